@@ -1,0 +1,115 @@
+package chat
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/grammar"
+)
+
+// Model is a language model as tokens see it: it counts and continues
+// prompts, and knows neither messages nor tools. llamacpp is one that
+// computes, script is one that plays. A Model is safe for concurrent use.
+type Model interface {
+	// Info describes the model; it does not change.
+	Info() Info
+
+	// Tokenize turns a prompt into tokens, with the model's own start token
+	// where it wants one.
+	Tokenize(ctx context.Context, prompt Prompt) ([]int32, error)
+
+	// Decode continues job.Prompt. It yields one Piece per generated token
+	// and, last, one Piece with End set and no token. Errors are of type
+	// *engine.Error. Ending the iteration, or ctx, frees the sequence within
+	// one decode step.
+	Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
+
+	// Close frees the model. Running Decodes end with an error.
+	Close() error
+}
+
+// Info is what a model file says about itself.
+type Info struct {
+	Name     string
+	Owner    string
+	Changed  time.Time
+	Template string // Jinja source of its chat template; empty: none
+	Format   string // name of the output format, where it is known; empty: found from the template
+	BOS, EOS string // spellings, for the template
+	Control  []string // spellings of all control and user-defined tokens
+	Context  int      // tokens that one request may use, prompt and answer
+	Vision   bool
+	Sampling engine.Sampling // what the file recommends
+}
+
+// Prompt is a rendered prompt, in order. Request is what it was rendered
+// from: a script picks its reply by it.
+type Prompt struct {
+	Spans   []Span
+	Request *engine.Request
+}
+
+// String is the prompt as the model sees it.
+func (p Prompt) String() string {
+	n := 0
+	for _, s := range p.Spans {
+		n += len(s.Text)
+	}
+	b := make([]byte, 0, n)
+	for _, s := range p.Spans {
+		b = append(b, s.Text...)
+	}
+	return string(b)
+}
+
+// Span is a run of prompt text. Where Plain is set the text is a control
+// token's spelling that came from the client: it must not become that token.
+type Span struct {
+	Text  string
+	Plain bool
+}
+
+// Job is one sequence to generate.
+type Job struct {
+	Prompt     []int32
+	Request    *engine.Request // as in Prompt
+	Choice     int             // which of the request's choices this is
+	MaxTokens  int             // at least 1
+	Sampling   Sampling
+	Constraint *grammar.Matcher // what the text must follow; nil: anything. Owned by the callee
+	Markers    []string         // control tokens that the output format knows: they come out as text, others are dropped
+	Logprobs   *int             // as in engine.Request
+}
+
+// Sampling is engine.Sampling with every default filled in.
+type Sampling struct {
+	Temperature      float64 // 0: the likeliest token
+	TopP             float64
+	TopK             int // 0: all
+	MinP             float64
+	FrequencyPenalty float64
+	PresencePenalty  float64
+	Seed             uint64
+	LogitBias        map[int]float64
+}
+
+// End says why a Decode ended.
+type End string
+
+// The closed list of ends.
+const (
+	EndNone   End = ""       // not yet
+	EndOfTurn End = "end"    // the model said so
+	EndLength End = "length" // MaxTokens, or the context is full
+)
+
+// Piece is one generated token, or the end.
+type Piece struct {
+	Bytes   []byte // what the token adds to the text; may be a part of a character, or nothing
+	Logprob float64
+	Top     []engine.TokenLogprob // when asked for, likeliest first
+	End     End
+	Cached  int // with End: how many tokens of the prompt were not read again
+}

@@ -1,0 +1,25 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"time"
+)
+
+// Engine answers requests. Implementations are safe for concurrent use.
+type Engine interface {
+	// Models lists what can be asked for, sorted by name.
+	Models(ctx context.Context) ([]Model, error)
+
+	// Generate answers req. The sequence follows the grammar in the package
+	// comment. Errors are of type *Error. Ending the iteration early, or
+	// canceling ctx, frees what the request holds within one decode step.
+	Generate(ctx context.Context, req *Request) iter.Seq2[Event, error]
+}
+
+// Model describes one model that an Engine serves.
+type Model struct {
+	Name    string
+	Owner   string    // "library" where nobody is known
+	Changed time.Time // last change of what it is made of
+}

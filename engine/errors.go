@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Code is a closed list of what can go wrong. Each style has one table that
+// turns a Code into its status and words.
+type Code string
+
+// The closed list of codes.
+const (
+	CodeInvalidArgument  Code = "invalid_argument"   // the client's mistake
+	CodeUnsupported      Code = "unsupported"        // understood, and refused on purpose
+	CodeContextLength    Code = "context_length"     // the prompt leaves no room for one token
+	CodeUnauthenticated  Code = "unauthenticated"    // no key, or a wrong one
+	CodeForbidden        Code = "forbidden"          // the Host or Origin is not allowed
+	CodeModelNotFound    Code = "model_not_found"    // no such model
+	CodeNotFound         Code = "not_found"          // no such path
+	CodeMethodNotAllowed Code = "method_not_allowed" // the path exists, the method does not
+	CodeTooLarge         Code = "too_large"          // the body is over the limit
+	CodeMediaType        Code = "media_type"         // the body is not JSON
+	CodeOverloaded       Code = "overloaded"         // the queue is full; worth a retry
+	CodeCanceled         Code = "canceled"           // the client left
+	CodeDeadline         Code = "deadline"           // took too long
+	CodeInternal         Code = "internal"           // our mistake
+	CodeEngineCrashed    Code = "engine_crashed"     // the model's process died
+)
+
+// Field names a part of a [Request]; a style maps it to its own parameter.
+type Field string
+
+// The closed list of fields that an engine complains about.
+const (
+	FieldModel      Field = "model"
+	FieldMessages   Field = "messages"
+	FieldTools      Field = "tools" // a tool's parameters
+	FieldToolChoice Field = "tool_choice"
+	FieldFormat     Field = "format"
+	FieldLogitBias  Field = "logit_bias"
+	FieldMaxTokens  Field = "max_tokens"
+)
+
+// Place points into a [Request].
+type Place struct {
+	Field Field
+	Index int    // of the message or tool; 0 elsewhere
+	Path  string // below it: a JSON pointer into a schema, or empty
+}
+
+// Error is what every layer below the handlers returns. Message is for the
+// client and must make sense to it; Err is for the log and never sent.
+type Error struct {
+	Code       Code
+	Message    string
+	Place      Place  // what the engine complains about; zero where it is nothing in particular
+	Param      string // the parameter in the style's own words; set by the style
+	RetryAfter int    // seconds; for CodeOverloaded
+	NoRetry    bool   // a retry would fail in the same way, whatever the status says
+	Detail     string // a machine-readable reason below the code, where a client knows one
+	Err        error
+}
+
+// Errorf makes an Error whose message is for the client.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// At says where in the request the error is.
+func (e *Error) At(p Place) *Error {
+	e.Place = p
+	return e
+}
+
+// Because adds the cause, for the log.
+func (e *Error) Because(err error) *Error {
+	e.Err = err
+	return e
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(string(e.Code))
+	if e.Param != "" {
+		b.WriteString(" (" + e.Param + ")")
+	}
+	b.WriteString(": " + e.Message)
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// AsError makes an *Error of any error: a coded one is returned as it is, an
+// ended context becomes canceled or deadline, and anything else is internal,
+// its text kept for the log alone.
+func AsError(err error) *Error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled):
+		return Errorf(CodeCanceled, "The request was canceled.").Because(err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return Errorf(CodeDeadline, "The request took too long.").Because(err)
+	}
+	return Errorf(CodeInternal, "Internal error.").Because(err)
+}

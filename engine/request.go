@@ -1,0 +1,148 @@
+package engine
+
+import "encoding/json"
+
+// Request is one chat-like generation, in neutral words. Pointers mean
+// "absent": a zero that a client sent is obeyed.
+type Request struct {
+	Model      string     // name as [Engine.Models] lists it
+	Messages   []Message  // at least one
+	Tools      []Tool     // in the client's order, names unique
+	ToolChoice ToolChoice // zero: the model decides
+	Sampling   Sampling
+	MaxTokens  *int // most tokens to generate for one choice; nil: what the context leaves
+	Stop       []string
+	Format     Format // zero: free text
+	Reasoning  Reasoning
+	Choices    int  // independent answers, at least 1
+	Logprobs   *int // nil: none; n: for each token of text, also its n likeliest alternatives
+}
+
+// Role says who speaks. System and developer turns may stand anywhere.
+type Role string
+
+// The closed list of roles.
+const (
+	RoleSystem    Role = "system"
+	RoleDeveloper Role = "developer"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool" // holds ToolResult parts only
+)
+
+// Message is one turn.
+type Message struct {
+	Role  Role
+	Name  string // optional name of the speaker
+	Parts []Part
+}
+
+// Part is one piece of a message: exactly one of [Text], [ReasoningText],
+// [ToolCall], [ToolResult] and [Image].
+type Part interface{ part() }
+
+// Text is plain text.
+type Text struct{ Text string }
+
+// ReasoningText is earlier thinking of the assistant, sent back by a client.
+type ReasoningText struct{ Text string }
+
+// ToolCall is an earlier call by the assistant.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string // JSON text as the model wrote it; may be invalid
+}
+
+// ToolResult answers the call with the same ID.
+type ToolResult struct {
+	CallID  string
+	Name    string // of the tool, found from the call
+	Parts   []Part // Text and Image only
+	IsError bool
+}
+
+// Image is a picture, by content or by URL.
+type Image struct {
+	Data      []byte // decoded; nil when URL is set
+	MediaType string // image/png and the like; empty when URL is set
+	URL       string // http or https
+}
+
+func (Text) part()          {}
+func (ReasoningText) part() {}
+func (ToolCall) part()      {}
+func (ToolResult) part()    {}
+func (Image) part()         {}
+
+// Tool is a function that the model may call. Parameters stays the client's
+// own JSON text from the wire to the prompt and the grammar.
+type Tool struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage // a JSON Schema of type object; nil: no arguments
+	Strict      bool            // the client asked for arguments that follow the schema exactly
+}
+
+// ToolMode says whether the model may, must, or must not call tools.
+type ToolMode string
+
+// The closed list of tool modes.
+const (
+	ToolAuto     ToolMode = ""         // the model decides
+	ToolNone     ToolMode = "none"     // no call
+	ToolRequired ToolMode = "required" // at least one call
+)
+
+// ToolChoice narrows the use of [Request.Tools].
+type ToolChoice struct {
+	Mode   ToolMode
+	Names  []string // only these tools may be called; empty: all. One name and ToolRequired is a named choice
+	Single bool     // at most one call in a reply
+}
+
+// Sampling holds the fields that choose the next token. A nil field takes
+// the model's own recommendation, then the engine's default.
+type Sampling struct {
+	Temperature      *float64 // 0 is the likeliest token, always
+	TopP             *float64 // 0 to 1
+	TopK             *int     // 0: all
+	MinP             *float64
+	FrequencyPenalty *float64
+	PresencePenalty  *float64
+	Seed             *int64 // the same seed and request give the same text
+	LogitBias        map[int]float64
+}
+
+// FormatKind says what shape the text of the answer must have.
+type FormatKind string
+
+// The closed list of formats.
+const (
+	FormatText   FormatKind = ""
+	FormatJSON   FormatKind = "json"   // one JSON object
+	FormatSchema FormatKind = "schema" // JSON that follows Format.Schema
+)
+
+// Format constrains the text of the answer; it is enforced by a grammar.
+type Format struct {
+	Kind   FormatKind
+	Name   string
+	Schema json.RawMessage // the client's own text
+}
+
+// ReasoningMode says whether a model that can think should.
+type ReasoningMode string
+
+// The closed list of reasoning modes.
+const (
+	ReasoningDefault ReasoningMode = "" // as the model's template defaults
+	ReasoningOn      ReasoningMode = "on"
+	ReasoningOff     ReasoningMode = "off" // off where the template can
+)
+
+// Reasoning asks for thinking before the answer.
+type Reasoning struct {
+	Mode   ReasoningMode
+	Effort string // low, medium, high, or empty; for templates that know levels
+}

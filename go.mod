@@ -1,0 +1,3 @@
+module github.com/diglot/diglot
+
+go 1.27
