@@ -1,0 +1,32 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPreprocessorFlags(t *testing.T) {
+	got := preprocessorFlags("/project", "/module")
+	for _, want := range []string{
+		"-I/project/engine/llamacpp/include",
+		"-I/module/llama/llama.cpp/include",
+		"-I/module/ml/backend/ggml/ggml/include",
+		"-DGGML_USE_CPU_REPACK",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("flags %q lack %q", strings.Join(got, " "), want)
+		}
+	}
+}
+
+func TestOptimise(t *testing.T) {
+	for _, tt := range []struct{ arch, want string }{
+		{"amd64", "-O3 -march=native"},
+		{"arm64", "-O3 -mcpu=native"},
+	} {
+		if got := optimise(tt.arch); got != tt.want {
+			t.Errorf("optimise(%s) = %q, want %q", tt.arch, got, tt.want)
+		}
+	}
+}

