@@ -1,6 +1,9 @@
 package engine
 
-import "iter"
+import (
+	"iter"
+	"strings"
+)
 
 // Response is a whole reply.
 type Response struct {
@@ -29,44 +32,67 @@ type Block struct {
 // Collect folds a sequence of events into the reply that it describes. It
 // returns the first error of the sequence, whatever came before it.
 func Collect(events iter.Seq2[Event, error]) (*Response, error) {
-	var r Response
+	var f folder
 	for event, err := range events {
 		if err != nil {
 			return nil, err
 		}
-		r.add(event)
+		f.add(event)
 	}
-	return &r, nil
+	return &f.response, nil
 }
 
-func (r *Response) add(event Event) {
+// folder collects the text of each open block in a builder of its own:
+// adding every delta to a string would copy a long answer once per token.
+type folder struct {
+	response Response
+	open     []*strings.Builder // by choice
+}
+
+func (f *folder) add(event Event) {
 	switch e := event.(type) {
 	case Start:
-		r.PromptTokens = e.PromptTokens
+		f.response.PromptTokens = e.PromptTokens
 	case BlockStart:
-		c := r.choice(e.Choice)
+		c := f.choice(e.Choice)
 		c.Blocks = append(c.Blocks, Block{Kind: e.Kind, CallID: e.CallID, Name: e.Name})
+		f.open[e.Choice] = new(strings.Builder)
 	case TextDelta:
-		b := r.choice(e.Choice).last()
-		b.Text += e.Text
+		f.open[e.Choice].WriteString(e.Text)
+		b := f.last(e.Choice)
 		b.Logprobs = append(b.Logprobs, e.Logprobs...)
 	case ReasoningDelta:
-		r.choice(e.Choice).last().Text += e.Text
+		f.open[e.Choice].WriteString(e.Text)
 	case ToolCallDelta:
-		r.choice(e.Choice).last().Arguments += e.Arguments
+		f.open[e.Choice].WriteString(e.Arguments)
+	case BlockStop:
+		f.close(e.Choice)
 	case Finish:
-		c := r.choice(e.Choice)
+		c := f.choice(e.Choice)
 		c.Reason, c.StopSequence = e.Reason, e.StopSequence
 	case Done:
-		r.Usage = e.Usage
+		f.response.Usage = e.Usage
 	}
 }
 
-func (r *Response) choice(i int) *Choice {
-	for len(r.Choices) <= i {
-		r.Choices = append(r.Choices, Choice{})
+func (f *folder) choice(i int) *Choice {
+	for len(f.response.Choices) <= i {
+		f.response.Choices = append(f.response.Choices, Choice{})
+		f.open = append(f.open, nil)
 	}
-	return &r.Choices[i]
+	return &f.response.Choices[i]
 }
 
-func (c *Choice) last() *Block { return &c.Blocks[len(c.Blocks)-1] }
+func (f *folder) last(choice int) *Block {
+	blocks := f.response.Choices[choice].Blocks
+	return &blocks[len(blocks)-1]
+}
+
+func (f *folder) close(choice int) {
+	b := f.last(choice)
+	if b.Kind == BlockToolCall {
+		b.Arguments = f.open[choice].String()
+		return
+	}
+	b.Text = f.open[choice].String()
+}

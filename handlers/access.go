@@ -1,0 +1,151 @@
+package handlers
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// access decides who may talk to the server at all: by Host, by Origin, by
+// key.
+type access struct {
+	hosts   []string // names allowed beside loopback names and IP literals
+	origins []string // origins allowed beside those on loopback; "*" is all
+	keys    [][sha256.Size]byte
+}
+
+func newAccess(c Config) access {
+	a := access{hosts: slices.Clone(c.AllowHosts), origins: c.AllowOrigins}
+	if host, _, err := net.SplitHostPort(c.Listen); err == nil && host != "" {
+		a.hosts = append(a.hosts, host)
+	}
+	for _, key := range c.APIKeys {
+		a.keys = append(a.keys, sha256.Sum256([]byte(key)))
+	}
+	return a
+}
+
+// check returns why r may not be served, or nil.
+func (a access) check(r *http.Request) *engine.Error {
+	if !a.hostAllowed(r.Host) {
+		return engine.Errorf(engine.CodeForbidden,
+			"The Host %q is not allowed. Start the server with --allow-host to allow it.", r.Host)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !a.originAllowed(origin, r.Host) {
+		return engine.Errorf(engine.CodeForbidden,
+			"The Origin %q is not allowed. Start the server with --allow-origin to allow it.", origin)
+	}
+	if !a.keyAllowed(r) {
+		return engine.Errorf(engine.CodeUnauthenticated,
+			"Incorrect or missing API key. Send it as Authorization: Bearer, or as x-api-key.")
+	}
+	return nil
+}
+
+// hostAllowed keeps a page on another site from reaching the server through
+// a name of its own that it points at this machine (DNS rebinding): such a
+// request carries that name.
+func (a access) hostAllowed(hostport string) bool {
+	host := hostname(hostport)
+	if host == "" || isLoopbackName(host) {
+		return true
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return slices.ContainsFunc(a.hosts, func(h string) bool { return strings.EqualFold(h, host) })
+}
+
+func (a access) originAllowed(origin, host string) bool {
+	if slices.Contains(a.origins, "*") || slices.Contains(a.origins, origin) {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || u.Host == "" {
+		return false
+	}
+	if strings.EqualFold(u.Host, host) {
+		return true // the server's own pages
+	}
+	name := u.Hostname()
+	ip, err := netip.ParseAddr(name)
+	return isLoopbackName(name) || err == nil && ip.IsLoopback()
+}
+
+func (a access) keyAllowed(r *http.Request) bool {
+	if len(a.keys) == 0 {
+		return true
+	}
+	return a.known(r.Header.Get("X-Api-Key")) || a.known(bearer(r.Header.Get("Authorization")))
+}
+
+// known compares hashes in constant time, so that neither the length nor a
+// prefix of a key can be found by timing.
+func (a access) known(key string) bool {
+	sum := sha256.Sum256([]byte(key))
+	found := 0
+	for _, k := range a.keys {
+		found |= subtle.ConstantTimeCompare(sum[:], k[:])
+	}
+	return key != "" && found == 1
+}
+
+// cors tells a browser what a page of an allowed origin may do. Headers that
+// it asks for are all allowed: the SDKs send dozens, and none has power here.
+func (a access) cors(w http.ResponseWriter, r *http.Request) {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return
+	}
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	if !a.originAllowed(origin, r.Host) || !a.hostAllowed(r.Host) {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "x-request-id, request-id, Diglot-Ignored, Retry-After, x-should-retry")
+	if !isPreflight(r) {
+		return
+	}
+	h.Add("Vary", "Access-Control-Request-Headers")
+	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, DELETE")
+	h.Set("Access-Control-Max-Age", "7200")
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		h.Set("Access-Control-Allow-Headers", asked)
+	}
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+		h.Set("Access-Control-Allow-Private-Network", "true")
+	}
+}
+
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Origin") != "" &&
+		r.Header.Get("Access-Control-Request-Method") != ""
+}
+
+func bearer(authorization string) string {
+	scheme, key, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(key)
+}
+
+func hostname(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func isLoopbackName(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}

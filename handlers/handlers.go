@@ -1,0 +1,190 @@
+// Package handlers is the HTTP server: both API styles over one engine, and
+// what they share, which is everything but fields. It mounts a router per
+// style and picks between them; it limits, checks Host, Origin and keys,
+// numbers, logs and traces requests, and keeps a panic from being silence.
+//
+// How a field is read or written stands in handlers/openai and
+// handlers/anthropic, and only there.
+package handlers
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/anthropic"
+	"github.com/diglot/diglot/handlers/openai"
+	"github.com/diglot/diglot/openapi"
+)
+
+// Config says what to serve and to whom.
+type Config struct {
+	Engine engine.Engine // required
+	Log    *slog.Logger  // required
+
+	Profile openapi.Profile // zero: the default profile
+	Strict  bool            // every ignored field is an error
+
+	APIKeys      []string // empty: keys are accepted and not checked
+	Listen       string   // host:port that the server listens on; its host is an allowed Host
+	AllowHosts   []string // further names that a Host header may hold
+	AllowOrigins []string // further origins that browsers may call from; "*" is all
+
+	MaxBody int64            // bytes of a request body; 0: DefaultMaxBody
+	Trace   io.Writer        // one JSON line per request; nil: none
+	Clock   func() time.Time // nil: time.Now
+}
+
+// DefaultMaxBody is the most bytes that a request body may have.
+const DefaultMaxBody = 64 << 20
+
+// style is what the shared code needs of an API style.
+type style struct {
+	handler    http.Handler
+	writeError func(http.ResponseWriter, *http.Request, *engine.Error)
+}
+
+// New returns the handler for everything that the server serves. It fails
+// when a document cannot be read.
+func New(c Config) (http.Handler, error) {
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.MaxBody == 0 {
+		c.MaxBody = DefaultMaxBody
+	}
+	styles, err := newStyles(c)
+	if err != nil {
+		return nil, err
+	}
+	return &observer{
+		next:   &gate{access: newAccess(c), styles: styles},
+		style:  styles.of,
+		log:    c.Log,
+		trace:  &tracer{out: c.Trace, log: c.Log},
+		clock:  c.Clock,
+		strict: c.Strict,
+	}, nil
+}
+
+// styles holds the two routers. They are two, not one, because both styles
+// have /v1/models, and a route that is registered twice in one chi router
+// replaces the first without a word.
+type styles struct{ openai, anthropic style }
+
+func newStyles(c Config) (styles, error) {
+	o, err := openai.New(openai.Config{Engine: c.Engine, Profile: c.Profile, MaxBody: c.MaxBody, Clock: c.Clock})
+	if err != nil {
+		return styles{}, fmt.Errorf("openai style: %w", err)
+	}
+	a, err := anthropic.New(anthropic.Config{Engine: c.Engine, Profile: c.Profile, MaxBody: c.MaxBody, Clock: c.Clock})
+	if err != nil {
+		return styles{}, fmt.Errorf("anthropic style: %w", err)
+	}
+	return styles{
+		openai:    style{o, openai.WriteError},
+		anthropic: style{a, anthropic.WriteError},
+	}, nil
+}
+
+// of picks the style of a request by its path, and for the shared /v1/models
+// by the header that every Anthropic SDK sends.
+func (s styles) of(r *http.Request) style {
+	path := strings.TrimPrefix(misplaced(r.URL.Path), "/v1")
+	if path == "/messages" || strings.HasPrefix(path, "/messages/") {
+		return s.anthropic
+	}
+	if (path == "/models" || strings.HasPrefix(path, "/models/")) && r.Header.Get("Anthropic-Version") != "" {
+		return s.anthropic
+	}
+	return s.openai
+}
+
+// gate lets in whom access allows, and hands them to their style.
+type gate struct {
+	access access
+	styles styles
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.access.cors(w, r)
+	style := g.styles.of(r)
+	if isPreflight(r) {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if r.URL.Path == "/health" || r.URL.Path == "/" {
+		serveAlive(w, r, style)
+		return
+	}
+	if err := g.access.check(r); err != nil {
+		style.writeError(w, r, err)
+		return
+	}
+	if right := misplaced(r.URL.Path); right != r.URL.Path {
+		style.writeError(w, r, wrongBase(r, right))
+		return
+	}
+	style.handler.ServeHTTP(w, escapeModel(r))
+}
+
+// serveAlive answers the probes of load balancers, and of clients that ask
+// for the base address before their first request.
+func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		style.writeError(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed here.", r.Method))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, `{"status":"ok"}`+"\n")
+}
+
+// operations are the path segments that follow /v1.
+var operations = []string{"chat", "completions", "embeddings", "images", "messages", "models", "responses"}
+
+// misplaced returns the path that a client with the right base address would
+// have asked for: one whose base lacks /v1, or has it twice, is the most
+// common mistake of all.
+func misplaced(path string) string {
+	if rest, ok := strings.CutPrefix(path, "/v1/v1/"); ok {
+		return "/v1/" + rest
+	}
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	for _, operation := range operations {
+		if first == operation {
+			return "/v1" + path
+		}
+	}
+	return path
+}
+
+func wrongBase(r *http.Request, right string) *engine.Error {
+	base := "http://" + r.Host
+	if r.TLS != nil {
+		base = "https://" + r.Host
+	}
+	return engine.Errorf(engine.CodeNotFound,
+		"No such path: %s. Did you mean %s? The base URL is %s/v1 for OpenAI clients and %s for Anthropic clients.",
+		r.URL.Path, right, base, base)
+}
+
+// escapeModel makes one path segment of a model name with raw slashes, as
+// SDKs send it with escaped ones.
+func escapeModel(r *http.Request) *http.Request {
+	const prefix = "/v1/models/"
+	name, ok := strings.CutPrefix(r.URL.Path, prefix)
+	if !ok {
+		return r
+	}
+	u := *r.URL
+	u.RawPath = prefix + url.PathEscape(name)
+	clone := r.WithContext(r.Context())
+	clone.URL = &u
+	return clone
+}

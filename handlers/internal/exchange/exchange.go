@@ -1,0 +1,113 @@
+// Package exchange is one request and its reply as the log, the trace and
+// the reply headers see them. The outermost handler opens an [Exchange] and
+// puts it into the context; what lies below adds what it learns.
+package exchange
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Exchange collects facts about one request. It is safe for concurrent use.
+type Exchange struct {
+	ID     string // what the client sees as x-request-id
+	Strict bool   // the client wants a 400 for every ignored field
+
+	mu        sync.Mutex
+	operation string
+	request   *engine.Request
+	prompt    string
+	usage     engine.Usage
+	ignored   []string
+	err       error
+}
+
+type key struct{}
+
+// With returns a context that carries x.
+func With(ctx context.Context, x *Exchange) context.Context {
+	return context.WithValue(ctx, key{}, x)
+}
+
+// From returns the exchange of ctx; where there is none, an unconnected one,
+// so that callers need not ask.
+func From(ctx context.Context) *Exchange {
+	if x, ok := ctx.Value(key{}).(*Exchange); ok {
+		return x
+	}
+	return &Exchange{}
+}
+
+// Facts is what is known of an exchange at one moment.
+type Facts struct {
+	Operation string // operationId of the document, or empty
+	Request   *engine.Request
+	Prompt    string // as rendered
+	Usage     engine.Usage
+	Ignored   []string // fields that had no effect, sorted
+	Err       error
+}
+
+// Facts returns what is known so far.
+func (x *Exchange) Facts() Facts {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return Facts{x.operation, x.request, x.prompt, x.usage, slices.Clone(x.ignored), x.err}
+}
+
+// Operate says which operation of the document the request is for.
+func (x *Exchange) Operate(operation string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.operation = operation
+}
+
+// Ignore adds fields that had no effect.
+func (x *Exchange) Ignore(fields ...string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.ignored = append(x.ignored, fields...)
+	slices.Sort(x.ignored)
+	x.ignored = slices.Compact(x.ignored)
+}
+
+// Fail records why the reply is an error. The first reason stays.
+func (x *Exchange) Fail(err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.err == nil {
+		x.err = err
+	}
+}
+
+// Watch records what req and the events of its reply tell, and passes the
+// events on.
+func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+	x.mu.Lock()
+	x.request = req
+	x.mu.Unlock()
+	return func(yield func(engine.Event, error) bool) {
+		for event, err := range events {
+			x.note(event)
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+func (x *Exchange) note(event engine.Event) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch e := event.(type) {
+	case engine.Start:
+		x.prompt = e.Prompt
+		x.usage.PromptTokens = e.PromptTokens
+	case engine.Done:
+		x.usage = e.Usage
+	}
+}

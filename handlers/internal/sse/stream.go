@@ -1,0 +1,161 @@
+package sse
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Silence is how long a client may hear nothing: after it the headers go out
+// even if there is no event yet, and then a keep-alive frame. Clients give up
+// on a silent stream after minutes; proxies after as little as ten seconds.
+const Silence = 4 * time.Second
+
+// Encoder turns the events of one reply into the frames of one style.
+type Encoder interface {
+	// Encode returns the frames for one event, possibly none.
+	Encode(event engine.Event) []Frame
+
+	// Fail returns the frames that tell a client of an error after the
+	// headers. None means that the style has no such frame: the connection
+	// is then aborted, so that nobody takes the stream for a whole one.
+	Fail(err *engine.Error) []Frame
+
+	// KeepAlive returns a frame that means nothing.
+	KeepAlive() Frame
+}
+
+// Stream is a reply under way.
+type Stream struct {
+	ctx     context.Context
+	pairs   <-chan pair
+	pending []pair
+}
+
+type pair struct {
+	event engine.Event
+	err   error
+}
+
+// Open starts to pull events. It returns once the reply is known to have
+// begun (an event after Start came), or has failed, or [Silence] has passed. An
+// error that came by then is returned, so that the status is still free to
+// tell it. The events stop when ctx ends.
+func Open(ctx context.Context, events iter.Seq2[engine.Event, error]) (*Stream, error) {
+	pairs := make(chan pair)
+	go pump(ctx, events, pairs)
+	s := &Stream{ctx: ctx, pairs: pairs}
+
+	patience := time.NewTimer(Silence)
+	defer patience.Stop()
+	for {
+		select {
+		case p, ok := <-pairs:
+			if !ok {
+				return s, ctx.Err()
+			}
+			if p.err != nil {
+				return nil, p.err
+			}
+			s.pending = append(s.pending, p)
+			if _, begun := p.event.(engine.Start); !begun {
+				return s, nil
+			}
+		case <-patience.C:
+			return s, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func pump(ctx context.Context, events iter.Seq2[engine.Event, error], pairs chan<- pair) {
+	defer close(pairs)
+	for event, err := range events {
+		select {
+		case pairs <- pair{event, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Serve writes the stream to w. The error it returns is one that came after
+// the headers; the client has been told as far as the style can.
+func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) error {
+	header := w.Header()
+	header.Set("Content-Type", "text/event-stream")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("X-Accel-Buffering", "no") // nginx would collect the frames
+	w.WriteHeader(http.StatusOK)
+
+	out := &writer{w: w, control: http.NewResponseController(w)}
+	for _, p := range s.pending {
+		out.write(encoder.Encode(p.event))
+	}
+	s.pending = nil
+	out.flush()
+
+	quiet := time.NewTimer(Silence)
+	defer quiet.Stop()
+	for {
+		select {
+		case p, ok := <-s.pairs:
+			if !ok {
+				return out.err
+			}
+			if p.err != nil {
+				return s.fail(out, encoder, p.err)
+			}
+			out.write(encoder.Encode(p.event))
+		case <-quiet.C:
+			out.write([]Frame{encoder.KeepAlive()})
+		case <-s.ctx.Done():
+			return s.ctx.Err()
+		}
+		out.flush()
+		quiet.Reset(Silence)
+	}
+}
+
+// fail tells the client; where the style has no words for it, the abort of
+// net/http keeps the end from looking like an ordinary one.
+func (s *Stream) fail(out *writer, encoder Encoder, cause error) error {
+	err := engine.AsError(cause)
+	frames := encoder.Fail(err)
+	if len(frames) == 0 {
+		return &Aborted{Err: err}
+	}
+	out.write(frames)
+	out.flush()
+	return err
+}
+
+// Aborted is an error that the client could not be told: the caller must
+// abort the connection with panic(http.ErrAbortHandler).
+type Aborted struct{ Err *engine.Error }
+
+func (a *Aborted) Error() string { return a.Err.Error() }
+func (a *Aborted) Unwrap() error { return a.Err }
+
+type writer struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	buf     []byte
+	err     error
+}
+
+func (o *writer) write(frames []Frame) {
+	for _, f := range frames {
+		o.buf = f.Append(o.buf[:0])
+		if _, err := o.w.Write(o.buf); err != nil && o.err == nil {
+			o.err = err
+		}
+	}
+}
+
+// flush sends what was written; a writer that cannot is one in a test.
+func (o *writer) flush() { _ = o.control.Flush() }

@@ -1,0 +1,162 @@
+package handlers
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+)
+
+// observer is the outermost handler: it names each request, logs it once,
+// traces it, and turns a panic into an error of the right style.
+type observer struct {
+	next   http.Handler
+	style  func(*http.Request) style
+	log    *slog.Logger
+	trace  *tracer
+	clock  func() time.Time
+	strict bool
+}
+
+func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header)}
+	r = r.WithContext(exchange.With(r.Context(), x))
+	// Each SDK family reads the id under its own name.
+	w.Header().Set("X-Request-Id", x.ID)
+	w.Header().Set("Request-Id", x.ID)
+
+	start := o.clock()
+	reply := &reply{ResponseWriter: w, exchange: x}
+	defer func() {
+		aborted := o.recover(reply, r, recover())
+		o.tell(r, x, reply.status, o.clock().Sub(start))
+		o.trace.write(start, x, reply.status)
+		if aborted {
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	o.next.ServeHTTP(reply, r)
+}
+
+// recover answers a panic with an internal error where the status is still
+// free. It reports whether the connection must be aborted instead: after the
+// headers a normal end would look like a whole reply.
+func (o *observer) recover(w *reply, r *http.Request, cause any) (abort bool) {
+	if cause == nil {
+		return false
+	}
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		return true
+	}
+	o.log.Error("panic", "request_id", w.exchange.ID, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	if w.status != 0 {
+		return true
+	}
+	o.style(r).writeError(w, r, engine.Errorf(engine.CodeInternal, "Internal error."))
+	return false
+}
+
+func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took time.Duration) {
+	f := x.Facts()
+	attrs := []any{
+		"request_id", x.ID, "method", r.Method, "path", r.URL.Path, "operation", f.Operation,
+		"status", status, "took", took.Round(time.Microsecond),
+	}
+	if f.Request != nil {
+		attrs = append(attrs, "model", f.Request.Model,
+			"prompt_tokens", f.Usage.PromptTokens, "cached_tokens", f.Usage.CachedTokens,
+			"completion_tokens", f.Usage.CompletionTokens)
+	}
+	if len(f.Ignored) > 0 {
+		attrs = append(attrs, "ignored", f.Ignored)
+	}
+	level := slog.LevelInfo
+	if f.Err != nil {
+		attrs = append(attrs, "error", f.Err)
+		if status >= 500 || status == http.StatusOK {
+			level = slog.LevelError
+		}
+	}
+	o.log.Log(r.Context(), level, "request", attrs...)
+}
+
+// reply notes the status and, before the headers go out, names the fields
+// that had no effect.
+type reply struct {
+	http.ResponseWriter
+	exchange *exchange.Exchange
+	status   int
+}
+
+func (w *reply) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+		if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
+			w.Header().Set("Diglot-Ignored", headerList(ignored))
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *reply) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// maxIgnored bounds the header: proxies refuse headers of more than 8 KB.
+const maxIgnored = 4096
+
+// headerList joins names that a client chose: what is not plain ASCII, or
+// would end the header or an entry, becomes a question mark.
+func headerList(names []string) string {
+	var b strings.Builder
+	for _, name := range names {
+		if b.Len()+len(name) > maxIgnored {
+			b.WriteString(", ...")
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(strings.Map(headerRune, name))
+	}
+	return b.String()
+}
+
+func headerRune(r rune) rune {
+	if r < 0x21 || r > 0x7e || r == ',' {
+		return '?'
+	}
+	return r
+}
+
+// prefersStrict reads the Prefer header of RFC 7240.
+func prefersStrict(h http.Header) bool {
+	for _, line := range h.Values("Prefer") {
+		for preference := range strings.SplitSeq(line, ",") {
+			token, _, _ := strings.Cut(preference, ";")
+			if strings.EqualFold(strings.ReplaceAll(strings.TrimSpace(token), `"`, ""), "handling=strict") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func requestID() string {
+	var b [12]byte
+	rand.Read(b[:]) // never fails, says its documentation
+	return "req_" + hex.EncodeToString(b[:])
+}
