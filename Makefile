@@ -1,0 +1,42 @@
+# make run     builds, fetches a small model and serves it on 127.0.0.1:8484
+# make test    everything that must hold; what CI runs
+# The programs in tools/ do the work; each explains itself in its first lines.
+
+export GOTOOLCHAIN := go1.27.3
+
+MODEL ?= smollm2-135m
+TOOL  := CGO_ENABLED=0 go run
+
+.PHONY: run build test race bench generate check record clean
+
+run: build
+	file=$$($(TOOL) ./tools/fetch $(MODEL)) && exec bin/diglot serve --model $(MODEL)="$$file"
+
+build:
+	$(TOOL) ./tools/build
+
+test:
+	$(TOOL) ./tools/check
+
+# The cgo packages under the race detector: a second, slower build of llama.cpp.
+race:
+	file=$$($(TOOL) ./tools/fetch smollm2-135m) && \
+	DIGLOT_TEST_MODEL="$$file" $(TOOL) ./tools/build go test -race -tags llamacpp ./engine/llamacpp/... ./cmd/...
+
+bench: build
+	file=$$($(TOOL) ./tools/fetch $(MODEL)) && \
+	$(TOOL) ./tools/build go run -tags llamacpp ./tools/bench --model $(MODEL)="$$file"
+
+generate:
+	CGO_ENABLED=0 go generate ./...
+
+# The part of make test that takes a minute and needs neither cgo nor a network.
+check:
+	$(TOOL) ./tools/check format generated speclint vet static test
+
+# Records the cassettes anew, with the vendors' SDKs.
+record:
+	CGO_ENABLED=0 go -C tools/sdk run . -record
+
+clean:
+	rm -rf bin .cache tools/sdk/node/node_modules

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+)
+
+// goTests runs all tests of the main module that need no llama.cpp. The race
+// detector needs the C runtime, not llama.cpp.
+func goTests(ctx context.Context, out io.Writer) (tally, error) {
+	args := []string{"go", "test", "-json", "-tags", "corpus", "./..."}
+	if _, err := exec.LookPath("cc"); err != nil {
+		fmt.Fprintln(out, "no C compiler: the tests ran without the race detector")
+		return countTests(ctx, out, nil, args)
+	}
+	args = append(args[:2:2], append([]string{"-race"}, args[2:]...)...)
+	return countTests(ctx, out, []string{"CGO_ENABLED=1"}, args)
+}
+
+// llamaTests runs the tests behind the tag llamacpp. They read the path of
+// the model from the environment and fail without it.
+func llamaTests(ctx context.Context, out io.Writer) (tally, error) {
+	file, err := fetchModel(ctx, out)
+	if err != nil {
+		return tally{}, err
+	}
+	return countTests(ctx, out, []string{"DIGLOT_TEST_MODEL=" + file},
+		[]string{"go", "run", "./tools/build", "go", "test", "-json", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/..."})
+}
+
+// countTests runs a command that prints the events of go test -json. It
+// writes what failed tests printed, and why others were skipped.
+func countTests(ctx context.Context, out io.Writer, env, args []string) (tally, error) {
+	read, write := io.Pipe()
+	done := make(chan tally)
+	go func() { done <- readTests(read, out) }()
+	err := execute(ctx, write, env, args[0], args[1:]...)
+	write.Close()
+	return <-done, err
+}
+
+// event is what go test -json prints, one per line.
+type event struct {
+	Action     string
+	Package    string
+	ImportPath string // of a build, in place of Package
+	Test       string
+	Output     string
+}
+
+// readTests counts finished tests, subtests included, and copies the output
+// of those that did not pass. A package that fails without a failed test, by
+// not compiling for one, counts as one failure.
+func readTests(events io.Reader, out io.Writer) tally {
+	var count tally
+	said := map[string]*strings.Builder{}
+	failedIn := map[string]bool{}
+	lines := bufio.NewScanner(events)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			fmt.Fprintln(out, lines.Text()) // what other tools print on the same stream
+			continue
+		}
+		key := e.Package + e.ImportPath + " " + e.Test
+		switch {
+		case strings.HasSuffix(e.Action, "output"):
+			if said[key] == nil {
+				said[key] = &strings.Builder{}
+			}
+			said[key].WriteString(e.Output)
+		case e.Action == "build-fail":
+			show(out, said[key])
+			delete(said, key)
+		case e.Action == "fail" && (e.Test != "" || !failedIn[e.Package]):
+			failedIn[e.Package] = true
+			count.failed++
+			show(out, said[key])
+		case e.Action == "skip" && e.Test != "":
+			count.skipped++
+			show(out, said[key])
+		case e.Action == "pass" && e.Test != "":
+			count.passed++
+		}
+		if e.Action == "pass" || e.Action == "fail" || e.Action == "skip" {
+			delete(said, key)
+		}
+	}
+	return count
+}
+
+func show(out io.Writer, said *strings.Builder) {
+	if said != nil {
+		io.WriteString(out, said.String())
+	}
+}

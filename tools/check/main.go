@@ -1,0 +1,121 @@
+// Command check runs everything that must hold before a change is handed in,
+// prints a line per step and, last, how many checks and tests passed and
+// failed.
+//
+//	go run ./tools/check               all steps
+//	go run ./tools/check vet test      only these
+//	go run ./tools/check -list         what there is
+//
+// It goes on after a failure, so that one run shows them all. A step that
+// counts nothing of its own counts as one check.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+)
+
+// step is one thing to check. It writes what a reader needs to see when it
+// fails.
+type step struct {
+	name  string
+	about string
+	run   func(ctx context.Context, out io.Writer) (tally, error)
+}
+
+// tally counts checks and tests.
+type tally struct{ passed, failed, skipped int }
+
+func (t *tally) add(o tally) {
+	t.passed += o.passed
+	t.failed += o.failed
+	t.skipped += o.skipped
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	list := flag.Bool("list", false, "list the steps")
+	flag.Parse()
+	if *list {
+		for _, s := range steps {
+			fmt.Printf("%-10s %s\n", s.name, s.about)
+		}
+		return
+	}
+	chosen, err := choose(steps, flag.Args())
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "check:", err)
+		os.Exit(2)
+	}
+	total := runAll(ctx, chosen, os.Stdout)
+	if total.failed > 0 || ctx.Err() != nil {
+		stop()
+		os.Exit(1)
+	}
+}
+
+// choose picks steps by name, in their own order; no names mean all.
+func choose(all []step, names []string) ([]step, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var chosen []step
+	for _, s := range all {
+		if slices.Contains(names, s.name) {
+			chosen = append(chosen, s)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(s step) bool { return s.name == name }) {
+			return nil, fmt.Errorf("no step %q; -list shows them", name)
+		}
+	}
+	return chosen, nil
+}
+
+// runAll runs the steps in order and prints the totals on the last line.
+func runAll(ctx context.Context, chosen []step, out io.Writer) tally {
+	var total tally
+	for _, s := range chosen {
+		if ctx.Err() != nil {
+			break
+		}
+		total.add(runStep(ctx, s, out))
+	}
+	if total.skipped > 0 {
+		fmt.Fprintf(out, "%d skipped\n", total.skipped)
+	}
+	fmt.Fprintf(out, "%d passed, %d failed\n", total.passed, total.failed)
+	return total
+}
+
+func runStep(ctx context.Context, s step, out io.Writer) tally {
+	var said bytes.Buffer
+	start := time.Now()
+	count, err := s.run(ctx, &said)
+	took := time.Since(start).Round(100 * time.Millisecond)
+	switch {
+	case err != nil && count.failed == 0:
+		count.failed = 1 // it could not even count
+	case err == nil && count == tally{}:
+		count.passed = 1
+	}
+	if count.failed > 0 {
+		fmt.Fprintf(out, "FAIL %-10s %8s  %s\n", s.name, took, s.about)
+		said.WriteTo(out)
+		if err != nil {
+			fmt.Fprintln(out, err)
+		}
+		return count
+	}
+	fmt.Fprintf(out, "ok   %-10s %8s  %s (%d)\n", s.name, took, s.about, count.passed)
+	return count
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// steps is everything there is to check, cheap things first.
+var steps = []step{
+	{"format", "every Go file is as gofmt writes it", format},
+	{"generated", "gen is what the documents say", generated},
+	{"speclint", "the documents keep to the keywords that are enforced", command("go", "run", "./tools/speclint")},
+	{"vet", "go vet", command("go", "vet", "-tags", "corpus", "./...")},
+	{"vetsdk", "go vet of the SDK suites, a module of their own", command("go", "-C", "tools/sdk", "vet", "./...")},
+	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "./...")},
+	{"test", "all Go tests that need no cgo, with the race detector where a C compiler is at hand", goTests},
+	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
+	{"llama", "tests of the llama.cpp engine, on a real model", llamaTests},
+	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", sdkOverScript},
+	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
+}
+
+// testModel is the model that real tests run on.
+const testModel = "smollm2-135m"
+
+// command is a step that passes when a command does.
+func command(name string, args ...string) func(context.Context, io.Writer) (tally, error) {
+	return func(ctx context.Context, out io.Writer) (tally, error) {
+		return tally{}, execute(ctx, out, nil, name, args...)
+	}
+}
+
+// execute runs a command without cgo, unless env says otherwise.
+func execute(ctx context.Context, out io.Writer, env []string, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+func format(ctx context.Context, out io.Writer) (tally, error) {
+	var names strings.Builder
+	if err := execute(ctx, &names, nil, "gofmt", "-l", "."); err != nil {
+		return tally{}, err
+	}
+	if names.Len() > 0 {
+		fmt.Fprint(out, names.String())
+		return tally{}, errors.New("these files are not formatted; gofmt -w writes them")
+	}
+	return tally{}, nil
+}
+
+func sdkOverScript(ctx context.Context, out io.Writer) (tally, error) {
+	return countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".")
+}
+
+func sdkOverModel(ctx context.Context, out io.Writer) (tally, error) {
+	file, err := fetchModel(ctx, out)
+	if err != nil {
+		return tally{}, err
+	}
+	if err := execute(ctx, out, nil, "go", "run", "./tools/build"); err != nil {
+		return tally{}, err
+	}
+	return countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".", "-model", testModel+"="+file)
+}
+
+// fetchModel returns the path of the test model's file.
+func fetchModel(ctx context.Context, out io.Writer) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "run", "./tools/fetch", testModel)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = out
+	path, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("fetching %s: %w", testModel, err)
+	}
+	return strings.TrimSpace(string(path)), nil
+}
+
+// countLine runs a command whose output has a line "N passed, N failed" and
+// takes its counts from there.
+func countLine(ctx context.Context, out io.Writer, name string, args ...string) (tally, error) {
+	var said strings.Builder
+	err := execute(ctx, io.MultiWriter(out, &said), nil, name, args...)
+	var count tally
+	found := false
+	for line := range strings.Lines(said.String()) {
+		var t tally
+		if n, _ := fmt.Sscanf(line, "%d passed, %d failed", &t.passed, &t.failed); n == 2 {
+			count, found = t, true
+		}
+	}
+	if err == nil && !found {
+		err = fmt.Errorf("%s printed no counts", name)
+	}
+	return count, err
+}
