@@ -1,0 +1,215 @@
+// Package diglot_test holds the rules that the whole repository keeps: who
+// may import whom (border_test.go) and how the files look (hygiene_test.go).
+// A rule that is only written down rots; these fail.
+package diglot_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/diglot/diglot"
+
+// borders says what packages may not import, tests aside. A name stands for
+// the package and all below it, unless it ends in "/$": then for it alone.
+var borders = []struct {
+	from string
+	not  []string
+	why  string
+}{
+	{"openapi", []string{"gen", "handlers", "engine", "cassettes"},
+		"the documents are read as data; whoever knows a style builds on them, not the other way round"},
+	{"gen", []string{"openapi", "handlers", "engine", "cassettes"},
+		"generated code knows the document it came from and nothing else"},
+	{"engine", []string{"net/http", "gen", "handlers", "openapi", "cassettes"},
+		"the engine has neutral words: it would serve another wire protocol as well"},
+	{"engine/chat", []string{"engine/llamacpp", "engine/script", "engine/runner"},
+		"chat works over any raw model"},
+	{"engine/grammar", []string{"engine/chat", "engine/llamacpp", "engine/script", "engine/runner"},
+		"a grammar is about text, not about a model or a token"},
+	{"engine/llamacpp", []string{"engine/script", "engine/runner"},
+		"llama.cpp computes; who supervises it, or plays it, is another's work"},
+	{"engine/script", []string{"engine/llamacpp", "engine/runner"},
+		"scripts run where there is no cgo"},
+	{"engine/runner", []string{"engine/chat", "engine/grammar", "engine/llamacpp", "engine/script"},
+		"supervision is tested over any engine, without cgo"},
+	{"handlers", []string{"engine/llamacpp", "engine/runner", "engine/chat", "engine/grammar", "engine/script"},
+		"a handler meets the neutral types alone"},
+	{"handlers/openai", []string{"handlers/anthropic", "gen/anthropic"},
+		"a style is an adapter, never a step"},
+	{"handlers/anthropic", []string{"handlers/openai", "gen/openai"},
+		"a style is an adapter, never a step"},
+	{"handlers/internal", []string{"gen", "handlers/openai", "handlers/anthropic"},
+		"what the styles share does not know them"},
+	{"handlers/$", []string{"gen"},
+		"mounting maps no field"},
+	{"cassettes", []string{"handlers", "engine", "gen", "openapi"},
+		"recordings are data"},
+}
+
+// reserved says which packages alone may import something, tests aside.
+var reserved = []struct {
+	what string
+	only []string
+	why  string
+}{
+	{"C", []string{"engine/llamacpp"}, "everything else compiles anywhere"},
+	{"github.com/ollama/ollama", []string{"engine/llamacpp"}, "the binding could be replaced"},
+	{"github.com/ardanlabs/jinja", []string{"engine/chat", "tools"}, "templates are rendered in one place"},
+	{"github.com/getkin/kin-openapi", []string{"openapi", "tools", "handlers/handlerstest"}, "the documents are read in one place"},
+	{"github.com/go-chi/chi/v5", []string{"handlers", "gen"}, "routing is the handlers' business"},
+	{module + "/handlers/handlerstest", nil, "it is for tests"},
+	{module + "/engine/enginetest", nil, "it is for tests"},
+	{module + "/cmd", nil, "programs are not libraries"},
+	{module + "/tools", []string{"tools"}, "what a developer runs is not part of the product"},
+	{module + "/cassettes", []string{"tools"}, "recordings are for tests"},
+}
+
+func TestBorders(t *testing.T) {
+	tree := readPackages(t)
+	for _, b := range borders {
+		if !tree.has(b.from) {
+			t.Errorf("border of %s: there is no such package any more", b.from)
+		}
+		for _, not := range b.not {
+			if not != "net/http" && !tree.has(not) {
+				t.Errorf("border of %s: there is no package %s any more", b.from, not)
+			}
+			for _, imp := range tree.imports {
+				if within(imp.from, b.from) && (within(imp.what, not) || within(imp.what, module+"/"+not)) {
+					t.Errorf("%s imports %s, but %s", imp.file, imp.what, b.why)
+				}
+			}
+		}
+	}
+}
+
+func TestReservedImports(t *testing.T) {
+	tree := readPackages(t)
+	for _, r := range reserved {
+		known := false
+		for _, imp := range tree.imports {
+			if !within(imp.what, r.what) {
+				continue
+			}
+			known = true
+			inside := within(module+"/"+imp.from, r.what)
+			if !inside && !slices.ContainsFunc(r.only, func(p string) bool { return within(imp.from, p) }) {
+				t.Errorf("%s imports %s, but %s", imp.file, imp.what, r.why)
+			}
+		}
+		if local, ok := strings.CutPrefix(r.what, module+"/"); ok {
+			known = tree.has(local)
+		}
+		if !known {
+			t.Errorf("rule for %s: nothing imports it any more", r.what)
+		}
+	}
+}
+
+// TestEngineHasNoWireNames keeps JSON out of the neutral types.
+func TestEngineHasNoWireNames(t *testing.T) {
+	for _, f := range readPackages(t).files {
+		if f.folder != "engine" || f.test {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				t.Errorf("%s: a field of a neutral type has the tag %s", f.name, field.Tag.Value)
+			}
+			return true
+		})
+	}
+}
+
+// source is one Go file of the main module.
+type source struct {
+	name, folder string // with slashes, from the root
+	test         bool
+	generated    bool
+	syntax       *ast.File
+	position     *token.FileSet
+}
+
+type importOf struct{ from, file, what string }
+
+// packages is every Go file of the main module, whatever its build tags.
+type packages struct {
+	files   []source
+	imports []importOf // of files that are not tests
+}
+
+func (p packages) has(name string) bool {
+	return slices.ContainsFunc(p.files, func(f source) bool { return !f.test && within(f.folder, name) })
+}
+
+// within says whether a package is the named one or below it; a name that
+// ends in "/$" is only itself.
+func within(pkg, name string) bool {
+	if alone, ok := strings.CutSuffix(name, "/$"); ok {
+		return pkg == alone
+	}
+	return pkg == name || strings.HasPrefix(pkg, name+"/")
+}
+
+func readPackages(t *testing.T) packages {
+	t.Helper()
+	var p packages
+	for _, name := range handWritten(t, ".go") {
+		if strings.HasPrefix(name, "tools/sdk/") { // a module of its own
+			continue
+		}
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, filepath.FromSlash(name), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := source{name: name, folder: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+			generated: ast.IsGenerated(syntax), syntax: syntax, position: set}
+		p.files = append(p.files, f)
+		for _, spec := range syntax.Imports {
+			what, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !f.test {
+				p.imports = append(p.imports, importOf{f.folder, f.name, what})
+			}
+		}
+	}
+	return p
+}
+
+// handWritten lists the repository's files with one of the endings, leaving
+// out what is downloaded or built.
+func handWritten(t *testing.T, endings ...string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"node_modules", "bin", "__pycache__"}, entry.Name())) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if slices.Contains(endings, filepath.Ext(name)) {
+			names = append(names, filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

@@ -1,0 +1,192 @@
+package diglot_test
+
+import (
+	"bufio"
+	"bytes"
+	"go/ast"
+	"os"
+	"path"
+	"strings"
+	"testing"
+)
+
+const (
+	maxFileLines     = 600
+	maxFunctionLines = 80
+	maxDependencies  = 8
+)
+
+// reason begins the comment that allows a long file or function: in a file,
+// a line of its own before the package clause or right below it; for a
+// function, a line in its own comment.
+const reason = "long: "
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	comments := map[string][]string{}
+	for _, f := range readPackages(t).files {
+		if f.test && strings.HasSuffix(f.syntax.Name.Name, "_test") {
+			continue
+		}
+		name := f.folder + " " + f.syntax.Name.Name
+		if _, ok := comments[name]; !ok {
+			comments[name] = nil
+		}
+		if f.syntax.Doc != nil {
+			comments[name] = append(comments[name], f.name)
+		}
+	}
+	for name, files := range comments {
+		if len(files) != 1 {
+			t.Errorf("package %s has %d package comments, not one: %v", name, len(files), files)
+		}
+	}
+}
+
+func TestGeneratedFilesStandAlone(t *testing.T) {
+	count := 0
+	for _, f := range readPackages(t).files {
+		inGen := within(f.folder, "gen")
+		if inGen != f.generated {
+			t.Errorf("%s: a file is in gen if, and only if, it begins with DO NOT EDIT", f.name)
+		}
+		if inGen {
+			count++
+		}
+	}
+	if count == 0 {
+		t.Error("there is nothing in gen")
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, name := range handWritten(t, ".go", ".py", ".js", ".mjs", ".ts", ".sh") {
+		if strings.HasPrefix(name, "gen/") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bytes.Count(text, []byte("\n"))
+		if lines > maxFileLines && !bytes.Contains(text, []byte("\n// "+reason)) {
+			t.Errorf("%s has %d lines, more than %d, and no reason beside it", name, lines, maxFileLines)
+		}
+	}
+}
+
+func TestFunctionsAreShort(t *testing.T) {
+	for _, f := range readPackages(t).files {
+		if f.generated {
+			continue
+		}
+		for _, decl := range f.syntax.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			lines := f.position.Position(fn.End()).Line - f.position.Position(fn.Pos()).Line + 1
+			if lines > maxFunctionLines && !hasReason(fn.Doc) {
+				t.Errorf("%s: %s has %d lines, more than %d, and no reason beside it", f.name, fn.Name.Name, lines, maxFunctionLines)
+			}
+		}
+	}
+}
+
+func hasReason(comment *ast.CommentGroup) bool {
+	if comment == nil {
+		return false
+	}
+	for _, c := range comment.List {
+		if strings.HasPrefix(c.Text, "// "+reason) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestNoInit(t *testing.T) {
+	for _, f := range readPackages(t).files {
+		if f.generated {
+			continue
+		}
+		for _, decl := range f.syntax.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s has an init function: wiring belongs to cmd, where it can be seen", f.name)
+			}
+		}
+	}
+}
+
+func TestEnvironmentIsReadInProgramsOnly(t *testing.T) {
+	for _, f := range readPackages(t).files {
+		if f.test || f.generated || within(f.folder, "cmd") || within(f.folder, "tools") {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			if ok && pkg.Name == "os" && (sel.Sel.Name == "Getenv" || sel.Sel.Name == "LookupEnv") {
+				t.Errorf("%s reads the environment; only cmd and tools do", f.name)
+			}
+			return true
+		})
+	}
+}
+
+// TestNothingIsLeftForLater refuses notes of unfinished work in hand-written
+// files; an issue is the place for them.
+func TestNothingIsLeftForLater(t *testing.T) {
+	notes := [][]byte{[]byte("TO" + "DO"), []byte("FIX" + "ME"), []byte("X" + "XX")}
+	for _, name := range handWritten(t, ".go", ".py", ".js", ".mjs", ".yaml", ".md", ".sh") {
+		if strings.HasPrefix(name, "gen/") || path.Dir(name) == "cassettes" || strings.Contains(name, "/testdata/") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, note := range notes {
+			if bytes.Contains(text, note) {
+				t.Errorf("%s contains %s", name, note)
+			}
+		}
+	}
+}
+
+// TestDependencies keeps go.mod short and says why each line is there.
+func TestDependencies(t *testing.T) {
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct := 0
+	inRequire := false
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		switch {
+		case strings.HasPrefix(line, "replace"):
+			t.Errorf("go.mod has a replace line, which users of the module would not get: %s", line)
+		case strings.HasPrefix(line, "require"):
+			inRequire = true
+		case line == ")":
+			inRequire = false
+		}
+		if !inRequire || !strings.Contains(line, " v") || strings.HasSuffix(line, "// indirect") {
+			continue
+		}
+		direct++
+		if _, why, ok := strings.Cut(line, "// "); !ok || len(why) < 10 {
+			t.Errorf("go.mod: no reason beside %s", line)
+		}
+	}
+	if direct > maxDependencies {
+		t.Errorf("go.mod has %d direct dependencies, more than %d", direct, maxDependencies)
+	}
+	if direct == 0 {
+		t.Error("no dependency was read from go.mod")
+	}
+}
