@@ -1,0 +1,142 @@
+package grammar
+
+import "slices"
+
+// literals returns the texts of nodes, or nil if one is not a literal.
+func literals(nodes []Node) []string {
+	list := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		l, ok := n.(*literal)
+		if !ok {
+			return nil
+		}
+		list = append(list, l.text)
+	}
+	return list
+}
+
+// trie compiles a choice of literals so that they share their common starts:
+// one of a thousand names is then followed by one thread, not by a thousand.
+func (c *compiler) trie(texts []string, t task) int32 {
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if texts[0] == "" && t.nonEmpty {
+		texts = texts[1:]
+	}
+	return c.branch(texts, 0, t.next)
+}
+
+// branch compiles the rest, from byte at on, of sorted texts with equal
+// starts.
+func (c *compiler) branch(texts []string, at int, next int32) int32 {
+	if len(texts) == 1 {
+		return c.literal(texts[0][at:], task{next: next})
+	}
+	pc := pcFail
+	if len(texts) > 0 && len(texts[0]) == at {
+		pc, texts = next, texts[1:]
+	}
+	for len(texts) > 0 {
+		b := texts[0][at]
+		n := 1
+		for n < len(texts) && texts[n][at] == b {
+			n++
+		}
+		var set byteSet
+		set.add(b)
+		pc = c.split(c.bytes(set, c.branch(texts[:n], at+1, next)), pc)
+		texts = texts[n:]
+	}
+	return pc
+}
+
+// until compiles the automaton that looks for the markers: a state is the
+// longest end of the text that a marker begins with, and there is no way
+// into a state that holds a whole marker.
+func (c *compiler) until(markers []string, t task) int32 {
+	if len(markers) == 0 {
+		return c.node(free, t.next, t.nonEmpty)
+	}
+	s := newSearch(markers)
+	pcs := make([]int32, len(s.states)) // where a state reads on
+	for i := range pcs {
+		pcs[i] = c.reserve()
+	}
+	alphabet := s.alphabet()
+	start := pcFail
+	for i, prefix := range s.states {
+		targets := map[int][]runeRange{}
+		for _, r := range alphabet {
+			if to := s.next(prefix, r); to >= 0 {
+				targets[to] = append(targets[to], runeRange{r, r})
+			}
+		}
+		targets[0] = append(targets[0], subtract(anyChar.ranges, rangesOf(string(alphabet)))...)
+		read := pcFail
+		for to := range s.states { // in order, so that programs do not differ from run to run
+			if ranges := targets[to]; ranges != nil {
+				read = c.split(c.class(normalize(ranges), pcs[to]), read)
+			}
+		}
+		c.prog[pcs[i]] = instr{op: opSplit, x: read, y: t.next}
+		if i == 0 {
+			start = read
+		}
+	}
+	if t.nonEmpty {
+		return start
+	}
+	return pcs[0]
+}
+
+// search knows the proper starts of some markers.
+type search struct {
+	markers []string
+	states  []string // every proper start of a marker that holds no marker; the first is empty
+	number  map[string]int
+}
+
+func newSearch(markers []string) *search {
+	s := &search{markers: markers, number: map[string]int{}}
+	for _, m := range markers {
+		for i := range m { // at the starts of characters
+			if _, ok := s.number[m[:i]]; !ok && !s.found(m[:i]) {
+				s.number[m[:i]] = len(s.states)
+				s.states = append(s.states, m[:i])
+			}
+		}
+	}
+	return s
+}
+
+func (s *search) alphabet() []rune {
+	var list []rune
+	for _, m := range s.markers {
+		list = append(list, []rune(m)...)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// found reports whether text ends with a marker.
+func (s *search) found(text string) bool {
+	return slices.ContainsFunc(s.markers, func(m string) bool {
+		return len(text) >= len(m) && text[len(text)-len(m):] == m
+	})
+}
+
+// next returns the state after a character, or -1 where that completes a
+// marker.
+func (s *search) next(prefix string, r rune) int {
+	text := prefix + string(r)
+	if s.found(text) {
+		return -1
+	}
+	for i := range text {
+		if n, ok := s.number[text[i:]]; ok {
+			return n
+		}
+	}
+	return 0
+}

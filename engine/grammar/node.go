@@ -1,0 +1,100 @@
+package grammar
+
+// Node is an expression: a set of texts. Nodes are immutable and may be used
+// in several places and by several goroutines.
+type Node interface{ node() }
+
+type (
+	literal struct{ text string }
+	class   struct{ ranges []runeRange } // one character; sorted, not overlapping
+	seq     struct{ nodes []Node }
+	choice  struct{ nodes []Node }
+	repeat  struct {
+		body     Node
+		min, max int // max < 0: no upper bound
+	}
+	until struct{ markers []string }
+	// ref is a call: what makes an expression recursive, and what keeps a
+	// part that is used often from being compiled often.
+	ref struct{ rule *rule }
+)
+
+// rule is a named expression. Its body is set once, before its first
+// Compile; a rule without one allows no text.
+type rule struct {
+	body     Node
+	nullable bool // the empty text is among the texts of body
+}
+
+// runeRange is a range of characters, both ends included.
+type runeRange struct{ lo, hi rune }
+
+func (*literal) node() {}
+func (*class) node()   {}
+func (*seq) node()     {}
+func (*choice) node()  {}
+func (*repeat) node()  {}
+func (*until) node()   {}
+func (*ref) node()     {}
+
+// Literal is the text s and no other. The empty literal is the empty text.
+func Literal(s string) Node { return &literal{s} }
+
+// Seq is the nodes one after the other. Seq of nothing is the empty text.
+func Seq(nodes ...Node) Node {
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	return &seq{append([]Node(nil), nodes...)}
+}
+
+// Choice is any one of the nodes. Choice of nothing allows no text at all,
+// not even the empty one.
+func Choice(nodes ...Node) Node {
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	return &choice{append([]Node(nil), nodes...)}
+}
+
+// Repeat is n at least min and at most max times; a negative max sets no
+// upper bound. Where max < min no text is allowed. Large bounds cost no more
+// than small ones.
+func Repeat(n Node, min, max int) Node { return &repeat{body: n, min: min, max: max} }
+
+// Until is any UTF-8 text in which no marker occurs: the text before the
+// first marker, where the node behind it begins with that marker's
+// [Literal]. An empty marker is ignored; Until of nothing is [Free].
+func Until(markers ...string) Node {
+	var list []string
+	for _, m := range markers {
+		if m != "" {
+			list = append(list, m)
+		}
+	}
+	return &until{list}
+}
+
+// Free is any UTF-8 text at all.
+func Free() Node { return free }
+
+var free = &repeat{body: anyChar, max: -1}
+
+// anyChar is one character of UTF-8 text.
+var anyChar = &class{normalize([]runeRange{{0, maxRune}})}
+
+func optional(n Node) Node { return Repeat(n, 0, 1) }
+
+func chars(set string) Node {
+	return &class{normalize(rangesOf(set))}
+}
+
+func rangesOf(set string) []runeRange {
+	var list []runeRange
+	for _, r := range set {
+		list = append(list, runeRange{r, r})
+	}
+	return list
+}
+
+func charRange(lo, hi rune) Node { return &class{[]runeRange{{lo, hi}}} }

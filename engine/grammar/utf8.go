@@ -1,0 +1,148 @@
+package grammar
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+const (
+	maxRune       = utf8.MaxRune
+	surrogateLow  = 0xD800 // no character has a code from here
+	surrogateHigh = 0xDFFF // to here
+)
+
+// normalize sorts ranges, joins those that touch, and takes the surrogates
+// out.
+func normalize(ranges []runeRange) []runeRange {
+	var list []runeRange
+	for _, r := range ranges {
+		if r.lo < surrogateLow && r.hi >= surrogateLow {
+			list = append(list, runeRange{r.lo, surrogateLow - 1})
+			r.lo = surrogateHigh + 1
+		}
+		if r.lo >= surrogateLow && r.lo <= surrogateHigh {
+			r.lo = surrogateHigh + 1
+		}
+		if r.lo <= r.hi {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b runeRange) int { return int(a.lo - b.lo) })
+	var out []runeRange
+	for _, r := range list {
+		if n := len(out); n > 0 && r.lo <= out[n-1].hi+1 {
+			out[n-1].hi = max(out[n-1].hi, r.hi)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// subtract returns the characters of a (normalized) that are not in b.
+func subtract(a, b []runeRange) []runeRange {
+	b = normalize(b)
+	var out []runeRange
+	for _, r := range a {
+		for _, cut := range b {
+			if cut.hi < r.lo || cut.lo > r.hi {
+				continue
+			}
+			if cut.lo > r.lo {
+				out = append(out, runeRange{r.lo, cut.lo - 1})
+			}
+			r.lo = cut.hi + 1
+		}
+		if r.lo <= r.hi {
+			out = append(out, r)
+		}
+	}
+	return normalize(out)
+}
+
+func contains(ranges []runeRange, r rune) bool {
+	return slices.ContainsFunc(ranges, func(x runeRange) bool { return x.lo <= r && r <= x.hi })
+}
+
+// byteRange is a range of bytes, both ends included.
+type byteRange struct{ lo, hi byte }
+
+// encode calls emit with sequences of byte ranges that together spell the
+// UTF-8 encodings of exactly the characters of the range. The range must not
+// hold surrogates.
+func (r runeRange) encode(emit func([]byteRange)) {
+	// Cut where the length of the encoding changes, then where a trailing
+	// byte would have to run from a middle value over its end.
+	for _, end := range []rune{0x7F, 0x7FF, 0xFFFF} {
+		if r.lo <= end && r.hi > end {
+			runeRange{r.lo, end}.encode(emit)
+			runeRange{end + 1, r.hi}.encode(emit)
+			return
+		}
+	}
+	for bits := 6; bits < 6*utf8.RuneLen(r.hi); bits += 6 {
+		mask := rune(1)<<bits - 1
+		if r.lo&^mask == r.hi&^mask {
+			continue
+		}
+		if r.lo&mask != 0 {
+			runeRange{r.lo, r.lo | mask}.encode(emit)
+			runeRange{(r.lo | mask) + 1, r.hi}.encode(emit)
+			return
+		}
+		if r.hi&mask != mask {
+			runeRange{r.lo, r.hi&^mask - 1}.encode(emit)
+			runeRange{r.hi &^ mask, r.hi}.encode(emit)
+			return
+		}
+	}
+	lo, hi := utf8.AppendRune(nil, r.lo), utf8.AppendRune(nil, r.hi)
+	list := make([]byteRange, len(lo))
+	for i := range lo {
+		list[i] = byteRange{lo[i], hi[i]}
+	}
+	emit(list)
+}
+
+// byteSet is a set of bytes.
+type byteSet [4]uint64
+
+func (s *byteSet) add(b byte)      { s[b>>6] |= 1 << (b & 63) }
+func (s *byteSet) has(b byte) bool { return s[b>>6]>>(b&63)&1 != 0 }
+func (s *byteSet) addRange(r byteRange) {
+	for b := int(r.lo); b <= int(r.hi); b++ {
+		s.add(byte(b))
+	}
+}
+
+// classesOf divides the 256 bytes into classes that no set tells apart. It
+// returns the class of each byte and a member of each class.
+func classesOf(sets []byteSet) (class [256]uint8, member []byte) {
+	member = []byte{0}
+	for i := range sets {
+		split := make(map[uint8]uint8, len(member)) // class -> class of those in the set
+		var inside, outside [256]bool
+		for b := range 256 {
+			if sets[i].has(byte(b)) {
+				inside[class[b]] = true
+			} else {
+				outside[class[b]] = true
+			}
+		}
+		for b := range 256 {
+			c := class[b]
+			if !sets[i].has(byte(b)) || !inside[c] || !outside[c] {
+				continue
+			}
+			if _, ok := split[c]; !ok {
+				split[c] = uint8(len(member))
+				member = append(member, byte(b))
+			}
+			class[b] = split[c]
+		}
+	}
+	for b := 255; b >= 0; b-- {
+		member[class[b]] = byte(b)
+	}
+	return class, member
+}
