@@ -1,0 +1,167 @@
+package sse
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// plain writes the kind of each event, so that a test reads as a transcript.
+type plain struct{ silentFail bool }
+
+func (plain) Encode(event engine.Event) []Frame {
+	switch e := event.(type) {
+	case engine.Start:
+		return []Frame{{Data: []byte("start")}}
+	case engine.TextDelta:
+		return []Frame{{Data: []byte(e.Text)}}
+	}
+	return nil
+}
+
+func (p plain) Fail(err *engine.Error) []Frame {
+	if p.silentFail {
+		return nil
+	}
+	return []Frame{{Data: []byte("error " + string(err.Code))}}
+}
+
+func (plain) KeepAlive() Frame { return Frame{Comment: "alive"} }
+
+type step struct {
+	wait  time.Duration
+	event engine.Event
+	err   error
+}
+
+func play(steps ...step) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for _, s := range steps {
+			time.Sleep(s.wait)
+			if !yield(s.event, s.err) {
+				return
+			}
+		}
+	}
+}
+
+func TestStream(t *testing.T) {
+	crash := engine.Errorf(engine.CodeEngineCrashed, "The engine died.")
+	start, a, b := engine.Start{}, engine.TextDelta{Text: "a"}, engine.TextDelta{Text: "b"}
+	tests := []struct {
+		name     string
+		steps    []step
+		encoder  plain
+		openErr  engine.Code
+		body     string
+		serveErr engine.Code
+	}{
+		{
+			name:  "all at once",
+			steps: []step{{event: start}, {event: a}, {event: b}},
+			body:  "data: start\n\ndata: a\n\ndata: b\n\n",
+		},
+		{
+			name:    "an error first leaves the status free",
+			steps:   []step{{err: crash}},
+			openErr: engine.CodeEngineCrashed,
+		},
+		{
+			name:    "an error right after the start, too",
+			steps:   []step{{event: start}, {wait: time.Second, err: crash}},
+			openErr: engine.CodeEngineCrashed,
+		},
+		{
+			name:     "an error after more than the silence is a frame",
+			steps:    []step{{event: start}, {wait: Silence + time.Second, err: crash}},
+			body:     "data: start\n\ndata: error engine_crashed\n\n",
+			serveErr: engine.CodeEngineCrashed,
+		},
+		{
+			name:  "silence is broken by keep-alives",
+			steps: []step{{event: start}, {wait: 2*Silence + Silence/2 + Silence, event: a}},
+			body:  "data: start\n\n: alive\n\n: alive\n\ndata: a\n\n",
+		},
+		{
+			name:     "an error in mid-stream",
+			steps:    []step{{event: start}, {event: a}, {err: crash}},
+			body:     "data: start\n\ndata: a\n\ndata: error engine_crashed\n\n",
+			serveErr: engine.CodeEngineCrashed,
+		},
+		{
+			name:     "an error that the style cannot tell",
+			steps:    []step{{event: start}, {event: a}, {err: crash}},
+			encoder:  plain{silentFail: true},
+			body:     "data: start\n\ndata: a\n\n",
+			serveErr: engine.CodeEngineCrashed,
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, err := Open(t.Context(), play(tt.steps...))
+				if code(err) != tt.openErr {
+					t.Fatalf("Open = %v, want code %q", err, tt.openErr)
+				}
+				if err != nil {
+					return
+				}
+				w := httptest.NewRecorder()
+				err = s.Serve(w, tt.encoder)
+				if code(err) != tt.serveErr {
+					t.Errorf("Serve = %v, want code %q", err, tt.serveErr)
+				}
+				var aborted *Aborted
+				if errors.As(err, &aborted) != tt.encoder.silentFail {
+					t.Errorf("Serve = %T; aborted is for styles without an error frame", err)
+				}
+				if got := w.Body.String(); got != tt.body {
+					t.Errorf("body %q, want %q", got, tt.body)
+				}
+				if !w.Flushed {
+					t.Error("nothing was flushed")
+				}
+			})
+		})
+	}
+}
+
+func TestStreamEndsWithItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := false
+		events := func(yield func(engine.Event, error) bool) {
+			defer func() { ended = true }()
+			for yield(engine.TextDelta{Text: "a"}, nil) {
+				time.Sleep(time.Second)
+			}
+		}
+		s, err := Open(ctx, events)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(10*time.Second, cancel)
+		if err := s.Serve(httptest.NewRecorder(), plain{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("Serve = %v, want canceled", err)
+		}
+		synctest.Wait()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !ended {
+			t.Error("the events go on after the client has left")
+		}
+	})
+}
+
+func code(err error) engine.Code {
+	if err == nil {
+		return ""
+	}
+	return engine.AsError(err).Code
+}
