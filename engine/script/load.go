@@ -1,0 +1,200 @@
+package script
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/diglot/diglot/engine/chat"
+	"gopkg.in/yaml.v3"
+)
+
+// formats are the output formats that a script may name.
+var formats = []string{"hermes", "llama3", "mistral", "gemma", "deepseek", "harmony", "plain"}
+
+const (
+	defaultContext = 4096
+
+	// maxCount bounds every number of tokens in a script: one reply must not
+	// be able to ask for all memory.
+	maxCount = 1 << 24
+)
+
+// Open loads the script in the file at path. The models' time of change is
+// the file's.
+func Open(path string) ([]*Model, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	models, err := Load(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for _, m := range models {
+		m.info.Changed = info.ModTime()
+	}
+	return models, nil
+}
+
+// Load reads one script and returns its models, sorted by name. Errors say
+// the line.
+func Load(r io.Reader) ([]*Model, error) {
+	decoder := yaml.NewDecoder(r)
+	var document yaml.Node
+	switch err := decoder.Decode(&document); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("line 1: the script is empty")
+	case err != nil:
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	var second yaml.Node
+	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, at(&document, "a script is one YAML document, and another follows")
+	}
+
+	var models []*Model
+	root := document.Content[0]
+	err := mapping(root, fields{
+		"models": func(n *yaml.Node) (err error) {
+			models, err = loadModels(n)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if models == nil {
+		return nil, at(root, "models is missing")
+	}
+	slices.SortFunc(models, func(a, b *Model) int { return strings.Compare(a.info.Name, b.info.Name) })
+	return models, nil
+}
+
+func loadModels(n *yaml.Node) ([]*Model, error) {
+	var models []*Model
+	err := members(n, func(key, value *yaml.Node) error {
+		name := key.Value
+		if name == "" {
+			return at(key, "a model needs a name")
+		}
+		m, err := loadModel(name, value)
+		models = append(models, m)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(models) == 0 {
+		return nil, at(n, "models is empty")
+	}
+	return models, nil
+}
+
+func loadModel(name string, n *yaml.Node) (*Model, error) {
+	m := &Model{
+		info: chat.Info{
+			Name:    name,
+			Owner:   "library",
+			Format:  "plain",
+			Context: defaultContext,
+		},
+		closed: make(chan struct{}),
+	}
+	err := mapping(n, fields{
+		"format":    oneOf(&m.info.Format, formats...),
+		"context":   count(&m.info.Context, 1),
+		"vision":    boolean(&m.info.Vision),
+		"embedding": count(&m.embedding, 1),
+		"replies": sequence(func(n *yaml.Node) error {
+			r, err := loadReply(n)
+			m.replies = append(m.replies, r)
+			return err
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(m.replies) == 0 {
+		return nil, at(n, "model %q has no replies", name)
+	}
+	return m, nil
+}
+
+func loadReply(n *yaml.Node) (reply, error) {
+	r := reply{finish: finishStop}
+	var hasPieces bool
+	err := mapping(n, fields{
+		"when": func(n *yaml.Node) error {
+			return mapping(n, fields{"contains": text(&r.contains)})
+		},
+		"pieces": func(n *yaml.Node) error {
+			hasPieces = true
+			return sequence(func(n *yaml.Node) error {
+				p, err := loadPiece(n)
+				r.pieces = append(r.pieces, p)
+				return err
+			})(n)
+		},
+		"finish": oneOf(&r.finish, finishStop, finishLength, finishCrash, finishStall),
+		"prompt_tokens": func(n *yaml.Node) error {
+			r.promptTokens = new(int)
+			return count(r.promptTokens, 0)(n)
+		},
+	})
+	if err == nil && !hasPieces {
+		err = at(n, "the reply has no pieces")
+	}
+	return r, err
+}
+
+func loadPiece(n *yaml.Node) (piece, error) {
+	var p piece
+	n = resolve(n)
+	if n.Kind == yaml.ScalarNode {
+		var s string
+		err := text(&s)(n)
+		p.text = []byte(s)
+		return p, err
+	}
+	var kinds int
+	err := mapping(n, fields{
+		"sleep": func(n *yaml.Node) error {
+			kinds++
+			return duration(&p.sleep)(n)
+		},
+		"base64": func(n *yaml.Node) error {
+			kinds++
+			return binary(&p.text)(n)
+		},
+	})
+	if err == nil && kinds != 1 {
+		err = at(n, "a piece is a string, {sleep: 20ms} or {base64: \"4pw=\"}")
+	}
+	return p, err
+}
+
+// duration reads a time as Go spells it: 20ms, 1.5s.
+func duration(to *time.Duration) func(*yaml.Node) error {
+	return func(n *yaml.Node) error {
+		var s string
+		if err := text(&s)(n); err != nil {
+			return err
+		}
+		d, err := time.ParseDuration(s)
+		if err != nil || d < 0 {
+			return at(n, "%q is not a duration such as 20ms", s)
+		}
+		*to = d
+		return nil
+	}
+}

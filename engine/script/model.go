@@ -1,0 +1,111 @@
+package script
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+)
+
+// Model is one model of a script. It implements [chat.Model].
+type Model struct {
+	info      chat.Info
+	embedding int
+	replies   []reply
+	closed    chan struct{}
+	close     sync.Once
+}
+
+var _ chat.Model = (*Model)(nil)
+
+// How a reply ends, as a script spells it.
+const (
+	finishStop   = "stop"
+	finishLength = "length"
+	finishCrash  = "crash"
+	finishStall  = "stall"
+)
+
+type reply struct {
+	contains     string // what the last user or tool text must hold; empty: anything
+	pieces       []piece
+	finish       string
+	promptTokens *int // nil: the words of the prompt
+}
+
+// piece is a token, or a pause before the next one.
+type piece struct {
+	text  []byte // nil: a pause
+	sleep time.Duration
+}
+
+// Info implements [chat.Model].
+func (m *Model) Info() chat.Info { return m.info }
+
+// Embedding is the dimension of the model's embeddings, 0 if it has none.
+func (m *Model) Embedding() int { return m.embedding }
+
+// Close implements [chat.Model].
+func (m *Model) Close() error {
+	m.close.Do(func() { close(m.closed) })
+	return nil
+}
+
+// Tokenize implements [chat.Model]. A script has no vocabulary: only the
+// number of tokens means something. It is what the reply that will be played
+// says, else the number of words in the prompt.
+func (m *Model) Tokenize(_ context.Context, prompt chat.Prompt) ([]int32, error) {
+	if prompt.Request != nil {
+		i, err := m.pick(prompt.Request)
+		if err != nil {
+			return nil, err
+		}
+		if n := m.replies[i].promptTokens; n != nil {
+			return make([]int32, *n), nil
+		}
+	}
+	return make([]int32, len(strings.Fields(prompt.String()))), nil
+}
+
+// pick returns the index of the reply that answers req. That none fits is
+// the script author's mistake, and the author is who reads the reply.
+func (m *Model) pick(req *engine.Request) (int, error) {
+	said := lastText(req.Messages)
+	for i, r := range m.replies {
+		if strings.Contains(said, r.contains) {
+			return i, nil
+		}
+	}
+	return 0, engine.Errorf(engine.CodeInvalidArgument, "No reply of the script fits: the last user or tool text holds none of the strings that the replies of model %q wait for.", m.info.Name).
+		At(engine.Place{Field: engine.FieldMessages, Index: max(len(req.Messages)-1, 0)})
+}
+
+// lastText is the text of the last user or tool turn that has some.
+func lastText(messages []engine.Message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := messages[i]
+		if m.Role != engine.RoleUser && m.Role != engine.RoleTool {
+			continue
+		}
+		if s := partsText(m.Parts); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func partsText(parts []engine.Part) string {
+	var lines []string
+	for _, p := range parts {
+		switch p := p.(type) {
+		case engine.Text:
+			lines = append(lines, p.Text)
+		case engine.ToolResult:
+			lines = append(lines, partsText(p.Parts))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
