@@ -1,0 +1,144 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+)
+
+// Format is how a family of models writes reasoning and tool calls. Families
+// differ in a table, not in code: the scanner and the constraints read both
+// from here.
+type Format struct {
+	Name string
+
+	// Markers are control tokens that the format knows. They must come out of
+	// the model as text; all others are dropped.
+	Markers []string
+
+	// Template names the template for a model that has none of its own.
+	Template string
+
+	// Calls are the ways in which the model may write a call. The first is the
+	// one that constraints ask for.
+	Calls []callSyntax
+
+	// Open and Close stand around reasoning; empty: the format has none.
+	Open, Close string
+
+	// Ends are spelled-out ends of a turn.
+	Ends []string
+
+	// Silent are marks of structure that a client does not see.
+	Silent []string
+
+	// IDLength is the length of the ids that the model's template wants; 0: any.
+	IDLength int
+
+	channels bool // harmony: every part of an answer has a header of its own
+}
+
+// callSyntax is the markup around calls:
+//
+//	section open <call> end between open <call> end sectionEnd
+type callSyntax struct {
+	section, sectionEnd string   // around a run of calls; empty: each stands alone
+	open                string   // before each call
+	ends                []string // behind each call, in order; each may be missing
+	between             string   // bytes that may separate calls
+	loose               bool     // models forget the section: open alone begins one
+	bare                bool     // no mark at all: a JSON object at the start of the answer
+	reader              callReader
+}
+
+// opener is the mark by which the scanner finds the call.
+func (c *callSyntax) opener() string {
+	if c.section != "" {
+		return c.section
+	}
+	return c.open
+}
+
+// next is what a further call in a section begins with.
+func (c *callSyntax) next() string {
+	if c.open == "" {
+		return "{"
+	}
+	return c.open
+}
+
+// callReader reads one kind of call.
+type callReader interface {
+	// head reads up to the arguments; b begins behind the opening mark. It
+	// says no for anything but a call of one of the tools.
+	head(b []byte, tools toolSet) (head, verdict)
+
+	// body reads the rest, from where the head ended.
+	body(t *tool) callBody
+}
+
+// callBody reads the arguments of one call.
+type callBody interface {
+	// read gives out what b adds to the arguments. It returns how many bytes it
+	// used up and whether the arguments are complete. With final set nothing
+	// more comes.
+	read(b []byte, final bool, out *writer) (n int, complete bool)
+}
+
+// head is what stands before the arguments of a call.
+type head struct {
+	id   string // where the model wrote one
+	name string
+	size int // bytes used up
+}
+
+// marks are what the scanner looks for in text and in reasoning.
+func (f *Format) marks(calls bool) (inText, inReasoning *marks) {
+	var both, text []mark
+	if calls {
+		for i := range f.Calls {
+			both = append(both, mark{f.Calls[i].opener(), meansCall})
+			if c := &f.Calls[i]; c.section != "" && c.loose {
+				both = append(both, mark{c.open, meansCall})
+			}
+		}
+	}
+	for _, end := range f.Ends {
+		both = append(both, mark{end, meansEnd})
+	}
+	for _, s := range f.Silent {
+		text = append(text, mark{s, meansNothing})
+	}
+	text = append(text, mark{f.Open, meansReasoning})
+	return newMarks(append(text, both...)), newMarks(append(both, mark{f.Close, meansReasoningEnd}))
+}
+
+// opensReasoning says whether the part of the answer that the prompt already
+// holds ends inside reasoning.
+func (f *Format) opensReasoning(opening string) bool {
+	return f.Open != "" && strings.LastIndex(opening, f.Open) > strings.LastIndex(opening, f.Close)
+}
+
+// FormatByName finds a format.
+func FormatByName(name string) (*Format, bool) {
+	i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return formats[i], true
+}
+
+// FormatNames lists the formats, sorted.
+func FormatNames() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// formats is every format there is.
+var formats = []*Format{plain, hermes}
+
+// plain is for models that write nothing but text.
+var plain = &Format{Name: "plain", Template: "plain"}

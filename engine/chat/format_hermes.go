@@ -1,0 +1,24 @@
+package chat
+
+// hermes is what Hermes 2 and 3, Qwen2.5, Qwen3 and many after them write,
+// and what models without a syntax of their own are asked for:
+//
+//	<think>…</think>text<tool_call>
+//	{"name": "f", "arguments": {…}}
+//	</tool_call>
+var hermes = &Format{
+	Name:     "hermes",
+	Template: "hermes",
+	Markers:  []string{"<think>", "</think>", "<tool_call>", "</tool_call>"},
+	Open:     "<think>",
+	Close:    "</think>",
+	Calls: []callSyntax{{
+		open: "<tool_call>",
+		ends: []string{"</tool_call>"},
+		reader: jsonCall{
+			name:      []string{"name"},
+			arguments: []string{"arguments", "parameters"},
+			id:        "id",
+		},
+	}},
+}

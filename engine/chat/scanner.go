@@ -1,0 +1,292 @@
+package chat
+
+import "slices"
+
+// scanner reads the raw output of a model, in whatever pieces it comes, and
+// tells its writer what is text, what is reasoning and what is a tool call.
+//
+// It is a state machine over a buffer: each step takes what it understands
+// from the front of the buffer and says whether another step may follow at
+// once. What a step cannot decide yet stays in the buffer, so no answer
+// depends on where the pieces were cut. A tool call leaves the buffer only
+// once its name is known to be one of the request's tools: call markup around
+// anything else is given out as the text that it is.
+type scanner struct {
+	format *Format
+	tools  toolSet
+	out    *writer
+
+	buf   []byte
+	pos   int // of buf[0] in the whole output
+	final bool
+	step  func(*scanner) bool
+
+	inText, inReasoning *marks
+
+	kind      kindOfProse
+	skipSpace bool // white space that comes next belongs to the markup before it
+	fresh     bool // no text was shown yet
+	syntax    *callSyntax
+	inSection bool // between the opening and the end of a section of calls
+	body      callBody
+	ended     bool // the model spelled out the end of its turn
+	channels  channelState
+}
+
+// kindOfProse is what lies between calls.
+type kindOfProse int
+
+const (
+	proseText kindOfProse = iota
+	proseReasoning
+)
+
+// newScanner makes a scanner of one answer. opening is what the prompt
+// already holds of the answer. Without tools, call markup is plain text.
+func newScanner(format *Format, tools toolSet, opening string, out *writer) *scanner {
+	s := &scanner{format: format, tools: tools, out: out, fresh: true, step: (*scanner).prose}
+	s.inText, s.inReasoning = format.marks(len(tools) > 0)
+	if format.channels {
+		s.step = (*scanner).channelStart
+		s.channels.open(opening)
+	}
+	if format.opensReasoning(opening) {
+		s.kind, s.skipSpace = proseReasoning, true
+	}
+	return s
+}
+
+// write reads the next piece of output.
+func (s *scanner) write(piece []byte) {
+	s.buf = append(s.buf, piece...)
+	s.run()
+}
+
+// finish reads what was held back: nothing more comes.
+func (s *scanner) finish() {
+	s.final = true
+	s.run()
+}
+
+func (s *scanner) run() {
+	for !s.done() && s.step(s) {
+	}
+}
+
+// done says that what may still come is no part of the answer.
+func (s *scanner) done() bool { return s.ended || s.out.stopped }
+
+// take removes n bytes from the front of the buffer.
+func (s *scanner) take(n int) {
+	s.pos += n
+	s.buf = s.buf[n:]
+}
+
+// emit gives out n bytes from the front of the buffer as prose.
+func (s *scanner) emit(n int) {
+	if n == 0 {
+		return
+	}
+	if s.kind == proseReasoning {
+		s.out.reasoningAt(s.buf[:n], s.pos)
+	} else {
+		s.fresh = false
+		s.out.textAt(s.buf[:n], s.pos)
+	}
+	s.take(n)
+}
+
+// prose reads text or reasoning up to the next mark.
+func (s *scanner) prose() bool {
+	if s.skipSpace {
+		s.take(spaces(s.buf))
+		if len(s.buf) == 0 {
+			return false
+		}
+		s.skipSpace = false
+	}
+	if bare := s.bare(); bare != nil {
+		switch at := spaces(s.buf); {
+		case at == len(s.buf) && !s.final:
+			return false
+		case at < len(s.buf) && s.buf[at] == '{':
+			s.take(at)
+			return s.call(bare, false)
+		}
+	}
+	marks := s.inText
+	if s.kind == proseReasoning {
+		marks = s.inReasoning
+	}
+	n, hit := marks.find(s.buf, s.final)
+	s.emit(n)
+	if hit == nil || s.done() {
+		return false
+	}
+	return s.marked(hit)
+}
+
+// bare is the syntax of calls that have no opening mark, where one may begin:
+// such a call must be all that the answer holds, so it stands at its start.
+func (s *scanner) bare() *callSyntax {
+	if !s.fresh || s.kind != proseText || len(s.tools) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(s.format.Calls, func(c callSyntax) bool { return c.bare })
+	if i < 0 {
+		return nil
+	}
+	return &s.format.Calls[i]
+}
+
+// marked acts on the mark that the buffer begins with.
+func (s *scanner) marked(hit *mark) bool {
+	switch hit.means {
+	case meansReasoning:
+		s.kind, s.skipSpace = proseReasoning, true
+	case meansReasoningEnd:
+		s.kind, s.skipSpace = proseText, true
+	case meansCall:
+		for i := range s.format.Calls {
+			c := &s.format.Calls[i]
+			if c.opener() == hit.text {
+				return s.call(c, false)
+			}
+			if c.loose && c.open == hit.text {
+				return s.call(c, true)
+			}
+		}
+	case meansEnd:
+		s.ended = true
+	case meansNothing:
+	}
+	s.take(len(hit.text))
+	return true
+}
+
+// call begins to read a call at the front of the buffer.
+func (s *scanner) call(c *callSyntax, inSection bool) bool {
+	s.syntax, s.inSection = c, inSection
+	s.step = (*scanner).callHead
+	return true
+}
+
+// callHead reads up to the arguments of a call. Nothing leaves the buffer
+// before the whole head is there and names a tool.
+func (s *scanner) callHead() bool {
+	lead, v := s.callLead()
+	var h head
+	if v == yes {
+		h, v = s.syntax.reader.head(s.buf[lead:], s.tools)
+	}
+	if v == perhaps && !s.final {
+		return false
+	}
+	if v != yes {
+		s.notCall()
+		return true
+	}
+	s.take(lead + h.size)
+	s.inSection = s.syntax.section != ""
+	s.body = s.syntax.reader.body(s.tools[h.name])
+	s.out.callStart(h.id, h.name)
+	s.step = (*scanner).callArguments
+	return true
+}
+
+// callLead measures the marks in front of a call's head.
+func (s *scanner) callLead() (int, verdict) {
+	n, c := 0, s.syntax
+	if !s.inSection && c.section != "" {
+		n = len(c.section) // found by its mark
+		n += skim(s.buf[n:], c.between)
+	}
+	v := begins(s.buf[n:], c.open)
+	return min(n+len(c.open), len(s.buf)), v
+}
+
+// notCall gives out the beginning of what looked like a call as prose.
+func (s *scanner) notCall() {
+	n := len(s.syntax.opener())
+	if s.inSection || n == 0 {
+		n = 1
+	}
+	s.inSection = false
+	s.step = (*scanner).prose
+	s.emit(min(n, len(s.buf)))
+}
+
+// callArguments reads arguments until they are complete.
+func (s *scanner) callArguments() bool {
+	n, complete := s.body.read(s.buf, s.final, s.out)
+	s.take(n)
+	if !complete {
+		if s.final {
+			s.out.callCut()
+			s.step = (*scanner).prose
+		}
+		return false
+	}
+	s.out.callEnd()
+	s.step = (*scanner).callTail
+	return true
+}
+
+// callTail skips the marks behind a call.
+func (s *scanner) callTail() bool {
+	c := s.syntax
+	for _, end := range c.ends {
+		at := spaces(s.buf)
+		switch v := begins(s.buf[at:], end); {
+		case v == yes:
+			s.take(at + len(end))
+		case v == perhaps && !s.final:
+			return false
+		}
+	}
+	s.kind, s.skipSpace, s.fresh = proseText, true, c.bare
+	s.step = (*scanner).prose
+	if s.inSection {
+		s.step = (*scanner).betweenCalls
+	} else if c.bare {
+		s.step = (*scanner).betweenBare
+	}
+	return true
+}
+
+// betweenCalls reads what separates the calls of a section, and its end.
+func (s *scanner) betweenCalls() bool {
+	c := s.syntax
+	at := skim(s.buf, c.between)
+	end := begins(s.buf[at:], c.sectionEnd)
+	if c.sectionEnd == "" {
+		end = no
+	}
+	next := begins(s.buf[at:], c.next())
+	switch {
+	case end == yes:
+		s.take(at + len(c.sectionEnd))
+		s.inSection = false
+		s.step = (*scanner).prose
+	case next == yes:
+		s.take(at)
+		s.step = (*scanner).callHead
+	case (end == perhaps || next == perhaps) && !s.final:
+		return false
+	default:
+		s.take(spaces(s.buf))
+		s.inSection = false
+		s.step = (*scanner).prose
+	}
+	return true
+}
+
+// betweenBare skips what separates bare calls.
+func (s *scanner) betweenBare() bool {
+	s.take(skim(s.buf, s.syntax.between))
+	if len(s.buf) == 0 {
+		return false
+	}
+	s.step = (*scanner).prose
+	return true
+}

@@ -1,0 +1,95 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// tool is one of the request's tools as the formats need it.
+type tool struct {
+	engine.Tool
+	parameters []parameter
+}
+
+// parameter is one of the named arguments of a tool.
+type parameter struct {
+	name     string
+	isString bool // the schema allows strings and nothing else
+	required bool
+	schema   json.RawMessage
+}
+
+// toolSet holds the tools that may be called, by name.
+type toolSet map[string]*tool
+
+// knows is the verdict on a complete name.
+func (t toolSet) knows(name string) verdict {
+	if t[name] == nil {
+		return no
+	}
+	return yes
+}
+
+// newToolSet reads the tools that may be called: all, or those named.
+func newToolSet(tools []engine.Tool, names []string) toolSet {
+	set := make(toolSet, len(tools))
+	for _, t := range tools {
+		if len(names) > 0 && !slices.Contains(names, t.Name) {
+			continue
+		}
+		set[t.Name] = &tool{Tool: t, parameters: parameters(t.Parameters)}
+	}
+	return set
+}
+
+// parameters lists the properties of a schema in its own order. A schema that
+// cannot be read has none here; the grammar says what is wrong with it.
+func parameters(schema json.RawMessage) []parameter {
+	var s struct {
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
+	}
+	if json.Unmarshal(schema, &s) != nil || len(s.Properties) == 0 {
+		return nil
+	}
+	var list []parameter
+	d := json.NewDecoder(bytes.NewReader(s.Properties))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return list
+		}
+		p := parameter{name: key.(string)} // the decoder takes no other key
+		if d.Decode(&p.schema) != nil {
+			return list
+		}
+		p.isString = isString(p.schema)
+		p.required = slices.Contains(s.Required, p.name)
+		list = append(list, p)
+	}
+	return list
+}
+
+// isString says whether a schema allows strings and nothing else.
+func isString(schema json.RawMessage) bool {
+	var s struct {
+		Type any   `json:"type"`
+		Enum []any `json:"enum"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return false
+	}
+	if s.Type != nil {
+		return s.Type == "string"
+	}
+	return len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(v any) bool {
+		_, ok := v.(string)
+		return !ok
+	})
+}
