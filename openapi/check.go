@@ -1,0 +1,366 @@
+package openapi
+
+import (
+	"bytes"
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Checked is a request body that fits its document.
+type Checked struct {
+	// Body is what to decode: the client's text without nulls that mean
+	// absence, without members that have no effect, and with integers
+	// written as integers (1 for 1.0). Free JSON is as the client wrote it,
+	// member order included.
+	Body []byte
+	// Ignored lists what was left out because it has no effect, by name,
+	// each name once.
+	Ignored []Ignored
+}
+
+// Ignored is a member without effect.
+type Ignored struct {
+	Name    string   // without indexes: messages[].cache_control; fit for a header value
+	Pointer []string // of its first appearance
+	Mark    Mark     // zero where no document names the member
+}
+
+// Strict returns a violation for the first ignored member, for a client that
+// wants to be told rather than served. It is nil where nothing is ignored.
+func (c *Checked) Strict() *Violation {
+	if len(c.Ignored) == 0 {
+		return nil
+	}
+	first := c.Ignored[0]
+	v := &Violation{Pointer: first.Pointer, Rule: RuleIgnored, Reason: "has no effect", Mark: first.Mark}
+	v.note(first.Mark.Note)
+	return v
+}
+
+// maxIgnored bounds what a client can make the server write into a header.
+const maxIgnored = 32
+
+// checker walks one value along one schema. It stops at the first violation;
+// where a union leaves several schemas to try, the most telling one wins.
+//
+// It exists because the validator of kin-openapi, which loads the documents,
+// answers only yes or no to a decoded value: ignored members, nulls that mean
+// absence, and the choice of the branch that a client meant would each be a
+// second walk along the same schemas, and decoding loses the member order of
+// tool schemas. TestAgainstKin holds the two to the same verdicts;
+// BenchmarkCheck has the cost of both.
+type checker struct {
+	*tree
+	path    []step
+	ignored []Ignored
+	edited  []int32 // nodes that were dropped or replaced, to undo a branch
+}
+
+// step leads from a value to one inside it.
+type step struct {
+	name  int32 // node of the member's name, or -1
+	index int32 // of the array item
+}
+
+// check checks the whole tree.
+func (t *tree) check(u *Use) (*checker, *Violation) {
+	c := &checker{tree: t, path: make([]step, 0, 16)}
+	return c, c.use(u, 0)
+}
+
+func (c *checker) result() Checked {
+	slices.SortFunc(c.ignored, func(a, b Ignored) int { return cmp.Compare(a.Name, b.Name) })
+	if len(c.edited) == 0 {
+		return Checked{Body: c.text, Ignored: c.ignored}
+	}
+	return Checked{Body: c.render(make([]byte, 0, len(c.text)), 0), Ignored: c.ignored}
+}
+
+func (c *checker) use(u *Use, i int32) *Violation {
+	switch u.effect {
+	case SupportIgnored:
+		c.ignore(i, u.Mark, "")
+		return nil
+	case SupportRefused:
+		if c.nodes[i].kind == 'n' {
+			return nil
+		}
+		v := c.violation(RuleRefused, "is not supported")
+		v.Mark = u.Mark
+		return v.note(u.Mark.Note)
+	}
+	if v := c.schema(u.Schema, i); v != nil || u.only == nil {
+		return v
+	}
+	v := c.schema(u.only, i)
+	if v != nil {
+		v.Mark = u.Mark
+		v.note(u.Mark.Note)
+	}
+	return v
+}
+
+func (c *checker) schema(s *Schema, i int32) *Violation {
+	if s.any {
+		return nil
+	}
+	kind := c.nodes[i].kind
+	if s.Kinds&kindsOf(kind) == 0 {
+		return c.violation(RuleType, "must be "+s.Kinds.nouns())
+	}
+	var v *Violation
+	switch kind {
+	case '0':
+		v = c.number(s, i)
+	case '"':
+		v = c.string(s, i)
+	case '[':
+		v = c.array(s, i)
+	case '{':
+		v = c.object(s, i)
+	}
+	if v == nil && len(s.Enum) > 0 && !c.inEnum(s, i) {
+		v = c.violation(RuleEnum, "must be "+oneOf(s.Enum))
+	}
+	if v == nil && len(s.Union) > 0 {
+		v = c.union(s, i)
+	}
+	return v
+}
+
+func (c *checker) array(s *Schema, i int32) *Violation {
+	count := int32(0)
+	if s.Items != nil || s.MinItems != nil || s.MaxItems != nil {
+		for item := i + 1; item < c.nodes[i].next; item = c.nodes[item].next {
+			if s.Items != nil {
+				c.path = append(c.path, step{name: -1, index: count})
+				if v := c.use(s.Items, item); v != nil {
+					return v
+				}
+				c.path = c.path[:len(c.path)-1]
+			}
+			count++
+		}
+	}
+	if v := c.size(uint64(count), s.MinItems, s.MaxItems, "item"); v != nil {
+		return v
+	}
+	if s.UniqueItems && c.repeats(i) {
+		return c.violation(RuleUnique, "must not hold the same item twice")
+	}
+	return nil
+}
+
+func (c *checker) object(s *Schema, i int32) *Violation {
+	count, required := uint64(0), 0
+	if len(s.Properties) > 0 || s.Extra != ExtraFree || s.MinMembers != nil || s.MaxMembers != nil {
+		for name := i + 1; name < c.nodes[i].next; name = c.nodes[name+1].next {
+			count++
+			c.path = append(c.path, step{name: name})
+			p, ok := s.properties[string(c.str(name))]
+			var v *Violation
+			switch {
+			case !ok:
+				v = c.extra(s, name+1)
+			case p.nullAbsent && c.nodes[name+1].kind == 'n':
+				c.drop(name + 1)
+			default:
+				if p.Required {
+					required++
+				}
+				v = c.use(&p.Use, name+1)
+			}
+			if v != nil {
+				return v
+			}
+			c.path = c.path[:len(c.path)-1]
+		}
+	}
+	if required < len(s.required) {
+		return c.missing(s, i)
+	}
+	return c.size(count, s.MinMembers, s.MaxMembers, "member")
+}
+
+func (c *checker) missing(s *Schema, i int32) *Violation {
+	for _, p := range s.required {
+		if m := c.member(i, p.Name); m < 0 || c.nodes[m].dropped {
+			v := c.violation(RuleRequired, "is required")
+			v.Pointer = append(v.Pointer, p.Name)
+			return v
+		}
+	}
+	return nil
+}
+
+func (c *checker) extra(s *Schema, i int32) *Violation {
+	switch s.Extra {
+	case ExtraChecked:
+		return c.use(s.Additional, i)
+	case ExtraIgnored:
+		c.ignore(i, Mark{}, "")
+	case ExtraRefused:
+		return c.violation(RuleUnknown, "is not known")
+	}
+	return nil
+}
+
+func (c *checker) union(s *Schema, i int32) *Violation {
+	if s.Discriminator != "" && c.nodes[i].kind == '{' {
+		return c.discriminated(s, i)
+	}
+	kinds := kindsOf(c.nodes[i].kind)
+	var worst *Violation
+	var fits *Use
+	for b := range s.Union {
+		branch := &s.Union[b]
+		if branch.Schema.Kinds&kinds == 0 {
+			continue
+		}
+		edits, ignored, depth := len(c.edited), len(c.ignored), len(c.path)
+		v := c.use(branch, i)
+		if v == nil && fits == nil {
+			if fits = branch; !s.Exclusive {
+				return nil
+			}
+			continue
+		}
+		c.undo(edits)
+		c.ignored, c.path = c.ignored[:ignored], c.path[:depth]
+		if v == nil {
+			return c.violation(RuleUnion, "fits more than one of its forms")
+		}
+		if v.better(worst) {
+			worst = v
+		}
+	}
+	if fits != nil {
+		return nil
+	}
+	return worst
+}
+
+// discriminated checks an object along the branch that its discriminator
+// names. One without discriminator fits the branch that does not require it.
+func (c *checker) discriminated(s *Schema, i int32) *Violation {
+	m := c.member(i, s.Discriminator)
+	if m < 0 || c.nodes[m].kind == 'n' {
+		if branch := s.undiscriminated(); branch != nil {
+			return c.use(branch, i)
+		}
+		v := c.violation(RuleRequired, "is required")
+		v.Pointer = append(v.Pointer, s.Discriminator)
+		return v
+	}
+	if c.nodes[m].kind != '"' {
+		v := c.violation(RuleType, "must be a string")
+		v.Pointer = append(v.Pointer, s.Discriminator)
+		return v
+	}
+	value := c.str(m)
+	branch, ok := s.branches[string(value)]
+	if !ok {
+		v := c.violation(RuleEnum, "must be "+oneOf(s.Values()))
+		v.Pointer = append(v.Pointer, s.Discriminator)
+		return v
+	}
+	if branch.effect == SupportIgnored {
+		c.ignore(i, branch.Mark, s.Discriminator+"="+string(value))
+		return nil
+	}
+	return c.use(branch, i)
+}
+
+func (s *Schema) undiscriminated() *Use {
+	for b := range s.Union {
+		p, ok := s.Union[b].Schema.Property(s.Discriminator)
+		if s.Union[b].Schema.Kinds&Object != 0 && (!ok || !p.Required) {
+			return &s.Union[b]
+		}
+	}
+	return nil
+}
+
+// ignore leaves the value out and keeps its name. The label says which of
+// several kinds of array item it is.
+func (c *checker) ignore(i int32, mark Mark, label string) {
+	c.drop(i)
+	if c.nodes[i].kind == 'n' {
+		return
+	}
+	name := c.name(label)
+	if len(c.ignored) == maxIgnored || slices.ContainsFunc(c.ignored, func(x Ignored) bool { return x.Name == name }) {
+		return
+	}
+	c.ignored = append(c.ignored, Ignored{Name: name, Pointer: c.pointer(), Mark: mark})
+}
+
+func (c *checker) drop(i int32) {
+	c.nodes[i].dropped = true
+	c.edited = append(c.edited, i)
+}
+
+func (c *checker) replace(i int32, text []byte) {
+	c.nodes[i].replaced = text
+	c.edited = append(c.edited, i)
+}
+
+func (c *checker) undo(edits int) {
+	for _, i := range c.edited[edits:] {
+		c.nodes[i].dropped, c.nodes[i].replaced = false, nil
+	}
+	c.edited = c.edited[:edits]
+}
+
+func (c *checker) violation(rule Rule, reason string) *Violation {
+	return &Violation{Pointer: c.pointer(), Rule: rule, Reason: reason}
+}
+
+func (c *checker) pointer() []string {
+	pointer := make([]string, len(c.path), len(c.path)+1)
+	for i, s := range c.path {
+		if s.name < 0 {
+			pointer[i] = strconv.Itoa(int(s.index))
+		} else {
+			pointer[i] = string(c.str(s.name))
+		}
+	}
+	return pointer
+}
+
+// name is the place without indexes, each member name cut and escaped, since
+// it goes into a header and may be anything a client made up.
+func (c *checker) name(label string) string {
+	var b strings.Builder
+	for i, s := range c.path {
+		if s.name < 0 {
+			if i == len(c.path)-1 {
+				b.WriteString("[" + label + "]")
+			} else {
+				b.WriteString("[]")
+			}
+			continue
+		}
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		name := c.str(s.name)
+		b.WriteString(url.PathEscape(string(name[:min(len(name), 64)])))
+	}
+	return b.String()
+}
+
+func (c *checker) repeats(i int32) bool {
+	var seen [][]byte
+	for item := i + 1; item < c.nodes[i].next; item = c.nodes[item].next {
+		text := canonical(c.raw(item))
+		if slices.ContainsFunc(seen, func(other []byte) bool { return bytes.Equal(text, other) }) {
+			return true
+		}
+		seen = append(seen, text)
+	}
+	return false
+}

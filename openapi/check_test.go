@@ -1,0 +1,169 @@
+package openapi
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func loadLetters(t testing.TB) *Document {
+	t.Helper()
+	text, err := os.ReadFile("testdata/letters.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Load(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func operation(t testing.TB, d *Document, id string) *Operation {
+	t.Helper()
+	o, ok := d.Operation(id)
+	if !ok {
+		t.Fatalf("no operation %s", id)
+	}
+	return o
+}
+
+// with returns a small valid request with more members.
+func with(members string) string {
+	return `{"model":"m","turns":[{"role":"user","content":"x"}]` + members + `}`
+}
+
+// turn returns a valid request whose one turn is given.
+func turn(turn string) string { return `{"model":"m","turns":[` + turn + `]}` }
+
+func parts(parts string) string { return turn(`{"role":"user","content":[` + parts + `]}`) }
+
+func TestCheckRefuses(t *testing.T) {
+	o := operation(t, loadLetters(t), "writeLetter")
+	tests := []struct {
+		name, body string
+		rule       Rule
+		want       string // place and reason
+	}{
+		{"empty body", ``, RuleSyntax, "the body is empty"},
+		{"blank body", " \n", RuleSyntax, "the body is empty"},
+		{"cut short", `{"model":"m"`, RuleSyntax, "the JSON value ends too early"},
+		{"not JSON", `{"model":x}`, RuleSyntax, "model is not valid JSON"},
+		{"text behind", with("") + "{}", RuleSyntax, "the JSON value has something behind it"},
+		{"twice", with(`,"seed":1,"seed":2`), RuleDuplicate, "seed is there twice"},
+		{"twice in free JSON", turn(`{"role":"writer","calls":[{"name":"f","input":{"a":1,"a":2}}]}`), RuleDuplicate, "turns[0].calls[0].input.a is there twice"},
+		{"twice by escape", with(`,"seed":1,"s\u0065ed":2`), RuleDuplicate, "seed is there twice"},
+		{"too deep", with(`,"helpers":[{"name":"f","schema":{"x":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}]`), RuleDepth, "is nested too deep"},
+		{"no object", `[1]`, RuleType, "must be an object"},
+		{"null", `null`, RuleType, "must be an object"},
+		{"absent", `{"turns":[{"role":"user","content":"x"}]}`, RuleRequired, "model is required"},
+		{"null for required", `{"model":null,"turns":[{"role":"user","content":"x"}]}`, RuleRequired, "model is required"},
+		{"empty string", `{"model":"","turns":[{"role":"user","content":"x"}]}`, RuleLength, "model must not be empty"},
+		{"empty list", `{"model":"m","turns":[]}`, RuleLength, "turns must not be empty"},
+		{"null in a list", turn(`null`), RuleType, "turns[0] must be an object"},
+		{"wrong type", with(`,"seed":"1"`), RuleType, "seed must be an integer"},
+		{"a fraction for an integer", with(`,"seed":1.5`), RuleType, "seed must be an integer"},
+		{"integer beyond 64 bits", with(`,"seed":9223372036854775808`), RuleRange, "seed is out of range"},
+		{"integer by exponent beyond 64 bits", with(`,"seed":1e30`), RuleRange, "seed is out of range"},
+		{"beyond float", with(`,"temperature":1e999`), RuleRange, "temperature is out of range"},
+		{"range", with(`,"temperature":2.5`), RuleRange, "temperature must be between 0 and 2"},
+		{"range of a nullable", with(`,"temperature":-1`), RuleRange, "temperature must be between 0 and 2"},
+		{"type of a nullable", with(`,"temperature":"hot"`), RuleType, "temperature must be a number"},
+		{"enum", with(`,"mood":"odd"`), RuleEnum, "mood must be one of: warm, cold"},
+		{"partial", with(`,"copies":2`), RuleRange, "copies must be at most 1: One letter at a time"},
+		{"outside of partial too", with(`,"copies":0`), RuleRange, "copies must be between 1 and 128"},
+		{"refused", with(`,"parent":"p"`), RuleRefused, "parent is not supported: Send the whole conversation instead"},
+		{"union: list too long", with(`,"stop":["a","b","c"]`), RuleLength, "stop must have at most 2 items"},
+		{"union: item too short", with(`,"stop":["a",""]`), RuleLength, "stop[1] must not be empty"},
+		{"union: no branch", with(`,"stop":3`), RuleType, "stop must be a string or an array"},
+		{"map value", with(`,"bias":{"1":200}`), RuleRange, "bias[1] must be between -100 and 100"},
+		{"map value null", with(`,"bias":{"a":null}`), RuleType, "bias.a must be a number"},
+		{"no discriminator", turn(`{"content":"x"}`), RuleRequired, "turns[0].role is required"},
+		{"null discriminator", turn(`{"role":null,"content":"x"}`), RuleRequired, "turns[0].role is required"},
+		{"odd discriminator", turn(`{"role":"system","content":"x"}`), RuleEnum, "turns[0].role must be one of: user, writer"},
+		{"number as discriminator", turn(`{"role":1,"content":"x"}`), RuleType, "turns[0].role must be a string"},
+		{"late discriminator", turn(`{"content":5,"role":"user"}`), RuleType, "turns[0].content must be a string or an array"},
+		{"required in a branch", turn(`{"role":"user"}`), RuleRequired, "turns[0].content is required"},
+		{"string length", turn(`{"role":"user","content":"x","name":"abcdef"}`), RuleLength, "turns[0].name must have at most 5 characters"},
+		{"length counts characters", turn(`{"role":"user","content":"x","name":"éééé\u00e9"}`), RulePattern, "turns[0].name must match ^[a-z]+$"},
+		{"part without its member", parts(`{"type":"text"}`), RuleRequired, "turns[0].content[0].text is required"},
+		{"refused part", parts(`{"type":"text","text":"a"},{"type":"sound"}`), RuleRefused, "turns[0].content[1] is not supported: Sound is not heard"},
+		{"unknown part lists what works", parts(`{"type":"video"}`), RuleEnum, "turns[0].content[0].type must be one of: text, picture, page"},
+		{"multiple", parts(`{"type":"picture","url":"u","size":3}`), RuleRange, "turns[0].content[0].size must be a multiple of 2"},
+		{"minimum", parts(`{"type":"picture","url":"u","size":0}`), RuleRange, "turns[0].content[0].size must be at least 1"},
+		{"free JSON must be an object", turn(`{"role":"writer","calls":[{"name":"f","input":"{}"}]}`), RuleType, "turns[0].calls[0].input must be an object"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, v := o.Check([]byte(tt.body))
+			if v == nil {
+				t.Fatalf("no violation for %.200s", tt.body)
+			}
+			got := v.Error()
+			if tt.rule == RuleDepth {
+				got = v.Reason
+			}
+			if v.Rule != tt.rule || got != tt.want {
+				t.Errorf("got %s: %s\nwant %s: %s", v.Rule, got, tt.rule, tt.want)
+			}
+		})
+	}
+}
+
+func TestCheckAccepts(t *testing.T) {
+	o := operation(t, loadLetters(t), "writeLetter")
+	tests := []struct {
+		name, body string
+		want       string // body to decode; empty: the same text
+		ignored    string
+	}{
+		{"plain", with(``), "", ""},
+		{"null means absence", with(`,"seed":null,"stop":null,"parent":null,"labels":null,"stream":true`), with(`,"stream":true`), ""},
+		{"null that the schema allows stays", with(`,"temperature":null,"mood":null`), "", ""},
+		{"null inside free JSON stays", with(`,"helpers":[{"name":"f","schema":{"b":null,"a":[null, 1.0]}}]`), "", ""},
+		{"null deep down", turn(`{"role":"writer","content":null,"calls":null}`), turn(`{"role":"writer","content":null}`), ""},
+		{"zero is a value", with(`,"temperature":0,"seed":0,"stream":false`), "", ""},
+		{"integers in other spellings", with(`,"seed":1.0,"copies":10e-1`), with(`,"seed":1,"copies":1`), ""},
+		{"largest integer", with(`,"seed":9223372036854775807`), "", ""},
+		{"unknown member", with(`,"Temperature":5,"x":{"y":1}`), with(``), "Temperature x"},
+		{"unknown null", with(`,"x":null`), with(``), ""},
+		{"ignored member of any type", with(`,"labels":5`), with(``), "labels"},
+		{"ignored deep down, once", parts(`{"type":"text","text":"a","cache":{"type":"short"}},{"cache":1,"type":"text","text":"b"}`),
+			parts(`{"type":"text","text":"a"},{"type":"text","text":"b"}`), "turns[].content[].cache"},
+		{"ignored item", parts(`{"type":"page"},{"type":"text","text":"a"},{"type":"page","x":1}`),
+			parts(`{"type":"text","text":"a"}`), "turns[].content[type=page]"},
+		{"names are fit for a header", with(`,"a,b\r\nc":1`), with(``), "a%2Cb%0D%0Ac"},
+		{"lone surrogate", turn(`{"role":"user","content":"a\ud800b"}`), turn(`{"role":"user","content":"a` + "\ufffd" + `b"}`), ""},
+		{"surrogate pair", turn(`{"role":"user","content":"\ud83d\ude00"}`), turn(`{"role":"user","content":"😀"}`), ""},
+		{"bytes that are not UTF-8", turn(`{"role":"user","content":"a` + "\xff" + `"}`), turn(`{"role":"user","content":"a` + "\ufffd" + `"}`), ""},
+		{"free JSON keeps its order and spelling", with(`,"x":1,"helpers":[{"name":"f","schema":{"z": 1.50, "a": "\u0041"}}]`),
+			with(`,"helpers":[{"name":"f","schema":{"z": 1.50, "a": "\u0041"}}]`), "x"},
+		{"huge number in free JSON", with(`,"helpers":[{"name":"f","schema":{"z":1e999}}]`), "", ""},
+		{"escaped names and values", turn(`{"r\u006fle":"us\u0065r","content":"x"}`), "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			checked, v := o.Check([]byte(tt.body))
+			if v != nil {
+				t.Fatalf("violation %s: %v", v.Rule, v)
+			}
+			want := tt.want
+			if want == "" {
+				want = tt.body
+			}
+			compact := func(s string) string { return strings.ReplaceAll(s, " ", "") }
+			if diff := cmp.Diff(compact(want), compact(string(checked.Body))); diff != "" {
+				t.Errorf("body (-want +got):\n%s", diff)
+			}
+			var names []string
+			for _, ignored := range checked.Ignored {
+				names = append(names, ignored.Name)
+			}
+			if got := strings.Join(names, " "); got != tt.ignored {
+				t.Errorf("ignored %q, want %q", got, tt.ignored)
+			}
+		})
+	}
+}

@@ -1,0 +1,348 @@
+package openapi
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// purpose says what a schema is compiled for. The same component may serve a
+// request and a reply, so marks are applied here, while a schema is compiled
+// for one purpose, and not by editing the document.
+type purpose int
+
+const (
+	// forRequest obeys the marks, takes null for absence, and leaves out
+	// members that no document names.
+	forRequest purpose = iota
+	// forReply is closed: unknown members fail, and so do members that the
+	// marks say are never sent.
+	forReply
+	// forLimit is a schema in a mark: it sees the value as it is.
+	forLimit
+)
+
+// compiler makes Schemas of one document for one purpose.
+type compiler struct {
+	purpose purpose
+	profile Profile
+	schemas map[*openapi3.Schema]*Schema // also ends recursion
+}
+
+func newCompiler(purpose purpose, profile Profile) *compiler {
+	return &compiler{purpose: purpose, profile: profile, schemas: map[*openapi3.Schema]*Schema{}}
+}
+
+// use compiles a schema in its place.
+func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
+	schema, err := c.schema(ref)
+	if err != nil {
+		return Use{}, err
+	}
+	u := Use{Schema: schema, Description: ref.Value.Description, Line: line(ref.Origin), effect: SupportImplemented}
+	if u.Line == 0 {
+		u.Line = line(ref.Value.Origin)
+	}
+	extensions := ref.Value.Extensions
+	if _, ok := ref.Extensions[markExtension]; ok {
+		extensions = ref.Extensions
+	}
+	if u.Mark, err = readMark(extensions); err != nil {
+		return Use{}, fmt.Errorf("line %d: %w", u.Line, err)
+	}
+	u.EventName, _ = ref.Value.Extensions[eventNameExtension].(string)
+	switch c.purpose {
+	case forRequest:
+		u.Mark = u.Mark.narrow(c.profile)
+		u.effect = u.Mark.Server
+	case forReply:
+		if u.Mark.Server == SupportRefused {
+			u.effect = SupportRefused
+		}
+	}
+	if u.effect == SupportPartial {
+		if u.only, err = compileOnly(u.Mark.Only); err != nil {
+			return Use{}, fmt.Errorf("line %d: %s: only: %w", u.Line, markExtension, err)
+		}
+	}
+	return u, nil
+}
+
+// compileOnly compiles the schema in a mark.
+func compileOnly(text jsontext.Value) (*Schema, error) {
+	var s openapi3.Schema
+	if err := s.UnmarshalJSON(text); err != nil {
+		return nil, err
+	}
+	c := newCompiler(forLimit, "")
+	only, err := c.schema(&openapi3.SchemaRef{Value: &s})
+	c.link()
+	return only, err
+}
+
+func (c *compiler) schema(ref *openapi3.SchemaRef) (*Schema, error) {
+	if ref.Value == nil {
+		return nil, fmt.Errorf("reference %s leads nowhere", ref.Ref)
+	}
+	if s, ok := c.schemas[ref.Value]; ok {
+		return s, nil
+	}
+	in := ref.Value
+	s := &Schema{
+		Name: strings.TrimPrefix(ref.Ref, "#/components/schemas/"), Description: in.Description,
+		Format: in.Format,
+	}
+	c.schemas[in] = s
+	err := errors.Join(checkKeywords(in), c.scalars(s, in), c.object(s, in), c.nested(s, in), c.union(s, in))
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func checkKeywords(in *openapi3.Schema) error {
+	if in.Always != nil {
+		return fmt.Errorf("line %d: a schema is written as true or false", line(in.Origin))
+	}
+	written, err := in.MarshalYAML()
+	if err != nil {
+		return err
+	}
+	members, _ := written.(map[string]any)
+	for keyword := range members {
+		if err := CheckKeyword(keyword); err != nil {
+			return fmt.Errorf("line %d: %w", line(in.Origin), err)
+		}
+	}
+	return nil
+}
+
+func (c *compiler) scalars(s *Schema, in *openapi3.Schema) error {
+	s.Kinds = anyKind
+	if in.Type != nil {
+		s.Kinds = 0
+		for _, name := range in.Type.Slice() {
+			for _, entry := range kindNames {
+				if entry.name == name {
+					s.Kinds |= entry.kind
+				}
+			}
+		}
+		if s.Kinds&Number != 0 {
+			s.Kinds |= Integer
+		}
+	}
+	for _, value := range in.Enum {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("line %d: enum: %w", line(in.Origin), err)
+		}
+		s.Enum = append(s.Enum, text)
+		if name, ok := value.(string); ok {
+			if s.enum == nil {
+				s.enum = map[string]bool{}
+			}
+			s.enum[name] = true
+		}
+	}
+	if in.Pattern != "" {
+		re, err := regexp.Compile(in.Pattern)
+		if err != nil {
+			return fmt.Errorf("line %d: pattern: %w", line(in.Origin), err)
+		}
+		s.Pattern = re
+	}
+	s.Minimum, s.Maximum, s.MultipleOf = in.Min, in.Max, in.MultipleOf
+	if bound := in.ExclusiveMin.Value; bound != nil {
+		s.Minimum, s.ExclusiveMin = bound, true
+	}
+	if bound := in.ExclusiveMax.Value; bound != nil {
+		s.Maximum, s.ExclusiveMax = bound, true
+	}
+	if s.Format == "int32" {
+		s.fitInt32()
+	}
+	s.MinLength, s.MaxLength = positive(in.MinLength), in.MaxLength
+	s.MinItems, s.MaxItems, s.UniqueItems = positive(in.MinItems), in.MaxItems, in.UniqueItems
+	s.MinMembers, s.MaxMembers = positive(in.MinProps), in.MaxProps
+	return nil
+}
+
+// fitInt32 narrows the bounds to what the generated type can hold.
+func (s *Schema) fitInt32() {
+	if s.Minimum == nil || *s.Minimum < math.MinInt32 {
+		s.Minimum, s.ExclusiveMin = new(float64(math.MinInt32)), false
+	}
+	if s.Maximum == nil || *s.Maximum > math.MaxInt32 {
+		s.Maximum, s.ExclusiveMax = new(float64(math.MaxInt32)), false
+	}
+}
+
+func positive(n uint64) *uint64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
+	for name, ref := range in.Properties {
+		use, err := c.use(ref)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		s.Properties = append(s.Properties, Property{Name: name, Required: slices.Contains(in.Required, name), Use: use})
+	}
+	// The loader keeps properties in a map; their lines know the order.
+	slices.SortFunc(s.Properties, func(a, b Property) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	s.properties = make(map[string]*Property, len(s.Properties))
+	for i := range s.Properties {
+		p := &s.Properties[i]
+		s.properties[p.Name] = p
+		if p.Required {
+			s.required = append(s.required, p)
+		}
+	}
+	for _, name := range in.Required {
+		if s.properties[name] == nil {
+			return fmt.Errorf("line %d: required member %s is no property", line(in.Origin), name)
+		}
+	}
+	return c.extra(s, in)
+}
+
+// extra decides what becomes of members without a name in the schema.
+func (c *compiler) extra(s *Schema, in *openapi3.Schema) error {
+	switch has := in.AdditionalProperties; {
+	case has.Schema != nil:
+		use, err := c.use(has.Schema)
+		if err != nil {
+			return fmt.Errorf("additionalProperties: %w", err)
+		}
+		s.Extra, s.Additional = ExtraChecked, &use
+	case has.Has != nil && !*has.Has:
+		s.Extra = ExtraRefused
+	case has.Has != nil, len(s.Properties) == 0, c.purpose == forLimit:
+		s.Extra = ExtraFree
+	case c.purpose == forReply:
+		s.Extra = ExtraRefused
+	default:
+		s.Extra = ExtraIgnored
+	}
+	return nil
+}
+
+func (c *compiler) nested(s *Schema, in *openapi3.Schema) error {
+	if in.Items != nil {
+		use, err := c.use(in.Items)
+		if err != nil {
+			return fmt.Errorf("items: %w", err)
+		}
+		s.Items = &use
+	}
+	if in.ContentSchema != nil && c.purpose == forReply {
+		use, err := c.use(in.ContentSchema)
+		if err != nil {
+			return fmt.Errorf("contentSchema: %w", err)
+		}
+		s.Content = &use
+	}
+	return nil
+}
+
+func (c *compiler) union(s *Schema, in *openapi3.Schema) error {
+	refs := in.OneOf
+	if s.Exclusive = len(refs) > 0; !s.Exclusive {
+		refs = in.AnyOf
+	}
+	if len(in.OneOf) > 0 && len(in.AnyOf) > 0 || len(refs) > 0 && len(in.Properties) > 0 {
+		return fmt.Errorf("line %d: a union stands alone: without properties, and oneOf or anyOf but not both", line(in.Origin))
+	}
+	for _, ref := range refs {
+		use, err := c.use(ref)
+		if err != nil {
+			return fmt.Errorf("%s: %w", ref.Ref, err)
+		}
+		s.Union = append(s.Union, use)
+	}
+	if in.Discriminator == nil {
+		return nil
+	}
+	s.Discriminator = in.Discriminator.PropertyName
+	s.branches = map[string]*Use{}
+	for value, target := range in.Discriminator.Mapping {
+		i := slices.IndexFunc(refs, func(ref *openapi3.SchemaRef) bool { return ref.Ref == target.Ref })
+		if i < 0 {
+			return fmt.Errorf("line %d: discriminator value %s leads to no member of the union", line(in.Origin), value)
+		}
+		s.branches[value] = &s.Union[i]
+	}
+	return nil
+}
+
+// Values lists the values of the discriminator that lead to a branch in use,
+// in declared order of the branches.
+func (s *Schema) Values() []string {
+	values := slices.Sorted(maps.Keys(s.branches))
+	values = slices.DeleteFunc(values, func(value string) bool { return s.branches[value].effect == SupportRefused })
+	slices.SortStableFunc(values, func(a, b string) int { return s.branches[a].Line - s.branches[b].Line })
+	return values
+}
+
+// link finishes all schemas once every one of them exists: which types a
+// union takes, and for which members null means absence.
+func (c *compiler) link() {
+	for _, s := range c.schemas {
+		s.Kinds = accepts(s, nil)
+		s.any = s.unconstrained()
+	}
+	if c.purpose != forRequest {
+		return
+	}
+	for _, s := range c.schemas {
+		for i := range s.Properties {
+			p := &s.Properties[i]
+			p.nullAbsent = p.Schema.Kinds&Null == 0 || p.effect == SupportRefused || p.effect == SupportIgnored
+		}
+	}
+}
+
+// accepts narrows the types of a schema by its union and its enum.
+func accepts(s *Schema, seen []*Schema) Kinds {
+	kinds := s.Kinds
+	if len(s.Union) > 0 && !slices.Contains(seen, s) {
+		var branches Kinds
+		for _, use := range s.Union {
+			branches |= accepts(use.Schema, append(seen, s))
+		}
+		kinds &= branches
+	}
+	if len(s.Enum) > 0 {
+		var values Kinds
+		for _, value := range s.Enum {
+			values |= kindsOf(value.Kind())
+		}
+		kinds &= values
+	}
+	return kinds
+}
+
+func line(o *openapi3.Origin) int {
+	if o == nil || o.Key == nil {
+		return 0
+	}
+	return o.Key.Line
+}

@@ -1,0 +1,250 @@
+package openapi
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+)
+
+// Document is one OpenAPI document, ready for checking. It does not change
+// after [Load] and is safe for concurrent use.
+type Document struct {
+	Title       string
+	Description string
+	Profile     Profile
+
+	spec       *openapi3.T
+	operations []*Operation // in declared order
+}
+
+// Operation is one operation of a document, for reading only.
+type Operation struct {
+	ID          string
+	Method      string
+	Path        string // as chi writes it too: /v1/models/{model}
+	Summary     string
+	Description string
+	Mark        Mark // in force: after narrowing
+	Line        int  // in the document
+
+	Parameters   []Parameter
+	Body         *Use             // of the JSON body; nil where the operation takes none
+	BodyRequired bool
+	Examples     []jsontext.Value // bodies that the document gives as examples
+	Replies      []Reply          // by status, then by media type
+}
+
+// Parameter is a value in the path, the query or a header.
+type Parameter struct {
+	Name     string
+	In       string // path, query or header
+	Required bool
+	Use
+}
+
+// Reply is what an operation answers with one status in one media type.
+type Reply struct {
+	Status      int
+	Description string
+	MediaType   string
+	Body        *Use    // of a JSON reply
+	Stream      *Stream // of an event stream
+}
+
+// Load reads a document, which must be whole in itself and may use only
+// keywords that are enforced, and narrows it by [ProfileDefault].
+func Load(text []byte) (*Document, error) {
+	loader := openapi3.NewLoader()
+	loader.IncludeOrigin = true // lines, for declared order and for messages
+	spec, err := loader.LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	if err := spec.Validate(loader.Context, openapi3.DisableExamplesValidation()); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
+	return compile(spec, ProfileDefault)
+}
+
+// Narrow returns the document as it is in force under a profile. The
+// original is not changed.
+func (d *Document) Narrow(p Profile) (*Document, error) {
+	if p != ProfileDefault && p != ProfileDocument {
+		return nil, fmt.Errorf("openapi: profile is %q, not %s or %s", p, ProfileDefault, ProfileDocument)
+	}
+	return compile(d.spec, p)
+}
+
+func compile(spec *openapi3.T, profile Profile) (*Document, error) {
+	d := &Document{Title: spec.Info.Title, Description: spec.Info.Description, Profile: profile, spec: spec}
+	request, reply := newCompiler(forRequest, profile), newCompiler(forReply, profile)
+	for path, item := range spec.Paths.Map() {
+		for method, in := range item.Operations() {
+			o, err := compileOperation(in, profile, request, reply)
+			if err != nil {
+				return nil, fmt.Errorf("openapi: %s %s: %w", method, path, err)
+			}
+			o.Method, o.Path = method, path
+			d.operations = append(d.operations, o)
+		}
+	}
+	slices.SortFunc(d.operations, func(a, b *Operation) int { return a.Line - b.Line })
+	request.link()
+	reply.link()
+	return d, nil
+}
+
+// Operations lists the operations in declared order.
+func (d *Document) Operations() []*Operation { return slices.Clone(d.operations) }
+
+// Operation returns the operation with an operationId.
+func (d *Document) Operation(id string) (*Operation, bool) {
+	return d.find(func(o *Operation) bool { return o.ID == id })
+}
+
+// Route returns the operation behind a method and a chi route pattern.
+func (d *Document) Route(method, pattern string) (*Operation, bool) {
+	return d.find(func(o *Operation) bool { return o.Method == method && o.Path == pattern })
+}
+
+func (d *Document) find(is func(*Operation) bool) (*Operation, bool) {
+	i := slices.IndexFunc(d.operations, is)
+	if i < 0 {
+		return nil, false
+	}
+	return d.operations[i], true
+}
+
+func compileOperation(in *openapi3.Operation, profile Profile, request, reply *compiler) (*Operation, error) {
+	o := &Operation{ID: in.OperationID, Summary: in.Summary, Description: in.Description, Line: line(in.Origin)}
+	mark, err := readMark(in.Extensions)
+	if err != nil {
+		return nil, err
+	}
+	o.Mark = mark.narrow(profile)
+	for _, ref := range in.Parameters {
+		p, err := compileParameter(ref.Value, profile, request)
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", ref.Value.Name, err)
+		}
+		o.Parameters = append(o.Parameters, p)
+	}
+	if in.RequestBody != nil {
+		if err := o.compileBody(in.RequestBody.Value, request); err != nil {
+			return nil, fmt.Errorf("request body: %w", err)
+		}
+	}
+	for status, ref := range in.Responses.Map() {
+		if err := o.compileReply(status, ref.Value, reply); err != nil {
+			return nil, fmt.Errorf("response %s: %w", status, err)
+		}
+	}
+	slices.SortFunc(o.Replies, func(a, b Reply) int {
+		if a.Status != b.Status {
+			return a.Status - b.Status
+		}
+		return strings.Compare(a.MediaType, b.MediaType)
+	})
+	return o, nil
+}
+
+func compileParameter(in *openapi3.Parameter, profile Profile, c *compiler) (Parameter, error) {
+	if in.Schema == nil {
+		return Parameter{}, fmt.Errorf("has no schema")
+	}
+	use, err := c.use(in.Schema)
+	if err != nil {
+		return Parameter{}, err
+	}
+	p := Parameter{Name: in.Name, In: in.In, Required: in.Required, Use: use}
+	p.Description, p.Line = in.Description, line(in.Origin)
+	mark, err := readMark(in.Extensions)
+	if err != nil {
+		return Parameter{}, err
+	}
+	p.Mark = mark.narrow(profile)
+	if p.effect = p.Mark.Server; p.effect == SupportPartial {
+		p.only, err = compileOnly(p.Mark.Only)
+	}
+	return p, err
+}
+
+const jsonType = "application/json"
+
+func (o *Operation) compileBody(in *openapi3.RequestBody, c *compiler) error {
+	media := in.Content[jsonType]
+	if media == nil || media.Schema == nil {
+		return fmt.Errorf("is not %s with a schema", jsonType)
+	}
+	use, err := c.use(media.Schema)
+	if err != nil {
+		return err
+	}
+	o.Body, o.BodyRequired = &use, in.Required
+	examples := []any{}
+	if media.Example != nil {
+		examples = append(examples, media.Example)
+	}
+	for _, ref := range media.Examples {
+		examples = append(examples, ref.Value.Value)
+	}
+	for _, example := range examples {
+		text, err := json.Marshal(example, json.Deterministic(true))
+		if err != nil {
+			return fmt.Errorf("example: %w", err)
+		}
+		o.Examples = append(o.Examples, text)
+	}
+	slices.SortFunc(o.Examples, func(a, b jsontext.Value) int { return strings.Compare(string(a), string(b)) })
+	return nil
+}
+
+func (o *Operation) compileReply(status string, in *openapi3.Response, c *compiler) error {
+	code, err := strconv.Atoi(status)
+	if err != nil {
+		return fmt.Errorf("the status is no number")
+	}
+	description := ""
+	if in.Description != nil {
+		description = *in.Description
+	}
+	for mediaType, media := range in.Content {
+		r := Reply{Status: code, Description: description, MediaType: mediaType}
+		if media.Schema != nil {
+			use, err := c.use(media.Schema)
+			if err != nil {
+				return err
+			}
+			r.Body = &use
+		}
+		if media.ItemSchema != nil {
+			if r.Stream, err = compileStream(media, c); err != nil {
+				return err
+			}
+		}
+		o.Replies = append(o.Replies, r)
+	}
+	return nil
+}
+
+// Check reads a request body. The violation, if any, is the one to tell the
+// client. An absent body is a violation only where the document requires one.
+func (o *Operation) Check(body []byte) (Checked, *Violation) {
+	if len(body) == 0 && !o.BodyRequired || o.Body == nil {
+		return Checked{}, nil
+	}
+	t, v := parse(body)
+	if v != nil {
+		return Checked{}, v
+	}
+	c, v := t.check(o.Body)
+	if v != nil {
+		return Checked{}, v
+	}
+	return c.result(), nil
+}

@@ -1,0 +1,59 @@
+package openapi
+
+import (
+	"encoding/json/jsontext"
+	"net/http"
+	"net/url"
+)
+
+// CheckParameters checks the parameters that the operation names; others are
+// nobody's business. The function path returns a path parameter by name.
+// Parameters without effect are returned, as [Checked.Ignored] does it for a
+// body.
+func (o *Operation) CheckParameters(query url.Values, header http.Header, path func(name string) string) ([]Ignored, *Violation) {
+	var ignored []Ignored
+	for i := range o.Parameters {
+		p := &o.Parameters[i]
+		var values []string
+		switch p.In {
+		case "path":
+			values = []string{path(p.Name)}
+		case "query":
+			values = query[p.Name]
+		case "header":
+			values = header.Values(p.Name)
+		}
+		switch {
+		case len(values) == 0 && p.Required:
+			return nil, &Violation{Pointer: []string{p.Name}, Rule: RuleRequired, Reason: "is required"}
+		case len(values) == 0:
+			continue
+		case p.effect == SupportIgnored:
+			ignored = append(ignored, Ignored{Name: p.Name, Pointer: []string{p.Name}, Mark: p.Mark})
+			continue
+		}
+		for _, value := range values {
+			if v := p.check(value); v != nil {
+				return nil, v
+			}
+		}
+	}
+	return ignored, nil
+}
+
+// check checks a value as text: as a string where the schema takes one, else
+// as the JSON that its spelling is.
+func (p *Parameter) check(value string) *Violation {
+	text := []byte(value)
+	if p.Schema.Kinds&String != 0 || jsontext.Value(text).Kind() == '"' {
+		text, _ = jsontext.AppendQuote(nil, value) // bad Unicode becomes U+FFFD
+	}
+	t, v := parse(text)
+	if v != nil {
+		return &Violation{Pointer: []string{p.Name}, Rule: RuleType, Reason: "must be " + p.Schema.Kinds.nouns()}
+	}
+	if _, v = t.check(&p.Use); v != nil {
+		v.Pointer = []string{p.Name}
+	}
+	return v
+}

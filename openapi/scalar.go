@@ -1,0 +1,154 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json/jsontext"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// number checks a number against range and type. An integer written as 1.0
+// or 1e2 is one, as JSON Schema has it, and is rewritten, since Go decodes it
+// only in its plain form.
+func (c *checker) number(s *Schema, i int32) *Violation {
+	raw := c.raw(i)
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return c.violation(RuleRange, "is out of range")
+	}
+	if s.Kinds&Number == 0 {
+		if f != math.Trunc(f) {
+			return c.violation(RuleType, "must be "+s.Kinds.nouns())
+		}
+		if v := c.integer(i, raw, f); v != nil {
+			return v
+		}
+	}
+	low, high := s.Minimum, s.Maximum
+	switch {
+	case low != nil && (f < *low || s.ExclusiveMin && f == *low), high != nil && (f > *high || s.ExclusiveMax && f == *high):
+		return c.violation(RuleRange, "must be "+rangeText(s))
+	case s.MultipleOf != nil && math.Mod(f, *s.MultipleOf) != 0:
+		return c.violation(RuleRange, "must be a multiple of "+formatFloat(*s.MultipleOf))
+	}
+	return nil
+}
+
+func (c *checker) integer(i int32, raw []byte, f float64) *Violation {
+	if !bytes.ContainsAny(raw, ".eE") {
+		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
+			return c.violation(RuleRange, "is out of range")
+		}
+		return nil
+	}
+	if f < math.MinInt64 || f >= math.MaxInt64 {
+		return c.violation(RuleRange, "is out of range")
+	}
+	c.replace(i, strconv.AppendInt(nil, int64(f), 10))
+	return nil
+}
+
+func rangeText(s *Schema) string {
+	var low, high string
+	if s.Minimum != nil {
+		low = formatFloat(*s.Minimum)
+	}
+	if s.Maximum != nil {
+		high = formatFloat(*s.Maximum)
+	}
+	switch {
+	case low != "" && high != "" && !s.ExclusiveMin && !s.ExclusiveMax:
+		return "between " + low + " and " + high
+	case high == "" && s.ExclusiveMin:
+		return "greater than " + low
+	case high == "":
+		return "at least " + low
+	case low == "" && s.ExclusiveMax:
+		return "less than " + high
+	case low == "":
+		return "at most " + high
+	}
+	words := map[bool][2]string{false: {"at least ", "at most "}, true: {"greater than ", "less than "}}
+	return words[s.ExclusiveMin][0] + low + " and " + words[s.ExclusiveMax][1] + high
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func (c *checker) string(s *Schema, i int32) *Violation {
+	if s.MinLength != nil || s.MaxLength != nil {
+		if v := c.size(uint64(utf8.RuneCount(c.str(i))), s.MinLength, s.MaxLength, "character"); v != nil {
+			return v
+		}
+	}
+	if s.Pattern != nil && !s.Pattern.Match(c.str(i)) {
+		return c.violation(RulePattern, "must match "+s.Pattern.String())
+	}
+	if s.Content == nil {
+		return nil
+	}
+	inner, v := parse(c.str(i))
+	if v == nil {
+		_, v = inner.check(s.Content)
+	}
+	if v != nil {
+		v.Pointer = append(c.pointer(), v.Pointer...)
+	}
+	return v
+}
+
+func (c *checker) size(n uint64, low, high *uint64, noun string) *Violation {
+	switch {
+	case low != nil && n < *low && *low == 1:
+		return c.violation(RuleLength, "must not be empty")
+	case low != nil && n < *low:
+		return c.violation(RuleLength, "must have at least "+count(*low, noun))
+	case high != nil && n > *high:
+		return c.violation(RuleLength, "must have at most "+count(*high, noun))
+	}
+	return nil
+}
+
+func count(n uint64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
+func (c *checker) inEnum(s *Schema, i int32) bool {
+	if c.nodes[i].kind == '"' {
+		return s.enum[string(c.str(i))]
+	}
+	text := canonical(c.raw(i))
+	for _, value := range s.Enum {
+		if bytes.Equal(text, canonical(value)) {
+			return true
+		}
+	}
+	return false
+}
+
+// canonical writes a JSON value in the one form of RFC 8785, so that equal
+// values are equal bytes.
+func canonical(raw []byte) []byte {
+	value := jsontext.Value(bytes.Clone(raw))
+	if value.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
+		return raw
+	}
+	return value
+}
+
+// oneOf reads well behind "must be".
+func oneOf[T ~[]byte | ~string](values []T) string {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = strings.Trim(string(value), `"`)
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	return "one of: " + strings.Join(words, ", ")
+}

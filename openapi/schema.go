@@ -1,0 +1,169 @@
+package openapi
+
+import (
+	"encoding/json/jsontext"
+	"regexp"
+	"strings"
+)
+
+// Kinds is a set of JSON types.
+type Kinds uint8
+
+// The JSON types. An integer is also a number.
+const (
+	Null Kinds = 1 << iota
+	Boolean
+	Integer
+	Number
+	String
+	Array
+	Object
+
+	anyKind = Null | Boolean | Integer | Number | String | Array | Object
+)
+
+var kindNames = []struct {
+	kind Kinds
+	name string // as the documents write it
+	noun string // for people
+}{
+	{Boolean, "boolean", "true or false"},
+	{Integer, "integer", "an integer"},
+	{Number, "number", "a number"},
+	{String, "string", "a string"},
+	{Array, "array", "an array"},
+	{Object, "object", "an object"},
+	{Null, "null", "null"},
+}
+
+// String lists the types as a document writes them: "string or null".
+func (k Kinds) String() string {
+	if k == anyKind {
+		return "any"
+	}
+	return k.join(func(i int) string { return kindNames[i].name })
+}
+
+// nouns reads well behind "must be". Null is left out: where it is allowed
+// it only stands for absence.
+func (k Kinds) nouns() string {
+	if k != Null {
+		k &^= Null
+	}
+	return k.join(func(i int) string { return kindNames[i].noun })
+}
+
+func (k Kinds) join(word func(int) string) string {
+	var words []string
+	for i, entry := range kindNames {
+		implied := entry.kind == Integer && k&Number != 0
+		if k&entry.kind != 0 && !implied {
+			words = append(words, word(i))
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// kindsOf says which types a value of a token kind can have; a number may
+// still turn out not to be an integer.
+func kindsOf(kind jsontext.Kind) Kinds {
+	switch kind {
+	case 'n':
+		return Null
+	case 't', 'f':
+		return Boolean
+	case '0':
+		return Integer | Number
+	case '"':
+		return String
+	case '[':
+		return Array
+	}
+	return Object
+}
+
+// Schema is one schema of a document, made ready for checking. Schemas are
+// shared and may be recursive; they are for reading only.
+type Schema struct {
+	Name        string // of the component; empty where it is written in place
+	Description string
+	Kinds       Kinds // types that a value may have, unions included
+	Format      string
+
+	Enum []jsontext.Value // in declared order; empty: anything
+
+	Minimum, Maximum       *float64
+	ExclusiveMin           bool // Minimum itself is not allowed
+	ExclusiveMax           bool
+	MultipleOf             *float64
+	MinLength, MaxLength   *uint64 // in characters
+	Pattern                *regexp.Regexp
+	MinItems, MaxItems     *uint64
+	UniqueItems            bool
+	MinMembers, MaxMembers *uint64
+
+	Properties []Property // in declared order
+	Extra      Extra      // what happens to other members
+	Additional *Use       // schema of other members, for ExtraChecked
+	Items      *Use
+	Content    *Use // of the JSON inside a string; replies and events only
+
+	Union         []Use  // the value fits one of these
+	Exclusive     bool   // oneOf: exactly one, which a discriminator decides by itself
+	Discriminator string // member that names the branch, or empty
+
+	properties map[string]*Property
+	required   []*Property
+	branches   map[string]*Use // by value of the discriminator
+	enum       map[string]bool // strings of Enum
+	any        bool            // every JSON value fits
+}
+
+func (s *Schema) unconstrained() bool {
+	return s.Kinds == anyKind && len(s.Union) == 0 && s.Extra == ExtraFree && len(s.Properties) == 0 && s.Items == nil &&
+		s.Minimum == nil && s.Maximum == nil && s.MultipleOf == nil && s.MinLength == nil && s.MaxLength == nil &&
+		s.Pattern == nil && s.MinItems == nil && s.MaxItems == nil && !s.UniqueItems && s.MinMembers == nil && s.MaxMembers == nil
+}
+
+// Extra says what happens to a member that an object schema does not name.
+type Extra int
+
+// The ways to treat a member without a name in the schema.
+const (
+	ExtraFree    Extra = iota // free JSON: kept as it is
+	ExtraChecked              // kept, and checked by Schema.Additional
+	ExtraIgnored              // left out, and named in Checked.Ignored
+	ExtraRefused              // a violation
+)
+
+// Use is a schema in one place of a document, with what that place adds.
+type Use struct {
+	Schema      *Schema
+	Mark        Mark // in force: after narrowing
+	Description string
+	Line        int // in the document
+	EventName   string
+
+	effect     Support // what a check does about the mark
+	only       *Schema // for partial: a further schema
+	nullAbsent bool    // null means the same as absence
+}
+
+// Property is a named member of an object.
+type Property struct {
+	Name     string
+	Required bool
+	Use
+}
+
+// Property returns the property called name.
+func (s *Schema) Property(name string) (*Property, bool) {
+	p, ok := s.properties[name]
+	return p, ok
+}
+
+// Free reports whether the schema lets any JSON pass: a tool's own schema,
+// the arguments of a call.
+func (s *Schema) Free() bool {
+	return len(s.Properties) == 0 && s.Extra == ExtraFree && s.Kinds&Object != 0 && len(s.Union) == 0
+}

@@ -1,0 +1,99 @@
+package openapi
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
+)
+
+// Listing says what the service's own interface document says of a field.
+type Listing string
+
+// The closed list of listings.
+const (
+	ListingSupported   Listing = "supported"
+	ListingUnsupported Listing = "unsupported"
+	ListingUnlisted    Listing = "unlisted"
+)
+
+// Support says what the server does with a field.
+type Support string
+
+// The closed list of kinds of support.
+const (
+	SupportImplemented Support = "implemented" // works as described
+	SupportPartial     Support = "partial"     // works where the value also fits Mark.Only
+	SupportIgnored     Support = "ignored"     // accepted without effect, and reported
+	SupportRefused     Support = "refused"     // a violation, unless it is null
+)
+
+// Mark is the extension x-support of a property, union member, parameter or
+// operation: two separate facts, and words for people. What has no mark is
+// supported and implemented.
+type Mark struct {
+	Document Listing        `json:"document"`
+	Server   Support        `json:"server"`
+	Only     jsontext.Value `json:"only"`   // a schema, for Partial
+	Note     string         `json:"note"`   // one sentence; printed in errors, matrix and docs
+	Detail   string         `json:"detail"` // a machine-readable reason, where a client knows one
+}
+
+const markExtension = "x-support"
+
+// readMark reads the mark among extensions. What it leaves out, up to the
+// whole mark, is supported and implemented.
+func readMark(extensions map[string]any) (Mark, error) {
+	m := Mark{Document: ListingSupported, Server: SupportImplemented}
+	raw, ok := extensions[markExtension]
+	if !ok {
+		return m, nil
+	}
+	text, err := json.Marshal(raw)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", markExtension, err)
+	}
+	if err := json.Unmarshal(text, &m, json.RejectUnknownMembers(true)); err != nil {
+		return m, fmt.Errorf("%s: %w", markExtension, err)
+	}
+	return m, m.check()
+}
+
+func (m Mark) check() error {
+	switch m.Document {
+	case ListingSupported, ListingUnsupported, ListingUnlisted:
+	default:
+		return fmt.Errorf("%s: document is %q, not supported, unsupported or unlisted", markExtension, m.Document)
+	}
+	switch m.Server {
+	case SupportImplemented, SupportPartial, SupportIgnored, SupportRefused:
+	default:
+		return fmt.Errorf("%s: server is %q, not implemented, partial, ignored or refused", markExtension, m.Server)
+	}
+	if (m.Server == SupportPartial) != (m.Only != nil) {
+		return fmt.Errorf("%s: only belongs to partial, and partial needs it", markExtension)
+	}
+	if m.Server != SupportImplemented && m.Note == "" {
+		return fmt.Errorf("%s: what is %s needs a note", markExtension, m.Server)
+	}
+	return nil
+}
+
+// Profile says whose words decide what is served.
+type Profile string
+
+// The closed list of profiles.
+const (
+	// ProfileDefault serves what the marks say the server does.
+	ProfileDefault Profile = "default"
+	// ProfileDocument also refuses what the service's interface document
+	// calls unsupported, unless it is ignored, which harms nobody.
+	ProfileDocument Profile = "document"
+)
+
+// narrow returns the mark that is in force under p.
+func (m Mark) narrow(p Profile) Mark {
+	if p == ProfileDocument && m.Document == ListingUnsupported && m.Server != SupportIgnored && m.Server != SupportRefused {
+		return Mark{Document: m.Document, Server: SupportRefused, Note: "The interface document calls it unsupported.", Detail: m.Detail}
+	}
+	return m
+}

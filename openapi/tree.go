@@ -1,0 +1,167 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json/jsontext"
+	"errors"
+	"io"
+	"slices"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep arrays and objects may nest.
+const maxDepth = 512
+
+// tree is a parsed JSON text: its values in the order of the text, each with
+// the bytes that it came from. Nothing is decoded until a schema asks, so
+// that the free JSON in a request (tool schemas, arguments), most of a large
+// body, costs no more than finding its end, and keeps its member order and
+// its spelling.
+//
+// An object's children are name, value, name, value; an array's its items.
+type tree struct {
+	text  []byte
+	nodes []node
+}
+
+type node struct {
+	kind       jsontext.Kind
+	dropped    bool   // left out by render
+	start, end int32  // of the value in the text
+	next       int32  // index of the first node behind this value
+	replaced   []byte // what render writes in its place, when not nil
+}
+
+// parse reads one JSON value. Text that is not Unicode (a lone surrogate as
+// an escape, or bytes that are not UTF-8) becomes U+FFFD: a session whose
+// history holds one must be able to go on.
+func parse(text []byte) (*tree, *Violation) {
+	if hasSurrogate(text) || !utf8.Valid(text) {
+		// On failure the text stays as it is and the loop below says why.
+		if clean, err := jsontext.AppendFormat(nil, text, jsontext.AllowInvalidUTF8(true)); err == nil {
+			text = clean
+		}
+	}
+	t := &tree{text: text, nodes: make([]node, 0, 16+len(text)/16)}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
+	var open []int32
+	for {
+		kind := d.PeekKind()
+		switch kind {
+		case '{', '[', '}', ']':
+			if _, err := d.ReadToken(); err != nil {
+				return nil, syntaxViolation(d, err)
+			}
+			end := int32(d.InputOffset())
+			if kind == '}' || kind == ']' {
+				top := &t.nodes[open[len(open)-1]]
+				top.end, top.next = end, int32(len(t.nodes))
+				open = open[:len(open)-1]
+				break
+			}
+			if len(open) == maxDepth {
+				return nil, &Violation{Pointer: pointerTokens(d.StackPointer()), Rule: RuleDepth, Reason: "is nested too deep"}
+			}
+			open = append(open, int32(len(t.nodes)))
+			t.nodes = append(t.nodes, node{kind: kind, start: end - 1})
+		default:
+			value, err := d.ReadValue()
+			if err != nil {
+				return nil, syntaxViolation(d, err)
+			}
+			end := int32(d.InputOffset())
+			t.nodes = append(t.nodes, node{kind: kind, start: end - int32(len(value)), end: end, next: int32(len(t.nodes) + 1)})
+		}
+		if len(open) == 0 {
+			break
+		}
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return nil, &Violation{Rule: RuleSyntax, Reason: "the JSON value has something behind it"}
+	}
+	return t, nil
+}
+
+// hasSurrogate reports whether text may hold a surrogate as an escape.
+func hasSurrogate(text []byte) bool {
+	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
+}
+
+func syntaxViolation(d *jsontext.Decoder, err error) *Violation {
+	if errors.Is(err, jsontext.ErrDuplicateName) {
+		v := &Violation{Rule: RuleDuplicate, Reason: "is there twice"}
+		if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+			v.Pointer = pointerTokens(e.JSONPointer)
+		}
+		return v
+	}
+	if errors.Is(err, io.EOF) {
+		return &Violation{Rule: RuleSyntax, Reason: "the body is empty"}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return &Violation{Rule: RuleSyntax, Reason: "the JSON value ends too early"}
+	}
+	return &Violation{Pointer: pointerTokens(d.StackPointer()), Rule: RuleSyntax, Reason: "is not valid JSON"}
+}
+
+func pointerTokens(p jsontext.Pointer) []string {
+	return slices.Collect(p.Tokens())
+}
+
+func (t *tree) raw(i int32) []byte { return t.text[t.nodes[i].start:t.nodes[i].end] }
+
+// str returns the text of a string node, without a copy where it holds no
+// escape.
+func (t *tree) str(i int32) []byte {
+	raw := t.raw(i)
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	text, _ := jsontext.AppendUnquote(nil, raw) // parse has accepted it; bad Unicode is U+FFFD by now
+	return text
+}
+
+// member returns the value of an object's member, or -1.
+func (t *tree) member(object int32, name string) int32 {
+	for i := object + 1; i < t.nodes[object].next; i = t.nodes[i+1].next {
+		if string(t.str(i)) == name {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// render writes the value without what was dropped and with what was
+// replaced.
+func (t *tree) render(dst []byte, i int32) []byte {
+	n := &t.nodes[i]
+	if n.replaced != nil {
+		return append(dst, n.replaced...)
+	}
+	if n.kind != '{' && n.kind != '[' {
+		return append(dst, t.raw(i)...)
+	}
+	dst = append(dst, byte(n.kind))
+	first := true
+	for child := i + 1; child < n.next; child = t.nodes[child].next {
+		value := child
+		if n.kind == '{' {
+			value = child + 1
+		}
+		if !t.nodes[value].dropped {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			if n.kind == '{' {
+				dst = append(append(dst, t.raw(child)...), ':')
+			}
+			dst = t.render(dst, value)
+		}
+		child = value
+	}
+	if n.kind == '{' {
+		return append(dst, '}')
+	}
+	return append(dst, ']')
+}
