@@ -1,0 +1,185 @@
+package runner
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"iter"
+	"net"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Client is the engine that a [Serve] at the other end of a socket serves.
+type Client struct {
+	path     string
+	activity activity
+
+	mu     sync.Mutex
+	idle   []*clientConn
+	closed bool
+}
+
+var _ engine.Engine = (*Client)(nil)
+
+// Dial makes a client of the server that listens on the Unix socket at path.
+// It connects when it has something to ask.
+func Dial(path string) *Client {
+	registerWire()
+	return &Client{path: path}
+}
+
+// Close closes the connections that nothing uses, and each of the others
+// once its request has ended.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for _, conn := range c.idle {
+		_ = conn.Close()
+	}
+	c.idle = nil
+	return nil
+}
+
+// Models implements [engine.Engine].
+func (c *Client) Models(ctx context.Context) ([]engine.Model, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return nil, lost(ctx, err, false)
+	}
+	defer c.release(ctx, conn)()
+	r, err := conn.ask(call{})
+	switch {
+	case err != nil:
+		return nil, lost(ctx, err, false)
+	case r.Err != nil:
+		return nil, r.Err.err()
+	}
+	return r.Models, nil
+}
+
+// Generate implements [engine.Engine].
+func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		conn, err := c.connect(ctx)
+		if err != nil {
+			yield(nil, lost(ctx, err, false))
+			return
+		}
+		defer c.release(ctx, conn)()
+		if _, err := conn.ask(call{Generate: toWire(req)}); err != nil {
+			yield(nil, lost(ctx, err, false))
+			return
+		}
+		for {
+			c.activity.wait()
+			r, err := conn.receive()
+			c.activity.got()
+			switch {
+			case err != nil:
+				yield(nil, lost(ctx, err, true))
+				return
+			case r.Err != nil:
+				yield(nil, r.Err.err())
+				return
+			case r.Last:
+				return
+			case r.Event == nil: // a beat
+				continue
+			}
+			if !yield(r.Event, nil) {
+				return
+			}
+		}
+	}
+}
+
+// connect takes an idle connection, or makes one.
+func (c *Client) connect(ctx context.Context) (*clientConn, error) {
+	c.mu.Lock()
+	if n := len(c.idle); n > 0 {
+		conn := c.idle[n-1]
+		c.idle = c.idle[:n-1]
+		c.mu.Unlock()
+		return conn, nil
+	}
+	c.mu.Unlock()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", c.path)
+	if err != nil {
+		return nil, err
+	}
+	return &clientConn{Conn: conn, encoder: gob.NewEncoder(conn), decoder: gob.NewDecoder(conn)}, nil
+}
+
+// release closes conn when ctx ends. The function it returns ends the use of
+// conn: one whose call has had its last reply is kept, any other is closed,
+// which cancels the call at the other end.
+func (c *Client) release(ctx context.Context, conn *clientConn) func() {
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	return func() {
+		if !stop() {
+			return // closed already
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !conn.complete || c.closed {
+			_ = conn.Close()
+			return
+		}
+		c.idle = append(c.idle, conn)
+	}
+}
+
+type clientConn struct {
+	net.Conn
+	encoder  *gob.Encoder
+	decoder  *gob.Decoder
+	complete bool // the last call has had its last reply
+}
+
+// ask sends a call and returns its first reply.
+func (c *clientConn) ask(question call) (reply, error) {
+	c.complete = false
+	if err := c.encoder.Encode(question); err != nil {
+		return reply{}, err
+	}
+	return c.receive()
+}
+
+func (c *clientConn) receive() (reply, error) {
+	var r reply
+	err := c.decoder.Decode(&r)
+	c.complete = err == nil && r.Last
+	return r, err
+}
+
+// lostError is a connection that ended before the reply did.
+type lostError struct {
+	err     error
+	arrived bool // the server had the request
+}
+
+func (e *lostError) Error() string { return "connection to the model's process: " + e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
+
+// lost is the error of a call whose connection failed with err.
+func lost(ctx context.Context, err error, arrived bool) *engine.Error {
+	if ctx.Err() != nil {
+		return engine.AsError(ctx.Err())
+	}
+	return engine.Errorf(engine.CodeEngineCrashed, "The model's process ended while it worked on this request.").
+		Because(&lostError{err: err, arrived: arrived})
+}
+
+// hasLost returns the lost connection that err is made of, nil if there is
+// none.
+func hasLost(err error) *lostError {
+	var l *lostError
+	if errors.As(err, &l) {
+		return l
+	}
+	return nil
+}

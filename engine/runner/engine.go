@@ -1,0 +1,138 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Config says what an [Engine] runs.
+type Config struct {
+	Models []Model
+	Log    *slog.Logger // required
+
+	// HangTimeout is how long a process may show no progress while requests
+	// wait for it; then it is ended. 0: ten minutes.
+	HangTimeout time.Duration
+
+	// LoadTimeout is how long a process may take to load its model. 0: half
+	// an hour.
+	LoadTimeout time.Duration
+}
+
+// Model is one model and the process that serves it.
+type Model struct {
+	Name    string
+	File    string   // what the model is made of: its time of change is the model's. Empty: unknown
+	Command []string // program and arguments of a process that calls [RunChild] with an engine that knows the model by Name
+}
+
+// Engine answers for several models, each in a process of its own. It
+// implements [engine.Engine].
+type Engine struct {
+	ctx     context.Context // of the processes
+	cancel  context.CancelFunc
+	workers []*worker // by name
+	crashes crashLog
+	running sync.WaitGroup // goroutines that look after processes
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New makes an Engine. No process is started before a request needs it. All
+// of them end with ctx, or with Close.
+func New(ctx context.Context, config Config) (*Engine, error) {
+	config.HangTimeout = cmp.Or(config.HangTimeout, 10*time.Minute)
+	config.LoadTimeout = cmp.Or(config.LoadTimeout, 30*time.Minute)
+	e := &Engine{}
+	e.ctx, e.cancel = context.WithCancel(ctx)
+	for _, m := range config.Models {
+		if e.worker(m.Name) != nil {
+			return nil, fmt.Errorf("model %q is named twice", m.Name)
+		}
+		e.workers = append(e.workers, &worker{
+			engine: e,
+			config: config,
+			model:  m,
+			log:    config.Log.With("model", m.Name),
+		})
+	}
+	slices.SortFunc(e.workers, func(a, b *worker) int { return strings.Compare(a.model.Name, b.model.Name) })
+	return e, nil
+}
+
+// Close ends all processes and returns when they are gone.
+func (e *Engine) Close() error {
+	e.cancel()
+	for _, w := range e.workers {
+		w.close()
+	}
+	e.running.Wait()
+	return nil
+}
+
+// Models implements [engine.Engine]. It starts no process.
+func (e *Engine) Models(context.Context) ([]engine.Model, error) {
+	models := make([]engine.Model, 0, len(e.workers))
+	for _, w := range e.workers {
+		m := engine.Model{Name: w.model.Name, Owner: "library"}
+		if info, err := os.Stat(w.model.File); err == nil {
+			m.Changed = info.ModTime()
+		}
+		models = append(models, m)
+	}
+	return models, nil
+}
+
+// Load starts the process of a model unless it runs, and returns when the
+// model is ready. Errors are of type *engine.Error.
+func (e *Engine) Load(ctx context.Context, name string) error {
+	w := e.worker(name)
+	if w == nil {
+		return notFound(name)
+	}
+	if _, err := w.ready(ctx); err != nil {
+		return err
+	}
+	return nil
+}
+
+// Generate implements [engine.Engine].
+func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		w := e.worker(req.Model)
+		if w == nil {
+			yield(nil, notFound(req.Model))
+			return
+		}
+		named := *req
+		named.Model = w.model.Name
+		w.generate(ctx, &named, yield)
+	}
+}
+
+// worker finds a model; "name" and "name:latest" are the same one.
+func (e *Engine) worker(name string) *worker {
+	for _, w := range e.workers {
+		if canonical(w.model.Name) == canonical(name) {
+			return w
+		}
+	}
+	return nil
+}
+
+func canonical(name string) string { return strings.TrimSuffix(name, ":latest") }
+
+func notFound(name string) *engine.Error {
+	return engine.Errorf(engine.CodeModelNotFound, "The model %q does not exist.", name).
+		At(engine.Place{Field: engine.FieldModel})
+}

@@ -1,0 +1,386 @@
+package runner
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/google/go-cmp/cmp"
+)
+
+// supervise makes an Engine that ends with the test, and its log.
+func supervise(t *testing.T, hang time.Duration, models ...Model) (*Engine, *logBuffer) {
+	t.Helper()
+	log := &logBuffer{}
+	e, err := New(t.Context(), Config{Models: models, Log: slog.New(slog.NewTextHandler(log, nil)), HangTimeout: hang})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e, log
+}
+
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// pid asks the model m for its process.
+func pid(t *testing.T, e engine.Engine) int {
+	t.Helper()
+	said, err := ask(t, e, order("m", "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, _, _ := strings.Cut(said, " ")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// kill ends a process as the kernel would.
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	process, err := os.FindProcess(pid)
+	if err == nil {
+		err = process.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNamesAndModels(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "weights")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changed := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+	if err := os.Chtimes(file, changed, changed); err != nil {
+		t.Fatal(err)
+	}
+	m := puppetModel("m", "puppet")
+	m.File = file
+	e, _ := supervise(t, 0, puppetModel("z:latest", "puppet"), m)
+	models, err := e.Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range models {
+		models[i].Changed = models[i].Changed.UTC()
+	}
+	want := []engine.Model{{Name: "m", Owner: "library", Changed: changed}, {Name: "z:latest", Owner: "library"}}
+	if diff := cmp.Diff(want, models); diff != "" {
+		t.Errorf("models (-want +got):\n%s", diff)
+	}
+	for _, tt := range []struct{ name, want string }{
+		{"m", "m"}, {"m:latest", "m"}, {"z", "z:latest"}, {"z:latest", "z:latest"}, {"m:7b", ""}, {"", ""},
+	} {
+		said, err := ask(t, e, order(tt.name, "pid"))
+		if tt.want == "" {
+			if code(t, err) != engine.CodeModelNotFound {
+				t.Errorf("model %q: error %v", tt.name, err)
+			}
+			continue
+		}
+		if _, got, _ := strings.Cut(said, " "); err != nil || got != tt.want {
+			t.Errorf("model %q: the process was asked for %q, want %q; error %v", tt.name, got, tt.want, err)
+		}
+	}
+	_, err = New(t.Context(), Config{Models: []Model{{Name: "a"}, {Name: "a:latest"}}, Log: slog.New(slog.DiscardHandler)})
+	if err == nil {
+		t.Error("one model with two names was taken twice")
+	}
+}
+
+func TestOneProcessForAll(t *testing.T) {
+	e, _ := supervise(t, 0, puppetModel("m", "puppet"))
+	pids := make([]int, 16)
+	var asking sync.WaitGroup
+	for i := range pids {
+		asking.Go(func() { pids[i] = pid(t, e) })
+	}
+	asking.Wait()
+	for _, p := range pids {
+		if p != pids[0] || p == os.Getpid() {
+			t.Fatalf("processes %v, want one and not %d", pids, os.Getpid())
+		}
+	}
+}
+
+// TestKilledInMidStream is the promise of this package: SIGKILL ends what
+// ran in the process with an error, and nothing else.
+func TestKilledInMidStream(t *testing.T) {
+	e, log := supervise(t, 0, puppetModel("m", "puppet"), puppetModel("other", "puppet"))
+	if err := e.Load(t.Context(), "other"); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 5 {
+		victim := pid(t, e)
+		var last error
+		for event, err := range e.Generate(t.Context(), order("m", fmt.Sprint("stall ", round))) {
+			last = err
+			if _, ok := event.(engine.TextDelta); ok {
+				kill(t, victim)
+			}
+		}
+		if code(t, last) != engine.CodeEngineCrashed || engine.AsError(last).NoRetry {
+			t.Errorf("round %d: error %#v, want code %q that may be tried again", round, last, engine.CodeEngineCrashed)
+		}
+		if next := pid(t, e); next == victim {
+			t.Errorf("round %d: process %d answers after its end", round, victim)
+		}
+	}
+	if got := log.String(); !strings.Contains(got, `msg="model process ended" model=m status="signal: killed"`) {
+		t.Errorf("the log does not say that the process was killed:\n%s", got)
+	}
+}
+
+// TestKilledBetweenRequests kills a process that has nothing to do: no
+// client may notice.
+func TestKilledBetweenRequests(t *testing.T) {
+	e, _ := supervise(t, 0, puppetModel("m", "puppet"))
+	for range 5 {
+		kill(t, pid(t, e))
+	}
+	pid(t, e)
+}
+
+func TestSecondCrashOfARequest(t *testing.T) {
+	e, log := supervise(t, 0, puppetModel("m", "puppet"))
+	for _, tt := range []struct {
+		text    string
+		noRetry bool
+	}{
+		{"die 1", false},
+		{"die 1", true},
+		{"die 2", false},
+	} {
+		pid(t, e) // one request that succeeds, so that nothing is delayed
+		_, err := ask(t, e, order("m", tt.text))
+		if code(t, err) != engine.CodeEngineCrashed || engine.AsError(err).NoRetry != tt.noRetry {
+			t.Errorf("%q: %#v, want no retry = %t", tt.text, err, tt.noRetry)
+		}
+	}
+	if got := log.String(); !strings.Contains(got, `msg="model process says" model=m line="fatal: die 1"`) {
+		t.Errorf("what the process says is not in the log:\n%s", got)
+	}
+}
+
+func TestUnloadable(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		model Model
+		code  engine.Code
+		log   string
+	}{
+		{"broken file", puppetModel("m", "broken"), engine.CodeInternal, "/secret/path: not a model"},
+		{"dies while loading", puppetModel("m", "dies"), engine.CodeEngineCrashed, "exit status 7"},
+		{"no such program", Model{Name: "m", Command: []string{"/secret/path/nobody"}}, engine.CodeInternal, "/secret/path/nobody"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, log := supervise(t, 0, tt.model)
+			for range 2 {
+				_, err := ask(t, e, order("m", "pid"))
+				coded := engine.AsError(err)
+				if code(t, err) != tt.code || coded.NoRetry != (tt.code == engine.CodeInternal) || strings.Contains(coded.Message, "secret") {
+					t.Errorf("error %#v, want code %q", err, tt.code)
+				}
+			}
+			if got := log.String(); strings.Count(got, "model cannot be loaded") != 1 || !strings.Contains(got, tt.log) {
+				t.Errorf("want one failure with %q in the log:\n%s", tt.log, got)
+			}
+			if err := e.Load(t.Context(), "m"); code(t, err) != tt.code {
+				t.Errorf("load: error %v, want code %q", err, tt.code)
+			}
+		})
+	}
+}
+
+func TestHangingProcessIsEnded(t *testing.T) {
+	e, log := supervise(t, 50*time.Millisecond, puppetModel("m", "puppet"))
+	if _, err := ask(t, e, order("m", "stall")); code(t, err) != engine.CodeEngineCrashed {
+		t.Errorf("error %v, want code %q", err, engine.CodeEngineCrashed)
+	}
+	if got := log.String(); !strings.Contains(got, "model process hangs") {
+		t.Errorf("the log does not say so:\n%s", got)
+	}
+	pid(t, e)
+}
+
+func TestCloseEndsAll(t *testing.T) {
+	e, _ := supervise(t, 0, puppetModel("m", "puppet"))
+	p := pid(t, e)
+	var last error
+	for event, err := range e.Generate(t.Context(), order("m", "stall")) {
+		last = err
+		if _, ok := event.(engine.TextDelta); ok {
+			_ = e.Close()
+		}
+	}
+	if code(t, last) != engine.CodeOverloaded {
+		t.Errorf("running request: %v, want code %q", last, engine.CodeOverloaded)
+	}
+	if process, err := os.FindProcess(p); err == nil && process.Signal(syscall.Signal(0)) == nil {
+		t.Errorf("process %d is still there", p)
+	}
+	if _, err := ask(t, e, order("m", "pid")); code(t, err) != engine.CodeOverloaded {
+		t.Errorf("next request: %v, want code %q", err, engine.CodeOverloaded)
+	}
+}
+
+func TestClientLeavesLoading(t *testing.T) {
+	e, _ := supervise(t, 0, puppetModel("m", "puppet"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range e.Generate(ctx, order("m", "pid")) {
+		if code(t, err) != engine.CodeCanceled {
+			t.Errorf("error %v, want code %q", err, engine.CodeCanceled)
+		}
+	}
+	pid(t, e)
+}
+
+// TestOrphanEnds kills a parent and waits for the end of its child.
+func TestOrphanEnds(t *testing.T) {
+	parent := exec.CommandContext(t.Context(), os.Args[0], "child", "parent")
+	parent.Stderr = os.Stderr
+	stdin, err := parent.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	path, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = strings.TrimSpace(path)
+	defer os.RemoveAll(filepath.Dir(path)) // nobody was left to do it
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(conn); err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("reading until the child's end: %v", err)
+	}
+	_ = parent.Wait()
+}
+
+func TestCrashDelay(t *testing.T) {
+	for _, tt := range []struct {
+		crashes int
+		want    time.Duration
+	}{
+		{0, 0}, {2, 0}, {3, time.Second}, {4, 2 * time.Second}, {7, 16 * time.Second}, {8, 30 * time.Second}, {1000, 30 * time.Second},
+	} {
+		if got := crashDelay(tt.crashes); got != tt.want {
+			t.Errorf("after %d crashes: %v, want %v", tt.crashes, got, tt.want)
+		}
+	}
+}
+
+func TestCrashLogForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c crashLog
+		steps := []struct {
+			after time.Duration
+			text  string
+			want  bool
+		}{
+			{0, "a", false}, {0, "b", false}, {time.Minute, "a", true}, {2 * time.Hour, "a", false}, {0, "a", true},
+		}
+		for i, s := range steps {
+			time.Sleep(s.after)
+			if got := c.again(order("m", s.text)); got != s.want {
+				t.Errorf("step %d: %t, want %t", i, got, s.want)
+			}
+		}
+	})
+}
+
+func TestActivity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a activity
+		expect := func(step string, want time.Duration) {
+			t.Helper()
+			if got := a.silence(); got != want {
+				t.Errorf("%s: silent for %v, want %v", step, got, want)
+			}
+		}
+		time.Sleep(time.Hour)
+		expect("nothing to do", 0)
+		a.wait()
+		time.Sleep(time.Second)
+		expect("waiting", time.Second)
+		a.wait()
+		time.Sleep(time.Second)
+		expect("a second one", 2*time.Second)
+		a.got()
+		time.Sleep(time.Second)
+		expect("progress of one", time.Second)
+		a.got()
+		time.Sleep(time.Hour)
+		expect("slow readers", 0)
+	})
+}
+
+func TestLineLog(t *testing.T) {
+	log := &logBuffer{}
+	l := &lineLog{log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == "line" {
+				return a
+			}
+			return slog.Attr{}
+		},
+	}))}
+	for _, part := range []string{"one\ntw", "o\n\n", strings.Repeat("x", maxLine), "xx", "\nthree\nfo"} {
+		if n, err := l.Write([]byte(part)); n != len(part) || err != nil {
+			t.Errorf("wrote %d of %d bytes, error %v", n, len(part), err)
+		}
+	}
+	want := "line=one\nline=two\nline=" + strings.Repeat("x", maxLine) + "\nline=three\n"
+	if diff := cmp.Diff(want, log.String()); diff != "" {
+		t.Errorf("log (-want +got):\n%s", diff)
+	}
+}

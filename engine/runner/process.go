@@ -1,0 +1,116 @@
+package runner
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// process is one running child.
+type process struct {
+	client *Client
+	kill   context.CancelFunc
+	exited chan struct{} // closed once it is gone
+	status string        // how it ended; to be read after exited
+}
+
+// startProcess starts a child and returns without waiting for its model. The
+// child ends when ctx does.
+func startProcess(ctx context.Context, command []string, log *slog.Logger) (*process, error) {
+	dir, err := os.MkdirTemp("", "diglot-") // for this user only
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "s") // short: the system allows about 100 bytes
+	socket, err := listen(path)
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &process{client: Dial(path), kill: cancel, exited: make(chan struct{})}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.ExtraFiles = []*os.File{socket} // becomes socketFD
+	cmd.Stderr = &lineLog{log: log}
+	cmd.SysProcAttr = processAttributes()
+	cmd.WaitDelay = time.Second // for what still holds its standard error
+	started := make(chan error)
+	go p.run(cmd, started, dir)
+	err = <-started
+	_ = socket.Close()
+	return p, err
+}
+
+// run starts cmd and waits for its end, on one thread: Linux takes the end
+// of the thread that started a child for the end of its parent.
+func (p *process) run(cmd *exec.Cmd, started chan<- error, dir string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.exited)
+	defer os.RemoveAll(dir)
+	defer p.kill()
+	_, err := cmd.StdinPipe() // open until Wait returns: see RunChild
+	if err == nil {
+		err = cmd.Start()
+	}
+	started <- err
+	if err != nil {
+		return
+	}
+	_ = cmd.Wait() // its error says less than the state
+	p.status = cmd.ProcessState.String()
+	_ = p.client.Close()
+}
+
+// end kills the process and waits until it is gone, but not beyond ctx.
+func (p *process) end(ctx context.Context) {
+	p.kill()
+	select {
+	case <-p.exited:
+	case <-ctx.Done():
+	}
+}
+
+// hasExited says whether the process is gone.
+func (p *process) hasExited() bool {
+	select {
+	case <-p.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// watch kills the process once requests have waited for it longer than hang.
+func (p *process) watch(hang time.Duration, log *slog.Logger) {
+	ticker := time.NewTicker(max(hang/8, time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-p.exited:
+			return
+		case <-ticker.C:
+		}
+		if silence := p.client.activity.silence(); silence > hang {
+			log.Error("model process hangs", "silent", silence)
+			p.kill()
+			return
+		}
+	}
+}
+
+// listen makes a listening Unix socket at path, as a file to hand on.
+func listen(path string) (*os.File, error) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // the child's copy listens on
+	defer l.Close()
+	return l.File()
+}

@@ -1,0 +1,146 @@
+package runner
+
+import (
+	"encoding/gob"
+	"errors"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// registerWire makes the members of the closed interfaces known to gob.
+// Names are spelled out because those that gob makes hold import paths.
+var registerWire = sync.OnceFunc(func() {
+	for name, value := range map[string]any{
+		"Text":           engine.Text{},
+		"ReasoningText":  engine.ReasoningText{},
+		"ToolCall":       engine.ToolCall{},
+		"ToolResult":     engine.ToolResult{},
+		"Image":          engine.Image{},
+		"Start":          engine.Start{},
+		"BlockStart":     engine.BlockStart{},
+		"TextDelta":      engine.TextDelta{},
+		"ReasoningDelta": engine.ReasoningDelta{},
+		"ToolCallDelta":  engine.ToolCallDelta{},
+		"BlockStop":      engine.BlockStop{},
+		"Finish":         engine.Finish{},
+		"Done":           engine.Done{},
+	} {
+		gob.RegisterName(name, value)
+	}
+})
+
+// call is what a client sends: a request to generate, or, where that is nil,
+// a question for the models.
+type call struct {
+	Generate *wireRequest
+}
+
+// reply is what a server sends, one or more to a call. The first one of a
+// call to generate is empty: it says that the call has arrived, so that a
+// connection lost before it is known to be no fault of the request.
+type reply struct {
+	Event  engine.Event
+	Models []engine.Model
+	Err    *wireError
+	Beat   bool // nothing but a sign of progress
+	Last   bool // nothing more comes for this call
+}
+
+// wireRequest is engine.Request for gob, which cannot tell a pointer to zero
+// from nil: what a pointer says stands beside the request, and the request's
+// own pointers are nil.
+type wireRequest struct {
+	Request   engine.Request
+	MaxTokens optional[int]
+	Logprobs  optional[int]
+
+	Temperature      optional[float64]
+	TopP             optional[float64]
+	TopK             optional[int]
+	MinP             optional[float64]
+	FrequencyPenalty optional[float64]
+	PresencePenalty  optional[float64]
+	Seed             optional[int64]
+}
+
+// optional is a value that may be absent.
+type optional[T any] struct {
+	Set   bool
+	Value T
+}
+
+func fromPointer[T any](p *T) optional[T] {
+	if p == nil {
+		return optional[T]{}
+	}
+	return optional[T]{Set: true, Value: *p}
+}
+
+func (o optional[T]) pointer() *T {
+	if !o.Set {
+		return nil
+	}
+	return &o.Value
+}
+
+func toWire(req *engine.Request) *wireRequest {
+	s := req.Sampling
+	w := &wireRequest{
+		Request:          *req,
+		MaxTokens:        fromPointer(req.MaxTokens),
+		Logprobs:         fromPointer(req.Logprobs),
+		Temperature:      fromPointer(s.Temperature),
+		TopP:             fromPointer(s.TopP),
+		TopK:             fromPointer(s.TopK),
+		MinP:             fromPointer(s.MinP),
+		FrequencyPenalty: fromPointer(s.FrequencyPenalty),
+		PresencePenalty:  fromPointer(s.PresencePenalty),
+		Seed:             fromPointer(s.Seed),
+	}
+	w.Request.MaxTokens, w.Request.Logprobs = nil, nil
+	w.Request.Sampling = engine.Sampling{LogitBias: s.LogitBias}
+	return w
+}
+
+func (w *wireRequest) request() *engine.Request {
+	req := w.Request
+	req.MaxTokens = w.MaxTokens.pointer()
+	req.Logprobs = w.Logprobs.pointer()
+	req.Sampling = engine.Sampling{
+		Temperature:      w.Temperature.pointer(),
+		TopP:             w.TopP.pointer(),
+		TopK:             w.TopK.pointer(),
+		MinP:             w.MinP.pointer(),
+		FrequencyPenalty: w.FrequencyPenalty.pointer(),
+		PresencePenalty:  w.PresencePenalty.pointer(),
+		Seed:             w.Seed.pointer(),
+		LogitBias:        w.Request.Sampling.LogitBias,
+	}
+	return &req
+}
+
+// wireError is engine.Error with its cause as text, for the log.
+type wireError struct {
+	Error engine.Error // its Err is nil
+	Cause string
+}
+
+func toWireError(err error) *wireError {
+	coded := *engine.AsError(err)
+	w := &wireError{}
+	if coded.Err != nil {
+		w.Cause = coded.Err.Error()
+	}
+	coded.Err = nil
+	w.Error = coded
+	return w
+}
+
+func (w *wireError) err() *engine.Error {
+	coded := w.Error
+	if w.Cause != "" {
+		coded.Err = errors.New(w.Cause)
+	}
+	return &coded
+}

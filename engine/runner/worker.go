@@ -1,0 +1,233 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+const (
+	// failureMemory is how long requests are answered with the error of the
+	// last load before another one is tried.
+	failureMemory = 5 * time.Second
+
+	// freeCrashes is how many crashes in a row start a new process at once.
+	// Each further one doubles the delay before the next start.
+	freeCrashes = 3
+	maxDelay    = 30 * time.Second
+)
+
+// worker looks after the process of one model.
+type worker struct {
+	engine *Engine
+	config Config
+	model  Model
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	closed  bool
+	latest  *launch // nil: none yet
+	crashes int     // since a request was last answered in full
+}
+
+// launch is one start of a process. Its fields are set when done is closed.
+type launch struct {
+	done    chan struct{}
+	process *process
+	err     *engine.Error // why there is none
+	failed  time.Time
+}
+
+// over says whether another launch may take this one's place.
+func (l *launch) over() bool {
+	select {
+	case <-l.done:
+	default:
+		return false
+	}
+	if l.err != nil {
+		return time.Since(l.failed) > failureMemory
+	}
+	return l.process.hasExited()
+}
+
+// ready returns the running process. It starts one where there is none: one
+// for all who ask at the same time, and not bound to any of them.
+func (w *worker) ready(ctx context.Context) (*process, *engine.Error) {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return nil, shutDown()
+	}
+	l := w.latest
+	if l == nil || l.over() {
+		l = &launch{done: make(chan struct{})}
+		w.latest = l
+		delay := crashDelay(w.crashes)
+		w.engine.running.Go(func() { w.launch(l, delay) })
+	}
+	w.mu.Unlock()
+	select {
+	case <-l.done:
+		return l.process, l.err
+	case <-ctx.Done():
+		return nil, engine.AsError(ctx.Err())
+	}
+}
+
+// crashDelay is how long to wait before the next start.
+func crashDelay(crashes int) time.Duration {
+	if crashes < freeCrashes {
+		return 0
+	}
+	return min(time.Second<<min(crashes-freeCrashes, 10), maxDelay)
+}
+
+// launch starts a process, waits until its model is loaded, and then looks
+// after it until it is gone.
+func (w *worker) launch(l *launch, delay time.Duration) {
+	ctx := w.engine.ctx
+	if delay > 0 {
+		w.log.Warn("model process crashed repeatedly", "start_in", delay)
+	}
+	select {
+	case <-time.After(delay):
+	case <-ctx.Done():
+	}
+	start := time.Now()
+	p, err := w.start(ctx)
+	if err != nil {
+		w.log.Error("model cannot be loaded", "err", err)
+		l.err, l.failed = err, time.Now()
+		close(l.done)
+		return
+	}
+	w.log.Info("model loaded", "took", time.Since(start))
+	l.process = p
+	close(l.done)
+	p.watch(w.config.HangTimeout, w.log)
+	<-p.exited
+	if ctx.Err() == nil {
+		w.crashed(p.status)
+	}
+}
+
+// start starts a process and waits for its model.
+func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
+	p, err := startProcess(ctx, w.model.Command, w.log)
+	switch {
+	case ctx.Err() != nil:
+		return nil, shutDown()
+	case err != nil:
+		return nil, w.unloadable(err)
+	}
+	loading, cancel := context.WithTimeout(ctx, w.config.LoadTimeout)
+	defer cancel()
+	_, err = p.client.Models(loading)
+	if err == nil {
+		return p, nil
+	}
+	p.kill()
+	<-p.exited
+	switch {
+	case ctx.Err() != nil:
+		return nil, shutDown()
+	case hasLost(err) == nil:
+		return nil, w.unloadable(err)
+	}
+	crashed := engine.Errorf(engine.CodeEngineCrashed, "The process of model %q ended while it loaded the model.", w.model.Name).
+		Because(errors.New(p.status))
+	crashed.NoRetry = w.crashed(p.status) > 1
+	return nil, crashed
+}
+
+// unloadable is the error of a model that cannot be loaded. What is wrong
+// with it is for the log: it may name files.
+func (w *worker) unloadable(err error) *engine.Error {
+	e := engine.Errorf(engine.CodeInternal, "The model %q cannot be loaded.", w.model.Name).Because(err)
+	e.NoRetry = true
+	return e
+}
+
+// crashed notes a crash and returns how many there were in a row.
+func (w *worker) crashed(status string) int {
+	w.log.Error("model process ended", "status", status)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crashes++
+	return w.crashes
+}
+
+// generate answers req. A request that meets a process which has ended
+// before it got there is sent to the next one, once.
+func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(engine.Event, error) bool) {
+	for attempt := range 2 {
+		p, failure := w.ready(ctx)
+		if failure != nil {
+			yield(nil, failure)
+			return
+		}
+		lost := w.play(ctx, p, req, yield)
+		if lost == nil {
+			return
+		}
+		p.end(ctx)
+		if attempt == 0 && !hasLost(lost).arrived {
+			continue
+		}
+		yield(nil, w.lostReply(req, lost))
+		return
+	}
+}
+
+// play passes on what p answers. It returns the error of a lost connection,
+// and passes on any other.
+func (w *worker) play(ctx context.Context, p *process, req *engine.Request, yield func(engine.Event, error) bool) error {
+	for event, err := range p.client.Generate(ctx, req) {
+		if hasLost(err) != nil {
+			return err
+		}
+		if _, ok := event.(engine.Done); ok {
+			w.succeeded()
+		}
+		if !yield(event, err) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (w *worker) succeeded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.crashes = 0
+}
+
+// lostReply is the error of a request that was running in a process that
+// ended.
+func (w *worker) lostReply(req *engine.Request, lost error) *engine.Error {
+	if w.engine.ctx.Err() != nil {
+		return shutDown()
+	}
+	e := engine.Errorf(engine.CodeEngineCrashed, "The process of model %q ended while it worked on this request.", w.model.Name).
+		Because(lost)
+	e.NoRetry = w.engine.crashes.again(req)
+	return e
+}
+
+// close lets no further process start.
+func (w *worker) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+}
+
+func shutDown() *engine.Error {
+	e := engine.Errorf(engine.CodeOverloaded, "The server is shutting down.")
+	e.RetryAfter = 1
+	return e
+}
