@@ -1,0 +1,245 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+/*
+#cgo CXXFLAGS: -std=c++17
+#include <stdlib.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	// llama.cpp itself. Its Go package one level up would add what this
+	// binding does not use, and needs headers that the module lacks.
+	_ "github.com/ollama/ollama/llama/llama.cpp/src"
+)
+
+// flag is memory that both languages may write at any time.
+type flag struct{ p *C.int32_t }
+
+func newFlag() flag { return flag{(*C.int32_t)(C.calloc(1, C.sizeof_int32_t))} }
+
+func (f flag) raise() { C.shim_raise(f.p, 1) }
+func (f flag) lower() { C.shim_raise(f.p, 0) }
+func (f flag) free()  { C.free(unsafe.Pointer(f.p)) }
+
+// weights is a loaded model file.
+type weights struct {
+	model *C.struct_llama_model
+	vocab *C.struct_llama_vocab
+}
+
+// loadWeights returns nil where llama.cpp fails or cancel is raised.
+func loadWeights(path string, cancel flag) *weights {
+	C.llama_backend_init()
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	model := C.shim_load(name, cancel.p)
+	if model == nil {
+		return nil
+	}
+	return &weights{model, C.llama_model_get_vocab(model)}
+}
+
+func (w *weights) free() { C.llama_model_free(w.model) }
+
+func (w *weights) trained() int { return int(C.llama_model_n_ctx_train(w.model)) }
+
+// recurrent reports whether the model keeps a running state: texts then
+// share nothing but the whole.
+func (w *weights) recurrent() bool {
+	return bool(C.llama_model_is_recurrent(w.model)) || bool(C.llama_model_is_hybrid(w.model))
+}
+
+// generates reports whether the model continues text at all: encoders and
+// models for embeddings do not.
+func (w *weights) generates() bool {
+	return bool(C.llama_model_has_decoder(w.model)) && !bool(C.llama_model_has_encoder(w.model))
+}
+
+// vocabulary copies the table of tokens.
+func (w *weights) vocabulary() (*vocabulary, error) {
+	n := int(C.llama_vocab_n_tokens(w.vocab))
+	if n == 0 {
+		return nil, errors.New("the file has no vocabulary")
+	}
+	v := &vocabulary{
+		bos:    int32(C.llama_vocab_bos(w.vocab)),
+		eos:    int32(C.llama_vocab_eos(w.vocab)),
+		addBOS: bool(C.llama_vocab_get_add_bos(w.vocab)),
+	}
+	buf := make([]byte, 256)
+	for token := range n {
+		text, err := w.piece(int32(token), &buf)
+		if err != nil {
+			return nil, err
+		}
+		v.add(text, w.kind(int32(token)))
+	}
+	return v, nil
+}
+
+func (w *weights) kind(token int32) tokenKind {
+	var kind tokenKind
+	attributes := C.llama_vocab_get_attr(w.vocab, C.llama_token(token))
+	if attributes&(C.LLAMA_TOKEN_ATTR_CONTROL|C.LLAMA_TOKEN_ATTR_UNKNOWN) != 0 {
+		kind |= kindControl
+	}
+	if attributes&C.LLAMA_TOKEN_ATTR_USER_DEFINED != 0 {
+		kind |= kindUser
+	}
+	if C.llama_vocab_is_eog(w.vocab, C.llama_token(token)) {
+		kind |= kindEndOfTurn
+	}
+	return kind
+}
+
+// piece is the exact text of a token, in buf's memory, which grows.
+func (w *weights) piece(token int32, buf *[]byte) ([]byte, error) {
+	for {
+		p := (*C.char)(unsafe.Pointer(unsafe.SliceData(*buf)))
+		n := int32(C.shim_piece(w.vocab, C.llama_token(token), p, C.int32_t(len(*buf))))
+		switch {
+		case n == C.SHIM_THREW:
+			return nil, fmt.Errorf("token %d has no text", token)
+		case n >= 0:
+			return (*buf)[:n], nil
+		}
+		*buf = make([]byte, -n)
+	}
+}
+
+// tokenize turns text into tokens, control tokens included, with nothing
+// added in front or behind.
+func (w *weights) tokenize(text string) ([]int32, error) {
+	if text == "" {
+		return nil, nil
+	}
+	tokens := make([]int32, len(text)/2+16)
+	for {
+		n := int32(C.shim_tokenize(w.vocab,
+			(*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.int32_t(len(text)),
+			(*C.llama_token)(unsafe.Pointer(unsafe.SliceData(tokens))), C.int32_t(len(tokens))))
+		switch {
+		case n == C.SHIM_THREW:
+			return nil, errors.New("llama.cpp failed to tokenize")
+		case n >= 0:
+			return tokens[:n], nil
+		}
+		tokens = make([]int32, -n)
+	}
+}
+
+// session is a llama.cpp context: the cache and what computes.
+type session struct {
+	ctx        *C.struct_llama_context
+	memory     C.llama_memory_t
+	batch      C.struct_llama_batch
+	interrupts flag
+	size       int // of the vocabulary
+	rows       int // of the batch
+	partial    bool
+}
+
+// sessionConfig says how big a session is.
+type sessionConfig struct {
+	cells, sequences, rows, threads int
+}
+
+// newSession returns nil where llama.cpp fails, for want of memory mostly.
+func newSession(w *weights, c sessionConfig) *session {
+	params := C.llama_context_default_params()
+	params.n_ctx = C.uint32_t(c.cells)
+	params.n_batch = C.uint32_t(c.rows)
+	params.n_ubatch = C.uint32_t(c.rows)
+	params.n_seq_max = C.uint32_t(c.sequences)
+	params.n_threads = C.int32_t(c.threads)
+	params.n_threads_batch = C.int32_t(c.threads)
+	// One pool of cells: without it each sequence has its own part of the
+	// cache, and sharing a part of a text aborts the process.
+	params.kv_unified = true
+	// A model with a sliding window would forget the prefixes that others
+	// may want.
+	params.swa_full = true
+	params.no_perf = true
+
+	interrupts := newFlag()
+	ctx := C.shim_context(w.model, params, interrupts.p)
+	if ctx == nil {
+		interrupts.free()
+		return nil
+	}
+	return &session{
+		ctx:        ctx,
+		memory:     C.llama_get_memory(ctx),
+		batch:      C.llama_batch_init(C.int32_t(c.rows), 0, 1),
+		interrupts: interrupts,
+		size:       int(C.llama_vocab_n_tokens(w.vocab)),
+		rows:       c.rows,
+		partial:    !w.recurrent(),
+	}
+}
+
+func (s *session) free() {
+	C.llama_batch_free(s.batch)
+	C.llama_free(s.ctx)
+	s.interrupts.free()
+}
+
+func (s *session) decode(batch []entry) decoded {
+	tokens := unsafe.Slice(s.batch.token, s.rows)
+	positions := unsafe.Slice(s.batch.pos, s.rows)
+	counts := unsafe.Slice(s.batch.n_seq_id, s.rows)
+	sequences := unsafe.Slice(s.batch.seq_id, s.rows)
+	logits := unsafe.Slice(s.batch.logits, s.rows)
+	for i, e := range batch {
+		tokens[i] = C.llama_token(e.token)
+		positions[i] = C.llama_pos(e.position)
+		counts[i] = 1
+		*sequences[i] = C.llama_seq_id(e.sequence)
+		logits[i] = 0
+		if e.logits {
+			logits[i] = 1
+		}
+	}
+	s.batch.n_tokens = C.int32_t(len(batch))
+	switch C.shim_decode(s.ctx, s.batch) {
+	case 0:
+		return decodedAll
+	case 1:
+		return decodedFull
+	case 2:
+		if !s.partial {
+			return decodedFailed // the state before is gone
+		}
+		return decodedInterrupted
+	}
+	return decodedFailed
+}
+
+func (s *session) logits(row int) []float32 {
+	p := C.llama_get_logits_ith(s.ctx, C.int32_t(row))
+	return unsafe.Slice((*float32)(unsafe.Pointer(p)), s.size)
+}
+
+func (s *session) copySequence(src, dst, n int) {
+	C.llama_memory_seq_cp(s.memory, C.llama_seq_id(src), C.llama_seq_id(dst), 0, C.llama_pos(n))
+}
+
+func (s *session) removeSequence(id int) {
+	C.llama_memory_seq_rm(s.memory, C.llama_seq_id(id), -1, -1)
+}
+
+func (s *session) shares() bool { return s.partial }
+
+func (s *session) whole(id int) bool {
+	return C.llama_memory_seq_pos_min(s.memory, C.llama_seq_id(id)) == 0
+}
+
+func (s *session) interrupt() { s.interrupts.raise() }
+func (s *session) resume()    { s.interrupts.lower() }

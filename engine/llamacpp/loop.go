@@ -1,0 +1,374 @@
+package llamacpp
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+)
+
+// backend computes. The loop alone calls it, save for interrupt, which may
+// come from anywhere.
+type backend interface {
+	// decode reads the batch. Its tokens must continue their sequences.
+	decode(batch []entry) decoded
+
+	// logits are those of an entry of the last decode that wanted them. The
+	// memory is llama.cpp's, valid until the next decode, and may be written.
+	logits(row int) []float32
+
+	// copySequence lets dst, which is empty, share the first n tokens of src.
+	copySequence(src, dst, n int)
+	removeSequence(id int)
+
+	// shares reports whether sequences can share a part of their tokens at
+	// all: a recurrent model has one state for a whole text.
+	shares() bool
+
+	// whole reports whether the cache still has the sequence from its first
+	// token on: models with a sliding window forget.
+	whole(id int) bool
+
+	// interrupt makes a running decode stop soon, without effect; resume
+	// allows decoding again.
+	interrupt()
+	resume()
+}
+
+// entry is one token of a batch.
+type entry struct {
+	token    int32
+	position int32
+	sequence int32
+	logits   bool // wanted
+}
+
+// decoded says how a decode ended.
+type decoded int
+
+const (
+	decodedAll         decoded = iota
+	decodedFull                // no room in the cache; nothing was read
+	decodedInterrupted         // nothing was read
+	decodedFailed              // what the batch's sequences hold is unknown
+)
+
+// Sizes of a batch. While others generate, a prompt is read in smaller
+// pieces: each of their tokens waits for one.
+const (
+	readAlone  = 512
+	readShared = 128
+)
+
+// maxQueue is how many requests may wait for admission, for each that can
+// be computed at a time.
+const maxQueue = 32
+
+// loop computes all sequences of one model. Fields below mu are shared with
+// requests; the others belong to run.
+type loop struct {
+	backend backend
+	vocab   *vocabulary
+	log     *slog.Logger
+	context int // tokens that one sequence may have
+
+	live  []*sequence // admitted, oldest first
+	kept  []*sequence // ended; unused for longest first
+	cells *cells
+	ids   []int // free
+	age   uint64
+	batch []entry
+
+	parallel int
+	stopped  chan struct{} // run has returned
+
+	mu        sync.Mutex
+	wake      *sync.Cond
+	waiting   []*sequence // not admitted, first come first
+	computing []*sequence // in the running decode
+	closed    bool
+	stats     Stats
+}
+
+// Stats counts what a model has done since it was opened.
+type Stats struct {
+	Steps       int // batches computed
+	PromptRead  int // tokens of prompts that were computed, repeats after preemption included
+	PromptTaken int // tokens of prompts that were taken over instead
+	Generated   int
+	Preempted   int // times that a sequence gave up its cells for an older one
+
+	Running   int // sequences admitted now
+	Waiting   int // requests waiting now
+	Kept      int // texts kept in the cache now
+	FreeCells int
+}
+
+func newLoop(b backend, vocab *vocabulary, parallel, context, pool int, log *slog.Logger) *loop {
+	l := &loop{
+		backend:  b,
+		vocab:    vocab,
+		log:      log,
+		context:  context,
+		cells:    newCells(pool),
+		parallel: parallel,
+		stopped:  make(chan struct{}),
+	}
+	for id := range sequenceIDs(parallel, b.shares()) {
+		l.ids = append(l.ids, id)
+	}
+	l.wake = sync.NewCond(&l.mu)
+	l.stats.FreeCells = pool
+	return l
+}
+
+// sequenceIDs is how many sequences llama.cpp must be able to tell apart.
+// One text more than maxKept is kept for a moment.
+func sequenceIDs(parallel int, shares bool) int {
+	if !shares {
+		return parallel
+	}
+	return parallel + maxKept + 1
+}
+
+// submit queues a job. Ending ctx takes it out again.
+func (l *loop) submit(ctx context.Context, job chat.Job) (*sequence, *engine.Error) {
+	seq := newSequence(ctx, l.vocab, job)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return nil, errUnloaded()
+	case len(l.waiting) >= maxQueue*l.parallel:
+		err := engine.Errorf(engine.CodeOverloaded, "Too many requests are waiting for this model; try again later.")
+		err.RetryAfter = 5
+		return nil, err
+	}
+	l.waiting = append(l.waiting, seq)
+	context.AfterFunc(ctx, l.left)
+	l.wake.Signal()
+	return seq, nil
+}
+
+func errUnloaded() *engine.Error {
+	err := engine.Errorf(engine.CodeOverloaded, "The model is being unloaded; try again.")
+	err.RetryAfter = 1
+	return err
+}
+
+// left is called when a request ends. A decode that works for nobody any
+// more is interrupted; one that others share goes on, and the loop drops
+// the sequence after it.
+func (l *loop) left() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.computing) > 0 && !slices.ContainsFunc(l.computing, func(s *sequence) bool { return !s.canceled() }) {
+		l.backend.interrupt()
+	}
+	l.wake.Signal()
+}
+
+// close ends run and waits for it.
+func (l *loop) close() {
+	l.mu.Lock()
+	l.closed = true
+	l.backend.interrupt()
+	l.wake.Signal()
+	l.mu.Unlock()
+	<-l.stopped
+}
+
+// run is the loop. It returns after close.
+func (l *loop) run() {
+	defer close(l.stopped)
+	for l.rest() {
+		l.drop()
+		l.admit()
+		if batch := l.plan(); len(batch) > 0 {
+			l.step(batch)
+		}
+		l.count()
+	}
+	l.mu.Lock()
+	left := append(l.live, l.waiting...)
+	l.live, l.waiting = nil, nil
+	l.mu.Unlock()
+	for _, seq := range left {
+		seq.fail(errUnloaded())
+	}
+}
+
+// rest sleeps while there is nothing to do; false: the model is closed.
+func (l *loop) rest() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.live) == 0 && len(l.waiting) == 0 && !l.closed {
+		l.wake.Wait()
+	}
+	return !l.closed
+}
+
+// drop takes out the sequences whose requests ended. What they have read
+// stays in the cache: clients that give up often come back.
+func (l *loop) drop() {
+	l.live = slices.DeleteFunc(l.live, func(s *sequence) bool {
+		if !s.canceled() {
+			return false
+		}
+		l.keep(s)
+		return true
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = slices.DeleteFunc(l.waiting, (*sequence).canceled)
+}
+
+// admit lets waiting sequences in, in their order, while there are numbers
+// and cells. A sequence needs the cells of what it has to read; what the
+// admitted ones have yet to read is spoken for, and a little more, so that
+// it is not preempted at once.
+func (l *loop) admit() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.waiting) > 0 && len(l.live) < l.parallel {
+		seq := l.waiting[0]
+		if len(l.live) > 0 && !l.fits(seq) {
+			return
+		}
+		l.waiting = slices.Delete(l.waiting, 0, 1)
+		if seq.age == 0 { // one that was preempted keeps its age
+			l.age++
+			seq.age = l.age
+		}
+		at, _ := slices.BinarySearchFunc(l.live, seq.age, func(s *sequence, age uint64) int { return int(s.age) - int(age) })
+		l.live = slices.Insert(l.live, at, seq)
+	}
+}
+
+// growth is the cells that admission leaves free for each sequence.
+const growth = 64
+
+func (l *loop) fits(seq *sequence) bool {
+	shared, spoken := 0, 0
+	for _, s := range l.live {
+		if l.backend.shares() {
+			shared = max(shared, common(seq.tokens, s.tokens))
+		}
+		spoken += s.pending() + growth
+	}
+	return len(seq.tokens)-shared+growth+spoken <= l.cells.total()-l.cells.distinct(l.live)
+}
+
+// plan fills the next batch: the next token of every sequence that
+// generates, then prompts in fair shares. Cells for all of it are free when
+// it returns, and taken by step.
+func (l *loop) plan() []entry {
+	for _, s := range l.live {
+		s.rows = 0
+		if s.id < 0 {
+			l.start(s)
+		}
+	}
+	generating := l.ready(false)
+	for l.makeRoom(len(generating)) {
+		generating = l.ready(false)
+	}
+	readers := l.ready(true)
+	budget := readAlone
+	if len(generating) > 0 {
+		budget = readShared
+	}
+	for len(generating) == 0 && len(readers) > 0 && l.makeRoom(1) {
+		readers = l.ready(true)
+	}
+	for l.cells.available()-len(generating) < budget && l.evict() {
+	}
+	share(readers, min(budget, l.cells.available()-len(generating)))
+	for _, s := range generating {
+		s.rows = 1
+	}
+	return l.entries()
+}
+
+// ready lists the sequences that have a place and are reading, or not.
+func (l *loop) ready(reading bool) []*sequence {
+	var list []*sequence
+	for _, s := range l.live {
+		if s.id >= 0 && s.reading() == reading {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// makeRoom frees cells until n are free: kept texts go first, then the
+// youngest sequence. It returns true when a sequence went, for then the
+// caller's need has changed.
+func (l *loop) makeRoom(n int) bool {
+	for l.cells.available() < n {
+		if !l.evict() {
+			l.preempt()
+			return true
+		}
+	}
+	return false
+}
+
+// preempt takes the youngest sequence's cells. It goes back to the head of
+// the queue, to be read again when there is room. The oldest is never
+// preempted: the pool has room for any one sequence.
+func (l *loop) preempt() {
+	for i, seq := range slices.Backward(l.live) {
+		if seq.id < 0 {
+			continue
+		}
+		if i == 0 {
+			return
+		}
+		l.log.Debug("out of cache cells; the youngest request waits", "tokens", len(seq.tokens))
+		l.vacate(seq)
+		l.live = slices.Delete(l.live, i, i+1)
+		l.mu.Lock()
+		l.waiting = slices.Insert(l.waiting, 0, seq)
+		l.stats.Preempted++
+		l.mu.Unlock()
+		return
+	}
+}
+
+// share divides n tokens among readers: equally, but what one does not need
+// goes to the others.
+func share(readers []*sequence, n int) {
+	slices.SortStableFunc(readers, func(a, b *sequence) int { return a.pending() - b.pending() })
+	for i, s := range readers {
+		s.rows = min(s.pending(), n/(len(readers)-i))
+		n -= s.rows
+	}
+}
+
+// entries writes the batch that the sequences' rows describe.
+func (l *loop) entries() []entry {
+	l.batch = l.batch[:0]
+	for _, s := range l.live {
+		read := len(s.cells)
+		for i := read; i < read+s.rows; i++ {
+			last := i == len(s.tokens)-1
+			l.batch = append(l.batch, entry{s.tokens[i], int32(i), int32(s.id), last})
+		}
+		s.row = len(l.batch) - 1
+	}
+	return l.batch
+}
+
+// count publishes what is so now.
+func (l *loop) count() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stats.Running = len(l.live)
+	l.stats.Waiting = len(l.waiting)
+	l.stats.Kept = len(l.kept)
+	l.stats.FreeCells = l.cells.available()
+}

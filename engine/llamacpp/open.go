@@ -1,0 +1,94 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/cgo"
+)
+
+// Open loads a model. Its errors are for the log: they say what is wrong
+// with the file, or what llama.cpp says is. Ending ctx stops the loading.
+func Open(ctx context.Context, options Options) (*Model, error) {
+	options = options.withDefaults()
+	file, err := inspect(options.Path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", options.Path, err)
+	}
+	sink := &logSink{log: options.Log}
+	// The handle stays: llama.cpp has one log for the process, and may
+	// write to it after this model is closed.
+	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
+
+	w, err := load(ctx, options.Path, sink)
+	if err != nil {
+		return nil, err
+	}
+	model, err := build(w, file, options, sink)
+	if err != nil {
+		w.free()
+		return nil, fmt.Errorf("%s: %w", options.Path, err)
+	}
+	return model, nil
+}
+
+func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
+	cancel := newFlag()
+	stop := context.AfterFunc(ctx, cancel.raise)
+	w := loadWeights(path, cancel)
+	if stop() {
+		cancel.free() // else the function may still run: the flag, 4 bytes, is left
+	}
+	if err := ctx.Err(); err != nil {
+		if w != nil {
+			w.free()
+		}
+		return nil, fmt.Errorf("loading %s: %w", path, err)
+	}
+	if w == nil {
+		return nil, fmt.Errorf("%s: llama.cpp cannot load the file: %s", path, sink.reason())
+	}
+	return w, nil
+}
+
+func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, error) {
+	if !w.generates() {
+		return nil, errors.New("the model does not generate text")
+	}
+	vocab, err := w.vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	stat, err := os.Stat(options.Path)
+	if err != nil {
+		return nil, err
+	}
+	limit, pool := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()))
+	session := newSession(w, sessionConfig{
+		cells:     pool,
+		sequences: sequenceIDs(options.Parallel, !w.recurrent()),
+		rows:      readAlone,
+		threads:   options.Threads,
+	})
+	if session == nil {
+		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens: %s", pool, sink.reason())
+	}
+	m := &Model{
+		info:     describe(options.Path, stat.ModTime(), file, vocab, limit),
+		vocab:    vocab,
+		tokenize: w.tokenize,
+		loop:     newLoop(session, vocab, options.Parallel, limit, pool, options.Log),
+		free: func() {
+			session.free()
+			w.free()
+		},
+	}
+	go m.loop.run()
+	return m, nil
+}

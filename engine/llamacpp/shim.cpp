@@ -1,0 +1,80 @@
+//go:build llamacpp
+
+#include "shim.h"
+
+#include <exception>
+
+// In log.go.
+extern "C" void llamacppLog(uintptr_t handle, int32_t level, char * text);
+
+static void forward(enum ggml_log_level level, const char * text, void * data) {
+    llamacppLog(reinterpret_cast<uintptr_t>(data), level, const_cast<char *>(text));
+}
+
+void shim_log(uintptr_t handle) {
+    llama_log_set(forward, reinterpret_cast<void *>(handle));
+}
+
+static void log_threw(const char * what) {
+    ggml_log_callback callback = nullptr;
+    void * data = nullptr;
+    llama_log_get(&callback, &data);
+    if (callback != nullptr) {
+        callback(GGML_LOG_LEVEL_ERROR, what, data);
+        callback(GGML_LOG_LEVEL_CONT, "\n", data);
+    }
+}
+
+// guarded calls f and turns an exception into otherwise.
+template <typename F, typename R>
+static R guarded(F f, R otherwise) {
+    try {
+        return f();
+    } catch (const std::exception & e) {
+        log_threw(e.what());
+    } catch (...) {
+        log_threw("unknown exception");
+    }
+    return otherwise;
+}
+
+void shim_raise(int32_t * flag, int32_t value) {
+    __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+}
+
+static bool raised(void * flag) {
+    return __atomic_load_n(static_cast<int32_t *>(flag), __ATOMIC_ACQUIRE) != 0;
+}
+
+static bool not_raised(float, void * flag) {
+    return !raised(flag);
+}
+
+struct llama_model * shim_load(const char * path, int32_t * cancel) {
+    struct llama_model_params params = llama_model_default_params();
+    params.progress_callback = not_raised;
+    params.progress_callback_user_data = cancel;
+    return guarded([&] { return llama_model_load_from_file(path, params); }, static_cast<llama_model *>(nullptr));
+}
+
+struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt) {
+    params.abort_callback = raised;
+    params.abort_callback_data = interrupt;
+    return guarded([&] { return llama_init_from_model(model, params); }, static_cast<llama_context *>(nullptr));
+}
+
+int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch) {
+    return guarded([&] {
+        const int32_t result = llama_decode(ctx, batch);
+        llama_synchronize(ctx);
+        return result;
+    }, SHIM_THREW);
+}
+
+int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity) {
+    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, false, true); }, SHIM_THREW);
+}
+
+int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity) {
+    return guarded([&] { return llama_token_to_piece(vocab, token, buf, capacity, 0, true); }, SHIM_THREW);
+}

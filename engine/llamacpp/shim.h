@@ -1,0 +1,36 @@
+// What cgo cannot say by itself: callbacks that llama.cpp calls too often to
+// enter Go, and calls that may throw. A C++ exception that reaches Go ends
+// the process without a word; here it becomes a number.
+#pragma once
+
+#include <stdint.h>
+#include "llama.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What the calls below return when llama.cpp threw; its text went to the log.
+#define SHIM_THREW INT32_MIN
+
+// A flag is an int32_t that other threads may raise at any time.
+void shim_raise(int32_t * flag, int32_t value);
+
+// shim_load gives NULL when it fails or cancel is raised.
+struct llama_model * shim_load(const char * path, int32_t * cancel);
+
+// shim_context makes a context whose decodes stop early while interrupt is
+// raised.
+struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt);
+
+int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);
+int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
+int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity);
+
+// shim_log sends the log of llama.cpp, which is one for the process, to the
+// Go function llamacppLog with this handle.
+void shim_log(uintptr_t handle);
+
+#ifdef __cplusplus
+}
+#endif
