@@ -8,6 +8,7 @@ import (
 // Response is a whole reply.
 type Response struct {
 	PromptTokens int
+	Unenforced   []Place  // as in Start
 	Choices      []Choice // by index
 	Usage        Usage
 }
@@ -52,7 +53,7 @@ type folder struct {
 func (f *folder) add(event Event) {
 	switch e := event.(type) {
 	case Start:
-		f.response.PromptTokens = e.PromptTokens
+		f.response.PromptTokens, f.response.Unenforced = e.PromptTokens, e.Unenforced
 	case BlockStart:
 		c := f.choice(e.Choice)
 		c.Blocks = append(c.Blocks, Block{Kind: e.Kind, CallID: e.CallID, Name: e.Name})

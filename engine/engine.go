@@ -23,3 +23,17 @@ type Model struct {
 	Owner   string    // "library" where nobody is known
 	Changed time.Time // last change of what it is made of
 }
+
+// FindModel returns the model called name; name:latest is the same as name.
+func FindModel(ctx context.Context, e Engine, name string) (Model, error) {
+	models, err := e.Models(ctx)
+	if err != nil {
+		return Model{}, err
+	}
+	for _, m := range models {
+		if SameModel(m.Name, name) {
+			return m, nil
+		}
+	}
+	return Model{}, ModelNotFound(name)
+}

@@ -55,6 +55,9 @@ func New(c Config) (http.Handler, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if c.Profile == "" {
+		c.Profile = openapi.ProfileDefault
+	}
 	if c.MaxBody == 0 {
 		c.MaxBody = DefaultMaxBody
 	}

@@ -95,12 +95,15 @@ type reply struct {
 	status   int
 }
 
+// WriteHeader sends the headers, once: an error that is found after them has
+// no second status.
 func (w *reply) WriteHeader(status int) {
-	if w.status == 0 {
-		w.status = status
-		if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
-			w.Header().Set("Diglot-Ignored", headerList(ignored))
-		}
+	if w.status != 0 {
+		return
+	}
+	w.status = status
+	if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
+		w.Header().Set("Diglot-Ignored", headerList(ignored))
 	}
 	w.ResponseWriter.WriteHeader(status)
 }

@@ -83,6 +83,17 @@ func pump(ctx context.Context, events iter.Seq2[engine.Event, error], pairs chan
 	}
 }
 
+// Unenforced is what the first event says of the request's tool schemas, if
+// it came in time for the headers.
+func (s *Stream) Unenforced() []engine.Place {
+	for _, p := range s.pending {
+		if start, ok := p.event.(engine.Start); ok {
+			return start.Unenforced
+		}
+	}
+	return nil
+}
+
 // Serve writes the stream to w. The error it returns is one that came after
 // the headers; the client has been told as far as the style can.
 func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) error {

@@ -1,0 +1,134 @@
+// Package validate holds requests against a document before a handler sees
+// them: what it lets through is what the document says, so that a handler
+// never asks again. What is bound later is what was checked here.
+package validate
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/openapi"
+)
+
+// Config says how to check the requests of one style.
+type Config struct {
+	Document *openapi.Document
+	MaxBody  int64 // bytes
+
+	// FromViolation words a violation as the style does.
+	FromViolation func(*openapi.Violation) *engine.Error
+	// WriteError renders an error in the style.
+	WriteError func(http.ResponseWriter, *http.Request, *engine.Error)
+}
+
+// Middleware checks requests that chi has routed; it belongs between the
+// route and the handler. A request that fits goes on with a body that holds
+// what fits: without members that have no effect, which are named in the
+// exchange.
+func Middleware(c Config) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := c.check(r); err != nil {
+				c.WriteError(w, r, err)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+func (c Config) check(r *http.Request) *engine.Error {
+	operation, ok := c.Document.Route(r.Method, chi.RouteContext(r.Context()).RoutePattern())
+	if !ok {
+		return engine.Errorf(engine.CodeNotFound, "No such path: %s.", r.URL.Path)
+	}
+	x := exchange.From(r.Context())
+	x.Operate(operation.ID)
+	if operation.Mark.Server == openapi.SupportRefused {
+		return engine.Errorf(engine.CodeNotFound, "%s", operation.Mark.Note)
+	}
+	ignored, v := operation.CheckParameters(r.URL.Query(), r.Header, func(name string) string {
+		value, err := url.PathUnescape(chi.URLParam(r, name))
+		if err != nil {
+			return chi.URLParam(r, name)
+		}
+		return value
+	})
+	if v != nil {
+		return c.FromViolation(v)
+	}
+	ignore(x, ignored)
+	if operation.Body == nil {
+		return nil
+	}
+	return c.checkBody(r, x, operation)
+}
+
+func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *openapi.Operation) *engine.Error {
+	if !isJSON(r.Header.Get("Content-Type")) {
+		return engine.Errorf(engine.CodeMediaType, "The Content-Type must be application/json.")
+	}
+	body, err := c.read(r)
+	if err != nil {
+		return err
+	}
+	checked, v := operation.Check(body)
+	if v == nil && x.Strict {
+		v = checked.Strict()
+	}
+	if v != nil {
+		return c.FromViolation(v)
+	}
+	ignore(x, checked.Ignored)
+	r.Body = io.NopCloser(bytes.NewReader(checked.Body))
+	r.ContentLength = int64(len(checked.Body))
+	return nil
+}
+
+func (c Config) read(r *http.Request) ([]byte, *engine.Error) {
+	tooLarge := engine.Errorf(engine.CodeTooLarge, "The request body is larger than %d bytes.", c.MaxBody)
+	if r.ContentLength > c.MaxBody {
+		return nil, tooLarge
+	}
+	var buf bytes.Buffer
+	if r.ContentLength > 0 {
+		buf.Grow(int(min(r.ContentLength, growAtMost)) + bytes.MinRead)
+	}
+	_, err := buf.ReadFrom(http.MaxBytesReader(nil, r.Body, c.MaxBody))
+	var over *http.MaxBytesError
+	switch {
+	case errors.As(err, &over):
+		return nil, tooLarge
+	case err != nil:
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "The request body could not be read.").Because(err)
+	}
+	return buf.Bytes(), nil
+}
+
+// growAtMost bounds what a client's word alone makes the server allocate.
+const growAtMost = 1 << 20
+
+// isJSON accepts JSON under any of its names, and no type at all. The form
+// type that curl -d sends by itself is refused: a page on any site can send
+// that without asking first.
+func isJSON(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (media == "application/json" || len(media) > 5 && media[len(media)-5:] == "+json")
+}
+
+func ignore(x *exchange.Exchange, ignored []openapi.Ignored) {
+	for _, i := range ignored {
+		x.Ignore(i.Name)
+	}
+}

@@ -1,0 +1,67 @@
+// Package openai speaks the OpenAI style: it maps the wire types of
+// openapi/openai.yaml to the neutral ones of package engine and back, and
+// maps nothing else. handlers/anthropic has the same files for the other
+// style, to be read side by side:
+//
+//	api.go        the router
+//	request.go    wire to engine; may fail
+//	response.go   engine to wire; cannot fail
+//	stream.go     engine to wire, event by event
+//	errors.go     one rendering of every code
+//
+// and one file per operation.
+package openai
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/mount"
+	"github.com/diglot/diglot/handlers/internal/validate"
+	"github.com/diglot/diglot/openapi"
+)
+
+// Config says what to serve.
+type Config struct {
+	Engine  engine.Engine
+	Profile openapi.Profile
+	MaxBody int64 // bytes of a request body
+	Clock   func() time.Time
+}
+
+// API implements the operations of openapi/openai.yaml.
+type API struct {
+	engine engine.Engine
+	clock  func() time.Time
+}
+
+var _ wire.StrictServerInterface = (*API)(nil)
+
+// New returns the handler of all operations. It fails when the document
+// cannot be read.
+func New(c Config) (http.Handler, error) {
+	document, err := openapi.OpenAI()
+	if err != nil {
+		return nil, err
+	}
+	if document, err = document.Narrow(c.Profile); err != nil {
+		return nil, err
+	}
+	api := &API{engine: c.Engine, clock: c.Clock}
+	strict := wire.NewStrictHandlerWithOptions(api, nil, wire.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  writeBindError,
+		ResponseErrorHandlerFunc: writeAnyError,
+	})
+	return wire.HandlerWithOptions(strict, wire.ChiServerOptions{
+		BaseRouter:       mount.Router(WriteError),
+		ErrorHandlerFunc: writeBindError,
+		Middlewares: []wire.MiddlewareFunc{validate.Middleware(validate.Config{
+			Document:      document,
+			MaxBody:       c.MaxBody,
+			FromViolation: fromViolation,
+			WriteError:    WriteError,
+		})},
+	}), nil
+}

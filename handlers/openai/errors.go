@@ -1,0 +1,152 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/openapi"
+)
+
+// rendering is what a code becomes: literal numbers and the vendor's own
+// words, to be compared with its documentation by eye.
+type rendering struct {
+	status int
+	kind   wire.ErrorType
+	code   string // empty: null
+}
+
+const (
+	unsupportedParameter = "unsupported_parameter"
+	unsupportedValue     = "unsupported_value"
+)
+
+var renderings = map[engine.Code]rendering{
+	engine.CodeInvalidArgument:  {400, wire.ErrorTypeInvalidRequestError, ""},
+	engine.CodeUnsupported:      {400, wire.ErrorTypeInvalidRequestError, unsupportedValue},
+	engine.CodeContextLength:    {400, wire.ErrorTypeInvalidRequestError, "context_length_exceeded"},
+	engine.CodeUnauthenticated:  {401, wire.ErrorTypeInvalidRequestError, "invalid_api_key"},
+	engine.CodeForbidden:        {403, wire.ErrorTypeInvalidRequestError, "forbidden"},
+	engine.CodeModelNotFound:    {404, wire.ErrorTypeInvalidRequestError, "model_not_found"},
+	engine.CodeNotFound:         {404, wire.ErrorTypeInvalidRequestError, "not_found"},
+	engine.CodeMethodNotAllowed: {405, wire.ErrorTypeInvalidRequestError, "method_not_allowed"},
+	engine.CodeTooLarge:         {413, wire.ErrorTypeInvalidRequestError, "request_too_large"},
+	engine.CodeMediaType:        {415, wire.ErrorTypeInvalidRequestError, "unsupported_media_type"},
+	engine.CodeCanceled:         {499, wire.ErrorTypeInvalidRequestError, "canceled"}, // for the log: the client has left
+	engine.CodeInternal:         {500, wire.ErrorTypeServerError, "internal_error"},
+	engine.CodeEngineCrashed:    {502, wire.ErrorTypeServerError, "engine_crashed"},
+	engine.CodeOverloaded:       {503, wire.ErrorTypeServerError, "overloaded"},
+	engine.CodeDeadline:         {504, wire.ErrorTypeServerError, "timeout"},
+}
+
+// WriteError answers with an error.
+func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
+	exchange.From(r.Context()).Fail(err)
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	if err.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(err.RetryAfter))
+	}
+	if err.NoRetry {
+		header.Set("X-Should-Retry", "false")
+	}
+	w.WriteHeader(renderings[err.Code].status)
+	w.Write(append(fromError(err), '\n'))
+}
+
+func fromError(err *engine.Error) []byte {
+	r := renderings[err.Code]
+	e := wire.Error{
+		Message: err.Message,
+		Type:    r.kind,
+		Code:    nullable.NewNullNullable[string](),
+		Param:   nullable.NewNullNullable[string](),
+	}
+	if code := firstOf(err.Detail, r.code); code != "" {
+		e.Code.Set(code)
+	}
+	if param := firstOf(err.Param, fromPlace(err.Place)); param != "" {
+		e.Param.Set(param)
+	}
+	body, _ := json.Marshal(wire.ErrorResponse{Error: e}) // strings alone: cannot fail
+	return body
+}
+
+// fromPlace names a place in the neutral request as this style does.
+func fromPlace(p engine.Place) string {
+	switch p.Field {
+	case engine.FieldModel:
+		return "model"
+	case engine.FieldMessages:
+		return fmt.Sprintf("messages[%d]", p.Index)
+	case engine.FieldTools:
+		return fmt.Sprintf("tools[%d].function.parameters", p.Index) + fromPointer(p.Path)
+	case engine.FieldToolChoice:
+		return "tool_choice"
+	case engine.FieldFormat:
+		return "response_format.json_schema.schema" + fromPointer(p.Path)
+	case engine.FieldLogitBias:
+		return "logit_bias"
+	case engine.FieldMaxTokens:
+		return "max_completion_tokens"
+	}
+	return ""
+}
+
+func fromPointer(pointer string) string { return strings.ReplaceAll(pointer, "/", ".") }
+
+// fromViolation words what the document says against a request.
+func fromViolation(v *openapi.Violation) *engine.Error {
+	param := v.Param()
+	err := engine.Errorf(engine.CodeInvalidArgument, "Invalid value for '%s': it %s.", param, v.Reason)
+	switch {
+	case param == "":
+		err.Message = fmt.Sprintf("Invalid request body: it %s.", v.Reason)
+	case v.Rule == openapi.RuleRequired:
+		err.Message = fmt.Sprintf("Missing required parameter: '%s'.", param)
+	case v.Rule == openapi.RuleRefused || v.Rule == openapi.RuleIgnored:
+		err.Code, err.Detail = engine.CodeUnsupported, unsupportedParameter
+		err.Message = fmt.Sprintf("Unsupported parameter: '%s' %s.", param, v.Reason)
+	case v.Mark.Server == openapi.SupportPartial:
+		err.Code = engine.CodeUnsupported
+		err.Message = fmt.Sprintf("Unsupported value for '%s': it %s.", param, v.Reason)
+	}
+	err.Param = param
+	return err
+}
+
+// writeBindError answers a request that fits the document and not the
+// generated types: the two differ, which is our mistake, not the client's.
+func writeBindError(w http.ResponseWriter, r *http.Request, err error) {
+	WriteError(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
+}
+
+// writeAnyError answers an error of an operation, unless nobody listens.
+func writeAnyError(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		err = r.Context().Err()
+	}
+	WriteError(w, r, engine.AsError(err))
+}
+
+func invalid(param, format string, args ...any) *engine.Error {
+	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
+	err.Param = param
+	return err
+}
+
+func firstOf(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}

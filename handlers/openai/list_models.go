@@ -1,0 +1,30 @@
+package openai
+
+import (
+	"context"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// ListModels lists the models that requests can name.
+func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (wire.ListModelsResponseObject, error) {
+	models, err := a.engine.Models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := wire.ListModels200JSONResponse{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
+	for _, m := range models {
+		out.Data = append(out.Data, fromModel(m))
+	}
+	return out, nil
+}
+
+func fromModel(m engine.Model) wire.Model {
+	return wire.Model{
+		ID:      m.Name,
+		Object:  wire.ModelObjectModel,
+		Created: m.Changed.Unix(),
+		OwnedBy: m.Owner,
+	}
+}

@@ -1,0 +1,181 @@
+package openai
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// conversation maps messages in order; a tool message needs the call that it
+// answers.
+type conversation struct {
+	calls map[string]string // names of the functions called so far, by id
+}
+
+func toMessages(in []wire.ChatCompletionMessageParam) ([]engine.Message, error) {
+	c := conversation{calls: map[string]string{}}
+	messages := make([]engine.Message, 0, len(in))
+	for i, m := range in {
+		message, err := c.toMessage(m, fmt.Sprintf("messages[%d]", i))
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, message)
+	}
+	return messages, nil
+}
+
+func (c conversation) toMessage(in wire.ChatCompletionMessageParam, param string) (engine.Message, error) {
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return engine.Message{}, err
+	}
+	switch m := value.(type) {
+	case wire.ChatCompletionSystemMessageParam:
+		parts, err := toTextParts(m.Content)
+		return engine.Message{Role: engine.RoleSystem, Name: valueOr(m.Name, ""), Parts: parts}, err
+	case wire.ChatCompletionDeveloperMessageParam:
+		parts, err := toTextParts(m.Content)
+		return engine.Message{Role: engine.RoleDeveloper, Name: valueOr(m.Name, ""), Parts: parts}, err
+	case wire.ChatCompletionUserMessageParam:
+		parts, err := toUserParts(m.Content, param+".content")
+		return engine.Message{Role: engine.RoleUser, Name: valueOr(m.Name, ""), Parts: parts}, err
+	case wire.ChatCompletionAssistantMessageParam:
+		parts, err := c.toAssistantParts(m, param)
+		return engine.Message{Role: engine.RoleAssistant, Name: valueOr(m.Name, ""), Parts: parts}, err
+	case wire.ChatCompletionToolMessageParam:
+		return c.toToolMessage(m, param)
+	}
+	return engine.Message{}, fmt.Errorf("%s is a %T, which the document refuses", param, value)
+}
+
+func toTextParts(in wire.ChatCompletionTextContent) ([]engine.Part, error) {
+	if text, err := in.AsContentText(); err == nil {
+		return []engine.Part{engine.Text{Text: text}}, nil
+	}
+	list, err := in.AsContentTextParts()
+	if err != nil {
+		return nil, err
+	}
+	var parts []engine.Part
+	for _, p := range list {
+		parts = append(parts, engine.Text{Text: p.Text})
+	}
+	return parts, nil
+}
+
+func toUserParts(in wire.ChatCompletionUserContent, param string) ([]engine.Part, error) {
+	if text, err := in.AsContentText(); err == nil {
+		return []engine.Part{engine.Text{Text: text}}, nil
+	}
+	list, err := in.AsUserContentParts()
+	if err != nil {
+		return nil, err
+	}
+	var parts []engine.Part
+	for i, p := range list {
+		part, err := toUserPart(p, fmt.Sprintf("%s[%d]", param, i))
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+func toUserPart(in wire.ChatCompletionContentPart, param string) (engine.Part, error) {
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch p := value.(type) {
+	case wire.ChatCompletionContentPartText:
+		return engine.Text{Text: p.Text}, nil
+	case wire.ChatCompletionContentPartImage:
+		return toImage(p.ImageURL.URL, param+".image_url.url")
+	}
+	return nil, fmt.Errorf("%s is a %T, which the document refuses", param, value)
+}
+
+func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessageParam, param string) ([]engine.Part, error) {
+	var parts []engine.Part
+	if text := valueOr(m.ReasoningContent, valueOr(m.Reasoning, "")); text != "" {
+		parts = append(parts, engine.ReasoningText{Text: text})
+	}
+	text, err := toAssistantText(m)
+	if err != nil {
+		return nil, err
+	}
+	calls := valueOr(m.ToolCalls, nil)
+	if text != nil && (*text != "" || len(calls) == 0) {
+		parts = append(parts, engine.Text{Text: *text})
+	}
+	for _, call := range calls {
+		function, err := call.AsChatCompletionMessageFunctionToolCall()
+		if err != nil {
+			return nil, err
+		}
+		id := toCallID(function.ID)
+		c.calls[id] = function.Function.Name
+		parts = append(parts, engine.ToolCall{ID: id, Name: function.Function.Name, Arguments: function.Function.Arguments})
+	}
+	if len(parts) == 0 {
+		return nil, invalid(param+".content", "An assistant message needs content or tool_calls.")
+	}
+	return parts, nil
+}
+
+// toAssistantText joins what the message says; a refusal is text as well.
+// It is nil where the message says nothing at all.
+func toAssistantText(m wire.ChatCompletionAssistantMessageParam) (*string, error) {
+	content, err := m.Content.Get()
+	if err != nil {
+		return pointer(m.Refusal), nil
+	}
+	if text, err := content.AsContentText(); err == nil {
+		return &text, nil
+	}
+	list, err := content.AsAssistantContentParts()
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	for _, p := range list {
+		value, err := p.ValueByDiscriminator()
+		if err != nil {
+			return nil, err
+		}
+		switch part := value.(type) {
+		case wire.ChatCompletionContentPartText:
+			b.WriteString(part.Text)
+		case wire.ChatCompletionContentPartRefusal:
+			b.WriteString(part.Refusal)
+		}
+	}
+	text := b.String()
+	return &text, nil
+}
+
+func (c conversation) toToolMessage(m wire.ChatCompletionToolMessageParam, param string) (engine.Message, error) {
+	id := toCallID(m.ToolCallID)
+	name, ok := c.calls[id]
+	if !ok {
+		return engine.Message{}, invalid(param+".tool_call_id", "No earlier message calls a tool with the id '%s'.", m.ToolCallID)
+	}
+	parts, err := toTextParts(m.Content)
+	if err != nil {
+		return engine.Message{}, err
+	}
+	return engine.Message{
+		Role:  engine.RoleTool,
+		Parts: []engine.Part{engine.ToolResult{CallID: id, Name: name, Parts: parts}},
+	}, nil
+}
+
+// callPrefix marks the ids of calls in this style; inside, ids have no prefix.
+const callPrefix = "call_"
+
+func toCallID(id string) string   { return strings.TrimPrefix(id, callPrefix) }
+func fromCallID(id string) string { return callPrefix + id }

@@ -1,0 +1,280 @@
+package openai
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// toRequest maps a request that fits the document. What fails here is what a
+// schema cannot state.
+func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
+	messages, err := toMessages(in.Messages)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := toTools(valueOr(in.Tools, nil))
+	if err != nil {
+		return nil, err
+	}
+	choice, err := toToolChoice(in, tools)
+	if err != nil {
+		return nil, err
+	}
+	sampling, err := toSampling(in)
+	if err != nil {
+		return nil, err
+	}
+	format, err := toFormat(in.ResponseFormat)
+	if err != nil {
+		return nil, err
+	}
+	stop, err := toStop(in.Stop)
+	if err != nil {
+		return nil, err
+	}
+	logprobs, err := toLogprobs(in)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Request{
+		Model:      in.Model,
+		Messages:   messages,
+		Tools:      tools,
+		ToolChoice: choice,
+		Sampling:   sampling,
+		MaxTokens:  toMaxTokens(in),
+		Stop:       stop,
+		Format:     format,
+		Reasoning:  toReasoning(in.ReasoningEffort),
+		Choices:    valueOr(in.N, 1),
+		Logprobs:   logprobs,
+	}, nil
+}
+
+func toTools(in []wire.ChatCompletionTool) ([]engine.Tool, error) {
+	var tools []engine.Tool
+	seen := map[string]bool{}
+	for i, t := range in {
+		tool, err := toTool(t)
+		if err != nil {
+			return nil, err
+		}
+		if seen[tool.Name] {
+			return nil, invalid(fmt.Sprintf("tools[%d].function.name", i), "Two tools are named '%s'.", tool.Name)
+		}
+		seen[tool.Name] = true
+		tools = append(tools, tool)
+	}
+	return tools, nil
+}
+
+func toTool(in wire.ChatCompletionTool) (engine.Tool, error) {
+	t, err := in.AsChatCompletionFunctionTool()
+	if err != nil {
+		return engine.Tool{}, err
+	}
+	return engine.Tool{
+		Name:        t.Function.Name,
+		Description: valueOr(t.Function.Description, ""),
+		Parameters:  valueOr(t.Function.Parameters, nil),
+		Strict:      valueOr(t.Function.Strict, false),
+	}, nil
+}
+
+func toToolChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (engine.ToolChoice, error) {
+	choice := engine.ToolChoice{Single: !valueOr(in.ParallelToolCalls, true)}
+	option, err := in.ToolChoice.Get()
+	if err != nil {
+		return choice, nil // absent: auto
+	}
+	if mode, err := option.AsChatCompletionToolChoiceMode(); err == nil {
+		choice.Mode = toToolMode[mode]
+	} else if choice, err = toNamedChoice(choice, option); err != nil {
+		return choice, err
+	}
+	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
+		return choice, invalid("tool_choice", "The tool_choice wants a call, and the request has no tools.")
+	}
+	for _, name := range choice.Names {
+		if !hasTool(tools, name) {
+			return choice, invalid("tool_choice", "The tool_choice names the tool '%s', which the request does not have.", name)
+		}
+	}
+	return choice, nil
+}
+
+var toToolMode = map[wire.ChatCompletionToolChoiceMode]engine.ToolMode{
+	wire.ChatCompletionToolChoiceModeAuto:     engine.ToolAuto,
+	wire.ChatCompletionToolChoiceModeNone:     engine.ToolNone,
+	wire.ChatCompletionToolChoiceModeRequired: engine.ToolRequired,
+}
+
+func toNamedChoice(choice engine.ToolChoice, option wire.ChatCompletionToolChoiceOption) (engine.ToolChoice, error) {
+	object, err := option.AsChatCompletionToolChoiceObject()
+	if err != nil {
+		return choice, err
+	}
+	value, err := object.ValueByDiscriminator()
+	if err != nil {
+		return choice, err
+	}
+	switch v := value.(type) {
+	case wire.ChatCompletionNamedToolChoice:
+		choice.Mode, choice.Names = engine.ToolRequired, []string{v.Function.Name}
+	case wire.ChatCompletionAllowedToolChoice:
+		if v.AllowedTools.Mode == wire.ChatCompletionAllowedToolsModeRequired {
+			choice.Mode = engine.ToolRequired
+		}
+		for _, t := range v.AllowedTools.Tools {
+			choice.Names = append(choice.Names, t.Function.Name)
+		}
+	}
+	return choice, nil
+}
+
+func hasTool(tools []engine.Tool, name string) bool {
+	for _, t := range tools {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {
+	s := engine.Sampling{
+		Temperature:      pointer(in.Temperature),
+		TopP:             pointer(in.TopP),
+		FrequencyPenalty: pointer(in.FrequencyPenalty),
+		PresencePenalty:  pointer(in.PresencePenalty),
+		Seed:             pointer(in.Seed),
+	}
+	bias := valueOr(in.LogitBias, nil)
+	if len(bias) == 0 {
+		return s, nil
+	}
+	s.LogitBias = make(map[int]float64, len(bias))
+	for key, value := range bias {
+		token, err := strconv.ParseInt(key, 10, 32)
+		if err != nil || token < 0 {
+			return s, invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
+		}
+		s.LogitBias[int(token)] = value
+	}
+	return s, nil
+}
+
+// toMaxTokens takes the current name before the older one.
+func toMaxTokens(in *wire.CreateChatCompletionRequest) *int {
+	if n := pointer(in.MaxCompletionTokens); n != nil {
+		return n
+	}
+	return pointer(in.MaxTokens)
+}
+
+func toStop(in nullable.Nullable[wire.StopConfiguration]) ([]string, error) {
+	stop, err := in.Get()
+	if err != nil {
+		return nil, nil // absent
+	}
+	if one, err := stop.AsStopSequence(); err == nil {
+		return []string{one}, nil
+	}
+	return stop.AsStopSequences()
+}
+
+func toLogprobs(in *wire.CreateChatCompletionRequest) (*int, error) {
+	top := pointer(in.TopLogprobs)
+	if valueOr(in.Logprobs, false) {
+		if top == nil {
+			top = new(int)
+		}
+		return top, nil
+	}
+	if top != nil && *top > 0 {
+		return nil, invalid("top_logprobs", "The top_logprobs need logprobs to be true.")
+	}
+	return nil, nil
+}
+
+func toFormat(in nullable.Nullable[wire.ResponseFormat]) (engine.Format, error) {
+	format, err := in.Get()
+	if err != nil {
+		return engine.Format{}, nil // absent: text
+	}
+	value, err := format.ValueByDiscriminator()
+	if err != nil {
+		return engine.Format{}, err
+	}
+	switch f := value.(type) {
+	case wire.ResponseFormatJSONObject:
+		return engine.Format{Kind: engine.FormatJSON}, nil
+	case wire.ResponseFormatJSONSchema:
+		schema := valueOr(f.JSONSchema.Schema, nil)
+		if schema == nil {
+			return engine.Format{Kind: engine.FormatJSON, Name: f.JSONSchema.Name}, nil
+		}
+		return engine.Format{Kind: engine.FormatSchema, Name: f.JSONSchema.Name, Schema: schema}, nil
+	}
+	return engine.Format{}, nil
+}
+
+func toReasoning(in nullable.Nullable[wire.ReasoningEffort]) engine.Reasoning {
+	switch effort := valueOr(in, ""); effort {
+	case "":
+		return engine.Reasoning{}
+	case wire.ReasoningEffortNone:
+		return engine.Reasoning{Mode: engine.ReasoningOff}
+	case wire.ReasoningEffortMinimal:
+		return engine.Reasoning{Mode: engine.ReasoningOn, Effort: "low"}
+	case wire.ReasoningEffortXhigh, wire.ReasoningEffortMax:
+		return engine.Reasoning{Mode: engine.ReasoningOn, Effort: "high"}
+	default:
+		return engine.Reasoning{Mode: engine.ReasoningOn, Effort: string(effort)}
+	}
+}
+
+// toImage reads a data URI; any other URL is kept for the engine.
+func toImage(url, param string) (engine.Image, error) {
+	rest, ok := strings.CutPrefix(url, "data:")
+	if !ok {
+		if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
+			return engine.Image{}, invalid(param, "The URL of an image must begin with http://, https:// or data:.")
+		}
+		return engine.Image{URL: url}, nil
+	}
+	head, data, ok := strings.Cut(rest, ",")
+	media, isBase64 := strings.CutSuffix(head, ";base64")
+	if !ok || !isBase64 || !strings.HasPrefix(media, "image/") {
+		return engine.Image{}, invalid(param, "The data URI of an image must read data:image/TYPE;base64,DATA.")
+	}
+	decoded, err := base64.StdEncoding.DecodeString(data)
+	if err != nil || len(decoded) == 0 {
+		return engine.Image{}, invalid(param, "The data of the image is not base64.")
+	}
+	return engine.Image{Data: decoded, MediaType: media}, nil
+}
+
+// valueOr returns the value, or the alternative where it is absent or null.
+func valueOr[T any](n nullable.Nullable[T], alternative T) T {
+	if v, err := n.Get(); err == nil {
+		return v
+	}
+	return alternative
+}
+
+// pointer returns the value, or nil where it is absent or null. A zero that
+// was sent is not absent.
+func pointer[T any](n nullable.Nullable[T]) *T {
+	if v, err := n.Get(); err == nil {
+		return &v
+	}
+	return nil
+}

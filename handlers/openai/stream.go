@@ -1,0 +1,138 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// encoder turns the events of one reply into chunks: the role of each choice
+// first, then what is new, a chunk with the finish reason for each choice,
+// the counts if they were asked for, and the done mark.
+type encoder struct {
+	head     head
+	choices  int
+	logprobs bool
+	usage    bool
+	calls    map[int]int // how many tool calls each choice has begun
+}
+
+func newEncoder(h head, req *engine.Request, usage bool) *encoder {
+	return &encoder{head: h, choices: req.Choices, logprobs: req.Logprobs != nil, usage: usage, calls: map[int]int{}}
+}
+
+// Encode implements [sse.Encoder].
+func (e *encoder) Encode(event engine.Event) []sse.Frame {
+	switch v := event.(type) {
+	case engine.Start:
+		return e.roles()
+	case engine.BlockStart:
+		if v.Kind != engine.BlockToolCall {
+			return nil
+		}
+		e.calls[v.Choice]++
+		return e.callDelta(v.Choice, wire.ChatCompletionToolCallDelta{
+			ID:       new(fromCallID(v.CallID)),
+			Type:     new(wire.ChatCompletionToolCallDeltaTypeFunction),
+			Function: &wire.FunctionCallDelta{Name: &v.Name, Arguments: new("")},
+		})
+	case engine.ToolCallDelta:
+		return e.callDelta(v.Choice, wire.ChatCompletionToolCallDelta{
+			Function: &wire.FunctionCallDelta{Arguments: &v.Arguments},
+		})
+	case engine.TextDelta:
+		choice := newChoice(v.Choice, wire.ChatCompletionDelta{Content: nullable.NewNullableWithValue(v.Text)})
+		if e.logprobs {
+			choice.Logprobs.Set(fromLogprobs(v.Logprobs))
+		}
+		return e.chunk(choice)
+	case engine.ReasoningDelta:
+		return e.chunk(newChoice(v.Choice, wire.ChatCompletionDelta{ReasoningContent: &v.Text, Reasoning: &v.Text}))
+	case engine.Finish:
+		choice := newChoice(v.Choice, wire.ChatCompletionDelta{})
+		choice.FinishReason.Set(fromFinishReason[v.Reason])
+		return e.chunk(choice)
+	case engine.Done:
+		return e.end(v.Usage)
+	}
+	return nil
+}
+
+// roles opens every choice: helpers need the role before anything else.
+func (e *encoder) roles() []sse.Frame {
+	var frames []sse.Frame
+	for i := range e.choices {
+		frames = append(frames, e.chunk(newChoice(i, wire.ChatCompletionDelta{
+			Role:    new(wire.ChatCompletionDeltaRoleAssistant),
+			Content: nullable.NewNullableWithValue(""),
+		}))...)
+	}
+	return frames
+}
+
+func (e *encoder) callDelta(choice int, delta wire.ChatCompletionToolCallDelta) []sse.Frame {
+	delta.Index = e.calls[choice] - 1
+	return e.chunk(newChoice(choice, wire.ChatCompletionDelta{ToolCalls: []wire.ChatCompletionToolCallDelta{delta}}))
+}
+
+func (e *encoder) end(usage engine.Usage) []sse.Frame {
+	done := sse.Frame{Data: []byte(wire.ChatCompletionDoneFrameDataDONE)}
+	if !e.usage {
+		return []sse.Frame{done}
+	}
+	c := e.newChunk([]wire.ChatCompletionChunkChoice{})
+	c.Usage.Set(fromUsage(usage))
+	return []sse.Frame{{Data: marshal(c)}, done}
+}
+
+func newChoice(index int, delta wire.ChatCompletionDelta) wire.ChatCompletionChunkChoice {
+	return wire.ChatCompletionChunkChoice{
+		Index:        index,
+		Delta:        delta,
+		FinishReason: nullable.NewNullNullable[wire.FinishReason](),
+		Logprobs:     nullable.NewNullNullable[wire.ChatCompletionLogprobs](),
+	}
+}
+
+func (e *encoder) chunk(choice wire.ChatCompletionChunkChoice) []sse.Frame {
+	return []sse.Frame{{Data: marshal(e.newChunk([]wire.ChatCompletionChunkChoice{choice}))}}
+}
+
+// newChunk makes a chunk with usage null, if usage will come, as the vendor
+// does.
+func (e *encoder) newChunk(choices []wire.ChatCompletionChunkChoice) wire.ChatCompletionChunk {
+	c := wire.ChatCompletionChunk{
+		ID:      e.head.id,
+		Object:  wire.ChatCompletionChunkObjectChatCompletionChunk,
+		Created: e.head.created,
+		Model:   e.head.model,
+		Choices: choices,
+	}
+	if e.usage {
+		c.Usage = nullable.NewNullNullable[wire.CompletionUsage]()
+	}
+	return c
+}
+
+// Fail implements [sse.Encoder]: a data frame without a name that holds an
+// error object, which every client raises.
+func (e *encoder) Fail(err *engine.Error) []sse.Frame {
+	return []sse.Frame{{Data: fromError(err)}}
+}
+
+// KeepAlive implements [sse.Encoder].
+func (e *encoder) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }
+
+// marshal leaves <, > and & as they are, as a model wrote them.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(v) // the generated types hold nothing that cannot be encoded
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
