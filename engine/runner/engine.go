@@ -98,7 +98,7 @@ func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 func (e *Engine) Load(ctx context.Context, name string) error {
 	w := e.worker(name)
 	if w == nil {
-		return notFound(name)
+		return engine.ModelNotFound(name)
 	}
 	if _, err := w.ready(ctx); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	return func(yield func(engine.Event, error) bool) {
 		w := e.worker(req.Model)
 		if w == nil {
-			yield(nil, notFound(req.Model))
+			yield(nil, engine.ModelNotFound(req.Model))
 			return
 		}
 		named := *req
@@ -120,19 +120,12 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	}
 }
 
-// worker finds a model; "name" and "name:latest" are the same one.
+// worker finds a model by any of its names; nil: there is none.
 func (e *Engine) worker(name string) *worker {
 	for _, w := range e.workers {
-		if canonical(w.model.Name) == canonical(name) {
+		if engine.SameModel(w.model.Name, name) {
 			return w
 		}
 	}
 	return nil
-}
-
-func canonical(name string) string { return strings.TrimSuffix(name, ":latest") }
-
-func notFound(name string) *engine.Error {
-	return engine.Errorf(engine.CodeModelNotFound, "The model %q does not exist.", name).
-		At(engine.Place{Field: engine.FieldModel})
 }

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Mux is one engine made of several: each request goes to the first of them
+// that lists its model.
+type Mux []Engine
+
+var _ Engine = Mux(nil)
+
+// Models implements [Engine].
+func (m Mux) Models(ctx context.Context) ([]Model, error) {
+	var all []Model
+	for _, e := range m {
+		models, err := e.Models(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, models...)
+	}
+	slices.SortStableFunc(all, func(a, b Model) int { return strings.Compare(a.Name, b.Name) })
+	return all, nil
+}
+
+// Generate implements [Engine].
+func (m Mux) Generate(ctx context.Context, req *Request) iter.Seq2[Event, error] {
+	for _, e := range m {
+		models, err := e.Models(ctx)
+		if err != nil {
+			return failure(AsError(err))
+		}
+		if slices.ContainsFunc(models, func(listed Model) bool { return SameModel(listed.Name, req.Model) }) {
+			return e.Generate(ctx, req)
+		}
+	}
+	return failure(ModelNotFound(req.Model))
+}
+
+func failure(err *Error) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { yield(nil, err) }
+}
+
+// SameModel says whether two names are those of one model: "name" and
+// "name:latest" are.
+func SameModel(a, b string) bool {
+	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
+}
+
+// ModelNotFound is the error of a request for a model that is not served.
+func ModelNotFound(name string) *Error {
+	return Errorf(CodeModelNotFound, "The model %q does not exist.", name).At(Place{Field: FieldModel})
+}
