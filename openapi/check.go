@@ -92,10 +92,10 @@ func (c *checker) use(u *Use, i int32) *Violation {
 		v.Mark = u.Mark
 		return v.note(u.Mark.Note)
 	}
-	if v := c.schema(u.Schema, i); v != nil || u.only == nil {
+	if v := c.schema(u.Schema, i); v != nil || u.Only == nil || c.nodes[i].kind == 'n' {
 		return v
 	}
-	v := c.schema(u.only, i)
+	v := c.schema(u.Only, i)
 	if v != nil {
 		v.Mark = u.Mark
 		v.note(u.Mark.Note)
@@ -263,7 +263,7 @@ func (c *checker) discriminated(s *Schema, i int32) *Violation {
 	value := c.str(m)
 	branch, ok := s.branches[string(value)]
 	if !ok {
-		v := c.violation(RuleEnum, "must be "+oneOf(s.Values()))
+		v := c.violation(RuleEnum, "must be "+oneOf(s.served()))
 		v.Pointer = append(v.Pointer, s.Discriminator)
 		return v
 	}

@@ -122,6 +122,7 @@ func TestCheckAccepts(t *testing.T) {
 		{"plain", with(``), "", ""},
 		{"null means absence", with(`,"seed":null,"stop":null,"parent":null,"labels":null,"stream":true`), with(`,"stream":true`), ""},
 		{"null that the schema allows stays", with(`,"temperature":null,"mood":null`), "", ""},
+		{"null has no limit", with(`,"copies":null`), "", ""},
 		{"null inside free JSON stays", with(`,"helpers":[{"name":"f","schema":{"b":null,"a":[null, 1.0]}}]`), "", ""},
 		{"null deep down", turn(`{"role":"writer","content":null,"calls":null}`), turn(`{"role":"writer","content":null}`), ""},
 		{"zero is a value", with(`,"temperature":0,"seed":0,"stream":false`), "", ""},

@@ -5,7 +5,6 @@ import (
 	"encoding/json/v2"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -69,7 +68,7 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 		}
 	}
 	if u.effect == SupportPartial {
-		if u.only, err = compileOnly(u.Mark.Only); err != nil {
+		if u.Only, err = compileOnly(u.Mark.Only); err != nil {
 			return Use{}, fmt.Errorf("line %d: %s: only: %w", u.Line, markExtension, err)
 		}
 	}
@@ -126,7 +125,7 @@ func checkKeywords(in *openapi3.Schema) error {
 }
 
 func (c *compiler) scalars(s *Schema, in *openapi3.Schema) error {
-	s.Kinds = anyKind
+	s.Kinds = AnyKind
 	if in.Type != nil {
 		s.Kinds = 0
 		for _, name := range in.Type.Slice() {
@@ -291,15 +290,6 @@ func (c *compiler) union(s *Schema, in *openapi3.Schema) error {
 		s.branches[value] = &s.Union[i]
 	}
 	return nil
-}
-
-// Values lists the values of the discriminator that lead to a branch in use,
-// in declared order of the branches.
-func (s *Schema) Values() []string {
-	values := slices.Sorted(maps.Keys(s.branches))
-	values = slices.DeleteFunc(values, func(value string) bool { return s.branches[value].effect == SupportRefused })
-	slices.SortStableFunc(values, func(a, b string) int { return s.branches[a].Line - s.branches[b].Line })
-	return values
 }
 
 // link finishes all schemas once every one of them exists: which types a

@@ -33,7 +33,7 @@ type Operation struct {
 	Line        int  // in the document
 
 	Parameters   []Parameter
-	Body         *Use             // of the JSON body; nil where the operation takes none
+	Body         *Use // of the JSON body; nil where the operation takes none
 	BodyRequired bool
 	Examples     []jsontext.Value // bodies that the document gives as examples
 	Replies      []Reply          // by status, then by media type
@@ -169,7 +169,7 @@ func compileParameter(in *openapi3.Parameter, profile Profile, c *compiler) (Par
 	}
 	p.Mark = mark.narrow(profile)
 	if p.effect = p.Mark.Server; p.effect == SupportPartial {
-		p.only, err = compileOnly(p.Mark.Only)
+		p.Only, err = compileOnly(p.Mark.Only)
 	}
 	return p, err
 }

@@ -2,7 +2,9 @@ package openapi
 
 import (
 	"encoding/json/jsontext"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -19,7 +21,7 @@ const (
 	Array
 	Object
 
-	anyKind = Null | Boolean | Integer | Number | String | Array | Object
+	AnyKind = Null | Boolean | Integer | Number | String | Array | Object
 )
 
 var kindNames = []struct {
@@ -38,7 +40,7 @@ var kindNames = []struct {
 
 // String lists the types as a document writes them: "string or null".
 func (k Kinds) String() string {
-	if k == anyKind {
+	if k == AnyKind {
 		return "any"
 	}
 	return k.join(func(i int) string { return kindNames[i].name })
@@ -120,7 +122,7 @@ type Schema struct {
 }
 
 func (s *Schema) unconstrained() bool {
-	return s.Kinds == anyKind && len(s.Union) == 0 && s.Extra == ExtraFree && len(s.Properties) == 0 && s.Items == nil &&
+	return s.Kinds == AnyKind && len(s.Union) == 0 && s.Extra == ExtraFree && len(s.Properties) == 0 && s.Items == nil &&
 		s.Minimum == nil && s.Maximum == nil && s.MultipleOf == nil && s.MinLength == nil && s.MaxLength == nil &&
 		s.Pattern == nil && s.MinItems == nil && s.MaxItems == nil && !s.UniqueItems && s.MinMembers == nil && s.MaxMembers == nil
 }
@@ -143,9 +145,9 @@ type Use struct {
 	Description string
 	Line        int // in the document
 	EventName   string
+	Only        *Schema // for partial: a further schema that the value meets
 
 	effect     Support // what a check does about the mark
-	only       *Schema // for partial: a further schema
 	nullAbsent bool    // null means the same as absence
 }
 
@@ -160,6 +162,35 @@ type Property struct {
 func (s *Schema) Property(name string) (*Property, bool) {
 	p, ok := s.properties[name]
 	return p, ok
+}
+
+// Branch returns the member of the union that a value of the discriminator
+// leads to.
+func (s *Schema) Branch(value string) (*Use, bool) {
+	branch, ok := s.branches[value]
+	return branch, ok
+}
+
+// Values lists the values of the discriminator, in declared order of the
+// members that they lead to.
+func (s *Schema) Values() []string {
+	values := slices.Sorted(maps.Keys(s.branches))
+	slices.SortStableFunc(values, func(a, b string) int { return s.branches[a].Line - s.branches[b].Line })
+	return values
+}
+
+// served is Values without those that lead to a refused member.
+func (s *Schema) served() []string {
+	return slices.DeleteFunc(s.Values(), func(value string) bool { return s.branches[value].effect == SupportRefused })
+}
+
+// Fits reports whether a JSON text fits the schema.
+func (s *Schema) Fits(text []byte) bool {
+	t, v := parse(text)
+	if v == nil {
+		_, v = t.check(&Use{Schema: s})
+	}
+	return v == nil
 }
 
 // Free reports whether the schema lets any JSON pass: a tool's own schema,

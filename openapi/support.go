@@ -97,3 +97,8 @@ func (m Mark) narrow(p Profile) Mark {
 	}
 	return m
 }
+
+// Plain reports whether the mark says no more than its absence would.
+func (m Mark) Plain() bool {
+	return m.Document == ListingSupported && m.Server == SupportImplemented
+}

@@ -1,0 +1,318 @@
+// Package conformance holds any server against a document, from outside.
+//
+// Its cases are not written by hand: [Cases] walks the request schema of an
+// operation and makes, for every field, the values that a server has to
+// refuse or to ignore, each in a body that is otherwise right. A field that
+// is added to a document is thereby tested before anybody writes a test.
+package conformance
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+// Want is what a server has to do with a case.
+type Want string
+
+// The closed list of what can be wanted.
+const (
+	WantInvalid Want = "invalid" // 400 that names Case.Pointer
+	WantIgnored Want = "ignored" // 200, and Case.Ignored stands in Diglot-Ignored
+	WantNothing Want = "nothing" // 200 as if the field were absent
+)
+
+// Case is one request and what has to become of it.
+type Case struct {
+	Name    string   // the field and what is odd about it
+	Body    []byte   // JSON
+	Pointer []string // from the body to the odd value
+	Want    Want
+	Rule    openapi.Rule // that is broken, for WantInvalid
+	Ignored string       // name in the reply header, for WantIgnored
+	Mark    openapi.Mark // of the field
+}
+
+// Cases makes the cases of an operation, in declared order. Bodies are made
+// from the given examples and the document's own, where those reach a field,
+// and else from required members alone; so that a server with rules beyond
+// the schema (a tool's result follows its call) also gets bodies that it can
+// accept, the examples should reach every kind of message and part.
+func Cases(o *openapi.Operation, examples ...[]byte) ([]Case, error) {
+	if o.Body == nil {
+		return nil, nil
+	}
+	w := &walker{found: map[*openapi.Schema]site{}}
+	for _, text := range o.Examples {
+		examples = append(examples, text)
+	}
+	for _, text := range examples {
+		var body any
+		if err := json.Unmarshal(text, &body); err != nil {
+			return nil, fmt.Errorf("example of %s: %w", o.ID, err)
+		}
+		w.find(o.Body.Schema, site{value: body, wrap: func(value any) any { return value }})
+	}
+	w.below(o.Body.Schema, site{wrap: func(value any) any { return value }})
+	return w.cases, w.err
+}
+
+// site is a place in a request.
+type site struct {
+	pointer []string
+	name    string        // without indexes, as Diglot-Ignored has it
+	value   any           // a right value there; nil: make one
+	wrap    func(any) any // makes a body with the given value there
+}
+
+func (at site) member(object map[string]any, name string) site {
+	return site{
+		pointer: append(slices.Clip(at.pointer), name),
+		name:    strings.TrimPrefix(at.name+"."+name, "."),
+		value:   object[name],
+		wrap: func(value any) any {
+			changed := map[string]any{}
+			for other, v := range object {
+				changed[other] = v
+			}
+			if changed[name] = value; value == (absent{}) {
+				delete(changed, name)
+			}
+			return at.wrap(changed)
+		},
+	}
+}
+
+func (at site) item(array []any, i int) site {
+	return site{
+		pointer: append(slices.Clip(at.pointer), fmt.Sprint(i)),
+		name:    at.name + "[]",
+		value:   array[i],
+		wrap: func(value any) any {
+			changed := slices.Clone(array)
+			changed[i] = value
+			return at.wrap(changed)
+		},
+	}
+}
+
+// absent stands for no value at all.
+type absent struct{}
+
+type walker struct {
+	found map[*openapi.Schema]site // where the examples hold an object
+	open  []*openapi.Schema        // being walked, to end recursion
+	cases []Case
+	err   error
+}
+
+// find notes the objects of an example by their schemas, the first of each.
+func (w *walker) find(s *openapi.Schema, at site) {
+	switch value := at.value.(type) {
+	case map[string]any:
+		if branch := branchOf(s, value); branch != nil {
+			w.find(branch.Schema, at)
+			return
+		}
+		if _, ok := w.found[s]; !ok && len(s.Properties) > 0 {
+			w.found[s] = at
+		}
+		for i := range s.Properties {
+			if p := &s.Properties[i]; value[p.Name] != nil {
+				w.find(p.Schema, at.member(value, p.Name))
+			}
+		}
+	case []any:
+		s = arrayOf(s)
+		for i := range value {
+			if s != nil && s.Items != nil {
+				w.find(s.Items.Schema, at.item(value, i))
+			}
+		}
+	}
+}
+
+// branchOf returns the member of a union that an object belongs to, or nil.
+func branchOf(s *openapi.Schema, object map[string]any) *openapi.Use {
+	if name, ok := object[s.Discriminator].(string); ok && s.Discriminator != "" {
+		branch, _ := s.Branch(name)
+		return branch
+	}
+	for i := range s.Union {
+		if s.Union[i].Schema.Kinds&openapi.Object != 0 {
+			return &s.Union[i]
+		}
+	}
+	return nil
+}
+
+func arrayOf(s *openapi.Schema) *openapi.Schema {
+	for i := range s.Union {
+		if s.Union[i].Schema.Kinds&openapi.Array != 0 {
+			return arrayOf(s.Union[i].Schema)
+		}
+	}
+	return s
+}
+
+func (w *walker) add(at site, value any, c Case, oddity string) {
+	body, err := json.Marshal(at.wrap(value), json.Deterministic(true))
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("%s, %s: %w", at.name, oddity, err)
+	}
+	if c.Pointer == nil {
+		c.Pointer = at.pointer
+	}
+	c.Name, c.Body = at.name+": "+oddity, body
+	w.cases = append(w.cases, c)
+}
+
+// use adds the cases of one field.
+func (w *walker) use(u *openapi.Use, at site) {
+	switch u.Mark.Server {
+	case openapi.SupportIgnored:
+		w.add(at, right(u.Schema), Case{Want: WantIgnored, Ignored: at.name, Mark: u.Mark}, "has no effect")
+		w.add(at, wrongType(0), Case{Want: WantIgnored, Ignored: at.name, Mark: u.Mark}, "has no effect, whatever it is")
+		return
+	case openapi.SupportRefused:
+		w.add(at, right(u.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: u.Mark}, "refused")
+		return
+	case openapi.SupportPartial:
+		w.limit(u, at)
+	}
+	if u.Schema.Kinds != openapi.AnyKind {
+		w.add(at, wrongType(u.Schema.Kinds), Case{Want: WantInvalid, Rule: openapi.RuleType, Mark: u.Mark}, "wrong type")
+	}
+	w.scalar(u, at)
+	w.below(u.Schema, at)
+}
+
+// limit adds a value that is right by the document and over the server's limit.
+func (w *walker) limit(u *openapi.Use, at site) {
+	for _, b := range wrong(u.Only) {
+		if fits(u.Schema, b.value) {
+			w.add(at, b.value, Case{Want: WantInvalid, Rule: b.rule, Mark: u.Mark}, "over the limit of the server: "+b.oddity)
+			return
+		}
+	}
+}
+
+// scalar adds the values that break the field's own rules.
+func (w *walker) scalar(u *openapi.Use, at site) {
+	for _, b := range wrong(u.Schema) {
+		w.add(at, b.value, Case{Want: WantInvalid, Rule: b.rule, Mark: u.Mark}, b.oddity)
+	}
+}
+
+// below adds the cases of what is inside a value.
+func (w *walker) below(s *openapi.Schema, at site) {
+	if slices.Contains(w.open, s) {
+		return
+	}
+	w.open = append(w.open, s)
+	defer func() { w.open = w.open[:len(w.open)-1] }()
+	if known, ok := w.found[s]; ok {
+		known.name, at = at.name, known
+	}
+	if len(s.Properties) > 0 {
+		w.object(s, at)
+	}
+	if s.Items != nil {
+		array := []any{right(s.Items.Schema)}
+		w.use(s.Items, at.item(array, 0))
+	}
+	if s.Additional != nil {
+		w.use(s.Additional, at.member(map[string]any{}, "7"))
+	}
+	w.union(s, at)
+}
+
+func (w *walker) object(s *openapi.Schema, at site) {
+	object, ok := at.value.(map[string]any)
+	if !ok {
+		object = right(s).(map[string]any)
+	}
+	for i := range s.Properties {
+		p := &s.Properties[i]
+		field := at.member(object, p.Name)
+		if p.Required {
+			missing := Case{Want: WantInvalid, Rule: openapi.RuleRequired, Mark: p.Mark}
+			w.add(field, absent{}, missing, "absent")
+			if p.Schema.Kinds&openapi.Null == 0 {
+				w.add(field, nil, missing, "null")
+			}
+		} else {
+			w.add(field, nil, Case{Want: WantNothing, Mark: p.Mark}, "null")
+		}
+		w.use(&p.Use, field)
+	}
+	const unknown = "not_in_the_document"
+	switch field := at.member(object, unknown); s.Extra {
+	case openapi.ExtraIgnored:
+		w.add(field, jsontext.Value(`{"a":[1]}`), Case{Want: WantIgnored, Ignored: field.name}, "unknown")
+	case openapi.ExtraRefused:
+		w.add(field, 1, Case{Want: WantInvalid, Rule: openapi.RuleUnknown}, "unknown")
+	}
+}
+
+func (w *walker) union(s *openapi.Schema, at site) {
+	if s.Discriminator != "" {
+		odd := map[string]any{s.Discriminator: "no_such_value"}
+		pointer := append(slices.Clip(at.pointer), s.Discriminator)
+		w.add(at, odd, Case{Want: WantInvalid, Rule: openapi.RuleEnum, Pointer: pointer}, "unknown "+s.Discriminator)
+	}
+	for i := range s.Union {
+		branch := &s.Union[i]
+		if slices.Contains(s.Values(), discriminatorOf(s, branch)) {
+			continue
+		}
+		if !overlaps(s, i) {
+			w.scalar(branch, at)
+		}
+		w.below(branch.Schema, site{pointer: at.pointer, name: at.name, wrap: at.wrap})
+	}
+	for _, value := range s.Values() {
+		branch, _ := s.Branch(value)
+		w.branch(s, branch, value, at)
+	}
+}
+
+func (w *walker) branch(s *openapi.Schema, branch *openapi.Use, value string, at site) {
+	switch branch.Mark.Server {
+	case openapi.SupportIgnored:
+		name := at.name
+		if strings.HasSuffix(name, "[]") {
+			name = fmt.Sprintf("%s[%s=%s]", strings.TrimSuffix(name, "[]"), s.Discriminator, value)
+		}
+		w.add(at, right(branch.Schema), Case{Want: WantIgnored, Ignored: name, Mark: branch.Mark}, value+" has no effect")
+	case openapi.SupportRefused:
+		w.add(at, right(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, value+" is refused")
+	default:
+		w.below(branch.Schema, site{pointer: at.pointer, name: at.name, wrap: at.wrap})
+	}
+}
+
+// discriminatorOf returns a value that leads to the branch, or nothing.
+func discriminatorOf(s *openapi.Schema, branch *openapi.Use) string {
+	for _, value := range s.Values() {
+		if b, _ := s.Branch(value); b == branch {
+			return value
+		}
+	}
+	return ""
+}
+
+// overlaps reports whether another member of the union takes values of the
+// same type, so that breaking one of them proves nothing.
+func overlaps(s *openapi.Schema, i int) bool {
+	for other := range s.Union {
+		if other != i && s.Union[other].Schema.Kinds&s.Union[i].Schema.Kinds != 0 {
+			return true
+		}
+	}
+	return false
+}
