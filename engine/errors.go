@@ -61,6 +61,8 @@ type Error struct {
 	RetryAfter int    // seconds; for CodeOverloaded
 	NoRetry    bool   // a retry would fail in the same way, whatever the status says
 	Detail     string // a machine-readable reason below the code, where a client knows one
+	Tokens     int    // of the prompt; for CodeContextLength
+	Limit      int    // that they are over; for CodeContextLength
 	Err        error
 }
 

@@ -3,6 +3,8 @@ package chat
 import (
 	"slices"
 	"strings"
+
+	"github.com/diglot/diglot/engine/grammar"
 )
 
 // Format is how a family of models writes reasoning and tool calls. Families
@@ -40,6 +42,9 @@ type Format struct {
 // callSyntax is the markup around calls:
 //
 //	section open <call> end between open <call> end sectionEnd
+//
+// Models vary the white space in it; pad and separator are what they are held
+// to where output is constrained.
 type callSyntax struct {
 	section, sectionEnd string   // around a run of calls; empty: each stands alone
 	open                string   // before each call
@@ -47,6 +52,8 @@ type callSyntax struct {
 	between             string   // bytes that may separate calls
 	loose               bool     // models forget the section: open alone begins one
 	bare                bool     // no mark at all: a JSON object at the start of the answer
+	pad                 string   // before and behind each call
+	separator           string   // between calls
 	reader              callReader
 }
 
@@ -74,6 +81,9 @@ type callReader interface {
 
 	// body reads the rest, from where the head ended.
 	body(t *tool) callBody
+
+	// grammar is what head and body read, as the model should write it.
+	grammar(t *tool) grammar.Node
 }
 
 // callBody reads the arguments of one call.
@@ -111,6 +121,9 @@ func (f *Format) marks(calls bool) (inText, inReasoning *marks) {
 	text = append(text, mark{f.Open, meansReasoning})
 	return newMarks(append(text, both...)), newMarks(append(both, mark{f.Close, meansReasoningEnd}))
 }
+
+// calls says whether the format has a way to write calls.
+func (f *Format) calls() bool { return len(f.Calls) > 0 || f.channels }
 
 // opensReasoning says whether the part of the answer that the prompt already
 // holds ends inside reasoning.

@@ -13,8 +13,10 @@ var hermes = &Format{
 	Open:     "<think>",
 	Close:    "</think>",
 	Calls: []callSyntax{{
-		open: "<tool_call>",
-		ends: []string{"</tool_call>"},
+		open:      "<tool_call>",
+		ends:      []string{"</tool_call>"},
+		pad:       "\n",
+		separator: "\n",
 		reader: jsonCall{
 			name:      []string{"name"},
 			arguments: []string{"arguments", "parameters"},

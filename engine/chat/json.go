@@ -1,8 +1,12 @@
 package chat
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine/grammar"
 )
 
 // jsonExtent finds where a JSON value ends, one byte at a time. It follows
@@ -159,6 +163,24 @@ func jsonKey(b []byte) (key string, size int, v verdict) {
 
 func (j jsonCall) body(*tool) callBody {
 	return &jsonCallBody{keys: j.arguments, any: len(j.name) == 0}
+}
+
+func (j jsonCall) grammar(t *tool) grammar.Node {
+	if len(j.name) == 0 {
+		return grammar.Seq(grammar.Literal("{"+quote(t.Name)+": "), t.grammar, grammar.Literal("}"))
+	}
+	return grammar.Seq(
+		grammar.Literal("{"+quote(j.name[0])+": "+quote(t.Name)+", "+quote(j.arguments[0])+": "),
+		t.grammar, grammar.Literal("}"))
+}
+
+// quote is the JSON text of a string, with nothing escaped that need not be.
+func quote(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string and a buffer: neither can fail
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // jsonCallBody gives out the arguments of a call that is one JSON object,

@@ -6,12 +6,14 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/grammar"
 )
 
 // tool is one of the request's tools as the formats need it.
 type tool struct {
 	engine.Tool
 	parameters []parameter
+	grammar    grammar.Node // the JSON text of the arguments
 }
 
 // parameter is one of the named arguments of a tool.

@@ -1,0 +1,96 @@
+package chat
+
+import (
+	"context"
+	"errors"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// errLeft says that nobody reads the events any more.
+var errLeft = errors.New("the reader of the events left")
+
+// tally is what one choice used up.
+type tally struct {
+	cached, completion, reasoning int
+}
+
+// addTo adds the tally to the usage of a request. The prompt is one for all
+// choices, and so is the part of it that was not read again: what the choices
+// share because of each other is not counted.
+func (t tally) addTo(u *engine.Usage) {
+	u.CachedTokens += t.cached
+	u.CompletionTokens += t.completion
+	u.ReasoningTokens += t.reasoning
+}
+
+// answer generates one choice.
+func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engine.Event) bool) (tally, error) {
+	var t tally
+	var idErr error
+	w := &writer{choice: choice, stops: p.stops, holdSpace: p.holdSpace}
+	w.tokens.report = p.request.Logprobs != nil
+	w.newID = func() string {
+		id, err := newID(e.random, p.idLength)
+		if err != nil {
+			idErr = err
+		}
+		return id
+	}
+	hand := func() error {
+		if idErr != nil {
+			return idErr
+		}
+		for _, event := range w.take() {
+			if !emit(event) {
+				return errLeft
+			}
+		}
+		return nil
+	}
+	s := newScanner(e.format, p.tools, p.opening, w)
+	reason, err := e.decode(ctx, p, choice, s, &t, hand)
+	if err != nil {
+		return t, err
+	}
+	s.finish()
+	w.finish(reason)
+	t.reasoning = w.tokens.reasoned
+	return t, hand()
+}
+
+// decode feeds what the model generates into the scanner until one of them
+// ends, and says why. hand passes on the events of a piece.
+func (e *Engine) decode(ctx context.Context, p *plan, choice int, s *scanner, t *tally, hand func() error) (engine.FinishReason, error) {
+	if p.limit == 0 {
+		return engine.FinishMaxTokens, nil // a limit of nothing is obeyed too
+	}
+	for piece, err := range e.model.Decode(ctx, p.job(choice)) {
+		if err != nil {
+			return "", err
+		}
+		if choice == 0 {
+			t.cached = max(t.cached, piece.Cached)
+		}
+		switch piece.End {
+		case EndOfTurn:
+			return engine.FinishEndOfTurn, nil
+		case EndLength:
+			return engine.FinishMaxTokens, nil
+		}
+		t.completion++
+		s.out.tokens.add(piece)
+		s.write(piece.Bytes)
+		if err := hand(); err != nil {
+			return "", err
+		}
+		if s.done() {
+			return engine.FinishEndOfTurn, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	return "", engine.Errorf(engine.CodeInternal, "Internal error.").
+		Because(errors.New("the model stopped without an end"))
+}

@@ -1,0 +1,202 @@
+package chat
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/grammar"
+)
+
+// constrain finds which tools may be called and what the output must follow.
+// Whether a client asked for strictness makes no difference: what can be
+// enforced is.
+func (e *Engine) constrain(p *plan) error {
+	req := p.request
+	reply, err := replyGrammar(req.Format)
+	if err != nil {
+		return err
+	}
+	tools := newToolSet(req.Tools, nil)
+	if p.start.Unenforced, err = tools.compile(req.Tools); err != nil {
+		return err
+	}
+	if req.ToolChoice.Mode != engine.ToolNone && e.format.calls() {
+		p.tools = tools.only(req.ToolChoice.Names)
+	}
+	c := &constraint{
+		format:   e.format,
+		tools:    p.tools,
+		reply:    reply,
+		required: req.ToolChoice.Mode == engine.ToolRequired,
+		single:   req.ToolChoice.Single,
+		opening:  p.opening,
+		thinks:   e.format.Open != "" && req.Reasoning.Mode != engine.ReasoningOff && e.thinks,
+	}
+	root, err := c.root()
+	if root == nil || err != nil {
+		return err
+	}
+	if p.constraint, err = grammar.Compile(root); err != nil {
+		return engine.Errorf(engine.CodeInvalidArgument, "Nothing can follow the format and the tools of this request.").Because(err)
+	}
+	return nil
+}
+
+// replyGrammar is what the text of the answer must follow; nil: anything.
+func replyGrammar(f engine.Format) (grammar.Node, error) {
+	switch f.Kind {
+	case engine.FormatJSON:
+		return grammar.JSONObject(), nil
+	case engine.FormatSchema:
+	default:
+		return nil, nil
+	}
+	node, issues, err := grammar.Schema(f.Schema)
+	place := engine.Place{Field: engine.FieldFormat}
+	if err != nil {
+		return nil, schemaError("The schema of the response format", place, err)
+	}
+	if len(issues) > 0 {
+		place.Path = issues[0].Pointer
+		return nil, engine.Errorf(engine.CodeUnsupported,
+			"The schema of the response format uses the keyword %q at %q, which cannot be enforced.",
+			issues[0].Keyword, issues[0].Pointer).At(place)
+	}
+	return node, nil
+}
+
+func schemaError(what string, place engine.Place, err error) error {
+	var s *grammar.SchemaError
+	if !errors.As(err, &s) {
+		return engine.Errorf(engine.CodeInternal, "Internal error.").Because(err)
+	}
+	place.Path = s.Pointer
+	if s.Pointer == "" {
+		return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used: %s", what, s.Reason).At(place)
+	}
+	return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used, because of %q: %s", what, s.Pointer, s.Reason).At(place)
+}
+
+// compile reads the schemas of the tools and returns what in them cannot be
+// enforced.
+func (t toolSet) compile(tools []engine.Tool) ([]engine.Place, error) {
+	var loose []engine.Place
+	for i, tool := range tools {
+		place := engine.Place{Field: engine.FieldTools, Index: i}
+		if len(tool.Parameters) == 0 {
+			t[tool.Name].grammar = grammar.Literal("{}")
+			continue
+		}
+		node, issues, err := grammar.Schema(tool.Parameters)
+		if err != nil {
+			return nil, schemaError("The schema of the tool "+tool.Name, place, err)
+		}
+		for _, issue := range issues {
+			place.Path = issue.Pointer + "/" + issue.Keyword
+			loose = append(loose, place)
+		}
+		t[tool.Name].grammar = node
+	}
+	return loose, nil
+}
+
+// only narrows the set to the named tools; no names: all.
+func (t toolSet) only(names []string) toolSet {
+	if len(names) > 0 {
+		maps.DeleteFunc(t, func(name string, _ *tool) bool { return !slices.Contains(names, name) })
+	}
+	return t
+}
+
+// constraint makes the grammar of a whole output.
+type constraint struct {
+	format   *Format
+	tools    toolSet
+	reply    grammar.Node // nil: free text
+	required bool
+	single   bool
+	opening  string
+	thinks   bool // the model may open reasoning by itself
+}
+
+// root is the grammar of the output; nil: anything goes. Reasoning is never
+// constrained, but it may not hide a call that is not one.
+func (c *constraint) root() (grammar.Node, error) {
+	switch {
+	case c.format.channels && (c.reply != nil || len(c.tools) > 0):
+		return c.channels(), nil
+	case len(c.tools) == 0 && c.reply == nil:
+		return nil, nil
+	case len(c.tools) == 0:
+		return c.reasoned(c.reply), nil
+	case c.required:
+		return c.reasoned(c.calls(&c.format.Calls[0])), nil
+	case c.reply != nil:
+		return c.reasoned(grammar.Choice(c.reply, c.calls(&c.format.Calls[0]))), nil
+	}
+	return c.auto()
+}
+
+// auto is free text, and then perhaps calls. Text is free up to a call's
+// first mark, so all that it costs is to look for that.
+func (c *constraint) auto() (grammar.Node, error) {
+	var openers []string
+	var calls []grammar.Node
+	bare := false
+	for i := range c.format.Calls {
+		s := &c.format.Calls[i]
+		calls = append(calls, c.calls(s))
+		bare = bare || s.bare
+		if !s.bare {
+			openers = append(openers, s.opener())
+		}
+	}
+	if !bare {
+		return grammar.Seq(grammar.Until(openers...), optional(grammar.Choice(calls...))), nil
+	}
+	text, err := grammar.Pattern(notBare)
+	if err != nil {
+		return nil, engine.AsError(err)
+	}
+	return grammar.Choice(append(calls, text, grammar.Literal(""))...), nil
+}
+
+// notBare is text that is not the beginning of a call without marks: it does
+// not begin with an object whose first member could be "name".
+const notBare = `^\s*([^{\s]|\{\s*([^"\s]|"([^n]|n[^a])))`
+
+func optional(n grammar.Node) grammar.Node { return grammar.Repeat(n, 0, 1) }
+
+// reasoned is node behind the reasoning that comes before it. Open reasoning
+// may end at a call, as it does with many models.
+func (c *constraint) reasoned(node grammar.Node) grammar.Node {
+	f := c.format
+	closed := grammar.Seq(grammar.Until(f.Close), grammar.Literal(f.Close), grammar.Whitespace(), node)
+	switch {
+	case f.opensReasoning(c.opening):
+		return closed
+	case c.thinks:
+		return grammar.Choice(node, grammar.Seq(grammar.Whitespace(), grammar.Literal(f.Open), closed))
+	}
+	return node
+}
+
+// calls is one call or, where the request allows it, several.
+func (c *constraint) calls(s *callSyntax) grammar.Node {
+	var each []grammar.Node
+	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
+		each = append(each, s.reader.grammar(c.tools[name]))
+	}
+	one := grammar.Seq(
+		grammar.Literal(s.open+s.pad),
+		grammar.Choice(each...),
+		grammar.Literal(s.pad+strings.Join(s.ends, "")))
+	run := one
+	if !c.single {
+		run = grammar.Seq(one, grammar.Repeat(grammar.Seq(grammar.Literal(s.separator), one), 0, -1))
+	}
+	return grammar.Seq(grammar.Literal(s.section), run, grammar.Literal(s.sectionEnd))
+}

@@ -1,0 +1,105 @@
+package chat
+
+import (
+	"context"
+	"io"
+	"iter"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Engine is an [engine.Engine] over one raw [Model]. It is safe for
+// concurrent use.
+type Engine struct {
+	model    Model
+	info     Info
+	template renderer
+	thinks   bool // the template knows of reasoning
+	format   *Format
+	random   io.Reader // of seeds and ids
+}
+
+// renderer is what an Engine needs of a [Template].
+type renderer interface {
+	Render(ctx context.Context, req *engine.Request) (Rendering, error)
+}
+
+// Models lists the one model.
+func (e *Engine) Models(context.Context) ([]engine.Model, error) {
+	return []engine.Model{{Name: e.info.Name, Owner: e.info.Owner, Changed: e.info.Changed}}, nil
+}
+
+// Generate answers req. See [engine.Engine].
+func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		p, err := e.prepare(ctx, req)
+		if err != nil {
+			yield(nil, engine.AsError(err))
+			return
+		}
+		if !yield(p.start, nil) {
+			return
+		}
+		usage := engine.Usage{PromptTokens: len(p.prompt)}
+		switch err := e.answers(ctx, p, &usage, func(event engine.Event) bool { return yield(event, nil) }); err {
+		case nil:
+			yield(engine.Done{Usage: usage}, nil)
+		case errLeft:
+		default:
+			yield(nil, engine.AsError(err))
+		}
+	}
+}
+
+// answers generates every choice of a request. emit takes their events, one
+// at a time, and returns false when nobody wants more.
+func (e *Engine) answers(ctx context.Context, p *plan, usage *engine.Usage, emit func(engine.Event) bool) error {
+	if p.choices == 1 {
+		t, err := e.answer(ctx, p, 0, emit)
+		t.addTo(usage)
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait() // no work goes on behind the caller's back
+	defer cancel()
+
+	type report struct {
+		event engine.Event // nil: the choice ended
+		tally tally
+		err   error
+	}
+	reports := make(chan report)
+	send := func(r report) bool {
+		select {
+		case reports <- r:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for i := range p.choices {
+		running.Go(func() {
+			t, err := e.answer(ctx, p, i, func(event engine.Event) bool { return send(report{event: event}) })
+			send(report{tally: t, err: err})
+		})
+	}
+	for ended := 0; ended < p.choices; {
+		select {
+		case r := <-reports:
+			switch {
+			case r.err != nil:
+				return r.err
+			case r.event == nil:
+				ended++
+				r.tally.addTo(usage)
+			case !emit(r.event):
+				return errLeft
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/grammar"
+)
+
+// plan is a request that was checked, rendered and counted.
+type plan struct {
+	request    *engine.Request
+	start      engine.Start
+	prompt     []int32
+	opening    string // what the prompt already holds of the answer
+	tools      toolSet
+	constraint *grammar.Grammar // nil: none
+	markers    []string
+	stops      []string
+	holdSpace  bool
+	choices    int
+	limit      int // most tokens of one choice
+	sampling   Sampling
+	idLength   int
+}
+
+// job is the work of one choice.
+func (p *plan) job(choice int) Job {
+	s := p.sampling
+	s.Seed += uint64(choice)
+	j := Job{
+		Prompt:    p.prompt,
+		Request:   p.request,
+		Choice:    choice,
+		MaxTokens: p.limit,
+		Sampling:  s,
+		Markers:   p.markers,
+		Logprobs:  p.request.Logprobs,
+	}
+	if p.constraint != nil {
+		j.Constraint = p.constraint.Matcher()
+	}
+	return j
+}
+
+// prepare does all that can fail before anything is generated.
+func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error) {
+	if err := e.check(req); err != nil {
+		return nil, err
+	}
+	seed, err := seed(req.Sampling, e.random)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{
+		request:  req,
+		markers:  e.format.Markers,
+		stops:    slices.DeleteFunc(slices.Clone(req.Stop), func(s string) bool { return s == "" }),
+		choices:  max(1, req.Choices),
+		sampling: sampling(req.Sampling, e.info.Sampling, seed),
+		idLength: idLength,
+	}
+	if e.format.IDLength > 0 {
+		p.idLength = e.format.IDLength
+	}
+	rendering, err := e.template.Render(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	p.opening = rendering.Opening
+	if err := e.constrain(p); err != nil {
+		return nil, err
+	}
+	p.holdSpace = len(p.tools) > 0 || e.format.Open != ""
+	prompt := Prompt{Spans: rendering.Spans, Request: req}
+	if p.prompt, err = e.model.Tokenize(ctx, prompt); err != nil {
+		return nil, err
+	}
+	if p.limit, err = e.limit(req, len(p.prompt)); err != nil {
+		return nil, err
+	}
+	p.start.PromptTokens, p.start.Prompt = len(p.prompt), prompt.String()
+	return p, nil
+}
+
+// limit is how many tokens one choice may have: what the client wants, as far
+// as the context has room. A cut is not an error, since agents ask for far
+// more than they need.
+func (e *Engine) limit(req *engine.Request, prompt int) (int, error) {
+	room := e.info.Context - prompt
+	if room < 1 {
+		err := engine.Errorf(engine.CodeContextLength,
+			"The prompt is too long: it has %d tokens, and the model %s takes at most %d for prompt and answer together.",
+			prompt, e.info.Name, e.info.Context).At(engine.Place{Field: engine.FieldMessages})
+		err.Tokens, err.Limit = prompt, e.info.Context
+		return 0, err
+	}
+	if req.MaxTokens == nil {
+		return room, nil
+	}
+	return max(0, min(*req.MaxTokens, room)), nil
+}
+
+// check compares the request with what the model can do.
+func (e *Engine) check(req *engine.Request) error {
+	if base(req.Model) != base(e.info.Name) {
+		return engine.Errorf(engine.CodeModelNotFound, "The model %q does not exist.", req.Model).
+			At(engine.Place{Field: engine.FieldModel})
+	}
+	if !e.info.Vision {
+		if err := e.checkImages(req); err != nil {
+			return err
+		}
+	}
+	return e.checkTools(req)
+}
+
+// base is a model's name without the tag that means no tag.
+func base(name string) string { return strings.TrimSuffix(name, ":latest") }
+
+func (e *Engine) checkImages(req *engine.Request) error {
+	for i, m := range req.Messages {
+		if hasImage(m.Parts) {
+			return engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name).
+				At(engine.Place{Field: engine.FieldMessages, Index: i})
+		}
+	}
+	return nil
+}
+
+func (e *Engine) checkTools(req *engine.Request) error {
+	names := make(map[string]bool, len(req.Tools))
+	for i, t := range req.Tools {
+		if names[t.Name] {
+			return engine.Errorf(engine.CodeInvalidArgument, "There are two tools named %q.", t.Name).
+				At(engine.Place{Field: engine.FieldTools, Index: i})
+		}
+		names[t.Name] = true
+	}
+	place := engine.Place{Field: engine.FieldToolChoice}
+	for _, name := range req.ToolChoice.Names {
+		if !names[name] {
+			return engine.Errorf(engine.CodeInvalidArgument, "There is no tool named %q.", name).At(place)
+		}
+	}
+	if req.ToolChoice.Mode != engine.ToolRequired {
+		return nil
+	}
+	if len(req.Tools) == 0 {
+		return engine.Errorf(engine.CodeInvalidArgument, "A tool call is required, but there are no tools.").At(place)
+	}
+	if !e.format.calls() {
+		return engine.Errorf(engine.CodeUnsupported, "The model %s cannot call tools.", e.info.Name).At(place)
+	}
+	return nil
+}
