@@ -48,7 +48,7 @@ func newTypes() types {
 		null:    Literal("null"),
 	}
 	str.body = quoted(Repeat(stringChar, 0, -1))
-	object.body = braces('{', '}', list(member(t.str, t.value), 0, -1))
+	object.body = braces('{', '}', list(memberNode(t.str, t.value), 0, -1))
 	array.body = braces('[', ']', list(Seq(t.value, Whitespace()), 0, -1))
 	value.body = Choice(t.object, t.array, t.str, t.number, t.boolean, t.null)
 	return t
@@ -60,8 +60,8 @@ func braces(open, end rune, inner Node) Node {
 	return Seq(Literal(string(open)), Whitespace(), inner, Literal(string(end)))
 }
 
-// member is one member of an object, with the white space behind it.
-func member(key, value Node) Node {
+// memberNode is one member of an object, with the white space behind it.
+func memberNode(key, value Node) Node {
 	return Seq(key, Whitespace(), Literal(":"), Whitespace(), value, Whitespace())
 }
 

@@ -97,4 +97,5 @@ func rangesOf(set string) []runeRange {
 	return list
 }
 
-func charRange(lo, hi rune) Node { return &class{[]runeRange{{lo, hi}}} }
+// charRange is one character from lo to hi; nothing where hi < lo.
+func charRange(lo, hi rune) Node { return &class{normalize([]runeRange{{lo, hi}})} }

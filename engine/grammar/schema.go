@@ -1,6 +1,13 @@
 package grammar
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+)
 
 // Issue is a keyword of a schema that is present and cannot be enforced.
 type Issue struct {
@@ -11,7 +18,7 @@ type Issue struct {
 // SchemaError says that a schema is invalid, or that nothing satisfies it.
 // Reason is a sentence for the client.
 type SchemaError struct {
-	Pointer string // JSON pointer of the part that is wrong
+	Pointer string // JSON pointer of the schema that is wrong; empty: the root
 	Reason  string
 }
 
@@ -22,7 +29,317 @@ func (e *SchemaError) Error() string {
 	return e.Pointer + ": " + e.Reason
 }
 
-// Schema is the JSON text that follows a JSON Schema.
+// Schema is the JSON text that follows a JSON Schema, draft 2020-12 with
+// what is usual of the older drafts and of OpenAPI. [Keywords] says what is
+// enforced. The text is narrower than the schema where that serves a model:
+//
+//   - members come in the order of properties; optional ones may be left out;
+//   - an object with properties and without additionalProperties has no
+//     other members;
+//   - without type, the other keywords say which types are meant;
+//   - names and constants have one spelling, without needless escapes.
+//
+// The issues name the keywords that are present and not enforced, in the
+// order in which they were met. An error is of type [*SchemaError]. A schema
+// that Schema accepts compiles.
 func Schema(schema json.RawMessage) (Node, []Issue, error) {
-	return nil, nil, &SchemaError{Reason: "Schemas are not read yet."}
+	root, err := parseTree(schema)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &reader{root: root, rules: map[string]*rule{}, known: map[*tree]*shape{}, reported: map[Issue]bool{}}
+	node, err := r.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	switch _, err := Compile(node); {
+	case errors.Is(err, ErrTooLarge):
+		return nil, nil, &SchemaError{Reason: "The schema is too large to enforce."}
+	case err != nil:
+		return nil, nil, &SchemaError{Reason: "No value can satisfy the schema."}
+	}
+	return node, r.issues, nil
+}
+
+// Limits of a schema. maxAlternatives is for one value: anyOf inside of
+// allOf multiplies.
+const (
+	maxRules        = 20_000
+	maxAlternatives = 2_000
+	maxWork         = 500_000 // schemas visited
+)
+
+// reader turns a schema into nodes. What one value must satisfy is a set of
+// schemas (a property may be described by several parts of an allOf); each
+// set that occurs becomes one rule, so recursion ends.
+type reader struct {
+	root     *tree
+	rules    map[string]*rule
+	pending  []pendingRule
+	late     []func() error   // enums beside other keywords, when all rules have bodies
+	known    map[*tree]*shape // what one schema says
+	issues   []Issue
+	reported map[Issue]bool
+	work     int
+}
+
+type pendingRule struct {
+	rule *rule
+	all  []*tree
+}
+
+func (r *reader) read() (Node, error) {
+	root := r.value([]*tree{r.root})
+	if err := r.finishRules(); err != nil {
+		return nil, err
+	}
+	for len(r.late) > 0 { // the last are the innermost, which the others need
+		last := r.late[len(r.late)-1]
+		r.late = r.late[:len(r.late)-1]
+		if err := last(); err != nil {
+			return nil, err
+		}
+		if err := r.finishRules(); err != nil {
+			return nil, err
+		}
+	}
+	return root, nil
+}
+
+func (r *reader) finishRules() error {
+	for len(r.pending) > 0 {
+		p := r.pending[len(r.pending)-1]
+		r.pending = r.pending[:len(r.pending)-1]
+		body, err := r.body(p.all)
+		if err != nil {
+			return err
+		}
+		p.rule.body = body
+	}
+	return nil
+}
+
+// value is the text of a value that satisfies all of the schemas. What is
+// wrong with them is found later.
+func (r *reader) value(all []*tree) Node {
+	var key strings.Builder
+	var distinct []*tree
+	for _, t := range all {
+		t = r.meaning(t)
+		if t.kind == kindBool && t.yes || t.kind == kindObject && len(t.members) == 0 {
+			continue
+		}
+		if !containsTree(distinct, t) {
+			distinct = append(distinct, t)
+			key.WriteString(t.pointer + "\n")
+		}
+	}
+	if len(distinct) == 0 {
+		return JSONValue()
+	}
+	known, ok := r.rules[key.String()]
+	if !ok {
+		known = &rule{}
+		r.rules[key.String()] = known
+		r.pending = append(r.pending, pendingRule{known, distinct})
+	}
+	return &ref{known}
+}
+
+// meaning follows a schema that is a $ref and nothing else, so that what is
+// referred to often becomes one rule.
+func (r *reader) meaning(t *tree) *tree {
+	seen := &path{t, nil}
+	for {
+		ref := t.get("$ref")
+		if ref == nil {
+			return t
+		}
+		for _, m := range t.members {
+			if m.name != "$ref" && supportOf(m.name) != Annotation {
+				return t
+			}
+		}
+		target, err := r.resolve(t, ref)
+		if err != nil || seen.has(target) {
+			return t // reported when its rule is made
+		}
+		t, seen = target, &path{target, seen}
+	}
+}
+
+func containsTree(list []*tree, t *tree) bool {
+	for _, other := range list {
+		if other == t {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) body(all []*tree) (Node, error) {
+	if len(r.rules) > maxRules {
+		return nil, &SchemaError{all[0].pointer, "The schema is too large to enforce."}
+	}
+	shapes := []shape{{types: anyType}}
+	for _, t := range all {
+		var err error
+		if shapes, err = r.apply(shapes, t, nil); err != nil {
+			return nil, err
+		}
+	}
+	var nodes []Node
+	for i := range shapes {
+		n, err := r.shape(&shapes[i])
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return Choice(nodes...), nil
+}
+
+func (r *reader) issue(t *tree, keyword string) {
+	i := Issue{t.pointer, keyword}
+	if !r.reported[i] {
+		r.reported[i] = true
+		r.issues = append(r.issues, i)
+	}
+}
+
+// path is the schemas that led to the present one without entering a value.
+type path struct {
+	schema *tree
+	up     *path
+}
+
+func (p *path) has(t *tree) bool {
+	for ; p != nil; p = p.up {
+		if p.schema == t {
+			return true
+		}
+	}
+	return false
+}
+
+// apply narrows each of the shapes by a schema; anyOf makes more of them.
+func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
+	if r.work += 1 + len(shapes); r.work > maxWork {
+		return nil, &SchemaError{t.pointer, "The schema is too large to enforce."}
+	}
+	switch {
+	case t.kind == kindBool && t.yes:
+		return shapes, nil
+	case t.kind == kindBool:
+		return nil, nil
+	case t.kind != kindObject:
+		return nil, &SchemaError{t.pointer, "A schema must be an object or a boolean."}
+	case up.has(t):
+		return nil, &SchemaError{t.pointer, "The schema refers to itself without an object or array between."}
+	}
+	c, err := r.constraints(t)
+	if err != nil {
+		return nil, err
+	}
+	var kept []shape
+	for _, s := range shapes {
+		if s.merge(c); s.types != 0 {
+			kept = append(kept, s)
+		}
+	}
+	return r.applyAll(kept, t, &path{t, up})
+}
+
+// applyAll applies the schemas that a schema is made of.
+func (r *reader) applyAll(shapes []shape, t *tree, here *path) ([]shape, error) {
+	for _, m := range t.members {
+		var err error
+		switch m.name {
+		case "$ref":
+			var target *tree
+			if target, err = r.resolve(t, m.value); err == nil {
+				shapes, err = r.apply(shapes, target, here)
+			}
+		case "allOf":
+			if err = schemaList(t, m); err != nil {
+				break
+			}
+			for _, part := range m.value.items {
+				if shapes, err = r.apply(shapes, part, here); err != nil {
+					break
+				}
+			}
+		case "anyOf", "oneOf":
+			shapes, err = r.branch(shapes, t, m, here)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return shapes, nil
+}
+
+func (r *reader) branch(shapes []shape, t *tree, m member, here *path) ([]shape, error) {
+	if err := schemaList(t, m); err != nil {
+		return nil, err
+	}
+	var all []shape
+	for _, alternative := range m.value.items {
+		narrowed, err := r.apply(shapes, alternative, here)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, narrowed...); len(all) > maxAlternatives {
+			return nil, &SchemaError{t.pointer, fmt.Sprintf("The schema has more than %d alternatives for one value.", maxAlternatives)}
+		}
+	}
+	return all, nil
+}
+
+func schemaList(t *tree, m member) error {
+	if m.value.kind != kindArray || len(m.value.items) == 0 {
+		return &SchemaError{t.pointer, m.name + " must be an array of at least one schema."}
+	}
+	return nil
+}
+
+// resolve finds what a $ref means: a JSON pointer into the same schema.
+func (r *reader) resolve(t, ref *tree) (*tree, error) {
+	if ref.kind != kindString {
+		return nil, &SchemaError{t.pointer, "$ref must be a string."}
+	}
+	unknown := &SchemaError{t.pointer, fmt.Sprintf("$ref %q is not a pointer to a part of this schema.", ref.text)}
+	fragment, ok := strings.CutPrefix(ref.text, "#")
+	if !ok {
+		return nil, unknown
+	}
+	pointer, err := url.PathUnescape(fragment)
+	if err != nil {
+		return nil, unknown
+	}
+	if pointer == "" {
+		return r.root, nil
+	}
+	if pointer[0] != '/' {
+		return nil, unknown
+	}
+	here := r.root
+	for _, step := range strings.Split(pointer[1:], "/") {
+		if here = here.step(pointerUnescaper.Replace(step)); here == nil {
+			return nil, unknown
+		}
+	}
+	return here, nil
+}
+
+// step returns a member or an item, or nil.
+func (t *tree) step(name string) *tree {
+	if t.kind != kindArray {
+		return t.get(name)
+	}
+	i, err := strconv.Atoi(name)
+	if err != nil || i < 0 || i >= len(t.items) {
+		return nil
+	}
+	return t.items[i]
 }

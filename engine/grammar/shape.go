@@ -1,0 +1,349 @@
+package grammar
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+)
+
+// typeSet is a set of JSON types. A number is an integer or a fraction.
+type typeSet uint8
+
+const (
+	typeNull typeSet = 1 << iota
+	typeBoolean
+	typeInteger
+	typeFraction
+	typeString
+	typeArray
+	typeObject
+
+	typeNumber = typeInteger | typeFraction
+	anyType    = 1<<iota - 1
+)
+
+var typeNames = map[string]typeSet{
+	"null": typeNull, "boolean": typeBoolean, "integer": typeInteger, "number": typeNumber,
+	"string": typeString, "array": typeArray, "object": typeObject,
+}
+
+// shape is what one value must satisfy, without alternatives.
+type shape struct {
+	types typeSet
+	typed bool
+	about typeSet // the types that the other keywords say something about
+
+	enums   [][]*tree // a value must be in each
+	objects []objectPart
+	arrays  []arrayPart
+
+	required                     []string
+	minProperties, maxProperties *limit
+	minItems, maxItems           *limit
+	minLength, maxLength         *limit
+	patterns                     []patternPart
+	format                       string
+	low, high                    *bound
+}
+
+// objectPart is what one schema says about members. Its parts belong
+// together: additional is about the names that are not in properties.
+type objectPart struct {
+	named      bool // properties is present, if only empty
+	properties []member
+	additional *tree
+	names      *tree
+	schema     *tree
+}
+
+// arrayPart is what one schema says about items.
+type arrayPart struct {
+	prefix []*tree
+	items  *tree // of the rest; nil: not said
+}
+
+type patternPart struct {
+	re     *syntax.Regexp
+	schema *tree
+}
+
+// limit is a count and the schema that sets it.
+type limit struct {
+	n      int
+	schema *tree
+}
+
+func larger(a, b *limit) *limit {
+	if a == nil || b != nil && b.n > a.n {
+		return b
+	}
+	return a
+}
+
+func smaller(a, b *limit) *limit {
+	if a == nil || b != nil && b.n < a.n {
+		return b
+	}
+	return a
+}
+
+func (l *limit) or(absent int) int {
+	if l == nil {
+		return absent
+	}
+	return l.n
+}
+
+// merge narrows s by c. What s has in common with other shapes is not
+// changed.
+func (s *shape) merge(c *shape) {
+	s.types &= c.types
+	s.typed = s.typed || c.typed
+	s.about |= c.about
+	s.enums = append(slices.Clip(s.enums), c.enums...)
+	s.objects = append(slices.Clip(s.objects), c.objects...)
+	s.arrays = append(slices.Clip(s.arrays), c.arrays...)
+	s.patterns = append(slices.Clip(s.patterns), c.patterns...)
+	for _, name := range c.required {
+		if !slices.Contains(s.required, name) {
+			s.required = append(slices.Clip(s.required), name)
+		}
+	}
+	s.minProperties, s.maxProperties = larger(s.minProperties, c.minProperties), smaller(s.maxProperties, c.maxProperties)
+	s.minItems, s.maxItems = larger(s.minItems, c.minItems), smaller(s.maxItems, c.maxItems)
+	s.minLength, s.maxLength = larger(s.minLength, c.minLength), smaller(s.maxLength, c.maxLength)
+	if c.low != nil {
+		s.low = tighterLow(s.low, c.low)
+	}
+	if c.high != nil {
+		s.high = tighterHigh(s.high, c.high)
+	}
+	if s.format == "" {
+		s.format = c.format
+	}
+}
+
+// constraints reads the keywords of one schema, without those that combine
+// schemas.
+func (r *reader) constraints(t *tree) (*shape, error) {
+	if known, ok := r.known[t]; ok {
+		return known, nil
+	}
+	s := &shape{types: anyType}
+	for _, m := range t.members {
+		if err := r.keyword(s, t, m); err != nil {
+			return nil, err
+		}
+	}
+	s.collectObject(t)
+	s.collectArray(t)
+	r.known[t] = s
+	return s, nil
+}
+
+func (r *reader) keyword(s *shape, t *tree, m member) error {
+	switch m.name {
+	case "type", "nullable":
+		return s.readType(t)
+	case "enum", "const":
+		return s.readEnum(t, m)
+	case "required":
+		return s.readRequired(t, m.value)
+	case "properties":
+		s.about |= typeObject
+		if m.value.kind != kindObject {
+			return &SchemaError{t.pointer, "properties must be an object."}
+		}
+	case "additionalProperties", "propertyNames":
+		s.about |= typeObject
+	case "items", "additionalItems":
+		s.about |= typeArray
+	case "prefixItems":
+		s.about |= typeArray
+		return schemaList(t, m)
+	case "minProperties", "maxProperties", "minItems", "maxItems", "minLength", "maxLength":
+		return s.readLimit(t, m)
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		return s.readBound(t, m)
+	case "pattern":
+		return r.readPattern(s, t, m.value)
+	case "format":
+		s.about |= typeString
+		s.format = m.value.text
+	default:
+		if supportOf(m.name) == NotEnforceable && !trivial(m) {
+			r.issue(t, m.name)
+		}
+	}
+	return nil
+}
+
+// trivial reports whether a keyword that is not enforceable asks for nothing.
+func trivial(m member) bool {
+	switch m.name {
+	case "uniqueItems":
+		return !m.value.isTrue()
+	case "multipleOf":
+		return m.value.text == "1"
+	case "patternProperties", "dependentRequired", "dependentSchemas", "dependencies":
+		return len(m.value.members) == 0
+	case "unevaluatedItems", "unevaluatedProperties":
+		return m.value.kind == kindBool
+	}
+	return false
+}
+
+func (s *shape) readType(t *tree) error {
+	named := t.get("type")
+	if named == nil {
+		return nil // nullable alone says nothing
+	}
+	list := []*tree{named}
+	if named.kind == kindArray {
+		list = named.items
+	}
+	s.types, s.typed = 0, true
+	for _, name := range list {
+		set, ok := typeNames[name.text]
+		if !ok || name.kind != kindString {
+			return &SchemaError{t.pointer, "type must be the name of a JSON type, or an array of such names."}
+		}
+		s.types |= set
+	}
+	if s.types == 0 {
+		return &SchemaError{t.pointer, "type must not be empty."}
+	}
+	if t.get("nullable").isTrue() {
+		s.types |= typeNull
+	}
+	return nil
+}
+
+func (s *shape) readEnum(t *tree, m member) error {
+	list := []*tree{m.value}
+	if m.name == "enum" {
+		if list = m.value.items; m.value.kind != kindArray || len(list) == 0 {
+			return &SchemaError{t.pointer, "enum must be an array of at least one value."}
+		}
+	}
+	s.enums = append(s.enums, list)
+	return nil
+}
+
+func (s *shape) readRequired(t, names *tree) error {
+	if names.kind == kindBool { // draft 3, inside a property: says nothing here
+		return nil
+	}
+	if names.kind != kindArray {
+		return &SchemaError{t.pointer, "required must be an array of names."}
+	}
+	s.about |= typeObject
+	for _, name := range names.items {
+		if name.kind != kindString {
+			return &SchemaError{t.pointer, "required must be an array of names."}
+		}
+		if !slices.Contains(s.required, name.text) {
+			s.required = append(s.required, name.text)
+		}
+	}
+	return nil
+}
+
+func (s *shape) readLimit(t *tree, m member) error {
+	d, err := parseDecimal(m.value.text)
+	if m.value.kind != kindNumber || err != nil || d.negative || d.fraction != "" {
+		return &SchemaError{t.pointer, m.name + " must be an integer that is not negative."}
+	}
+	n, err := strconv.Atoi("0" + d.whole)
+	if err != nil || n > math.MaxInt32 {
+		n = math.MaxInt32
+	}
+	l := &limit{n, t}
+	switch m.name {
+	case "minProperties":
+		s.minProperties, s.about = l, s.about|typeObject
+	case "maxProperties":
+		s.maxProperties, s.about = l, s.about|typeObject
+	case "minItems":
+		s.minItems, s.about = l, s.about|typeArray
+	case "maxItems":
+		s.maxItems, s.about = l, s.about|typeArray
+	case "minLength":
+		s.minLength, s.about = l, s.about|typeString
+	case "maxLength":
+		s.maxLength, s.about = l, s.about|typeString
+	}
+	return nil
+}
+
+func (s *shape) readBound(t *tree, m member) error {
+	s.about |= typeNumber
+	low := m.name == "minimum" || m.name == "exclusiveMinimum"
+	exclusive := m.name == "exclusiveMinimum" || m.name == "exclusiveMaximum"
+	if exclusive && m.value.kind == kindBool {
+		return nil // draft 4: read with the bound itself
+	}
+	if m.value.kind != kindNumber {
+		return &SchemaError{t.pointer, m.name + " must be a number."}
+	}
+	value, err := parseDecimal(m.value.text)
+	if err != nil {
+		return &SchemaError{t.pointer, m.name + " has more digits than a number can have."}
+	}
+	draft4 := m.name == "minimum" && t.get("exclusiveMinimum").isTrue() || m.name == "maximum" && t.get("exclusiveMaximum").isTrue()
+	b := &bound{value: value, exclusive: exclusive || draft4, pointer: t.pointer}
+	if low {
+		s.low = tighterLow(s.low, b)
+	} else {
+		s.high = tighterHigh(s.high, b)
+	}
+	return nil
+}
+
+func (r *reader) readPattern(s *shape, t, re *tree) error {
+	s.about |= typeString
+	if re.kind != kindString {
+		return &SchemaError{t.pointer, "pattern must be a string."}
+	}
+	tree, err := parsePattern(re.text)
+	if err == nil {
+		_, err = stringPattern.search(tree)
+	}
+	switch {
+	case errors.Is(err, ErrPattern):
+		r.issue(t, "pattern")
+		return nil
+	case err != nil:
+		return &SchemaError{t.pointer, fmt.Sprintf("pattern %q is not a regular expression.", re.text)}
+	}
+	s.patterns = append(s.patterns, patternPart{tree, t})
+	return nil
+}
+
+// collectObject reads the keywords about members together.
+func (s *shape) collectObject(t *tree) {
+	part := objectPart{additional: t.get("additionalProperties"), names: t.get("propertyNames"), schema: t}
+	if named := t.get("properties"); named != nil {
+		part.named, part.properties = true, named.members
+	}
+	if part.named || part.additional != nil || part.names != nil {
+		s.objects = append(s.objects, part)
+	}
+}
+
+// collectArray reads the keywords about items together. Before draft 2020-12
+// the prefix was a list in items, and the rest was additionalItems.
+func (s *shape) collectArray(t *tree) {
+	part := arrayPart{items: t.get("items")}
+	if prefix := t.get("prefixItems"); prefix != nil {
+		part.prefix = prefix.items
+	} else if part.items != nil && part.items.kind == kindArray {
+		part.prefix, part.items = part.items.items, t.get("additionalItems")
+	}
+	if part.prefix != nil || part.items != nil {
+		s.arrays = append(s.arrays, part)
+	}
+}

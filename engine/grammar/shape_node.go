@@ -1,0 +1,268 @@
+package grammar
+
+import (
+	"regexp/syntax"
+	"slices"
+)
+
+// shape is the text of the values that satisfy s.
+func (r *reader) shape(s *shape) (Node, error) {
+	if len(s.enums) > 0 {
+		return r.enum(s)
+	}
+	types := s.types
+	if !s.typed && s.about != 0 {
+		types &= s.about
+	}
+	var nodes []Node
+	for _, row := range []struct {
+		set  typeSet
+		node func(*shape) (Node, error)
+	}{
+		{typeObject, r.object},
+		{typeArray, r.array},
+		{typeString, r.str},
+		{typeNumber, number},
+		{typeBoolean, func(*shape) (Node, error) { return jsonTypes.boolean, nil }},
+		{typeNull, func(*shape) (Node, error) { return jsonTypes.null, nil }},
+	} {
+		if types&row.set == 0 {
+			continue
+		}
+		n, err := row.node(s)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return Choice(nodes...), nil
+}
+
+// enum is the listed values that satisfy the rest of s.
+func (r *reader) enum(s *shape) (Node, error) {
+	var values []*tree
+	for _, v := range s.enums[0] {
+		everywhere := v.types()&s.types != 0
+		for _, other := range s.enums[1:] {
+			everywhere = everywhere && slices.ContainsFunc(other, v.equal)
+		}
+		if everywhere {
+			values = append(values, v)
+		}
+	}
+	if s.about == 0 {
+		return valuesNode(values), nil
+	}
+	rest := *s
+	rest.enums, rest.typed = nil, true // a keyword about strings does not forbid a number
+	node, err := r.shape(&rest)
+	if err != nil {
+		return nil, err
+	}
+	listed := &rule{}
+	r.late = append(r.late, func() error {
+		var fit []*tree
+		g, err := Compile(node)
+		for _, v := range values {
+			if err != nil { // no value satisfies the rest
+				break
+			}
+			if m := g.Matcher(); m.Accept([]byte(v.json())) && m.Complete() {
+				fit = append(fit, v)
+			}
+		}
+		listed.body = valuesNode(fit)
+		return nil
+	})
+	return &ref{listed}, nil
+}
+
+func valuesNode(values []*tree) Node {
+	nodes := make([]Node, len(values))
+	for i, v := range values {
+		nodes[i] = v.node()
+	}
+	return Choice(nodes...)
+}
+
+// types is the type of a value. 1.0 is an integer.
+func (t *tree) types() typeSet {
+	switch t.kind {
+	case kindBool:
+		return typeBoolean
+	case kindString:
+		return typeString
+	case kindArray:
+		return typeArray
+	case kindObject:
+		return typeObject
+	case kindNumber:
+		if d, err := parseDecimal(t.text); err == nil && d.fraction == "" {
+			return typeInteger
+		}
+		return typeFraction
+	}
+	return typeNull
+}
+
+func number(s *shape) (Node, error) {
+	if s.low != nil && s.high != nil {
+		c := s.low.value.compare(s.high.value)
+		if c > 0 || c == 0 && (s.low.exclusive || s.high.exclusive) {
+			return nil, &SchemaError{s.high.pointer, "The minimum of a number is above its maximum."}
+		}
+	}
+	whole := s.types&typeFraction == 0
+	switch {
+	case s.low != nil || s.high != nil:
+		return numberRange(s.low, s.high, whole), nil
+	case whole:
+		return jsonTypes.integer, nil
+	}
+	return jsonTypes.number, nil
+}
+
+// stringPattern makes the patterns of what is inside of a JSON string.
+var stringPattern = pattern{plainChars}
+
+func (r *reader) str(s *shape) (Node, error) {
+	least, most := s.minLength.or(0), s.maxLength.or(-1)
+	if most >= 0 && least > most {
+		return nil, &SchemaError{s.maxLength.schema.pointer, "minLength is above maxLength."}
+	}
+	if len(s.patterns) > 0 {
+		return r.patternString(s)
+	}
+	if s.minLength != nil || s.maxLength != nil {
+		return quoted(Repeat(stringChar, least, most)), nil
+	}
+	if n, ok := formats[s.format]; ok {
+		return n, nil
+	}
+	return jsonTypes.str, nil
+}
+
+// patternString enforces the first pattern, and the lengths where that is
+// possible too.
+func (r *reader) patternString(s *shape) (Node, error) {
+	for _, other := range s.patterns[1:] {
+		if !other.re.Equal(s.patterns[0].re) {
+			r.issue(other.schema, "pattern")
+		}
+	}
+	re := s.patterns[0].re
+	inner, err := stringPattern.search(re)
+	if err != nil {
+		return nil, err
+	}
+	shortest, longest := lengths(re)
+	whole := wholly(re)
+	if whole == nil {
+		longest = -1
+	} else if n := repeated(whole, s); n != nil {
+		return quoted(n), nil
+	}
+	if s.minLength != nil && s.minLength.n > shortest {
+		r.issue(s.minLength.schema, "minLength")
+	}
+	if s.maxLength != nil && (longest < 0 || s.maxLength.n < longest) {
+		r.issue(s.maxLength.schema, "maxLength")
+	}
+	return quoted(inner), nil
+}
+
+// wholly returns what stands between ^ and $, or nil where re does not begin
+// and end with them.
+func wholly(re *syntax.Regexp) []*syntax.Regexp {
+	n := len(re.Sub)
+	if re.Op != syntax.OpConcat || n < 2 || re.Sub[0].Op != syntax.OpBeginText || re.Sub[n-1].Op != syntax.OpEndText {
+		return nil
+	}
+	return re.Sub[1 : n-1]
+}
+
+// repeated narrows the repetition of a single character by the lengths of s.
+// It returns nil for anything else.
+func repeated(parts []*syntax.Regexp, s *shape) Node {
+	if len(parts) != 1 {
+		return nil
+	}
+	n, err := stringPattern.node(parts[0])
+	if err != nil {
+		return nil
+	}
+	loop, ok := n.(*repeat)
+	if !ok || !isChar(parts[0].Sub[0]) {
+		return nil
+	}
+	least, most := max(loop.min, s.minLength.or(0)), loop.max
+	if s.maxLength != nil && (most < 0 || s.maxLength.n < most) {
+		most = s.maxLength.n
+	}
+	return Repeat(loop.body, least, most)
+}
+
+// isChar reports whether re matches exactly one character.
+func isChar(re *syntax.Regexp) bool {
+	for re.Op == syntax.OpCapture {
+		re = re.Sub[0]
+	}
+	switch re.Op {
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return true
+	case syntax.OpLiteral:
+		return len(re.Rune) == 1
+	}
+	return false
+}
+
+func (r *reader) array(s *shape) (Node, error) {
+	least, most := s.minItems.or(0), s.maxItems.or(-1)
+	if most >= 0 && least > most {
+		return nil, &SchemaError{s.maxItems.schema.pointer, "minItems is above maxItems."}
+	}
+	prefix, open := 0, true // open: items after the prefix are not forbidden by silence
+	for _, part := range s.arrays {
+		prefix = max(prefix, len(part.prefix))
+		open = open && (part.prefix == nil || part.items != nil)
+	}
+	if most < 0 && !open {
+		most = max(prefix, least)
+	}
+	if most >= 0 {
+		prefix = min(prefix, most)
+	}
+	rest := most
+	if most >= 0 {
+		rest = most - prefix
+	}
+	item := Seq(r.value(s.itemAt(prefix)), Whitespace())
+	if prefix == 0 {
+		return braces('[', ']', list(item, least, most)), nil
+	}
+	tail := Repeat(Seq(comma(), item), max(least-prefix, 0), rest)
+	for i := prefix - 1; i >= 0; i-- {
+		tail = Seq(r.value(s.itemAt(i)), Whitespace(), tail)
+		if i > 0 {
+			tail = Seq(comma(), tail)
+		}
+		if i >= least {
+			tail = optional(tail)
+		}
+	}
+	return braces('[', ']', tail), nil
+}
+
+// itemAt lists what the item at a place must satisfy.
+func (s *shape) itemAt(i int) []*tree {
+	var all []*tree
+	for _, part := range s.arrays {
+		switch {
+		case i < len(part.prefix):
+			all = append(all, part.prefix[i])
+		case part.items != nil:
+			all = append(all, part.items)
+		}
+	}
+	return all
+}
