@@ -1,0 +1,97 @@
+// Package anthropic speaks the Anthropic style: it maps the wire types of
+// openapi/anthropic.yaml to the neutral ones of package engine and back, and
+// maps nothing else. handlers/openai has the same files for the other style,
+// to be read side by side:
+//
+//	api.go        the router
+//	request.go    wire to engine; may fail
+//	message.go    the messages of a request
+//	response.go   engine to wire; cannot fail
+//	stream.go     engine to wire, event by event
+//	errors.go     one rendering of every code
+//
+// and one file per operation.
+package anthropic
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/mount"
+	"github.com/diglot/diglot/handlers/internal/validate"
+	"github.com/diglot/diglot/openapi"
+)
+
+// Config says what to serve.
+type Config struct {
+	Engine  engine.Engine
+	Profile openapi.Profile
+	MaxBody int64 // bytes of a request body
+	Clock   func() time.Time
+}
+
+// API implements the operations of openapi/anthropic.yaml.
+type API struct {
+	engine  engine.Engine
+	clock   func() time.Time
+	wording wording
+}
+
+// wording is what the profiles say differently in replies.
+type wording struct {
+	stopReasons map[engine.FinishReason]wire.StopReason
+	// errorEvents says whether an error after the headers is an event. The
+	// interface document has no such event: the stream then just breaks off.
+	errorEvents bool
+}
+
+var wordings = map[openapi.Profile]wording{
+	openapi.ProfileDefault: {
+		stopReasons: map[engine.FinishReason]wire.StopReason{
+			engine.FinishEndOfTurn:    wire.StopReasonEndTurn,
+			engine.FinishStopSequence: wire.StopReasonStopSequence,
+			engine.FinishMaxTokens:    wire.StopReasonMaxTokens,
+			engine.FinishToolCalls:    wire.StopReasonToolUse,
+		},
+		errorEvents: true,
+	},
+	openapi.ProfileDocument: {
+		stopReasons: map[engine.FinishReason]wire.StopReason{
+			engine.FinishEndOfTurn:    wire.StopReasonEndTurn,
+			engine.FinishStopSequence: wire.StopReasonEndTurn,
+			engine.FinishMaxTokens:    wire.StopReasonMaxTokens,
+			engine.FinishToolCalls:    wire.StopReasonToolUse,
+		},
+	},
+}
+
+var _ wire.StrictServerInterface = (*API)(nil)
+
+// New returns the handler of all operations. It fails when the document
+// cannot be read.
+func New(c Config) (http.Handler, error) {
+	document, err := openapi.Anthropic()
+	if err != nil {
+		return nil, err
+	}
+	if document, err = document.Narrow(c.Profile); err != nil {
+		return nil, err
+	}
+	api := &API{engine: c.Engine, clock: c.Clock, wording: wordings[c.Profile]}
+	strict := wire.NewStrictHandlerWithOptions(api, nil, wire.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  writeBindError,
+		ResponseErrorHandlerFunc: writeAnyError,
+	})
+	return wire.HandlerWithOptions(strict, wire.ChiServerOptions{
+		BaseRouter:       mount.Router(WriteError),
+		ErrorHandlerFunc: writeBindError,
+		Middlewares: []wire.MiddlewareFunc{validate.Middleware(validate.Config{
+			Document:      document,
+			MaxBody:       c.MaxBody,
+			FromViolation: fromViolation,
+			WriteError:    WriteError,
+		})},
+	}), nil
+}

@@ -1,0 +1,65 @@
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// CreateMessage answers a conversation.
+func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObject) (wire.CreateMessageResponseObject, error) {
+	req, err := toRequest(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	x := exchange.From(ctx)
+	events := x.Watch(req, a.engine.Generate(ctx, req))
+	h := head{id: newID("msg_"), model: req.Model}
+	if in.Body.Stream == nil || !*in.Body.Stream {
+		response, err := engine.Collect(events)
+		if err != nil {
+			return nil, err
+		}
+		ignore(x, response.Unenforced)
+		return wire.CreateMessage200JSONResponse(fromResponse(h, response, a.wording)), nil
+	}
+
+	stream, err := sse.Open(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	ignore(x, stream.Unenforced())
+	return messageStream{x, stream, newEncoder(h, x.ID, a.wording)}, nil
+}
+
+// messageStream is the reply to a request with stream: true.
+type messageStream struct {
+	exchange *exchange.Exchange
+	stream   *sse.Stream
+	encoder  *encoder
+}
+
+// VisitCreateMessageResponse writes the stream. An error after the headers
+// has been told in the stream, so it is kept from the caller, who would write
+// a second status.
+func (s messageStream) VisitCreateMessageResponse(w http.ResponseWriter) error {
+	if err := s.stream.Serve(w, s.encoder); err != nil {
+		s.exchange.Fail(err)
+		if aborted := (*sse.Aborted)(nil); errors.As(err, &aborted) {
+			panic(http.ErrAbortHandler) // net/http's own way to break off a reply
+		}
+	}
+	return nil
+}
+
+// ignore names the parts of tool schemas that no grammar can enforce.
+func ignore(x *exchange.Exchange, places []engine.Place) {
+	for _, p := range places {
+		x.Ignore(fromPlace(p))
+	}
+}

@@ -1,0 +1,140 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/openapi"
+)
+
+// rendering is what a code becomes: literal numbers and the vendor's own
+// words, to be compared with its documentation by eye.
+type rendering struct {
+	status int
+	kind   wire.ErrorType
+}
+
+var renderings = map[engine.Code]rendering{
+	engine.CodeInvalidArgument:  {400, wire.ErrorTypeInvalidRequestError},
+	engine.CodeUnsupported:      {400, wire.ErrorTypeInvalidRequestError},
+	engine.CodeContextLength:    {400, wire.ErrorTypeInvalidRequestError},
+	engine.CodeUnauthenticated:  {401, wire.ErrorTypeAuthenticationError},
+	engine.CodeForbidden:        {403, wire.ErrorTypePermissionError},
+	engine.CodeModelNotFound:    {404, wire.ErrorTypeNotFoundError},
+	engine.CodeNotFound:         {404, wire.ErrorTypeNotFoundError},
+	engine.CodeMethodNotAllowed: {405, wire.ErrorTypeInvalidRequestError},
+	engine.CodeTooLarge:         {413, wire.ErrorTypeRequestTooLarge},
+	engine.CodeMediaType:        {415, wire.ErrorTypeInvalidRequestError},
+	engine.CodeCanceled:         {499, wire.ErrorTypeInvalidRequestError}, // for the log: the client has left
+	engine.CodeInternal:         {500, wire.ErrorTypeAPIError},
+	engine.CodeEngineCrashed:    {502, wire.ErrorTypeAPIError},
+	engine.CodeOverloaded:       {529, wire.ErrorTypeOverloadedError},
+	engine.CodeDeadline:         {504, wire.ErrorTypeTimeoutError},
+}
+
+// WriteError answers with an error.
+func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
+	x := exchange.From(r.Context())
+	x.Fail(err)
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	if err.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(err.RetryAfter))
+	}
+	if err.NoRetry {
+		header.Set("X-Should-Retry", "false")
+	}
+	w.WriteHeader(renderings[err.Code].status)
+	w.Write(append(fromError(x.ID, err), '\n'))
+}
+
+func fromError(requestID string, err *engine.Error) []byte {
+	e := wire.Error{Type: renderings[err.Code].kind, Message: message(err)}
+	if err.Detail != "" {
+		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail}
+	}
+	body, _ := json.Marshal(wire.ErrorResponse{ // strings alone: cannot fail
+		Type:      wire.ErrorResponseTypeError,
+		Error:     e,
+		RequestID: nullable.NewNullableWithValue(requestID),
+	})
+	return body
+}
+
+// message says where as well as what: errors of this style have no member
+// for the place.
+func message(err *engine.Error) string {
+	if err.Code == engine.CodeContextLength && err.Tokens > 0 {
+		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", err.Tokens, err.Limit)
+	}
+	place := err.Param
+	if place == "" {
+		place = fromPlace(err.Place)
+	}
+	if place == "" {
+		return err.Message
+	}
+	return place + ": " + err.Message
+}
+
+// fromPlace names a place in the neutral request as this style does.
+func fromPlace(p engine.Place) string {
+	switch p.Field {
+	case engine.FieldModel:
+		return "model"
+	case engine.FieldMessages:
+		return "messages"
+	case engine.FieldTools:
+		return fmt.Sprintf("tools.%d.input_schema", p.Index) + fromPointer(p.Path)
+	case engine.FieldToolChoice:
+		return "tool_choice"
+	case engine.FieldFormat:
+		return "output_config.format.schema" + fromPointer(p.Path)
+	case engine.FieldMaxTokens:
+		return "max_tokens"
+	}
+	return ""
+}
+
+func fromPointer(pointer string) string { return strings.ReplaceAll(pointer, "/", ".") }
+
+// fromViolation words what the document says against a request.
+func fromViolation(v *openapi.Violation) *engine.Error {
+	err := engine.Errorf(engine.CodeInvalidArgument, "%s", v.Reason)
+	switch {
+	case v.Rule == openapi.RuleRefused || v.Rule == openapi.RuleIgnored || v.Mark.Server == openapi.SupportPartial:
+		err.Code, err.Detail = engine.CodeUnsupported, v.Mark.Detail
+	case len(v.Pointer) == 0:
+		err.Message = "The request body " + v.Reason + "."
+	}
+	err.Param = v.Path()
+	return err
+}
+
+// writeBindError answers a request that fits the document and not the
+// generated types: the two differ, which is our mistake, not the client's.
+func writeBindError(w http.ResponseWriter, r *http.Request, err error) {
+	WriteError(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
+}
+
+// writeAnyError answers an error of an operation, unless nobody listens.
+func writeAnyError(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		err = r.Context().Err()
+	}
+	WriteError(w, r, engine.AsError(err))
+}
+
+func invalid(param, format string, args ...any) *engine.Error {
+	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
+	err.Param = param
+	return err
+}

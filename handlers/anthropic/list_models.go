@@ -1,0 +1,83 @@
+package anthropic
+
+import (
+	"context"
+	"slices"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+)
+
+// defaultLimit is how many models a page holds when the client does not say:
+// https://docs.anthropic.com/en/api/models-list
+const defaultLimit = 20
+
+// ListModels lists a page of the models that requests can name.
+func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (wire.ListModelsResponseObject, error) {
+	models, err := a.engine.Models(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page, more, err := cut(models, in.Params)
+	if err != nil {
+		return nil, err
+	}
+	out := wire.ListModels200JSONResponse{
+		Data:    make([]wire.ModelInfo, 0, len(page)),
+		HasMore: more,
+		FirstID: nullable.NewNullNullable[string](),
+		LastID:  nullable.NewNullNullable[string](),
+	}
+	for _, m := range page {
+		out.Data = append(out.Data, fromModel(m))
+	}
+	if n := len(page); n > 0 {
+		out.FirstID.Set(page[0].Name)
+		out.LastID.Set(page[n-1].Name)
+	}
+	return out, nil
+}
+
+// cut takes the page that the parameters ask for, and says whether more
+// follow in the direction of reading.
+func cut(models []engine.Model, params wire.ListModelsParams) (page []engine.Model, more bool, err error) {
+	limit := defaultLimit
+	if params.Limit != nil {
+		limit = *params.Limit
+	}
+	if params.AfterID != nil {
+		i, err := position(models, *params.AfterID, "after_id")
+		if err != nil {
+			return nil, false, err
+		}
+		models = models[i+1:]
+	}
+	if params.BeforeID != nil {
+		i, err := position(models, *params.BeforeID, "before_id")
+		if err != nil {
+			return nil, false, err
+		}
+		models = models[:i]
+		return models[max(0, len(models)-limit):], len(models) > limit, nil
+	}
+	return models[:min(limit, len(models))], len(models) > limit, nil
+}
+
+func position(models []engine.Model, name, param string) (int, error) {
+	i := slices.IndexFunc(models, func(m engine.Model) bool { return m.Name == name })
+	if i < 0 {
+		return 0, invalid(param, "No model has the id '%s'.", name)
+	}
+	return i, nil
+}
+
+func fromModel(m engine.Model) wire.ModelInfo {
+	return wire.ModelInfo{
+		Type:        wire.ModelInfoTypeModel,
+		ID:          m.Name,
+		DisplayName: m.Name,
+		CreatedAt:   m.Changed.UTC(),
+	}
+}

@@ -1,0 +1,175 @@
+package anthropic
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+)
+
+// conversation maps messages in order; a tool result needs the call that it
+// answers.
+type conversation struct {
+	calls map[string]string // names of the tools called so far, by id
+}
+
+func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
+	c := conversation{calls: map[string]string{}}
+	messages := make([]engine.Message, 0, len(in.Messages)+1)
+	if in.System != nil {
+		text, err := toSystem(*in.System)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			messages = append(messages, engine.Message{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: text}}})
+		}
+	}
+	for i, m := range in.Messages {
+		turns, err := c.toMessage(m, fmt.Sprintf("messages.%d.content", i))
+		if err != nil {
+			return nil, err
+		}
+		messages = append(messages, turns...)
+	}
+	return messages, nil
+}
+
+// toSystem joins the blocks of the system prompt with an empty line: agents
+// send instructions of different sources as blocks, without a line end of
+// their own.
+func toSystem(in wire.SystemPrompt) (string, error) {
+	if text, err := in.AsContentText(); err == nil {
+		return text, nil
+	}
+	blocks, err := in.AsSystemBlocks()
+	if err != nil {
+		return "", err
+	}
+	texts := make([]string, 0, len(blocks))
+	for _, b := range blocks {
+		texts = append(texts, b.Text)
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+var toRole = map[wire.MessageParamRole]engine.Role{
+	wire.MessageParamRoleUser:      engine.RoleUser,
+	wire.MessageParamRoleAssistant: engine.RoleAssistant,
+	wire.MessageParamRoleSystem:    engine.RoleSystem,
+}
+
+// toMessage maps one message. A user message with tool results becomes
+// several: results are turns of the tool.
+func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Message, error) {
+	role := toRole[in.Role]
+	if text, err := in.Content.AsContentText(); err == nil {
+		return []engine.Message{{Role: role, Parts: []engine.Part{engine.Text{Text: text}}}}, nil
+	}
+	blocks, err := in.Content.AsContentBlocks()
+	if err != nil {
+		return nil, err
+	}
+	var turns []engine.Message
+	for i, b := range blocks {
+		part, err := c.toPart(b, fmt.Sprintf("%s.%d", param, i))
+		if err != nil {
+			return nil, err
+		}
+		if part == nil {
+			continue
+		}
+		turns = addPart(turns, role, part)
+	}
+	if len(turns) == 0 {
+		return nil, invalid(param, "A message needs content.")
+	}
+	return turns, nil
+}
+
+// addPart adds a part to the last turn, or begins one where the role changes.
+func addPart(turns []engine.Message, role engine.Role, part engine.Part) []engine.Message {
+	if _, ok := part.(engine.ToolResult); ok {
+		role = engine.RoleTool
+	}
+	if n := len(turns); n > 0 && turns[n-1].Role == role {
+		turns[n-1].Parts = append(turns[n-1].Parts, part)
+		return turns
+	}
+	return append(turns, engine.Message{Role: role, Parts: []engine.Part{part}})
+}
+
+// toPart maps one block; it is nil for a block that has no effect.
+func (c conversation) toPart(in wire.ContentBlockParam, param string) (engine.Part, error) {
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch b := value.(type) {
+	case wire.TextBlockParam:
+		return engine.Text{Text: b.Text}, nil
+	case wire.ImageBlockParam:
+		return toImage(b.Source, param+".source")
+	case wire.ThinkingBlockParam:
+		return engine.ReasoningText{Text: b.Thinking}, nil
+	case wire.RedactedThinkingBlockParam:
+		return nil, nil
+	case wire.ToolUseBlockParam:
+		id := toCallID(b.ID)
+		c.calls[id] = b.Name
+		return engine.ToolCall{ID: id, Name: b.Name, Arguments: string(b.Input)}, nil
+	case wire.ToolResultBlockParam:
+		return c.toToolResult(b, param)
+	}
+	return nil, fmt.Errorf("%s is a %T, which the document refuses", param, value)
+}
+
+func (c conversation) toToolResult(b wire.ToolResultBlockParam, param string) (engine.Part, error) {
+	id := toCallID(b.ToolUseID)
+	name, ok := c.calls[id]
+	if !ok {
+		return nil, invalid(param+".tool_use_id", "No earlier message holds a tool_use block with the id '%s'.", b.ToolUseID)
+	}
+	result := engine.ToolResult{CallID: id, Name: name, IsError: valueOr(b.IsError, false)}
+	content, err := b.Content.Get()
+	if err != nil {
+		return result, nil // absent: an empty result
+	}
+	if text, err := content.AsContentText(); err == nil {
+		result.Parts = []engine.Part{engine.Text{Text: text}}
+		return result, nil
+	}
+	blocks, err := content.AsToolResultBlocks()
+	if err != nil {
+		return nil, err
+	}
+	for i, block := range blocks {
+		part, err := toResultPart(block, fmt.Sprintf("%s.content.%d", param, i))
+		if err != nil {
+			return nil, err
+		}
+		result.Parts = append(result.Parts, part)
+	}
+	return result, nil
+}
+
+func toResultPart(in wire.ToolResultContentBlockParam, param string) (engine.Part, error) {
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch b := value.(type) {
+	case wire.TextBlockParam:
+		return engine.Text{Text: b.Text}, nil
+	case wire.ImageBlockParam:
+		return toImage(b.Source, param+".source")
+	}
+	return nil, fmt.Errorf("%s is a %T, which the document refuses", param, value)
+}
+
+// callPrefix marks the ids of calls in this style; inside, ids have no prefix.
+const callPrefix = "toolu_"
+
+func toCallID(id string) string   { return strings.TrimPrefix(id, callPrefix) }
+func fromCallID(id string) string { return callPrefix + id }

@@ -1,0 +1,183 @@
+package anthropic
+
+import (
+	"encoding/base64"
+	"fmt"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+)
+
+// toRequest maps a request that fits the document. What fails here is what a
+// schema cannot state.
+func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
+	messages, err := toMessages(in)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := toTools(in.Tools)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := toToolChoice(in.ToolChoice, tools)
+	if err != nil {
+		return nil, err
+	}
+	reasoning, err := toReasoning(in)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Request{
+		Model:      in.Model,
+		Messages:   messages,
+		Tools:      tools,
+		ToolChoice: choice,
+		Sampling:   toSampling(in),
+		MaxTokens:  &in.MaxTokens,
+		Stop:       in.StopSequences,
+		Format:     toFormat(in.OutputConfig),
+		Reasoning:  reasoning,
+		Choices:    1,
+	}, nil
+}
+
+func toTools(in []wire.Tool) ([]engine.Tool, error) {
+	var tools []engine.Tool
+	seen := map[string]bool{}
+	for i, t := range in {
+		if seen[t.Name] {
+			return nil, invalid(fmt.Sprintf("tools.%d.name", i), "Two tools are named '%s'.", t.Name)
+		}
+		seen[t.Name] = true
+		tools = append(tools, toTool(t))
+	}
+	return tools, nil
+}
+
+func toTool(t wire.Tool) engine.Tool {
+	return engine.Tool{
+		Name:        t.Name,
+		Description: valueOr(t.Description, ""),
+		Parameters:  t.InputSchema,
+		Strict:      valueOr(t.Strict, false),
+	}
+}
+
+func toToolChoice(in *wire.ToolChoice, tools []engine.Tool) (engine.ToolChoice, error) {
+	var choice engine.ToolChoice
+	if in == nil {
+		return choice, nil
+	}
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return choice, err
+	}
+	switch v := value.(type) {
+	case wire.ToolChoiceAuto:
+		choice.Single = valueOr(v.DisableParallelToolUse, false)
+	case wire.ToolChoiceNone:
+		choice.Mode = engine.ToolNone
+	case wire.ToolChoiceAny:
+		choice.Mode, choice.Single = engine.ToolRequired, valueOr(v.DisableParallelToolUse, false)
+	case wire.ToolChoiceTool:
+		choice.Mode, choice.Single = engine.ToolRequired, valueOr(v.DisableParallelToolUse, false)
+		choice.Names = []string{v.Name}
+	}
+	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
+		return choice, invalid("tool_choice", "It wants a call, and the request has no tools.")
+	}
+	for _, name := range choice.Names {
+		if !hasTool(tools, name) {
+			return choice, invalid("tool_choice.name", "The request has no tool named '%s'.", name)
+		}
+	}
+	return choice, nil
+}
+
+func hasTool(tools []engine.Tool, name string) bool {
+	for _, t := range tools {
+		if t.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func toSampling(in *wire.CreateMessageRequest) engine.Sampling {
+	return engine.Sampling{
+		Temperature: pointer(in.Temperature),
+		TopP:        pointer(in.TopP),
+		TopK:        pointer(in.TopK),
+	}
+}
+
+func toFormat(in nullable.Nullable[wire.OutputConfig]) engine.Format {
+	format, err := valueOr(in, wire.OutputConfig{}).Format.Get()
+	if err != nil {
+		return engine.Format{} // absent: text
+	}
+	return engine.Format{Kind: engine.FormatSchema, Schema: format.Schema}
+}
+
+// toReasoning turns thinking off unless the request asks for it: without the
+// member, this style means an answer without thinking.
+func toReasoning(in *wire.CreateMessageRequest) (engine.Reasoning, error) {
+	reasoning := engine.Reasoning{
+		Mode:   engine.ReasoningOff,
+		Effort: toEffort[valueOr(valueOr(in.OutputConfig, wire.OutputConfig{}).Effort, "")],
+	}
+	if in.Thinking == nil {
+		return reasoning, nil
+	}
+	kind, err := in.Thinking.Discriminator()
+	if err != nil {
+		return reasoning, err
+	}
+	if kind != string(wire.ThinkingConfigDisabledTypeDisabled) {
+		reasoning.Mode = engine.ReasoningOn
+	}
+	return reasoning, nil
+}
+
+var toEffort = map[wire.Effort]string{
+	wire.EffortLow:    "low",
+	wire.EffortMedium: "medium",
+	wire.EffortHigh:   "high",
+	wire.EffortXhigh:  "high",
+	wire.EffortMax:    "high",
+}
+
+func toImage(in wire.ImageSource, param string) (engine.Image, error) {
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return engine.Image{}, err
+	}
+	source, ok := value.(wire.Base64ImageSource)
+	if !ok {
+		return engine.Image{}, fmt.Errorf("%s is a %T, which the document refuses", param, value)
+	}
+	data, err := base64.StdEncoding.DecodeString(source.Data)
+	if err != nil || len(data) == 0 {
+		return engine.Image{}, invalid(param+".data", "The data of the image is not base64.")
+	}
+	return engine.Image{Data: data, MediaType: string(source.MediaType)}, nil
+}
+
+// valueOr returns the value, or the alternative where it is absent or null.
+func valueOr[T any](n nullable.Nullable[T], alternative T) T {
+	if v, err := n.Get(); err == nil {
+		return v
+	}
+	return alternative
+}
+
+// pointer returns the value, or nil where it is absent or null. A zero that
+// was sent is not absent.
+func pointer[T any](n nullable.Nullable[T]) *T {
+	if v, err := n.Get(); err == nil {
+		return &v
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package anthropic
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/json/jsontext"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+)
+
+// head is what a reply has from its start.
+type head struct {
+	id    string
+	model string
+}
+
+func newID(prefix string) string { return prefix + rand.Text() }
+
+// fromHead is the message before anything was generated.
+func fromHead(h head, promptTokens int) wire.Message {
+	return wire.Message{
+		ID:           h.id,
+		Type:         wire.MessageTypeMessage,
+		Role:         wire.MessageRoleAssistant,
+		Model:        h.model,
+		Content:      []wire.ContentBlock{},
+		StopReason:   nullable.NewNullNullable[wire.StopReason](),
+		StopSequence: nullable.NewNullNullable[string](),
+		Usage:        wire.Usage{InputTokens: promptTokens},
+	}
+}
+
+func fromResponse(h head, r *engine.Response, words wording) wire.Message {
+	out := fromHead(h, r.PromptTokens)
+	out.Usage = fromUsage(r.Usage)
+	for _, choice := range r.Choices { // one: this style has no choices
+		for _, b := range choice.Blocks {
+			out.Content = append(out.Content, fromBlock(b))
+		}
+		end := fromFinish(choice.Reason, choice.StopSequence, words)
+		out.StopReason.Set(end.StopReason)
+		out.StopSequence = end.StopSequence
+	}
+	return out
+}
+
+// fromFinish says why an answer ended. The string that ended it is told with
+// its own stop reason only.
+func fromFinish(reason engine.FinishReason, sequence string, words wording) wire.MessageDelta {
+	out := wire.MessageDelta{
+		StopReason:   words.stopReasons[reason],
+		StopSequence: nullable.NewNullNullable[string](),
+	}
+	if out.StopReason == wire.StopReasonStopSequence {
+		out.StopSequence.Set(sequence)
+	}
+	return out
+}
+
+// fromUsage counts the whole prompt as input: prompt caching is not a
+// service of its own here, whatever the engine did not have to read again.
+func fromUsage(u engine.Usage) wire.Usage {
+	return wire.Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
+}
+
+func fromBlock(b engine.Block) wire.ContentBlock {
+	var out wire.ContentBlock
+	switch b.Kind {
+	case engine.BlockReasoning:
+		out = thinkingBlock(b.Text, signature(sha256.Sum256([]byte(b.Text))))
+	case engine.BlockToolCall:
+		out = toolUseBlock(b.CallID, b.Name, fromArguments(b.Arguments))
+	default:
+		out = textBlock(b.Text)
+	}
+	return out
+}
+
+// signature stands for a block of thinking: clients drop blocks without one
+// when they send them back. It proves nothing.
+func signature(sum [sha256.Size]byte) string { return base64.StdEncoding.EncodeToString(sum[:]) }
+
+// The unions of the wire cannot fail to hold what is built here: strings and
+// valid JSON.
+
+func textBlock(text string) (out wire.ContentBlock) {
+	_ = out.FromTextBlock(wire.TextBlock{Type: wire.TextBlockTypeText, Text: text})
+	return out
+}
+
+func thinkingBlock(text, signature string) (out wire.ContentBlock) {
+	_ = out.FromThinkingBlock(wire.ThinkingBlock{Type: wire.ThinkingBlockTypeThinking, Thinking: text, Signature: signature})
+	return out
+}
+
+func toolUseBlock(id, name string, input json.RawMessage) (out wire.ContentBlock) {
+	_ = out.FromToolUseBlock(wire.ToolUseBlock{Type: wire.ToolUseBlockTypeToolUse, ID: fromCallID(id), Name: name, Input: input})
+	return out
+}
+
+// fromArguments makes the object that this style wants of what the model
+// wrote. A call that was cut by the limit of tokens keeps the members that
+// were whole, as the SDKs make of the same pieces in a stream.
+func fromArguments(arguments string) json.RawMessage {
+	text := jsontext.Value(arguments)
+	if text.Kind() == '{' && text.IsValid(jsontext.AllowDuplicateNames(true)) {
+		return json.RawMessage(text)
+	}
+	var out bytes.Buffer
+	in := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true))
+	out.WriteByte('{')
+	if token, err := in.ReadToken(); err == nil && token.Kind() == '{' {
+		copyMembers(&out, in)
+	}
+	out.WriteByte('}')
+	return out.Bytes()
+}
+
+// copyMembers copies members of an object while they are whole.
+func copyMembers(out *bytes.Buffer, in *jsontext.Decoder) {
+	for separator := ""; in.PeekKind() == '"'; separator = "," {
+		name, err := in.ReadValue()
+		if err != nil {
+			return
+		}
+		name = name.Clone() // the next read reuses its memory
+		value, err := in.ReadValue()
+		if err != nil {
+			return
+		}
+		out.WriteString(separator)
+		out.Write(name)
+		out.WriteByte(':')
+		out.Write(value)
+	}
+}

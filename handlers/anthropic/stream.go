@@ -1,0 +1,150 @@
+package anthropic
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"hash"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// encoder turns the events of one reply into events of this style, block for
+// block.
+type encoder struct {
+	head      head
+	requestID string
+	words     wording
+	started   bool
+	thoughts  hash.Hash // of the open block of thinking, or nil
+	finish    engine.Finish
+}
+
+func newEncoder(h head, requestID string, words wording) *encoder {
+	return &encoder{head: h, requestID: requestID, words: words}
+}
+
+// Encode implements [sse.Encoder].
+func (e *encoder) Encode(event engine.Event) []sse.Frame {
+	switch v := event.(type) {
+	case engine.Start:
+		e.started = true
+		return frames(wire.MessageStartFrameEventMessageStart, wire.MessageStartEvent{
+			Type:    wire.MessageStartEventTypeMessageStart,
+			Message: fromHead(e.head, v.PromptTokens),
+		})
+	case engine.BlockStart:
+		return e.blockStart(v)
+	case engine.TextDelta:
+		var delta wire.ContentBlockDelta
+		_ = delta.FromTextDelta(wire.TextDelta{Type: wire.TextDeltaTypeTextDelta, Text: v.Text})
+		return blockDelta(v.Index, delta)
+	case engine.ReasoningDelta:
+		e.thoughts.Write([]byte(v.Text))
+		var delta wire.ContentBlockDelta
+		_ = delta.FromThinkingDelta(wire.ThinkingDelta{Type: wire.ThinkingDeltaTypeThinkingDelta, Thinking: v.Text})
+		return blockDelta(v.Index, delta)
+	case engine.ToolCallDelta:
+		var delta wire.ContentBlockDelta
+		_ = delta.FromInputJSONDelta(wire.InputJSONDelta{Type: wire.InputJSONDeltaTypeInputJSONDelta, PartialJSON: v.Arguments})
+		return blockDelta(v.Index, delta)
+	case engine.BlockStop:
+		return e.blockStop(v)
+	case engine.Finish:
+		e.finish = v // told with the counts, which come last
+		return nil
+	case engine.Done:
+		return e.end(v.Usage)
+	}
+	return nil
+}
+
+// blockStart opens a block, empty: clients read what it holds from deltas
+// alone.
+func (e *encoder) blockStart(v engine.BlockStart) []sse.Frame {
+	var block wire.ContentBlock
+	switch v.Kind {
+	case engine.BlockReasoning:
+		e.thoughts = sha256.New()
+		block = thinkingBlock("", "")
+	case engine.BlockToolCall:
+		block = toolUseBlock(v.CallID, v.Name, json.RawMessage("{}"))
+	default:
+		block = textBlock("")
+	}
+	return frames(wire.ContentBlockStartFrameEventContentBlockStart, wire.ContentBlockStartEvent{
+		Type:         wire.ContentBlockStartEventTypeContentBlockStart,
+		Index:        v.Index,
+		ContentBlock: block,
+	})
+}
+
+func blockDelta(index int, delta wire.ContentBlockDelta) []sse.Frame {
+	return frames(wire.ContentBlockDeltaFrameEventContentBlockDelta, wire.ContentBlockDeltaEvent{
+		Type:  wire.ContentBlockDeltaEventTypeContentBlockDelta,
+		Index: index,
+		Delta: delta,
+	})
+}
+
+// blockStop closes a block; thinking is signed first.
+func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
+	var out []sse.Frame
+	if e.thoughts != nil {
+		var delta wire.ContentBlockDelta
+		_ = delta.FromSignatureDelta(wire.SignatureDelta{
+			Type:      wire.SignatureDeltaTypeSignatureDelta,
+			Signature: signature([sha256.Size]byte(e.thoughts.Sum(nil))),
+		})
+		e.thoughts = nil
+		out = blockDelta(v.Index, delta)
+	}
+	return append(out, frames(wire.ContentBlockStopFrameEventContentBlockStop, wire.ContentBlockStopEvent{
+		Type:  wire.ContentBlockStopEventTypeContentBlockStop,
+		Index: v.Index,
+	})...)
+}
+
+func (e *encoder) end(usage engine.Usage) []sse.Frame {
+	return append(
+		frames(wire.MessageDeltaFrameEventMessageDelta, wire.MessageDeltaEvent{
+			Type:  wire.MessageDeltaEventTypeMessageDelta,
+			Delta: fromFinish(e.finish.Reason, e.finish.StopSequence, e.words),
+			Usage: wire.MessageDeltaUsage{OutputTokens: usage.CompletionTokens},
+		}),
+		frames(wire.MessageStopFrameEventMessageStop, wire.MessageStopEvent{
+			Type: wire.MessageStopEventTypeMessageStop,
+		})...)
+}
+
+// Fail implements [sse.Encoder].
+func (e *encoder) Fail(err *engine.Error) []sse.Frame {
+	if !e.words.errorEvents {
+		return nil
+	}
+	return []sse.Frame{{Event: string(wire.ErrorFrameEventError), Data: fromError(e.requestID, err)}}
+}
+
+// KeepAlive implements [sse.Encoder]. Nothing may come before message_start,
+// so until then it is a comment.
+func (e *encoder) KeepAlive() sse.Frame {
+	if !e.started {
+		return sse.Frame{Comment: "keep-alive"}
+	}
+	return frames(wire.PingFrameEventPing, wire.PingEvent{Type: wire.PingEventTypePing})[0]
+}
+
+func frames[Name ~string](event Name, data any) []sse.Frame {
+	return []sse.Frame{{Event: string(event), Data: marshal(data)}}
+}
+
+// marshal leaves <, > and & as they are, as a model wrote them.
+func marshal(v any) []byte {
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(v) // the generated types hold nothing that cannot be encoded
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
