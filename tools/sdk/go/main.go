@@ -1,0 +1,82 @@
+// Command go runs the vendors' Go SDKs against a diglot server.
+//
+//	go run ./go BASE_URL MODEL script|real|record
+//
+// Every case gets clients of its own. When recording, the case's name stands
+// in their base URL, where the recording proxy takes it from. What the model
+// says is in cassettes/script.yaml; here stands what the SDK made of it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// suite runs cases against one server.
+type suite struct {
+	baseURL, model, mode string
+	passed, failed       int
+}
+
+// check is what went wrong in a case; the last complaint is enough, the
+// others may follow from it.
+type check struct{ problems []string }
+
+// equal compares values that print well.
+func equal[T comparable](c *check, what string, got, want T) {
+	if got != want {
+		c.problems = append(c.problems, fmt.Sprintf("%s: got %v, want %v", what, got, want))
+	}
+}
+
+func (c *check) holds(ok bool, format string, args ...any) {
+	if !ok {
+		c.problems = append(c.problems, fmt.Sprintf(format, args...))
+	}
+}
+
+// fine reports an error that should not be, and says whether there is none.
+func (c *check) fine(err error) bool {
+	c.holds(err == nil, "unexpected error: %v", err)
+	return err == nil
+}
+
+func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: go BASE_URL MODEL script|real|record")
+		os.Exit(2)
+	}
+	s := &suite{baseURL: strings.TrimSuffix(os.Args[1], "/"), model: os.Args[2], mode: os.Args[3]}
+	ctx := context.Background()
+	if s.mode == "real" {
+		s.runOpenAI(ctx, openaiReal)
+		s.runAnthropic(ctx, anthropicReal)
+	} else {
+		s.runOpenAI(ctx, openaiCases)
+		s.runAnthropic(ctx, anthropicCases)
+	}
+	fmt.Printf("%d passed, %d failed\n", s.passed, s.failed)
+	if s.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// address is the server, or the recording proxy with the case in its path.
+func (s *suite) address(style, name string) string {
+	if s.mode != "record" {
+		return s.baseURL
+	}
+	return s.baseURL + "/record/" + style + "/" + name + "-go"
+}
+
+func (s *suite) report(style, name string, c *check) {
+	if len(c.problems) == 0 {
+		s.passed++
+		fmt.Printf("ok   go %s %s\n", style, name)
+		return
+	}
+	s.failed++
+	fmt.Printf("FAIL go %s %s\n     %s\n", style, name, strings.Join(c.problems, "\n     "))
+}
