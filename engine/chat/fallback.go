@@ -1,0 +1,91 @@
+package chat
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// A template that knows nothing of tools gets them in words: the system text
+// describes them and asks for calls in the syntax of the hermes format, which
+// most models have seen, and earlier calls and results are shown in it too.
+
+// fallbackFormat is the format in which such a model is asked to call.
+const fallbackFormat = "hermes"
+
+const (
+	toolsIntro = "You can call functions to help with the user's request. These are the functions that exist, one JSON object per line:\n"
+	toolsUsage = "\nTo call a function, write its name and its arguments as one JSON object between tags, like this:\n" +
+		"<tool_call>\n{\"name\": \"function_name\", \"arguments\": {\"argument_name\": \"value\"}}\n</tool_call>\n" +
+		"Several calls follow each other, each in tags of its own. Stop after the last call: the results come back between " +
+		"<tool_response> tags. If no function helps, answer in plain words."
+)
+
+// describeTools is the text that makes tools known to a model whose template
+// cannot.
+func describeTools(tools []engine.Tool) string {
+	var b strings.Builder
+	b.WriteString(toolsIntro)
+	for _, tool := range tools {
+		parameters := tool.Parameters
+		if len(parameters) == 0 {
+			parameters = noParameters
+		}
+		b.WriteString(`{"name": ` + quoteJSON(tool.Name))
+		if tool.Description != "" {
+			b.WriteString(`, "description": ` + quoteJSON(tool.Description))
+		}
+		b.WriteString(`, "parameters": ` + oneLine(parameters) + "}\n")
+	}
+	b.WriteString(toolsUsage)
+	return b.String()
+}
+
+// callsAsText writes the calls of a turn into its text, and makes a result the
+// words of the user.
+func callsAsText(t turn) turn {
+	if t.role == engine.RoleTool {
+		return turn{
+			role:  engine.RoleUser,
+			parts: t.parts,
+			text:  "<tool_response>\n" + t.text + "\n</tool_response>",
+		}
+	}
+	var texts []string
+	if t.text != "" {
+		texts = append(texts, t.text)
+	}
+	for _, call := range t.calls {
+		arguments := "{}"
+		if call.Arguments != "" {
+			arguments = oneLine([]byte(call.Arguments))
+		}
+		texts = append(texts, "<tool_call>\n{\"name\": "+quoteJSON(call.Name)+", \"arguments\": "+arguments+"}\n</tool_call>")
+	}
+	t.text, t.calls = strings.Join(texts, "\n"), nil
+	return t
+}
+
+// quoteJSON writes a string as JSON, without the escapes that only HTML needs.
+func quoteJSON(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic(err) // a string always encodes, and a Builder always takes it
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// oneLine takes the line ends out of JSON text; other text stays as it is.
+func oneLine(raw []byte) string {
+	if !strings.Contains(string(raw), "\n") || !json.Valid(raw) {
+		return string(raw)
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(string(raw), "\n") {
+		b.WriteString(strings.TrimSpace(line)) // a line end in JSON stands between tokens
+	}
+	return b.String()
+}

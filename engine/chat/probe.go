@@ -1,0 +1,320 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Capabilities are what a chat template can show, found by rendering made-up
+// conversations and looking for their words in the prompt.
+type Capabilities struct {
+	System         bool // a system turn in front
+	SystemAnywhere bool // system turns at any place, several of them too
+	Developer      bool // the role developer, as something of its own
+	TypedContent   bool // content must be a list of parts, never a string
+
+	Tools           bool // descriptions of tools
+	ToolCalls       bool // earlier calls and their results
+	ParallelCalls   bool // several calls in one turn
+	ObjectArguments bool // arguments of a call want to be an object, not JSON text
+	StringArguments bool // they may be a string, whatever is in it
+	NullContent     bool // content beside calls must be null, not empty
+	ShortIDs        bool // ids of calls must be nine letters and digits
+
+	ThinkingSwitch bool     // thinking can be turned on and off
+	Efforts        []string // levels of thinking that the template accepts: of low, medium and high
+
+	Syntax Syntax
+}
+
+// Capabilities returns what the template can show. The caller must not change
+// the slices in it.
+func (t *Template) Capabilities() Capabilities { return t.caps }
+
+// Format names the output format that a model with this template writes.
+func (t *Template) Format() string { return t.format }
+
+// The words of the made-up conversations. They are unlike anything that a
+// template writes by itself, and no template trims or quotes them.
+const (
+	probeSystem    = "SYSTEMWORDa"
+	probeSystem2   = "SYSTEMWORDb"
+	probeUser      = "USERWORDa"
+	probeUser2     = "USERWORDb"
+	probeAnswer    = "ANSWERWORD"
+	probeReasoning = "REASONWORD"
+	probeResult    = "RESULTWORD"
+
+	probeTool, probeTool2   = "alpha_tool", "gamma_tool"
+	probeKey, probeKey2     = "first_key", "other_key"
+	probeValue, probeValue2 = "VALUEWORDa", "WORTHWORDb"
+	probeID                 = "call00001" // as the strictest template wants it
+	probeLongID             = "call_0123456789abcdefghij"
+)
+
+var errBlindTemplate = errors.New("the chat template does not show what the user says")
+
+// prober finds out what one template can do. It changes the template's
+// capabilities as it goes, so that each step renders with what is known.
+type prober struct {
+	t      *Template
+	ctx    context.Context
+	source string
+	broken error // why the rest of the probe makes no sense
+}
+
+// probe fills in the capabilities, the format and the header.
+func (t *Template) probe(source string) error {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), maxRenderTime, errSlow)
+	defer cancel()
+	p := &prober{t: t, ctx: ctx, source: source}
+	if !p.content() {
+		return errors.Join(errBlindTemplate, p.broken)
+	}
+	p.roles()
+	p.tools()
+	p.thinking()
+	t.caps.Syntax = p.syntax()
+	t.header = p.header()
+	t.format = p.format()
+	return p.broken
+}
+
+// render renders whole turns, with the tools of the probe if there are any.
+func (p *prober) render(c conversation) (string, bool) {
+	if p.broken != nil {
+		return "", false
+	}
+	vars, err := p.t.variables(c, newMasker(&spellings{}))
+	if err == nil {
+		var text string
+		if text, err = p.t.run(p.ctx, vars); err == nil {
+			return text, true
+		}
+	}
+	if errors.Is(err, errSlow) || errors.Is(err, errStuck) {
+		p.broken = err
+	}
+	return "", false
+}
+
+// shows says whether a conversation is rendered with all the words, in order.
+func (p *prober) shows(c conversation, words ...string) bool {
+	text, ok := p.render(c)
+	for _, w := range words {
+		i := strings.Index(text, w)
+		if !ok || i < 0 {
+			return false
+		}
+		text = text[i+len(w):]
+	}
+	return ok
+}
+
+func user(text string) turn      { return turn{role: engine.RoleUser, text: text} }
+func assistant(text string) turn { return turn{role: engine.RoleAssistant, text: text} }
+func system(text string) turn    { return turn{role: engine.RoleSystem, text: text} }
+
+func calling(text string, calls ...engine.ToolCall) turn {
+	return turn{role: engine.RoleAssistant, text: text, calls: calls}
+}
+
+func probeCall(id string) engine.ToolCall {
+	return engine.ToolCall{ID: id, Name: probeTool, Arguments: fmt.Sprintf(`{"%s": "%s"}`, probeKey, probeValue)}
+}
+
+func probeCall2(id string) engine.ToolCall {
+	return engine.ToolCall{ID: id, Name: probeTool2, Arguments: fmt.Sprintf(`{"%s": "%s"}`, probeKey2, probeValue2)}
+}
+
+// probeTools describes the two tools that the made-up conversations have.
+func probeTools() []engine.Tool {
+	schema := fmt.Sprintf(`{"type": "object", "properties": {"%s": {"type": "string", "description": "x"}, `+
+		`"%s": {"type": "string", "description": "y"}}, "required": []}`, probeKey, probeKey2)
+	return []engine.Tool{
+		{Name: probeTool, Description: "d", Parameters: []byte(schema)},
+		{Name: probeTool2, Description: "d", Parameters: []byte(schema)},
+	}
+}
+
+// finished is a conversation that asks for nothing.
+func finished(turns ...turn) conversation { return conversation{turns: turns, complete: true} }
+
+func (c conversation) withTools() conversation {
+	c.tools = probeTools()
+	return c
+}
+
+func (p *prober) content() bool {
+	for _, typed := range []bool{false, true} {
+		p.t.caps.TypedContent = typed
+		if p.shows(conversation{turns: []turn{user(probeUser)}}, probeUser) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *prober) roles() {
+	caps := &p.t.caps
+	caps.System = p.shows(conversation{turns: []turn{system(probeSystem), user(probeUser)}}, probeSystem, probeUser)
+	caps.SystemAnywhere = caps.System && p.shows(conversation{turns: []turn{
+		system(probeSystem), system(probeSystem2), user(probeUser), assistant(probeAnswer), system(probeSystem2), user(probeUser2),
+	}}, probeSystem, probeSystem2, probeUser, probeAnswer, probeSystem2, probeUser2)
+
+	// ChatML templates print any role; only one that names it knows it. Where
+	// it is another name for the user it is no help.
+	if !strings.Contains(p.source, `"developer"`) && !strings.Contains(p.source, `'developer'`) {
+		return
+	}
+	developer := turn{role: engine.RoleDeveloper, text: probeSystem}
+	as := func(first turn) string {
+		text, _ := p.render(conversation{turns: []turn{first, user(probeUser)}})
+		return text
+	}
+	caps.Developer = p.shows(conversation{turns: []turn{developer, user(probeUser)}}, probeSystem, probeUser) &&
+		as(developer) != as(user(probeSystem)) && as(developer) != as(system(probeSystem))
+}
+
+func (p *prober) tools() {
+	caps := &p.t.caps
+	caps.Tools = p.shows(conversation{turns: []turn{user(probeUser)}}.withTools(), probeTool)
+	if !caps.Tools {
+		return
+	}
+	for _, null := range []bool{false, true} {
+		for _, object := range []bool{true, false} {
+			caps.NullContent, caps.ObjectArguments = null, object
+			if p.showsCall() {
+				caps.ToolCalls = true
+				p.calls()
+				return
+			}
+		}
+	}
+	caps.NullContent, caps.ObjectArguments = false, false
+}
+
+// showsCall says whether a call and its result are shown, and the arguments
+// as they are, not quoted once more.
+func (p *prober) showsCall() bool {
+	text, ok := p.render(p.callAndResult(probeID))
+	if !ok {
+		return false
+	}
+	turns, ok := p.render(finished(user(probeUser)).withTools())
+	if !ok {
+		return false
+	}
+	text = text[commonPrefix(text, turns):]
+	quoted := strings.Contains(text, `\"`+probeKey) || strings.Contains(text, `'`+probeKey+`'`)
+	return strings.Contains(text, probeTool) && strings.Contains(text, probeValue) && strings.Contains(text, probeResult) && !quoted
+}
+
+func (p *prober) callAndResult(id string) conversation {
+	return conversation{turns: []turn{
+		user(probeUser),
+		calling("", probeCall(id)),
+		{role: engine.RoleTool, name: probeTool, callID: id, text: probeResult},
+	}}.withTools()
+}
+
+// calls finds the finer points of a template that shows calls.
+func (p *prober) calls() {
+	caps := &p.t.caps
+	caps.ShortIDs = !p.shows(p.callAndResult(probeLongID), probeValue, probeResult)
+	caps.ParallelCalls = p.shows(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools(),
+		probeValue, probeValue2)
+	odd := probeCall(probeID)
+	odd.Arguments = probeValue2
+	caps.StringArguments = p.shows(finished(user(probeUser), calling("", odd)).withTools(), probeValue2)
+}
+
+func (p *prober) thinking() {
+	asked := func(r engine.Reasoning) (string, bool) {
+		return p.render(conversation{turns: []turn{system(probeSystem), user(probeUser)}, reasoning: r})
+	}
+	on, ok1 := asked(engine.Reasoning{Mode: engine.ReasoningOn})
+	off, ok2 := asked(engine.Reasoning{Mode: engine.ReasoningOff})
+	p.t.caps.ThinkingSwitch = ok1 && ok2 && on != off
+
+	var accepted []string
+	matters := false
+	for _, level := range []string{"low", "medium", "high"} {
+		p.t.caps.Efforts = []string{level}
+		text, ok := asked(engine.Reasoning{Mode: engine.ReasoningOn, Effort: level})
+		if ok {
+			accepted = append(accepted, level)
+			matters = matters || text != on
+		}
+	}
+	p.t.caps.Efforts = nil
+	if matters {
+		p.t.caps.Efforts = accepted
+	}
+}
+
+// header finds what the template writes in front of each turn of the
+// assistant: what follows the user's turn both when an answer is asked for
+// and when one is shown. Reasoning that is opened there is part of the answer.
+func (p *prober) header() string {
+	asked, ok1 := p.render(conversation{turns: []turn{user(probeUser)}})
+	shown, ok2 := p.render(finished(user(probeUser), assistant(probeAnswer)))
+	alone, ok3 := p.render(finished(user(probeUser)))
+	if !ok1 || !ok2 || !ok3 {
+		return ""
+	}
+	_, asked, _ = cutLast(asked, probeUser)
+	shown, _, _ = cutLast(shown, probeAnswer)
+	_, shown, _ = cutLast(shown, probeUser)
+	_, alone, _ = cutLast(alone, probeUser)
+	both := asked[:wholeMarkers(asked, commonPrefix(asked, shown))]
+	both = both[wholeMarkers(both, commonPrefix(both, alone)):]
+	if start := p.t.caps.Syntax.ReasoningStart; start != "" {
+		both, _, _ = strings.Cut(both, start)
+	}
+	return both
+}
+
+// format picks the output format. Some templates are known by strings that
+// only they have; the others by the syntax of the calls that they show.
+func (p *prober) format() string {
+	has := func(s string) bool { return strings.Contains(p.source, s) }
+	caps := &p.t.caps
+	switch {
+	case p.t.info.Format != "":
+		return p.t.info.Format
+	case has("<|channel|>") && has("<|start|>") && has("<|message|>"):
+		return "harmony"
+	case has("<｜tool▁calls▁begin｜>"):
+		return "deepseek"
+	case has("[TOOL_CALLS]"):
+		return "mistral"
+	case has("<|tool_call>") && has("call:"):
+		return "gemma"
+	case has("<|start_header_id|>") && caps.Tools && caps.Syntax.ArgumentsField == "parameters":
+		return "llama3"
+	case !caps.Tools, caps.Syntax.isHermes():
+		return fallbackFormat
+	case caps.Syntax.Kind == SyntaxUnknown:
+		if has("<tool_call>") {
+			return fallbackFormat
+		}
+		return "plain"
+	}
+	return genericFormat
+}
+
+// genericFormat is for syntaxes that only [Capabilities] describe.
+const genericFormat = "generic"
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
+}

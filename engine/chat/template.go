@@ -1,0 +1,193 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine"
+)
+
+// A template comes out of a model file, and a model file is not trusted.
+const (
+	maxTemplate   = 1 << 20          // bytes of source
+	maxPrompt     = 64 << 20         // bytes of rendered prompt
+	maxRange      = 100_000          // items of range(), as in Jinja's own sandbox
+	maxMacroDepth = 1000             // macros inside each other
+	maxRenderTime = 10 * time.Second // a big request takes 30 ms
+	maxRefusal    = 300              // bytes of a template's own error message
+)
+
+// Template is a chat template, compiled, with what was learnt about it when
+// it was loaded. It is safe for concurrent use.
+type Template struct {
+	info      Info
+	compiled  *jinja.Template
+	guards    guards
+	spellings *spellings
+	now       func() time.Time
+	limit     time.Duration
+	stuck     atomic.Int32 // renders that ran out of time and have not ended
+	caps      Capabilities
+	format    string
+	header    string // what stands in front of each turn of the assistant
+}
+
+// Rendering is a rendered prompt.
+type Rendering struct {
+	Spans []Span
+	// Opening is the end of the prompt that belongs to the answer already,
+	// such as "<think>\n": whoever reads the answer reads it first. The text
+	// of an assistant message that is to be continued is not in it.
+	Opening string
+}
+
+// NewTemplate compiles a Jinja chat template and finds out what it can do by
+// rendering made-up conversations, which takes a few milliseconds. An empty
+// source is the built-in template of info.Format, or of the plain format. now
+// tells templates the date. The error is for the log.
+func NewTemplate(source string, info Info, now func() time.Time) (*Template, error) {
+	if source == "" {
+		source = builtinTemplate(info.Format)
+	}
+	t, err := compile(source, info, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.probe(source); err != nil {
+		return nil, fmt.Errorf("probe the chat template: %w", err)
+	}
+	return t, nil
+}
+
+// compile makes a Template about which nothing is known yet.
+func compile(source string, info Info, now func() time.Time) (*Template, error) {
+	if len(source) > maxTemplate {
+		return nil, fmt.Errorf("the chat template has %d bytes, more than %d", len(source), maxTemplate)
+	}
+	unique := "_"
+	for strings.Contains(source, unique) {
+		unique += "_"
+	}
+	g := guards{step: unique + "step", enter: unique + "enter", leave: unique + "leave"}
+	lexed, err := prelex(source, g)
+	if err != nil {
+		return nil, fmt.Errorf("read the chat template: %w", err)
+	}
+	compiled, err := jinja.Compile(lexed.source)
+	if err != nil {
+		return nil, fmt.Errorf("compile the chat template: %w", err)
+	}
+	return &Template{
+		info:      info,
+		compiled:  compiled,
+		guards:    g,
+		spellings: newSpellings(info.Control, lexed),
+		now:       now,
+		limit:     maxRenderTime,
+	}, nil
+}
+
+// Render makes the prompt of a request. The error is an *engine.Error: what
+// the template refuses is the client's mistake.
+func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
+	mask := newMasker(t.spellings)
+	turns, err := readTurns(req.Messages, t.info.Vision)
+	if err != nil {
+		return Rendering{}, err
+	}
+	c := conversation{turns: turns, reasoning: req.Reasoning}
+	if req.ToolChoice.Mode != engine.ToolNone {
+		c.tools = req.Tools
+	}
+	c = t.fit(c)
+	var first error
+	for _, repair := range repairs {
+		c.turns = repair(c.turns)
+		rendered, err := t.renderConversation(ctx, c, mask)
+		if err == nil {
+			return rendered, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil || !errors.As(err, new(*refusal)) {
+			break
+		}
+	}
+	return Rendering{}, failure(first, mask)
+}
+
+// renderConversation renders c as it is.
+func (t *Template) renderConversation(ctx context.Context, c conversation, mask *masker) (Rendering, error) {
+	vars, err := t.variables(c, mask)
+	if err != nil {
+		return Rendering{}, err
+	}
+	text, err := t.run(ctx, vars)
+	if err != nil {
+		return Rendering{}, err
+	}
+	if !c.continues() {
+		return Rendering{Spans: mask.spans(text), Opening: t.opening(text)}, nil
+	}
+	end := strings.LastIndex(text, continuation)
+	if end < 0 {
+		return Rendering{}, errNoContinuation
+	}
+	text = text[:end]
+	rest := mask.mask(c.turns[len(c.turns)-1].text)
+	return Rendering{Spans: mask.spans(text + rest), Opening: t.opening(text)}, nil
+}
+
+// opening is the part of a prompt behind the header of the last turn.
+func (t *Template) opening(prompt string) string {
+	tail := prompt[max(0, len(prompt)-maxOpening):]
+	if i := strings.LastIndex(tail, t.header); t.header != "" && i >= 0 {
+		return tail[i+len(t.header):]
+	}
+	start := t.caps.Syntax.ReasoningStart
+	if trimmed := strings.TrimSpace(tail); start != "" && strings.HasSuffix(trimmed, strings.TrimSpace(start)) {
+		return start
+	}
+	return ""
+}
+
+// maxOpening bounds the end of a prompt in which the answer's header is
+// looked for.
+const maxOpening = 512
+
+var errNoContinuation = errors.New("the chat template does not show the text of the last message")
+
+// failure is the client's error for a rendering that failed.
+func failure(err error, mask *masker) *engine.Error {
+	place := engine.Place{Field: engine.FieldMessages}
+	var r *refusal
+	switch {
+	case errors.As(err, &r):
+		return engine.Errorf(engine.CodeInvalidArgument, "The model's chat template refuses these messages: %s", clip(mask.unmask(r.message))).
+			At(place).Because(err)
+	case errors.Is(err, errNoContinuation):
+		return engine.Errorf(engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.").
+			At(place).Because(err)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return engine.AsError(err)
+	}
+	if e := (*engine.Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return engine.Errorf(engine.CodeInternal, "The model's chat template failed.").Because(err)
+}
+
+// clip makes one line of a template's message, of bounded length.
+func clip(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) > maxRefusal {
+		message = strings.ToValidUTF8(message[:maxRefusal], "") + "…"
+	}
+	return message
+}

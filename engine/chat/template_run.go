@@ -1,0 +1,159 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ardanlabs/jinja"
+)
+
+// refusal is what a template said with raise_exception.
+type refusal struct{ message string }
+
+func (r *refusal) Error() string { return "the chat template refuses: " + r.message }
+
+var (
+	errSlow  = errors.New("the chat template takes too long")
+	errStuck = errors.New("an earlier rendering of the chat template has not ended")
+)
+
+// run executes the template on vars, which it may change. A template that
+// calls raise_exception gives a *refusal.
+func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
+	if t.stuck.Load() > 0 {
+		return "", errStuck
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, t.limit, errSlow)
+	defer cancel()
+	r := &rendering{ctx: ctx, now: t.now}
+	r.functions(vars, t.guards)
+
+	type result struct {
+		text string
+		err  error
+	}
+	done := make(chan result, 1)
+	go func() {
+		text, err := r.render(t.compiled, vars)
+		done <- result{text, err}
+	}()
+	select {
+	case res := <-done:
+		return res.text, res.err
+	case <-ctx.Done():
+	}
+	// The guards end a rendering within one step of a loop. What they cannot
+	// reach is one long expression: until that is over the template rests, so
+	// that at most the renderings of this moment are lost.
+	t.stuck.Add(1)
+	go func() {
+		<-done
+		t.stuck.Add(-1)
+	}()
+	return "", context.Cause(ctx)
+}
+
+// rendering is the state of one run of a template.
+type rendering struct {
+	ctx     context.Context
+	now     func() time.Time
+	depth   int
+	refused *refusal
+}
+
+func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the template engine panicked: %v", p)
+		}
+	}()
+	text, err = t.RenderValues(vars)
+	switch {
+	case r.refused != nil:
+		return "", r.refused
+	case err != nil:
+		return "", err
+	case len(text) > maxPrompt:
+		return "", fmt.Errorf("the prompt has %d bytes, more than %d", len(text), maxPrompt)
+	}
+	return text, nil
+}
+
+// functions adds what a template may call to its variables.
+func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
+	add := func(name string, f func(args []jinja.Value) (jinja.Value, error)) {
+		vars[name] = jinja.NewCallable(name, func(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+			return f(args)
+		})
+	}
+	add("strftime_now", r.strftimeNow)
+	add("raise_exception", r.raise)
+	add("range", r.rangeOf)
+	add(g.step, r.step)
+	add(g.enter, func(args []jinja.Value) (jinja.Value, error) {
+		if r.depth++; r.depth > maxMacroDepth {
+			return jinja.Undefined(), fmt.Errorf("macros nest deeper than %d", maxMacroDepth)
+		}
+		return r.step(args)
+	})
+	add(g.leave, func([]jinja.Value) (jinja.Value, error) {
+		r.depth--
+		return jinja.NewString(""), nil
+	})
+}
+
+func (r *rendering) step([]jinja.Value) (jinja.Value, error) {
+	if r.ctx.Err() != nil {
+		return jinja.Undefined(), context.Cause(r.ctx)
+	}
+	return jinja.NewString(""), nil
+}
+
+func (r *rendering) strftimeNow(args []jinja.Value) (jinja.Value, error) {
+	if len(args) != 1 || !args[0].IsString() {
+		return jinja.Undefined(), errors.New("strftime_now wants one string")
+	}
+	return jinja.NewString(strftime(r.now(), args[0].AsString())), nil
+}
+
+func (r *rendering) raise(args []jinja.Value) (jinja.Value, error) {
+	message := "(no reason given)"
+	if len(args) > 0 && args[0].IsString() {
+		message = args[0].AsString()
+	}
+	r.refused = &refusal{message}
+	return jinja.Undefined(), r.refused
+}
+
+// rangeOf is Python's range as a list, bounded.
+func (r *rendering) rangeOf(args []jinja.Value) (jinja.Value, error) {
+	var n [3]int64
+	for i, a := range args {
+		if i == len(n) || !a.IsInt() {
+			return jinja.Undefined(), errors.New("range wants one to three integers")
+		}
+		n[i] = a.AsInt()
+	}
+	start, stop, step := n[0], n[1], n[2]
+	switch len(args) {
+	case 0:
+		return jinja.Undefined(), errors.New("range wants one to three integers")
+	case 1:
+		start, stop, step = 0, n[0], 1
+	case 2:
+		step = 1
+	}
+	if step == 0 {
+		return jinja.Undefined(), errors.New("range wants a step other than 0")
+	}
+	var items []jinja.Value
+	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
+		if len(items) == maxRange {
+			return jinja.Undefined(), fmt.Errorf("range has more than %d items", maxRange)
+		}
+		items = append(items, jinja.NewInt(i))
+	}
+	return jinja.NewList(items), nil
+}

@@ -1,0 +1,138 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine"
+	"github.com/google/go-cmp/cmp"
+)
+
+// testTime is the clock of all renders here.
+func testTime() time.Time { return time.Date(2026, 11, 27, 15, 4, 5, 0, time.UTC) }
+
+func mustTemplate(t *testing.T, source string, info Info) *Template {
+	t.Helper()
+	tpl, err := NewTemplate(source, info, testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tpl
+}
+
+func text(role engine.Role, s string) engine.Message {
+	return engine.Message{Role: role, Parts: []engine.Part{engine.Text{Text: s}}}
+}
+
+func callMessage(s string, calls ...engine.ToolCall) engine.Message {
+	m := engine.Message{Role: engine.RoleAssistant}
+	if s != "" {
+		m.Parts = append(m.Parts, engine.Text{Text: s})
+	}
+	for _, c := range calls {
+		m.Parts = append(m.Parts, c)
+	}
+	return m
+}
+
+func resultMessage(id, name, s string) engine.Message {
+	return engine.Message{Role: engine.RoleTool, Parts: []engine.Part{
+		engine.ToolResult{CallID: id, Name: name, Parts: []engine.Part{engine.Text{Text: s}}},
+	}}
+}
+
+// builtinNames are the formats that have a template of ours.
+var builtinNames = []string{"plain", "hermes", "llama3", "mistral", "deepseek", "gemma", "harmony"}
+
+func TestBuiltinTemplates(t *testing.T) {
+	think := func(start, end string) string { return start + "…" + end }
+	for _, tt := range []struct {
+		name    string
+		format  string // what is found without being told
+		kind    SyntaxKind
+		think   string
+		opening string
+	}{
+		{name: "plain", format: "hermes"}, // knows no tools, so it gets the fallback
+		{name: "hermes", format: "hermes", kind: SyntaxJSON, think: think("<think>", "</think>")},
+		{name: "llama3", format: "llama3", kind: SyntaxJSON},
+		{name: "mistral", format: "mistral", kind: SyntaxJSON, think: think("[THINK]", "[/THINK]")},
+		{name: "deepseek", format: "deepseek", kind: SyntaxNamed, think: think("<think>", "</think>")},
+		{name: "gemma", format: "gemma", kind: SyntaxTagged, think: think("<|channel>thought", "<channel|>")},
+		{name: "harmony", format: "harmony", kind: SyntaxNamed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tpl := mustTemplate(t, builtinTemplate(tt.name), Info{BOS: "<s>", EOS: "</s>"})
+			caps := tpl.Capabilities()
+			if got := tpl.Format(); got != tt.format {
+				t.Errorf("format is %q, want %q", got, tt.format)
+			}
+			if got := caps.Syntax.Kind; got != tt.kind {
+				t.Errorf("syntax is %q, want %q: %+v", got, tt.kind, caps.Syntax)
+			}
+			if s := caps.Syntax; tt.think != "" && s.ReasoningStart+"…"+s.ReasoningEnd != tt.think {
+				t.Errorf("reasoning is %q … %q, want %s", s.ReasoningStart, s.ReasoningEnd, tt.think)
+			}
+			if !caps.System || caps.Tools != (tt.kind != "") || caps.ToolCalls != caps.Tools || caps.ShortIDs {
+				t.Errorf("capabilities: %+v", caps)
+			}
+		})
+	}
+}
+
+func TestRenderBuiltin(t *testing.T) {
+	req := &engine.Request{
+		Messages: []engine.Message{
+			text(engine.RoleSystem, "Be brief."),
+			text(engine.RoleUser, "1+2?"),
+			callMessage("", engine.ToolCall{ID: "c1", Name: "add", Arguments: `{"b": 2, "a": 1.0}`}),
+			resultMessage("c1", "add", "3"),
+		},
+		Tools: []engine.Tool{{Name: "add", Description: "Adds.", Parameters: []byte(`{"type": "object", "properties": {"b": {}, "a": {}}}`)}},
+	}
+	tpl := mustTemplate(t, "", Info{Format: "hermes"})
+	got, err := tpl.Render(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `<|im_start|>system
+Be brief.
+
+These functions may be called:
+<tools>
+{"type": "function", "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object", "properties": {"b": {}, "a": {}}}}}
+</tools>
+A call is a JSON object between tags:
+<tool_call>
+{"name": function name, "arguments": arguments as an object}
+</tool_call><|im_end|>
+<|im_start|>user
+1+2?<|im_end|>
+<|im_start|>assistant
+<tool_call>
+{"name": "add", "arguments": {"b": 2, "a": 1.0}}
+</tool_call><|im_end|>
+<|im_start|>user
+<tool_response>
+3
+</tool_response><|im_end|>
+<|im_start|>assistant
+`
+	if diff := cmp.Diff(want, Prompt{Spans: got.Spans}.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTimeLimit(t *testing.T) {
+	loop := "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
+	tpl, err := compile(loop, Info{}, testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tpl.limit = 20 * time.Millisecond
+	if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); err == nil || !strings.Contains(err.Error(), errSlow.Error()) {
+		t.Errorf("an endless template gives %v, want %v", err, errSlow)
+	}
+}
