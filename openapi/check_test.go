@@ -168,3 +168,31 @@ func TestCheckAccepts(t *testing.T) {
 		})
 	}
 }
+
+// FuzzCheck looks for a body that breaks the checker, or one that it lets
+// through without being content with its own result.
+func FuzzCheck(f *testing.F) {
+	for _, body := range []string{
+		with(""), with(`,"x":1,"stop":["a",null],"copies":1.0`), turn(`{"role":"writer","calls":[{"name":"f","input":{"a":[{}]}}]}`),
+		parts(`{"type":"page"},{"type":"text","text":"\ud800","cache":{"type":"short"}}`), `[[[`, `{"model":"m","model":"m"}`, "{\"\xff\":1}",
+	} {
+		f.Add([]byte(body))
+	}
+	o := operation(f, loadLetters(f), "writeLetter")
+	f.Fuzz(func(t *testing.T, body []byte) {
+		first, v := o.Check(body)
+		if v != nil {
+			if v.Reason == "" {
+				t.Fatalf("%q: a violation without words", body)
+			}
+			return
+		}
+		second, v := o.Check(first.Body)
+		if v != nil {
+			t.Fatalf("%q becomes %q: %v", body, first.Body, v)
+		}
+		if len(second.Ignored) > 0 || string(second.Body) != string(first.Body) {
+			t.Fatalf("%q becomes %q, and then %q with %v ignored", body, first.Body, second.Body, second.Ignored)
+		}
+	})
+}
