@@ -133,9 +133,9 @@ func (c *constraint) root() (grammar.Node, error) {
 	case len(c.tools) == 0:
 		return c.reasoned(c.reply), nil
 	case c.required:
-		return c.reasoned(c.calls(&c.format.Calls[0])), nil
+		return c.reasoned(grammar.Seq(c.calls(), grammar.Whitespace())), nil
 	case c.reply != nil:
-		return c.reasoned(grammar.Choice(c.reply, c.calls(&c.format.Calls[0]))), nil
+		return c.reasoned(grammar.Choice(c.reply, c.calls())), nil
 	}
 	return c.auto()
 }
@@ -144,24 +144,27 @@ func (c *constraint) root() (grammar.Node, error) {
 // first mark, so all that it costs is to look for that.
 func (c *constraint) auto() (grammar.Node, error) {
 	var openers []string
-	var calls []grammar.Node
 	bare := false
 	for i := range c.format.Calls {
 		s := &c.format.Calls[i]
-		calls = append(calls, c.calls(s))
 		bare = bare || s.bare
 		if !s.bare {
 			openers = append(openers, s.opener())
 		}
 	}
+	text := grammar.Until(openers...)
+	most := -1
+	if c.single {
+		most = 1
+	}
 	if !bare {
-		return grammar.Seq(grammar.Until(openers...), optional(grammar.Choice(calls...))), nil
+		return grammar.Seq(text, grammar.Repeat(grammar.Seq(c.calls(), text), 0, most)), nil
 	}
 	text, err := grammar.Pattern(notBare)
 	if err != nil {
 		return nil, engine.AsError(err)
 	}
-	return grammar.Choice(append(calls, text, grammar.Literal(""))...), nil
+	return grammar.Choice(c.calls(), text, grammar.Literal("")), nil
 }
 
 // notBare is text that is not the beginning of a call without marks: it does
@@ -184,19 +187,36 @@ func (c *constraint) reasoned(node grammar.Node) grammar.Node {
 	return node
 }
 
-// calls is one call or, where the request allows it, several.
-func (c *constraint) calls(s *callSyntax) grammar.Node {
+// calls is one call or, where the request allows it, several, in any of the
+// ways that the format knows: the model takes the one that it was taught.
+func (c *constraint) calls() grammar.Node {
+	var ways []grammar.Node
+	for i := range c.format.Calls {
+		ways = append(ways, c.callsAs(&c.format.Calls[i]))
+	}
+	return grammar.Choice(ways...)
+}
+
+func (c *constraint) callsAs(s *callSyntax) grammar.Node {
 	var each []grammar.Node
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
 		each = append(each, s.reader.grammar(c.tools[name]))
 	}
+	pad := grammar.Literal("")
+	if s.pad != "" {
+		pad = grammar.Whitespace()
+	}
 	one := grammar.Seq(
-		grammar.Literal(s.open+s.pad),
+		grammar.Literal(s.open), pad,
 		grammar.Choice(each...),
-		grammar.Literal(s.pad+strings.Join(s.ends, "")))
+		pad, grammar.Literal(strings.Join(s.ends, "")))
 	run := one
 	if !c.single {
 		run = grammar.Seq(one, grammar.Repeat(grammar.Seq(grammar.Literal(s.separator), one), 0, -1))
 	}
-	return grammar.Seq(grammar.Literal(s.section), run, grammar.Literal(s.sectionEnd))
+	open := s.section
+	if s.list {
+		open += "["
+	}
+	return grammar.Seq(grammar.Literal(open), run, grammar.Literal(s.sectionEnd))
 }

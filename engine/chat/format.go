@@ -50,6 +50,7 @@ type callSyntax struct {
 	open                string   // before each call
 	ends                []string // behind each call, in order; each may be missing
 	between             string   // bytes that may separate calls
+	list                bool     // the calls of a section are a JSON array
 	loose               bool     // models forget the section: open alone begins one
 	bare                bool     // no mark at all: a JSON object at the start of the answer
 	pad                 string   // before and behind each call
@@ -65,24 +66,13 @@ func (c *callSyntax) opener() string {
 	return c.open
 }
 
-// next is what a further call in a section begins with.
-func (c *callSyntax) next() string {
-	if c.open == "" {
-		return "{"
-	}
-	return c.open
-}
-
 // callReader reads one kind of call.
 type callReader interface {
 	// head reads up to the arguments; b begins behind the opening mark. It
 	// says no for anything but a call of one of the tools.
 	head(b []byte, tools toolSet) (head, verdict)
 
-	// body reads the rest, from where the head ended.
-	body(t *tool) callBody
-
-	// grammar is what head and body read, as the model should write it.
+	// grammar is a whole call as the model should write it.
 	grammar(t *tool) grammar.Node
 }
 
@@ -98,7 +88,8 @@ type callBody interface {
 type head struct {
 	id   string // where the model wrote one
 	name string
-	size int // bytes used up
+	size int      // bytes used up
+	body callBody // reads what follows
 }
 
 // marks are what the scanner looks for in text and in reasoning.
@@ -124,6 +115,17 @@ func (f *Format) marks(calls bool) (inText, inReasoning *marks) {
 
 // calls says whether the format has a way to write calls.
 func (f *Format) calls() bool { return len(f.Calls) > 0 || f.channels }
+
+// callsWhere lists the syntaxes that fit.
+func (f *Format) callsWhere(fits func(*callSyntax) bool) []*callSyntax {
+	var list []*callSyntax
+	for i := range f.Calls {
+		if fits(&f.Calls[i]) {
+			list = append(list, &f.Calls[i])
+		}
+	}
+	return list
+}
 
 // opensReasoning says whether the part of the answer that the prompt already
 // holds ends inside reasoning.
@@ -151,7 +153,7 @@ func FormatNames() []string {
 }
 
 // formats is every format there is.
-var formats = []*Format{plain, hermes}
+var formats = []*Format{plain, hermes, llama3, mistral, deepseek}
 
 // plain is for models that write nothing but text.
 var plain = &Format{Name: "plain", Template: "plain"}

@@ -115,7 +115,7 @@ func (j jsonCall) head(b []byte, tools toolSet) (head, verdict) {
 		}
 		at += size
 		if len(j.name) == 0 {
-			h.name = key
+			h.name, h.body = key, j.body()
 			return h, tools.knows(key)
 		}
 		length, v := jsonLength(b[at:])
@@ -129,6 +129,7 @@ func (j jsonCall) head(b []byte, tools toolSet) (head, verdict) {
 			if json.Unmarshal(text, &h.name) != nil {
 				return h, no
 			}
+			h.body = j.body()
 			return h, tools.knows(h.name)
 		case j.id != "" && key == j.id:
 			// A number or an object as an id is no reason to lose the call.
@@ -161,17 +162,32 @@ func jsonKey(b []byte) (key string, size int, v verdict) {
 	return key, n, yes
 }
 
-func (j jsonCall) body(*tool) callBody {
+func (j jsonCall) body() callBody {
 	return &jsonCallBody{keys: j.arguments, any: len(j.name) == 0}
 }
 
 func (j jsonCall) grammar(t *tool) grammar.Node {
 	if len(j.name) == 0 {
-		return grammar.Seq(grammar.Literal("{"+quote(t.Name)+": "), t.grammar, grammar.Literal("}"))
+		return spaced("{", quote(t.Name), ":", t.grammar, "}")
 	}
-	return grammar.Seq(
-		grammar.Literal("{"+quote(j.name[0])+": "+quote(t.Name)+", "+quote(j.arguments[0])+": "),
-		t.grammar, grammar.Literal("}"))
+	return spaced("{", quote(j.name[0]), ":", quote(t.Name), ",", quote(j.arguments[0]), ":", t.grammar, "}")
+}
+
+// spaced is nodes and literals with white space between them, as JSON allows.
+func spaced(parts ...any) grammar.Node {
+	var list []grammar.Node
+	for i, p := range parts {
+		if i > 0 {
+			list = append(list, grammar.Whitespace())
+		}
+		switch p := p.(type) {
+		case string:
+			list = append(list, grammar.Literal(p))
+		case grammar.Node:
+			list = append(list, p)
+		}
+	}
+	return grammar.Seq(list...)
 }
 
 // quote is the JSON text of a string, with nothing escaped that need not be.

@@ -1,6 +1,6 @@
 package chat
 
-import "slices"
+import "strings"
 
 // scanner reads the raw output of a model, in whatever pieces it comes, and
 // tells its writer what is text, what is reasoning and what is a tool call.
@@ -24,10 +24,11 @@ type scanner struct {
 	inText, inReasoning *marks
 
 	kind      kindOfProse
-	skipSpace bool // white space that comes next belongs to the markup before it
-	fresh     bool // no text was shown yet
-	syntax    *callSyntax
-	inSection bool // between the opening and the end of a section of calls
+	skipSpace bool          // white space that comes next belongs to the markup before it
+	fresh     bool          // no text was shown yet
+	syntaxes  []*callSyntax // that the mark in front may begin
+	syntax    *callSyntax   // the one that it did
+	inSection bool          // between the opening and the end of a section of calls
 	body      callBody
 	ended     bool // the model spelled out the end of its turn
 	channels  channelState
@@ -105,7 +106,7 @@ func (s *scanner) prose() bool {
 		}
 		s.skipSpace = false
 	}
-	if bare := s.bare(); bare != nil {
+	if bare := s.bare(); len(bare) > 0 {
 		switch at := spaces(s.buf); {
 		case at == len(s.buf) && !s.final:
 			return false
@@ -126,17 +127,13 @@ func (s *scanner) prose() bool {
 	return s.marked(hit)
 }
 
-// bare is the syntax of calls that have no opening mark, where one may begin:
-// such a call must be all that the answer holds, so it stands at its start.
-func (s *scanner) bare() *callSyntax {
+// bare lists the syntaxes of calls that have no opening mark, where one may
+// begin: such a call is all that the answer holds, so it stands at its start.
+func (s *scanner) bare() []*callSyntax {
 	if !s.fresh || s.kind != proseText || len(s.tools) == 0 {
 		return nil
 	}
-	i := slices.IndexFunc(s.format.Calls, func(c callSyntax) bool { return c.bare })
-	if i < 0 {
-		return nil
-	}
-	return &s.format.Calls[i]
+	return s.format.callsWhere(func(c *callSyntax) bool { return c.bare })
 }
 
 // marked acts on the mark that the buffer begins with.
@@ -147,15 +144,10 @@ func (s *scanner) marked(hit *mark) bool {
 	case meansReasoningEnd:
 		s.kind, s.skipSpace = proseText, true
 	case meansCall:
-		for i := range s.format.Calls {
-			c := &s.format.Calls[i]
-			if c.opener() == hit.text {
-				return s.call(c, false)
-			}
-			if c.loose && c.open == hit.text {
-				return s.call(c, true)
-			}
+		if list := s.format.callsWhere(func(c *callSyntax) bool { return c.opener() == hit.text }); len(list) > 0 {
+			return s.call(list, false)
 		}
+		return s.call(s.format.callsWhere(func(c *callSyntax) bool { return c.loose && c.open == hit.text }), true)
 	case meansEnd:
 		s.ended = true
 	case meansNothing:
@@ -165,8 +157,8 @@ func (s *scanner) marked(hit *mark) bool {
 }
 
 // call begins to read a call at the front of the buffer.
-func (s *scanner) call(c *callSyntax, inSection bool) bool {
-	s.syntax, s.inSection = c, inSection
+func (s *scanner) call(list []*callSyntax, inSection bool) bool {
+	s.syntaxes, s.inSection = list, inSection
 	s.step = (*scanner).callHead
 	return true
 }
@@ -174,29 +166,30 @@ func (s *scanner) call(c *callSyntax, inSection bool) bool {
 // callHead reads up to the arguments of a call. Nothing leaves the buffer
 // before the whole head is there and names a tool.
 func (s *scanner) callHead() bool {
-	lead, v := s.callLead()
-	var h head
-	if v == yes {
-		h, v = s.syntax.reader.head(s.buf[lead:], s.tools)
+	for _, c := range s.syntaxes {
+		lead, v := s.callLead(c)
+		var h head
+		if v == yes {
+			h, v = c.reader.head(s.buf[lead:], s.tools)
+		}
+		switch {
+		case v == perhaps && !s.final:
+			return false
+		case v == yes:
+			s.take(lead + h.size)
+			s.syntax, s.inSection, s.body = c, c.section != "", h.body
+			s.out.callStart(h.id, h.name)
+			s.step = (*scanner).callArguments
+			return true
+		}
 	}
-	if v == perhaps && !s.final {
-		return false
-	}
-	if v != yes {
-		s.notCall()
-		return true
-	}
-	s.take(lead + h.size)
-	s.inSection = s.syntax.section != ""
-	s.body = s.syntax.reader.body(s.tools[h.name])
-	s.out.callStart(h.id, h.name)
-	s.step = (*scanner).callArguments
+	s.notCall()
 	return true
 }
 
 // callLead measures the marks in front of a call's head.
-func (s *scanner) callLead() (int, verdict) {
-	n, c := 0, s.syntax
+func (s *scanner) callLead(c *callSyntax) (int, verdict) {
+	n := 0
 	if !s.inSection && c.section != "" {
 		n = len(c.section) // found by its mark
 		n += skim(s.buf[n:], c.between)
@@ -207,9 +200,9 @@ func (s *scanner) callLead() (int, verdict) {
 
 // notCall gives out the beginning of what looked like a call as prose.
 func (s *scanner) notCall() {
-	n := len(s.syntax.opener())
+	n := len(s.syntaxes[0].opener())
 	if s.inSection || n == 0 {
-		n = 1
+		n = 1 // the marks in front were a call's, or there are none
 	}
 	s.inSection = false
 	s.step = (*scanner).prose
@@ -237,9 +230,9 @@ func (s *scanner) callTail() bool {
 	c := s.syntax
 	for _, end := range c.ends {
 		at := spaces(s.buf)
-		switch v := begins(s.buf[at:], end); {
+		switch v := begins(s.buf[at:], strings.TrimSpace(end)); {
 		case v == yes:
-			s.take(at + len(end))
+			s.take(at + len(strings.TrimSpace(end)))
 		case v == perhaps && !s.final:
 			return false
 		}
@@ -262,17 +255,20 @@ func (s *scanner) betweenCalls() bool {
 	if c.sectionEnd == "" {
 		end = no
 	}
-	next := begins(s.buf[at:], c.next())
+	next := begins(s.buf[at:], c.open)
+	if at == len(s.buf) {
+		next = perhaps // a syntax without a mark begins with anything
+	}
 	switch {
 	case end == yes:
 		s.take(at + len(c.sectionEnd))
 		s.inSection = false
 		s.step = (*scanner).prose
+	case (end == perhaps || next == perhaps) && !s.final:
+		return false
 	case next == yes:
 		s.take(at)
 		s.step = (*scanner).callHead
-	case (end == perhaps || next == perhaps) && !s.final:
-		return false
 	default:
 		s.take(spaces(s.buf))
 		s.inSection = false

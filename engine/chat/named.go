@@ -1,0 +1,93 @@
+package chat
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/diglot/diglot/engine/grammar"
+)
+
+// maxHead is how far a name's end is looked for.
+const maxHead = 512
+
+// namedCall reads calls that name the tool in front of a JSON object:
+//
+//	prefix NAME [idMark ID] mark {…}
+type namedCall struct {
+	prefix  string // before the name
+	idMark  string // between the name and an id; empty: there is none
+	mark    string // before the arguments
+	indexed bool   // the name is written "functions.NAME:0", and that is the call's id
+}
+
+func (n namedCall) head(b []byte, tools toolSet) (head, verdict) {
+	var h head
+	at := spaces(b)
+	if v := begins(b[at:], n.prefix); v != yes {
+		return h, v
+	}
+	at += len(n.prefix)
+	size := bytes.Index(b[at:], []byte(n.mark))
+	if size < 0 {
+		if len(b)-at > maxHead {
+			return h, no
+		}
+		return h, perhaps
+	}
+	name := string(b[at : at+size])
+	h.size = at + size + len(n.mark)
+	if n.idMark != "" {
+		name, h.id, _ = strings.Cut(name, n.idMark)
+		h.id = strings.TrimSpace(h.id)
+	}
+	h.name = strings.TrimSpace(name)
+	if n.indexed {
+		h.id = h.name
+		h.name = strings.TrimPrefix(h.name, "functions.")
+		if i := strings.LastIndexByte(h.name, ':'); i >= 0 {
+			h.name = h.name[:i]
+		}
+	}
+	h.body = &jsonBody{}
+	return h, tools.knows(h.name)
+}
+
+func (n namedCall) grammar(t *tool) grammar.Node {
+	name := []grammar.Node{grammar.Literal(n.prefix + t.Name)}
+	if n.idMark != "" {
+		name = append(name, optional(grammar.Seq(grammar.Literal(n.idMark), grammar.Until(n.mark))))
+	}
+	if n.indexed {
+		name = []grammar.Node{grammar.Literal(n.prefix + "functions." + t.Name + ":"), grammar.Until(n.mark)}
+	}
+	return grammar.Seq(append(name, grammar.Literal(n.mark), grammar.Whitespace(), t.grammar)...)
+}
+
+// jsonBody gives out a JSON value byte for byte. Where something else stands
+// there is nothing to give out.
+type jsonBody struct {
+	extent  jsonExtent
+	started bool
+}
+
+func (j *jsonBody) read(b []byte, _ bool, out *writer) (int, bool) {
+	start := 0
+	if !j.started {
+		start = spaces(b)
+		if start == len(b) {
+			return start, false
+		}
+		if b[start] != '{' && b[start] != '[' {
+			return start, true
+		}
+		j.started = true
+	}
+	for i, c := range b[start:] {
+		if j.extent.next(c) == extentLast {
+			out.callArguments(b[start : start+i+1])
+			return start + i + 1, true
+		}
+	}
+	out.callArguments(b[start:])
+	return len(b), false
+}
