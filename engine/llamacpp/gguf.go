@@ -108,7 +108,10 @@ func (d *ggufReader) file() (*gguf, error) {
 		return nil, fmt.Errorf("alignment %d is not a power of 2", alignment)
 	}
 	data := (d.at + alignment - 1) / alignment * alignment
-	return file, checkExtents(infos, data, d.size)
+	if err := checkExtents(infos, data, d.size); err != nil {
+		return nil, err
+	}
+	return file, nil
 }
 
 func checkExtents(infos []tensorInfo, data, size int64) error {

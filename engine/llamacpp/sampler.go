@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -14,8 +15,9 @@ import (
 //
 // The steps come in llama.cpp's order, which recommendations for models are
 // made for: bias and penalties, then top_k, top_p and min_p on the model's
-// own probabilities, temperature last. Each token uses exactly one random
-// number, so that a text depends on the seed alone.
+// own probabilities, temperature last. Each token uses exactly two random
+// numbers, the second for where a constraint refuses what the first chose:
+// a text depends on the seed alone.
 type sampler struct {
 	vocab      *vocabulary
 	settings   chat.Sampling
@@ -25,7 +27,9 @@ type sampler struct {
 
 	random *rand.Rand
 	counts map[int32]int // of generated tokens, for penalties; nil without them
-	buf    []candidate   // kept between steps
+
+	buf  []candidate // memory kept between steps
+	sums []float64
 }
 
 // choice is one chosen token, or the end of the text, or both: a marker that
@@ -70,15 +74,16 @@ func (s *sampler) next(logits []float32) (choice, error) {
 		return choice{}, errNoLogits
 	}
 	probabilities := s.probabilities(logits, likely)
-	s.adjust(logits)
-
-	u := s.random.Float64()
-	token, err := s.pick(logits, u)
-	if err != nil {
-		return choice{}, err
+	if s.adjust(logits) {
+		if likely = largest(logits); likely < 0 {
+			return choice{}, errNoLogits
+		}
 	}
+	first, second := s.random.Float64(), s.random.Float64()
+	token := s.pick(logits, likely, first)
 	if s.constraint != nil && !s.allows(token) {
-		if token, err = s.pickAllowed(logits, u); err != nil {
+		var err error
+		if token, err = s.pickAllowed(logits, second); err != nil {
 			return choice{}, err
 		}
 	}
@@ -110,49 +115,40 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 	return c, nil
 }
 
-// adjust applies bias and penalties. Both touch few tokens.
-func (s *sampler) adjust(logits []float32) {
+// adjust applies bias and penalties, which touch few tokens, and reports
+// whether there were any.
+func (s *sampler) adjust(logits []float32) bool {
 	for token, bias := range s.settings.LogitBias {
 		logits[token] += float32(bias)
 	}
 	for token, n := range s.counts {
 		logits[token] -= float32(float64(n)*s.settings.FrequencyPenalty + s.settings.PresencePenalty)
 	}
+	return len(s.settings.LogitBias)+len(s.counts) > 0
 }
 
-// pick chooses among all tokens.
-func (s *sampler) pick(logits []float32, u float64) (int32, error) {
-	if s.settings.Temperature == 0 {
-		if token := largest(logits); token >= 0 {
-			return token, nil
-		}
-		return 0, errNoLogits
+// pick chooses among all tokens, of which likely is the likeliest.
+func (s *sampler) pick(logits []float32, likely int32, u float64) int32 {
+	switch {
+	case s.settings.Temperature == 0:
+		return likely
+	case s.settings.TopK == 0 && s.settings.TopP >= 1 && s.settings.MinP <= 0:
+		return s.pickAny(logits, likely, u)
 	}
-	if s.settings.TopK == 0 && s.settings.TopP >= 1 && s.settings.MinP <= 0 {
-		return s.pickAny(logits, u)
-	}
-	kept := s.nucleus(logits)
-	if len(kept) == 0 {
-		return 0, errNoLogits
-	}
-	return s.draw(kept, u), nil
+	return s.draw(s.nucleus(logits, likely), u)
 }
 
 // nucleus returns what top_k, top_p and min_p leave, likeliest first.
-func (s *sampler) nucleus(logits []float32) []candidate {
+func (s *sampler) nucleus(logits []float32, likely int32) []candidate {
 	if k := s.settings.TopK; k > 0 {
 		s.buf = top(logits, k, s.buf)
 		return s.truncate(s.buf, weight(s.buf))
 	}
 	// Without top_k, look at ever more of the likeliest until the others
 	// decide where to stop.
-	best := largest(logits)
-	if best < 0 {
-		return nil
-	}
 	total := 1.0
 	if s.settings.TopP < 1 {
-		total = math.Exp(logSum(logits, logits[best]) - float64(logits[best]))
+		total = math.Exp(logSum(logits, logits[likely]) - float64(logits[likely]))
 	}
 	for n := 128; ; n *= 8 {
 		s.buf = top(logits, n, s.buf)
@@ -210,32 +206,44 @@ func (s *sampler) draw(ordered []candidate, u float64) int32 {
 	return ordered[0].token // rounding left a crumb: u was next to 1
 }
 
-// pickAny chooses among all tokens where nothing cuts them off: in the
-// order of the vocabulary, so that nothing is sorted.
-func (s *sampler) pickAny(logits []float32, u float64) (int32, error) {
-	best := largest(logits)
-	if best < 0 {
-		return 0, errNoLogits
-	}
-	floor := logits[best] - float32(negligible*s.settings.Temperature)
-	scaled := func(l float32) float64 {
-		return math.Exp(float64(l-logits[best]) / s.settings.Temperature)
-	}
-	sum := 0.0
-	for _, l := range logits {
-		if l > floor {
-			sum += scaled(l)
+// stretch is how many tokens pickAny adds up before it notes the sum.
+const stretch = 1024
+
+// pickAny chooses among all tokens where nothing cuts them off. It goes in
+// the order of the vocabulary, so that nothing is sorted: once for the sum,
+// then only where the sum passes u.
+func (s *sampler) pickAny(logits []float32, likely int32, u float64) int32 {
+	best := logits[likely]
+	floor := best - float32(negligible*s.settings.Temperature)
+	weigh := func(logits []float32) float64 {
+		sum := 0.0
+		for _, l := range logits {
+			if l > floor {
+				sum += math.Exp(float64(l-best) / s.settings.Temperature)
+			}
 		}
+		return sum
 	}
-	rest := u * sum
-	for i, l := range logits {
-		if l > floor {
-			if rest -= scaled(l); rest < 0 {
-				return int32(i), nil
+	s.sums = s.sums[:0]
+	total := 0.0
+	for part := range slices.Chunk(logits, stretch) {
+		sum := weigh(part)
+		s.sums = append(s.sums, sum)
+		total += sum
+	}
+	rest := u * total
+	for i, sum := range s.sums {
+		if rest >= sum {
+			rest -= sum
+			continue
+		}
+		for j := i * stretch; j < min((i+1)*stretch, len(logits)); j++ {
+			if rest -= weigh(logits[j : j+1]); rest < 0 {
+				return int32(j)
 			}
 		}
 	}
-	return best, nil
+	return likely // rounding left a crumb: u was next to 1
 }
 
 // probabilities are the model's own, before any step.
