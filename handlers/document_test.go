@@ -1,0 +1,177 @@
+package handlers_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// examples reach every kind of message, part and tool that has rules beyond
+// the schema.
+var examples = map[string][]string{
+	"createChatCompletion": {`{
+		"model": "m",
+		"messages": [
+			{"role": "system", "content": "s"},
+			{"role": "developer", "content": [{"type": "text", "text": "d"}]},
+			{"role": "user", "content": [{"type": "text", "text": "u"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
+			{"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "r"}],
+			 "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+			{"role": "tool", "tool_call_id": "call_1", "content": "t"}
+		],
+		"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+		"tool_choice": {"type": "function", "function": {"name": "f"}},
+		"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
+		"logit_bias": {"1": 1}, "logprobs": true, "top_logprobs": 1
+	}`, `{
+		"model": "m",
+		"messages": [{"role": "user", "content": "u"}],
+		"tools": [{"type": "function", "function": {"name": "f"}}],
+		"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}}
+	}`},
+	"createMessage": {`{
+		"model": "m", "max_tokens": 8,
+		"system": [{"type": "text", "text": "s"}],
+		"messages": [
+			{"role": "user", "content": [{"type": "text", "text": "u"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+			{"role": "assistant", "content": [
+				{"type": "thinking", "thinking": "t", "signature": ""},
+				{"type": "redacted_thinking", "data": "x"},
+				{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]},
+			{"role": "user", "content": [
+				{"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "r"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]}]}
+		],
+		"tools": [{"name": "f", "input_schema": {"type": "object"}}],
+		"tool_choice": {"type": "tool", "name": "f"},
+		"output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}}
+	}`},
+}
+
+func newHandler(t *testing.T, c handlers.Config) http.Handler {
+	t.Helper()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	h, err := handlers.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handlerstest.Contract(t, h)
+}
+
+func post(t *testing.T, h http.Handler, path string, body []byte, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), "POST", path, bytes.NewReader(body))
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+func documents(t *testing.T) []*openapi.Document {
+	t.Helper()
+	var all []*openapi.Document
+	for _, load := range []func() (*openapi.Document, error){openapi.OpenAI, openapi.Anthropic} {
+		d, err := load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// TestEveryField walks the documents: a bad value in each field is a 400 that
+// names the field, a value without effect is a 200 that names it in the
+// header, in both profiles.
+func TestEveryField(t *testing.T) {
+	for _, profile := range []openapi.Profile{openapi.ProfileDefault, openapi.ProfileDocument} {
+		h := newHandler(t, handlers.Config{Profile: profile, Engine: &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}})
+		for _, document := range documents(t) {
+			document, err := document.Narrow(profile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range document.Operations() {
+				cases := casesOf(t, o, profile)
+				for _, c := range cases {
+					t.Run(string(profile)+"/"+o.ID+"/"+c.Name, func(t *testing.T) {
+						checkCase(t, post(t, h, o.Path, c.Body), c)
+					})
+				}
+			}
+		}
+	}
+}
+
+func casesOf(t *testing.T, o *openapi.Operation, profile openapi.Profile) []conformance.Case {
+	t.Helper()
+	var bodies [][]byte
+	for _, text := range examples[o.ID] {
+		if _, v := o.Check([]byte(text)); v != nil && profile == openapi.ProfileDefault {
+			t.Fatalf("the example of %s: %v", o.ID, v)
+		}
+		bodies = append(bodies, []byte(text))
+	}
+	cases, err := conformance.Cases(o, bodies...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func checkCase(t *testing.T, w *httptest.ResponseRecorder, c conformance.Case) {
+	t.Helper()
+	switch c.Want {
+	case conformance.WantInvalid:
+		if w.Code != 400 {
+			t.Fatalf("status %d, want 400\n%s\n%s", w.Code, c.Body, w.Body)
+		}
+		if !namesPlace(w.Body.Bytes(), c.Pointer) {
+			t.Errorf("the error does not name %v\n%s", c.Pointer, w.Body)
+		}
+	case conformance.WantIgnored:
+		if w.Code != 200 {
+			t.Fatalf("status %d, want 200\n%s\n%s", w.Code, c.Body, w.Body)
+		}
+		if got := w.Header().Get("Diglot-Ignored"); !strings.Contains(", "+got+",", ", "+c.Ignored+",") {
+			t.Errorf("Diglot-Ignored is %q, want %q in it", got, c.Ignored)
+		}
+	case conformance.WantNothing:
+		if w.Code != 200 {
+			t.Fatalf("status %d, want 200\n%s\n%s", w.Code, c.Body, w.Body)
+		}
+	}
+}
+
+// namesPlace reads both envelopes: one has a param, the other names the place
+// at the head of its message.
+func namesPlace(body []byte, pointer []string) bool {
+	var e struct {
+		Error struct {
+			Message string  `json:"message"`
+			Param   *string `json:"param"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return false
+	}
+	v := openapi.Violation{Pointer: pointer}
+	if e.Error.Param != nil && *e.Error.Param == v.Param() {
+		return true
+	}
+	return len(pointer) == 0 || strings.HasPrefix(e.Error.Message, v.Path()+": ")
+}

@@ -1,0 +1,123 @@
+// Package handlerstest holds replies against the closed documents: a member
+// that the document does not name, an event out of order, an error in the
+// wrong envelope is a test failure, in whatever test it happens.
+package handlerstest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/handlers/internal/sse"
+	"github.com/diglot/diglot/openapi"
+)
+
+// Contract returns a handler that answers as next does and fails t for every
+// reply that breaks its document.
+func Contract(t testing.TB, next http.Handler) http.Handler {
+	t.Helper()
+	openAI, err := openapi.OpenAI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	anthropic, err := openapi.Anthropic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := contract{openAI, anthropic}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		copied := &copied{ResponseWriter: w}
+		next.ServeHTTP(copied, r)
+		if err := c.check(r, copied.status, w.Header(), copied.body.Bytes()); err != nil {
+			t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, copied.body.Bytes())
+		}
+	})
+}
+
+type contract struct{ openAI, anthropic *openapi.Document }
+
+func (c contract) check(r *http.Request, status int, header http.Header, body []byte) error {
+	for _, name := range []string{"X-Request-Id", "Request-Id"} {
+		if header.Get(name) == "" {
+			return fmt.Errorf("no %s", name)
+		}
+	}
+	if r.Method == http.MethodHead || r.Method == http.MethodOptions || r.URL.Path == "/" || r.URL.Path == "/health" {
+		return nil // not in the documents
+	}
+	document := c.openAI
+	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && strings.Contains(r.URL.Path, "/models") {
+		document = c.anthropic
+	}
+	contentType := header.Get("Content-Type")
+	operation, ok := find(document, r)
+	if !ok {
+		// Any operation will do: errors look the same everywhere.
+		return document.Operations()[0].CheckReply(status, contentType, body)
+	}
+	if !strings.HasPrefix(contentType, "text/event-stream") {
+		return operation.CheckReply(status, contentType, body)
+	}
+	return checkStream(operation, status, contentType, body)
+}
+
+func find(document *openapi.Document, r *http.Request) (*openapi.Operation, bool) {
+	path := r.URL.Path
+	if strings.HasPrefix(path, "/v1/models/") {
+		path = "/v1/models/{model}"
+	}
+	return document.Route(r.Method, path)
+}
+
+func checkStream(o *openapi.Operation, status int, contentType string, body []byte) error {
+	reply, err := o.Reply(status, contentType)
+	if err != nil {
+		return err
+	}
+	if !bytes.HasSuffix(body, []byte("\n\n")) {
+		return errors.New("the stream does not end with a blank line")
+	}
+	checker := reply.Stream.NewChecker()
+	frames := sse.NewReader(bytes.NewReader(body))
+	for {
+		f, err := frames.Next()
+		if errors.Is(err, io.EOF) {
+			return checker.End()
+		}
+		if err != nil {
+			return err
+		}
+		if err := checker.Frame(f.Event, string(f.Data)); err != nil {
+			return err
+		}
+	}
+}
+
+// copied keeps what goes out.
+type copied struct {
+	http.ResponseWriter
+	status int
+	body   bytes.Buffer
+}
+
+func (w *copied) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *copied) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	w.body.Write(b)
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *copied) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,52 @@
+package handlerstest
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Engine plays a list of events, whatever it is asked: what the handlers
+// make of events that no model would send is tested with it. Models is the
+// name of its only model.
+type Engine struct {
+	Name   string
+	Events []engine.Event
+	Err    error // after the events
+
+	Asked *engine.Request // the last request
+}
+
+// Models implements engine.Engine.
+func (e *Engine) Models(context.Context) ([]engine.Model, error) {
+	return []engine.Model{{Name: e.Name, Owner: "library", Changed: time.Unix(1_700_000_000, 0)}}, nil
+}
+
+// Generate implements engine.Engine.
+func (e *Engine) Generate(_ context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	e.Asked = req
+	return func(yield func(engine.Event, error) bool) {
+		for _, event := range e.Events {
+			if !yield(event, nil) {
+				return
+			}
+		}
+		if e.Err != nil {
+			yield(nil, e.Err)
+		}
+	}
+}
+
+// Text is the events of an answer that says text.
+func Text(text string) []engine.Event {
+	return []engine.Event{
+		engine.Start{PromptTokens: 3},
+		engine.BlockStart{Kind: engine.BlockText},
+		engine.TextDelta{Text: text},
+		engine.BlockStop{},
+		engine.Finish{Reason: engine.FinishEndOfTurn},
+		engine.Done{Usage: engine.Usage{PromptTokens: 3, CompletionTokens: 1}},
+	}
+}
