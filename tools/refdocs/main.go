@@ -1,0 +1,71 @@
+// Refdocs writes the pages that people read about the wire: the support
+// matrix and one reference for each style, from the documents alone.
+//
+//	go run ./tools/refdocs FOLDER
+package main
+
+//go:generate go run . ../../gen/reference
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: refdocs FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "refdocs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(folder string) error {
+	files, err := render()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// render makes all pages, by file name.
+func render() (map[string][]byte, error) {
+	openAI, err := openapi.OpenAI()
+	if err != nil {
+		return nil, fmt.Errorf("openai.yaml: %w", err)
+	}
+	anthropic, err := openapi.Anthropic()
+	if err != nil {
+		return nil, fmt.Errorf("anthropic.yaml: %w", err)
+	}
+	files := map[string][]byte{}
+	for _, file := range []struct {
+		name, template string
+		data           any
+	}{
+		{"support.md", "support.md.tmpl", []document{view(openAI), view(anthropic)}},
+		{"openai.md", "reference.md.tmpl", view(openAI)},
+		{"anthropic.md", "reference.md.tmpl", view(anthropic)},
+	} {
+		var b bytes.Buffer
+		if err := pages.ExecuteTemplate(&b, file.template, file.data); err != nil {
+			return nil, err
+		}
+		files[file.name] = b.Bytes()
+	}
+	return files, nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+func TestRender(t *testing.T) {
+	files, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if string(again[name]) != string(text) {
+			t.Errorf("%s differs from one run to the next", name)
+		}
+		if !regexp.MustCompile(`^<!-- Code generated .* DO NOT EDIT\. -->`).Match(text) {
+			t.Errorf("%s does not say that it is generated", name)
+		}
+		checkTables(t, name, string(text))
+	}
+}
+
+// checkTables checks that every row has as many cells as its heading.
+func checkTables(t *testing.T, name, text string) {
+	columns, tables := 0, 0
+	for number, line := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(line, "|") {
+			columns = 0
+			continue
+		}
+		cells := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+		if columns == 0 {
+			columns, tables = cells, tables+1
+		}
+		if cells != columns {
+			t.Errorf("%s:%d: %d cells, want %d: %s", name, number+1, cells-1, columns-1, line)
+		}
+	}
+	if tables < 3 {
+		t.Errorf("%s has only %d tables", name, tables)
+	}
+}
+
+// TestEveryFieldIsPrinted checks that no marked field is left out of the
+// matrix, and no field at all out of the reference.
+func TestEveryFieldIsPrinted(t *testing.T) {
+	files, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, load := range map[string]func() (*openapi.Document, error){"openai.md": openapi.OpenAI, "anthropic.md": openapi.Anthropic} {
+		d, err := load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range d.Operations() {
+			for _, row := range o.Matrix() {
+				if !strings.Contains(string(files[page]), "| "+code(row.Field)+" |") {
+					t.Errorf("%s lacks %s of %s", page, row.Field, o.ID)
+				}
+			}
+			for _, row := range o.Marked() {
+				if !strings.Contains(string(files["support.md"]), "| "+row.Part+" | "+code(row.Field)+" |") {
+					t.Errorf("support.md lacks %s of %s", row.Field, o.ID)
+				}
+			}
+		}
+	}
+}
+
+func TestSupportCell(t *testing.T) {
+	tests := []struct {
+		mark openapi.Mark
+		want string
+	}{
+		{openapi.Mark{Document: "supported", Server: "implemented"}, ""},
+		{openapi.Mark{Document: "supported", Server: "partial", Note: "One only."}, "*partial*. One only."},
+		{openapi.Mark{Document: "unlisted", Server: "implemented"}, "unlisted"},
+		{openapi.Mark{Document: "unsupported", Server: "refused", Note: "Use a|b."}, `*refused*, unsupported. Use a\|b.`},
+		{openapi.Mark{Document: "supported", Server: "implemented", Note: "As is."}, "As is."},
+	}
+	for _, tt := range tests {
+		if got := support(tt.mark); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.mark, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+//go:embed *.tmpl
+var templates embed.FS
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"cell": cell, "code": code, "support": support,
+}).ParseFS(templates, "*.tmpl"))
+
+// document is what the templates see of a document.
+type document struct {
+	Title, Description string
+	Operations         []operation
+}
+
+type operation struct {
+	*openapi.Operation
+	Parameters []openapi.Row
+	Body       []openapi.Row
+	Replies    []reply
+	Matrix     []openapi.Row // of the request all, of the replies what is marked
+}
+
+// reply is what one status answers. Its fields are listed once for all
+// statuses that share them.
+type reply struct {
+	openapi.Reply
+	Type   string
+	Same   string // heading under which the fields are listed; else empty
+	Rows   []openapi.Row
+	Events []event
+}
+
+type event struct {
+	Name, Description, Type string
+	Rows                    []openapi.Row
+}
+
+func view(d *openapi.Document) document {
+	v := document{Title: d.Title, Description: strings.TrimSpace(d.Description)}
+	for _, o := range d.Operations() {
+		v.Operations = append(v.Operations, viewOperation(o))
+	}
+	return v
+}
+
+func viewOperation(o *openapi.Operation) operation {
+	v := operation{Operation: o}
+	byPart := map[string][]openapi.Row{}
+	for _, row := range o.Matrix() {
+		byPart[row.Part] = append(byPart[row.Part], row)
+		isRequest := !strings.HasPrefix(row.Part, "reply ") && !strings.HasPrefix(row.Part, "event ")
+		if isRequest || !row.Mark.Plain() {
+			v.Matrix = append(v.Matrix, row)
+		}
+	}
+	for _, part := range []string{"path", "query", "header"} {
+		v.Parameters = append(v.Parameters, byPart[part]...)
+	}
+	v.Body = byPart["body"]
+	listed := map[*openapi.Schema]string{}
+	for _, r := range o.Replies {
+		v.Replies = append(v.Replies, viewReply(r, byPart, listed))
+	}
+	return v
+}
+
+func viewReply(in openapi.Reply, byPart map[string][]openapi.Row, listed map[*openapi.Schema]string) reply {
+	r := reply{Reply: in}
+	if in.Body != nil {
+		r.Type = in.Body.Schema.TypeText()
+		if r.Same = listed[in.Body.Schema]; r.Same == "" {
+			listed[in.Body.Schema] = fmt.Sprint(in.Status)
+			r.Rows = byPart[fmt.Sprintf("reply %d", in.Status)]
+		}
+	}
+	if in.Stream == nil {
+		return r
+	}
+	for _, e := range in.Stream.Events {
+		r.Events = append(r.Events, event{
+			Name: e.EventName, Description: e.Description, Type: dataType(e.Schema), Rows: byPart["event "+e.EventName],
+		})
+	}
+	return r
+}
+
+// dataType says what the data of an event holds.
+func dataType(s *openapi.Schema) string {
+	data, ok := s.Property("data")
+	if !ok {
+		return "nothing"
+	}
+	if data.Schema.Content != nil {
+		return data.Schema.Content.Schema.TypeText()
+	}
+	return data.Schema.TypeText()
+}
+
+// cell makes text fit a cell of a table.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+}
+
+func code(text string) string { return "`" + cell(text) + "`" }
+
+// support says in a cell what a reader of the reference must know of a mark.
+func support(m openapi.Mark) string {
+	var words []string
+	if m.Server != openapi.SupportImplemented {
+		words = append(words, fmt.Sprintf("*%s*", m.Server))
+	}
+	if m.Document != openapi.ListingSupported {
+		words = append(words, string(m.Document))
+	}
+	text := strings.Join(words, ", ")
+	if m.Note != "" {
+		text += ". " + m.Note
+	}
+	return cell(strings.TrimPrefix(text, ". "))
+}
