@@ -46,11 +46,14 @@ func Cases(o *openapi.Operation, examples ...[]byte) ([]Case, error) {
 	if o.Body == nil {
 		return nil, nil
 	}
-	w := &walker{found: map[*openapi.Schema]site{}}
+	w := &walker{found: map[place]site{}}
 	for _, text := range o.Examples {
 		examples = append(examples, text)
 	}
 	for _, text := range examples {
+		if _, v := o.Check(text); v != nil {
+			continue // uses what this profile refuses: it would hide what a case is about
+		}
 		var body any
 		if err := json.Unmarshal(text, &body); err != nil {
 			return nil, fmt.Errorf("example of %s: %w", o.ID, err)
@@ -103,14 +106,20 @@ func (at site) item(array []any, i int) site {
 // absent stands for no value at all.
 type absent struct{}
 
+// place is a schema in one of the places where a request may use it.
+type place struct {
+	schema *openapi.Schema
+	name   string // without indexes
+}
+
 type walker struct {
-	found map[*openapi.Schema]site // where the examples hold an object
-	open  []*openapi.Schema        // being walked, to end recursion
+	found map[place]site    // where the examples hold an object
+	open  []*openapi.Schema // being walked, to end recursion
 	cases []Case
 	err   error
 }
 
-// find notes the objects of an example by their schemas, the first of each.
+// find notes the objects of an example by their places, the first of each.
 func (w *walker) find(s *openapi.Schema, at site) {
 	switch value := at.value.(type) {
 	case map[string]any:
@@ -118,8 +127,9 @@ func (w *walker) find(s *openapi.Schema, at site) {
 			w.find(branch.Schema, at)
 			return
 		}
-		if _, ok := w.found[s]; !ok && len(s.Properties) > 0 {
-			w.found[s] = at
+		here := place{s, at.name}
+		if _, ok := w.found[here]; !ok && len(s.Properties) > 0 {
+			w.found[here] = at
 		}
 		for i := range s.Properties {
 			if p := &s.Properties[i]; value[p.Name] != nil {
@@ -215,8 +225,8 @@ func (w *walker) below(s *openapi.Schema, at site) {
 	}
 	w.open = append(w.open, s)
 	defer func() { w.open = w.open[:len(w.open)-1] }()
-	if known, ok := w.found[s]; ok {
-		known.name, at = at.name, known
+	if known, ok := w.found[place{s, at.name}]; ok {
+		at = known
 	}
 	if len(s.Properties) > 0 {
 		w.object(s, at)
