@@ -78,6 +78,9 @@ func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 			r, err := conn.receive()
 			c.activity.got()
 			switch {
+			case ctx.Err() != nil: // though the reply may be in the buffers
+				yield(nil, engine.AsError(ctx.Err()))
+				return
 			case err != nil:
 				yield(nil, lost(ctx, err, true))
 				return
