@@ -1,0 +1,59 @@
+package anthropic
+
+import (
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
+)
+
+var update = handlerstest.UpdateFlag()
+
+// TestReplies writes every shape of answer, streamed and whole.
+func TestReplies(t *testing.T) {
+	h := head{id: "msg_1", model: "m"}
+	for _, r := range handlerstest.Replies() {
+		if r.Request.Choices > 1 {
+			continue // this style asks for one answer only
+		}
+		t.Run(r.Name, func(t *testing.T) {
+			var stream strings.Builder
+			encoder := newEncoder(h, "req_1", wordings[openapi.ProfileDefault])
+			for _, event := range r.Events {
+				for _, f := range encoder.Encode(event) {
+					stream.Write(f.Append(nil))
+				}
+			}
+			handlerstest.Golden(t, update, r.Name+".stream.txt", stream.String())
+
+			response, err := engine.Collect(sequence(r.Events))
+			if err != nil {
+				t.Fatal(err)
+			}
+			handlerstest.Golden(t, update, r.Name+".json", string(marshal(fromResponse(h, response, wordings[openapi.ProfileDefault])))+"\n")
+		})
+	}
+}
+
+func sequence(events []engine.Event) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+func BenchmarkEncoder(b *testing.B) {
+	h := head{id: "msg_1", model: "m"}
+	encoder := newEncoder(h, "req_1", wordings[openapi.ProfileDefault])
+	encoder.Encode(engine.Start{})
+	b.ReportAllocs()
+	for b.Loop() {
+		encoder.Encode(engine.TextDelta{Text: " word"})
+	}
+}
