@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +145,18 @@ func readScenarios(t *testing.T) map[string]func() map[string]jinja.Value {
 		}
 	}
 	return scenarios
+}
+
+// tokenLike is what looks like a control token in the source of a template.
+var tokenLike = regexp.MustCompile(`<\|[^<>|\s]+\|?>|<[^<>|\s]+\|>|<｜[^<>\s]+｜>|\[/?[A-Z_]{3,}\]`)
+
+func TestCorpusMasks(t *testing.T) {
+	for name, source := range corpus(t) {
+		t.Run(name, func(t *testing.T) {
+			control := append(tokenLike.FindAllString(source, -1), "<s>", "</s>", "<|im_end|>")
+			checkMasking(t, source, control, 5)
+		})
+	}
 }
 
 func TestCorpusProbe(t *testing.T) {

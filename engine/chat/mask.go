@@ -1,9 +1,14 @@
 package chat
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -32,10 +37,11 @@ type spellings struct {
 	first   [256]bool // bytes that a spelling begins with
 	starts  []string  // ends of spellings whose beginning stands at the end of a literal of the template
 	removed []string  // text that the template may take out of a string
+	ascii   bool      // the template writes JSON that is all ASCII
 }
 
 func newSpellings(control []string, source lexed) *spellings {
-	s := &spellings{removed: source.removed}
+	s := &spellings{removed: source.removed, ascii: source.ascii}
 	for _, c := range control {
 		if strings.TrimSpace(c) == "" { // white space is no structure, in any vocabulary
 			continue
@@ -165,15 +171,20 @@ func (m *masker) find(text string) []int {
 	return marked
 }
 
-// steady is the offset of the first rune of a spelling that a template does
-// not trim, quote or escape on its way into the prompt.
+// steady is the offset of the rune of a spelling that a template is least
+// likely to look for, quote or escape on its way into the prompt: a letter,
+// or else what is neither space nor a quote.
 func steady(spelling string) int {
+	other := -1
 	for i, r := range spelling {
-		if r > ' ' && !strings.ContainsRune(`"'\&`, r) {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			return i
+		case other < 0 && r > ' ' && !strings.ContainsRune(`"'\&`, r):
+			other = i
 		}
 	}
-	return 0
+	return max(0, other)
 }
 
 // placeholder returns the rune that stands for text. A request that uses up
@@ -196,6 +207,9 @@ func (m *masker) placeholder(text string) rune {
 // spans cuts a rendered prompt at its placeholders and puts the client's text
 // back.
 func (m *masker) spans(prompt string) []Span {
+	if m.ascii {
+		prompt = m.readEscapes(prompt)
+	}
 	var spans []Span
 	done := 0
 	if len(m.original) > 0 {
@@ -220,6 +234,33 @@ func (m *masker) spans(prompt string) []Span {
 		spans = append(spans, Span{Text: prompt[done:]})
 	}
 	return spans
+}
+
+// escapedPlaceholder is a rune of the private plane in JSON that is all ASCII.
+var escapedPlaceholder = regexp.MustCompile(`\\udb[c-f][0-9a-f]\\ud[c-f][0-9a-f]{2}`)
+
+// readEscapes undoes the escapes of placeholders. Text that is not ASCII is
+// escaped itself then, as the template would have done.
+func (m *masker) readEscapes(prompt string) string {
+	return escapedPlaceholder.ReplaceAllStringFunc(prompt, func(escape string) string {
+		high, err1 := strconv.ParseUint(escape[2:6], 16, 16)
+		low, err2 := strconv.ParseUint(escape[8:12], 16, 16)
+		if err1 != nil || err2 != nil {
+			return escape
+		}
+		placeholder := utf16.DecodeRune(rune(high), rune(low))
+		original, _ := utf8.DecodeRuneInString(m.original[placeholder])
+		switch {
+		case m.original[placeholder] == "":
+			return escape
+		case original < utf8.RuneSelf:
+			return string(placeholder)
+		case original <= 0xffff:
+			return fmt.Sprintf(`\u%04x`, original)
+		}
+		high16, low16 := utf16.EncodeRune(original)
+		return fmt.Sprintf(`\u%04x\u%04x`, high16, low16)
+	})
 }
 
 // unmask puts the client's text back without telling it apart.

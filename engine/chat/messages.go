@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/ardanlabs/jinja"
@@ -42,13 +43,9 @@ func (c *conversation) continues() bool {
 const continuation = string(rune(lastPlaceholder))
 
 // readTurns makes turns of a client's messages.
-func readTurns(messages []engine.Message, vision bool) ([]turn, error) {
+func readTurns(messages []engine.Message) []turn {
 	var turns []turn
-	for i, m := range messages {
-		if !vision && hasImage(m.Parts) {
-			return nil, engine.Errorf(engine.CodeInvalidArgument, "This model cannot see images.").
-				At(engine.Place{Field: engine.FieldMessages, Index: i})
-		}
+	for _, m := range messages {
 		if m.Role != engine.RoleTool {
 			turns = append(turns, readTurn(m))
 			continue
@@ -59,21 +56,14 @@ func readTurns(messages []engine.Message, vision bool) ([]turn, error) {
 			}
 		}
 	}
-	return turns, nil
+	return turns
 }
 
 func hasImage(parts []engine.Part) bool {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case engine.Image:
-			return true
-		case engine.ToolResult:
-			if hasImage(p.Parts) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p engine.Part) bool {
+		_, ok := p.(engine.Image)
+		return ok
+	})
 }
 
 func readTurn(m engine.Message) turn {
@@ -181,10 +171,8 @@ func (t *Template) effort(asked string) string {
 		return ""
 	}
 	for _, level := range []string{asked, "high", "low"} {
-		for _, known := range t.caps.Efforts {
-			if level == known {
-				return level
-			}
+		if slices.Contains(t.caps.Efforts, level) {
+			return level
 		}
 	}
 	return ""

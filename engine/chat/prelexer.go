@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -21,6 +22,7 @@ type lexed struct {
 	source   string
 	literals []string // every text that the template itself can write
 	removed  []string // literals that it passes to replace: text that it may take out of a message
+	ascii    bool     // it asks tojson for ASCII
 }
 
 // guards are the names of functions that the rewritten source calls: step
@@ -66,10 +68,13 @@ func prelex(source string, g guards) (lexed, error) {
 		}
 	}
 	out.source = b.String()
+	out.ascii = asksForASCII.MatchString(source)
 	return out, nil
 }
 
 var literalQuoter = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`)
+
+var asksForASCII = regexp.MustCompile(`(?i)ensure_ascii\s*=\s*true`)
 
 // statement writes a statement tag with the guards that belong to it.
 func statement(body string, g guards) string {

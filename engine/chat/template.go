@@ -92,15 +92,13 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 	}, nil
 }
 
-// Render makes the prompt of a request. The error is an *engine.Error: what
-// the template refuses is the client's mistake.
+// Render makes the prompt of a request. It does not ask whether the model can
+// see the images in it. With ToolNone the tools are left out: a model that
+// does not know them is not tempted. The error is an *engine.Error: what the
+// template refuses is the client's mistake.
 func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
 	mask := newMasker(t.spellings)
-	turns, err := readTurns(req.Messages, t.info.Vision)
-	if err != nil {
-		return Rendering{}, err
-	}
-	c := conversation{turns: turns, reasoning: req.Reasoning}
+	c := conversation{turns: readTurns(req.Messages), reasoning: req.Reasoning}
 	if req.ToolChoice.Mode != engine.ToolNone {
 		c.tools = req.Tools
 	}

@@ -22,7 +22,7 @@ func mustTemplate(t *testing.T, source string, info Info) *Template {
 	return tpl
 }
 
-func text(role engine.Role, s string) engine.Message {
+func say(role engine.Role, s string) engine.Message {
 	return engine.Message{Role: role, Parts: []engine.Part{engine.Text{Text: s}}}
 }
 
@@ -85,8 +85,8 @@ func TestBuiltinTemplates(t *testing.T) {
 func TestRenderBuiltin(t *testing.T) {
 	req := &engine.Request{
 		Messages: []engine.Message{
-			text(engine.RoleSystem, "Be brief."),
-			text(engine.RoleUser, "1+2?"),
+			say(engine.RoleSystem, "Be brief."),
+			say(engine.RoleUser, "1+2?"),
 			callMessage("", engine.ToolCall{ID: "c1", Name: "add", Arguments: `{"b": 2, "a": 1.0}`}),
 			resultMessage("c1", "add", "3"),
 		},
