@@ -58,7 +58,7 @@ func TestFindOperation(t *testing.T) {
 	for _, o := range d.Operations() {
 		got = append(got, fmt.Sprintf("%s %s %s line %d body required %v", o.ID, o.Method, o.Path, o.Line, o.BodyRequired))
 	}
-	want := []string{"writeLetter POST /v1/letters line 8 body required true", "readLetter GET /v1/letters/{letter} line 44 body required false"}
+	want := []string{"writeLetter POST /v1/letters line 8 body required true", "readLetter GET /v1/letters/{letter} line 43 body required false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
@@ -128,11 +128,11 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	want := []string{
-		`14 header: letters-version: string: supported, implemented`,
-		`18 query: beta: boolean: unlisted, ignored`,
-		`73 body: model: string: supported, implemented`,
-		`77 body: turns: array of Turn: supported, implemented`,
-		`151 body: turns[role=user]: UserTurn: supported, implemented`,
+		`13 header: letters-version: string: supported, implemented`,
+		`17 query: beta: boolean: unlisted, ignored`,
+		`72 body: model: string: supported, implemented`,
+		`76 body: turns: array of Turn: supported, implemented`,
+		`150 body: turns[role=user]: UserTurn: supported, implemented`,
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)

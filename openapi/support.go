@@ -40,15 +40,19 @@ type Mark struct {
 
 const markExtension = "x-support"
 
-// readMark reads the mark among extensions. What it leaves out, up to the
-// whole mark, is supported and implemented.
+// readMark reads the mark among extensions.
 func readMark(extensions map[string]any) (Mark, error) {
+	return ParseMark(extensions[markExtension])
+}
+
+// ParseMark reads the value of x-support as YAML or JSON decodes it. What it
+// leaves out, up to the whole mark (nil), is supported and implemented.
+func ParseMark(value any) (Mark, error) {
 	m := Mark{Document: ListingSupported, Server: SupportImplemented}
-	raw, ok := extensions[markExtension]
-	if !ok {
+	if value == nil {
 		return m, nil
 	}
-	text, err := json.Marshal(raw)
+	text, err := json.Marshal(value)
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", markExtension, err)
 	}

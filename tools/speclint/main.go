@@ -1,0 +1,56 @@
+// Speclint checks what the OpenAPI documents have to keep to beyond being
+// valid, so that everything that is made from them is right: the types, the
+// checks of requests and replies, the matrix and the reference. It prints
+// FILE:LINE: MESSAGE and fails when there is anything to print.
+//
+//	go run ./tools/speclint [FILE...]
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+func main() {
+	files := os.Args[1:]
+	if len(files) == 0 {
+		files = []string{"openapi/openai.yaml", "openapi/anthropic.yaml"}
+	}
+	failed := false
+	for _, name := range files {
+		messages, err := lintFile(name)
+		if err != nil {
+			messages = append(messages, fmt.Sprintf("%s: %v", name, err))
+		}
+		for _, message := range messages {
+			fmt.Fprintln(os.Stderr, message)
+			failed = true
+		}
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// lintFile returns the messages about one file. What the rules let through
+// must also load.
+func lintFile(name string) ([]string, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	found, err := lint(text)
+	if err != nil {
+		return nil, err
+	}
+	var messages []string
+	for _, f := range found {
+		messages = append(messages, fmt.Sprintf("%s:%d: %s", name, f.line, f.text))
+	}
+	if len(messages) == 0 {
+		_, err = openapi.Load(text)
+	}
+	return messages, err
+}
