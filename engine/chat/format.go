@@ -153,7 +153,7 @@ func FormatNames() []string {
 }
 
 // formats is every format there is.
-var formats = []*Format{plain, hermes, llama3, mistral, deepseek}
+var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony}
 
 // plain is for models that write nothing but text.
 var plain = &Format{Name: "plain", Template: "plain"}

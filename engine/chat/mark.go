@@ -12,6 +12,7 @@ const (
 	meansReasoning    meaning = iota // reasoning begins
 	meansReasoningEnd                // reasoning ends
 	meansCall                        // a tool call may begin
+	meansMessage                     // the next message of an answer begins
 	meansNothing                     // structure that is not shown
 	meansEnd                         // the model spelled out the end of its turn
 )

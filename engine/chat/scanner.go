@@ -31,7 +31,6 @@ type scanner struct {
 	inSection bool          // between the opening and the end of a section of calls
 	body      callBody
 	ended     bool // the model spelled out the end of its turn
-	channels  channelState
 }
 
 // kindOfProse is what lies between calls.
@@ -48,8 +47,7 @@ func newScanner(format *Format, tools toolSet, opening string, out *writer) *sca
 	s := &scanner{format: format, tools: tools, out: out, fresh: true, step: (*scanner).prose}
 	s.inText, s.inReasoning = format.marks(len(tools) > 0)
 	if format.channels {
-		s.step = (*scanner).channelStart
-		s.channels.open(opening)
+		s.openChannel(opening)
 	}
 	if format.opensReasoning(opening) {
 		s.kind, s.skipSpace = proseReasoning, true
