@@ -1114,7 +1114,8 @@ type CreateMessageRequest struct {
 	// TopK Samples only from this many of the likeliest tokens; 0 from all. Absent means what the model recommends.
 	TopK nullable.Nullable[int] `json:"top_k,omitempty"`
 
-	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model recommends.
+	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
+	// recommends.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 }
 
@@ -1265,8 +1266,14 @@ type JSONSchema = json.RawMessage
 
 // Message An answer of the model.
 type Message struct {
+	// Container The container that the service's own tools ran in.
+	Container nullable.Nullable[JSONObject] `json:"container,omitempty"`
+
 	// Content What the model wrote. Is empty in the event that starts a stream.
 	Content []ContentBlock `json:"content"`
+
+	// Diagnostics Why a kept prompt was not found again.
+	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
 
 	// ID Identifies the message.
 	ID string `json:"id"`
@@ -1276,6 +1283,9 @@ type Message struct {
 
 	// Role Says that the model wrote this.
 	Role MessageRole `json:"role"`
+
+	// StopDetails Why the service declined to answer.
+	StopDetails nullable.Nullable[JSONObject] `json:"stop_details,omitempty"`
 
 	// StopReason Why the answer ended. Is null in the event that starts a stream.
 	StopReason nullable.Nullable[StopReason] `json:"stop_reason"`

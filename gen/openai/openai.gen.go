@@ -1319,7 +1319,8 @@ type CreateChatCompletionRequest struct {
 	// TopLogprobs How many of the likeliest tokens to list at each place of the text; needs `logprobs`.
 	TopLogprobs nullable.Nullable[int] `json:"top_logprobs,omitempty"`
 
-	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model recommends.
+	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
+	// recommends.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 
 	// User Names the end user.
@@ -1340,7 +1341,8 @@ type Error struct {
 	// Message What went wrong and what to do about it, for people.
 	Message string `json:"message"`
 
-	// Param The member of the request that is at fault, as a path such as `messages[0].content`; null if it is none in particular.
+	// Param The member of the request that is at fault, as a path such as `messages[0].content`; null if it is none in
+	// particular.
 	Param nullable.Nullable[string] `json:"param"`
 
 	// Type Whose fault it is, the request's or the server's.
