@@ -4,7 +4,7 @@ go 1.27.0
 
 require (
 	github.com/ardanlabs/jinja v1.12.0 // renders the chat templates that models carry; the one Go library that renders the real ones
-	github.com/getkin/kin-openapi v0.153.0 // reads the OpenAPI documents and checks values against their schemas
+	github.com/getkin/kin-openapi v0.153.0 // loads the OpenAPI documents and resolves their references; in tests, a second opinion on values
 	github.com/go-chi/chi/v5 v5.5.0 // the router that the generated server interfaces mount on
 	github.com/google/go-cmp v0.7.0 // differences in tests
 	github.com/oapi-codegen/nullable v1.2.0 // absent, null and value as three states in generated types

@@ -10,73 +10,83 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// manyTurns returns a request of about 10 KB: a conversation.
-func manyTurns() []byte {
+// chat returns a chat completion request of about 10 KB: a conversation.
+func chat() []byte {
 	var turns []string
-	for i := range 40 {
+	for i := range 33 {
 		turns = append(turns, fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":%q}]}`, strings.Repeat("one two three ", 8)+fmt.Sprint(i)),
-			fmt.Sprintf(`{"role":"writer","content":%q}`, strings.Repeat("four five ", 9)))
+			fmt.Sprintf(`{"role":"assistant","content":%q}`, strings.Repeat("four five ", 9)))
 	}
-	return []byte(`{"model":"m","temperature":0.5,"seed":7,"turns":[` + strings.Join(turns, ",") + `]}`)
+	return []byte(`{"model":"m","temperature":0.5,"seed":7,"stream":true,"messages":[` + strings.Join(turns, ",") + `]}`)
 }
 
-// manyHelpers returns a request of about 80 KB: 24 helpers with the schemas
-// that agents send, and a few turns.
-func manyHelpers() []byte {
-	var helpers []string
+// messages returns a messages request of about 80 KB as agents send it: 24
+// tools with their schemas, a long system text and a few turns.
+func messages() []byte {
+	var tools []string
 	for i := range 24 {
 		var properties []string
 		for p := range 12 {
 			properties = append(properties, fmt.Sprintf(`"field_%d":{"type":"string","description":%q,"enum":["a","b","c"],"minLength":1}`,
 				p, strings.Repeat("What the field means. ", 7)))
 		}
-		helpers = append(helpers, fmt.Sprintf(`{"name":"helper_%d","schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{%s},"required":["field_0"],"additionalProperties":false}}`,
+		tools = append(tools, fmt.Sprintf(`{"name":"tool_%d","input_schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{%s},"required":["field_0"],"additionalProperties":false}}`,
 			i, strings.Join(properties, ",")))
 	}
-	return []byte(`{"model":"m","turns":[{"role":"user","content":[{"type":"text","text":"x","cache":{"type":"short"}}]}],"helpers":[` + strings.Join(helpers, ",") + `]}`)
+	return []byte(`{"model":"m","max_tokens":32000,"stream":true,"metadata":{"user_id":"u"},"system":[{"type":"text","text":"` +
+		strings.Repeat("Be kind. ", 700) + `","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}],"tools":[` +
+		strings.Join(tools, ",") + `]}`)
 }
 
 // BenchmarkCheck compares checking with decoding the same bytes into any,
 // and with what kin-openapi's own validator takes for a plain yes or no on
 // top of that decoding.
 func BenchmarkCheck(b *testing.B) {
-	d := loadLetters(b)
-	o := operation(b, d, "writeLetter")
-	schema := d.spec.Components.Schemas["LetterRequest"].Value
-	for name, body := range map[string][]byte{"turns": manyTurns(), "helpers": manyHelpers()} {
-		b.Run(name+"/check", func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, v := o.Check(body); v != nil {
-					b.Fatal(v)
-				}
+	for _, bb := range []struct {
+		path string
+		load func() (*Document, error)
+		body []byte
+	}{{"/v1/chat/completions", OpenAI, chat()}, {"/v1/messages", Anthropic, messages()}} {
+		d, err := bb.load()
+		if err != nil {
+			b.Fatal(err)
+		}
+		o, ok := d.Route("POST", bb.path)
+		if !ok {
+			b.Fatalf("no operation at %s", bb.path)
+		}
+		schema := d.spec.Paths.Value(bb.path).Post.RequestBody.Value.Content[jsonType].Schema.Value
+		name := fmt.Sprintf("%s %d KB", o.ID, len(bb.body)/1000)
+		measure(b, name+"/check", bb.body, func() error {
+			if _, v := o.Check(bb.body); v != nil {
+				return v
 			}
+			return nil
 		})
-		b.Run(name+"/any", func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				var value any
-				if err := json.Unmarshal(body, &value); err != nil {
-					b.Fatal(err)
-				}
-			}
+		measure(b, name+"/unmarshal into any", bb.body, func() error {
+			var value any
+			return json.Unmarshal(bb.body, &value)
 		})
-		b.Run(name+"/any and kin", func(b *testing.B) {
-			b.SetBytes(int64(len(body)))
-			b.ReportAllocs()
-			for b.Loop() {
-				var value any
-				decoder := json.NewDecoder(bytes.NewReader(body))
-				decoder.UseNumber()
-				if err := decoder.Decode(&value); err != nil {
-					b.Fatal(err)
-				}
-				if err := schema.VisitJSON(value, openapi3.VisitAsRequest()); err != nil {
-					b.Fatal(err)
-				}
+		measure(b, name+"/decode and kin", bb.body, func() error {
+			var value any
+			decoder := json.NewDecoder(bytes.NewReader(bb.body))
+			decoder.UseNumber()
+			if err := decoder.Decode(&value); err != nil {
+				return err
 			}
+			return schema.VisitJSON(value, openapi3.VisitAsRequest())
 		})
 	}
+}
+
+func measure(b *testing.B, name string, body []byte, do func() error) {
+	b.Run(name, func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := do(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

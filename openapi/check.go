@@ -304,13 +304,17 @@ func (c *checker) drop(i int32) {
 }
 
 func (c *checker) replace(i int32, text []byte) {
-	c.nodes[i].replaced = text
+	if c.replaced == nil {
+		c.replaced = map[int32][]byte{}
+	}
+	c.replaced[i] = text
 	c.edited = append(c.edited, i)
 }
 
 func (c *checker) undo(edits int) {
 	for _, i := range c.edited[edits:] {
-		c.nodes[i].dropped, c.nodes[i].replaced = false, nil
+		c.nodes[i].dropped = false
+		delete(c.replaced, i)
 	}
 	c.edited = c.edited[:edits]
 }

@@ -20,16 +20,16 @@ const maxDepth = 512
 //
 // An object's children are name, value, name, value; an array's its items.
 type tree struct {
-	text  []byte
-	nodes []node
+	text     []byte
+	nodes    []node
+	replaced map[int32][]byte // what render writes in place of a node; mostly nil
 }
 
 type node struct {
 	kind       jsontext.Kind
-	dropped    bool   // left out by render
-	start, end int32  // of the value in the text
-	next       int32  // index of the first node behind this value
-	replaced   []byte // what render writes in its place, when not nil
+	dropped    bool  // left out by render
+	start, end int32 // of the value in the text
+	next       int32 // index of the first node behind this value
 }
 
 // parse reads one JSON value. Text that is not Unicode (a lone surrogate as
@@ -135,8 +135,8 @@ func (t *tree) member(object int32, name string) int32 {
 // replaced.
 func (t *tree) render(dst []byte, i int32) []byte {
 	n := &t.nodes[i]
-	if n.replaced != nil {
-		return append(dst, n.replaced...)
+	if text, ok := t.replaced[i]; ok {
+		return append(dst, text...)
 	}
 	if n.kind != '{' && n.kind != '[' {
 		return append(dst, t.raw(i)...)
