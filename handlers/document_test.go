@@ -16,44 +16,68 @@ import (
 )
 
 // examples reach every kind of message, part and tool that has rules beyond
-// the schema.
+// the schema. A place is tried in the first example that reaches it, so what
+// depends on another field stands behind an example without that field.
 var examples = map[string][]string{
-	"createChatCompletion": {`{
-		"model": "m",
-		"messages": [
-			{"role": "system", "content": "s"},
-			{"role": "developer", "content": [{"type": "text", "text": "d"}]},
-			{"role": "user", "content": [{"type": "text", "text": "u"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
-			{"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "r"}],
-			 "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
-			{"role": "tool", "tool_call_id": "call_1", "content": "t"}
-		],
-		"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
-		"tool_choice": {"type": "function", "function": {"name": "f"}},
-		"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
-		"logit_bias": {"1": 1}, "logprobs": true, "top_logprobs": 1
-	}`, `{
-		"model": "m",
-		"messages": [{"role": "user", "content": "u"}],
-		"tools": [{"type": "function", "function": {"name": "f"}}],
-		"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}}
-	}`},
-	"createMessage": {`{
-		"model": "m", "max_tokens": 8,
-		"system": [{"type": "text", "text": "s"}],
-		"messages": [
-			{"role": "user", "content": [{"type": "text", "text": "u"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
-			{"role": "assistant", "content": [
-				{"type": "thinking", "thinking": "t", "signature": ""},
-				{"type": "redacted_thinking", "data": "x"},
-				{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]},
-			{"role": "user", "content": [
-				{"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "r"}, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]}]}
-		],
-		"tools": [{"name": "f", "input_schema": {"type": "object"}}],
-		"tool_choice": {"type": "tool", "name": "f"},
-		"output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}}
-	}`},
+	"createChatCompletion": {
+		`{
+			"model": "m",
+			"messages": [
+				{"role": "system", "content": "s"},
+				{"role": "developer", "content": [{"type": "text", "text": "d"}]},
+				{"role": "user", "content": [
+					{"type": "text", "text": "u"},
+					{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
+				{"role": "assistant",
+				 "content": [{"type": "text", "text": "a"}, {"type": "refusal", "refusal": "r"}],
+				 "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]}
+			],
+			"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+			"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}},
+			"logit_bias": {"1": 1}, "logprobs": true
+		}`, `{
+			"model": "m",
+			"messages": [
+				{"role": "user", "content": "u"},
+				{"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+				{"role": "tool", "tool_call_id": "call_1", "content": "t"}
+			],
+			"tools": [{"type": "function", "function": {"name": "f"}}],
+			"tool_choice": {"type": "function", "function": {"name": "f"}},
+			"logprobs": true, "top_logprobs": 1
+		}`, `{
+			"model": "m",
+			"messages": [{"role": "user", "content": "u"}],
+			"tools": [{"type": "function", "function": {"name": "f"}}],
+			"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}}
+		}`,
+	},
+	"createMessage": {
+		`{
+			"model": "m", "max_tokens": 8,
+			"system": [{"type": "text", "text": "s"}],
+			"messages": [
+				{"role": "user", "content": [
+					{"type": "text", "text": "u"},
+					{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+				{"role": "assistant", "content": [
+					{"type": "thinking", "thinking": "t", "signature": ""},
+					{"type": "redacted_thinking", "data": "x"},
+					{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]},
+				{"role": "user", "content": [
+					{"type": "tool_result", "tool_use_id": "toolu_1", "content": [
+						{"type": "text", "text": "r"},
+						{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]}]}
+			],
+			"tools": [{"name": "f", "input_schema": {"type": "object"}}],
+			"output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}}
+		}`, `{
+			"model": "m", "max_tokens": 8,
+			"messages": [{"role": "user", "content": "u"}],
+			"tools": [{"name": "f", "input_schema": {"type": "object"}}],
+			"tool_choice": {"type": "tool", "name": "f"}
+		}`,
+	},
 }
 
 func newHandler(t *testing.T, c handlers.Config) http.Handler {

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
@@ -33,8 +34,13 @@ func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
 		}
 		messages = append(messages, turns...)
 	}
+	if !slices.ContainsFunc(messages, isTurn) {
+		return nil, invalid("messages", "There is no message to answer.")
+	}
 	return messages, nil
 }
+
+func isTurn(m engine.Message) bool { return m.Role != engine.RoleSystem }
 
 // toSystem joins the blocks of the system prompt with an empty line: agents
 // send instructions of different sources as blocks, without a line end of
@@ -61,7 +67,8 @@ var toRole = map[wire.MessageParamRole]engine.Role{
 }
 
 // toMessage maps one message. A user message with tool results becomes
-// several: results are turns of the tool.
+// several, as results are turns of the tool; one that holds nothing but
+// blocks without effect becomes none.
 func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Message, error) {
 	role := toRole[in.Role]
 	if text, err := in.Content.AsContentText(); err == nil {
@@ -81,9 +88,6 @@ func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Me
 			continue
 		}
 		turns = addPart(turns, role, part)
-	}
-	if len(turns) == 0 {
-		return nil, invalid(param, "A message needs content.")
 	}
 	return turns, nil
 }
