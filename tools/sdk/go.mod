@@ -4,7 +4,9 @@ go 1.27.0
 
 require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
+	github.com/diglot/diglot v0.0.0-00010101000000-000000000000
 	github.com/openai/openai-go/v3 v3.99.0
+	gopkg.in/dnaeon/go-vcr.v3 v3.2.0
 )
 
 require (
@@ -24,6 +26,10 @@ require (
 	go.opentelemetry.io/otel v1.33.0 // indirect
 	go.opentelemetry.io/otel/metric v1.33.0 // indirect
 	go.opentelemetry.io/otel/trace v1.33.0 // indirect
-	go.yaml.in/yaml/v4 v4.0.0-rc.2 // indirect
+	go.yaml.in/yaml/v4 v4.0.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
+
+// The suites belong to the server beside them, whatever its version.
+replace github.com/diglot/diglot => ../..

@@ -1,0 +1,49 @@
+package cassettes
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Normaliser replaces what differs from run to run in replies: ids, by their
+// number in the order of appearance, and times. One Normaliser sees all
+// replies of a cassette, in order, so that an id that comes back in a later
+// request is known.
+type Normaliser struct {
+	names  map[string]string // what was sent: what stands in the cassette
+	counts map[string]int    // by prefix
+}
+
+var (
+	id      = regexp.MustCompile(`\b(chatcmpl-|msg_|call_|toolu_|req_)[A-Za-z0-9]+`)
+	created = regexp.MustCompile(`("created":\s*)\d+`)
+	moment  = regexp.MustCompile(`("created_at":\s*)"[^"]*"`)
+)
+
+// Reply normalises the body of a reply.
+func (n *Normaliser) Reply(body string) string {
+	body = id.ReplaceAllStringFunc(body, func(found string) string {
+		if name, ok := n.names[found]; ok {
+			return name
+		}
+		if n.names == nil {
+			n.names, n.counts = map[string]string{}, map[string]int{}
+		}
+		prefix := id.FindStringSubmatch(found)[1]
+		n.counts[prefix]++
+		n.names[found] = fmt.Sprintf("%s%d", prefix, n.counts[prefix])
+		return n.names[found]
+	})
+	body = created.ReplaceAllString(body, "${1}0")
+	return moment.ReplaceAllString(body, `${1}"1970-01-01T00:00:00Z"`)
+}
+
+// Request replaces the ids that earlier replies gave out; what a client made
+// up itself stays.
+func (n *Normaliser) Request(body string) string {
+	for sent, name := range n.names {
+		body = strings.ReplaceAll(body, sent, name)
+	}
+	return body
+}

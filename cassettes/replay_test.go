@@ -1,0 +1,206 @@
+package cassettes_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/cassettes"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/script"
+	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/google/go-cmp/cmp"
+)
+
+// fewest is how many cases must be recorded, whatever happens to the list.
+const fewest = 40
+
+// TestReplay sends every recorded request to the handlers and compares the
+// replies; each is held against the closed document too.
+func TestReplay(t *testing.T) {
+	handler := newHandler(t)
+	for _, c := range load(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			contract := handlerstest.Contract(t, handler)
+			var ids cassettes.Normaliser
+			for i, interaction := range c.Interactions {
+				got := send(t, contract, interaction)
+				if diff := cmp.Diff(expected(interaction), observed(got, interaction, &ids)); diff != "" {
+					t.Errorf("request %d is answered in another way (-recorded +now); if that is wanted: make record\n%s", i+1, diff)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryCaseIsRecorded compares the list of cases with the recordings.
+func TestEveryCaseIsRecorded(t *testing.T) {
+	recorded := map[string][]string{}
+	for _, c := range load(t) {
+		name, sdk := c.Case()
+		recorded[name] = append(recorded[name], sdk)
+		if len(c.Interactions) == 0 {
+			t.Errorf("%s holds nothing", c.Name)
+		}
+		if !slices.ContainsFunc(cassettes.Cases, func(k cassettes.Case) bool { return k.Name == name }) {
+			t.Errorf("%s is the recording of no case", c.Name)
+		}
+	}
+	for _, k := range cassettes.Cases {
+		if len(recorded[k.Name]) == 0 {
+			t.Errorf("%s has no recording; make record makes it", k.Name)
+		}
+		if !strings.HasSuffix(k.About, ".") {
+			t.Errorf("%s: %q is not a sentence", k.Name, k.About)
+		}
+	}
+	for _, sdk := range []string{"python", "node", "go"} {
+		for _, style := range []string{"openai", "anthropic"} {
+			if !slices.Contains(recorded[style+"/models/list"], sdk) {
+				t.Errorf("no recording of the %s SDK for %s", style, sdk)
+			}
+		}
+	}
+	if len(recorded) < fewest {
+		t.Errorf("%d cases are recorded, fewer than %d", len(recorded), fewest)
+	}
+}
+
+// TestNothingPrivateIsRecorded looks for what scrubbing must have taken out.
+func TestNothingPrivateIsRecorded(t *testing.T) {
+	for _, c := range load(t) {
+		for _, i := range c.Interactions {
+			for name := range i.Request.Headers {
+				if slices.Contains([]string{"Authorization", "X-Api-Key", "Cookie", "Host"}, http.CanonicalHeaderKey(name)) {
+					t.Errorf("%s: the header %s is recorded", c.Name, name)
+				}
+			}
+			if u, err := url.Parse(i.Request.URL); err != nil || u.Host != "" {
+				t.Errorf("%s: the URL %q names a host", c.Name, i.Request.URL)
+			}
+		}
+	}
+}
+
+func load(t *testing.T) []cassettes.Cassette {
+	t.Helper()
+	all, err := cassettes.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// newHandler is the server as it was when the cassettes were made.
+func newHandler(t *testing.T) http.Handler {
+	t.Helper()
+	models, err := script.Load(bytes.NewReader(cassettes.Script()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all engine.Mux
+	for _, m := range models {
+		e, err := chat.New(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	handler, err := handlers.New(handlers.Config{Engine: all, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
+}
+
+func send(t *testing.T, handler http.Handler, i cassettes.Interaction) *http.Response {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), i.Request.Method, i.Request.URL, strings.NewReader(i.Request.Body))
+	r.Host = "localhost"
+	for name, values := range i.Request.Headers {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w.Result()
+}
+
+// reply is the part of a reply that is compared.
+type reply struct {
+	Status  int
+	Headers http.Header
+	Body    any // a JSON value, or the frames of a stream
+}
+
+func expected(i cassettes.Interaction) reply {
+	return reply{i.Response.Code, canonical(i.Response.Headers), value(i.Response.Body)}
+}
+
+// observed is got in the form of a recording: its headers are those that the
+// recording has.
+func observed(got *http.Response, i cassettes.Interaction, ids *cassettes.Normaliser) reply {
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(got.Body); err != nil {
+		return reply{Body: err.Error()}
+	}
+	headers := http.Header{}
+	for name := range canonical(i.Response.Headers) {
+		headers[name] = got.Header.Values(name)
+	}
+	return reply{got.StatusCode, headers, value(ids.Reply(body.String()))}
+}
+
+func canonical(in map[string][]string) http.Header {
+	out := http.Header{}
+	for name, values := range in {
+		out[http.CanonicalHeaderKey(name)] = values
+	}
+	return out
+}
+
+// value makes bodies comparable: JSON by its value, with numbers as they are
+// written, and a stream by its frames.
+func value(body string) any {
+	if v, err := decode(body); err == nil {
+		return v
+	}
+	var frames []any
+	for frame := range strings.SplitSeq(body, "\n\n") {
+		frames = append(frames, frameValue(frame))
+	}
+	return frames
+}
+
+func frameValue(frame string) any {
+	event, data, ok := strings.Cut(frame, "data: ")
+	if !ok {
+		return frame
+	}
+	v, err := decode(data)
+	if err != nil {
+		v = data
+	}
+	return fmt.Sprintf("%s%v", event, v)
+}
+
+func decode(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return nil, err
+	}
+	if decoder.More() {
+		return nil, fmt.Errorf("more than one value")
+	}
+	return v, nil
+}

@@ -1,0 +1,166 @@
+// Package record is a proxy between an SDK and the server that writes what
+// passes into cassettes.
+//
+// The case stands in the path: a request for
+// /record/openai/chat/plain-python/v1/chat/completions goes on to
+// /v1/chat/completions and is written to openai/chat/plain-python.yaml.
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/diglot/diglot/cassettes"
+	"gopkg.in/dnaeon/go-vcr.v3/cassette"
+	"gopkg.in/dnaeon/go-vcr.v3/recorder"
+)
+
+// Headers that a cassette keeps; all others go, keys and host names first of
+// all.
+var (
+	keptOfRequest = []string{"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "User-Agent",
+		"X-Stainless-Helper", "X-Stainless-Helper-Method", "X-Stainless-Lang"}
+	keptOfReply = []string{"Allow", "Cache-Control", "Content-Type", "Diglot-Ignored", "Retry-After", "X-Should-Retry"}
+)
+
+// Proxy records what passes through it.
+type Proxy struct {
+	target *url.URL
+	folder string
+
+	mu        sync.Mutex
+	recorders map[string]*recorder.Recorder // by cassette
+}
+
+// New makes a proxy in front of target that writes below folder.
+func New(target *url.URL, folder string) *Proxy {
+	return &Proxy{target: target, folder: folder, recorders: map[string]*recorder.Recorder{}}
+}
+
+// Close writes the cassettes.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, r := range p.recorders {
+		errs = append(errs, r.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name, rest, err := split(r.URL.EscapedPath())
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	rec, err := p.recorder(name)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	proxy := httputil.ReverseProxy{
+		Transport: rec,
+		Rewrite: func(out *httputil.ProxyRequest) {
+			to := *p.target
+			to.Path, to.RawPath, to.RawQuery = unescape(rest), rest, out.In.URL.RawQuery
+			out.Out.URL = &to
+			out.Out.Host = ""
+			out.Out.Header.Del("Accept-Encoding")
+		},
+	}
+	proxy.ServeHTTP(w, r)
+}
+
+// split takes the name of the cassette out of an escaped path.
+func split(path string) (name, rest string, err error) {
+	path, ok := strings.CutPrefix(path, "/record/")
+	parts := strings.SplitN(path, "/", 4)
+	if !ok || len(parts) < 4 {
+		return "", "", errors.New("want /record/STYLE/OPERATION/CASE/...")
+	}
+	return strings.Join(parts[:3], "/"), "/" + parts[3], nil
+}
+
+func unescape(path string) string {
+	if plain, err := url.PathUnescape(path); err == nil {
+		return plain
+	}
+	return path
+}
+
+func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if rec, ok := p.recorders[name]; ok {
+		return rec, nil
+	}
+	file := filepath.Join(p.folder, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, err
+	}
+	rec, err := recorder.NewWithOptions(&recorder.Options{
+		CassetteName: file, Mode: recorder.ModeRecordOnly, SkipRequestLatency: true})
+	if err != nil {
+		return nil, err
+	}
+	var ids cassettes.Normaliser
+	rec.AddHook(func(i *cassette.Interaction) error {
+		scrub(i, &ids)
+		return nil
+	}, recorder.BeforeSaveHook)
+	p.recorders[name] = rec
+	return rec, nil
+}
+
+// scrub leaves in an interaction what is the same on every machine and in
+// every run, and makes JSON readable.
+func scrub(i *cassette.Interaction, ids *cassettes.Normaliser) {
+	i.Request = cassette.Request{
+		Method:  i.Request.Method,
+		URL:     pathOf(i.Request.URL),
+		Headers: keep(i.Request.Headers, keptOfRequest),
+		Body:    indent(ids.Request(i.Request.Body)),
+	}
+	i.Response = cassette.Response{
+		Code:    i.Response.Code,
+		Status:  http.StatusText(i.Response.Code),
+		Headers: keep(i.Response.Headers, keptOfReply),
+		Body:    indent(ids.Reply(i.Response.Body)),
+	}
+}
+
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.RequestURI()
+}
+
+func keep(headers http.Header, names []string) http.Header {
+	kept := http.Header{}
+	for _, name := range names {
+		if values := headers.Values(name); len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	return kept
+}
+
+// indent lays out a body that is JSON; others stay as they are.
+func indent(body string) string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, []byte(body), "", "  "); err != nil {
+		return body
+	}
+	return out.String()
+}

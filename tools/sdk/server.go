@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+var listening = regexp.MustCompile(`listening on (http://\S+)`)
+
+// startServer starts diglot on a free port and waits until it listens. With a
+// model that is bin/diglot, which has llama.cpp; a script needs no cgo and is
+// served by a program built here.
+func startServer(ctx context.Context, model string) (address string, stop func(), err error) {
+	program, err := filepath.Abs(filepath.Join(root, "bin", "diglot"))
+	if err != nil {
+		return "", nil, err
+	}
+	args := []string{"serve", "--listen", "127.0.0.1:0"}
+	remove := func() {}
+	if model != "" {
+		args = append(args, "--model", model, "--context", "4096")
+	} else {
+		args = append(args, "--script", filepath.Join(root, "cassettes", "script.yaml"))
+		if program, remove, err = buildWithoutCgo(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	cmd := exec.Command(program, args...)
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		cmd.Process.Signal(os.Interrupt)
+		timer := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
+		cmd.Wait()
+		timer.Stop()
+		remove()
+	}
+	address, err = waitForAddress(log)
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	return address, stop, nil
+}
+
+// buildWithoutCgo builds the server into a folder of its own.
+func buildWithoutCgo(ctx context.Context) (program string, remove func(), err error) {
+	folder, err := os.MkdirTemp("", "diglot-sdk-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(folder) }
+	program = filepath.Join(folder, "diglot")
+	cmd := exec.CommandContext(ctx, "go", "-C", root, "build", "-o", program, "./cmd/diglot")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		remove()
+		return "", nil, fmt.Errorf("building the server: %w", err)
+	}
+	return program, remove, nil
+}
+
+// waitForAddress reads the server's log until it says where it listens. The
+// rest of the log is read and dropped, or the server would block on it.
+func waitForAddress(log io.Reader) (string, error) {
+	lines := bufio.NewScanner(log)
+	said := ""
+	for lines.Scan() {
+		if found := listening.FindStringSubmatch(lines.Text()); found != nil {
+			go io.Copy(io.Discard, log)
+			return found[1], nil
+		}
+		said += lines.Text() + "\n"
+	}
+	return "", errors.New("the server ended before it listened:\n" + said)
+}
