@@ -231,6 +231,7 @@ func (p *prober) calls() {
 		probeValue, probeValue2)
 	odd := probeCall(probeID)
 	odd.Arguments = probeValue2
+	caps.StringArguments = true
 	caps.StringArguments = p.shows(finished(user(probeUser), calling("", odd)).withTools(), probeValue2)
 }
 
