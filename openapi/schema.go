@@ -192,9 +192,3 @@ func (s *Schema) Fits(text []byte) bool {
 	}
 	return v == nil
 }
-
-// Free reports whether the schema lets any JSON pass: a tool's own schema,
-// the arguments of a call.
-func (s *Schema) Free() bool {
-	return len(s.Properties) == 0 && s.Extra == ExtraFree && s.Kinds&Object != 0 && len(s.Union) == 0
-}

@@ -21,7 +21,7 @@ func TestStream(t *testing.T) {
 		{"member left out", "writeLetter", []frame{{"open", open}, {"word", `{"word":"a"}`}}, `frame 1 (event "word"): data.index is required`},
 		{"member too many", "writeLetter", []frame{{"open", open}, {"word", `{"word":"a","index":0,"x":1}`}}, `frame 1 (event "word"): data.x is not known`},
 		{"member that is never sent", "writeLetter", []frame{{"open", `{"id":"l","text":"","signature":null,"postscript":"p"}`}}, `data.postscript is not supported`},
-		{"data is not JSON", "writeLetter", []frame{{"open", `{"id":`}}, `data the JSON value ends too early`},
+		{"data is not JSON", "writeLetter", []frame{{"open", `{"id":`}}, `data ends too early`},
 		{"order", "writeLetter", []frame{{"word", `{"word":"a","index":0}`}, {"open", open}}, `the events "word open " do not match`},
 		{"no end", "writeLetter", []frame{{"open", open}}, `the events "open " do not match`},
 		{"nothing", "writeLetter", nil, `the events "" do not match`},

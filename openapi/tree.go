@@ -77,7 +77,7 @@ func parse(text []byte) (*tree, *Violation) {
 		}
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, &Violation{Rule: RuleSyntax, Reason: "the JSON value has something behind it"}
+		return nil, &Violation{Rule: RuleSyntax, Reason: "has something behind its JSON value"}
 	}
 	return t, nil
 }
@@ -96,10 +96,10 @@ func syntaxViolation(d *jsontext.Decoder, err error) *Violation {
 		return v
 	}
 	if errors.Is(err, io.EOF) {
-		return &Violation{Rule: RuleSyntax, Reason: "the body is empty"}
+		return &Violation{Rule: RuleSyntax, Reason: "is empty"}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Violation{Rule: RuleSyntax, Reason: "the JSON value ends too early"}
+		return &Violation{Rule: RuleSyntax, Reason: "ends too early"}
 	}
 	return &Violation{Pointer: pointerTokens(d.StackPointer()), Rule: RuleSyntax, Reason: "is not valid JSON"}
 }

@@ -64,7 +64,7 @@ func (v *Violation) note(sentence string) *Violation {
 
 func (v *Violation) Error() string {
 	if len(v.Pointer) == 0 {
-		return v.Reason
+		return "the body " + v.Reason
 	}
 	return v.Param() + " " + v.Reason
 }
