@@ -8,6 +8,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,11 +17,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: refdocs FOLDER")
+	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: refdocs FOLDER") }
+	flag.Parse()
+	if flag.NArg() != 1 {
+		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	if err := run(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "refdocs:", err)
 		os.Exit(1)
 	}

@@ -7,6 +7,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 
@@ -14,7 +15,9 @@ import (
 )
 
 func main() {
-	files := os.Args[1:]
+	flag.Usage = func() { fmt.Fprintln(os.Stderr, "usage: speclint [FILE...]") }
+	flag.Parse()
+	files := flag.Args()
 	if len(files) == 0 {
 		files = []string{"openapi/openai.yaml", "openapi/anthropic.yaml"}
 	}
