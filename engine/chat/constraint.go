@@ -214,9 +214,9 @@ func (c *constraint) callsAs(s *callSyntax) grammar.Node {
 	if !c.single {
 		run = grammar.Seq(one, grammar.Repeat(grammar.Seq(grammar.Literal(s.separator), one), 0, -1))
 	}
-	open := s.section
+	open, end := s.section, s.sectionEnd
 	if s.list {
-		open += "["
+		open, end = open+"[", "]"+end
 	}
-	return grammar.Seq(grammar.Literal(open), run, grammar.Literal(s.sectionEnd))
+	return grammar.Seq(grammar.Literal(open), run, grammar.Literal(end))
 }

@@ -153,7 +153,7 @@ func FormatNames() []string {
 }
 
 // formats is every format there is.
-var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony}
+var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony, gemma, lfm2, olmo3, kimi, functionary, commandR, apertus, nemotron, granite}
 
 // plain is for models that write nothing but text.
 var plain = &Format{Name: "plain", Template: "plain"}

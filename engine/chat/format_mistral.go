@@ -14,7 +14,7 @@ var mistral = &Format{
 	IDLength: 9, // their templates refuse any other
 	Calls: []callSyntax{
 		{
-			section: "[TOOL_CALLS]", sectionEnd: "]", between: " \t\r\n,[", separator: ", ", list: true,
+			section: "[TOOL_CALLS]", between: " \t\r\n,[]", separator: ", ", list: true,
 			reader: jsonCall{name: []string{"name"}, arguments: []string{"arguments"}, id: "id"},
 		},
 		{open: "[TOOL_CALLS]", reader: namedCall{idMark: "[CALL_ID]", mark: "[ARGS]"}},

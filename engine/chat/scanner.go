@@ -253,10 +253,13 @@ func (s *scanner) betweenCalls() bool {
 	if c.sectionEnd == "" {
 		end = no
 	}
-	next := begins(s.buf[at:], c.open)
 	if at == len(s.buf) {
-		next = perhaps // a syntax without a mark begins with anything
+		if s.final {
+			s.take(at)
+		}
+		return false
 	}
+	next := begins(s.buf[at:], c.open)
 	switch {
 	case end == yes:
 		s.take(at + len(c.sectionEnd))

@@ -95,3 +95,15 @@ func isString(schema json.RawMessage) bool {
 		return !ok
 	})
 }
+
+// kind is the one type that the schema allows, or empty.
+func (p parameter) kind() string {
+	var s struct {
+		Type any `json:"type"`
+	}
+	if json.Unmarshal(p.schema, &s) != nil {
+		return ""
+	}
+	kind, _ := s.Type.(string)
+	return kind
+}
