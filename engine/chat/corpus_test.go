@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -159,17 +160,87 @@ func TestCorpusMasks(t *testing.T) {
 	}
 }
 
+// corpusFormats says which output format each template's model writes, and
+// with which marks around its reasoning. Templates that are not listed have
+// no tools, or a syntax that no format reads: they are told of tools in words.
+var corpusFormats = []struct {
+	format, think string
+	templates     []string
+}{
+	{"hermes", "<think></think>", []string{"Bielik-11B-v3.0-Instruct", "Qwen-QwQ-32B", "Qwen-Qwen3-0.6B", "Reka-Edge"}},
+	{"hermes", "", []string{"MiMo-VL", "NousResearch-Hermes-2-Pro-Llama-3-8B-tool_use", "NousResearch-Hermes-3-Llama-3.1-8B-tool_use",
+		"Qwen-Qwen2.5-7B-Instruct", "ibm-granite-granite-4.0", "ibm-granite-granite-4.1"}},
+	{"qwen-coder", "", []string{"Qwen3-Coder"}},
+	{"qwen-coder", "<think></think>", []string{"Qwen3.5-4B", "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "StepFun3.5-Flash"}},
+	{"glm", "<think></think>", []string{"GLM-4.6", "GLM-4.7-Flash", "Spark2.5", "inclusionai-ling-3.0-flash",
+		"poolside-Laguna-S-2.1", "poolside-Laguna-XS-2.1", "poolside-Laguna-XS.2"}},
+	{"deepseek", "<think></think>", []string{"deepseek-ai-DeepSeek-R1-Distill-Llama-8B", "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B",
+		"deepseek-ai-DeepSeek-V3.1", "llama-cpp-deepseek-r1"}},
+	{"dsml", "<think></think>", []string{"deepseek-ai-DeepSeek-V3.2", "deepseek-ai-DeepSeek-V4", "deepseek-ai-DeepSeek-V4-Flash-0731"}},
+	{"llama3", "", []string{"meta-llama-Llama-3.1-8B-Instruct", "meta-llama-Llama-3.2-3B-Instruct", "meta-llama-Llama-3.3-70B-Instruct"}},
+	{"mistral", "", []string{"Mistral-Small-3.2-24B-Instruct-2506", "mistralai-Ministral-3-14B-Reasoning-2512",
+		"mistralai-Mistral-Nemo-Instruct-2407", "unsloth-mistral-Devstral-Small-2507"}},
+	{"gemma", "", []string{"google-gemma-4-31B-it", "google-gemma-4-31B-it-interleaved"}},
+	{"harmony", "analysis<|message|><|end|>", []string{"openai-gpt-oss-120b"}},
+	{"kimi", "", []string{"Kimi-K2-Instruct", "moonshotai-Kimi-K2"}},
+	{"kimi", "<think></think>", []string{"Kimi-K2-Thinking"}},
+	{"minimax", "<think></think>", []string{"MiniMax-M2"}},
+	{"command-r", "<|START_THINKING|><|END_THINKING|>", []string{"Cohere2MoE", "CohereForAI-c4ai-command-r7b-12-2024-tool_use"}},
+	{"apertus", "", []string{"Apertus-8B-Instruct"}},
+	{"nemotron", "<think></think>", []string{"NVIDIA-Nemotron-Nano-v2"}},
+	{"granite", "<think></think>", []string{"ibm-granite-granite-3.3-2B-Instruct"}},
+	{"lfm2", "<think></think>", []string{"LFM2.5-8B-A1B"}},
+	{"functionary", "", []string{"meetkai-functionary-medium-v3.1"}},
+}
+
 func TestCorpusProbe(t *testing.T) {
 	sources := corpus(t)
-	for _, row := range hashes(t, "testdata/templates.sha256") {
-		tpl, err := NewTemplate(sources[row.name], Info{EOS: "<EOS>"}, time.Now)
-		if err != nil {
-			t.Errorf("%s: %v", row.name, err)
-			continue
+	native := map[string]bool{}
+	for _, row := range corpusFormats {
+		for _, name := range row.templates {
+			native[name] = true
+			tpl := mustTemplate(t, sources[name+".jinja"], Info{EOS: "<EOS>"})
+			s := tpl.caps.Syntax
+			if tpl.format != row.format || s.ReasoningStart+s.ReasoningEnd != row.think || !tpl.caps.Tools && !tpl.caps.ToolCalls {
+				t.Errorf("want %s %s: %s", row.format, row.think, describeTemplate(name, tpl))
+			}
 		}
-		c := tpl.Capabilities()
-		s := c.Syntax
-		t.Logf("%s: %s header %q\n  %+v", row.name, tpl.Format(), tpl.header, c)
-		t.Logf("  think %q %q sec %q %q call %q %q sep %q kind %s", s.ReasoningStart, s.ReasoningEnd, s.SectionStart, s.SectionEnd, s.CallStart, s.CallEnd, s.Separator, s.Kind)
 	}
+	for file, source := range sources {
+		name := strings.TrimSuffix(file, ".jinja")
+		tpl := mustTemplate(t, source, Info{EOS: "<EOS>"})
+		t.Log(describeTemplate(name, tpl))
+		if !native[name] && (tpl.format != fallbackFormat || tpl.caps.Tools || tpl.caps.ToolCalls) {
+			t.Errorf("want the fallback: %s", describeTemplate(name, tpl))
+		}
+	}
+}
+
+// describeTemplate is all that was learnt about a template, in one line.
+func describeTemplate(name string, t *Template) string {
+	c, s := t.caps, t.caps.Syntax
+	var flags []string
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"system", c.System}, {"anywhere", c.SystemAnywhere}, {"developer", c.Developer}, {"typed", c.TypedContent},
+		{"tools", c.Tools}, {"calls", c.ToolCalls}, {"parallel", c.ParallelCalls}, {"objects", c.ObjectArguments},
+		{"strings", c.StringArguments}, {"null", c.NullContent}, {"shortids", c.ShortIDs}, {"switch", c.ThinkingSwitch},
+	} {
+		if f.set {
+			flags = append(flags, f.name)
+		}
+	}
+	flags = append(flags, c.Efforts...)
+	out := fmt.Sprintf("%s | %s | %s | %q | %q %q", name, t.format, strings.Join(flags, " "), t.header, s.ReasoningStart, s.ReasoningEnd)
+	switch s.Kind {
+	case SyntaxJSON:
+		out += fmt.Sprintf(" | json %q %q %q %q %q %s %s %s %t", s.SectionStart, s.CallStart, s.CallEnd, s.Separator, s.SectionEnd, s.NameField, s.ArgumentsField, s.IDField, s.Array)
+	case SyntaxNamed:
+		out += fmt.Sprintf(" | named %q %q %q %q %q %q", s.SectionStart, s.CallStart, s.NameEnd, s.CallEnd, s.Separator, s.SectionEnd)
+	case SyntaxTagged:
+		out += fmt.Sprintf(" | tagged %q %q %q %q %q %q %q %q %q", s.SectionStart, s.CallStart, s.NameEnd, s.ArgumentStart, s.KeyEnd, s.ArgumentEnd, s.CallEnd, s.Separator, s.SectionEnd)
+	}
+	return out
 }

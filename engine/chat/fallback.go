@@ -10,21 +10,23 @@ import (
 // A template that knows nothing of tools gets them in words: the system text
 // describes them and asks for calls in the syntax of the hermes format, which
 // most models have seen, and earlier calls and results are shown in it too.
+// Templates that show calls but not tools (DeepSeek R1 and V3.1) get the words
+// with an example in the template's own syntax.
 
 // fallbackFormat is the format in which such a model is asked to call.
 const fallbackFormat = "hermes"
 
 const (
 	toolsIntro = "You can call functions to help with the user's request. These are the functions that exist, one JSON object per line:\n"
-	toolsUsage = "\nTo call a function, write its name and its arguments as one JSON object between tags, like this:\n" +
-		"<tool_call>\n{\"name\": \"function_name\", \"arguments\": {\"argument_name\": \"value\"}}\n</tool_call>\n" +
-		"Several calls follow each other, each in tags of its own. Stop after the last call: the results come back between " +
-		"<tool_response> tags. If no function helps, answer in plain words."
+	toolsUsage = "\nTo call a function, write its name and its arguments exactly like this:\n"
+	toolsOften = "\nSeveral calls may follow each other. Stop after the last one: the results come in the next message. " +
+		"If no function helps, answer in plain words."
+	fallbackExample = "<tool_call>\n{\"name\": \"function_name\", \"arguments\": {\"argument_name\": \"value\"}}\n</tool_call>"
 )
 
 // describeTools is the text that makes tools known to a model whose template
-// cannot.
-func describeTools(tools []engine.Tool) string {
+// cannot. example shows a call.
+func describeTools(tools []engine.Tool, example string) string {
 	var b strings.Builder
 	b.WriteString(toolsIntro)
 	for _, tool := range tools {
@@ -38,7 +40,7 @@ func describeTools(tools []engine.Tool) string {
 		}
 		b.WriteString(`, "parameters": ` + oneLine(parameters) + "}\n")
 	}
-	b.WriteString(toolsUsage)
+	b.WriteString(toolsUsage + example + toolsOften)
 	return b.String()
 }
 

@@ -34,7 +34,7 @@ func (t *Template) fit(c conversation) conversation {
 		c.turns = oneCallEach(c.turns)
 	}
 	if !t.caps.Tools && len(c.tools) > 0 {
-		c.turns = append([]turn{{role: engine.RoleSystem, text: describeTools(c.tools)}}, c.turns...)
+		c.turns = append([]turn{{role: engine.RoleSystem, text: describeTools(c.tools, t.example)}}, c.turns...)
 		c.tools = nil
 		// The description goes behind the client's own words, which say who
 		// the model is.

@@ -59,6 +59,7 @@ func TestRender(t *testing.T) {
 		tools     []engine.Tool
 		choice    engine.ToolMode
 		reasoning engine.Reasoning
+		format    string
 		want      string
 		opening   string
 	}{
@@ -87,14 +88,14 @@ func TestRender(t *testing.T) {
 			messages: []engine.Message{say("user", "Hi"), say("assistant", " Once <")}},
 		{name: "prefill of typed content", source: typed, want: "[user:Hi][assistant:Once",
 			messages: []engine.Message{say("user", "Hi"), say("assistant", "Once")}},
-		{name: "calls with text arguments", source: calls, tools: []engine.Tool{add},
+		{name: "calls with text arguments", source: calls, format: "hermes", tools: []engine.Tool{add},
 			want: `[tool:{"type": "function", "function": {"name": "add", "description": "", "parameters": {"type": "object", "properties": {}}}}]` +
 				`[user:u][assistant:<c1|add|{"b":1}><c2|add|{>][tool:3<c1|add>][tool:Error: bad<c2|add>][assistant:`,
 			messages: []engine.Message{say("user", "u"), callMessage("", call("c1", `{"b":1}`), call("c2", "{")), resultMessage("c1", "add", "3"),
 				{Role: "tool", Parts: []engine.Part{engine.ToolResult{CallID: "c2", Name: "add", IsError: true, Parts: []engine.Part{engine.Text{Text: "bad"}}}}}}},
 		{name: "no tools wanted", source: calls, tools: []engine.Tool{add}, choice: engine.ToolNone, want: `[user:u][assistant:`,
 			messages: []engine.Message{say("user", "u")}},
-		{name: "calls with objects, one at a time", source: objectCalls,
+		{name: "calls with objects, one at a time", source: objectCalls, format: "hermes",
 			want: `[user:u][assistant:<` + shortID("call_1") + `|add|b=1;a=2;>][tool:3<` + shortID("call_1") + `|add>]` +
 				`[assistant:<abcABC123|add|arguments={;>][tool:4<abcABC123|add>][assistant:<` + shortID("c") + `|add|>][assistant:`,
 			messages: []engine.Message{say("user", "u"), callMessage("", call("call_1", `{"b": 1, "a": 2}`), call("abcABC123", "{"), call("c", "")),
@@ -107,7 +108,7 @@ func TestRender(t *testing.T) {
 			messages: []engine.Message{say("user", "u")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl := mustTemplate(t, tt.source, Info{Vision: true})
+			tpl := mustTemplate(t, tt.source, Info{Format: tt.format})
 			got, err := tpl.Render(t.Context(), &engine.Request{
 				Messages: tt.messages, Tools: tt.tools, ToolChoice: engine.ToolChoice{Mode: tt.choice}, Reasoning: tt.reasoning,
 			})
@@ -142,7 +143,7 @@ func TestFallback(t *testing.T) {
 	}
 	want := "[user:Be brief.\n\n" + toolsIntro +
 		`{"name": "add", "description": "Adds \"numbers\" <fast>.", "parameters": {"type": "object","properties": {"b": {}, "a": {}}}}` + "\n" +
-		`{"name": "now", "parameters": {"type": "object", "properties": {}}}` + "\n" + toolsUsage + "\n\n1+2?]" +
+		`{"name": "now", "parameters": {"type": "object", "properties": {}}}` + "\n" + toolsUsage + fallbackExample + toolsOften + "\n\n1+2?]" +
 		"[assistant:Let me see.\n<tool_call>\n{\"name\": \"add\", \"arguments\": {\"b\": 2}}\n</tool_call>\n" +
 		"<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>]" +
 		"[user:<tool_response>\n3\n</tool_response>\n\n<tool_response>\nnoon\n</tool_response>\n\nAnd?][assistant:"
@@ -174,7 +175,7 @@ func TestRenderErrors(t *testing.T) {
 		{"cannot continue", strings.Replace(anyTurn, "m.content", "(m.content if m.role == 'user' else 'x')", 1),
 			&engine.Request{Messages: []engine.Message{say("user", "a"), say("assistant", "b")}},
 			engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.", engine.FieldMessages},
-		{"bad schema", calls, &engine.Request{Messages: []engine.Message{say("user", "a")}, Tools: []engine.Tool{{Name: "a", Parameters: []byte("{")}}},
+		{"bad schema", builtinTemplate("hermes"), &engine.Request{Messages: []engine.Message{say("user", "a")}, Tools: []engine.Tool{{Name: "a", Parameters: []byte("{")}}},
 			engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.", engine.FieldTools},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

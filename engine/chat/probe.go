@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
@@ -81,6 +82,7 @@ func (t *Template) probe(source string) error {
 	t.caps.Syntax = p.syntax()
 	t.header = p.header()
 	t.format = p.format()
+	t.example = t.caps.example()
 	return p.broken
 }
 
@@ -180,12 +182,11 @@ func (p *prober) roles() {
 		as(developer) != as(user(probeSystem)) && as(developer) != as(system(probeSystem))
 }
 
+// tools finds out about tools and about calls. Some templates show only the
+// latter, and leave it to the system text to say which tools there are.
 func (p *prober) tools() {
 	caps := &p.t.caps
 	caps.Tools = p.shows(conversation{turns: []turn{user(probeUser)}}.withTools(), probeTool)
-	if !caps.Tools {
-		return
-	}
 	for _, null := range []bool{false, true} {
 		for _, object := range []bool{true, false} {
 			caps.NullContent, caps.ObjectArguments = null, object
@@ -275,43 +276,71 @@ func (p *prober) header() string {
 	_, alone, _ = cutLast(alone, probeUser)
 	both := asked[:wholeMarkers(asked, commonPrefix(asked, shown))]
 	both = both[wholeMarkers(both, commonPrefix(both, alone)):]
-	if start := p.t.caps.Syntax.ReasoningStart; start != "" {
-		both, _, _ = strings.Cut(both, start)
+	for _, mark := range []string{p.t.caps.Syntax.ReasoningStart, p.t.caps.Syntax.ReasoningEnd} {
+		if mark != "" {
+			both, _, _ = strings.Cut(both, mark)
+		}
 	}
 	return both
 }
 
-// format picks the output format. Some templates are known by strings that
-// only they have; the others by the syntax of the calls that they show.
-func (p *prober) format() string {
-	has := func(s string) bool { return strings.Contains(p.source, s) }
-	caps := &p.t.caps
-	switch {
-	case p.t.info.Format != "":
-		return p.t.info.Format
-	case has("<|channel|>") && has("<|start|>") && has("<|message|>"):
-		return "harmony"
-	case has("<｜tool▁calls▁begin｜>"):
-		return "deepseek"
-	case has("[TOOL_CALLS]"):
-		return "mistral"
-	case has("<|tool_call>") && has("call:"):
-		return "gemma"
-	case has("<|start_header_id|>") && caps.Tools && caps.Syntax.ArgumentsField == "parameters":
-		return "llama3"
-	case !caps.Tools, caps.Syntax.isHermes():
-		return fallbackFormat
-	case caps.Syntax.Kind == SyntaxUnknown:
-		if has("<tool_call>") {
-			return fallbackFormat
-		}
-		return "plain"
-	}
-	return genericFormat
+// fingerprints are strings that only templates of one output format have, in
+// the order in which they are looked for: all of one row must be there, and
+// none that it excludes.
+var fingerprints = []struct {
+	format  string
+	all     []string
+	without string
+}{
+	{format: "harmony", all: []string{"<|channel|>", "<|start|>", "<|message|>"}},
+	{format: "dsml", all: []string{"｜DSML｜", "invoke name="}},
+	{format: "deepseek", all: []string{"<｜tool▁calls▁begin｜>"}},
+	{format: "mistral", all: []string{"[TOOL_CALLS]"}},
+	{format: "gemma", all: []string{"<|tool_call>", "call:"}},
+	{format: "gemma", all: []string{"<start_function_call>"}},
+	{format: "kimi", all: []string{"<|tool_calls_section_begin|>"}},
+	{format: "minimax", all: []string{"<minimax:tool_call>"}},
+	{format: "command-r", all: []string{"<|START_ACTION|>"}},
+	{format: "apertus", all: []string{"<|tools_prefix|>"}},
+	{format: "nemotron", all: []string{"<TOOLCALL>"}},
+	{format: "granite", all: []string{"<|tool_call|>"}},
+	{format: "lfm2", all: []string{"<|tool_call_start|>"}},
+	{format: "olmo3", all: []string{"<function_calls>"}, without: "DSML"},
+	{format: "glm", all: []string{"<tool_call>", "<arg_key>"}},
+	{format: "qwen-coder", all: []string{"<tool_call>", "<function=", "<parameter="}},
+	{format: "functionary", all: []string{"<function=", "</function>"}, without: "<parameter="},
 }
 
-// genericFormat is for syntaxes that only [Capabilities] describe.
-const genericFormat = "generic"
+// format picks the output format, by what its template says in so many words,
+// or by the syntax of the calls that it shows. A model whose template shows
+// tools in a syntax that no format reads is better off without that template's
+// help: it gets tools in the words of the fallback, as if its template had none.
+func (p *prober) format() string {
+	caps := &p.t.caps
+	if p.t.info.Format != "" {
+		return p.t.info.Format
+	}
+	if caps.Tools || caps.ToolCalls {
+		for _, f := range fingerprints {
+			if p.has(f.all...) && (f.without == "" || !p.has(f.without)) {
+				return f.format
+			}
+		}
+		switch s := &caps.Syntax; {
+		case s.isHermes():
+			return fallbackFormat
+		case s.isBareJSON() && s.ArgumentsField == "parameters":
+			return "llama3"
+		}
+	}
+	caps.Tools, caps.ToolCalls = false, false
+	return fallbackFormat
+}
+
+// has says whether the source holds all the words.
+func (p *prober) has(words ...string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p.source, w) })
+}
 
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {

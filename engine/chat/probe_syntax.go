@@ -48,6 +48,21 @@ func (s *Syntax) isHermes() bool {
 	return s.Kind == SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
 }
 
+// isBareJSON says whether a call is a JSON object with nothing around it.
+func (s *Syntax) isBareJSON() bool {
+	return s.Kind == SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
+}
+
+// example shows how a call is written, where the template shows calls.
+func (c *Capabilities) example() string {
+	s := &c.Syntax
+	if c.ToolCalls && s.Kind == SyntaxNamed {
+		call := "function_name" + s.NameEnd + `{"argument_name": "value"}`
+		return strings.TrimSpace(s.SectionStart + s.CallStart + call + s.CallEnd + firstMarker(s.SectionEnd))
+	}
+	return fallbackExample
+}
+
 // syntax finds the markup by rendering conversations that differ in one thing:
 // with and without reasoning, text and a call, one call and two, one argument
 // and two. What they have in common is cut away, and what remains around the
@@ -105,11 +120,8 @@ func (s *Syntax) readReasoning(text, anchor, before string) {
 	if before == "" || len(start) > maxMarker || !marker.MatchString(start) {
 		start = lastMarker(head)
 	}
-	end, _, _ := strings.Cut(tail, anchor)
-	if first := firstMarker(tail); first != "" && (anchor == probeTool || !marker.MatchString(end)) {
-		end = first
-	}
-	if len(end) > maxMarker || !marker.MatchString(end) {
+	end := firstMarker(tail)
+	if strings.TrimSpace(start) == "" || end == "" {
 		return
 	}
 	s.ReasoningStart, s.ReasoningEnd = strings.TrimSpace(start), strings.TrimSpace(end)

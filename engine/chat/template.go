@@ -34,6 +34,7 @@ type Template struct {
 	stuck     atomic.Int32 // renders that ran out of time and have not ended
 	caps      Capabilities
 	format    string
+	example   string // how a call is written, for a model that is told of its tools in words
 	header    string // what stands in front of each turn of the assistant
 }
 
