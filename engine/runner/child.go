@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -28,6 +29,7 @@ func RunChild(ctx context.Context, open func(context.Context) (engine.Engine, er
 	if err != nil {
 		return err
 	}
+	defer removeSocket(l.Addr())
 	served := make(chan error, 1)
 	go func() { served <- openAndServe(ctx, l, open) }()
 	orphaned := make(chan struct{})
@@ -49,6 +51,14 @@ func openAndServe(ctx context.Context, l net.Listener, open func(context.Context
 		e = Failed(engine.AsError(err))
 	}
 	return Serve(ctx, l, e)
+}
+
+// removeSocket removes the socket and its folder, which a parent that was
+// killed has left behind. It removes nothing else: a folder that holds more
+// than the socket stays.
+func removeSocket(addr net.Addr) {
+	_ = os.Remove(addr.String())
+	_ = os.Remove(filepath.Dir(addr.String()))
 }
 
 // inherited is the listener whose socket the process got as descriptor fd.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"time"
 )
 
@@ -32,6 +31,7 @@ func startProcess(ctx context.Context, command []string, log *slog.Logger) (*pro
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
+	defer socket.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{client: Dial(path), kill: cancel, exited: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
@@ -39,32 +39,27 @@ func startProcess(ctx context.Context, command []string, log *slog.Logger) (*pro
 	cmd.Stderr = &lineLog{log: log}
 	cmd.SysProcAttr = processAttributes()
 	cmd.WaitDelay = time.Second // for what still holds its standard error
-	started := make(chan error)
-	go p.run(cmd, started, dir)
-	err = <-started
-	_ = socket.Close()
-	return p, err
-}
-
-// run starts cmd and waits for its end, on one thread: Linux takes the end
-// of the thread that started a child for the end of its parent.
-func (p *process) run(cmd *exec.Cmd, started chan<- error, dir string) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	defer close(p.exited)
-	defer os.RemoveAll(dir)
-	defer p.kill()
-	_, err := cmd.StdinPipe() // open until Wait returns: see RunChild
+	_, err = cmd.StdinPipe()    // open until Wait returns: see RunChild
 	if err == nil {
 		err = cmd.Start()
 	}
-	started <- err
 	if err != nil {
-		return
+		cancel()
+		_ = os.RemoveAll(dir)
+		return nil, err
 	}
+	go p.wait(cmd, dir)
+	return p, nil
+}
+
+// wait waits for the end of the process and clears up behind it.
+func (p *process) wait(cmd *exec.Cmd, dir string) {
+	defer close(p.exited)
 	_ = cmd.Wait() // its error says less than the state
 	p.status = cmd.ProcessState.String()
+	p.kill()
 	_ = p.client.Close()
+	_ = os.RemoveAll(dir)
 }
 
 // end kills the process and waits until it is gone, but not beyond ctx.
