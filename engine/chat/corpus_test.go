@@ -190,6 +190,12 @@ var corpusFormats = []struct {
 	{"nemotron", "<think></think>", []string{"NVIDIA-Nemotron-Nano-v2"}},
 	{"granite", "<think></think>", []string{"ibm-granite-granite-3.3-2B-Instruct"}},
 	{"lfm2", "<think></think>", []string{"LFM2.5-8B-A1B"}},
+	{"generic", "", []string{"CohereForAI-c4ai-command-r-plus-tool_use", "GigaChat3-10B-A1.8B", "GigaChat3.1-10B-A1.8B", "MiniMax-M1",
+		"unsloth-Apriel-1.5"}},
+	{"generic", "<|begin_assistant|>[BEGIN FINAL RESPONSE]", []string{"Apriel-1.6-15b-Thinker-fixed"}},
+	{"generic", "<seed:think></seed:think>", []string{"ByteDance-Seed-OSS"}},
+	{"generic", "<|think|><|end|>", []string{"upstage-Solar-Open-100B"}},
+	{"generic", "<think:opensource></think:opensource>", []string{"tencent-Hy3"}},
 	{"functionary", "", []string{"meetkai-functionary-medium-v3.1"}},
 }
 

@@ -284,9 +284,9 @@ func (p *prober) header() string {
 	return both
 }
 
-// fingerprints are strings that only templates of one output format have, in
-// the order in which they are looked for: all of one row must be there, and
-// none that it excludes.
+// fingerprints are strings that only models of one output format have, in the
+// order in which they are looked for: all of one row must be there, and not
+// the one that it excludes.
 var fingerprints = []struct {
 	format  string
 	all     []string
@@ -311,10 +311,13 @@ var fingerprints = []struct {
 	{format: "functionary", all: []string{"<function=", "</function>"}, without: "<parameter="},
 }
 
-// format picks the output format, by what its template says in so many words,
-// or by the syntax of the calls that it shows. A model whose template shows
-// tools in a syntax that no format reads is better off without that template's
-// help: it gets tools in the words of the fallback, as if its template had none.
+// genericFormat is made of the [Syntax] that the probe found.
+const genericFormat = "generic"
+
+// format picks the output format, by what the template says in so many words,
+// or by the syntax of the calls that it shows. Where neither tells how calls
+// are read, the model is better off without its template's help: it gets tools
+// in the words of the fallback, as if the template had none.
 func (p *prober) format() string {
 	caps := &p.t.caps
 	if p.t.info.Format != "" {
@@ -331,15 +334,20 @@ func (p *prober) format() string {
 			return fallbackFormat
 		case s.isBareJSON() && s.ArgumentsField == "parameters":
 			return "llama3"
+		case caps.Tools && s.readable():
+			return genericFormat
 		}
 	}
 	caps.Tools, caps.ToolCalls = false, false
 	return fallbackFormat
 }
 
-// has says whether the source holds all the words.
+// has says whether the source holds all the words, or the model has them as
+// control tokens: some templates leave the markup of calls to the client.
 func (p *prober) has(words ...string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(p.source, w) })
+	return !slices.ContainsFunc(words, func(w string) bool {
+		return !strings.Contains(p.source, w) && !slices.Contains(p.t.info.Control, w)
+	})
 }
 
 func cutLast(s, sep string) (before, after string, found bool) {

@@ -40,6 +40,24 @@ type Syntax struct {
 	NameField, ArgumentsField, IDField string
 
 	NameEnd, ArgumentStart, KeyEnd, ArgumentEnd string
+
+	odd bool // a second call or argument is written in another way
+}
+
+// readable says whether the markup alone tells where calls are and what is in
+// them.
+func (s *Syntax) readable() bool {
+	start := strings.TrimSpace(s.SectionStart + s.CallStart)
+	switch s.Kind {
+	case SyntaxJSON:
+		return start != ""
+	case SyntaxNamed:
+		return !s.odd && marker.MatchString(start) && s.NameEnd != ""
+	case SyntaxTagged:
+		return !s.odd && marker.MatchString(start) && strings.TrimSpace(s.ArgumentStart) != "" &&
+			strings.TrimSpace(s.KeyEnd) != "" && strings.TrimSpace(s.ArgumentEnd) != ""
+	}
+	return false
 }
 
 // isHermes says whether calls are JSON objects between <tool_call> tags.
@@ -58,7 +76,7 @@ func (c *Capabilities) example() string {
 	s := &c.Syntax
 	if c.ToolCalls && s.Kind == SyntaxNamed {
 		call := "function_name" + s.NameEnd + `{"argument_name": "value"}`
-		return strings.TrimSpace(s.SectionStart + s.CallStart + call + s.CallEnd + firstMarker(s.SectionEnd))
+		return strings.TrimSpace(s.SectionStart + s.CallStart + call + s.CallEnd + s.SectionEnd)
 	}
 	return fallbackExample
 }
@@ -162,6 +180,13 @@ func (p *prober) callSyntax(s *Syntax) {
 		more.Arguments = strings.TrimSuffix(more.Arguments, "}") + `, "` + probeKey2 + `": "` + probeValue2 + `"}`
 		pairs, _ := p.render(finished(user(probeUser), calling("", more)).withTools())
 		s.readTagged(one, between, pairs)
+	}
+	_, second, _ := strings.Cut(two, between+probeTool2)
+	markup := s.SectionStart + s.CallStart + s.NameEnd + s.ArgumentStart + s.ArgumentEnd
+	s.odd = between == "" || !strings.HasPrefix(second, s.NameEnd) ||
+		strings.Contains(markup, probeTool) || strings.Contains(markup, probeKey)
+	if end := firstMarker(s.SectionEnd); s.SectionStart != "" && end != "" {
+		s.SectionEnd = end // what follows ends the turn
 	}
 	s.nameIDs()
 }
