@@ -10,9 +10,13 @@ import (
 	"strings"
 )
 
-// goTests runs all tests of the main module that need no llama.cpp. The race
-// detector needs the C runtime, not llama.cpp.
+// goTests runs all tests of the main module that need no llama.cpp, those on
+// the chat templates of real models included. The race detector needs the C
+// runtime, not llama.cpp.
 func goTests(ctx context.Context, out io.Writer) (tally, error) {
+	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
+		return tally{}, err
+	}
 	args := []string{"go", "test", "-json", "-tags", "corpus", "./..."}
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(out, "no C compiler: the tests ran without the race detector")
