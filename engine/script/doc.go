@@ -5,7 +5,7 @@
 //
 //	models:
 //	  scripted:                       # the name that a client asks for
-//	    format: hermes                # output format that the parser expects; default plain
+//	    format: hermes                # one of chat.FormatNames, which the parser expects; default plain
 //	    context: 4096                 # tokens of prompt and answer; default 4096
 //	    vision: false                 # whether images are accepted
 //	    embedding: 8                  # dimension of made-up embeddings; default none

@@ -13,9 +13,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// formats are the output formats that a script may name.
-var formats = []string{"hermes", "llama3", "mistral", "gemma", "deepseek", "harmony", "plain"}
-
 const (
 	defaultContext = 4096
 
@@ -111,7 +108,7 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 		closed: make(chan struct{}),
 	}
 	err := mapping(n, fields{
-		"format":    oneOf(&m.info.Format, formats...),
+		"format":    oneOf(&m.info.Format, chat.FormatNames()...),
 		"context":   count(&m.info.Context, 1),
 		"vision":    boolean(&m.info.Vision),
 		"embedding": count(&m.embedding, 1),

@@ -73,6 +73,16 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestFormats loads every format that scripts were promised.
+func TestFormats(t *testing.T) {
+	for _, format := range []string{"hermes", "llama3", "mistral", "gemma", "deepseek", "harmony", "plain"} {
+		models, err := Load(strings.NewReader("models: {m: {format: " + format + ", replies: [{pieces: [a]}]}}"))
+		if err != nil || models[0].Info().Format != format {
+			t.Errorf("format %s: %v", format, err)
+		}
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	model := func(lines string) string { return "models:\n  m:\n" + lines }
 	reply := func(lines string) string { return model("    replies:\n      - pieces: [a]\n" + lines) }
@@ -90,7 +100,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"same model twice", "models:\n  m: {replies: [{pieces: [a]}]}\n  m: {replies: [{pieces: [a]}]}\n", `line 3: "m" stands here twice`},
 		{"empty name", "models:\n  '': {replies: [{pieces: [a]}]}\n", "line 2: a model needs a name"},
 		{"unknown model key", model("    temprature: 1\n"), `line 3: unknown key "temprature"`},
-		{"unknown format", model("    format: klingon\n"), `line 3: "klingon" is none of hermes,`},
+		{"unknown format", model("    format: klingon\n"), `line 3: "klingon" is none of `},
 		{"context not a number", model("    context: many\n"), "line 3: expected a whole number from 1"},
 		{"context quoted", model("    context: '8'\n"), "line 3: expected a whole number from 1"},
 		{"context zero", model("    context: 0\n"), "line 3: expected a whole number from 1"},
