@@ -20,8 +20,8 @@ test:
 
 # The cgo packages under the race detector: a second, slower build of llama.cpp.
 race:
-	file=$$($(TOOL) ./tools/fetch smollm2-135m) && \
-	DIGLOT_TEST_MODEL="$$file" $(TOOL) ./tools/build go test -race -tags llamacpp ./engine/llamacpp/... ./cmd/...
+	$(TOOL) ./tools/fetch smollm2-135m
+	$(TOOL) ./tools/build go test -race -tags llamacpp ./engine/llamacpp/... ./cmd/...
 
 bench: build
 	file=$$($(TOOL) ./tools/fetch $(MODEL)) && \

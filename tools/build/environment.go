@@ -16,10 +16,6 @@ const llamaModule = "github.com/ollama/ollama"
 // environment is this process's environment with cgo on and set for
 // llama.cpp.
 func environment(ctx context.Context) ([]string, error) {
-	root, err := output(ctx, "go", "list", "-m", "-f", "{{.Dir}}")
-	if err != nil {
-		return nil, err
-	}
 	if _, err := output(ctx, "go", "mod", "download", llamaModule); err != nil {
 		return nil, err
 	}
@@ -29,27 +25,21 @@ func environment(ctx context.Context) ([]string, error) {
 	}
 	return append(os.Environ(),
 		"CGO_ENABLED=1",
-		"CGO_CPPFLAGS="+strings.Join(preprocessorFlags(root, llama), " "),
+		"CGO_CPPFLAGS="+strings.Join(preprocessorFlags(llama), " "),
 		"CGO_CFLAGS="+optimise(runtime.GOARCH),
 		"CGO_CXXFLAGS="+optimise(runtime.GOARCH),
 	), nil
 }
 
-// preprocessorFlags says where the headers are: our own, llama.cpp's public
-// ones for engine/llamacpp, and, on a Mac, Homebrew's.
-func preprocessorFlags(root, llama string) []string {
-	flags := []string{
-		"-I" + filepath.Join(root, "engine/llamacpp/include"),
+// preprocessorFlags says where llama.cpp's public headers are.
+func preprocessorFlags(llama string) []string {
+	return []string{
 		"-I" + filepath.Join(llama, "llama/llama.cpp/include"),
 		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/include"),
 		// The module's own build leaves weight repacking out; with it,
 		// prompts are read a tenth faster.
 		"-DGGML_USE_CPU_REPACK",
 	}
-	if homebrew := "/opt/homebrew/include"; runtime.GOOS == "darwin" && exists(homebrew) {
-		flags = append(flags, "-I"+homebrew)
-	}
-	return flags
 }
 
 // optimise names the CPU at hand: llama.cpp's plain build knows no vector
@@ -61,9 +51,20 @@ func optimise(arch string) string {
 	return "-O3 -march=native"
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+// findCompiler asks early for what cgo would miss late, with a worse message.
+func findCompiler() error {
+	candidates := []string{"g++", "clang++"}
+	if own := os.Getenv("CXX"); own != "" {
+		candidates = []string{strings.Fields(own)[0]}
+	}
+	for _, name := range candidates {
+		if _, err := exec.LookPath(name); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("llama.cpp needs a C++ compiler, and there is no %s "+
+		"(Debian: apt-get install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)",
+		strings.Join(candidates, " or "))
 }
 
 // output runs a command and returns what it printed; an error carries what

@@ -7,9 +7,8 @@ import (
 )
 
 func TestPreprocessorFlags(t *testing.T) {
-	got := preprocessorFlags("/project", "/module")
+	got := preprocessorFlags("/module")
 	for _, want := range []string{
-		"-I/project/engine/llamacpp/include",
 		"-I/module/llama/llama.cpp/include",
 		"-I/module/ml/backend/ggml/ggml/include",
 		"-DGGML_USE_CPU_REPACK",
@@ -28,5 +27,12 @@ func TestOptimise(t *testing.T) {
 		if got := optimise(tt.arch); got != tt.want {
 			t.Errorf("optimise(%s) = %q, want %q", tt.arch, got, tt.want)
 		}
+	}
+}
+
+func TestFindCompilerNamesWhatIsMissing(t *testing.T) {
+	t.Setenv("CXX", "no-such-compiler -O3")
+	if err := findCompiler(); err == nil || !strings.Contains(err.Error(), "no-such-compiler") {
+		t.Errorf("got %v, want an error that names the compiler", err)
 	}
 }

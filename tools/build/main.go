@@ -1,14 +1,14 @@
-// Command build prepares this machine for compiling llama.cpp, and compiles.
+// Command build compiles what needs llama.cpp.
 //
 //	go run ./tools/build                 builds bin/diglot with the llama.cpp engine
 //	go run ./tools/build go test ARGS    runs any command in the same environment
 //
-// The Go package that carries llama.cpp lacks three vendored headers. Two
-// come from the system and are installed where apt-get can do it; the third
-// is our own, in engine/llamacpp/include. Flags reach code of another module
-// only through the environment, which is why this is a program and not a
-// #cgo line. They decide the key of Go's build cache, so that everything that
-// compiles llama.cpp goes through here and compiles it once.
+// It needs a C++ compiler and nothing else: llama.cpp comes as a Go module,
+// and engine/llamacpp uses the part of it that is complete in itself. Flags
+// reach code of another module only through the environment, which is why
+// this is a program and not a #cgo line. They are a part of the key of Go's
+// build cache, so that everything that compiles llama.cpp goes through here
+// and compiles it once.
 package main
 
 import (
@@ -29,14 +29,14 @@ func main() {
 	}
 }
 
-// run makes the machine ready and executes command in the cgo environment;
-// an empty command is the build of bin/diglot.
+// run executes command in the cgo environment; an empty command is the build
+// of bin/diglot.
 func run(ctx context.Context, command []string) error {
-	env, err := environment(ctx)
-	if err != nil {
+	if err := findCompiler(); err != nil {
 		return err
 	}
-	if err := installHeaders(ctx, env); err != nil {
+	env, err := environment(ctx)
+	if err != nil {
 		return err
 	}
 	if len(command) == 0 {
