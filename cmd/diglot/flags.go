@@ -1,0 +1,96 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// parse reads a command's flags; nothing may follow them. Help goes to help.
+func parse(flags *flag.FlagSet, args []string, help io.Writer) error {
+	flags.SetOutput(io.Discard) // run prints the error, once
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(help)
+		flags.PrintDefaults()
+		return err
+	case err != nil:
+		return wrongUsage("%s: %v", flags.Name(), err)
+	case flags.NArg() > 0:
+		return wrongUsage("%s: unexpected argument %q", flags.Name(), flags.Arg(0))
+	}
+	return nil
+}
+
+// list is a flag that may be repeated.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, " ") }
+
+func (l *list) Set(value string) error {
+	if value == "" {
+		return errors.New("empty value")
+	}
+	*l = append(*l, value)
+	return nil
+}
+
+// modelFile is what one --model says.
+type modelFile struct{ name, path string }
+
+func (m modelFile) String() string { return m.name + "=" + m.path }
+
+// modelFiles is a flag NAME=FILE that may be repeated.
+type modelFiles []modelFile
+
+func (m *modelFiles) String() string { return fmt.Sprint(*m) }
+
+func (m *modelFiles) Set(value string) error {
+	name, path, ok := strings.Cut(value, "=")
+	if !ok || name == "" || path == "" {
+		return errors.New("want NAME=FILE")
+	}
+	*m = append(*m, modelFile{name, path})
+	return nil
+}
+
+// size is a flag for a number of at least 1; 0 says that it was not given.
+type size int
+
+func (s *size) String() string { return strconv.Itoa(int(*s)) }
+
+func (s *size) Set(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 1 {
+		return errors.New("want a whole number of at least 1")
+	}
+	*s = size(n)
+	return nil
+}
+
+// limits are the flags that say what a model may use. serve hands them on to
+// the runners.
+type limits struct{ threads, parallel, context size }
+
+func (l *limits) register(flags *flag.FlagSet) {
+	flags.Var(&l.threads, "threads", "`threads` that compute (default the physical cores)")
+	flags.Var(&l.parallel, "parallel", "`requests` that one model computes at the same time (default 8)")
+	flags.Var(&l.context, "context", "`tokens` that one request may use, prompt and answer (default what the model was trained with, as far as memory allows)")
+}
+
+// args are the flags that make the same limits.
+func (l limits) args() []string {
+	var args []string
+	for _, f := range []struct {
+		name  string
+		value size
+	}{{"--threads", l.threads}, {"--parallel", l.parallel}, {"--context", l.context}} {
+		if f.value > 0 {
+			args = append(args, f.name, f.value.String())
+		}
+	}
+	return args
+}

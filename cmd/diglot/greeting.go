@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// greet prints where each style is, and a command for each that works when
+// it is pasted into a shell.
+func greet(ctx context.Context, w io.Writer, addr net.Addr, e engine.Engine, o *serveOptions) error {
+	model, err := firstModel(ctx, e, o)
+	if err != nil {
+		return err
+	}
+	quoted, err := json.Marshal(model)
+	if err != nil {
+		return err
+	}
+	base := "http://" + reachable(addr)
+	key := ""
+	if len(o.keys) > 0 {
+		key = ` -H "Authorization: Bearer $DIGLOT_API_KEY"`
+	}
+	curl := func(path, body string) string {
+		return fmt.Sprintf("curl -sN %s%s -H 'Content-Type: application/json'%s -d '%s'",
+			base, path, key, strings.ReplaceAll(body, "'", `'\''`))
+	}
+	const messages = `"messages":[{"role":"user","content":"Say hello."}]`
+	fmt.Fprintf(w, `
+OpenAI style, base URL %[1]s/v1
+  %[2]s
+
+Anthropic style, base URL %[1]s
+  %[3]s
+
+`,
+		base,
+		curl("/v1/chat/completions", fmt.Sprintf(`{"model":%s,"max_tokens":64,%s}`, quoted, messages)),
+		curl("/v1/messages", fmt.Sprintf(`{"model":%s,"max_tokens":64,"stream":true,%s}`, quoted, messages)))
+	return nil
+}
+
+// firstModel is the model that the user named first.
+func firstModel(ctx context.Context, e engine.Engine, o *serveOptions) (string, error) {
+	if len(o.models) > 0 {
+		return o.models[0].name, nil
+	}
+	models, err := e.Models(ctx)
+	if err != nil {
+		return "", err
+	}
+	return models[0].Name, nil
+}
+
+// reachable is the address to ask for what listens on addr: where that is
+// all of the machine's addresses, its own.
+func reachable(addr net.Addr) string {
+	host, port, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
+}

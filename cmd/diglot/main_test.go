@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// execute runs a command line to its end and returns what it prints.
+func execute(ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(ctx, args, environment{stdout: &out, stderr: &err, getenv: func(string) string { return "" }})
+	return status, out.String(), err.String()
+}
+
+// write makes a file for one test.
+func write(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCommandLines(t *testing.T) {
+	good := write(t, "good.yaml", "models: {m: {replies: [{pieces: [hello]}]}}")
+	twice := write(t, "twice.yaml", "models: {m: {replies: [{pieces: []}]}, n: {replies: [{pieces: []}]}, 'm:latest': {replies: [{pieces: []}]}}")
+	bad := write(t, "bad.yaml", "models:\n  m: {replies: [{peaces: [hello]}]}")
+	notGGUF := write(t, "not.gguf", "GIF89a and more")
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string // in what is printed
+	}{
+		{"no command", nil, 2, "a command is missing"},
+		{"unknown command", []string{"sreve"}, 2, `there is no command "sreve"`},
+		{"help", []string{"help"}, 0, "Usage:"},
+		{"help of serve", []string{"serve", "--help"}, 0, "-listen"},
+		{"version", []string{"version"}, 0, "built with go1."},
+		{"version with more", []string{"version", "x"}, 2, `unexpected argument "x"`},
+		{"unknown flag", []string{"serve", "--speed", "9"}, 2, "flag provided but not defined: -speed"},
+		{"argument", []string{"serve", "--script", good, "x"}, 2, `unexpected argument "x"`},
+		{"nothing to serve", []string{"serve"}, 2, "nothing to serve"},
+		{"model without a name", []string{"serve", "--model", "a.gguf"}, 2, "want NAME=FILE"},
+		{"model without a file", []string{"serve", "--model", "a="}, 2, "want NAME=FILE"},
+		{"profile", []string{"serve", "--script", good, "--profile", "lax"}, 2, `--profile is "lax"`},
+		{"listen", []string{"serve", "--script", good, "--listen", "8484"}, 2, `--listen is "8484", not HOST:PORT`},
+		{"threads", []string{"serve", "--script", good, "--threads", "0"}, 2, "at least 1"},
+		{"parallel", []string{"serve", "--script", good, "--parallel", "-1"}, 2, "at least 1"},
+		{"context", []string{"serve", "--script", good, "--context", "4k"}, 2, "at least 1"},
+		{"empty key", []string{"serve", "--script", good, "--api-key", ""}, 2, "empty value"},
+		{"missing script", []string{"serve", "--script", missing}, 1, "no such file"},
+		{"broken script", []string{"serve", "--script", bad}, 1, `bad.yaml: line 2: unknown key "peaces"`},
+		{"trace in a missing folder", []string{"serve", "--script", good, "--trace", filepath.Join(missing, "t")}, 1, "no such file"},
+		{"port in use", []string{"serve", "--script", good, "--listen", "256.0.0.1:1"}, 1, "256.0.0.1"},
+		{"missing model", []string{"serve", "--model", "m=" + missing}, 1, `model "m"`},
+		{"broken model", []string{"serve", "--model", "m=" + notGGUF}, 1, `model "m"`},
+		{"model named twice", []string{"serve", "--script", twice}, 1, `model "m:latest" is named twice`},
+		{"runner by hand", []string{"runner"}, 2, "this command is for diglot serve to start"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			status, stdout, stderr := execute(t.Context(), tt.args...)
+			if status != tt.status {
+				t.Errorf("status %d, want %d", status, tt.status)
+			}
+			if !strings.Contains(stdout+stderr, tt.want) {
+				t.Errorf("printed %q and %q, want %q", stdout, stderr, tt.want)
+			}
+			if status != 0 && stdout != "" {
+				t.Errorf("an error prints %q on standard output", stdout)
+			}
+		})
+	}
+}
+
+func TestServeOptions(t *testing.T) {
+	env := environment{getenv: func(name string) string {
+		return map[string]string{"DIGLOT_API_KEY": "from the environment"}[name]
+	}}
+	got, err := parseServe([]string{
+		"--listen", "localhost:1", "--model", "a=b=c.gguf", "--model", "d=e", "--script", "f",
+		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
+		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o", "--allow-host", "h",
+	}, env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &serveOptions{
+		listen:  "localhost:1",
+		models:  modelFiles{{"a", "b=c.gguf"}, {"d", "e"}},
+		script:  "f",
+		limits:  limits{threads: 2, parallel: 3, context: 4},
+		profile: "document",
+		strict:  true,
+		trace:   "g",
+		keys:    list{"k", "l", "from the environment"},
+		origins: list{"https://o"},
+		hosts:   list{"h"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{})); diff != "" {
+		t.Errorf("options (-want +got):\n%s", diff)
+	}
+	command := runnerCommand("p", got.models[0], got.limits)
+	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf", "--threads", "2", "--parallel", "3", "--context", "4"}, command); diff != "" {
+		t.Errorf("command of the runner (-want +got):\n%s", diff)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		info debug.BuildInfo
+		want string
+	}{
+		{
+			"without llama.cpp",
+			debug.BuildInfo{GoVersion: "go1.27", Main: debug.Module{Version: "v1.2.3"}},
+			"diglot v1.2.3\nbuilt with go1.27\nno llama.cpp in this build: it serves scripts only\n",
+		},
+		{
+			"with llama.cpp, from a checkout",
+			debug.BuildInfo{
+				GoVersion: "go1.27",
+				Main:      debug.Module{Version: "(devel)"},
+				Deps:      []*debug.Module{{Path: "a", Version: "v1"}, {Path: binding, Version: "v0.17.4"}},
+				Settings:  []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}},
+			},
+			"diglot (devel)\nrevision abc, modified\nbuilt with go1.27\nllama.cpp of github.com/ollama/ollama v0.17.4\n",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			printVersion(&out, &tt.info)
+			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+				t.Errorf("printed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/script"
+	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/openapi"
+)
+
+const (
+	// grace is how long running requests may go on after a signal.
+	grace = 10 * time.Second
+
+	// headerTimeout is how long a client may take to send its headers. There
+	// is none for bodies and replies: both may take as long as they need.
+	headerTimeout = 10 * time.Second
+
+	idleTimeout = 2 * time.Minute
+)
+
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	listen  string
+	models  modelFiles
+	script  string
+	limits  limits
+	profile string
+	strict  bool
+	trace   string
+	keys    list
+	origins list
+	hosts   list
+}
+
+func parseServe(args []string, env environment) (*serveOptions, error) {
+	var o serveOptions
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8484", "`HOST:PORT` to listen on")
+	flags.Var(&o.models, "model", "`NAME=FILE` of a GGUF model to serve; may be repeated")
+	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
+	o.limits.register(flags)
+	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`default` or document: serve what clients need, or to the letter of the interface document")
+	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
+	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
+	flags.Var(&o.keys, "api-key", "`KEY` that clients must send; may be repeated; also from DIGLOT_API_KEY (default any)")
+	flags.Var(&o.origins, "allow-origin", "`ORIGIN` of browser pages to let in besides those on this machine; may be repeated; * for all")
+	flags.Var(&o.hosts, "allow-host", "`NAME` to answer to in the Host header besides local ones; may be repeated")
+	if err := parse(flags, args, env.stdout); err != nil {
+		return nil, err
+	}
+	if key := env.getenv("DIGLOT_API_KEY"); key != "" {
+		o.keys = append(o.keys, key)
+	}
+	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
+		return nil, wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
+	}
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return nil, wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
+	}
+	if len(o.models) == 0 && o.script == "" {
+		return nil, wrongUsage("serve: nothing to serve; give --model NAME=FILE.gguf or --script FILE")
+	}
+	return &o, nil
+}
+
+// serve serves until ctx ends.
+func serve(ctx context.Context, args []string, env environment) error {
+	o, err := parseServe(args, env)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(env.stderr, nil))
+
+	// Requests that run when ctx ends are given their time, and so are the
+	// processes that they run in.
+	e, closeEngine, err := openEngine(context.WithoutCancel(ctx), o, log)
+	if err != nil {
+		return err
+	}
+	defer closeEngine()
+	trace, closeTrace, err := openTrace(o.trace)
+	if err != nil {
+		return err
+	}
+	defer closeTrace()
+	handler, err := handlers.New(handlers.Config{
+		Engine:       e,
+		Log:          log,
+		Profile:      openapi.Profile(o.profile),
+		Strict:       o.strict,
+		APIKeys:      o.keys,
+		Listen:       o.listen,
+		AllowHosts:   o.hosts,
+		AllowOrigins: o.origins,
+		Trace:        trace,
+	})
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stderr, "listening on http://%s\n", l.Addr())
+	if err := greet(ctx, env.stdout, l.Addr(), e, o); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return serveHTTP(ctx, l, handler, log)
+}
+
+// serveHTTP serves until ctx ends, and then for as long as requests run, but
+// no longer than grace.
+func serveHTTP(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
+	server := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	log.Info("shutting down")
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	if err := server.Shutdown(ending); err != nil {
+		log.Warn("requests were cut off", "after", grace)
+		return server.Close()
+	}
+	return nil
+}
+
+// openEngine makes the engine of everything that o names.
+func openEngine(ctx context.Context, o *serveOptions, log *slog.Logger) (engine.Engine, func(), error) {
+	scripted, err := openScript(o.script, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	supervised, err := openRunners(ctx, o, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := append(engine.Mux{supervised}, scripted...)
+	if err := checkNames(ctx, e); err != nil {
+		return nil, nil, errors.Join(err, supervised.Close())
+	}
+	return e, func() { _ = supervised.Close() }, nil
+}
+
+// checkNames finds a model of a script that has the name of another model.
+func checkNames(ctx context.Context, e engine.Engine) error {
+	models, err := e.Models(ctx)
+	if err != nil {
+		return err
+	}
+	for i, m := range models {
+		if slices.ContainsFunc(models[:i], func(other engine.Model) bool { return engine.SameModel(m.Name, other.Name) }) {
+			return fmt.Errorf("model %q is named twice", m.Name)
+		}
+	}
+	return nil
+}
+
+// openScript makes an engine in this process of each model of a script.
+func openScript(path string, log *slog.Logger) (engine.Mux, error) {
+	if path == "" {
+		return nil, nil
+	}
+	models, err := script.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("script: %w", err)
+	}
+	var all engine.Mux
+	for _, m := range models {
+		e, err := chat.New(m, log, time.Now)
+		if err != nil {
+			return nil, fmt.Errorf("script: model %q: %w", m.Info().Name, err)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// openRunners makes the engine that runs each model file in its process. A
+// file that cannot be a model is told now, not to the first client.
+func openRunners(ctx context.Context, o *serveOptions, log *slog.Logger) (*runner.Engine, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	config := runner.Config{Log: log}
+	for _, m := range o.models {
+		if err := llamacpp.Check(m.path); err != nil {
+			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)
+		}
+		config.Models = append(config.Models, runner.Model{
+			Name:    m.name,
+			File:    m.path,
+			Command: runnerCommand(program, m, o.limits),
+		})
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && len(o.models) > 0 && llamacppModule(info) == nil {
+		return nil, errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
+	}
+	return runner.New(ctx, config)
+}
+
+// openTrace opens the trace file, for its owner alone: it holds prompts.
+func openTrace(path string) (io.Writer, func(), error) {
+	if path == "" {
+		return nil, func() {}, nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, func() { _ = f.Close() }, nil
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/handlers"
+)
+
+// TestMain makes the test binary the process of a scripted model, where a
+// test asks for it, or the program itself.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "scripted" {
+		err := runner.RunChild(context.Background(), func(context.Context) (engine.Engine, error) {
+			return openScript(os.Args[2], slog.New(slog.DiscardHandler))
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == "runner" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// server is a running diglot serve.
+type server struct {
+	url    string
+	stdout *output
+	stop   context.CancelFunc
+	ended  chan int // the exit status
+}
+
+// output is a buffer for two goroutines.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// start runs diglot serve on a free port until the test ends.
+func start(t *testing.T, args ...string) *server {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &server{stdout: &output{}, stop: cancel, ended: make(chan int, 1)}
+	stderr, out := io.Pipe()
+	go func() {
+		args := append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
+		s.ended <- run(ctx, args, environment{stdout: s.stdout, stderr: out, getenv: func(string) string { return "" }})
+		_ = out.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		_, _ = io.Copy(io.Discard, stderr)
+	})
+	lines := bufio.NewReader(stderr)
+	line, err := lines.ReadString('\n')
+	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if !ok {
+		t.Fatalf("the first line is %q, error %v", line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	s.url = url
+	return s
+}
+
+// post sends a JSON body and returns the reply, whose body the caller reads.
+func post(t *testing.T, url, body string) *http.Response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	reply, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reply.Body.Close() })
+	return reply
+}
+
+// styles are the two ways to ask for a stream.
+var styles = []struct{ name, path, body, crash, end string }{
+	{
+		"openai", "/v1/chat/completions",
+		`{"model": "m", "stream": true, "messages": [{"role": "user", "content": %q}]}`,
+		`data: {"error":`, "data: [DONE]",
+	},
+	{
+		"anthropic", "/v1/messages",
+		`{"model": "m", "stream": true, "max_tokens": 9, "messages": [{"role": "user", "content": %q}]}`,
+		"event: error", "event: message_stop",
+	},
+}
+
+// TestGreeting pastes the printed commands into a shell, where curl is a
+// function that shows its arguments.
+func TestGreeting(t *testing.T) {
+	script := write(t, "script.yaml", `models: {"it's": {replies: [{pieces: [Hello, " there"]}]}}`)
+	s := start(t, "--script", script)
+	// A reply means that the greeting is complete.
+	_ = post(t, s.url+"/v1/messages", "{}")
+	var commands []string
+	for line := range strings.Lines(s.stdout.String()) {
+		if command, ok := strings.CutPrefix(strings.TrimSpace(line), "curl "); ok {
+			commands = append(commands, "curl "+command)
+		}
+	}
+	if len(commands) != 2 {
+		t.Fatalf("%d commands, want one for each style:\n%s", len(commands), s.stdout)
+	}
+	for _, command := range commands {
+		shown, err := exec.CommandContext(t.Context(), "sh", "-c", `curl() { printf '%s\0' "$@"; }; `+command).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		args := strings.Split(strings.TrimSuffix(string(shown), "\x00"), "\x00")
+		reply := post(t, args[1], args[len(args)-1])
+		body, err := io.ReadAll(reply.Body)
+		if err != nil || reply.StatusCode != http.StatusOK || !strings.Contains(string(body), "Hello") {
+			t.Errorf("%s\nstatus %d, error %v:\n%s", command, reply.StatusCode, err, body)
+		}
+	}
+	if !strings.Contains(s.stdout.String(), "base URL "+s.url+"/v1\n") || !strings.Contains(s.stdout.String(), "base URL "+s.url+"\n") {
+		t.Errorf("the base URLs are not in:\n%s", s.stdout)
+	}
+}
+
+func TestReachable(t *testing.T) {
+	for _, tt := range []struct{ addr, want string }{
+		{"127.0.0.1:8", "127.0.0.1:8"}, {"0.0.0.0:8", "127.0.0.1:8"}, {"[::]:8", "127.0.0.1:8"}, {"[::1]:8", "[::1]:8"}, {"10.0.0.1:8", "10.0.0.1:8"},
+	} {
+		addr, err := net.ResolveTCPAddr("tcp", tt.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reachable(addr); got != tt.want {
+			t.Errorf("%s is reached at %s, want %s", tt.addr, got, tt.want)
+		}
+	}
+}
+
+// TestShutdown ends the server while a reply is being sent: the reply is
+// sent to its end.
+func TestShutdown(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [first, {sleep: 50ms}, last]}]}}`)
+	for _, style := range styles {
+		t.Run(style.name, func(t *testing.T) {
+			s := start(t, "--script", script)
+			body := bufio.NewReader(post(t, s.url+style.path, fmt.Sprintf(style.body, "hello")).Body)
+			readUntil(t, body, "first")
+			s.stop()
+			rest, err := io.ReadAll(body)
+			if err != nil || !strings.Contains(string(rest), "last") || !strings.Contains(string(rest), style.end) {
+				t.Errorf("error %v after:\n%s", err, rest)
+			}
+			if status := <-s.ended; status != 0 {
+				t.Errorf("exit status %d", status)
+			}
+			if conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://")); err == nil {
+				_ = conn.Close()
+				t.Error("the server still listens")
+			}
+		})
+	}
+}
+
+func TestTrace(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
+	trace := filepath.Join(t.TempDir(), "trace")
+	s := start(t, "--script", script, "--trace", trace)
+	for _, style := range styles {
+		if _, err := io.ReadAll(post(t, s.url+style.path, fmt.Sprintf(style.body, "hello")).Body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.stop()
+	<-s.ended
+	content, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	if len(lines) != len(styles) {
+		t.Errorf("%d lines, want %d", len(lines), len(styles))
+	}
+	for _, line := range lines {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry["model"] != "m" || entry["prompt"] == "" {
+			t.Errorf("line %s, error %v", line, err)
+		}
+	}
+	if info, err := os.Stat(trace); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, error %v; the trace holds prompts", info.Mode(), err)
+	}
+}
+
+// TestKilledRunner kills the process of a model while it answers: a client
+// of each style gets its style's error frame, and the next request works.
+func TestKilledRunner(t *testing.T) {
+	script := write(t, "script.yaml", `
+models:
+  m:
+    replies:
+      - when: {contains: stall}
+        pieces: [first]
+        finish: stall
+      - pieces: [hello]
+`)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	log := slog.New(slog.DiscardHandler)
+	e, err := runner.New(t.Context(), runner.Config{Log: log, Models: []runner.Model{{
+		Name:    "m",
+		Command: []string{"sh", "-c", `echo $$ > "$1"; exec "$2" scripted "$3"`, "sh", pidFile, os.Args[0], script},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	handler, err := handlers.New(handlers.Config{Engine: e, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(handler)
+	defer s.Close()
+	for _, style := range styles {
+		t.Run(style.name, func(t *testing.T) {
+			body := bufio.NewReader(post(t, s.URL+style.path, fmt.Sprintf(style.body, "stall")).Body)
+			readUntil(t, body, "first")
+			kill(t, pidFile)
+			rest, err := io.ReadAll(body)
+			if err != nil || !strings.Contains(string(rest), style.crash) {
+				t.Errorf("error %v after:\n%s", err, rest)
+			}
+			reply := post(t, s.URL+style.path, fmt.Sprintf(style.body, "hello"))
+			next, err := io.ReadAll(reply.Body)
+			if err != nil || !strings.Contains(string(next), style.end) {
+				t.Errorf("the next request: status %d, error %v:\n%s", reply.StatusCode, err, next)
+			}
+		})
+	}
+}
+
+// readUntil reads lines until one holds text.
+func readUntil(t *testing.T, r *bufio.Reader, text string) {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		if strings.Contains(line, text) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("no %q: %v", text, err)
+		}
+	}
+}
+
+func kill(t *testing.T, pidFile string) {
+	t.Helper()
+	content, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	process, err := os.FindProcess(pid)
+	if err == nil {
+		err = process.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

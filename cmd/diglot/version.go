@@ -1,0 +1,60 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+)
+
+// version prints what this program is made of.
+func version(args []string, env environment) error {
+	if err := parse(flag.NewFlagSet("version", flag.ContinueOnError), args, env.stdout); err != nil {
+		return err
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return fmt.Errorf("this program was built without module support, and does not know its version")
+	}
+	printVersion(env.stdout, info)
+	return nil
+}
+
+// binding is the module that carries llama.cpp.
+const binding = "github.com/ollama/ollama"
+
+func printVersion(w io.Writer, info *debug.BuildInfo) {
+	fmt.Fprintln(w, "diglot", info.Main.Version)
+	if revision := setting(info, "vcs.revision"); revision != "" {
+		if setting(info, "vcs.modified") == "true" {
+			revision += ", modified"
+		}
+		fmt.Fprintln(w, "revision", revision)
+	}
+	fmt.Fprintln(w, "built with", info.GoVersion)
+	if m := llamacppModule(info); m != nil {
+		fmt.Fprintf(w, "llama.cpp of %s %s\n", m.Path, m.Version)
+	} else {
+		fmt.Fprintln(w, "no llama.cpp in this build: it serves scripts only")
+	}
+}
+
+// llamacppModule is the module that llama.cpp came from; nil in a build
+// without it.
+func llamacppModule(info *debug.BuildInfo) *debug.Module {
+	i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == binding })
+	if i < 0 {
+		return nil
+	}
+	return info.Deps[i]
+}
+
+func setting(info *debug.BuildInfo, key string) string {
+	for _, s := range info.Settings {
+		if s.Key == key {
+			return s.Value
+		}
+	}
+	return ""
+}
