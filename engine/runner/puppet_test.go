@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 		switch os.Args[2] {
 		case "broken":
 			return nil, errors.New("/secret/path: not a model")
+		case "scripted":
+			return scripted()
 		case "dies":
 			os.Exit(7)
 		}
