@@ -144,11 +144,15 @@ type session struct {
 	size       int // of the vocabulary
 	rows       int // of the batch
 	partial    bool
+	governor   *governor
+	sink       *logSink
 }
 
 // sessionConfig says how big a session is.
 type sessionConfig struct {
-	cells, sequences, rows, threads int
+	cells, sequences, rows int
+	governor               *governor
+	sink                   *logSink
 }
 
 // newSession returns nil where llama.cpp fails, for want of memory mostly.
@@ -158,8 +162,8 @@ func newSession(w *weights, c sessionConfig) *session {
 	params.n_batch = C.uint32_t(c.rows)
 	params.n_ubatch = C.uint32_t(c.rows)
 	params.n_seq_max = C.uint32_t(c.sequences)
-	params.n_threads = C.int32_t(c.threads)
-	params.n_threads_batch = C.int32_t(c.threads)
+	params.n_threads = C.int32_t(c.governor.most)
+	params.n_threads_batch = C.int32_t(c.governor.most)
 	// One pool of cells: without it each sequence has its own part of the
 	// cache, and sharing a part of a text aborts the process.
 	params.kv_unified = true
@@ -182,6 +186,8 @@ func newSession(w *weights, c sessionConfig) *session {
 		size:       int(C.llama_vocab_n_tokens(w.vocab)),
 		rows:       c.rows,
 		partial:    !w.recurrent(),
+		governor:   c.governor,
+		sink:       c.sink,
 	}
 }
 
@@ -208,6 +214,8 @@ func (s *session) decode(batch []entry) decoded {
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
+	threads := C.int32_t(s.governor.threads())
+	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch C.shim_decode(s.ctx, s.batch) {
 	case 0:
 		return decodedAll
@@ -241,5 +249,12 @@ func (s *session) whole(id int) bool {
 	return C.llama_memory_seq_pos_min(s.memory, C.llama_seq_id(id)) == 0
 }
 
-func (s *session) interrupt() { s.interrupts.raise() }
-func (s *session) resume()    { s.interrupts.lower() }
+func (s *session) interrupt() {
+	s.sink.quiet.Store(true)
+	s.interrupts.raise()
+}
+
+func (s *session) resume() {
+	s.sink.quiet.Store(false)
+	s.interrupts.lower()
+}

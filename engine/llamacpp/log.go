@@ -11,6 +11,7 @@ import (
 	"runtime/cgo"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // logSink puts llama.cpp's log, which comes in fragments, together into
@@ -19,17 +20,18 @@ import (
 type logSink struct {
 	log *slog.Logger
 
+	// quiet is set while a decode is interrupted on purpose: llama.cpp
+	// reports that as errors.
+	quiet atomic.Bool
+
 	mu     sync.Mutex
 	level  slog.Level
 	line   strings.Builder
 	errors []string
 }
 
-// The levels of ggml.h.
+// The levels of ggml.h that matter here.
 const (
-	ggmlDebug    = 1
-	ggmlInfo     = 2
-	ggmlWarn     = 3
 	ggmlError    = 4
 	ggmlContinue = 5 // of the fragment before
 )
@@ -42,8 +44,8 @@ func llamacppLog(handle C.uintptr_t, level C.int32_t, text *C.char) {
 	}
 }
 
-// write adds a fragment. llama.cpp's own information is for people who
-// debug it: only warnings and errors keep their level.
+// write adds a fragment. llama.cpp's own information, and its warnings, are
+// for people who debug it: only errors keep their level.
 func (s *logSink) write(level int, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,8 +53,6 @@ func (s *logSink) write(level int, text string) {
 	case ggmlContinue:
 	case ggmlError:
 		s.level = slog.LevelError
-	case ggmlWarn:
-		s.level = slog.LevelWarn
 	default:
 		s.level = slog.LevelDebug
 	}
@@ -72,6 +72,9 @@ func (s *logSink) flush() {
 	s.line.Reset()
 	if line == "" {
 		return
+	}
+	if s.quiet.Load() {
+		s.level = slog.LevelDebug
 	}
 	s.log.Log(context.Background(), s.level, line)
 	if s.level == slog.LevelError && len(s.errors) < 20 {

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"os"
 	"runtime/cgo"
+
+	"github.com/diglot/diglot/engine/chat"
 )
 
 // Open loads a model. Its errors are for the log: they say what is wrong
@@ -61,26 +63,38 @@ func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, erro
 	if !w.generates() {
 		return nil, errors.New("the model does not generate text")
 	}
-	vocab, err := w.vocabulary()
-	if err != nil {
-		return nil, err
-	}
 	stat, err := os.Stat(options.Path)
 	if err != nil {
 		return nil, err
 	}
 	limit, pool := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()))
+	m, err := assemble(w, options, sink, limit, pool)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, sink.reason())
+	}
+	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, limit)
+	return m, nil
+}
+
+// assemble starts the loop over w, with a pool of so many cells of which
+// one request may use limit.
+func assemble(w *weights, options Options, sink *logSink, limit, pool int) (*Model, error) {
+	vocab, err := w.vocabulary()
+	if err != nil {
+		return nil, err
+	}
 	session := newSession(w, sessionConfig{
 		cells:     pool,
 		sequences: sequenceIDs(options.Parallel, !w.recurrent()),
 		rows:      readAlone,
-		threads:   options.Threads,
+		governor:  newGovernor(options),
+		sink:      sink,
 	})
 	if session == nil {
-		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens: %s", pool, sink.reason())
+		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens", pool)
 	}
 	m := &Model{
-		info:     describe(options.Path, stat.ModTime(), file, vocab, limit),
+		info:     chat.Info{Context: limit},
 		vocab:    vocab,
 		tokenize: w.tokenize,
 		loop:     newLoop(session, vocab, options.Parallel, limit, pool, options.Log),

@@ -1,20 +1,14 @@
 package llamacpp
 
-import (
-	"bytes"
-	"log/slog"
-	"os"
-	"runtime"
-)
+import "log/slog"
 
 // Options says what to load and what it may use.
 type Options struct {
 	// Path is the GGUF file; of a file that is split into parts, the first.
 	Path string
 
-	// Threads that compute; 0: one for each physical core. llama.cpp's
-	// threads wait for each other in a busy loop: with more of them than
-	// free cores, everything is slower by an order of magnitude.
+	// Threads that compute; 0: one for each physical core, and fewer while
+	// other programs keep the machine busy.
 	Threads int
 
 	// Parallel is how many requests are computed at the same time; more wait.
@@ -27,6 +21,8 @@ type Options struct {
 
 	// Log gets llama.cpp's own messages; nil: none.
 	Log *slog.Logger
+
+	fixedThreads bool // Threads was given
 }
 
 const (
@@ -35,7 +31,8 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	if o.Threads <= 0 {
+	o.fixedThreads = o.Threads > 0
+	if !o.fixedThreads {
 		o.Threads = physicalCores()
 	}
 	if o.Parallel <= 0 {
@@ -46,38 +43,4 @@ func (o Options) withDefaults() Options {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	return o
-}
-
-// physicalCores counts cores, not hardware threads: two threads of one core
-// share the units that do the arithmetic. GOMAXPROCS respects the limits of
-// a container.
-func physicalCores() int {
-	limit := runtime.GOMAXPROCS(0)
-	info, err := os.ReadFile("/proc/cpuinfo")
-	if err != nil {
-		return limit
-	}
-	if n := countCores(info); n > 0 {
-		return min(n, limit)
-	}
-	return limit
-}
-
-// countCores counts the different pairs of socket and core in the text of
-// /proc/cpuinfo; 0 where it does not tell them (ARM).
-func countCores(cpuinfo []byte) int {
-	type core struct{ socket, id string }
-	seen := map[core]bool{}
-	var c core
-	for line := range bytes.Lines(cpuinfo) {
-		key, value, _ := bytes.Cut(line, []byte(":"))
-		switch string(bytes.TrimSpace(key)) {
-		case "physical id":
-			c.socket = string(bytes.TrimSpace(value))
-		case "core id":
-			c.id = string(bytes.TrimSpace(value))
-			seen[c] = true
-		}
-	}
-	return len(seen)
 }
