@@ -17,7 +17,7 @@ type Normaliser struct {
 
 var (
 	id      = regexp.MustCompile(`\b(chatcmpl-|msg_|call_|toolu_|req_)[A-Za-z0-9]+`)
-	created = regexp.MustCompile(`("created":\s*)\d+`)
+	created = regexp.MustCompile(`("created":\s*)-?\d+`)
 	moment  = regexp.MustCompile(`("created_at":\s*)"[^"]*"`)
 )
 
