@@ -96,12 +96,12 @@ var stringChar = newStringChar()
 func newStringChar() Node {
 	hex := &class{normalize([]runeRange{{'0', '9'}, {'a', 'f'}, {'A', 'F'}})}
 	notD := &class{subtract(hex.ranges, rangesOf("dD"))}
-	u := Literal(`\u`)
-	escape := Choice(
-		Seq(Literal(`\`), chars(`"\/bfnrt`)),
-		Seq(u, notD, hex, hex, hex),
-		Seq(u, chars("dD"), charRange('0', '7'), hex, hex),
-		Seq(u, chars("dD"), chars("89abAB"), hex, hex, u, chars("dD"), chars("cdefCDEF"), hex, hex))
+	code := Choice(
+		Seq(notD, hex, hex, hex),
+		Seq(chars("dD"), Choice(
+			Seq(charRange('0', '7'), hex, hex),
+			Seq(chars("89abAB"), hex, hex, Literal(`\u`), chars("dD"), chars("cdefCDEF"), hex, hex))))
+	escape := Seq(Literal(`\`), Choice(chars(`"\/bfnrt`), Seq(Literal("u"), code)))
 	return Choice(&class{rawRanges}, escape)
 }
 

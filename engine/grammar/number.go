@@ -223,6 +223,8 @@ func sameLength(a, b string) Node {
 	switch {
 	case a == "":
 		return Seq()
+	case strings.Trim(a, "0") == "" && strings.Trim(b, "9") == "": // else both ends below would double here
+		return digits(len(a), len(a))
 	case a[0] == b[0]:
 		return Seq(Literal(a[:1]), sameLength(a[1:], b[1:]))
 	}

@@ -81,13 +81,14 @@ func beyondRegular(re string) string {
 	return ""
 }
 
-// fromECMA rewrites the escapes that Go spells in another way: \uXXXX,
-// \u{X}, \cX, \d and so on are kept; \s and \S are larger in ECMA-262, which
-// counts U+FEFF, U+000B and all Unicode spaces.
+// fromECMA rewrites what Go spells in another way: \uXXXX, \u{X}, \cX, \0,
+// [\b], [] and [^]. What white space is differs between the languages that
+// check the text later, so \s is the blanks that all of them know, and what
+// is not white space leaves out all that any of them counts as such.
 func fromECMA(re string) string {
 	const spaces = `\x{9}-\x{d}\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	var b strings.Builder
-	inClass := false
+	inClass, negated := false, false
 	for i := 0; i < len(re); i++ {
 		c := re[i]
 		if c != '\\' || i+1 == len(re) {
@@ -103,7 +104,7 @@ func fromECMA(re string) string {
 			case c == '[' && inClass:
 				b.WriteByte('\\') // no classes inside classes; Go reads [: as one
 			case c == '[':
-				inClass = true
+				inClass, negated = true, strings.HasPrefix(re[i:], "[^")
 			case c == ']':
 				inClass = false
 			}
@@ -129,10 +130,8 @@ func fromECMA(re string) string {
 			b.WriteString(`\x{0}`)
 		case rest[0] == 'b' && inClass:
 			b.WriteString(`\x{8}`)
-		case rest[0] == 's' && inClass:
+		case rest[0] == 's' && negated && inClass:
 			b.WriteString(spaces)
-		case rest[0] == 's':
-			b.WriteString(`[` + spaces + `]`)
 		case rest[0] == 'S' && !inClass:
 			b.WriteString(`[^` + spaces + `]`)
 		default:

@@ -108,8 +108,8 @@ func (r *reader) read() (Node, error) {
 
 func (r *reader) finishRules() error {
 	for len(r.pending) > 0 {
-		p := r.pending[len(r.pending)-1]
-		r.pending = r.pending[:len(r.pending)-1]
+		p := r.pending[0]
+		r.pending = r.pending[1:]
 		body, err := r.body(p.all)
 		if err != nil {
 			return err
