@@ -210,9 +210,13 @@ func (c *constraint) callsAs(s *callSyntax) grammar.Node {
 		grammar.Literal(s.open), pad,
 		grammar.Choice(each...),
 		pad, grammar.Literal(strings.Join(s.ends, "")))
+	separator := grammar.Literal(s.separator)
+	if s.separator != "" && strings.TrimSpace(s.separator) == "" {
+		separator = grammar.Whitespace()
+	}
 	run := one
 	if !c.single {
-		run = grammar.Seq(one, grammar.Repeat(grammar.Seq(grammar.Literal(s.separator), one), 0, -1))
+		run = grammar.Seq(one, grammar.Repeat(grammar.Seq(separator, one), 0, -1))
 	}
 	open, end := s.section, s.sectionEnd
 	if s.list {

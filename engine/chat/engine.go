@@ -2,9 +2,14 @@ package chat
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
 	"io"
 	"iter"
+	"log/slog"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -18,6 +23,31 @@ type Engine struct {
 	thinks   bool // the template knows of reasoning
 	format   *Format
 	random   io.Reader // of seeds and ids
+}
+
+// New makes an Engine of a model. now is the clock that templates read. The
+// error, for the log, says why the model's template cannot be used.
+func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
+	info := model.Info()
+	template, err := NewTemplate(info.Template, info, now)
+	if err != nil {
+		return nil, err
+	}
+	format, ok := recognize(info, template)
+	if !ok {
+		return nil, fmt.Errorf("the model %s has the output format %q, which is none of %s",
+			info.Name, template.Format(), strings.Join(FormatNames(), ", "))
+	}
+	syntax := template.Capabilities().Syntax
+	log.Debug("output format of a model", "model", info.Name, "format", format.Name)
+	return &Engine{
+		model:    model,
+		info:     info,
+		template: template,
+		thinks:   syntax.ReasoningStart != "",
+		format:   format,
+		random:   rand.Reader,
+	}, nil
 }
 
 // renderer is what an Engine needs of a [Template].

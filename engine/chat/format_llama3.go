@@ -10,7 +10,7 @@ var llama3 = &Format{
 	Template: "llama3",
 	Markers:  []string{"<|python_tag|>"},
 	Calls: []callSyntax{
-		{bare: true, between: " \t\r\n;", reader: llama3Call},
+		{bare: true, between: " \t\r\n;", separator: "; ", reader: llama3Call},
 		{open: "<|python_tag|>", reader: llama3Call},
 	},
 }

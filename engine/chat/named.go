@@ -13,9 +13,11 @@ const maxHead = 512
 // namedCall reads calls that name the tool in front of a JSON object:
 //
 //	prefix NAME [idMark ID] mark {…}
+//	ID idFirst NAME mark {…}
 type namedCall struct {
 	prefix  string // before the name
 	idMark  string // between the name and an id; empty: there is none
+	idFirst string // between an id that comes first and the name; empty: none does
 	mark    string // before the arguments
 	indexed bool   // the name is written "functions.NAME:0", and that is the call's id
 }
@@ -40,6 +42,13 @@ func (n namedCall) head(b []byte, tools toolSet) (head, verdict) {
 		name, h.id, _ = strings.Cut(name, n.idMark)
 		h.id = strings.TrimSpace(h.id)
 	}
+	if n.idFirst != "" {
+		var found bool
+		if h.id, name, found = strings.Cut(name, n.idFirst); !found {
+			return h, no
+		}
+		h.id = strings.TrimSpace(h.id)
+	}
 	h.name = strings.TrimSpace(name)
 	if n.indexed {
 		h.id = h.name
@@ -56,6 +65,9 @@ func (n namedCall) grammar(t *tool) grammar.Node {
 	name := []grammar.Node{grammar.Literal(n.prefix + t.Name)}
 	if n.idMark != "" {
 		name = append(name, optional(grammar.Seq(grammar.Literal(n.idMark), grammar.Until(n.mark))))
+	}
+	if n.idFirst != "" {
+		name = []grammar.Node{grammar.Until(n.idFirst), grammar.Literal(n.idFirst + t.Name)}
 	}
 	if n.indexed {
 		name = []grammar.Node{grammar.Literal(n.prefix + "functions." + t.Name + ":"), grammar.Until(n.mark)}

@@ -122,12 +122,20 @@ func base(name string) string { return strings.TrimSuffix(name, ":latest") }
 
 func (e *Engine) checkImages(req *engine.Request) error {
 	for i, m := range req.Messages {
-		if hasImage(m.Parts) {
+		if showsImage(m.Parts) {
 			return engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name).
 				At(engine.Place{Field: engine.FieldMessages, Index: i})
 		}
 	}
 	return nil
+}
+
+// showsImage says whether an image is among the parts or in a result there.
+func showsImage(parts []engine.Part) bool {
+	return hasImage(parts) || slices.ContainsFunc(parts, func(p engine.Part) bool {
+		result, ok := p.(engine.ToolResult)
+		return ok && hasImage(result.Parts)
+	})
 }
 
 func (e *Engine) checkTools(req *engine.Request) error {

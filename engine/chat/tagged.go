@@ -24,7 +24,7 @@ type taggedCall struct {
 	valueStart string // behind the key and white space; may be empty
 	valueEnd   string
 	end        string // may be empty
-	line       string // line end around values and behind tags where output is constrained: "\n" or empty
+	line       string // around values where output is constrained: "\n" or empty
 	rawString  string // an attribute behind the key that says that the value is a string; empty: the schema says it
 	rawJSON    string // one that says that it is JSON
 }
@@ -259,8 +259,8 @@ func escape(b []byte) []byte {
 // grammar holds the model to the order of the schema, so that what is
 // required can be asked for.
 func (g taggedCall) grammar(t *tool) grammar.Node {
-	line := grammar.Literal(g.line)
-	nodes := []grammar.Node{grammar.Literal(g.nameOpen + t.Name + g.nameEnd), line}
+	line, space := grammar.Literal(g.line), grammar.Whitespace()
+	nodes := []grammar.Node{grammar.Literal(g.nameOpen + t.Name + g.nameEnd), space}
 	for _, p := range t.parameters {
 		value, attribute := grammar.Until(g.valueEnd), g.rawString
 		if !p.isString {
@@ -268,16 +268,13 @@ func (g taggedCall) grammar(t *tool) grammar.Node {
 		} else if words := p.words(); len(words) > 0 {
 			value = grammar.Choice(words...)
 		}
-		if g.valueStart == "" {
-			value = grammar.Seq(value, line)
-		}
-		start := line
+		start := grammar.Seq(line)
 		if g.valueStart != "" {
-			start = grammar.Literal(g.line + g.valueStart)
+			start, line = grammar.Literal(g.line+g.valueStart), grammar.Literal("")
 		}
 		one := grammar.Seq(
 			grammar.Literal(g.keyOpen+p.name+g.keyEnd+attribute), start,
-			value, grammar.Literal(g.valueEnd), line)
+			value, line, grammar.Literal(g.valueEnd), space)
 		if !p.required {
 			one = optional(one)
 		}

@@ -1,0 +1,209 @@
+package chat
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/grammar"
+)
+
+// constraintTools have one tool with a schema that can be broken.
+var constraintTools = []engine.Tool{
+	{Name: "add", Parameters: []byte(`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
+	{Name: "now"},
+}
+
+// constraintOf is the grammar of a request, or nil.
+func constraintOf(t *testing.T, format, opening string, req *engine.Request) *grammar.Grammar {
+	t.Helper()
+	e := testEngine(format, opening, &fakeModel{})
+	p := &plan{request: req, opening: opening}
+	if err := e.constrain(p); err != nil {
+		t.Fatalf("constrain: %v", err)
+	}
+	return p.constraint
+}
+
+// allowed is what a grammar says of a whole output.
+func allowed(g *grammar.Grammar, output string) string {
+	m := g.Matcher()
+	for i := range len(output) {
+		if !m.Accept([]byte(output[i : i+1])) {
+			return "forbidden from " + output[i:]
+		}
+	}
+	if !m.Complete() {
+		return "incomplete"
+	}
+	return "allowed"
+}
+
+func TestConstraint(t *testing.T) {
+	type rows map[string]bool // output: allowed as a whole
+	required := engine.ToolChoice{Mode: engine.ToolRequired}
+	named := engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"now"}}
+	const call = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>"
+	const now = "<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>"
+	const bad = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": \"x\"}}\n</tool_call>"
+	const unknown = "<tool_call>\n{\"name\": \"rm\", \"arguments\": {}}\n</tool_call>"
+	tests := []struct {
+		name            string
+		format, opening string
+		choice          engine.ToolChoice
+		tools           bool
+		reply           engine.Format
+		rows            rows
+	}{
+		{"auto", "hermes", "", engine.ToolChoice{}, true, engine.Format{}, rows{
+			"": true, "Hello {you}.": true, call: true, "I look.\n" + call + "\n" + now: true, now + "\nDone.": true,
+			"<think>\nHm.\n</think>\n\nYes.": true, bad: false, unknown: false, "Use <tool_call> now": false}},
+		{"auto, one call", "hermes", "", engine.ToolChoice{Single: true}, true, engine.Format{}, rows{
+			call: true, call + "\n" + now: false, "So: " + now: true}},
+		{"auto, some tools", "hermes", "", engine.ToolChoice{Names: []string{"now"}}, true, engine.Format{}, rows{
+			now: true, call: false}},
+		{"required", "hermes", "", required, true, engine.Format{}, rows{
+			call: true, now + call: true, call + "\n": true, "": false, "Hello.": false, "I look. " + call: false,
+			"<think>Hm.</think>\n" + call: true}},
+		{"required, reasoning opened", "hermes", "<think>\n", required, true, engine.Format{}, rows{
+			"Hm.\n</think>\n\n" + call: true, call: false, "Hm.": false}},
+		{"named", "hermes", "", named, true, engine.Format{}, rows{now: true, call: false}},
+		{"JSON", "hermes", "", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, rows{
+			`{"a": [1]}`: true, "[1]": false, "So: {}": false, "<think>Hm.</think>{}": true}},
+		{"JSON, reasoning opened", "hermes", "<think>\n", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, rows{
+			"Hm.\n</think>\n\n{}": true, "{}": false}},
+		{"schema", "plain", "", engine.ToolChoice{}, false,
+			engine.Format{Kind: engine.FormatSchema, Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)},
+			rows{`{"n": 1}`: true, `{"n": "1"}`: false, `{}`: false}},
+		{"JSON or a call", "hermes", "", engine.ToolChoice{}, true, engine.Format{Kind: engine.FormatJSON}, rows{
+			"{}": true, call: true, "Hello.": false}},
+		{"no call", "hermes", "", engine.ToolChoice{Mode: engine.ToolNone}, true, engine.Format{Kind: engine.FormatJSON}, rows{
+			"{}": true, call: false}},
+		{"llama3 auto", "llama3", "", engine.ToolChoice{}, true, engine.Format{}, rows{
+			"": true, "Hello {you}.": true, `{"answer": 1}`: true, `{"name": "add", "parameters": {"a": 1}}`: true,
+			`{"name": "add", "parameters": {}}`: false, `{"name": "rm", "parameters": {}}`: false,
+			`<|python_tag|>{"name": "now", "parameters": {}}`: true}},
+		{"llama3 required", "llama3", "", required, true, engine.Format{}, rows{
+			`{"name": "add", "parameters": {"a": 1}}`: true, "Hello.": false}},
+		{"mistral required", "mistral", "", required, true, engine.Format{}, rows{
+			`[TOOL_CALLS][{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]`: true,
+			`[TOOL_CALLS]add[ARGS]{"a": 1}`: true, `[TOOL_CALLS]add[CALL_ID]123456789[ARGS]{"a": 1}`: true,
+			`[TOOL_CALLS]rm[ARGS]{}`: false}},
+		{"deepseek required", "deepseek", "<think>\n", required, true, engine.Format{}, rows{
+			"Hm.</think>\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>": true,
+			"Hm.</think><｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>":                     true,
+			"Hm.</think>Hello.": false}},
+		{"qwen-coder required", "qwen-coder", "", required, true, engine.Format{}, rows{
+			"<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\nx < y\n</parameter>\n</function>\n</tool_call>": true,
+			"<tool_call>\n<function=add>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>":                                     false,
+			"<tool_call>\n<function=add>\n</function>\n</tool_call>":                                                                     false,
+			"<tool_call>\n<function=now>\n</function>\n</tool_call>":                                                                     true}},
+		{"glm required", "glm", "", required, true, engine.Format{}, rows{
+			"<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>": true,
+			"<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>": false}},
+		{"gemma required", "gemma", "", required, true, engine.Format{}, rows{
+			`<|tool_call>call:add{a:1,b:<|"|>x,y<|"|>}<tool_call|>`: true, `<|tool_call>call:add{b:<|"|>x<|"|>}<tool_call|>`: false,
+			`<|tool_call>call:now{}<tool_call|>`: true}},
+		{"lfm2 required", "lfm2", "", required, true, engine.Format{}, rows{
+			`<|tool_call_start|>[add(a=1, b="x"), now()]<|tool_call_end|>`: true, `<|tool_call_start|>[add(b="x")]<|tool_call_end|>`: false}},
+		{"harmony auto", "harmony", "<|start|>assistant", engine.ToolChoice{}, true, engine.Format{}, rows{
+			"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.": true,
+			"<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}<|call|>":             true,
+			" to=functions.add<|channel|>commentary json<|message|>{\"a\": 1}":                          true,
+			"<|channel|>commentary to=functions.add<|message|>{}":                                       false,
+			"<|channel|>commentary to=functions.rm<|message|>{}":                                        false}},
+		{"harmony required", "harmony", "<|start|>assistant", required, true, engine.Format{}, rows{
+			"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}": true,
+			"<|channel|>final<|message|>Yes.": false}},
+		{"harmony JSON", "harmony", "<|start|>assistant", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, rows{
+			"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{}": true,
+			"<|channel|>final <|constrain|>json<|message|>{}":                                         true,
+			"<|channel|>final<|message|>Yes.":                                                         false}},
+		{"kimi required", "kimi", "", required, true, engine.Format{}, rows{
+			"<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>": true,
+			"<|tool_calls_section_begin|><|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>":  false}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			req := testRequest()
+			req.ToolChoice, req.Format = test.choice, test.reply
+			if test.tools {
+				req.Tools = constraintTools
+			}
+			g := constraintOf(t, test.format, test.opening, req)
+			if g == nil {
+				t.Fatal("no constraint")
+			}
+			for output, want := range test.rows {
+				if got := allowed(g, output); (got == "allowed") != want {
+					t.Errorf("%q is %s", output, got)
+				}
+			}
+		})
+	}
+}
+
+func TestNoConstraint(t *testing.T) {
+	for name, change := range map[string]func(*engine.Request){
+		"text":             func(*engine.Request) {},
+		"tool choice none": func(r *engine.Request) { r.Tools, r.ToolChoice.Mode = constraintTools, engine.ToolNone },
+	} {
+		for _, format := range []string{"hermes", "harmony", "plain"} {
+			req := testRequest()
+			change(req)
+			if constraintOf(t, format, "", req) != nil {
+				t.Errorf("%s, %s: a constraint", name, format)
+			}
+		}
+	}
+}
+
+// TestEveryFormat checks for each format that a call is both what its grammar
+// asks for and what its scanner reads.
+func TestEveryFormat(t *testing.T) {
+	outputs := map[string]string{
+		"apertus":     `<|tools_prefix|>[{"add": {"a": 1}}, {"now": {}}]<|tools_suffix|>`,
+		"command-r":   `<|START_ACTION|>[{"tool_name": "add", "parameters": {"a": 1}}, {"tool_name": "now", "parameters": {}}]<|END_ACTION|>`,
+		"deepseek":    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜><｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+		"dsml":        "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"add\">\n<｜DSML｜parameter name=\"a\" string=\"false\">1</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name=\"now\">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+		"functionary": `<function=add>{"a": 1}</function><function=now>{}</function>`,
+		"gemma":       `<|tool_call>call:add{a:1}<tool_call|><|tool_call>call:now{}<tool_call|>`,
+		"glm":         "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>",
+		"granite":     `<|tool_call|>[{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]`,
+		"harmony":     `<|channel|>commentary to=functions.add <|constrain|>json<|message|>{"a": 1}<|call|>`,
+		"hermes":      "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>",
+		"kimi":        `<|tool_calls_section_begin|><|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|><|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>`,
+		"lfm2":        `<|tool_call_start|>[add(a=1), now()]<|tool_call_end|>`,
+		"llama3":      `{"name": "add", "parameters": {"a": 1}}; {"name": "now", "parameters": {}}`,
+		"minimax":     "<minimax:tool_call>\n<invoke name=\"add\">\n<parameter name=\"a\">1</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n</minimax:tool_call>",
+		"mistral":     `[TOOL_CALLS]add[ARGS]{"a": 1}[TOOL_CALLS]now[ARGS]{}`,
+		"nemotron":    `<TOOLCALL>[{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]</TOOLCALL>`,
+		"olmo3":       "<function_calls>add(a=1)\nnow()</function_calls>",
+		"qwen-coder":  "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>",
+	}
+	for _, name := range FormatNames() {
+		format, _ := FormatByName(name)
+		if !format.calls() {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			req := testRequest()
+			req.Tools, req.ToolChoice.Mode = constraintTools, engine.ToolRequired
+			if got := allowed(constraintOf(t, name, "", req), outputs[name]); got != "allowed" {
+				t.Errorf("%q is %s", outputs[name], got)
+			}
+			blocks := scan(t, format, newToolSet(constraintTools, nil), "", outputs[name])
+			for i := range blocks {
+				blocks[i].CallID = "id"
+			}
+			want := []engine.Block{call("add", `{"a": 1}`), call("now", "{}")}
+			if format.channels {
+				want = want[:1] // one call in a turn
+			}
+			if diff := cmp.Diff(want, blocks); diff != "" {
+				t.Errorf("%q is read as (-want +got):\n%s", outputs[name], diff)
+			}
+		})
+	}
+}

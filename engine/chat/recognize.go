@@ -1,0 +1,126 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+)
+
+// recognize finds the output format of a model with that template.
+func recognize(info Info, t *Template) (*Format, bool) {
+	syntax := t.Capabilities().Syntax
+	if t.Format() == genericFormat {
+		return syntax.format(info.Control), true
+	}
+	f, ok := FormatByName(t.Format())
+	if ok && syntax.ReasoningStart != "" && (f.Open == "" || f == hermes) && !f.channels && f != plain {
+		own := *f
+		own.Open, own.Close = syntax.ReasoningStart, syntax.ReasoningEnd
+		own.Markers = append(slices.Clone(f.Markers), own.Open, own.Close)
+		return &own, true
+	}
+	return f, ok
+}
+
+// idPlace stands for an id in the marks of a [Syntax].
+const idPlace = "{id}"
+
+// marks is all the markup of the syntax.
+func (s *Syntax) marks() string {
+	return strings.Join([]string{s.ReasoningStart, s.ReasoningEnd, s.SectionStart, s.SectionEnd, s.CallStart, s.CallEnd,
+		s.NameEnd, s.ArgumentStart, s.KeyEnd, s.ArgumentEnd}, " ")
+}
+
+// format is a format made of what a template shows. White space around marks
+// is what models vary, so it is only asked for where output is constrained.
+func (s *Syntax) format(control []string) *Format {
+	f := &Format{Name: genericFormat, Template: plain.Template, Open: s.ReasoningStart, Close: s.ReasoningEnd}
+	c := callSyntax{
+		section:    strings.TrimSpace(s.SectionStart),
+		sectionEnd: strings.TrimSpace(s.SectionEnd),
+		between:    " \t\r\n" + strings.TrimSpace(s.Separator),
+		separator:  s.Separator,
+		list:       s.Array,
+	}
+	if s.Array {
+		c.between += ",[]"
+	}
+	start := strings.TrimSpace(s.CallStart)
+	if strings.HasSuffix(s.CallStart, "\n") {
+		c.pad = "\n"
+	}
+	// A mark in two parts: what is between them is white space or an id.
+	c.open, start, _ = cutMark(start)
+	c.ends = strings.Fields(s.CallEnd)
+	switch s.Kind {
+	case SyntaxJSON:
+		j := jsonCall{name: []string{s.NameField}, arguments: []string{s.ArgumentsField}, id: s.IDField}
+		if s.NameField == "" {
+			j = jsonCall{}
+		}
+		c.reader = j
+		if start != "" {
+			c.open = strings.TrimSpace(s.CallStart)
+		}
+	case SyntaxNamed:
+		c.reader = s.named(start)
+	case SyntaxTagged:
+		c.reader = s.tagged(start)
+	}
+	if c.opener() != "" && c.reader != nil {
+		f.Calls = []callSyntax{c}
+	}
+	marks := s.marks()
+	for _, token := range control {
+		if token != "" && strings.Contains(marks, token) {
+			f.Markers = append(f.Markers, token)
+		}
+	}
+	return f
+}
+
+// cutMark cuts a mark where an id or white space stands in it.
+func cutMark(s string) (before, after string, id bool) {
+	if before, after, id = strings.Cut(s, idPlace); id {
+		return before, after, true
+	}
+	if i := strings.IndexAny(s, " \t\r\n"); i >= 0 {
+		return s[:i], strings.TrimSpace(s[i:]), false
+	}
+	return s, "", false
+}
+
+// named reads a name and then one JSON object; nil: no mark is between them.
+func (s *Syntax) named(prefix string) callReader {
+	n := namedCall{prefix: prefix, mark: strings.TrimSpace(s.NameEnd)}
+	if strings.Contains(s.CallStart, idPlace) {
+		n.prefix, n.idFirst = "", prefix
+	}
+	if before, after, ok := strings.Cut(n.mark, idPlace); ok {
+		n.idMark, n.mark = before, after
+	}
+	if n.mark == "" {
+		n.mark = s.NameEnd
+	}
+	if n.mark == "" {
+		return nil
+	}
+	return n
+}
+
+// tagged reads a name and then each argument by itself.
+func (s *Syntax) tagged(nameOpen string) callReader {
+	t := taggedCall{
+		nameOpen: nameOpen,
+		nameEnd:  strings.TrimSpace(s.NameEnd),
+		keyOpen:  strings.TrimSpace(s.ArgumentStart),
+		valueEnd: strings.TrimSpace(s.ArgumentEnd),
+	}
+	t.keyEnd, t.valueStart, _ = cutMark(strings.TrimSpace(s.KeyEnd))
+	if strings.HasSuffix(s.KeyEnd, "\n") || strings.HasSuffix(s.ArgumentEnd, "\n") {
+		t.line = "\n"
+	}
+	if t.keyOpen == "" || t.keyEnd == "" || t.valueEnd == "" {
+		return nil
+	}
+	return t
+}
