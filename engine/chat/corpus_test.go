@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine"
 )
 
 // The corpus is 70 chat templates of real models, as llama.cpp collects them.
@@ -146,6 +147,49 @@ func readScenarios(t *testing.T) map[string]func() map[string]jinja.Value {
 		}
 	}
 	return scenarios
+}
+
+// TestCorpusLosesNothing renders a conversation with everything that clients
+// send, in an order that strict templates refuse, and looks for its words.
+func TestCorpusLosesNothing(t *testing.T) {
+	add := engine.Tool{Name: "add_numbers", Description: "DESCRIPTION", Parameters: []byte(`{"type": "object", "properties": {"FIRSTKEY": {"type": "number"}}}`)}
+	call := func(id string, n int) engine.ToolCall {
+		return engine.ToolCall{ID: "call_" + id, Name: "add_numbers", Arguments: fmt.Sprintf(`{"FIRSTKEY": %d}`, n)}
+	}
+	messages := []engine.Message{
+		say(engine.RoleSystem, "SYSTEMONE"), say(engine.RoleDeveloper, "SYSTEMTWO"),
+		say(engine.RoleUser, "USERONE"), say(engine.RoleUser, "USERTWO"),
+		callMessage("", call("a", 1111), call("b", 2222)),
+		resultMessage("call_a", "add_numbers", "RESULTONE"), resultMessage("call_b", "add_numbers", "RESULTTWO"),
+		say(engine.RoleUser, "USERTHREE"),
+		say(engine.RoleAssistant, "ANSWERONE"),
+		say(engine.RoleSystem, "SYSTEMTHREE"),
+		say(engine.RoleUser, "USERFOUR"),
+	}
+	words := []string{"SYSTEMONE", "SYSTEMTWO", "USERONE", "USERTWO", "1111", "2222", "RESULTONE", "RESULTTWO", "USERTHREE",
+		"ANSWERONE", "SYSTEMTHREE", "USERFOUR", "DESCRIPTION", "FIRSTKEY"}
+	for name, source := range corpus(t) {
+		t.Run(name, func(t *testing.T) {
+			tpl := mustTemplate(t, source, Info{EOS: "<EOS>"})
+			got, err := tpl.Render(t.Context(), &engine.Request{Messages: messages, Tools: []engine.Tool{add}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			prompt := Prompt{Spans: got.Spans}.String()
+			for _, w := range words {
+				if !strings.Contains(prompt, w) {
+					t.Errorf("%s is not in the prompt: %s", w, prompt)
+				}
+			}
+			prefilled, err := tpl.Render(t.Context(), &engine.Request{Messages: append(messages[:len(messages):len(messages)], say(engine.RoleAssistant, "PREFILL"))})
+			if err != nil {
+				t.Fatalf("prefill: %v", err)
+			}
+			if prompt := (Prompt{Spans: prefilled.Spans}).String(); !strings.HasSuffix(prompt, "PREFILL") {
+				t.Errorf("the prompt does not end with the text to continue: %s", prompt)
+			}
+		})
+	}
 }
 
 // tokenLike is what looks like a control token in the source of a template.

@@ -195,9 +195,10 @@ var repairs = []func([]turn) []turn{
 }
 
 // alternate makes user and assistant take turns, for templates that insist on
-// it: neighbors of the same role are joined, and where one is still missing an
-// empty one stands in. Mistral's templates do not count calls and results, so
-// a user who speaks after a result needs one before.
+// it: neighbors of the same role are joined, and where one is still missing a
+// blank one stands in. Mistral's templates do not count calls and results, so
+// a user who speaks after a result needs one before, and they refuse one that
+// is empty.
 func alternate(turns []turn) []turn {
 	var joined []turn
 	for _, t := range turns {
@@ -215,7 +216,7 @@ func alternate(turns []turn) []turn {
 			continue
 		}
 		if t.role != next {
-			out = append(out, turn{role: next})
+			out = append(out, turn{role: next, text: " "})
 		}
 		out = append(out, t)
 		next = engine.RoleUser

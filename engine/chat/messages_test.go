@@ -78,7 +78,7 @@ func TestRender(t *testing.T) {
 			messages: []engine.Message{say("system", "A")}},
 		{name: "roles that must alternate", source: strict, want: "[user:a\n\nb][assistant:c][user:S\n\nd][assistant:",
 			messages: []engine.Message{say("user", "a"), say("user", "b"), say("assistant", "c"), say("system", "S"), say("user", "d")}},
-		{name: "assistant first", source: strict, want: "[user:][assistant:c][user:d][assistant:",
+		{name: "assistant first", source: strict, want: "[user: ][assistant:c][user:d][assistant:",
 			messages: []engine.Message{say("assistant", "c"), say("user", "d")}},
 		{name: "typed content", source: typed, want: "[user:a\nb][assistant:",
 			messages: []engine.Message{{Role: "user", Parts: []engine.Part{engine.Text{Text: "a"}, engine.Text{Text: "b"}}}}},
