@@ -61,7 +61,7 @@ func TestCommandLines(t *testing.T) {
 		{"missing script", []string{"serve", "--script", missing}, 1, "no such file"},
 		{"broken script", []string{"serve", "--script", bad}, 1, `bad.yaml: line 2: unknown key "peaces"`},
 		{"trace in a missing folder", []string{"serve", "--script", good, "--trace", filepath.Join(missing, "t")}, 1, "no such file"},
-		{"port in use", []string{"serve", "--script", good, "--listen", "256.0.0.1:1"}, 1, "256.0.0.1"},
+		{"no such port", []string{"serve", "--script", good, "--listen", "127.0.0.1:99999"}, 1, "invalid port"},
 		{"missing model", []string{"serve", "--model", "m=" + missing}, 1, `model "m"`},
 		{"broken model", []string{"serve", "--model", "m=" + notGGUF}, 1, `model "m"`},
 		{"model named twice", []string{"serve", "--script", twice}, 1, `model "m:latest" is named twice`},

@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 type server struct {
 	url    string
 	stdout *output
+	log    *output // standard error but for its first line
 	stop   context.CancelFunc
 	ended  chan int // the exit status
 }
@@ -73,24 +74,28 @@ func (o *output) String() string {
 func start(t *testing.T, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &server{stdout: &output{}, stop: cancel, ended: make(chan int, 1)}
+	s := &server{stdout: &output{}, log: &output{}, stop: cancel, ended: make(chan int, 1)}
 	stderr, out := io.Pipe()
 	go func() {
 		args := append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
 		s.ended <- run(ctx, args, environment{stdout: s.stdout, stderr: out, getenv: func(string) string { return "" }})
 		_ = out.Close()
 	}()
-	t.Cleanup(func() {
-		cancel()
-		_, _ = io.Copy(io.Discard, stderr)
-	})
 	lines := bufio.NewReader(stderr)
 	line, err := lines.ReadString('\n')
 	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if !ok {
 		t.Fatalf("the first line is %q, error %v", line, err)
 	}
-	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		_, _ = io.Copy(s.log, lines)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-logged
+	})
 	s.url = url
 	return s
 }
@@ -115,12 +120,12 @@ func post(t *testing.T, url, body string) *http.Response {
 var styles = []struct{ name, path, body, crash, end string }{
 	{
 		"openai", "/v1/chat/completions",
-		`{"model": "m", "stream": true, "messages": [{"role": "user", "content": %q}]}`,
+		`{"model": "m", "stream": true, "max_tokens": 64, "messages": [{"role": "user", "content": %q}]}`,
 		`data: {"error":`, "data: [DONE]",
 	},
 	{
 		"anthropic", "/v1/messages",
-		`{"model": "m", "stream": true, "max_tokens": 9, "messages": [{"role": "user", "content": %q}]}`,
+		`{"model": "m", "stream": true, "max_tokens": 64, "messages": [{"role": "user", "content": %q}]}`,
 		"event: error", "event: message_stop",
 	},
 }
@@ -259,7 +264,11 @@ models:
 		t.Run(style.name, func(t *testing.T) {
 			body := bufio.NewReader(post(t, s.URL+style.path, fmt.Sprintf(style.body, "stall")).Body)
 			readUntil(t, body, "first")
-			kill(t, pidFile)
+			pid, err := os.ReadFile(pidFile)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kill(t, string(pid))
 			rest, err := io.ReadAll(body)
 			if err != nil || !strings.Contains(string(rest), style.crash) {
 				t.Errorf("error %v after:\n%s", err, rest)
@@ -287,17 +296,13 @@ func readUntil(t *testing.T, r *bufio.Reader, text string) {
 	}
 }
 
-func kill(t *testing.T, pidFile string) {
+func kill(t *testing.T, pid string) {
 	t.Helper()
-	content, err := os.ReadFile(pidFile)
+	number, err := strconv.Atoi(strings.TrimSpace(pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	process, err := os.FindProcess(pid)
+	process, err := os.FindProcess(number)
 	if err == nil {
 		err = process.Kill()
 	}
