@@ -13,6 +13,7 @@ import (
 // process is one running child.
 type process struct {
 	client *Client
+	pid    int
 	kill   context.CancelFunc
 	exited chan struct{} // closed once it is gone
 	status string        // how it ended; to be read after exited
@@ -48,6 +49,7 @@ func startProcess(ctx context.Context, command []string, log *slog.Logger) (*pro
 		_ = os.RemoveAll(dir)
 		return nil, err
 	}
+	p.pid = cmd.Process.Pid
 	go p.wait(cmd, dir)
 	return p, nil
 }

@@ -106,7 +106,7 @@ func (w *worker) launch(l *launch, delay time.Duration) {
 		close(l.done)
 		return
 	}
-	w.log.Info("model loaded", "took", time.Since(start))
+	w.log.Info("model loaded", "took", time.Since(start), "pid", p.pid)
 	l.process = p
 	close(l.done)
 	p.watch(w.config.HangTimeout, w.log)
