@@ -80,7 +80,7 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 	level := slog.LevelInfo
 	if f.Err != nil {
 		attrs = append(attrs, "error", f.Err)
-		if status >= 500 || status == http.StatusOK {
+		if left := engine.AsError(f.Err).Code == engine.CodeCanceled; !left && (status >= 500 || status == http.StatusOK) {
 			level = slog.LevelError
 		}
 	}
