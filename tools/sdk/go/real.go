@@ -58,6 +58,7 @@ func openaiRealStream(ctx context.Context, client openai.Client, model string, c
 func openaiRealToolLoop(ctx context.Context, client openai.Client, model string, c *check) {
 	params := openaiAskWeather(model, "Paris")
 	params.MaxTokens, params.Temperature = openai.Int(100), openai.Float(0)
+	params.ParallelToolCalls = openai.Bool(false)
 	params.ToolChoice = openai.ToolChoiceOptionFunctionToolChoice(
 		openai.ChatCompletionNamedToolChoiceFunctionParam{Name: "get_weather"})
 	reply, err := client.Chat.Completions.New(ctx, params)
@@ -113,7 +114,8 @@ func anthropicRealStream(ctx context.Context, client anthropic.Client, model str
 func anthropicRealToolLoop(ctx context.Context, client anthropic.Client, model string, c *check) {
 	params := anthropicAskWeather(model, "Paris")
 	params.Temperature = anthropic.Float(0)
-	params.ToolChoice = anthropic.ToolChoiceParamOfTool("get_weather")
+	params.ToolChoice.OfTool = &anthropic.ToolChoiceToolParam{
+		Name: "get_weather", DisableParallelToolUse: anthropic.Bool(true)}
 	reply, err := client.Messages.New(ctx, params)
 	if !c.fine(err) || reply.StopReason != anthropic.StopReasonToolUse {
 		c.holds(false, "no call")

@@ -31,7 +31,7 @@ export const openai = {
   async 'real/tool-loop'(client, model) {
     const messages = [...ask];
     const first = await client.chat.completions.create({ model, messages, max_tokens: 100, temperature: 0,
-      tools: [chatWeather], tool_choice: { type: 'function', function: { name: 'get_weather' } } });
+      parallel_tool_calls: false, tools: [chatWeather], tool_choice: { type: 'function', function: { name: 'get_weather' } } });
     const [call] = first.choices[0].message.tool_calls;
     assert.equal(typeof JSON.parse(call.function.arguments).city, 'string');
     messages.push(first.choices[0].message, { role: 'tool', tool_call_id: call.id, content: '18 degrees' });
@@ -63,7 +63,8 @@ export const anthropic = {
 
   async 'real/tool-loop'(client, model) {
     const body = { model, max_tokens: 100, temperature: 0, tools: [messagesWeather] };
-    const first = await client.messages.create({ ...body, messages: ask, tool_choice: { type: 'tool', name: 'get_weather' } });
+    const first = await client.messages.create({ ...body, messages: ask,
+      tool_choice: { type: 'tool', name: 'get_weather', disable_parallel_tool_use: true } });
     assert.equal(first.stop_reason, 'tool_use');
     const call = first.content.at(-1);
     assert.equal(typeof call.input.city, 'string');
