@@ -192,6 +192,44 @@ func TestCorpusLosesNothing(t *testing.T) {
 	}
 }
 
+func TestCorpusOpenings(t *testing.T) {
+	sources := corpus(t)
+	user := []engine.Message{say(engine.RoleSystem, "S"), say(engine.RoleUser, "U")}
+	after := func(more ...engine.Message) []engine.Message { return append(user[:2:2], more...) }
+	result := after(callMessage("", engine.ToolCall{ID: "call00001", Name: "f", Arguments: "{}"}), resultMessage("call00001", "f", "R"))
+	prefill := after(say(engine.RoleAssistant, "P"))
+	for _, tt := range []struct{ name, asked, on, off, result, prefill string }{
+		{"Qwen-Qwen2.5-7B-Instruct", "", "", "", "", ""},
+		{"Qwen-Qwen3-0.6B", "", "", "<think>\n\n</think>\n\n", "", "<think>\n\n</think>\n\n"},
+		{"Qwen3.5-4B", "<think>\n", "<think>\n", "<think>\n\n</think>\n\n", "<think>\n", "<think>\n\n</think>\n\n"},
+		{"GLM-4.7-Flash", "<think>", "<think>", "</think>", "<think>", "</think>"},
+		{"llama-cpp-deepseek-r1", "<think>\n", "<think>\n", "<think>\n", "<think>\n", ""},
+		{"deepseek-ai-DeepSeek-V3.1", "<think></think>", "<think>", "<think></think>", "", "<think></think>"},
+		{"deepseek-ai-DeepSeek-V3.2", "<think></think>", "<think>", "<think></think>", "<think></think>", "</think>"},
+		{"google-gemma-4-31B-it", "<|channel>thought\n<channel|>", "", "<|channel>thought\n<channel|>", "", ""},
+		{"openai-gpt-oss-120b", "", "", "", "", "<|channel|>final<|message|>"},
+		{"mistralai-Mistral-Nemo-Instruct-2407", "", "", "", "", ""},
+		{"meta-llama-Llama-3.1-8B-Instruct", "", "", "", "", ""},
+		{"microsoft-Phi-3.5-mini-instruct", "", "", "", "", ""},
+	} {
+		tpl := mustTemplate(t, sources[tt.name+".jinja"], Info{EOS: "<EOS>"})
+		for _, c := range []struct {
+			name     string
+			messages []engine.Message
+			mode     engine.ReasoningMode
+			want     string
+		}{
+			{"asked", user, "", tt.asked}, {"on", user, engine.ReasoningOn, tt.on}, {"off", user, engine.ReasoningOff, tt.off},
+			{"result", result, "", tt.result}, {"prefill", prefill, "", tt.prefill},
+		} {
+			got, err := tpl.Render(t.Context(), &engine.Request{Messages: c.messages, Reasoning: engine.Reasoning{Mode: c.mode}})
+			if err != nil || got.Opening != c.want {
+				t.Errorf("%s, %s: opening is %q, %v; want %q", tt.name, c.name, got.Opening, err, c.want)
+			}
+		}
+	}
+}
+
 // tokenLike is what looks like a control token in the source of a template.
 var tokenLike = regexp.MustCompile(`<\|[^<>|\s]+\|?>|<[^<>|\s]+\|>|<｜[^<>\s]+｜>|\[/?[A-Z_]{3,}\]`)
 

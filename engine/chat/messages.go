@@ -38,6 +38,14 @@ func (c *conversation) continues() bool {
 	return last.role == engine.RoleAssistant && len(last.calls) == 0
 }
 
+// lastText is the text that the conversation ends with.
+func (c *conversation) lastText() string {
+	if len(c.turns) == 0 {
+		return ""
+	}
+	return c.turns[len(c.turns)-1].text
+}
+
 // continuation stands for the text of a turn that the answer goes on with: the
 // prompt ends where it is. The masker lets no client write it.
 const continuation = string(rune(lastPlaceholder))

@@ -350,6 +350,7 @@ func (p *prober) has(words ...string) bool {
 	})
 }
 
+// cutLast cuts s around the last sep. Without one, all of it is before.
 func cutLast(s, sep string) (before, after string, found bool) {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[:i], s[i+len(sep):], true

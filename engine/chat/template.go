@@ -131,33 +131,45 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 	if err != nil {
 		return Rendering{}, err
 	}
+	last := mask.mask(c.lastText())
 	if !c.continues() {
-		return Rendering{Spans: mask.spans(text), Opening: t.opening(text)}, nil
+		return Rendering{Spans: mask.spans(text), Opening: t.opening(text, last)}, nil
 	}
 	end := strings.LastIndex(text, continuation)
 	if end < 0 {
 		return Rendering{}, errNoContinuation
 	}
 	text = text[:end]
-	rest := mask.mask(c.turns[len(c.turns)-1].text)
-	return Rendering{Spans: mask.spans(text + rest), Opening: t.opening(text)}, nil
+	_, opening, _ := cutLast(tail(text), t.header)
+	return Rendering{Spans: mask.spans(text + last), Opening: opening}, nil
 }
 
-// opening is the part of a prompt behind the header of the last turn.
-func (t *Template) opening(prompt string) string {
-	tail := prompt[max(0, len(prompt)-maxOpening):]
-	if i := strings.LastIndex(tail, t.header); t.header != "" && i >= 0 {
-		return tail[i+len(t.header):]
+// opening is the part of a prompt behind the header of the turn that is asked
+// for. After a tool result some templates write no header, and the last one
+// is that of an earlier turn: then last, the text of the result, is behind it,
+// and only reasoning that is opened behind the result belongs to the answer.
+func (t *Template) opening(prompt, last string) string {
+	prompt, last = tail(prompt), strings.TrimSpace(last[max(0, len(last)-maxOpening/4):])
+	if _, own, ok := cutLast(prompt, t.header); ok && t.header != "" && last != "" && !strings.Contains(own, last) {
+		return own
 	}
-	start := t.caps.Syntax.ReasoningStart
-	if trimmed := strings.TrimSpace(tail); start != "" && strings.HasSuffix(trimmed, strings.TrimSpace(start)) {
-		return start
+	behind := prompt
+	if _, after, ok := cutLast(prompt, last); ok && last != "" {
+		behind = after
+	}
+	if start := t.caps.Syntax.ReasoningStart; start != "" {
+		if i := strings.LastIndex(behind, start); i >= 0 {
+			return behind[i:]
+		}
 	}
 	return ""
 }
 
-// maxOpening bounds the end of a prompt in which the answer's header is
-// looked for.
+// tail is the end of a prompt, in which the header of the answer is.
+func tail(prompt string) string { return prompt[max(0, len(prompt)-maxOpening):] }
+
+// maxOpening is more than what any template writes between the last words of
+// the conversation and the answer, in bytes.
 const maxOpening = 512
 
 var errNoContinuation = errors.New("the chat template does not show the text of the last message")

@@ -27,6 +27,9 @@ func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, t.limit, errSlow)
 	defer cancel()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
 	r := &rendering{ctx: ctx, now: t.now}
 	r.functions(vars, t.guards)
 
@@ -39,20 +42,22 @@ func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string
 		text, err := r.render(t.compiled, vars)
 		done <- result{text, err}
 	}()
-	select {
-	case res := <-done:
-		return res.text, res.err
-	case <-ctx.Done():
-	}
 	// The guards end a rendering within one step of a loop. What they cannot
 	// reach is one long expression: until that is over the template rests, so
 	// that at most the renderings of this moment are lost.
+	slow := time.NewTimer(t.limit)
+	defer slow.Stop()
+	select {
+	case res := <-done:
+		return res.text, res.err
+	case <-slow.C:
+	}
 	t.stuck.Add(1)
 	go func() {
 		<-done
 		t.stuck.Add(-1)
 	}()
-	return "", context.Cause(ctx)
+	return "", errSlow
 }
 
 // rendering is the state of one run of a template.

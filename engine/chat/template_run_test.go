@@ -1,0 +1,128 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine"
+)
+
+func TestLimits(t *testing.T) {
+	for _, tt := range []struct{ name, source, want string }{
+		{"endless loop", "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", errSlow.Error()},
+		{"endless recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macros nest deeper than"},
+		{"long range", "{{ range(100001) }}", "range has more than"},
+		{"range without end", "{{ range(0, 1, 0) }}", "a step other than 0"},
+		{"range of text", "{{ range('a') }}", "integers"},
+		{"long prompt", "{% for i in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "bytes, more than"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tpl, err := compile(tt.source, Info{}, testTime)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want == errSlow.Error() {
+				tpl.limit = 20 * time.Millisecond
+			}
+			if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error is %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestRange(t *testing.T) {
+	for _, tt := range []struct{ call, want string }{
+		{"range(3)", "[0, 1, 2]"},
+		{"range(1, 3)", "[1, 2]"},
+		{"range(5, 0, -2)", "[5, 3, 1]"},
+		{"range(3, 1)", "[]"},
+	} {
+		tpl, err := compile("{{ "+tt.call+" }}", Info{}, testTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := tpl.run(t.Context(), map[string]jinja.Value{}); err != nil || got != tt.want {
+			t.Errorf("%s gives %s, %v; want %s", tt.call, got, err, tt.want)
+		}
+	}
+}
+
+// A rendering that ran out of time and has not ended keeps others out, until
+// it has.
+func TestStuck(t *testing.T) {
+	tpl, err := compile("{{ hang() }}", Info{}, testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release, ended := make(chan struct{}), make(chan struct{})
+	hang := jinja.NewCallable("hang", func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {
+		<-release
+		close(ended)
+		return jinja.None(), nil
+	})
+	tpl.limit = time.Millisecond
+	if _, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); !errors.Is(err, errSlow) {
+		t.Errorf("a hanging template gives %v, want %v", err, errSlow)
+	}
+	tpl.limit = maxRenderTime
+	if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); !errors.Is(err, errStuck) {
+		t.Errorf("the next rendering gives %v, want %v", err, errStuck)
+	}
+	close(release)
+	<-ended
+}
+
+func TestCanceledRender(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	tpl := mustTemplate(t, "", Info{})
+	_, err := tpl.Render(ctx, &engine.Request{Messages: []engine.Message{say(engine.RoleUser, "Hi")}})
+	if e := (*engine.Error)(nil); !errors.As(err, &e) || e.Code != engine.CodeCanceled {
+		t.Errorf("error is %v, want %s", err, engine.CodeCanceled)
+	}
+}
+
+// bigRequest is what an agent sends: 100 messages and 24 tools with 69 KB of
+// schemas.
+func bigRequest() *engine.Request {
+	req := &engine.Request{Messages: []engine.Message{say(engine.RoleSystem, strings.Repeat("You are an agent. ", 100))}}
+	for i := range 33 {
+		id := fmt.Sprintf("call%05d", i)
+		req.Messages = append(req.Messages,
+			say(engine.RoleUser, strings.Repeat("Some words of the user, and <b>markup</b>. ", 10)),
+			callMessage("", engine.ToolCall{ID: id, Name: "tool_1", Arguments: `{"path": "/tmp/x", "count": 3}`}),
+			resultMessage(id, "tool_1", strings.Repeat("a line of a file\n", 20)),
+		)
+	}
+	for i := range 24 {
+		var properties []string
+		for k := range 20 {
+			properties = append(properties, fmt.Sprintf(`"property_%d": {"type": "string", "description": "%s", "enum": ["a", "b"]}`, k, strings.Repeat("what it is for ", 4)))
+		}
+		req.Tools = append(req.Tools, engine.Tool{
+			Name:        fmt.Sprintf("tool_%d", i),
+			Description: "Does something.",
+			Parameters:  []byte(`{"type": "object", "properties": {` + strings.Join(properties, ", ") + `}}`),
+		})
+	}
+	return req
+}
+
+func BenchmarkRender(b *testing.B) {
+	tpl, err := NewTemplate("", Info{Format: "hermes", Control: spellingsOf}, testTime)
+	if err != nil {
+		b.Fatal(err)
+	}
+	req := bigRequest()
+	for b.Loop() {
+		if _, err := tpl.Render(b.Context(), req); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
