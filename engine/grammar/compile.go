@@ -24,6 +24,8 @@ type Grammar struct {
 	start   int32
 	class   [256]uint8 // bytes that no set tells apart are one class
 	member  []byte     // one byte of each class
+	forks   []int32    // lists of instructions, of opFork
+	rows    []int32    // lists of instructions by byte class, of opTable
 }
 
 type opcode uint8
@@ -37,6 +39,8 @@ const (
 	opEnter               // the start of the counted loop at x
 	opLoop                // the end of one turn of a counted loop: again at x, or on at y
 	opMatch               // the end of the text
+	opFork                // any of forks[x:y]
+	opTable               // a byte of class k, then rows[x+k]
 )
 
 type instr struct {
@@ -69,6 +73,7 @@ func Compile(root Node) (*Grammar, error) {
 	}
 	g := &Grammar{prog: c.prog, sets: c.sets, entries: c.entries, start: start}
 	g.class, g.member = classesOf(g.sets)
+	g.flatten()
 	return g, nil
 }
 

@@ -1,9 +1,6 @@
 package grammar
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // Matcher follows one text through a grammar. Asking and going on both learn
 // about the grammar, so a Matcher is for one goroutine at a time, also where
@@ -13,7 +10,7 @@ type Matcher struct {
 	current int32 // place in states
 
 	frames     []frame
-	frameIndex map[frame]int32
+	frameIndex index
 
 	// What is known of the places that texts can be in: the threads of
 	// state i are threads[states[i].from:states[i].to], and byte class k
@@ -21,10 +18,10 @@ type Matcher struct {
 	states     []state
 	threads    []thread
 	next       []int32
-	stateIndex map[string]int32
+	unknown    []int32 // the transitions of a new state
+	stateIndex index
 
 	found closure
-	key   []byte
 }
 
 // frame is the top of a stack: where to return to, or the turns of the
@@ -37,6 +34,7 @@ type thread struct{ pc, frame int32 }
 type state struct {
 	from, to int32
 	complete bool
+	hash     uint64
 }
 
 const (
@@ -46,12 +44,12 @@ const (
 	bottom int32 = 0 // the frame below all others
 )
 
-// Limits of what a matcher remembers: some hundred kilobytes. Past them it
+// Limits of what a matcher remembers: usually some hundred kilobytes. Past them it
 // forgets all but the present place.
 const (
 	maxFrames      = 1 << 15
 	maxTransitions = 1 << 17
-	maxThreads     = 1 << 16
+	maxThreads     = 1 << 18
 )
 
 // maxWays bounds the ways to read a text that are followed at once, for
@@ -72,12 +70,13 @@ func (g *Grammar) Matcher() *Matcher {
 
 // forget makes m empty. No state has the number that means unknown.
 func (m *Matcher) forget() {
-	m.frames = append(m.frames[:0:0], frame{})
-	m.frameIndex = map[frame]int32{}
-	m.states = append(m.states[:0:0], state{})
-	m.threads = nil
-	m.next = make([]int32, len(m.g.member))
-	m.stateIndex = map[string]int32{}
+	m.frames = append(m.frames[:0], frame{})
+	m.frameIndex.reset()
+	m.states = append(m.states[:0], state{})
+	m.threads = m.threads[:0]
+	m.unknown = append(m.unknown[:0], make([]int32, len(m.g.member))...)
+	m.next = append(m.next[:0], m.unknown...)
+	m.stateIndex.reset()
 }
 
 // Allows reports whether the text may go on with b, which may begin and end
@@ -108,15 +107,14 @@ func (m *Matcher) Finished() bool {
 // Clone returns a matcher at the same place, independent of m.
 func (m *Matcher) Clone() *Matcher {
 	c := &Matcher{g: m.g}
-	c.moveTo(m)
+	c.restart(m.place())
 	return c
 }
 
 // walk returns where b leads from the present place.
 func (m *Matcher) walk(b []byte) int32 {
 	if len(m.next) > maxTransitions || len(m.frames) > maxFrames || len(m.threads) > maxThreads {
-		old := *m
-		m.moveTo(&old)
+		m.restart(m.place())
 	}
 	s, width := m.current, len(m.g.member)
 	for _, x := range b {
@@ -137,10 +135,15 @@ func (m *Matcher) walk(b []byte) int32 {
 // step computes where a byte leads from state s.
 func (m *Matcher) step(s int32, b byte) int32 {
 	m.found.reset()
+	class := int32(m.g.class[b])
 	from, to := m.states[s].from, m.states[s].to
 	for _, t := range m.threads[from:to] {
-		in := &m.g.prog[t.pc]
-		if m.g.sets[in.x].has(b) {
+		switch in := &m.g.prog[t.pc]; {
+		case in.op == opTable:
+			if pc := m.g.rows[in.x+class]; pc != pcFail {
+				m.close(pc, t.frame)
+			}
+		case m.g.sets[in.x].has(b):
 			m.close(in.y, t.frame)
 		}
 	}
@@ -157,11 +160,15 @@ func (m *Matcher) close(pc, top int32) {
 		f.todo = f.todo[:len(f.todo)-1]
 		in := &m.g.prog[t.pc]
 		switch in.op {
-		case opByte:
+		case opByte, opTable:
 			f.reading = append(f.reading, t)
 		case opSplit:
 			f.add(thread{in.y, t.frame})
 			f.add(thread{in.x, t.frame})
+		case opFork:
+			for _, pc := range m.g.forks[in.x:in.y] {
+				f.add(thread{pc, t.frame})
+			}
 		case opCall:
 			top := t.frame
 			if in.y != pcRet { // a call at the end of a rule returns for it
@@ -203,119 +210,87 @@ func (m *Matcher) turn(loop *instr, top frame) {
 
 // frame returns the number of a frame; equal frames have the same.
 func (m *Matcher) frame(f frame) int32 {
-	if n, ok := m.frameIndex[f]; ok {
-		return n
+	slot := m.frameIndex.at(f.hash())
+	for m.frameIndex.slots[slot] != 0 {
+		if n := m.frameIndex.slots[slot]; m.frames[n] == f {
+			return n
+		}
+		slot = m.frameIndex.behind(slot)
 	}
 	n := int32(len(m.frames))
 	m.frames = append(m.frames, f)
-	m.frameIndex[f] = n
+	m.frameIndex.put(slot, n, func(n int32) uint64 { return m.frames[n].hash() })
 	return n
 }
 
-// intern returns the number of the state that m.found describes; equal
-// states have the same.
+// intern returns the number of the state that m.found describes. Equal
+// states have the same; the order of the threads makes a difference, but
+// where a text loops it is the same in every turn.
 func (m *Matcher) intern() int32 {
 	f := &m.found
 	if len(f.reading) == 0 && !f.complete {
 		return stateDead
 	}
-	slices.SortFunc(f.reading, func(a, b thread) int {
-		if a.pc != b.pc {
-			return int(a.pc - b.pc)
-		}
-		return int(a.frame - b.frame)
-	})
-	m.key = m.key[:0]
+	hash := mix(0, int32(len(f.reading)), 0)
 	for _, t := range f.reading {
-		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(t.pc))
-		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(t.frame))
+		hash = mix(hash, t.pc, t.frame)
 	}
-	if f.complete {
-		m.key = append(m.key, 1)
-	}
-	if n, ok := m.stateIndex[string(m.key)]; ok {
-		return n
+	slot := m.stateIndex.at(hash)
+	for m.stateIndex.slots[slot] != 0 {
+		n := m.stateIndex.slots[slot]
+		if s := m.states[n]; s.hash == hash && s.complete == f.complete && slices.Equal(m.threads[s.from:s.to], f.reading) {
+			return n
+		}
+		slot = m.stateIndex.behind(slot)
 	}
 	n := int32(len(m.states))
 	from := int32(len(m.threads))
 	m.threads = append(m.threads, f.reading...)
-	m.states = append(m.states, state{from, int32(len(m.threads)), f.complete})
-	for range m.g.member {
-		m.next = append(m.next, stateUnknown)
-	}
-	m.stateIndex[string(m.key)] = n
+	m.states = append(m.states, state{from, int32(len(m.threads)), f.complete, hash})
+	m.next = append(m.next, m.unknown...)
+	m.stateIndex.put(slot, n, func(n int32) uint64 { return m.states[n].hash })
 	return n
 }
 
-// moveTo makes m a matcher that knows the present place of old and nothing
-// else.
-func (m *Matcher) moveTo(old *Matcher) {
-	place := old.states[old.current]
-	reading := old.threads[place.from:place.to]
-	used := make([]bool, len(old.frames))
-	for _, t := range reading {
-		for f := t.frame; f != bottom && !used[f]; f = old.frames[f].parent {
-			used[f] = true
+// place is where a text is, without what was learned on the way.
+type place struct {
+	frames   []frame // above bottom, parents first
+	reading  []thread
+	complete bool
+}
+
+// place returns the present place, with frames numbered from 1.
+func (m *Matcher) place() place {
+	s := m.states[m.current]
+	p := place{reading: slices.Clone(m.threads[s.from:s.to]), complete: s.complete}
+	moved := make([]int32, len(m.frames)) // new numbers; -1: to be had
+	for _, t := range p.reading {
+		for f := t.frame; f != bottom && moved[f] == 0; f = m.frames[f].parent {
+			moved[f] = -1
 		}
 	}
-	m.forget()
-	moved := make([]int32, len(old.frames))
-	for i := 1; i < len(old.frames); i++ { // a parent is older than its children
-		if used[i] {
-			f := old.frames[i]
+	for i, n := range moved { // a parent is older than its children
+		if n != 0 {
+			f := m.frames[i]
 			f.parent = moved[f.parent]
-			moved[i] = m.frame(f)
+			p.frames = append(p.frames, f)
+			moved[i] = int32(len(p.frames))
 		}
+	}
+	for i := range p.reading {
+		p.reading[i].frame = moved[p.reading[i].frame]
+	}
+	return p
+}
+
+// restart makes m know the place p and nothing else.
+func (m *Matcher) restart(p place) {
+	m.forget()
+	for _, f := range p.frames {
+		m.frame(f)
 	}
 	m.found.reset()
-	for _, t := range reading {
-		m.found.reading = append(m.found.reading, thread{t.pc, moved[t.frame]})
-	}
-	m.found.complete = place.complete
+	m.found.reading = append(m.found.reading, p.reading...)
+	m.found.complete = p.complete
 	m.current = m.intern()
-}
-
-// closure collects what can be reached without reading.
-type closure struct {
-	reading  []thread // those that wait for a byte
-	complete bool
-
-	todo  []thread
-	seen  []thread
-	index map[thread]struct{} // of seen, where that is long
-}
-
-func (c *closure) reset() {
-	c.reading, c.todo, c.seen = c.reading[:0], c.todo[:0], c.seen[:0]
-	c.complete = false
-	if len(c.index) > 0 {
-		clear(c.index)
-	}
-}
-
-// fewSeen is the length up to which looking through a list is faster than
-// asking a map.
-const fewSeen = 24
-
-func (c *closure) add(t thread) {
-	if len(c.seen) <= fewSeen {
-		if slices.Contains(c.seen, t) {
-			return
-		}
-	} else {
-		if c.index == nil {
-			c.index = make(map[thread]struct{}, 4*fewSeen)
-		}
-		if len(c.index) == 0 {
-			for _, s := range c.seen {
-				c.index[s] = struct{}{}
-			}
-		}
-		if _, ok := c.index[t]; ok || len(c.seen) >= maxWays {
-			return
-		}
-		c.index[t] = struct{}{}
-	}
-	c.seen = append(c.seen, t)
-	c.todo = append(c.todo, t)
 }

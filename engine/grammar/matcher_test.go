@@ -144,3 +144,14 @@ func TestForgetting(t *testing.T) {
 		t.Error("the count of the outer loop is lost")
 	}
 }
+
+// Ways to read a text are given up when there are too many, and what is left
+// goes on and ends.
+func TestAmbiguity(t *testing.T) {
+	a := Literal("a")
+	g := compile(t, Seq(Repeat(Repeat(Choice(a, Literal("aa")), 0, 999), 0, 999), Literal(".")))
+	m := g.Matcher()
+	if !m.Accept([]byte(strings.Repeat("a", 300))) || !m.Accept([]byte(".")) || !m.Finished() {
+		t.Error("an ambiguous text is not accepted")
+	}
+}
