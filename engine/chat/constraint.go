@@ -14,35 +14,54 @@ import (
 // Whether a client asked for strictness makes no difference: what can be
 // enforced is.
 func (e *Engine) constrain(p *plan) error {
-	req := p.request
-	reply, err := replyGrammar(req.Format)
+	c, err := e.constraints.get(constraintKey(p.request, p.opening), func() (*compiled, error) {
+		return e.compile(p.request, p.opening)
+	})
 	if err != nil {
 		return err
 	}
+	p.tools, p.constraint, p.start.Unenforced = c.tools, c.grammar, c.unenforced
+	return nil
+}
+
+// compiled is what the tools and the format of a request come to. It is
+// shared by requests and not changed.
+type compiled struct {
+	tools      toolSet
+	unenforced []engine.Place
+	grammar    *grammar.Grammar // nil: anything goes
+}
+
+func (e *Engine) compile(req *engine.Request, opening string) (*compiled, error) {
+	reply, err := replyGrammar(req.Format)
+	if err != nil {
+		return nil, err
+	}
+	var done compiled
 	tools := newToolSet(req.Tools, nil)
-	if p.start.Unenforced, err = tools.compile(req.Tools); err != nil {
-		return err
+	if done.unenforced, err = tools.compile(req.Tools); err != nil {
+		return nil, err
 	}
 	if req.ToolChoice.Mode != engine.ToolNone && e.format.calls() {
-		p.tools = tools.only(req.ToolChoice.Names)
+		done.tools = tools.only(req.ToolChoice.Names)
 	}
 	c := &constraint{
 		format:   e.format,
-		tools:    p.tools,
+		tools:    done.tools,
 		reply:    reply,
 		required: req.ToolChoice.Mode == engine.ToolRequired,
 		single:   req.ToolChoice.Single,
-		opening:  p.opening,
+		opening:  opening,
 		thinks:   e.format.Open != "" && req.Reasoning.Mode != engine.ReasoningOff && e.thinks,
 	}
 	root, err := c.root()
-	if root == nil || err != nil {
-		return err
+	if err != nil || root == nil {
+		return &done, err
 	}
-	if p.constraint, err = grammar.Compile(root); err != nil {
-		return engine.Errorf(engine.CodeInvalidArgument, "Nothing can follow the format and the tools of this request.").Because(err)
+	if done.grammar, err = grammar.Compile(root); err != nil {
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "Nothing can follow the format and the tools of this request.").Because(err)
 	}
-	return nil
+	return &done, nil
 }
 
 // replyGrammar is what the text of the answer must follow; nil: anything.

@@ -207,3 +207,43 @@ func TestEveryFormat(t *testing.T) {
 		})
 	}
 }
+
+func TestConstraintCache(t *testing.T) {
+	e := testEngine("hermes", "", &fakeModel{})
+	get := func(change func(*engine.Request)) *grammar.Grammar {
+		req := testRequest()
+		req.Tools = constraintTools
+		if change != nil {
+			change(req)
+		}
+		p := &plan{request: req}
+		if err := e.constrain(p); err != nil {
+			t.Fatal(err)
+		}
+		return p.constraint
+	}
+	first := get(nil)
+	if get(nil) != first {
+		t.Error("the same request is compiled again")
+	}
+	for name, change := range map[string]func(*engine.Request){
+		"mode":   func(r *engine.Request) { r.ToolChoice.Mode = engine.ToolRequired },
+		"names":  func(r *engine.Request) { r.ToolChoice.Names = []string{"now"} },
+		"single": func(r *engine.Request) { r.ToolChoice.Single = true },
+		"tools":  func(r *engine.Request) { r.Tools = r.Tools[:1] },
+		"format": func(r *engine.Request) { r.Format.Kind = engine.FormatJSON },
+	} {
+		if get(change) == first {
+			t.Errorf("another %s gets the same constraint", name)
+		}
+	}
+	for i := range maxConstraints {
+		get(func(r *engine.Request) { r.Tools = []engine.Tool{{Name: string(rune('a' + i))}} })
+	}
+	if n := len(e.constraints.entries); n != maxConstraints {
+		t.Errorf("%d constraints are kept", n)
+	}
+	if get(nil) == first {
+		t.Error("the oldest constraint is still kept")
+	}
+}

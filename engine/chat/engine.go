@@ -23,6 +23,8 @@ type Engine struct {
 	thinks   bool // the template knows of reasoning
 	format   *Format
 	random   io.Reader // of seeds and ids
+
+	constraints constraintCache
 }
 
 // New makes an Engine of a model. now is the clock that templates read. The

@@ -17,9 +17,6 @@ type Format struct {
 	// the model as text; all others are dropped.
 	Markers []string
 
-	// Template names the template for a model that has none of its own.
-	Template string
-
 	// Calls are the ways in which the model may write a call. The first is the
 	// one that constraints ask for.
 	Calls []callSyntax
@@ -156,4 +153,4 @@ func FormatNames() []string {
 var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony, gemma, lfm2, olmo3, kimi, functionary, commandR, apertus, nemotron, granite}
 
 // plain is for models that write nothing but text.
-var plain = &Format{Name: "plain", Template: "plain"}
+var plain = &Format{Name: "plain"}

@@ -10,8 +10,7 @@ package chat
 //
 //	<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>f<｜tool▁sep｜>{…}<｜tool▁call▁end｜><｜tool▁calls▁end｜>
 var deepseek = &Format{
-	Name:     "deepseek",
-	Template: "deepseek",
+	Name: "deepseek",
 	Markers: []string{"<think>", "</think>", deepseekBegin, "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>",
 		"<｜tool▁call▁end｜>", "<｜tool▁sep｜>"},
 	Open:  "<think>",

@@ -16,8 +16,7 @@ import (
 //	<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{…}<|call|>
 //	<|start|>assistant<|channel|>final<|message|>…<|return|>
 var harmony = &Format{
-	Name:     "harmony",
-	Template: "harmony",
+	Name: "harmony",
 	Markers: []string{harmonyStart, harmonyChannel, harmonyMessage, harmonyConstrain, harmonyEnd, harmonyCall,
 		harmonyReturn},
 	channels: true,

@@ -7,11 +7,10 @@ package chat
 //	{"name": "f", "arguments": {…}}
 //	</tool_call>
 var hermes = &Format{
-	Name:     "hermes",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<tool_call>", "</tool_call>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "hermes",
+	Markers: []string{"<think>", "</think>", "<tool_call>", "</tool_call>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{{
 		open:      "<tool_call>",
 		ends:      []string{"</tool_call>"},

@@ -5,8 +5,7 @@ package chat
 //
 //	<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>
 var kimi = &Format{
-	Name:     "kimi",
-	Template: "hermes",
+	Name: "kimi",
 	Markers: []string{"<think>", "</think>", "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>",
 		"<|tool_call_begin|>", "<|tool_call_argument_begin|>", "<|tool_call_end|>"},
 	Open:  "<think>",
@@ -20,9 +19,8 @@ var kimi = &Format{
 
 // functionary is what Functionary 3.1 writes: <function=f>{…}</function>.
 var functionary = &Format{
-	Name:     "functionary",
-	Template: "hermes",
-	Calls:    []callSyntax{{open: "<function=", ends: []string{"</function>"}, reader: namedCall{mark: ">"}}},
+	Name:  "functionary",
+	Calls: []callSyntax{{open: "<function=", ends: []string{"</function>"}, reader: namedCall{mark: ">"}}},
 }
 
 // commandR is what Command R7B and its successors write. The text has marks
@@ -31,8 +29,7 @@ var functionary = &Format{
 //	<|START_THINKING|>…<|END_THINKING|><|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {…}}]<|END_ACTION|>
 //	<|START_RESPONSE|>text<|END_RESPONSE|>
 var commandR = &Format{
-	Name:     "command-r",
-	Template: "hermes",
+	Name: "command-r",
 	Markers: []string{"<|START_THINKING|>", "<|END_THINKING|>", "<|START_ACTION|>", "<|END_ACTION|>",
 		"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
 	Open:   "<|START_THINKING|>",
@@ -46,11 +43,10 @@ var commandR = &Format{
 
 // apertus is what Apertus writes: the name is the only member of the object.
 var apertus = &Format{
-	Name:     "apertus",
-	Template: "hermes",
-	Markers:  []string{"<|inner_prefix|>", "<|inner_suffix|>", "<|tools_prefix|>", "<|tools_suffix|>"},
-	Open:     "<|inner_prefix|>",
-	Close:    "<|inner_suffix|>",
+	Name:    "apertus",
+	Markers: []string{"<|inner_prefix|>", "<|inner_suffix|>", "<|tools_prefix|>", "<|tools_suffix|>"},
+	Open:    "<|inner_prefix|>",
+	Close:   "<|inner_suffix|>",
 	Calls: []callSyntax{{
 		section: "<|tools_prefix|>", sectionEnd: "<|tools_suffix|>", between: " \t\r\n,[]", separator: ", ", list: true,
 		reader: jsonCall{},
@@ -59,11 +55,10 @@ var apertus = &Format{
 
 // nemotron is what Nemotron Nano v2 writes: <TOOLCALL>[{…}]</TOOLCALL>.
 var nemotron = &Format{
-	Name:     "nemotron",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<TOOLCALL>", "</TOOLCALL>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "nemotron",
+	Markers: []string{"<think>", "</think>", "<TOOLCALL>", "</TOOLCALL>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<TOOLCALL>", sectionEnd: "</TOOLCALL>", between: " \t\r\n,[]", separator: ", ", list: true,
 		reader: plainJSONCall,
@@ -72,11 +67,10 @@ var nemotron = &Format{
 
 // granite is what Granite 3 writes: <|tool_call|>[{…}].
 var granite = &Format{
-	Name:     "granite",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<|tool_call|>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "granite",
+	Markers: []string{"<think>", "</think>", "<|tool_call|>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<|tool_call|>", between: " \t\r\n,[]", separator: ", ", list: true,
 		reader: plainJSONCall,

@@ -7,8 +7,7 @@ package chat
 //	…<channel|>text<|tool_call>call:f{k:<|"|>v<|"|>,n:1}<tool_call|>
 //	<start_function_call>call:f{k:<escape>v<escape>}<end_function_call>
 var gemma = &Format{
-	Name:     "gemma",
-	Template: "gemma",
+	Name: "gemma",
 	Markers: []string{"<|channel>", "<channel|>", "<|tool_call>", "<tool_call|>", `<|"|>`,
 		"<start_function_call>", "<end_function_call>", "<escape>"},
 	Open:  "<|channel>thought",
@@ -24,11 +23,10 @@ var gemma = &Format{
 //
 //	<think>…</think><|tool_call_start|>[f(k="v", n=1)]<|tool_call_end|>
 var lfm2 = &Format{
-	Name:     "lfm2",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<|tool_call_start|>", "<|tool_call_end|>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "lfm2",
+	Markers: []string{"<think>", "</think>", "<|tool_call_start|>", "<|tool_call_end|>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<|tool_call_start|>", sectionEnd: "<|tool_call_end|>",
 		between: " \t\r\n,[]", separator: ", ", list: true,
@@ -38,11 +36,10 @@ var lfm2 = &Format{
 
 // olmo3 is what Olmo 3 writes: calls as in Python, one a line.
 var olmo3 = &Format{
-	Name:     "olmo3",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<function_calls>", "</function_calls>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "olmo3",
+	Markers: []string{"<think>", "</think>", "<function_calls>", "</function_calls>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<function_calls>", sectionEnd: "</function_calls>", between: " \t\r\n", separator: "\n",
 		reader: literalCall{style: pythonStyle},

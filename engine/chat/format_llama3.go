@@ -6,9 +6,8 @@ package chat
 //	{"name": "f", "parameters": {…}}
 //	<|python_tag|>{"name": "f", "parameters": {…}}
 var llama3 = &Format{
-	Name:     "llama3",
-	Template: "llama3",
-	Markers:  []string{"<|python_tag|>"},
+	Name:    "llama3",
+	Markers: []string{"<|python_tag|>"},
 	Calls: []callSyntax{
 		{bare: true, between: " \t\r\n;", separator: "; ", reader: llama3Call},
 		{open: "<|python_tag|>", reader: llama3Call},

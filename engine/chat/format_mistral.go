@@ -7,7 +7,6 @@ package chat
 //	[THINK]…[/THINK][TOOL_CALLS]f[CALL_ID]123456789[ARGS]{…}
 var mistral = &Format{
 	Name:     "mistral",
-	Template: "mistral",
 	Markers:  []string{"[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"},
 	Open:     "[THINK]",
 	Close:    "[/THINK]",

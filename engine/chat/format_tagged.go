@@ -11,11 +11,10 @@ package chat
 //	</function>
 //	</tool_call>
 var qwenCoder = &Format{
-	Name:     "qwen-coder",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<tool_call>", "</tool_call>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "qwen-coder",
+	Markers: []string{"<think>", "</think>", "<tool_call>", "</tool_call>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{
 		{open: "<tool_call>", ends: []string{"</tool_call>"}, pad: "\n", separator: "\n", reader: qwenCoderCall},
 		{open: "<function=", ends: []string{"</tool_call>"}, pad: "\n", separator: "\n", reader: taggedCall{
@@ -36,8 +35,7 @@ var qwenCoderCall = taggedCall{
 //	<arg_value>v</arg_value>
 //	</tool_call>
 var glm = &Format{
-	Name:     "glm",
-	Template: "hermes",
+	Name: "glm",
 	Markers: []string{"<think>", "</think>", "<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>",
 		"<|user|>", "<|observation|>"},
 	Open:  "<think>",
@@ -50,11 +48,10 @@ var glm = &Format{
 
 // minimax is what MiniMax M2 writes.
 var minimax = &Format{
-	Name:     "minimax",
-	Template: "hermes",
-	Markers:  []string{"<think>", "</think>", "<minimax:tool_call>", "</minimax:tool_call>"},
-	Open:     "<think>",
-	Close:    "</think>",
+	Name:    "minimax",
+	Markers: []string{"<think>", "</think>", "<minimax:tool_call>", "</minimax:tool_call>"},
+	Open:    "<think>",
+	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<minimax:tool_call>", sectionEnd: "</minimax:tool_call>", between: " \t\r\n", pad: "\n", separator: "\n",
 		reader: taggedCall{
@@ -68,12 +65,11 @@ var minimax = &Format{
 // dsml is what DeepSeek V3.2 and V4 write. An attribute of each argument says
 // whether it is a string.
 var dsml = &Format{
-	Name:     "dsml",
-	Template: "deepseek",
-	Markers:  []string{"<think>", "</think>", "｜DSML｜"},
-	Open:     "<think>",
-	Close:    "</think>",
-	Calls:    []callSyntax{dsmlCalls("function_calls"), dsmlCalls("tool_calls")},
+	Name:    "dsml",
+	Markers: []string{"<think>", "</think>", "｜DSML｜"},
+	Open:    "<think>",
+	Close:   "</think>",
+	Calls:   []callSyntax{dsmlCalls("function_calls"), dsmlCalls("tool_calls")},
 }
 
 func dsmlCalls(section string) callSyntax {

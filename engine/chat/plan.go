@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/grammar"
@@ -105,9 +104,8 @@ func (e *Engine) limit(req *engine.Request, prompt int) (int, error) {
 
 // check compares the request with what the model can do.
 func (e *Engine) check(req *engine.Request) error {
-	if base(req.Model) != base(e.info.Name) {
-		return engine.Errorf(engine.CodeModelNotFound, "The model %q does not exist.", req.Model).
-			At(engine.Place{Field: engine.FieldModel})
+	if !engine.SameModel(req.Model, e.info.Name) {
+		return engine.ModelNotFound(req.Model)
 	}
 	if !e.info.Vision {
 		if err := e.checkImages(req); err != nil {
@@ -116,9 +114,6 @@ func (e *Engine) check(req *engine.Request) error {
 	}
 	return e.checkTools(req)
 }
-
-// base is a model's name without the tag that means no tag.
-func base(name string) string { return strings.TrimSuffix(name, ":latest") }
 
 func (e *Engine) checkImages(req *engine.Request) error {
 	for i, m := range req.Messages {

@@ -33,7 +33,7 @@ func (s *Syntax) marks() string {
 // format is a format made of what a template shows. White space around marks
 // is what models vary, so it is only asked for where output is constrained.
 func (s *Syntax) format(control []string) *Format {
-	f := &Format{Name: genericFormat, Template: plain.Template, Open: s.ReasoningStart, Close: s.ReasoningEnd}
+	f := &Format{Name: genericFormat, Open: s.ReasoningStart, Close: s.ReasoningEnd}
 	c := callSyntax{
 		section:    strings.TrimSpace(s.SectionStart),
 		sectionEnd: strings.TrimSpace(s.SectionEnd),
