@@ -40,91 +40,94 @@ func allowed(g *grammar.Grammar, output string) string {
 	return "allowed"
 }
 
+type constraintRows map[string]bool // output: allowed as a whole
+var required = engine.ToolChoice{Mode: engine.ToolRequired}
+var named = engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"now"}}
+
+const hermesAdd = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>"
+const hermesNow = "<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>"
+const hermesBad = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": \"x\"}}\n</tool_call>"
+const hermesUnknown = "<tool_call>\n{\"name\": \"rm\", \"arguments\": {}}\n</tool_call>"
+
+var constraintCases = []struct {
+	name            string
+	format, opening string
+	choice          engine.ToolChoice
+	tools           bool
+	reply           engine.Format
+	rows            constraintRows
+}{
+	{"auto", "hermes", "", engine.ToolChoice{}, true, engine.Format{}, constraintRows{
+		"": true, "Hello {you}.": true, hermesAdd: true, "I look.\n" + hermesAdd + "\n" + hermesNow: true, hermesNow + "\nDone.": true,
+		"<think>\nHm.\n</think>\n\nYes.": true, hermesBad: false, hermesUnknown: false, "Use <tool_call> now": false}},
+	{"auto, one call", "hermes", "", engine.ToolChoice{Single: true}, true, engine.Format{}, constraintRows{
+		hermesAdd: true, hermesAdd + "\n" + hermesNow: false, "So: " + hermesNow: true}},
+	{"auto, some tools", "hermes", "", engine.ToolChoice{Names: []string{"now"}}, true, engine.Format{}, constraintRows{
+		hermesNow: true, hermesAdd: false}},
+	{"required", "hermes", "", required, true, engine.Format{}, constraintRows{
+		hermesAdd: true, hermesNow + hermesAdd: true, hermesAdd + "\n": true, "": false, "Hello.": false, "I look. " + hermesAdd: false,
+		"<think>Hm.</think>\n" + hermesAdd: true}},
+	{"required, reasoning opened", "hermes", "<think>\n", required, true, engine.Format{}, constraintRows{
+		"Hm.\n</think>\n\n" + hermesAdd: true, hermesAdd: false, "Hm.": false}},
+	{"named", "hermes", "", named, true, engine.Format{}, constraintRows{hermesNow: true, hermesAdd: false}},
+	{"JSON", "hermes", "", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, constraintRows{
+		`{"a": [1]}`: true, "[1]": false, "So: {}": false, "<think>Hm.</think>{}": true}},
+	{"JSON, reasoning opened", "hermes", "<think>\n", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, constraintRows{
+		"Hm.\n</think>\n\n{}": true, "{}": false}},
+	{"schema", "plain", "", engine.ToolChoice{}, false,
+		engine.Format{Kind: engine.FormatSchema, Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)},
+		constraintRows{`{"n": 1}`: true, `{"n": "1"}`: false, `{}`: false}},
+	{"JSON or a call", "hermes", "", engine.ToolChoice{}, true, engine.Format{Kind: engine.FormatJSON}, constraintRows{
+		"{}": true, hermesAdd: true, "Hello.": false}},
+	{"no call", "hermes", "", engine.ToolChoice{Mode: engine.ToolNone}, true, engine.Format{Kind: engine.FormatJSON}, constraintRows{
+		"{}": true, hermesAdd: false}},
+	{"llama3 auto", "llama3", "", engine.ToolChoice{}, true, engine.Format{}, constraintRows{
+		"": true, "Hello {you}.": true, `{"answer": 1}`: true, `{"name": "add", "parameters": {"a": 1}}`: true,
+		`{"name": "add", "parameters": {}}`: false, `{"name": "rm", "parameters": {}}`: false,
+		`<|python_tag|>{"name": "now", "parameters": {}}`: true}},
+	{"llama3 required", "llama3", "", required, true, engine.Format{}, constraintRows{
+		`{"name": "add", "parameters": {"a": 1}}`: true, "Hello.": false}},
+	{"mistral required", "mistral", "", required, true, engine.Format{}, constraintRows{
+		`[TOOL_CALLS][{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]`: true,
+		`[TOOL_CALLS]add[ARGS]{"a": 1}`: true, `[TOOL_CALLS]add[CALL_ID]123456789[ARGS]{"a": 1}`: true,
+		`[TOOL_CALLS]rm[ARGS]{}`: false}},
+	{"deepseek required", "deepseek", "<think>\n", required, true, engine.Format{}, constraintRows{
+		"Hm.</think>\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>": true,
+		"Hm.</think><｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>":                     true,
+		"Hm.</think>Hello.": false}},
+	{"qwen-coder required", "qwen-coder", "", required, true, engine.Format{}, constraintRows{
+		"<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\nx < y\n</parameter>\n</function>\n</tool_call>": true,
+		"<tool_call>\n<function=add>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>":                                     false,
+		"<tool_call>\n<function=add>\n</function>\n</tool_call>":                                                                     false,
+		"<tool_call>\n<function=now>\n</function>\n</tool_call>":                                                                     true}},
+	{"glm required", "glm", "", required, true, engine.Format{}, constraintRows{
+		"<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>": true,
+		"<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>": false}},
+	{"gemma required", "gemma", "", required, true, engine.Format{}, constraintRows{
+		`<|tool_call>call:add{a:1,b:<|"|>x,y<|"|>}<tool_call|>`: true, `<|tool_call>call:add{b:<|"|>x<|"|>}<tool_call|>`: false,
+		`<|tool_call>call:now{}<tool_call|>`: true}},
+	{"lfm2 required", "lfm2", "", required, true, engine.Format{}, constraintRows{
+		`<|tool_call_start|>[add(a=1, b="x"), now()]<|tool_call_end|>`: true, `<|tool_call_start|>[add(b="x")]<|tool_call_end|>`: false}},
+	{"harmony auto", "harmony", "<|start|>assistant", engine.ToolChoice{}, true, engine.Format{}, constraintRows{
+		"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.": true,
+		"<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}<|call|>":             true,
+		" to=functions.add<|channel|>commentary json<|message|>{\"a\": 1}":                          true,
+		"<|channel|>commentary to=functions.add<|message|>{}":                                       false,
+		"<|channel|>commentary to=functions.rm<|message|>{}":                                        false}},
+	{"harmony required", "harmony", "<|start|>assistant", required, true, engine.Format{}, constraintRows{
+		"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}": true,
+		"<|channel|>final<|message|>Yes.": false}},
+	{"harmony JSON", "harmony", "<|start|>assistant", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, constraintRows{
+		"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{}": true,
+		"<|channel|>final <|constrain|>json<|message|>{}":                                         true,
+		"<|channel|>final<|message|>Yes.":                                                         false}},
+	{"kimi required", "kimi", "", required, true, engine.Format{}, constraintRows{
+		"<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>": true,
+		"<|tool_calls_section_begin|><|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>":  false}},
+}
+
 func TestConstraint(t *testing.T) {
-	type rows map[string]bool // output: allowed as a whole
-	required := engine.ToolChoice{Mode: engine.ToolRequired}
-	named := engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"now"}}
-	const call = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>"
-	const now = "<tool_call>{\"name\":\"now\",\"arguments\":{}}</tool_call>"
-	const bad = "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": \"x\"}}\n</tool_call>"
-	const unknown = "<tool_call>\n{\"name\": \"rm\", \"arguments\": {}}\n</tool_call>"
-	tests := []struct {
-		name            string
-		format, opening string
-		choice          engine.ToolChoice
-		tools           bool
-		reply           engine.Format
-		rows            rows
-	}{
-		{"auto", "hermes", "", engine.ToolChoice{}, true, engine.Format{}, rows{
-			"": true, "Hello {you}.": true, call: true, "I look.\n" + call + "\n" + now: true, now + "\nDone.": true,
-			"<think>\nHm.\n</think>\n\nYes.": true, bad: false, unknown: false, "Use <tool_call> now": false}},
-		{"auto, one call", "hermes", "", engine.ToolChoice{Single: true}, true, engine.Format{}, rows{
-			call: true, call + "\n" + now: false, "So: " + now: true}},
-		{"auto, some tools", "hermes", "", engine.ToolChoice{Names: []string{"now"}}, true, engine.Format{}, rows{
-			now: true, call: false}},
-		{"required", "hermes", "", required, true, engine.Format{}, rows{
-			call: true, now + call: true, call + "\n": true, "": false, "Hello.": false, "I look. " + call: false,
-			"<think>Hm.</think>\n" + call: true}},
-		{"required, reasoning opened", "hermes", "<think>\n", required, true, engine.Format{}, rows{
-			"Hm.\n</think>\n\n" + call: true, call: false, "Hm.": false}},
-		{"named", "hermes", "", named, true, engine.Format{}, rows{now: true, call: false}},
-		{"JSON", "hermes", "", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, rows{
-			`{"a": [1]}`: true, "[1]": false, "So: {}": false, "<think>Hm.</think>{}": true}},
-		{"JSON, reasoning opened", "hermes", "<think>\n", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, rows{
-			"Hm.\n</think>\n\n{}": true, "{}": false}},
-		{"schema", "plain", "", engine.ToolChoice{}, false,
-			engine.Format{Kind: engine.FormatSchema, Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)},
-			rows{`{"n": 1}`: true, `{"n": "1"}`: false, `{}`: false}},
-		{"JSON or a call", "hermes", "", engine.ToolChoice{}, true, engine.Format{Kind: engine.FormatJSON}, rows{
-			"{}": true, call: true, "Hello.": false}},
-		{"no call", "hermes", "", engine.ToolChoice{Mode: engine.ToolNone}, true, engine.Format{Kind: engine.FormatJSON}, rows{
-			"{}": true, call: false}},
-		{"llama3 auto", "llama3", "", engine.ToolChoice{}, true, engine.Format{}, rows{
-			"": true, "Hello {you}.": true, `{"answer": 1}`: true, `{"name": "add", "parameters": {"a": 1}}`: true,
-			`{"name": "add", "parameters": {}}`: false, `{"name": "rm", "parameters": {}}`: false,
-			`<|python_tag|>{"name": "now", "parameters": {}}`: true}},
-		{"llama3 required", "llama3", "", required, true, engine.Format{}, rows{
-			`{"name": "add", "parameters": {"a": 1}}`: true, "Hello.": false}},
-		{"mistral required", "mistral", "", required, true, engine.Format{}, rows{
-			`[TOOL_CALLS][{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]`: true,
-			`[TOOL_CALLS]add[ARGS]{"a": 1}`: true, `[TOOL_CALLS]add[CALL_ID]123456789[ARGS]{"a": 1}`: true,
-			`[TOOL_CALLS]rm[ARGS]{}`: false}},
-		{"deepseek required", "deepseek", "<think>\n", required, true, engine.Format{}, rows{
-			"Hm.</think>\n\n<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>": true,
-			"Hm.</think><｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜><｜tool▁calls▁end｜>":                     true,
-			"Hm.</think>Hello.": false}},
-		{"qwen-coder required", "qwen-coder", "", required, true, engine.Format{}, rows{
-			"<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n<parameter=b>\nx < y\n</parameter>\n</function>\n</tool_call>": true,
-			"<tool_call>\n<function=add>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>":                                     false,
-			"<tool_call>\n<function=add>\n</function>\n</tool_call>":                                                                     false,
-			"<tool_call>\n<function=now>\n</function>\n</tool_call>":                                                                     true}},
-		{"glm required", "glm", "", required, true, engine.Format{}, rows{
-			"<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>": true,
-			"<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>x</arg_value>\n</tool_call>": false}},
-		{"gemma required", "gemma", "", required, true, engine.Format{}, rows{
-			`<|tool_call>call:add{a:1,b:<|"|>x,y<|"|>}<tool_call|>`: true, `<|tool_call>call:add{b:<|"|>x<|"|>}<tool_call|>`: false,
-			`<|tool_call>call:now{}<tool_call|>`: true}},
-		{"lfm2 required", "lfm2", "", required, true, engine.Format{}, rows{
-			`<|tool_call_start|>[add(a=1, b="x"), now()]<|tool_call_end|>`: true, `<|tool_call_start|>[add(b="x")]<|tool_call_end|>`: false}},
-		{"harmony auto", "harmony", "<|start|>assistant", engine.ToolChoice{}, true, engine.Format{}, rows{
-			"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.": true,
-			"<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}<|call|>":             true,
-			" to=functions.add<|channel|>commentary json<|message|>{\"a\": 1}":                          true,
-			"<|channel|>commentary to=functions.add<|message|>{}":                                       false,
-			"<|channel|>commentary to=functions.rm<|message|>{}":                                        false}},
-		{"harmony required", "harmony", "<|start|>assistant", required, true, engine.Format{}, rows{
-			"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}": true,
-			"<|channel|>final<|message|>Yes.": false}},
-		{"harmony JSON", "harmony", "<|start|>assistant", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, rows{
-			"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{}": true,
-			"<|channel|>final <|constrain|>json<|message|>{}":                                         true,
-			"<|channel|>final<|message|>Yes.":                                                         false}},
-		{"kimi required", "kimi", "", required, true, engine.Format{}, rows{
-			"<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>": true,
-			"<|tool_calls_section_begin|><|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>":  false}},
-	}
-	for _, test := range tests {
+	for _, test := range constraintCases {
 		t.Run(test.name, func(t *testing.T) {
 			req := testRequest()
 			req.ToolChoice, req.Format = test.choice, test.reply

@@ -201,16 +201,7 @@ func TestGenerate(t *testing.T) {
 				test.change(req)
 			}
 			r := generate(t, testEngine("hermes", test.opening, m), req)
-			for _, c := range r.Choices {
-				for i := range c.Blocks {
-					if b := &c.Blocks[i]; b.Kind == engine.BlockToolCall {
-						if len(b.CallID) != idLength {
-							t.Errorf("id %q", b.CallID)
-						}
-						b.CallID = "*"
-					}
-				}
-			}
+			hideIDs(t, r)
 			if diff := cmp.Diff([]engine.Choice{test.want}, r.Choices); diff != "" {
 				t.Errorf("choices (-want +got):\n%s", diff)
 			}
@@ -218,6 +209,21 @@ func TestGenerate(t *testing.T) {
 				t.Errorf("usage (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// hideIDs checks the ids of calls and makes them all the same.
+func hideIDs(t *testing.T, r *engine.Response) {
+	t.Helper()
+	for _, c := range r.Choices {
+		for i := range c.Blocks {
+			if b := &c.Blocks[i]; b.Kind == engine.BlockToolCall {
+				if len(b.CallID) != idLength {
+					t.Errorf("id %q", b.CallID)
+				}
+				b.CallID = "*"
+			}
+		}
 	}
 }
 
