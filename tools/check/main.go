@@ -46,7 +46,7 @@ func main() {
 	flag.Parse()
 	if *list {
 		for _, s := range steps {
-			fmt.Printf("%-10s %s\n", s.name, s.about)
+			fmt.Printf("%-12s %s\n", s.name, s.about)
 		}
 		return
 	}
@@ -109,13 +109,13 @@ func runStep(ctx context.Context, s step, out io.Writer) tally {
 		count.passed = 1
 	}
 	if count.failed > 0 {
-		fmt.Fprintf(out, "FAIL %-10s %8s  %s\n", s.name, took, s.about)
+		fmt.Fprintf(out, "FAIL %-12s %8s  %s\n", s.name, took, s.about)
 		said.WriteTo(out)
 		if err != nil {
 			fmt.Fprintln(out, err)
 		}
 		return count
 	}
-	fmt.Fprintf(out, "ok   %-10s %8s  %s (%d)\n", s.name, took, s.about, count.passed)
+	fmt.Fprintf(out, "ok   %-12s %8s  %s (%d)\n", s.name, took, s.about, count.passed)
 	return count
 }
