@@ -30,25 +30,27 @@ func (c *compiler) trie(texts []string, t task) int32 {
 // branch compiles the rest, from byte at on, of sorted texts with equal
 // starts.
 func (c *compiler) branch(texts []string, at int, next int32) int32 {
-	if len(texts) == 1 {
-		return c.literal(texts[0][at:], task{next: next})
+	if len(texts) == 0 {
+		return pcFail
 	}
-	pc := pcFail
-	if len(texts) > 0 && len(texts[0]) == at {
+	first, last := texts[0], texts[len(texts)-1]
+	same := at
+	for same < len(first) && first[same] == last[same] { // sorted: then all have it
+		same++
+	}
+	pc, from := pcFail, first[at:same]
+	if len(first) == same {
 		pc, texts = next, texts[1:]
 	}
 	for len(texts) > 0 {
-		b := texts[0][at]
 		n := 1
-		for n < len(texts) && texts[n][at] == b {
+		for n < len(texts) && texts[n][same] == texts[0][same] {
 			n++
 		}
-		var set byteSet
-		set.add(b)
-		pc = c.split(c.bytes(set, c.branch(texts[:n], at+1, next)), pc)
+		pc = c.split(c.branch(texts[:n], same, next), pc)
 		texts = texts[n:]
 	}
-	return pc
+	return c.literal(from, task{next: pc})
 }
 
 // until compiles the automaton that looks for the markers: a state is the

@@ -69,23 +69,21 @@ func comma() Node { return commaNode }
 
 var commaNode = Seq(Literal(","), Whitespace())
 
-// list is min to max items with commas between them; max < 0: no bound.
-func list(item Node, min, max int) Node {
-	if max == 0 || max > 0 && max < min {
-		return Repeat(item, min, max)
+// list is least to most items with commas between them; most < 0: no bound.
+func list(item Node, least, most int) Node {
+	if most == 0 || most > 0 && most < least {
+		return Repeat(item, least, most)
 	}
-	more := max
-	if max > 0 {
-		more = max - 1
+	more := most
+	if most > 0 {
+		more = most - 1
 	}
-	some := Seq(item, Repeat(Seq(comma(), item), atLeast(min-1, 0), more))
-	if min <= 0 {
+	some := Seq(item, Repeat(Seq(comma(), item), max(least-1, 0), more))
+	if least <= 0 {
 		return optional(some)
 	}
 	return some
 }
-
-func atLeast(n, least int) int { return max(n, least) }
 
 func quoted(inner Node) Node { return Seq(Literal(`"`), inner, Literal(`"`)) }
 

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"cmp"
 	"errors"
 	"math/big"
 	"strconv"
@@ -67,21 +68,11 @@ func (d decimal) compare(o decimal) int {
 	case d.negative:
 		return o.abs().compare(d.abs())
 	case len(d.whole) != len(o.whole):
-		return sign(len(d.whole) - len(o.whole))
+		return cmp.Compare(len(d.whole), len(o.whole))
 	case d.whole != o.whole:
 		return strings.Compare(d.whole, o.whole)
 	}
 	return strings.Compare(d.fraction, o.fraction)
-}
-
-func sign(n int) int {
-	switch {
-	case n < 0:
-		return -1
-	case n > 0:
-		return 1
-	}
-	return 0
 }
 
 func (d decimal) abs() decimal { return decimal{whole: d.whole, fraction: d.fraction} }

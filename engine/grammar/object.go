@@ -18,6 +18,14 @@ func (r *reader) object(s *shape) (Node, error) {
 		return nil, &SchemaError{s.maxProperties.schema.pointer, "minProperties is above maxProperties."}
 	}
 	properties := r.properties(s)
+	if len(properties) > maxNamed {
+		return nil, tooLargeAt(r.root)
+	}
+	for _, p := range properties {
+		if len(p.name) > maxName {
+			return nil, tooLargeAt(r.root)
+		}
+	}
 	more := r.additional(s, properties)
 	if len(properties) == 0 {
 		if more == nil {
@@ -59,12 +67,16 @@ func (r *reader) properties(s *shape) []property {
 	for _, name := range s.required {
 		add(name)
 	}
+	required := map[string]bool{}
+	for _, name := range s.required {
+		required[name] = true
+	}
 	values := s.valuesByName(names)
 	list := make([]property, len(names))
 	for i, name := range names {
 		list[i] = property{
 			name:     name,
-			required: slices.Contains(s.required, name),
+			required: required[name],
 			node:     memberNode(Literal(quote(name)), r.value(values[name])),
 		}
 	}
@@ -113,7 +125,7 @@ func (r *reader) additional(s *shape, properties []property) Node {
 	case closed && !said:
 		return nil
 	case len(properties) > 0:
-		return memberNode(otherNames(properties), r.value(all))
+		return memberNode(r.otherNames(properties), r.value(all))
 	case len(names) > 0:
 		return memberNode(r.value(append(names, stringSchema)), r.value(all))
 	}
@@ -140,38 +152,41 @@ func members(properties []property, more Node) Node {
 		first = list(more, 1, -1)
 		next = optional(Seq(comma(), first))
 	}
+	needed := false // one from here on is required
 	for i := len(properties) - 1; i >= 0; i-- {
 		p := properties[i]
 		here := Seq(p.node, next)
-		switch {
-		case p.required || first == nil:
+		if p.required || first == nil {
 			first = here
-		default:
+		} else {
 			first = Choice(here, first)
 		}
+		needed = needed || p.required
 		next = Seq(comma(), first)
-		if !slices.ContainsFunc(properties[i:], func(p property) bool { return p.required }) {
+		if !needed {
 			next = optional(next)
 		}
 	}
-	if slices.ContainsFunc(properties, func(p property) bool { return p.required }) {
+	if needed {
 		return first
 	}
 	return optional(first)
 }
 
 // otherNames is the name of a member that is none of the properties.
-func otherNames(properties []property) Node {
+func (r *reader) otherNames(properties []property) Node {
 	names := make([]string, len(properties))
 	for i, p := range properties {
 		names[i] = p.name
+		r.work += len(p.name)
 	}
 	slices.Sort(names)
 	return Seq(Literal(`"`), otherThan(names))
 }
 
 // otherThan is the rest of a name, with the closing quote, that is none of
-// the sorted rests.
+// the sorted rests. A name has one spelling here, so that an escape cannot
+// stand for a letter.
 func otherThan(rests []string) Node {
 	var nodes []Node
 	if len(rests) > 0 && rests[0] == "" {
@@ -179,6 +194,7 @@ func otherThan(rests []string) Node {
 	} else {
 		nodes = append(nodes, Literal(`"`))
 	}
+	raw, escapes := rawRanges, nameEscapes
 	var firsts []runeRange
 	for len(rests) > 0 {
 		r, size := utf8.DecodeRuneInString(rests[0])
@@ -191,8 +207,16 @@ func otherThan(rests []string) Node {
 		firsts = append(firsts, runeRange{r, r})
 		nodes = append(nodes, Seq(plainChars([]runeRange{{r, r}}), otherThan(same)))
 	}
-	nodes = append(nodes, Seq(plainChars(subtract(anyChar.ranges, firsts)), endOfName))
+	if slices.ContainsFunc(firsts, func(r runeRange) bool { return !contains(rawRanges, r.lo) }) {
+		escapes = plainChars(subtract(anyChar.ranges, append(firsts, rawRanges...)))
+	}
+	raw = subtract(raw, firsts)
+	nodes = append(nodes, Seq(Choice(&class{raw}, escapes), endOfName))
 	return Choice(nodes...)
 }
 
-var endOfName = Seq(Repeat(plainChars(anyChar.ranges), 0, -1), Literal(`"`))
+var (
+	// nameEscapes are the characters that a JSON string must escape.
+	nameEscapes = plainChars(subtract(anyChar.ranges, rawRanges))
+	endOfName   = Seq(Repeat(plainChars(anyChar.ranges), 0, -1), Literal(`"`))
+)

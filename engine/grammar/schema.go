@@ -47,14 +47,14 @@ func Schema(schema json.RawMessage) (Node, []Issue, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &reader{root: root, rules: map[string]*rule{}, known: map[*tree]*shape{}, reported: map[Issue]bool{}}
+	r := &reader{root: root, rules: map[string]*rule{}, known: map[*tree]*shape{}, meanings: map[*tree]*tree{}, reported: map[Issue]bool{}}
 	node, err := r.read()
 	if err != nil {
 		return nil, nil, err
 	}
 	switch _, err := Compile(node); {
 	case errors.Is(err, ErrTooLarge):
-		return nil, nil, &SchemaError{Reason: "The schema is too large to enforce."}
+		return nil, nil, tooLargeAt(root)
 	case err != nil:
 		return nil, nil, &SchemaError{Reason: "No value can satisfy the schema."}
 	}
@@ -66,7 +66,10 @@ func Schema(schema json.RawMessage) (Node, []Issue, error) {
 const (
 	maxRules        = 20_000
 	maxAlternatives = 2_000
-	maxWork         = 500_000 // schemas visited
+	maxReferences   = 200     // one behind the other, without entering a value
+	maxNamed        = 5_000   // members of one object, or items of one prefix
+	maxName         = 10_000  // bytes of the name of a member
+	maxWork         = 500_000 // schemas visited, and instructions of enums' grammars
 )
 
 // reader turns a schema into nodes. What one value must satisfy is a set of
@@ -78,6 +81,7 @@ type reader struct {
 	pending  []pendingRule
 	late     []func() error   // enums beside other keywords, when all rules have bodies
 	known    map[*tree]*shape // what one schema says
+	meanings map[*tree]*tree
 	issues   []Issue
 	reported map[Issue]bool
 	work     int
@@ -149,23 +153,32 @@ func (r *reader) value(all []*tree) Node {
 // meaning follows a schema that is a $ref and nothing else, so that what is
 // referred to often becomes one rule.
 func (r *reader) meaning(t *tree) *tree {
-	seen := &path{t, nil}
-	for {
-		ref := t.get("$ref")
-		if ref == nil {
-			return t
-		}
-		for _, m := range t.members {
-			if m.name != "$ref" && supportOf(m.name) != Annotation {
-				return t
-			}
-		}
-		target, err := r.resolve(t, ref)
-		if err != nil || seen.has(target) {
-			return t // reported when its rule is made
-		}
-		t, seen = target, &path{target, seen}
+	if known, ok := r.meanings[t]; ok {
+		return known
 	}
+	r.meanings[t] = t // what a loop means; reported when its rule is made
+	if target := r.alias(t); target != nil {
+		r.meanings[t] = r.meaning(target)
+	}
+	return r.meanings[t]
+}
+
+// alias returns what t refers to where it is a $ref and nothing else.
+func (r *reader) alias(t *tree) *tree {
+	ref := t.get("$ref")
+	if ref == nil {
+		return nil
+	}
+	for _, m := range t.members {
+		if m.name != "$ref" && supportOf(m.name) != Annotation {
+			return nil
+		}
+	}
+	target, err := r.resolve(t, ref)
+	if err != nil {
+		return nil // reported when its rule is made
+	}
+	return target
 }
 
 func containsTree(list []*tree, t *tree) bool {
@@ -179,7 +192,7 @@ func containsTree(list []*tree, t *tree) bool {
 
 func (r *reader) body(all []*tree) (Node, error) {
 	if len(r.rules) > maxRules {
-		return nil, &SchemaError{all[0].pointer, "The schema is too large to enforce."}
+		return nil, tooLargeAt(all[0])
 	}
 	shapes := []shape{{types: anyType}}
 	for _, t := range all {
@@ -207,10 +220,15 @@ func (r *reader) issue(t *tree, keyword string) {
 	}
 }
 
+func tooLargeAt(t *tree) error {
+	return &SchemaError{t.pointer, "The schema is too large to enforce."}
+}
+
 // path is the schemas that led to the present one without entering a value.
 type path struct {
 	schema *tree
 	up     *path
+	depth  int
 }
 
 func (p *path) has(t *tree) bool {
@@ -225,7 +243,7 @@ func (p *path) has(t *tree) bool {
 // apply narrows each of the shapes by a schema; anyOf makes more of them.
 func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
 	if r.work += 1 + len(shapes); r.work > maxWork {
-		return nil, &SchemaError{t.pointer, "The schema is too large to enforce."}
+		return nil, tooLargeAt(t)
 	}
 	switch {
 	case t.kind == kindBool && t.yes:
@@ -237,6 +255,13 @@ func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
 	case up.has(t):
 		return nil, &SchemaError{t.pointer, "The schema refers to itself without an object or array between."}
 	}
+	here := &path{schema: t, up: up, depth: 1}
+	if up != nil {
+		here.depth = up.depth + 1
+	}
+	if here.depth > maxReferences {
+		return nil, &SchemaError{t.pointer, fmt.Sprintf("More than %d schemas are behind one another for one value.", maxReferences)}
+	}
 	c, err := r.constraints(t)
 	if err != nil {
 		return nil, err
@@ -247,7 +272,7 @@ func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
 			kept = append(kept, s)
 		}
 	}
-	return r.applyAll(kept, t, &path{t, up})
+	return r.applyAll(kept, t, here)
 }
 
 // applyAll applies the schemas that a schema is made of.

@@ -3,6 +3,7 @@ package grammar
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -180,6 +181,39 @@ func TestSchemaErrors(t *testing.T) {
 		}
 		if got.Pointer != row.pointer || !strings.Contains(got.Reason, row.reason) {
 			t.Errorf("%s: got %q: %s, want %q: %s", name, got.Pointer, got.Reason, row.pointer, row.reason)
+		}
+	}
+}
+
+// Large schemas are enforced or refused, and neither takes long.
+func TestLargeSchemas(t *testing.T) {
+	var names, chain, enum []string
+	for i := range 4_000 {
+		names = append(names, fmt.Sprintf(`"name_%d":{"$ref":"#/$defs/d%d"}`, i, i))
+		chain = append(chain, fmt.Sprintf(`"d%d":{"$ref":"#/$defs/d%d"}`, i, i+1))
+		enum = append(enum, fmt.Sprintf(`"value %d"`, i))
+	}
+	list := func(l []string) string { return strings.Join(l, ",") }
+	last := `,"d4000":{"type":"null"}`
+	for name, row := range map[string]struct {
+		schema, text string
+		refused      bool
+	}{
+		"properties": {`{"properties":{` + list(names) + `},"additionalProperties":true,"$defs":{` + list(chain) + last + `}}`,
+			`{"name_7":null,"name_3999":null,"name_4000":1}`, false},
+		"references behind references": {`{"$ref":"#/$defs/d0","minimum":1,"$defs":{` + strings.ReplaceAll(list(chain), `}`, `,"minimum":0}`) + last + `}}`, "", true},
+		"enum":                         {`{"enum":[` + list(enum) + `]}`, `"value 3999"`, false},
+		"counts":                       {`{"maxItems":2000000000,"items":{"type":"string","minLength":100000,"maxLength":100001}}`, `["` + strings.Repeat("é", 100_001) + `"]`, false},
+		"long name":                    {`{"properties":{"` + strings.Repeat("n", 20_000) + `":{}}}`, "", true},
+		"long enum":                    {`{"enum":["` + strings.Repeat("n", 100_000) + `","` + strings.Repeat("n", 100_001) + `"]}`, `"` + strings.Repeat("n", 100_001) + `"`, false},
+		"long prefix":                  {`{"prefixItems":[` + strings.Repeat("{},", 6_000) + `{}]}`, "", true},
+	} {
+		n, _, err := Schema(json.RawMessage(row.schema))
+		if (err != nil) != row.refused {
+			t.Errorf("%s: got error %v, want one: %t", name, err, row.refused)
+		}
+		if err == nil && !matches(compile(t, n), row.text) {
+			t.Errorf("%s: %.60s is not accepted", name, row.text)
 		}
 	}
 }

@@ -107,11 +107,7 @@ func (s *shape) merge(c *shape) {
 	s.objects = append(slices.Clip(s.objects), c.objects...)
 	s.arrays = append(slices.Clip(s.arrays), c.arrays...)
 	s.patterns = append(slices.Clip(s.patterns), c.patterns...)
-	for _, name := range c.required {
-		if !slices.Contains(s.required, name) {
-			s.required = append(slices.Clip(s.required), name)
-		}
-	}
+	s.required = union(s.required, c.required)
 	s.minProperties, s.maxProperties = larger(s.minProperties, c.minProperties), smaller(s.maxProperties, c.maxProperties)
 	s.minItems, s.maxItems = larger(s.minItems, c.minItems), smaller(s.maxItems, c.maxItems)
 	s.minLength, s.maxLength = larger(s.minLength, c.minLength), smaller(s.maxLength, c.maxLength)
@@ -124,6 +120,25 @@ func (s *shape) merge(c *shape) {
 	if s.format == "" {
 		s.format = c.format
 	}
+}
+
+// union returns the names of a and then those of b, each once.
+func union(a, b []string) []string {
+	if len(b) == 0 {
+		return a
+	}
+	all := slices.Clone(a)
+	known := make(map[string]bool, len(a)+len(b))
+	for _, name := range a {
+		known[name] = true
+	}
+	for _, name := range b {
+		if !known[name] {
+			known[name] = true
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // constraints reads the keywords of one schema, without those that combine
@@ -241,14 +256,14 @@ func (s *shape) readRequired(t, names *tree) error {
 		return &SchemaError{t.pointer, "required must be an array of names."}
 	}
 	s.about |= typeObject
+	var list []string
 	for _, name := range names.items {
 		if name.kind != kindString {
 			return &SchemaError{t.pointer, "required must be an array of names."}
 		}
-		if !slices.Contains(s.required, name.text) {
-			s.required = append(s.required, name.text)
-		}
+		list = append(list, name.text)
 	}
+	s.required = union(s.required, list)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"errors"
 	"regexp/syntax"
 	"slices"
 )
@@ -63,6 +64,15 @@ func (r *reader) enum(s *shape) (Node, error) {
 	r.late = append(r.late, func() error {
 		var fit []*tree
 		g, err := Compile(node)
+		if errors.Is(err, ErrTooLarge) {
+			return tooLargeAt(r.root)
+		}
+		if err == nil {
+			r.work += len(g.prog)
+		}
+		if r.work > maxWork {
+			return tooLargeAt(r.root)
+		}
 		for _, v := range values {
 			if err != nil { // no value satisfies the rest
 				break
@@ -225,6 +235,9 @@ func (r *reader) array(s *shape) (Node, error) {
 	for _, part := range s.arrays {
 		prefix = max(prefix, len(part.prefix))
 		open = open && (part.prefix == nil || part.items != nil)
+	}
+	if prefix > maxNamed {
+		return nil, tooLargeAt(s.arrays[0].prefix[0])
 	}
 	if most < 0 && !open {
 		most = max(prefix, least)

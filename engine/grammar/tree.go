@@ -30,6 +30,7 @@ type tree struct {
 	text    string // of a string; a number as it is written
 	items   []*tree
 	members []member
+	place   map[string]int // of members, by name
 }
 
 type member struct {
@@ -95,7 +96,7 @@ func (t *tree) readItems(d *json.Decoder, depth int) error {
 }
 
 func (t *tree) readMembers(d *json.Decoder, depth int) error {
-	place := map[string]int{}
+	t.place = map[string]int{}
 	for d.More() {
 		token, err := d.Token()
 		name, ok := token.(string)
@@ -106,11 +107,11 @@ func (t *tree) readMembers(d *json.Decoder, depth int) error {
 		if err != nil {
 			return err
 		}
-		if i, ok := place[name]; ok { // as everywhere in JSON, the last one counts
+		if i, ok := t.place[name]; ok { // as everywhere in JSON, the last one counts
 			t.members[i].value = value
 			continue
 		}
-		place[name] = len(t.members)
+		t.place[name] = len(t.members)
 		t.members = append(t.members, member{name, value})
 	}
 	return t.end(d)
@@ -130,10 +131,8 @@ var (
 
 // get returns a member's value, or nil.
 func (t *tree) get(name string) *tree {
-	for _, m := range t.members {
-		if m.name == name {
-			return m.value
-		}
+	if i, ok := t.place[name]; ok {
+		return t.members[i].value
 	}
 	return nil
 }
