@@ -165,9 +165,11 @@ func (c *constraint) auto() (grammar.Node, error) {
 	var openers []string
 	bare := false
 	for i := range c.format.Calls {
-		s := &c.format.Calls[i]
-		bare = bare || s.bare
-		if !s.bare {
+		switch s := &c.format.Calls[i]; {
+		case s.unasked:
+		case s.bare:
+			bare = true
+		default:
 			openers = append(openers, s.opener())
 		}
 	}
@@ -211,7 +213,9 @@ func (c *constraint) reasoned(node grammar.Node) grammar.Node {
 func (c *constraint) calls() grammar.Node {
 	var ways []grammar.Node
 	for i := range c.format.Calls {
-		ways = append(ways, c.callsAs(&c.format.Calls[i]))
+		if s := &c.format.Calls[i]; !s.unasked {
+			ways = append(ways, c.callsAs(s))
+		}
 	}
 	return grammar.Choice(ways...)
 }

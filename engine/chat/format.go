@@ -50,6 +50,7 @@ type callSyntax struct {
 	list                bool     // the calls of a section are a JSON array
 	loose               bool     // models forget the section: open alone begins one
 	bare                bool     // no mark at all: a JSON object at the start of the answer
+	unasked             bool     // some models write it all the same: it is read, and never asked for
 	pad                 string   // before and behind each call
 	separator           string   // between calls
 	reader              callReader

@@ -21,5 +21,15 @@ var hermes = &Format{
 			arguments: []string{"arguments", "parameters"},
 			id:        "id",
 		},
+	}, {
+		// Small models, Qwen2.5-Coder first among them, forget the marks.
+		bare:    true,
+		unasked: true,
+		between: " \t\r\n",
+		reader: jsonCall{
+			name:      []string{"name"},
+			arguments: []string{"arguments", "parameters"},
+			first:     []string{"name"},
+		},
 	}},
 }
