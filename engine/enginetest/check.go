@@ -185,7 +185,7 @@ func (c *Checker) finish(e engine.Finish) error {
 		return err
 	}
 	if ch.open != "" {
-		return errors.New("Finish inside a block")
+		return errors.New("a Finish inside a block")
 	}
 	ch.finished = true
 	switch e.Reason {
@@ -209,11 +209,11 @@ func (c *Checker) finish(e engine.Finish) error {
 
 func (c *Checker) end(e engine.Done) error {
 	if len(c.choices) == 0 {
-		return errors.New("Done without a choice")
+		return errors.New("a Done without a choice")
 	}
 	for i, ch := range c.choices {
 		if !ch.finished {
-			return fmt.Errorf("Done, but choice %d has not finished", i)
+			return fmt.Errorf("a Done, but choice %d has not finished", i)
 		}
 		if i >= len(c.choices) {
 			return fmt.Errorf("choice %d of %d", i, len(c.choices))
