@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -100,6 +101,9 @@ type Stats struct {
 	PromptTaken int // tokens of prompts that were taken over instead
 	Generated   int
 	Preempted   int // times that a sequence gave up its cells for an older one
+
+	Computing time.Duration // spent in llama.cpp
+	Choosing  time.Duration // spent on choosing tokens
 
 	Running   int // sequences admitted now
 	Waiting   int // requests waiting now

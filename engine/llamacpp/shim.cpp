@@ -2,6 +2,8 @@
 
 #include "shim.h"
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 
 // In log.go.
@@ -77,4 +79,25 @@ int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32
 
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity) {
     return guarded([&] { return llama_token_to_piece(vocab, token, buf, capacity, 0, true); }, SHIM_THREW);
+}
+
+int64_t shim_bare(struct llama_context * ctx, llama_token * prompt, int32_t length, int32_t n) {
+    const int32_t size = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(ctx)));
+    llama_memory_clear(llama_get_memory(ctx), false);
+    struct llama_batch batch = llama_batch_get_one(prompt, length);
+    llama_token token = 0;
+    auto start = std::chrono::steady_clock::now();
+    for (int32_t i = 0; i <= n; i++) {
+        if (shim_decode(ctx, batch) != 0) {
+            return -1;
+        }
+        const float * logits = llama_get_logits_ith(ctx, -1);
+        token = static_cast<llama_token>(std::max_element(logits, logits + size) - logits);
+        batch = llama_batch_get_one(&token, 1);
+        if (i == 0) {
+            start = std::chrono::steady_clock::now();
+        }
+    }
+    const auto spent = std::chrono::steady_clock::now() - start;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count() / n;
 }

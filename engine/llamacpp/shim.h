@@ -27,6 +27,11 @@ int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);
 int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity);
 
+// shim_bare reads the prompt and continues it n times with the likeliest
+// token, as a C program would. It returns the nanoseconds of each token
+// after the first, or -1.
+int64_t shim_bare(struct llama_context * ctx, llama_token * prompt, int32_t length, int32_t n);
+
 // shim_log sends the log of llama.cpp, which is one for the process, to the
 // Go function llamacppLog with this handle.
 void shim_log(uintptr_t handle);

@@ -2,6 +2,7 @@ package llamacpp
 
 import (
 	"slices"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -38,11 +39,13 @@ func (l *loop) compute(active []*sequence, batch []entry) decoded {
 	}
 	l.mu.Unlock()
 
+	start := time.Now()
 	result := l.backend.decode(batch)
 
 	l.mu.Lock()
 	l.computing = nil
 	l.stats.Steps++
+	l.stats.Computing += time.Since(start)
 	l.mu.Unlock()
 	return result
 }
@@ -64,6 +67,7 @@ func (l *loop) full(active []*sequence) {
 
 // advance books what was read and samples.
 func (l *loop) advance(active []*sequence) {
+	start := time.Now()
 	read, taken, made := 0, 0, 0
 	for _, s := range active {
 		before := len(s.cells)
@@ -84,6 +88,7 @@ func (l *loop) advance(active []*sequence) {
 	l.stats.PromptRead += read
 	l.stats.PromptTaken += taken
 	l.stats.Generated += made
+	l.stats.Choosing += time.Since(start)
 }
 
 // choose samples the sequence's next token and says how many were put out.

@@ -99,3 +99,6 @@ func runningThreads(loadavg string) (int, bool) {
 	n, err := strconv.Atoi(running)
 	return n, err == nil
 }
+
+// DefaultThreads is how many threads compute where nothing is said.
+func DefaultThreads() int { return physicalCores() }

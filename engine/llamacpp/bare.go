@@ -1,0 +1,66 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+// #include "shim.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime/cgo"
+	"time"
+	"unsafe"
+)
+
+// Bare is llama.cpp driven by a loop in C that does nothing else: what this
+// package's speed is measured against.
+type Bare struct {
+	weights *weights
+	session *session
+}
+
+// OpenBare loads a model for measuring, with Options.Threads of it.
+func OpenBare(options Options) (*Bare, error) {
+	options = options.withDefaults()
+	options.fixedThreads = true
+	sink := &logSink{log: options.Log}
+	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
+	cancel := newFlag()
+	defer cancel.free()
+	w := loadWeights(options.Path, cancel)
+	if w == nil {
+		return nil, fmt.Errorf("llama.cpp cannot load %s", options.Path)
+	}
+	s := newSession(w, sessionConfig{
+		cells:     cellsPerRequest,
+		sequences: 1,
+		rows:      readAlone,
+		governor:  newGovernor(options),
+		sink:      sink,
+	})
+	if s == nil {
+		w.free()
+		return nil, errors.New("llama.cpp cannot make a context")
+	}
+	return &Bare{w, s}, nil
+}
+
+// Token reads the prompt, of at most 512 tokens, continues it n times, and
+// says how long one token took.
+func (b *Bare) Token(prompt []int32, n int) (time.Duration, error) {
+	if len(prompt) == 0 || len(prompt) > readAlone || n < 1 || n >= cellsPerRequest-readAlone {
+		return 0, fmt.Errorf("a prompt of %d tokens and %d more", len(prompt), n)
+	}
+	spent := C.shim_bare(b.session.ctx, (*C.llama_token)(unsafe.Pointer(&prompt[0])), C.int32_t(len(prompt)), C.int32_t(n))
+	if spent < 0 {
+		return 0, errors.New("llama.cpp cannot compute the text")
+	}
+	return time.Duration(spent), nil
+}
+
+// Close frees the model.
+func (b *Bare) Close() {
+	b.session.free()
+	b.weights.free()
+}

@@ -1,0 +1,141 @@
+//go:build llamacpp
+
+// Bench measures what the server adds to llama.cpp, in one run and in
+// alternation, so that the ratios hold on a machine whose speed varies:
+//
+//   - one stream through HTTP, and through the engine alone, against the same
+//     llama.cpp driven by a bare C loop;
+//   - eight clients that start at once with one long prefix against one;
+//   - the choice of tokens against their computation.
+//
+// With DIGLOT_LLAMA_BENCH=PATH it runs that llama-bench beside them.
+//
+//	bench --model NAME=FILE [--server bin/diglot] [--threads N] [--rounds N]
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/diglot/diglot/engine/llamacpp"
+)
+
+type config struct {
+	name, path string
+	server     string
+	llamaBench string
+	threads    int
+	rounds     int
+	tokens     int // of a stream
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	c, err := parse(os.Args[1:])
+	if err == nil {
+		c.llamaBench = os.Getenv("DIGLOT_LLAMA_BENCH")
+		err = run(ctx, c, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string) (config, error) {
+	var c config
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	model := flags.String("model", "", "`NAME=FILE` of the model")
+	flags.StringVar(&c.server, "server", "bin/diglot", "the program to measure through HTTP; empty: none")
+	flags.IntVar(&c.threads, "threads", 0, "threads that compute; 0: one for each physical core")
+	flags.IntVar(&c.rounds, "rounds", 5, "how often everything is measured")
+	flags.IntVar(&c.tokens, "tokens", 128, "length of a stream")
+	if err := flags.Parse(args); err != nil {
+		return c, err
+	}
+	name, path, ok := strings.Cut(*model, "=")
+	if !ok {
+		return c, fmt.Errorf("--model %q is not NAME=FILE", *model)
+	}
+	c.name, c.path = name, path
+	if c.threads == 0 {
+		c.threads = llamacpp.DefaultThreads()
+	}
+	return c, nil
+}
+
+func run(ctx context.Context, c config, out io.Writer) error {
+	options := llamacpp.Options{Path: c.path, Threads: c.threads}
+	bare, err := llamacpp.OpenBare(options)
+	if err != nil {
+		return err
+	}
+	defer bare.Close()
+	model, err := llamacpp.Open(ctx, options)
+	if err != nil {
+		return err
+	}
+	defer model.Close()
+	b := &bench{config: c, bare: bare, model: model, samples: map[string][]float64{}}
+	if c.server != "" {
+		b.server, err = startServer(ctx, c)
+		if err != nil {
+			return err
+		}
+		defer b.server.stop()
+	}
+	if err := b.measure(ctx); err != nil {
+		return err
+	}
+	b.report(out)
+	return nil
+}
+
+// bench holds what was measured: for each name one number per round.
+type bench struct {
+	config
+	bare    *llamacpp.Bare
+	model   *llamacpp.Model
+	server  *server // nil: not measured
+	samples map[string][]float64
+}
+
+func (b *bench) add(name string, value float64) { b.samples[name] = append(b.samples[name], value) }
+
+// time adds how many milliseconds f took.
+func (b *bench) time(name string, f func() error) error {
+	start := time.Now()
+	err := f()
+	b.add(name, milliseconds(time.Since(start)))
+	return err
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// median of the rounds; and the median of the ratios of two measurements of
+// the same round.
+func (b *bench) median(name string) float64 { return median(b.samples[name]) }
+
+func (b *bench) ratio(name, base string) float64 {
+	var ratios []float64
+	for i, v := range b.samples[name] {
+		ratios = append(ratios, v/b.samples[base][i])
+	}
+	return median(ratios)
+}
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
