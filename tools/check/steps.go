@@ -20,6 +20,7 @@ var steps = []step{
 	// What only the llama.cpp build uses is found unused here; staticllama looks again.
 	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
 	{"test", "all Go tests that need no cgo, with the race detector where a C compiler is at hand", goTests},
+	{"testsdk", "tests of the recording proxy", testSDK},
 	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
 	{"staticllama", "staticcheck of everything as it is with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
 	{"llama", "tests of the llama.cpp engine, on a real model", llamaTests},
@@ -58,6 +59,10 @@ func format(ctx context.Context, out io.Writer) (tally, error) {
 		return tally{}, errors.New("these files are not formatted; gofmt -w writes them")
 	}
 	return tally{}, nil
+}
+
+func testSDK(ctx context.Context, out io.Writer) (tally, error) {
+	return countTests(ctx, out, nil, []string{"go", "-C", "tools/sdk", "test", "-json", "./..."})
 }
 
 func sdkOverScript(ctx context.Context, out io.Writer) (tally, error) {

@@ -1,0 +1,82 @@
+package record
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestSplit(t *testing.T) {
+	for _, tt := range []struct{ path, name, rest string }{
+		{"/record/openai/chat/plain-go/v1/chat/completions", "openai/chat/plain-go", "/v1/chat/completions"},
+		{"/record/openai/models/retrieve-go/v1/models/lib%2Fsub:tag", "openai/models/retrieve-go", "/v1/models/lib%2Fsub:tag"},
+		{"/record/openai/chat", "", ""},
+		{"/v1/chat/completions", "", ""},
+	} {
+		name, rest, err := split(tt.path)
+		if name != tt.name || rest != tt.rest || (err != nil) != (tt.name == "") {
+			t.Errorf("split(%q) = %q, %q, %v; want %q, %q", tt.path, name, rest, err, tt.name, tt.rest)
+		}
+	}
+}
+
+// TestProxy records two requests of one case, where the second holds an id
+// that the first reply gave out.
+func TestProxy(t *testing.T) {
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, r.URL.EscapedPath()+" "+string(body))
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"id":"call_Z9","created":5}`)
+	}))
+	defer server.Close()
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	proxy := New(target, folder)
+	front := httptest.NewServer(proxy)
+	defer front.Close()
+	for _, body := range []string{`{"n":1}`, `{"call":"call_Z9"}`} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL+"/record/openai/chat/case-go/v1/a%2Fb", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer secret")
+		reply, err := front.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := io.ReadAll(reply.Body); string(text) != `{"id":"call_Z9","created":5}` {
+			t.Errorf("the client got %s", text)
+		}
+		reply.Body.Close()
+	}
+	if err := proxy.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(asked, "\n"); got != `/v1/a%2Fb {"n":1}`+"\n"+`/v1/a%2Fb {"call":"call_Z9"}` {
+		t.Errorf("the server was asked %s", got)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "openai", "chat", "case-go.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"id": "call_1"`, `"call": "call_1"`, `"created": 0`, "url: /v1/a%2Fb"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the cassette lacks %s:\n%s", want, text)
+		}
+	}
+	for _, private := range []string{"secret", "call_Z9", "127.0.0.1"} {
+		if strings.Contains(string(text), private) {
+			t.Errorf("the cassette has %s:\n%s", private, text)
+		}
+	}
+}
