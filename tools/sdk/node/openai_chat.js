@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import OpenAI from 'openai';
+import { LengthFinishReasonError } from 'openai/core/error';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { collect, rejected, user } from './harness.js';
@@ -176,7 +177,7 @@ const tools = {
   },
 
   async 'chat/parse-cut-off'(client, model) {
-    await rejected(OpenAI.LengthFinishReasonError ?? { name: 'LengthFinishReasonError' }, client.chat.completions.parse({
+    await rejected(LengthFinishReasonError, client.chat.completions.parse({
       model, messages: user('The weather as JSON'), max_tokens: 2, response_format: zodResponseFormat(Weather, 'weather') }));
   },
 };
