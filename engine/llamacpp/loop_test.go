@@ -289,6 +289,21 @@ func TestPrefixOfAnEndedRequest(t *testing.T) {
 	})
 }
 
+// TestAnswersToOnePrompt: only the last of them is kept, beside the texts of
+// other prompts.
+func TestAnswersToOnePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := countingModel(t, newCounter(t, 4096), 4, 2048)
+		job := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
+		together(m, job, job, job, chat.Job{Prompt: prompt(1, 50, 7), MaxTokens: 10})
+		synctest.Wait()
+		if s := m.Stats(); s.Kept != 2 || s.FreeCells != 4096-(101+9)-(1+9) {
+			t.Errorf("%+v, want 2 texts kept that share 50 tokens", s)
+		}
+		m.Close()
+	})
+}
+
 // TestCancel: a client that leaves frees its place before the next step.
 func TestCancel(t *testing.T) {
 	for _, tt := range []struct {

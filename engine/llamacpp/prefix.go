@@ -1,6 +1,10 @@
 package llamacpp
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/diglot/diglot/engine/chat"
+)
 
 // Prefix reuse: a sequence that starts takes over the cells of the longest
 // prefix that it has in common with any other.
@@ -93,7 +97,17 @@ func (l *loop) keep(seq *sequence) {
 		l.vacate(seq)
 		return
 	}
-	l.kept = append(l.kept, &sequence{id: seq.id, cells: seq.cells, tokens: seq.tokens[:len(seq.cells)]})
+	// Of several answers to one prompt, the last is kept: kept texts make
+	// every step a little slower, and most answers are never continued.
+	prompt := len(seq.job.Prompt)
+	l.kept = slices.DeleteFunc(l.kept, func(k *sequence) bool {
+		again := len(k.job.Prompt) == prompt && common(k.tokens, seq.tokens) >= prompt
+		if again {
+			l.vacate(k)
+		}
+		return again
+	})
+	l.kept = append(l.kept, &sequence{id: seq.id, cells: seq.cells, tokens: seq.tokens[:len(seq.cells)], job: chat.Job{Prompt: seq.job.Prompt}})
 	seq.id, seq.cells = -1, nil
 	if len(l.kept) > maxKept {
 		l.evict()
