@@ -15,13 +15,17 @@ type tally struct {
 	cached, completion, reasoning int
 }
 
-// addTo adds the tally to the usage of a request. The prompt is one for all
-// choices, and so is the part of it that was not read again: what the choices
-// share because of each other is not counted.
-func (t tally) addTo(u *engine.Usage) {
-	u.CachedTokens += t.cached
-	u.CompletionTokens += t.completion
-	u.ReasoningTokens += t.reasoning
+// usage adds up what the choices of a request used. The prompt is one for all
+// of them. Whichever came first read what no earlier request had, and the
+// others took that over, so the smallest cached part is the request's own.
+func usage(prompt int, choices []tally) engine.Usage {
+	u := engine.Usage{PromptTokens: prompt, CachedTokens: prompt}
+	for _, t := range choices {
+		u.CachedTokens = min(u.CachedTokens, t.cached)
+		u.CompletionTokens += t.completion
+		u.ReasoningTokens += t.reasoning
+	}
+	return u
 }
 
 // answer generates one choice.
@@ -69,9 +73,7 @@ func (e *Engine) decode(ctx context.Context, p *plan, choice int, s *scanner, t 
 		if err != nil {
 			return "", err
 		}
-		if choice == 0 {
-			t.cached = max(t.cached, piece.Cached)
-		}
+		t.cached = piece.Cached
 		switch piece.End {
 		case EndOfTurn:
 			return engine.FinishEndOfTurn, nil

@@ -73,10 +73,10 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 		if !yield(p.start, nil) {
 			return
 		}
-		usage := engine.Usage{PromptTokens: len(p.prompt)}
-		switch err := e.answers(ctx, p, &usage, func(event engine.Event) bool { return yield(event, nil) }); err {
+		tallies, err := e.answers(ctx, p, func(event engine.Event) bool { return yield(event, nil) })
+		switch err {
 		case nil:
-			yield(engine.Done{Usage: usage}, nil)
+			yield(engine.Done{Usage: usage(len(p.prompt), tallies)}, nil)
 		case errLeft:
 		default:
 			yield(nil, engine.AsError(err))
@@ -84,13 +84,13 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	}
 }
 
-// answers generates every choice of a request. emit takes their events, one
-// at a time, and returns false when nobody wants more.
-func (e *Engine) answers(ctx context.Context, p *plan, usage *engine.Usage, emit func(engine.Event) bool) error {
+// answers generates every choice of a request and says what each used up.
+// emit takes their events, one at a time, and returns false when nobody wants
+// more.
+func (e *Engine) answers(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	if p.choices == 1 {
 		t, err := e.answer(ctx, p, 0, emit)
-		t.addTo(usage)
-		return err
+		return []tally{t}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -117,21 +117,21 @@ func (e *Engine) answers(ctx context.Context, p *plan, usage *engine.Usage, emit
 			send(report{tally: t, err: err})
 		})
 	}
-	for ended := 0; ended < p.choices; {
+	var tallies []tally
+	for len(tallies) < p.choices {
 		select {
 		case r := <-reports:
 			switch {
 			case r.err != nil:
-				return r.err
+				return nil, r.err
 			case r.event == nil:
-				ended++
-				r.tally.addTo(usage)
+				tallies = append(tallies, r.tally)
 			case !emit(r.event):
-				return errLeft
+				return nil, errLeft
 			}
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return nil
+	return tallies, nil
 }

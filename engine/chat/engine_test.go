@@ -22,6 +22,7 @@ type fakeModel struct {
 	pieces  []string
 	end     End
 	broken  error               // yielded instead of the end
+	cached  []int               // by choice; nil: 1 for each
 	jobs    atomic.Pointer[Job] // the last job
 	running atomic.Int32
 }
@@ -37,20 +38,24 @@ func (m *fakeModel) Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
 		m.running.Add(1)
 		defer m.running.Add(-1)
 		m.jobs.Store(&job)
+		cached := 1
+		if m.cached != nil {
+			cached = m.cached[job.Choice]
+		}
 		for i, p := range m.pieces {
 			if err := ctx.Err(); err != nil {
 				yield(Piece{}, engine.AsError(err))
 				return
 			}
 			if i == job.MaxTokens {
-				yield(Piece{End: EndLength, Cached: 1}, nil)
+				yield(Piece{End: EndLength, Cached: cached}, nil)
 				return
 			}
 			if job.Constraint != nil && !job.Constraint.Accept([]byte(p)) {
 				yield(Piece{}, errors.New("forbidden by the constraint: "+p))
 				return
 			}
-			if !yield(Piece{Bytes: []byte(p), Logprob: -float64(i)}, nil) {
+			if !yield(Piece{Bytes: []byte(p), Logprob: -float64(i), Cached: cached}, nil) {
 				return
 			}
 		}
@@ -58,7 +63,7 @@ func (m *fakeModel) Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
 		case m.broken != nil:
 			yield(Piece{}, m.broken)
 		case m.end != EndNone:
-			yield(Piece{End: m.end, Cached: 1}, nil)
+			yield(Piece{End: m.end, Cached: cached}, nil)
 		}
 	}
 }
@@ -166,19 +171,19 @@ func TestGenerate(t *testing.T) {
 			engine.Usage{PromptTokens: 3}},
 		{"stop string over pieces", "", []string{"a ST", "O", "Pb", "c"}, EndOfTurn, stop("x", "STOP"),
 			engine.Choice{Blocks: []engine.Block{text("a ")}, Reason: engine.FinishStopSequence, StopSequence: "STOP"},
-			engine.Usage{PromptTokens: 3, CompletionTokens: 3}},
+			engine.Usage{PromptTokens: 3, CachedTokens: 1, CompletionTokens: 3}},
 		{"stop string at once", "", []string{"STOP"}, EndOfTurn, stop("STOP"),
 			engine.Choice{Reason: engine.FinishStopSequence, StopSequence: "STOP"},
-			engine.Usage{PromptTokens: 3, CompletionTokens: 1}},
+			engine.Usage{PromptTokens: 3, CachedTokens: 1, CompletionTokens: 1}},
 		{"beginning of a stop string", "", []string{"a ST", "O"}, EndOfTurn, stop("STOP"),
 			engine.Choice{Blocks: []engine.Block{text("a STO")}, Reason: engine.FinishEndOfTurn},
 			engine.Usage{PromptTokens: 3, CachedTokens: 1, CompletionTokens: 2}},
 		{"stop string of white space", "", []string{"a\n", "\n", "b"}, EndOfTurn, stop("\n\n"),
 			engine.Choice{Blocks: []engine.Block{text("a")}, Reason: engine.FinishStopSequence, StopSequence: "\n\n"},
-			engine.Usage{PromptTokens: 3, CompletionTokens: 2}},
+			engine.Usage{PromptTokens: 3, CachedTokens: 1, CompletionTokens: 2}},
 		{"no stop in reasoning", "<think>\n", []string{"a STOP", "</think>", "b", "STOP"}, EndOfTurn, stop("STOP"),
 			engine.Choice{Blocks: []engine.Block{reasoning("a STOP"), text("b")}, Reason: engine.FinishStopSequence, StopSequence: "STOP"},
-			engine.Usage{PromptTokens: 4, CompletionTokens: 4, ReasoningTokens: 1}},
+			engine.Usage{PromptTokens: 4, CachedTokens: 1, CompletionTokens: 4, ReasoningTokens: 1}},
 		{"no stop in arguments", "", []string{"<tool_call>\n", `{"name": "now", "arguments": `, `{}`, `}`, "\n</tool_call>"}, EndOfTurn,
 			func(r *engine.Request) { tools(r); r.Stop = []string{"{}"} },
 			engine.Choice{Blocks: []engine.Block{callID("*", "now", "{}")}, Reason: engine.FinishToolCalls},
@@ -228,7 +233,9 @@ func hideIDs(t *testing.T, r *engine.Response) {
 }
 
 func TestChoices(t *testing.T) {
-	m := &fakeModel{pieces: []string{"a", "b"}, end: EndOfTurn}
+	// The second choice was the first to read the prompt: the others took it
+	// over, which is no saving of the request as a whole.
+	m := &fakeModel{pieces: []string{"a", "b"}, end: EndOfTurn, cached: []int{2, 1, 2}}
 	req := testRequest()
 	req.Choices = 3
 	r := generate(t, testEngine("plain", "", m), req)

@@ -21,7 +21,9 @@ type Model interface {
 	Tokenize(ctx context.Context, prompt Prompt) ([]int32, error)
 
 	// Decode continues job.Prompt. It yields one Piece per generated token
-	// and, last, one Piece with End set and no token. Errors are of type
+	// and, last, one Piece with End set and no token. A caller that has seen
+	// enough, such as a stop string, leaves before that: what it must know is
+	// in every Piece. Errors are of type
 	// *engine.Error. Ending the iteration, or ctx, frees the sequence within
 	// one decode step.
 	Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
@@ -111,5 +113,5 @@ type Piece struct {
 	Logprob float64
 	Top     []engine.TokenLogprob // when asked for, likeliest first
 	End     End
-	Cached  int // with End: how many tokens of the prompt were not read again
+	Cached  int // how many tokens of the prompt were not read again; the same in every piece of a sequence
 }

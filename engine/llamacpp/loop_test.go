@@ -281,6 +281,11 @@ func TestPrefixOfAnEndedRequest(t *testing.T) {
 		if want := 101 + 9; r.end.Cached != want {
 			t.Errorf("next turn: %d cached, want %d", r.end.Cached, want)
 		}
+		for p := range m.Decode(t.Context(), next) {
+			if want := 111; p.Cached != want {
+				t.Errorf("a piece says %d cached, want %d: a request may end at any piece", p.Cached, want)
+			}
+		}
 		again := collect(t.Context(), m, first)
 		if want := 100; again.end.Cached != want {
 			t.Errorf("the same again: %d cached, want %d: all but the last token", again.end.Cached, want)

@@ -50,10 +50,16 @@ func (s *sequence) reading() bool { return s.pending() > 1 }
 
 func (s *sequence) canceled() bool { return s.ctx.Err() != nil }
 
+// put sends a piece. Each says what was cached: a request may end at any.
+func (s *sequence) put(p chat.Piece) {
+	p.Cached = max(s.cached, 0)
+	s.out.put(p)
+}
+
 // end sends the last piece.
 func (s *sequence) end(why chat.End) {
 	s.done = true
-	s.out.put(chat.Piece{End: why, Cached: max(s.cached, 0)})
+	s.put(chat.Piece{End: why})
 	s.out.close(nil)
 }
 

@@ -104,7 +104,7 @@ func (l *loop) choose(s *sequence) int {
 	}
 	s.made++
 	s.tokens = append(s.tokens, c.token)
-	s.out.put(chat.Piece{Bytes: c.text, Logprob: c.logprob, Top: c.top})
+	s.put(chat.Piece{Bytes: c.text, Logprob: c.logprob, Top: c.top})
 	switch {
 	case c.end || s.sampler.finished():
 		s.end(chat.EndOfTurn)
