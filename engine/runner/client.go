@@ -47,7 +47,7 @@ func (c *Client) Close() error {
 func (c *Client) Models(ctx context.Context) ([]engine.Model, error) {
 	conn, err := c.connect(ctx)
 	if err != nil {
-		return nil, lost(ctx, err, false)
+		return nil, unreachable(ctx, err)
 	}
 	defer c.release(ctx, conn)()
 	r, err := conn.ask(call{})
@@ -65,11 +65,14 @@ func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	return func(yield func(engine.Event, error) bool) {
 		conn, err := c.connect(ctx)
 		if err != nil {
-			yield(nil, lost(ctx, err, false))
+			yield(nil, unreachable(ctx, err))
 			return
 		}
 		defer c.release(ctx, conn)()
-		if _, err := conn.ask(call{Generate: toWire(req)}); err != nil {
+		c.activity.wait() // a process that stands still does not even say that the call arrived
+		_, err = conn.ask(call{Generate: toWire(req)})
+		c.activity.got()
+		if err != nil {
 			yield(nil, lost(ctx, err, false))
 			return
 		}
@@ -175,6 +178,17 @@ func lost(ctx context.Context, err error, arrived bool) *engine.Error {
 	}
 	return engine.Errorf(engine.CodeEngineCrashed, "The model's process ended while it worked on this request.").
 		Because(&lostError{err: err, arrived: arrived})
+}
+
+// unreachable is the error of a call for which no connection could be made.
+// Where this process is what lacks the means, the other one is not to blame.
+func unreachable(ctx context.Context, err error) *engine.Error {
+	if !exhausted(err) {
+		return lost(ctx, err, false)
+	}
+	e := engine.Errorf(engine.CodeOverloaded, "The server has no room for another request; try again later.").Because(err)
+	e.RetryAfter = 1
+	return e
 }
 
 // hasLost returns the lost connection that err is made of, nil if there is

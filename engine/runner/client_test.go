@@ -7,10 +7,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"net"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
@@ -237,6 +239,37 @@ func TestServerGone(t *testing.T) {
 	_, err := ask(t, c, order("m", "count 1"))
 	if l := hasLost(err); code(t, err) != engine.CodeEngineCrashed || l == nil || l.arrived {
 		t.Errorf("generate: %v, lost %+v", err, l)
+	}
+}
+
+// TestNoRoomForAConnection holds failures of the server's own system apart
+// from those of the model's process, which would be ended for them.
+func TestNoRoomForAConnection(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		code engine.Code
+	}{
+		{syscall.EMFILE, engine.CodeOverloaded},
+		{syscall.ENFILE, engine.CodeOverloaded},
+		{syscall.EAGAIN, engine.CodeOverloaded},
+		{syscall.ECONNREFUSED, engine.CodeEngineCrashed},
+		{syscall.ENOENT, engine.CodeEngineCrashed},
+		{context.Canceled, engine.CodeEngineCrashed}, // though ctx goes on: not the client's doing
+	} {
+		err := unreachable(t.Context(), &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", tt.err)})
+		if crashed := tt.code == engine.CodeEngineCrashed; err.Code != tt.code || (hasLost(err) != nil) != crashed {
+			t.Errorf("%v: %v, want code %q", tt.err, err, tt.code)
+		}
+	}
+}
+
+// TestUnspeakableEvent ends the connection of an event that cannot be sent: a
+// client must not wait for the rest for ever.
+func TestUnspeakableEvent(t *testing.T) {
+	type unknown struct{ engine.Start }
+	c := serve(t, &mirror{events: []engine.Event{unknown{}}})
+	if _, err := ask(t, c, order("m", "")); code(t, err) != engine.CodeEngineCrashed {
+		t.Errorf("error %v, want code %q", err, engine.CodeEngineCrashed)
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 // beatEvery is how often a server looks whether its engine got on.
 const beatEvery = 5 * time.Second
 
+// acceptPause is how long a server that is out of files waits for some.
+const acceptPause = 10 * time.Millisecond
+
 // Progress is what an engine may implement besides [engine.Engine] to show
 // that it works while it has nothing to send, such as during a long prompt.
 type Progress interface {
@@ -35,11 +38,28 @@ func Serve(ctx context.Context, l net.Listener, e engine.Engine) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case exhausted(err): // the requests that run go on, and free something
+			if pause(ctx, acceptPause) != nil {
+				return nil
+			}
+			continue
 		case err != nil:
 			_ = l.Close()
 			return err
 		}
 		running.Go(func() { serveConn(ctx, conn, e) })
+	}
+}
+
+// pause waits for d; its error is that of ctx, which may end before.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -49,6 +69,7 @@ func Serve(ctx context.Context, l net.Listener, e engine.Engine) error {
 func serveConn(ctx context.Context, conn net.Conn, e engine.Engine) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	defer conn.Close() // whatever ended the call: the client must not wait
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 

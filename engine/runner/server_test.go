@@ -2,10 +2,15 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"encoding/gob"
 	"errors"
 	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +20,41 @@ import (
 type steps struct{ atomic.Uint64 }
 
 func (s *steps) Steps() uint64 { return s.Load() }
+
+// crowded is a listener whose process is out of files for a while.
+type crowded struct {
+	net.Listener
+	failures atomic.Int32
+}
+
+func (c *crowded) Accept() (net.Conn, error) {
+	if c.failures.Add(-1) >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept", syscall.EMFILE)}
+	}
+	return c.Listener.Accept()
+}
+
+// TestNoRoomToAccept fails to accept and goes on: the requests that run must
+// not end because another cannot begin.
+func TestNoRoomToAccept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := &crowded{Listener: l}
+	full.failures.Store(3)
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, full, newPuppet()) }()
+	if _, err := Dial(path).Models(t.Context()); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Errorf("Serve: %v", err)
+	}
+}
 
 func TestBeatsWhileThereIsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -94,10 +94,7 @@ func (w *worker) launch(l *launch, delay time.Duration) {
 	if delay > 0 {
 		w.log.Warn("model process crashed repeatedly", "start_in", delay)
 	}
-	select {
-	case <-time.After(delay):
-	case <-ctx.Done():
-	}
+	_ = pause(ctx, delay) // start fails where ctx ended
 	start := time.Now()
 	p, err := w.start(ctx)
 	if err != nil {
