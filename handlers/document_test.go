@@ -1,10 +1,7 @@
 package handlers_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"log/slog"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -78,31 +75,6 @@ var examples = map[string][]string{
 			"tool_choice": {"type": "tool", "name": "f"}
 		}`,
 	},
-}
-
-func newHandler(t *testing.T, c handlers.Config) http.Handler {
-	t.Helper()
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
-	h, err := handlers.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return handlerstest.Contract(t, h)
-}
-
-func post(t *testing.T, h http.Handler, path string, body []byte, header ...string) *httptest.ResponseRecorder {
-	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), "POST", path, bytes.NewReader(body))
-	r.Host = "localhost"
-	r.Header.Set("Content-Type", "application/json")
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w
 }
 
 func documents(t *testing.T) []*openapi.Document {

@@ -28,13 +28,13 @@ type Ignored struct {
 	Mark    Mark     // zero where no document names the member
 }
 
-// Strict returns a violation for the first ignored member, for a client that
-// wants to be told rather than served. It is nil where nothing is ignored.
-func (c *Checked) Strict() *Violation {
-	if len(c.Ignored) == 0 {
+// Strict returns a violation for the first of what is ignored, for a client
+// that wants to be told rather than served. It is nil where nothing is.
+func Strict(ignored []Ignored) *Violation {
+	if len(ignored) == 0 {
 		return nil
 	}
-	first := c.Ignored[0]
+	first := ignored[0]
 	v := &Violation{Pointer: first.Pointer, Rule: RuleIgnored, Reason: "has no effect", Mark: first.Mark}
 	v.note(first.Mark.Note)
 	return v

@@ -4,6 +4,7 @@ import (
 	"encoding/json/jsontext"
 	"net/http"
 	"net/url"
+	"strconv"
 )
 
 // CheckParameters checks the parameters that the operation names; others are
@@ -32,6 +33,9 @@ func (o *Operation) CheckParameters(query url.Values, header http.Header, path f
 			ignored = append(ignored, Ignored{Name: p.Name, Pointer: []string{p.Name}, Mark: p.Mark})
 			continue
 		}
+		if len(values) > 1 && p.Schema.Kinds&Array == 0 {
+			return nil, &Violation{Pointer: []string{p.Name}, Rule: RuleLength, Reason: "must be given once"}
+		}
 		for _, value := range values {
 			if v := p.check(value); v != nil {
 				return nil, v
@@ -42,8 +46,15 @@ func (o *Operation) CheckParameters(query url.Values, header http.Header, path f
 }
 
 // check checks a value as text: as a string where the schema takes one, else
-// as the JSON that its spelling is.
+// as the JSON that its spelling is. An integer has its plain form: what is
+// bound to a parameter is the client's own text, so 1e2 cannot become 100
+// here as it does in a body.
 func (p *Parameter) check(value string) *Violation {
+	if p.Schema.Kinds&Integer != 0 && p.Schema.Kinds&(Number|String) == 0 {
+		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
+			return &Violation{Pointer: []string{p.Name}, Rule: RuleType, Reason: "must be " + p.Schema.Kinds.nouns()}
+		}
+	}
 	text := []byte(value)
 	if p.Schema.Kinds&String != 0 || jsontext.Value(text).Kind() == '"' {
 		text, _ = jsontext.AppendQuote(nil, value) // bad Unicode becomes U+FFFD

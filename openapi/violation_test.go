@@ -41,7 +41,7 @@ func TestStrict(t *testing.T) {
 			continue
 		}
 		got := ""
-		if v := checked.Strict(); v != nil {
+		if v := Strict(checked.Ignored); v != nil {
 			got = v.Error()
 		}
 		if got != tt.want {
@@ -64,7 +64,9 @@ func TestCheckParameters(t *testing.T) {
 		{"a quoted number", "readLetter", "limit=%225%22", "l", "limit must be an integer", ""},
 		{"empty", "readLetter", "limit=", "l", "limit must be an integer", ""},
 		{"range", "readLetter", "limit=0", "l", "limit must be between 1 and 100", ""},
-		{"second value", "readLetter", "limit=1&limit=500", "l", "limit must be between 1 and 100", ""},
+		{"second value", "readLetter", "limit=1&limit=500", "l", "limit must be given once", ""},
+		{"an exponent", "readLetter", "limit=1e1", "l", "limit must be an integer", ""},
+		{"blanks", "readLetter", "limit=%205", "l", "limit must be an integer", ""},
 		{"unknown", "readLetter", "x=1", "l", "", ""},
 		{"without effect", "writeLetter", "beta=true", "", "", "beta"},
 	}

@@ -84,14 +84,16 @@ func New(c Config) (http.Handler, error) {
 		RequestErrorHandlerFunc:  writeBindError,
 		ResponseErrorHandlerFunc: writeAnyError,
 	})
-	return wire.HandlerWithOptions(strict, wire.ChiServerOptions{
-		BaseRouter:       mount.Router(WriteError),
-		ErrorHandlerFunc: writeBindError,
-		Middlewares: []wire.MiddlewareFunc{validate.Middleware(validate.Config{
+	router := mount.Router(document, WriteError)
+	wire.HandlerWithOptions(strict, wire.ChiServerOptions{
+		// The generated code has middlewares too, but binds parameters before it calls them.
+		BaseRouter: router.With(validate.Middleware(validate.Config{
 			Document:      document,
 			MaxBody:       c.MaxBody,
 			FromViolation: fromViolation,
 			WriteError:    WriteError,
-		})},
-	}), nil
+		})),
+		ErrorHandlerFunc: writeBindError,
+	})
+	return router, nil
 }

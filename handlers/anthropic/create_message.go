@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/diglot/diglot/engine"
@@ -34,26 +33,19 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 		return nil, err
 	}
 	ignore(x, stream.Unenforced())
-	return messageStream{x, stream, newEncoder(h, x.ID, a.wording)}, nil
+	return messageStream{stream, newEncoder(h, x.ID, a.wording)}, nil
 }
 
 // messageStream is the reply to a request with stream: true.
 type messageStream struct {
-	exchange *exchange.Exchange
-	stream   *sse.Stream
-	encoder  *encoder
+	stream  *sse.Stream
+	encoder *encoder
 }
 
-// VisitCreateMessageResponse writes the stream. An error after the headers
-// has been told in the stream, so it is kept from the caller, who would write
-// a second status.
+// VisitCreateMessageResponse writes the stream. It returns no error: the
+// caller would write a second status.
 func (s messageStream) VisitCreateMessageResponse(w http.ResponseWriter) error {
-	if err := s.stream.Serve(w, s.encoder); err != nil {
-		s.exchange.Fail(err)
-		if aborted := (*sse.Aborted)(nil); errors.As(err, &aborted) {
-			panic(http.ErrAbortHandler) // net/http's own way to break off a reply
-		}
-	}
+	s.stream.Serve(w, s.encoder)
 	return nil
 }
 

@@ -2,9 +2,9 @@ package anthropic
 
 import (
 	"encoding/json"
+	"encoding/json/jsontext"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/oapi-codegen/nullable"
@@ -43,23 +43,13 @@ var renderings = map[engine.Code]rendering{
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 	x := exchange.From(r.Context())
-	x.Fail(err)
-	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	if err.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(err.RetryAfter))
-	}
-	if err.NoRetry {
-		header.Set("X-Should-Retry", "false")
-	}
-	w.WriteHeader(renderings[err.Code].status)
-	w.Write(append(fromError(x.ID, err), '\n'))
+	x.Answer(w, err, renderings[err.Code].status, fromError(x.ID, err))
 }
 
 func fromError(requestID string, err *engine.Error) []byte {
 	e := wire.Error{Type: renderings[err.Code].kind, Message: message(err)}
 	if err.Detail != "" {
-		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail}
+		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail, Unsupported: []string{}}
 	}
 	body, _ := json.Marshal(wire.ErrorResponse{ // strings alone: cannot fail
 		Type:      wire.ErrorResponseTypeError,
@@ -104,7 +94,13 @@ func fromPlace(p engine.Place) string {
 	return ""
 }
 
-func fromPointer(pointer string) string { return strings.ReplaceAll(pointer, "/", ".") }
+func fromPointer(pointer string) string {
+	var b strings.Builder
+	for token := range jsontext.Pointer(pointer).Tokens() {
+		b.WriteString("." + token)
+	}
+	return b.String()
+}
 
 // fromViolation words what the document says against a request.
 func fromViolation(v *openapi.Violation) *engine.Error {

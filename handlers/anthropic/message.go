@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
 // conversation maps messages in order; a tool result needs the call that it
@@ -135,7 +136,7 @@ func (c conversation) toToolResult(b wire.ToolResultBlockParam, param string) (e
 	if !ok {
 		return nil, invalid(param+".tool_use_id", "No earlier message holds a tool_use block with the id '%s'.", b.ToolUseID)
 	}
-	result := engine.ToolResult{CallID: id, Name: name, IsError: valueOr(b.IsError, false)}
+	result := engine.ToolResult{CallID: id, Name: name, IsError: optional.Or(b.IsError, false)}
 	content, err := b.Content.Get()
 	if err != nil {
 		return result, nil // absent: an empty result

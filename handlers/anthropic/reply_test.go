@@ -1,11 +1,12 @@
 package anthropic
 
 import (
-	"iter"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/handlerstest"
 	"github.com/diglot/diglot/openapi"
 )
@@ -29,22 +30,16 @@ func TestReplies(t *testing.T) {
 			}
 			handlerstest.Golden(t, update, r.Name+".stream.txt", stream.String())
 
-			response, err := engine.Collect(sequence(r.Events))
+			response, err := engine.Collect((&handlerstest.Engine{Events: r.Events}).Generate(t.Context(), &r.Request))
 			if err != nil {
 				t.Fatal(err)
 			}
-			handlerstest.Golden(t, update, r.Name+".json", string(marshal(fromResponse(h, response, wordings[openapi.ProfileDefault])))+"\n")
-		})
-	}
-}
-
-func sequence(events []engine.Event) iter.Seq2[engine.Event, error] {
-	return func(yield func(engine.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e, nil) {
-				return
+			w := httptest.NewRecorder()
+			if err := wire.CreateMessage200JSONResponse(fromResponse(h, response, wordings[openapi.ProfileDefault])).VisitCreateMessageResponse(w); err != nil {
+				t.Fatal(err)
 			}
-		}
+			handlerstest.Golden(t, update, r.Name+".json", w.Body.String())
+		})
 	}
 }
 

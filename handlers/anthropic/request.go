@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
 // toRequest maps a request that fits the document. What fails here is what a
@@ -59,9 +60,9 @@ func toTools(in []wire.Tool) ([]engine.Tool, error) {
 func toTool(t wire.Tool) engine.Tool {
 	return engine.Tool{
 		Name:        t.Name,
-		Description: valueOr(t.Description, ""),
+		Description: optional.Or(t.Description, ""),
 		Parameters:  t.InputSchema,
-		Strict:      valueOr(t.Strict, false),
+		Strict:      optional.Or(t.Strict, false),
 	}
 }
 
@@ -76,13 +77,13 @@ func toToolChoice(in *wire.ToolChoice, tools []engine.Tool) (engine.ToolChoice, 
 	}
 	switch v := value.(type) {
 	case wire.ToolChoiceAuto:
-		choice.Single = valueOr(v.DisableParallelToolUse, false)
+		choice.Single = optional.Or(v.DisableParallelToolUse, false)
 	case wire.ToolChoiceNone:
 		choice.Mode = engine.ToolNone
 	case wire.ToolChoiceAny:
-		choice.Mode, choice.Single = engine.ToolRequired, valueOr(v.DisableParallelToolUse, false)
+		choice.Mode, choice.Single = engine.ToolRequired, optional.Or(v.DisableParallelToolUse, false)
 	case wire.ToolChoiceTool:
-		choice.Mode, choice.Single = engine.ToolRequired, valueOr(v.DisableParallelToolUse, false)
+		choice.Mode, choice.Single = engine.ToolRequired, optional.Or(v.DisableParallelToolUse, false)
 		choice.Names = []string{v.Name}
 	}
 	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
@@ -107,14 +108,14 @@ func hasTool(tools []engine.Tool, name string) bool {
 
 func toSampling(in *wire.CreateMessageRequest) engine.Sampling {
 	return engine.Sampling{
-		Temperature: pointer(in.Temperature),
-		TopP:        pointer(in.TopP),
-		TopK:        pointer(in.TopK),
+		Temperature: optional.Pointer(in.Temperature),
+		TopP:        optional.Pointer(in.TopP),
+		TopK:        optional.Pointer(in.TopK),
 	}
 }
 
 func toFormat(in nullable.Nullable[wire.OutputConfig]) engine.Format {
-	format, err := valueOr(in, wire.OutputConfig{}).Format.Get()
+	format, err := optional.Or(in, wire.OutputConfig{}).Format.Get()
 	if err != nil {
 		return engine.Format{} // absent: text
 	}
@@ -126,7 +127,7 @@ func toFormat(in nullable.Nullable[wire.OutputConfig]) engine.Format {
 func toReasoning(in *wire.CreateMessageRequest) (engine.Reasoning, error) {
 	reasoning := engine.Reasoning{
 		Mode:   engine.ReasoningOff,
-		Effort: toEffort[valueOr(valueOr(in.OutputConfig, wire.OutputConfig{}).Effort, "")],
+		Effort: toEffort[optional.Or(optional.Or(in.OutputConfig, wire.OutputConfig{}).Effort, "")],
 	}
 	if in.Thinking == nil {
 		return reasoning, nil
@@ -163,21 +164,4 @@ func toImage(in wire.ImageSource, param string) (engine.Image, error) {
 		return engine.Image{}, invalid(param+".data", "The data of the image is not base64.")
 	}
 	return engine.Image{Data: data, MediaType: string(source.MediaType)}, nil
-}
-
-// valueOr returns the value, or the alternative where it is absent or null.
-func valueOr[T any](n nullable.Nullable[T], alternative T) T {
-	if v, err := n.Get(); err == nil {
-		return v
-	}
-	return alternative
-}
-
-// pointer returns the value, or nil where it is absent or null. A zero that
-// was sent is not absent.
-func pointer[T any](n nullable.Nullable[T]) *T {
-	if v, err := n.Get(); err == nil {
-		return &v
-	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"hash"
@@ -137,14 +136,5 @@ func (e *encoder) KeepAlive() sse.Frame {
 }
 
 func frames[Name ~string](event Name, data any) []sse.Frame {
-	return []sse.Frame{{Event: string(event), Data: marshal(data)}}
-}
-
-// marshal leaves <, > and & as they are, as a model wrote them.
-func marshal(v any) []byte {
-	var b bytes.Buffer
-	out := json.NewEncoder(&b)
-	out.SetEscapeHTML(false)
-	_ = out.Encode(v) // the generated types hold nothing that cannot be encoded
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return []sse.Frame{sse.NewFrame(string(event), data)}
 }

@@ -2,12 +2,12 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/optional"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -20,7 +20,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 	x := exchange.From(ctx)
 	events := x.Watch(req, a.engine.Generate(ctx, req))
 	h := head{id: newID("chatcmpl-"), created: a.clock().Unix(), model: req.Model}
-	if !valueOr(in.Body.Stream, false) {
+	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)
 		if err != nil {
 			return nil, err
@@ -34,32 +34,25 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		return nil, err
 	}
 	ignore(x, stream.Unenforced())
-	return chatCompletionStream{x, stream, newEncoder(h, req, includeUsage(in.Body))}, nil
+	return chatCompletionStream{stream, newEncoder(h, req, includeUsage(in.Body))}, nil
 }
 
 // chatCompletionStream is the reply to a request with stream: true.
 type chatCompletionStream struct {
-	exchange *exchange.Exchange
-	stream   *sse.Stream
-	encoder  *encoder
+	stream  *sse.Stream
+	encoder *encoder
 }
 
-// VisitCreateChatCompletionResponse writes the stream. An error after the
-// headers has been told in the stream, so it is kept from the caller, who
-// would write a second status.
+// VisitCreateChatCompletionResponse writes the stream. It returns no error: the
+// caller would write a second status.
 func (s chatCompletionStream) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
-	if err := s.stream.Serve(w, s.encoder); err != nil {
-		s.exchange.Fail(err)
-		if aborted := (*sse.Aborted)(nil); errors.As(err, &aborted) {
-			panic(http.ErrAbortHandler) // net/http's own way to break off a reply
-		}
-	}
+	s.stream.Serve(w, s.encoder)
 	return nil
 }
 
 func includeUsage(body *wire.CreateChatCompletionRequest) bool {
 	options, err := body.StreamOptions.Get()
-	return err == nil && valueOr(options.IncludeUsage, false)
+	return err == nil && optional.Or(options.IncludeUsage, false)
 }
 
 // ignore names the parts of tool schemas that no grammar can enforce.

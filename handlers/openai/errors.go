@@ -2,9 +2,9 @@ package openai
 
 import (
 	"encoding/json"
+	"encoding/json/jsontext"
 	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/oapi-codegen/nullable"
@@ -48,17 +48,7 @@ var renderings = map[engine.Code]rendering{
 
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
-	exchange.From(r.Context()).Fail(err)
-	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	if err.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(err.RetryAfter))
-	}
-	if err.NoRetry {
-		header.Set("X-Should-Retry", "false")
-	}
-	w.WriteHeader(renderings[err.Code].status)
-	w.Write(append(fromError(err), '\n'))
+	exchange.From(r.Context()).Answer(w, err, renderings[err.Code].status, fromError(err))
 }
 
 func fromError(err *engine.Error) []byte {
@@ -100,7 +90,13 @@ func fromPlace(p engine.Place) string {
 	return ""
 }
 
-func fromPointer(pointer string) string { return strings.ReplaceAll(pointer, "/", ".") }
+func fromPointer(pointer string) string {
+	var b strings.Builder
+	for token := range jsontext.Pointer(pointer).Tokens() {
+		b.WriteString("." + token)
+	}
+	return b.String()
+}
 
 // fromViolation words what the document says against a request.
 func fromViolation(v *openapi.Violation) *engine.Error {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
 // conversation maps messages in order; a tool message needs the call that it
@@ -35,16 +36,16 @@ func (c conversation) toMessage(in wire.ChatCompletionMessageParam, param string
 	switch m := value.(type) {
 	case wire.ChatCompletionSystemMessageParam:
 		parts, err := toTextParts(m.Content)
-		return engine.Message{Role: engine.RoleSystem, Name: valueOr(m.Name, ""), Parts: parts}, err
+		return engine.Message{Role: engine.RoleSystem, Name: optional.Or(m.Name, ""), Parts: parts}, err
 	case wire.ChatCompletionDeveloperMessageParam:
 		parts, err := toTextParts(m.Content)
-		return engine.Message{Role: engine.RoleDeveloper, Name: valueOr(m.Name, ""), Parts: parts}, err
+		return engine.Message{Role: engine.RoleDeveloper, Name: optional.Or(m.Name, ""), Parts: parts}, err
 	case wire.ChatCompletionUserMessageParam:
 		parts, err := toUserParts(m.Content, param+".content")
-		return engine.Message{Role: engine.RoleUser, Name: valueOr(m.Name, ""), Parts: parts}, err
+		return engine.Message{Role: engine.RoleUser, Name: optional.Or(m.Name, ""), Parts: parts}, err
 	case wire.ChatCompletionAssistantMessageParam:
 		parts, err := c.toAssistantParts(m, param)
-		return engine.Message{Role: engine.RoleAssistant, Name: valueOr(m.Name, ""), Parts: parts}, err
+		return engine.Message{Role: engine.RoleAssistant, Name: optional.Or(m.Name, ""), Parts: parts}, err
 	case wire.ChatCompletionToolMessageParam:
 		return c.toToolMessage(m, param)
 	}
@@ -101,14 +102,14 @@ func toUserPart(in wire.ChatCompletionContentPart, param string) (engine.Part, e
 
 func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessageParam, param string) ([]engine.Part, error) {
 	var parts []engine.Part
-	if text := valueOr(m.ReasoningContent, valueOr(m.Reasoning, "")); text != "" {
+	if text := optional.Or(m.ReasoningContent, optional.Or(m.Reasoning, "")); text != "" {
 		parts = append(parts, engine.ReasoningText{Text: text})
 	}
 	text, err := toAssistantText(m)
 	if err != nil {
 		return nil, err
 	}
-	calls := valueOr(m.ToolCalls, nil)
+	calls := optional.Or(m.ToolCalls, nil)
 	if text != nil && (*text != "" || len(calls) == 0) {
 		parts = append(parts, engine.Text{Text: *text})
 	}
@@ -132,7 +133,7 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 func toAssistantText(m wire.ChatCompletionAssistantMessageParam) (*string, error) {
 	content, err := m.Content.Get()
 	if err != nil {
-		return pointer(m.Refusal), nil
+		return optional.Pointer(m.Refusal), nil
 	}
 	if text, err := content.AsContentText(); err == nil {
 		return &text, nil

@@ -1,11 +1,12 @@
 package openai
 
 import (
-	"iter"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
@@ -25,22 +26,16 @@ func TestReplies(t *testing.T) {
 			}
 			handlerstest.Golden(t, update, r.Name+".stream.txt", stream.String())
 
-			response, err := engine.Collect(sequence(r.Events))
+			response, err := engine.Collect((&handlerstest.Engine{Events: r.Events}).Generate(t.Context(), &r.Request))
 			if err != nil {
 				t.Fatal(err)
 			}
-			handlerstest.Golden(t, update, r.Name+".json", string(marshal(fromResponse(h, response, r.Request.Logprobs != nil)))+"\n")
-		})
-	}
-}
-
-func sequence(events []engine.Event) iter.Seq2[engine.Event, error] {
-	return func(yield func(engine.Event, error) bool) {
-		for _, e := range events {
-			if !yield(e, nil) {
-				return
+			w := httptest.NewRecorder()
+			if err := wire.CreateChatCompletion200JSONResponse(fromResponse(h, response, r.Request.Logprobs != nil)).VisitCreateChatCompletionResponse(w); err != nil {
+				t.Fatal(err)
 			}
-		}
+			handlerstest.Golden(t, update, r.Name+".json", w.Body.String())
+		})
 	}
 }
 

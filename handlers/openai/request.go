@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
 // toRequest maps a request that fits the document. What fails here is what a
@@ -19,7 +20,7 @@ func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := toTools(valueOr(in.Tools, nil))
+	tools, err := toTools(optional.Or(in.Tools, nil))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +54,7 @@ func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 		Stop:       stop,
 		Format:     format,
 		Reasoning:  toReasoning(in.ReasoningEffort),
-		Choices:    valueOr(in.N, 1),
+		Choices:    optional.Or(in.N, 1),
 		Logprobs:   logprobs,
 	}, nil
 }
@@ -82,14 +83,14 @@ func toTool(in wire.ChatCompletionTool) (engine.Tool, error) {
 	}
 	return engine.Tool{
 		Name:        t.Function.Name,
-		Description: valueOr(t.Function.Description, ""),
-		Parameters:  valueOr(t.Function.Parameters, nil),
-		Strict:      valueOr(t.Function.Strict, false),
+		Description: optional.Or(t.Function.Description, ""),
+		Parameters:  optional.Or(t.Function.Parameters, nil),
+		Strict:      optional.Or(t.Function.Strict, false),
 	}, nil
 }
 
 func toToolChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (engine.ToolChoice, error) {
-	choice := engine.ToolChoice{Single: !valueOr(in.ParallelToolCalls, true)}
+	choice := engine.ToolChoice{Single: !optional.Or(in.ParallelToolCalls, true)}
 	option, err := in.ToolChoice.Get()
 	if err != nil {
 		return choice, nil // absent: auto
@@ -150,13 +151,13 @@ func hasTool(tools []engine.Tool, name string) bool {
 
 func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {
 	s := engine.Sampling{
-		Temperature:      pointer(in.Temperature),
-		TopP:             pointer(in.TopP),
-		FrequencyPenalty: pointer(in.FrequencyPenalty),
-		PresencePenalty:  pointer(in.PresencePenalty),
-		Seed:             pointer(in.Seed),
+		Temperature:      optional.Pointer(in.Temperature),
+		TopP:             optional.Pointer(in.TopP),
+		FrequencyPenalty: optional.Pointer(in.FrequencyPenalty),
+		PresencePenalty:  optional.Pointer(in.PresencePenalty),
+		Seed:             optional.Pointer(in.Seed),
 	}
-	bias := valueOr(in.LogitBias, nil)
+	bias := optional.Or(in.LogitBias, nil)
 	if len(bias) == 0 {
 		return s, nil
 	}
@@ -173,10 +174,10 @@ func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {
 
 // toMaxTokens takes the current name before the older one.
 func toMaxTokens(in *wire.CreateChatCompletionRequest) *int {
-	if n := pointer(in.MaxCompletionTokens); n != nil {
+	if n := optional.Pointer(in.MaxCompletionTokens); n != nil {
 		return n
 	}
-	return pointer(in.MaxTokens)
+	return optional.Pointer(in.MaxTokens)
 }
 
 func toStop(in nullable.Nullable[wire.StopConfiguration]) ([]string, error) {
@@ -191,8 +192,8 @@ func toStop(in nullable.Nullable[wire.StopConfiguration]) ([]string, error) {
 }
 
 func toLogprobs(in *wire.CreateChatCompletionRequest) (*int, error) {
-	top := pointer(in.TopLogprobs)
-	if valueOr(in.Logprobs, false) {
+	top := optional.Pointer(in.TopLogprobs)
+	if optional.Or(in.Logprobs, false) {
 		if top == nil {
 			top = new(int)
 		}
@@ -217,7 +218,7 @@ func toFormat(in nullable.Nullable[wire.ResponseFormat]) (engine.Format, error) 
 	case wire.ResponseFormatJSONObject:
 		return engine.Format{Kind: engine.FormatJSON}, nil
 	case wire.ResponseFormatJSONSchema:
-		schema := valueOr(f.JSONSchema.Schema, nil)
+		schema := optional.Or(f.JSONSchema.Schema, nil)
 		if schema == nil {
 			return engine.Format{Kind: engine.FormatJSON, Name: f.JSONSchema.Name}, nil
 		}
@@ -227,7 +228,7 @@ func toFormat(in nullable.Nullable[wire.ResponseFormat]) (engine.Format, error) 
 }
 
 func toReasoning(in nullable.Nullable[wire.ReasoningEffort]) engine.Reasoning {
-	switch effort := valueOr(in, ""); effort {
+	switch effort := optional.Or(in, ""); effort {
 	case "":
 		return engine.Reasoning{}
 	case wire.ReasoningEffortNone:
@@ -260,21 +261,4 @@ func toImage(url, param string) (engine.Image, error) {
 		return engine.Image{}, invalid(param, "The data of the image is not base64.")
 	}
 	return engine.Image{Data: decoded, MediaType: media}, nil
-}
-
-// valueOr returns the value, or the alternative where it is absent or null.
-func valueOr[T any](n nullable.Nullable[T], alternative T) T {
-	if v, err := n.Get(); err == nil {
-		return v
-	}
-	return alternative
-}
-
-// pointer returns the value, or nil where it is absent or null. A zero that
-// was sent is not absent.
-func pointer[T any](n nullable.Nullable[T]) *T {
-	if v, err := n.Get(); err == nil {
-		return &v
-	}
-	return nil
 }

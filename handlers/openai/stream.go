@@ -1,9 +1,6 @@
 package openai
 
 import (
-	"bytes"
-	"encoding/json"
-
 	"github.com/oapi-codegen/nullable"
 
 	"github.com/diglot/diglot/engine"
@@ -87,7 +84,7 @@ func (e *encoder) end(usage engine.Usage) []sse.Frame {
 	}
 	c := e.newChunk([]wire.ChatCompletionChunkChoice{})
 	c.Usage.Set(fromUsage(usage))
-	return []sse.Frame{{Data: marshal(c)}, done}
+	return []sse.Frame{sse.NewFrame("", c), done}
 }
 
 func newChoice(index int, delta wire.ChatCompletionDelta) wire.ChatCompletionChunkChoice {
@@ -100,7 +97,7 @@ func newChoice(index int, delta wire.ChatCompletionDelta) wire.ChatCompletionChu
 }
 
 func (e *encoder) chunk(choice wire.ChatCompletionChunkChoice) []sse.Frame {
-	return []sse.Frame{{Data: marshal(e.newChunk([]wire.ChatCompletionChunkChoice{choice}))}}
+	return []sse.Frame{sse.NewFrame("", e.newChunk([]wire.ChatCompletionChunkChoice{choice}))}
 }
 
 // newChunk makes a chunk with usage null, if usage will come, as the vendor
@@ -127,12 +124,3 @@ func (e *encoder) Fail(err *engine.Error) []sse.Frame {
 
 // KeepAlive implements [sse.Encoder].
 func (e *encoder) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }
-
-// marshal leaves <, > and & as they are, as a model wrote them.
-func marshal(v any) []byte {
-	var b bytes.Buffer
-	out := json.NewEncoder(&b)
-	out.SetEscapeHTML(false)
-	_ = out.Encode(v) // the generated types hold nothing that cannot be encoded
-	return bytes.TrimRight(b.Bytes(), "\n")
-}

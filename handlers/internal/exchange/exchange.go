@@ -6,7 +6,9 @@ package exchange
 import (
 	"context"
 	"iter"
+	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 
 	"github.com/diglot/diglot/engine"
@@ -84,14 +86,34 @@ func (x *Exchange) Fail(err error) {
 	}
 }
 
+// Answer records err and answers with it, in the words of a style.
+func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, body []byte) {
+	x.Fail(err)
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	if err.RetryAfter > 0 {
+		header.Set("Retry-After", strconv.Itoa(err.RetryAfter))
+	}
+	if err.NoRetry {
+		header.Set("X-Should-Retry", "false")
+	}
+	w.WriteHeader(status)
+	w.Write(append(body, '\n'))
+}
+
 // Watch records what req and the events of its reply tell, and passes the
-// events on.
+// events on. For a strict client the reply ends before it begins where a part
+// of a tool's schema cannot be enforced, as it would have no effect.
 func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	x.mu.Lock()
 	x.request = req
 	x.mu.Unlock()
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
+			if start, ok := event.(engine.Start); ok && x.Strict && len(start.Unenforced) > 0 {
+				yield(nil, engine.Errorf(engine.CodeUnsupported, "It cannot be enforced, so it has no effect.").At(start.Unenforced[0]))
+				return
+			}
 			x.note(event)
 			if !yield(event, err) {
 				return

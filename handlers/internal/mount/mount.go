@@ -4,37 +4,52 @@ package mount
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-chi/chi/v5"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/openapi"
 )
 
-// methods are those that an operation of a document may have here.
-var methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete}
-
-// Router returns an empty router whose 404 and 405 are written by
-// writeError. A custom 405 of chi does not know what would have been
-// allowed, so the router is asked again for the Allow header.
-func Router(writeError func(http.ResponseWriter, *http.Request, *engine.Error)) chi.Router {
+// Router returns an empty router for the operations of a document, whose 404
+// and 405 are written by writeError.
+func Router(document *openapi.Document, writeError func(http.ResponseWriter, *http.Request, *engine.Error)) chi.Router {
 	router := chi.NewRouter()
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, r, engine.Errorf(engine.CodeNotFound, "No such path: %s.", r.URL.Path))
+		writeError(w, r, notFound(document, r))
 	})
 	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Allow", allowed(router, r.URL.EscapedPath()))
+		allow := allowed(document, router, r.URL.EscapedPath())
+		if allow == "" { // chi asks for the path of a method that it knows only
+			writeError(w, r, notFound(document, r))
+			return
+		}
+		w.Header().Set("Allow", allow)
 		writeError(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed for %s.", r.Method, r.URL.Path))
 	})
 	return router
 }
 
-func allowed(router chi.Routes, path string) string {
+// notFound says of an operation that the document has and the server refuses
+// what the document says of it.
+func notFound(document *openapi.Document, r *http.Request) *engine.Error {
+	if o, ok := document.Route(r.Method, r.URL.Path); ok && o.Mark.Server == openapi.SupportRefused {
+		return engine.Errorf(engine.CodeNotFound, "No such path: %s. %s", r.URL.Path, o.Mark.Note)
+	}
+	return engine.Errorf(engine.CodeNotFound, "No such path: %s.", r.URL.Path)
+}
+
+// allowed lists the methods of a path for the Allow header: a custom 405 of
+// chi is not told them, so the router is asked again.
+func allowed(document *openapi.Document, router chi.Routes, path string) string {
 	var found []string
-	for _, method := range methods {
-		if router.Match(chi.NewRouteContext(), method, path) {
-			found = append(found, method)
+	for _, o := range document.Operations() {
+		if !slices.Contains(found, o.Method) && router.Match(chi.NewRouteContext(), o.Method, path) {
+			found = append(found, o.Method)
 		}
 	}
+	slices.Sort(found)
 	return strings.Join(found, ", ")
 }

@@ -7,6 +7,9 @@ package sse
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"encoding/json/jsontext"
+	jsonv2 "encoding/json/v2"
 	"io"
 	"strings"
 )
@@ -16,6 +19,15 @@ type Frame struct {
 	Event   string // empty: a frame without a name
 	Data    []byte // one line
 	Comment string // set: the frame is this comment and nothing else
+}
+
+// NewFrame is a frame whose data is the JSON of data. Characters that matter
+// in HTML stay as they are, in what a model wrote too: the client shows text,
+// and a person who reads the stream should as well.
+func NewFrame(event string, data any) Frame {
+	// The generated types hold nothing that cannot be encoded.
+	b, _ := jsonv2.Marshal(data, json.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.PreserveRawStrings(false))
+	return Frame{Event: event, Data: b}
 }
 
 // Append adds the frame and its blank line to b. Clients drop a frame whose

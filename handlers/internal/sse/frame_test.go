@@ -2,6 +2,7 @@ package sse
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"testing"
@@ -24,6 +25,33 @@ func TestFrame(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := string(tt.frame.Append(nil)); got != tt.want {
 				t.Errorf("Append = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNewFrame(t *testing.T) {
+	type inner struct {
+		Text json.RawMessage `json:"text"`
+	}
+	tests := []struct {
+		name string
+		data any
+		want string
+	}{
+		{"characters of HTML", map[string]string{"a": "<&>"}, `{"a":"<&>"}`},
+		{"and those in JSON that was made before", inner{json.RawMessage(`"\u003c \u2713"`)}, `{"text":"< ✓"}`},
+		{"line ends stay escaped", map[string]string{"a": "1\n2\r3"}, `{"a":"1\n2\r3"}`},
+		{"what is empty and was set is there", struct {
+			A *string `json:"a,omitempty"`
+			B *int    `json:"b,omitempty"`
+			C *int    `json:"c,omitempty"`
+		}{new(""), new(0), nil}, `{"a":"","b":0}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := NewFrame("", tt.data); string(got.Data) != tt.want {
+				t.Errorf("data %s, want %s", got.Data, tt.want)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 // Silence is how long a client may hear nothing: after it the headers go out
@@ -94,9 +95,11 @@ func (s *Stream) Unenforced() []engine.Place {
 	return nil
 }
 
-// Serve writes the stream to w. The error it returns is one that came after
-// the headers; the client has been told as far as the style can.
-func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) error {
+// Serve writes the stream to w. An error from now on has no status: it is told
+// in the stream and recorded in the exchange of the request. One that the
+// style cannot tell aborts the reply as net/http has it, by a panic with
+// [http.ErrAbortHandler]: no stream that is cut short ends as a whole one does.
+func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-cache")
@@ -116,55 +119,47 @@ func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) error {
 		select {
 		case p, ok := <-s.pairs:
 			if !ok {
-				return out.err
+				return
 			}
 			if p.err != nil {
-				return s.fail(out, encoder, p.err)
+				s.fail(out, encoder, p.err)
+				return
 			}
 			out.write(encoder.Encode(p.event))
 		case <-quiet.C:
 			out.write([]Frame{encoder.KeepAlive()})
 		case <-s.ctx.Done():
-			return s.ctx.Err()
+			s.fail(out, encoder, s.ctx.Err())
+			return
 		}
 		out.flush()
 		quiet.Reset(Silence)
 	}
 }
 
-// fail tells the client; where the style has no words for it, the abort of
-// net/http keeps the end from looking like an ordinary one.
-func (s *Stream) fail(out *writer, encoder Encoder, cause error) error {
+func (s *Stream) fail(out *writer, encoder Encoder, cause error) {
 	err := engine.AsError(cause)
+	exchange.From(s.ctx).Fail(err)
 	frames := encoder.Fail(err)
 	if len(frames) == 0 {
-		return &Aborted{Err: err}
+		panic(http.ErrAbortHandler)
 	}
 	out.write(frames)
 	out.flush()
-	return err
 }
-
-// Aborted is an error that the client could not be told: the caller must
-// abort the connection with panic(http.ErrAbortHandler).
-type Aborted struct{ Err *engine.Error }
-
-func (a *Aborted) Error() string { return a.Err.Error() }
-func (a *Aborted) Unwrap() error { return a.Err }
 
 type writer struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 	buf     []byte
-	err     error
 }
 
+// write sends frames. It fails only when the client has left, which ends the
+// context of the request as well.
 func (o *writer) write(frames []Frame) {
 	for _, f := range frames {
 		o.buf = f.Append(o.buf[:0])
-		if _, err := o.w.Write(o.buf); err != nil && o.err == nil {
-			o.err = err
-		}
+		_, _ = o.w.Write(o.buf)
 	}
 }
 

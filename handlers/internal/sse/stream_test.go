@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 // plain writes the kind of each event, so that a test reads as a transcript.
@@ -105,7 +107,8 @@ func TestStream(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, err := Open(t.Context(), play(tt.steps...))
+				x := &exchange.Exchange{}
+				s, err := Open(exchange.With(t.Context(), x), play(tt.steps...))
 				if code(err) != tt.openErr {
 					t.Fatalf("Open = %v, want code %q", err, tt.openErr)
 				}
@@ -113,13 +116,12 @@ func TestStream(t *testing.T) {
 					return
 				}
 				w := httptest.NewRecorder()
-				err = s.Serve(w, tt.encoder)
-				if code(err) != tt.serveErr {
-					t.Errorf("Serve = %v, want code %q", err, tt.serveErr)
+				aborted := serve(s, w, tt.encoder)
+				if got := x.Facts().Err; code(got) != tt.serveErr {
+					t.Errorf("recorded %v, want code %q", got, tt.serveErr)
 				}
-				var aborted *Aborted
-				if errors.As(err, &aborted) != tt.encoder.silentFail {
-					t.Errorf("Serve = %T; aborted is for styles without an error frame", err)
+				if aborted != tt.encoder.silentFail {
+					t.Errorf("aborted is %v, which is for styles without an error frame", aborted)
 				}
 				if got := w.Body.String(); got != tt.body {
 					t.Errorf("body %q, want %q", got, tt.body)
@@ -133,30 +135,48 @@ func TestStream(t *testing.T) {
 }
 
 func TestStreamEndsWithItsClient(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := false
-		events := func(yield func(engine.Event, error) bool) {
-			defer func() { ended = true }()
-			for yield(engine.TextDelta{Text: "a"}, nil) {
-				time.Sleep(time.Second)
+	for _, encoder := range []plain{{}, {silentFail: true}} {
+		synctest.Test(t, func(t *testing.T) {
+			x := &exchange.Exchange{}
+			ctx, cancel := context.WithCancel(exchange.With(t.Context(), x))
+			ended := false
+			events := func(yield func(engine.Event, error) bool) {
+				defer func() { ended = true }()
+				for yield(engine.TextDelta{Text: "a"}, nil) {
+					time.Sleep(time.Second)
+				}
 			}
+			s, err := Open(ctx, events)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(10*time.Second, cancel)
+			if aborted := serve(s, httptest.NewRecorder(), encoder); aborted != encoder.silentFail {
+				t.Errorf("aborted is %v", aborted)
+			}
+			if err := x.Facts().Err; !errors.Is(err, context.Canceled) {
+				t.Errorf("recorded %v, want canceled", err)
+			}
+			synctest.Wait()
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			if !ended {
+				t.Error("the events go on after the client has left")
+			}
+		})
+	}
+}
+
+// serve reports whether the reply was aborted.
+func serve(s *Stream, w http.ResponseWriter, encoder Encoder) (aborted bool) {
+	defer func() {
+		cause := recover()
+		if aborted = cause == http.ErrAbortHandler; cause != nil && !aborted {
+			panic(cause)
 		}
-		s, err := Open(ctx, events)
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(10*time.Second, cancel)
-		if err := s.Serve(httptest.NewRecorder(), plain{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("Serve = %v, want canceled", err)
-		}
-		synctest.Wait()
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if !ended {
-			t.Error("the events go on after the client has left")
-		}
-	})
+	}()
+	s.Serve(w, encoder)
+	return false
 }
 
 func code(err error) engine.Code {

@@ -6,6 +6,7 @@ package validate
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -30,7 +31,7 @@ type Config struct {
 }
 
 // Middleware checks requests that chi has routed; it belongs between the
-// route and the handler. A request that fits goes on with a body that holds
+// routing and the generated code, which binds parameters and body. A request that fits goes on with a body that holds
 // what fits: without members that have no effect, which are named in the
 // exchange.
 func Middleware(c Config) func(http.Handler) http.Handler {
@@ -46,15 +47,14 @@ func Middleware(c Config) func(http.Handler) http.Handler {
 }
 
 func (c Config) check(r *http.Request) *engine.Error {
-	operation, ok := c.Document.Route(r.Method, chi.RouteContext(r.Context()).RoutePattern())
-	if !ok {
-		return engine.Errorf(engine.CodeNotFound, "No such path: %s.", r.URL.Path)
+	pattern := chi.RouteContext(r.Context()).RoutePattern()
+	operation, ok := c.Document.Route(r.Method, pattern)
+	if !ok { // the routes are generated from the document: impossible
+		return engine.Errorf(engine.CodeInternal, "Internal error.").
+			Because(fmt.Errorf("no operation for the route %s %s", r.Method, pattern))
 	}
 	x := exchange.From(r.Context())
 	x.Operate(operation.ID)
-	if operation.Mark.Server == openapi.SupportRefused {
-		return engine.Errorf(engine.CodeNotFound, "%s", operation.Mark.Note)
-	}
 	ignored, v := operation.CheckParameters(r.URL.Query(), r.Header, func(name string) string {
 		value, err := url.PathUnescape(chi.URLParam(r, name))
 		if err != nil {
@@ -62,6 +62,9 @@ func (c Config) check(r *http.Request) *engine.Error {
 		}
 		return value
 	})
+	if v == nil && x.Strict {
+		v = openapi.Strict(ignored)
+	}
 	if v != nil {
 		return c.FromViolation(v)
 	}
@@ -76,13 +79,16 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return engine.Errorf(engine.CodeMediaType, "The Content-Type must be application/json.")
 	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		return engine.Errorf(engine.CodeMediaType, "The Content-Encoding %q is not supported; send the body as it is.", coding)
+	}
 	body, err := c.read(r)
 	if err != nil {
 		return err
 	}
 	checked, v := operation.Check(body)
 	if v == nil && x.Strict {
-		v = checked.Strict()
+		v = openapi.Strict(checked.Ignored)
 	}
 	if v != nil {
 		return c.FromViolation(v)

@@ -1,0 +1,86 @@
+package handlerstest
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/openapi"
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// Bind makes a request of a body that fits its document.
+type Bind func(body []byte) (*engine.Request, error)
+
+// FuzzRequest holds that what passes the document can be bound, and mapped
+// without a panic to a request that has all that an engine counts on. A
+// request may still be refused with an error that has a code.
+func FuzzRequest(f *testing.F, load func() (*openapi.Document, error), id string, body []byte, bind Bind) {
+	operation := operation(f, load, id)
+	f.Add(body)
+	for _, example := range operation.Examples {
+		f.Add([]byte(example))
+	}
+	cases, err := conformance.Cases(operation)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, c := range cases {
+		f.Add(c.Body)
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		checked, v := operation.Check(body)
+		if v != nil {
+			return
+		}
+		req, err := bind(checked.Body)
+		if coded := (*engine.Error)(nil); err != nil && !errors.As(err, &coded) {
+			t.Fatalf("passed the document and cannot be mapped: %v", err)
+		}
+		if err == nil && (len(req.Messages) == 0 || req.Choices < 1) {
+			t.Errorf("a request without messages or choices: %+v", req)
+		}
+	})
+}
+
+// BenchmarkRequest compares all that happens to a body before the engine
+// sees it with decoding the same bytes into any. Five times is the most that
+// it may cost.
+func BenchmarkRequest(b *testing.B, load func() (*openapi.Document, error), id string, body []byte, bind Bind) {
+	operation := operation(b, load, id)
+	b.Run("unmarshal into any", func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			var v any
+			if err := json.Unmarshal(body, &v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("check, bind and map", func(b *testing.B) {
+		b.SetBytes(int64(len(body)))
+		for b.Loop() {
+			checked, v := operation.Check(body)
+			if v != nil {
+				b.Fatal(v)
+			}
+			if _, err := bind(checked.Body); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func operation(t testing.TB, load func() (*openapi.Document, error), id string) *openapi.Operation {
+	t.Helper()
+	document, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, ok := document.Operation(id)
+	if !ok {
+		t.Fatalf("the document has no operation %s", id)
+	}
+	return o
+}

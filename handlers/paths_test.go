@@ -1,0 +1,180 @@
+package handlers_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers"
+)
+
+func TestPaths(t *testing.T) {
+	h := newHandler(t, handlers.Config{})
+	tests := []struct {
+		name, method, path string
+		body               string
+		header             []string
+		status             int
+		style              string // of the error; empty: no error
+		message            string // a part of it
+		allow              string
+	}{
+		{name: "the base", method: "GET", path: "/", status: 200},
+		{name: "the base, as a coding agent probes it", method: "HEAD", path: "/", status: 200},
+		{name: "health", method: "GET", path: "/health", status: 200},
+		{name: "health has no POST", method: "POST", path: "/health", status: 405, style: "openai", allow: "GET, HEAD"},
+
+		{name: "chat", method: "POST", path: "/v1/chat/completions", body: chatBody, status: 200},
+		{name: "messages", method: "POST", path: "/v1/messages", body: messagesBody, status: 200},
+		{name: "messages of a beta client", method: "POST", path: "/v1/messages?beta=true", body: messagesBody,
+			header: []string{"Anthropic-Version", "2026-10-21", "Anthropic-Beta", "a,b"}, status: 200},
+		{name: "any version", method: "POST", path: "/v1/messages", body: messagesBody, header: []string{"Anthropic-Version", "x"}, status: 200},
+
+		{name: "unknown", method: "GET", path: "/v1/nothing", status: 404, style: "openai", message: "/v1/nothing"},
+		{name: "unknown, with a method of no operation", method: "BREW", path: "/v1/nothing", status: 404, style: "openai"},
+		{name: "unknown below messages", method: "GET", path: "/v1/messages/x/y", status: 404, style: "anthropic"},
+		{name: "a slash behind the path", method: "POST", path: "/v1/messages/", body: messagesBody, status: 404, style: "anthropic"},
+		{name: "tokens are not counted", method: "POST", path: "/v1/messages/count_tokens", body: messagesBody,
+			status: 404, style: "anthropic", message: "Tokens are counted only while answering"},
+		{name: "no batches", method: "POST", path: "/v1/messages/batches", body: "{}",
+			status: 404, style: "anthropic", message: "There are no batches"},
+		{name: "no batches to list", method: "GET", path: "/v1/messages/batches", status: 404, style: "anthropic"},
+
+		{name: "/v1 is missing: chat", method: "POST", path: "/chat/completions", body: chatBody,
+			status: 404, style: "openai", message: "http://localhost/v1 for OpenAI clients"},
+		{name: "/v1 is missing: messages", method: "POST", path: "/messages", body: messagesBody,
+			status: 404, style: "anthropic", message: "http://localhost for Anthropic clients"},
+		{name: "/v1 is missing: models", method: "GET", path: "/models/m", status: 404, style: "openai", message: "/v1/models/m"},
+		{name: "/v1 twice: chat", method: "POST", path: "/v1/v1/chat/completions", body: chatBody,
+			status: 404, style: "openai", message: "Did you mean /v1/chat/completions?"},
+		{name: "/v1 twice: messages", method: "POST", path: "/v1/v1/messages", body: messagesBody,
+			status: 404, style: "anthropic", message: "Did you mean /v1/messages?"},
+		{name: "/v1 twice: models of an Anthropic client", method: "GET", path: "/v1/v1/models", header: []string{"Anthropic-Version", "x"},
+			status: 404, style: "anthropic", message: "Did you mean /v1/models?"},
+
+		{name: "chat has no GET", method: "GET", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
+		{name: "messages has no GET", method: "GET", path: "/v1/messages", status: 405, style: "anthropic", allow: "POST"},
+		{name: "messages has no TRACE", method: "TRACE", path: "/v1/messages", status: 405, style: "anthropic", allow: "POST"},
+		{name: "an unknown method", method: "BREW", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
+		{name: "OPTIONS that is no preflight", method: "OPTIONS", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
+		{name: "models has no POST", method: "POST", path: "/v1/models", body: "{}", status: 405, style: "openai", allow: "GET"},
+		{name: "a model cannot be deleted", method: "DELETE", path: "/v1/models/a/b", status: 405, style: "openai", allow: "GET"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var body []byte
+			if tt.body != "" {
+				body = []byte(tt.body)
+			}
+			w := ask(t, h, tt.method, tt.path, body, tt.header...)
+			if w.Code != tt.status {
+				t.Fatalf("status %d, want %d\n%s", w.Code, tt.status, w.Body)
+			}
+			if got := w.Header().Get("Allow"); got != tt.allow {
+				t.Errorf("Allow is %q, want %q", got, tt.allow)
+			}
+			if got := w.Header().Get("Content-Type"); got != "application/json" {
+				t.Errorf("Content-Type is %q", got)
+			}
+			if tt.style == "" {
+				return
+			}
+			e, style := errorOf(t, w.Body)
+			if style != tt.style || !strings.Contains(e.Message, tt.message) {
+				t.Errorf("error %q in the %s style, want %q in the %s style", e.Message, style, tt.message, tt.style)
+			}
+		})
+	}
+}
+
+// zoo lists models whose names are hard to put into a path.
+type zoo struct{ names []string }
+
+func (z zoo) Models(context.Context) ([]engine.Model, error) {
+	var models []engine.Model
+	for _, name := range z.names {
+		models = append(models, engine.Model{Name: name, Owner: "library", Changed: time.Unix(1_700_000_000, 0)})
+	}
+	return models, nil
+}
+
+func (zoo) Generate(_ context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) { yield(nil, engine.ModelNotFound(req.Model)) }
+}
+
+func TestModelNames(t *testing.T) {
+	h := newHandler(t, handlers.Config{Engine: zoo{[]string{"a b", "hf.co/org/Repo-GGUF:Q4", "lib/sub:tag", "m:latest", "x%2Fy", "é"}}})
+	tests := []struct {
+		name, path, id string // no id: not found
+	}{
+		{"slash escaped, colon raw", "/v1/models/lib%2Fsub:tag", "lib/sub:tag"},
+		{"slash raw", "/v1/models/lib/sub:tag", "lib/sub:tag"},
+		{"all escaped", "/v1/models/lib%2Fsub%3Atag", "lib/sub:tag"},
+		{"three segments", "/v1/models/hf.co/org/Repo-GGUF:Q4", "hf.co/org/Repo-GGUF:Q4"},
+		{"half escaped", "/v1/models/hf.co%2Forg/Repo-GGUF:Q4", "hf.co/org/Repo-GGUF:Q4"},
+		{"space", "/v1/models/a%20b", "a b"},
+		{"a percent sign in the name", "/v1/models/x%252Fy", "x%2Fy"},
+		{"beyond ASCII", "/v1/models/%C3%A9", "é"},
+		{"without the tag latest", "/v1/models/m", "m:latest"},
+		{"unknown", "/v1/models/nobody", ""},
+		{"unknown, not Unicode", "/v1/models/%FF", ""},
+	}
+	for _, tt := range tests {
+		for style, header := range map[string]string{"openai": "", "anthropic": "2023-06-01"} {
+			t.Run(tt.name+"/"+style, func(t *testing.T) {
+				w := ask(t, h, "GET", tt.path, nil, "Anthropic-Version", header)
+				if tt.id != "" {
+					if w.Code != 200 || !strings.Contains(w.Body.String(), `"id":"`+tt.id+`"`) {
+						t.Errorf("status %d, want 200 and the model %s\n%s", w.Code, tt.id, w.Body)
+					}
+					return
+				}
+				e, got := errorOf(t, w.Body)
+				if w.Code != 404 || got != style || !strings.Contains(e.Message, "does not exist") {
+					t.Errorf("status %d in the %s style: %q", w.Code, got, e.Message)
+				}
+				if style == "openai" && (text(e.Code) != "model_not_found" || text(e.Param) != "model") {
+					t.Errorf("code %q, param %q", text(e.Code), text(e.Param))
+				}
+			})
+		}
+	}
+}
+
+func TestModelLists(t *testing.T) {
+	h := newHandler(t, handlers.Config{Engine: zoo{[]string{"a", "b", "c"}}})
+	const version = "Anthropic-Version"
+	tests := []struct {
+		name, path string
+		header     []string
+		status     int
+		want       string // a part of the body
+	}{
+		{"openai", "/v1/models", nil, 200, `"object":"list"`},
+		{"openai knows no pages", "/v1/models?limit=1&after_id=a", nil, 200, `"id":"a"`},
+		{"anthropic", "/v1/models", []string{version, "x"}, 200, `"has_more":false`},
+		{"a page", "/v1/models?limit=1", []string{version, "x"}, 200, `"has_more":true`},
+		{"the page behind", "/v1/models?limit=1&after_id=b", []string{version, "x"}, 200, `"first_id":"c"`},
+		{"the page before", "/v1/models?limit=1&before_id=c", []string{version, "x"}, 200, `"first_id":"b"`},
+		{"an empty page", "/v1/models?after_id=c", []string{version, "x"}, 200, `"first_id":null`},
+		{"unknown parameters are nobody's business", "/v1/models?lifecycle=a&lifecycle=b", []string{version, "x"}, 200, `"has_more":false`},
+		{"limit in words", "/v1/models?limit=many", []string{version, "x"}, 400, `limit: must be an integer`},
+		{"limit of nothing", "/v1/models?limit=", []string{version, "x"}, 400, `limit: must be an integer`},
+		{"limit too small", "/v1/models?limit=0", []string{version, "x"}, 400, `limit: must be between 1 and 1000`},
+		{"limit with an exponent", "/v1/models?limit=1e2", []string{version, "x"}, 400, `limit: must be an integer`},
+		{"limit with blanks", "/v1/models?limit=%205", []string{version, "x"}, 400, `limit: must be an integer`},
+		{"limit twice", "/v1/models?limit=1&limit=2", []string{version, "x"}, 400, `limit: must be given once`},
+		{"behind nobody", "/v1/models?after_id=nobody", []string{version, "x"}, 400, `after_id: `},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := ask(t, h, "GET", tt.path, nil, tt.header...)
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("status %d, want %d and %s\n%s", w.Code, tt.status, tt.want, w.Body)
+			}
+		})
+	}
+}
