@@ -120,22 +120,8 @@ func (b *bench) time(name string, f func() error) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// median of the rounds; and the median of the ratios of two measurements of
-// the same round.
-func (b *bench) median(name string) float64 { return median(b.samples[name]) }
+// best is the smallest value of the rounds: other load on the machine only
+// ever adds.
+func (b *bench) best(name string) float64 { return slices.Min(b.samples[name]) }
 
-func (b *bench) ratio(name, base string) float64 {
-	var ratios []float64
-	for i, v := range b.samples[name] {
-		ratios = append(ratios, v/b.samples[base][i])
-	}
-	return median(ratios)
-}
-
-func median(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2]
-}
+func (b *bench) ratio(name, base string) float64 { return b.best(name) / b.best(base) }

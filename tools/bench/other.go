@@ -1,6 +1,5 @@
 //go:build !llamacpp
 
-// Bench needs llama.cpp: make bench builds and runs it.
 package main
 
 import (
@@ -8,6 +7,8 @@ import (
 	"os"
 )
 
+// main says how to get the real one: without the tag the package must still
+// compile.
 func main() {
 	fmt.Fprintln(os.Stderr, "bench: built without llama.cpp; run it with `make bench`")
 	os.Exit(1)
