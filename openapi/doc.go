@@ -11,6 +11,10 @@
 // of each field what the service's own interface document says of it and what
 // this server does with it. A mark is obeyed, not only printed: a field is
 // refused because its mark says so. See [Mark].
+//
+// Members of replies are written in the order in which the documents list
+// them, which is how people read them. The generator sorts members by name;
+// x-order says which ones come first.
 package openapi
 
 //go:generate go tool -modfile=../tools/tools.mod oapi-codegen -config openai.cfg.yaml openai.yaml

@@ -323,21 +323,6 @@ func (e JSONOutputFormatType) Valid() bool {
 	}
 }
 
-// Defines values for MessageRole.
-const (
-	MessageRoleAssistant MessageRole = "assistant"
-)
-
-// Valid indicates whether the value is a known member of the MessageRole enum.
-func (e MessageRole) Valid() bool {
-	switch e {
-	case MessageRoleAssistant:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for MessageType.
 const (
 	MessageTypeMessage MessageType = "message"
@@ -347,6 +332,21 @@ const (
 func (e MessageType) Valid() bool {
 	switch e {
 	case MessageTypeMessage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MessageRole.
+const (
+	MessageRoleAssistant MessageRole = "assistant"
+)
+
+// Valid indicates whether the value is a known member of the MessageRole enum.
+func (e MessageRole) Valid() bool {
+	switch e {
+	case MessageRoleAssistant:
 		return true
 	default:
 		return false
@@ -962,14 +962,14 @@ type ContentBlockDelta struct {
 
 // ContentBlockDeltaEvent More of the block that is open.
 type ContentBlockDeltaEvent struct {
-	// Delta What is new.
-	Delta ContentBlockDelta `json:"delta"`
+	// Type Name of the event.
+	Type ContentBlockDeltaEventType `json:"type"`
 
 	// Index Place of the block in the message.
 	Index int `json:"index"`
 
-	// Type Name of the event.
-	Type ContentBlockDeltaEventType `json:"type"`
+	// Delta What is new.
+	Delta ContentBlockDelta `json:"delta"`
 }
 
 // ContentBlockDeltaEventType Name of the event.
@@ -994,14 +994,14 @@ type ContentBlockParam struct {
 
 // ContentBlockStartEvent A new block, still empty.
 type ContentBlockStartEvent struct {
-	// ContentBlock The block, with empty text or input.
-	ContentBlock ContentBlock `json:"content_block"`
+	// Type Name of the event.
+	Type ContentBlockStartEventType `json:"type"`
 
 	// Index Place of the block in the message, from 0 and without gaps.
 	Index int `json:"index"`
 
-	// Type Name of the event.
-	Type ContentBlockStartEventType `json:"type"`
+	// ContentBlock The block, with empty text or input.
+	ContentBlock ContentBlock `json:"content_block"`
 }
 
 // ContentBlockStartEventType Name of the event.
@@ -1021,11 +1021,11 @@ type ContentBlockStartFrameEvent string
 
 // ContentBlockStopEvent The end of a block.
 type ContentBlockStopEvent struct {
-	// Index Place of the block in the message.
-	Index int `json:"index"`
-
 	// Type Name of the event.
 	Type ContentBlockStopEventType `json:"type"`
+
+	// Index Place of the block in the message.
+	Index int `json:"index"`
 }
 
 // ContentBlockStopEventType Name of the event.
@@ -1043,7 +1043,7 @@ type ContentBlockStopFrame struct {
 // ContentBlockStopFrameEvent Name of the event.
 type ContentBlockStopFrameEvent string
 
-// ContentBlocks Blocks in the order in which the model sees them, or wrote them.
+// ContentBlocks Blocks in the order in which the model sees them, or wrote them; each text in lines of its own.
 type ContentBlocks = []ContentBlockParam
 
 // ContentText Plain text; may be empty.
@@ -1153,14 +1153,14 @@ type Effort string
 
 // Error What went wrong, for people and for programs.
 type Error struct {
-	// Details More about it, where a client knows what to do with it.
-	Details *ErrorDetails `json:"details,omitempty"`
+	// Type What went wrong, as one word for programs.
+	Type ErrorType `json:"type"`
 
 	// Message What went wrong and what to do about it, for people.
 	Message string `json:"message"`
 
-	// Type What went wrong, as one word for programs.
-	Type ErrorType `json:"type"`
+	// Details More about it, where a client knows what to do with it.
+	Details *ErrorDetails `json:"details,omitempty"`
 }
 
 // ErrorType What went wrong, as one word for programs.
@@ -1171,8 +1171,8 @@ type ErrorDetails struct {
 	// ErrorCode What went wrong more closely, such as `thread_unsupported_request`.
 	ErrorCode string `json:"error_code"`
 
-	// Unsupported What of the request is not supported; may be empty.
-	Unsupported []string `json:"unsupported,omitempty"`
+	// Unsupported Fields of the thread that are not supported; empty where threads are not at all.
+	Unsupported []string `json:"unsupported"`
 }
 
 // ErrorFrame The last event of a stream that failed.
@@ -1189,14 +1189,14 @@ type ErrorFrameEvent string
 
 // ErrorResponse What every reply that is no success holds.
 type ErrorResponse struct {
+	// Type Says that this is an error.
+	Type ErrorResponseType `json:"type"`
+
 	// Error The error.
 	Error Error `json:"error"`
 
 	// RequestID Identifies the request in the server's log.
 	RequestID nullable.Nullable[string] `json:"request_id"`
-
-	// Type Says that this is an error.
-	Type ErrorResponseType `json:"type"`
 }
 
 // ErrorResponseType Says that this is an error.
@@ -1236,11 +1236,11 @@ type ImageSource struct {
 
 // InputJSONDelta More of the input of a tool call.
 type InputJSONDelta struct {
-	// PartialJSON A piece of JSON text. The pieces of a block join to one object; none at all mean an empty one.
-	PartialJSON string `json:"partial_json"`
-
 	// Type Says that this is input.
 	Type InputJSONDeltaType `json:"type"`
+
+	// PartialJSON A piece of JSON text. The pieces of a block join to one object; none at all mean an empty one.
+	PartialJSON string `json:"partial_json"`
 }
 
 // InputJSONDeltaType Says that this is input.
@@ -1266,26 +1266,20 @@ type JSONSchema = json.RawMessage
 
 // Message An answer of the model.
 type Message struct {
-	// Container The container that the service's own tools ran in.
-	Container nullable.Nullable[JSONObject] `json:"container,omitempty"`
-
-	// Content What the model wrote. Is empty in the event that starts a stream.
-	Content []ContentBlock `json:"content"`
-
-	// Diagnostics Why a kept prompt was not found again.
-	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
-
 	// ID Identifies the message.
 	ID string `json:"id"`
 
-	// Model Name of the model that answered, as the request gave it.
-	Model string `json:"model"`
+	// Type Says that this is a message.
+	Type MessageType `json:"type"`
 
 	// Role Says that the model wrote this.
 	Role MessageRole `json:"role"`
 
-	// StopDetails Why the service declined to answer.
-	StopDetails nullable.Nullable[JSONObject] `json:"stop_details,omitempty"`
+	// Model Name of the model that answered, as the request gave it.
+	Model string `json:"model"`
+
+	// Content What the model wrote. Is empty in the event that starts a stream.
+	Content []ContentBlock `json:"content"`
 
 	// StopReason Why the answer ended. Is null in the event that starts a stream.
 	StopReason nullable.Nullable[StopReason] `json:"stop_reason"`
@@ -1293,18 +1287,24 @@ type Message struct {
 	// StopSequence The stop sequence that ended the answer, if one did.
 	StopSequence nullable.Nullable[string] `json:"stop_sequence"`
 
-	// Type Says that this is a message.
-	Type MessageType `json:"type"`
-
 	// Usage What was processed.
 	Usage Usage `json:"usage"`
-}
 
-// MessageRole Says that the model wrote this.
-type MessageRole string
+	// Container The container that the service's own tools ran in.
+	Container nullable.Nullable[JSONObject] `json:"container,omitempty"`
+
+	// Diagnostics Why a kept prompt was not found again.
+	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
+
+	// StopDetails Why the service declined to answer.
+	StopDetails nullable.Nullable[JSONObject] `json:"stop_details,omitempty"`
+}
 
 // MessageType Says that this is a message.
 type MessageType string
+
+// MessageRole Says that the model wrote this.
+type MessageRole string
 
 // MessageContent Text, or blocks.
 type MessageContent struct {
@@ -1322,11 +1322,11 @@ type MessageDelta struct {
 
 // MessageDeltaEvent How the message ended.
 type MessageDeltaEvent struct {
-	// Delta What is new in the message.
-	Delta MessageDelta `json:"delta"`
-
 	// Type Name of the event.
 	Type MessageDeltaEventType `json:"type"`
+
+	// Delta What is new in the message.
+	Delta MessageDelta `json:"delta"`
 
 	// Usage What was processed, from the start of the message.
 	Usage MessageDeltaUsage `json:"usage"`
@@ -1349,17 +1349,17 @@ type MessageDeltaFrameEvent string
 
 // MessageDeltaUsage Counts of the tokens that were really processed, from the start of the message.
 type MessageDeltaUsage struct {
-	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
-	CacheCreationInputTokens *int `json:"cache_creation_input_tokens,omitempty"`
-
-	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
-	CacheReadInputTokens *int `json:"cache_read_input_tokens,omitempty"`
-
 	// InputTokens Tokens of the whole prompt.
 	InputTokens *int `json:"input_tokens,omitempty"`
 
 	// OutputTokens Tokens that were generated.
 	OutputTokens int `json:"output_tokens"`
+
+	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
+	CacheCreationInputTokens *int `json:"cache_creation_input_tokens,omitempty"`
+
+	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
+	CacheReadInputTokens *int `json:"cache_read_input_tokens,omitempty"`
 }
 
 // MessageParam One message of the conversation.
@@ -1376,11 +1376,11 @@ type MessageParamRole string
 
 // MessageStartEvent The message as far as it is known before the model has written anything.
 type MessageStartEvent struct {
-	// Message The message, without content.
-	Message Message `json:"message"`
-
 	// Type Name of the event.
 	Type MessageStartEventType `json:"type"`
+
+	// Message The message, without content.
+	Message Message `json:"message"`
 }
 
 // MessageStartEventType Name of the event.
@@ -1432,17 +1432,17 @@ type Metadata struct {
 
 // ModelInfo A model that requests can name.
 type ModelInfo struct {
-	// CreatedAt When the model was last changed.
-	CreatedAt time.Time `json:"created_at"`
-
-	// DisplayName Name of the model, for people.
-	DisplayName string `json:"display_name"`
+	// Type Says that this is a model.
+	Type ModelInfoType `json:"type"`
 
 	// ID Name of the model.
 	ID string `json:"id"`
 
-	// Type Says that this is a model.
-	Type ModelInfoType `json:"type"`
+	// DisplayName Name of the model, for people.
+	DisplayName string `json:"display_name"`
+
+	// CreatedAt When the model was last changed.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // ModelInfoType Says that this is a model.
@@ -1453,11 +1453,11 @@ type ModelList struct {
 	// Data The models of this page.
 	Data []ModelInfo `json:"data"`
 
-	// FirstID Id of the first model in the page; null if it is empty.
-	FirstID nullable.Nullable[string] `json:"first_id"`
-
 	// HasMore Whether there are more in the direction of the request.
 	HasMore bool `json:"has_more"`
+
+	// FirstID Id of the first model in the page; null if it is empty.
+	FirstID nullable.Nullable[string] `json:"first_id"`
 
 	// LastID Id of the last model in the page; null if it is empty.
 	LastID nullable.Nullable[string] `json:"last_id"`
@@ -1540,11 +1540,11 @@ type ServerToolBlockParamType string
 
 // SignatureDelta The signature of a block of thinking, behind its text.
 type SignatureDelta struct {
-	// Signature The signature.
-	Signature string `json:"signature"`
-
 	// Type Says that this is a signature.
 	Type SignatureDeltaType `json:"type"`
+
+	// Signature The signature.
+	Signature string `json:"signature"`
 }
 
 // SignatureDeltaType Says that this is a signature.
@@ -1554,7 +1554,7 @@ type SignatureDeltaType string
 // request's strings, `tool_use` an answer that calls tools. The other three are never sent.
 type StopReason string
 
-// SystemBlocks Text in blocks.
+// SystemBlocks Text in blocks, with an empty line between them.
 type SystemBlocks = []TextBlockParam
 
 // SystemPrompt Text, or blocks of text.
@@ -1564,11 +1564,11 @@ type SystemPrompt struct {
 
 // TextBlock Text for the user. It never holds citations.
 type TextBlock struct {
-	// Text The text.
-	Text string `json:"text"`
-
 	// Type Says that this block is text.
 	Type TextBlockType `json:"type"`
+
+	// Text The text.
+	Text string `json:"text"`
 }
 
 // TextBlockType Says that this block is text.
@@ -1594,11 +1594,11 @@ type TextBlockParamType string
 
 // TextDelta More text.
 type TextDelta struct {
-	// Text The text.
-	Text string `json:"text"`
-
 	// Type Says that this is text.
 	Type TextDeltaType `json:"type"`
+
+	// Text The text.
+	Text string `json:"text"`
 }
 
 // TextDeltaType Says that this is text.
@@ -1606,14 +1606,14 @@ type TextDeltaType string
 
 // ThinkingBlock What the model thought before it went on.
 type ThinkingBlock struct {
-	// Signature Goes with the block when it is sent back. It proves nothing here.
-	Signature string `json:"signature"`
+	// Type Says that this block is thinking.
+	Type ThinkingBlockType `json:"type"`
 
 	// Thinking The text.
 	Thinking string `json:"thinking"`
 
-	// Type Says that this block is thinking.
-	Type ThinkingBlockType `json:"type"`
+	// Signature Goes with the block when it is sent back. It proves nothing here.
+	Signature string `json:"signature"`
 }
 
 // ThinkingBlockType Says that this block is thinking.
@@ -1686,11 +1686,11 @@ type ThinkingConfigParam struct {
 
 // ThinkingDelta More thinking.
 type ThinkingDelta struct {
-	// Thinking The text.
-	Thinking string `json:"thinking"`
-
 	// Type Says that this is thinking.
 	Type ThinkingDeltaType `json:"type"`
+
+	// Thinking The text.
+	Thinking string `json:"thinking"`
 }
 
 // ThinkingDeltaType Says that this is thinking.
@@ -1815,7 +1815,7 @@ type ToolResultBlockParam struct {
 // ToolResultBlockParamType Says that this block is the result of a tool call.
 type ToolResultBlockParamType string
 
-// ToolResultBlocks Blocks in the order in which the model sees them.
+// ToolResultBlocks Blocks in the order in which the model sees them, each text in lines of its own.
 type ToolResultBlocks = []ToolResultContentBlockParam
 
 // ToolResultContent Text, or blocks of text and images.
@@ -1830,17 +1830,17 @@ type ToolResultContentBlockParam struct {
 
 // ToolUseBlock A tool call that the client should make.
 type ToolUseBlock struct {
+	// Type Says that this block is a tool call.
+	Type ToolUseBlockType `json:"type"`
+
 	// ID Identifies the call; its result names it.
 	ID string `json:"id"`
-
-	// Input The arguments. Empty where a stream starts the block.
-	Input ToolInput `json:"input"`
 
 	// Name Name of the tool.
 	Name string `json:"name"`
 
-	// Type Says that this block is a tool call.
-	Type ToolUseBlockType `json:"type"`
+	// Input The arguments. Empty where a stream starts the block.
+	Input ToolInput `json:"input"`
 }
 
 // ToolUseBlockType Says that this block is a tool call.
@@ -1881,17 +1881,17 @@ type URLImageSourceType string
 
 // Usage Counts of the tokens that were really processed.
 type Usage struct {
-	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
-	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
-
-	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
-	CacheReadInputTokens int `json:"cache_read_input_tokens"`
-
 	// InputTokens Tokens of the whole prompt, whether or not the model had read them before.
 	InputTokens int `json:"input_tokens"`
 
 	// OutputTokens Tokens that were generated. Is 0 in the event that starts a stream.
 	OutputTokens int `json:"output_tokens"`
+
+	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
+	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
+
+	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
+	CacheReadInputTokens int `json:"cache_read_input_tokens"`
 }
 
 // BadGateway What every reply that is no success holds.

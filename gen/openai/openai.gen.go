@@ -625,34 +625,34 @@ func (e ResponseFormatTextType) Valid() bool {
 	}
 }
 
-// AssistantContentParts Parts in the order in which the model wrote them.
+// AssistantContentParts Parts in the order in which the model wrote them, each in lines of its own.
 type AssistantContentParts = []ChatCompletionAssistantContentPart
 
 // ChatCompletion A whole answer.
 type ChatCompletion struct {
-	// Choices The answers, as many as `n` asked for.
-	Choices []ChatCompletionChoice `json:"choices"`
-
-	// Created When it was created, in seconds since 1970 began (UTC).
-	Created int64 `json:"created"`
-
 	// ID Identifies the completion.
 	ID string `json:"id"`
-
-	// Model Name of the model that answered, as the request gave it.
-	Model string `json:"model"`
 
 	// Object Says that this is a chat completion.
 	Object ChatCompletionObject `json:"object"`
 
-	// ServiceTier The processing tier that was used.
-	ServiceTier *string `json:"service_tier,omitempty"`
+	// Created When it was created, in seconds since 1970 began (UTC).
+	Created int64 `json:"created"`
+
+	// Model Name of the model that answered, as the request gave it.
+	Model string `json:"model"`
+
+	// Choices The answers, as many as `n` asked for.
+	Choices []ChatCompletionChoice `json:"choices"`
+
+	// Usage What was processed.
+	Usage CompletionUsage `json:"usage"`
 
 	// SystemFingerprint Identifies the program and model files that made the answer.
 	SystemFingerprint *string `json:"system_fingerprint,omitempty"`
 
-	// Usage What was processed.
-	Usage CompletionUsage `json:"usage"`
+	// ServiceTier The processing tier that was used.
+	ServiceTier *string `json:"service_tier,omitempty"`
 }
 
 // ChatCompletionObject Says that this is a chat completion.
@@ -740,45 +740,45 @@ type ChatCompletionAssistantMessageParamRole string
 
 // ChatCompletionChoice One of the answers.
 type ChatCompletionChoice struct {
-	// FinishReason Why the answer ended.
-	FinishReason FinishReason `json:"finish_reason"`
-
 	// Index Which of the answers this is, from 0.
 	Index int `json:"index"`
 
-	// Logprobs Log probabilities of the text, if they were asked for.
-	Logprobs nullable.Nullable[ChatCompletionLogprobs] `json:"logprobs"`
-
 	// Message The answer.
 	Message ChatCompletionMessage `json:"message"`
+
+	// FinishReason Why the answer ended.
+	FinishReason FinishReason `json:"finish_reason"`
+
+	// Logprobs Log probabilities of the text, if they were asked for.
+	Logprobs nullable.Nullable[ChatCompletionLogprobs] `json:"logprobs"`
 }
 
 // ChatCompletionChunk A piece of an answer. The first one of a choice gives the role, the last one the finish reason and no text. The
 // chunk with the token counts, if they are asked for, comes last and has no choices.
 type ChatCompletionChunk struct {
-	// Choices What is new in the answers. Is empty in the chunk with the token counts.
-	Choices []ChatCompletionChunkChoice `json:"choices"`
-
-	// Created When the completion was created, in seconds since 1970 began (UTC); the same in all its chunks.
-	Created int64 `json:"created"`
-
 	// ID Identifies the completion; the same in all its chunks.
 	ID string `json:"id"`
-
-	// Model Name of the model that answers, as the request gave it.
-	Model string `json:"model"`
 
 	// Object Says that this is a chunk.
 	Object ChatCompletionChunkObject `json:"object"`
 
-	// ServiceTier The processing tier that was used.
-	ServiceTier *string `json:"service_tier,omitempty"`
+	// Created When the completion was created, in seconds since 1970 began (UTC); the same in all its chunks.
+	Created int64 `json:"created"`
+
+	// Model Name of the model that answers, as the request gave it.
+	Model string `json:"model"`
+
+	// Choices What is new in the answers. Is empty in the chunk with the token counts.
+	Choices []ChatCompletionChunkChoice `json:"choices"`
+
+	// Usage What was processed, in the last chunk, if it was asked for.
+	Usage nullable.Nullable[CompletionUsage] `json:"usage,omitempty"`
 
 	// SystemFingerprint Identifies the program and model files that make the answer.
 	SystemFingerprint *string `json:"system_fingerprint,omitempty"`
 
-	// Usage What was processed, in the last chunk, if it was asked for.
-	Usage nullable.Nullable[CompletionUsage] `json:"usage,omitempty"`
+	// ServiceTier The processing tier that was used.
+	ServiceTier *string `json:"service_tier,omitempty"`
 }
 
 // ChatCompletionChunkObject Says that this is a chunk.
@@ -786,14 +786,14 @@ type ChatCompletionChunkObject string
 
 // ChatCompletionChunkChoice What is new in one of the answers.
 type ChatCompletionChunkChoice struct {
+	// Index Which of the answers this belongs to, from 0.
+	Index int `json:"index"`
+
 	// Delta What is new.
 	Delta ChatCompletionDelta `json:"delta"`
 
 	// FinishReason Why the answer ended; null until it has.
 	FinishReason nullable.Nullable[FinishReason] `json:"finish_reason"`
-
-	// Index Which of the answers this belongs to, from 0.
-	Index int `json:"index"`
 
 	// Logprobs Log probabilities of the new text, if they were asked for.
 	Logprobs nullable.Nullable[ChatCompletionLogprobs] `json:"logprobs,omitempty"`
@@ -884,20 +884,20 @@ type ChatCompletionCustomToolType string
 
 // ChatCompletionDelta What a chunk adds to an answer. A member that is absent adds nothing.
 type ChatCompletionDelta struct {
+	// Role Says that the model wrote this; in the first chunk of each answer.
+	Role *ChatCompletionDeltaRole `json:"role,omitempty"`
+
 	// Content More of the text.
 	Content nullable.Nullable[string] `json:"content,omitempty"`
-
-	// Reasoning The same as `reasoning_content`, under the other name in use.
-	Reasoning *string `json:"reasoning,omitempty"`
-
-	// ReasoningContent More of what the model thinks before it answers.
-	ReasoningContent *string `json:"reasoning_content,omitempty"`
 
 	// Refusal Is never text; a model that declines does so in its text.
 	Refusal nullable.Nullable[string] `json:"refusal,omitempty"`
 
-	// Role Says that the model wrote this; in the first chunk of each answer.
-	Role *ChatCompletionDeltaRole `json:"role,omitempty"`
+	// ReasoningContent More of what the model thinks before it answers.
+	ReasoningContent *string `json:"reasoning_content,omitempty"`
+
+	// Reasoning The same as `reasoning_content`, under the other name in use.
+	Reasoning *string `json:"reasoning,omitempty"`
 
 	// ToolCalls More of the tool calls.
 	ToolCalls []ChatCompletionToolCallDelta `json:"tool_calls,omitempty"`
@@ -976,20 +976,20 @@ type ChatCompletionLogprobs struct {
 
 // ChatCompletionMessage An answer of the model.
 type ChatCompletionMessage struct {
+	// Role Says that the model wrote this.
+	Role ChatCompletionMessageRole `json:"role"`
+
 	// Content The text. Is null if there are only tool calls.
 	Content nullable.Nullable[string] `json:"content"`
-
-	// Reasoning The same as `reasoning_content`, under the other name in use.
-	Reasoning *string `json:"reasoning,omitempty"`
-
-	// ReasoningContent What the model thought before it answered; absent if it did not.
-	ReasoningContent *string `json:"reasoning_content,omitempty"`
 
 	// Refusal Is always null; a model that declines does so in its text.
 	Refusal nullable.Nullable[string] `json:"refusal"`
 
-	// Role Says that the model wrote this.
-	Role ChatCompletionMessageRole `json:"role"`
+	// ReasoningContent What the model thought before it answered; absent if it did not.
+	ReasoningContent *string `json:"reasoning_content,omitempty"`
+
+	// Reasoning The same as `reasoning_content`, under the other name in use.
+	Reasoning *string `json:"reasoning,omitempty"`
 
 	// ToolCalls The calls that the model asks for; absent if there are none.
 	ToolCalls []ChatCompletionMessageFunctionToolCall `json:"tool_calls,omitempty"`
@@ -1015,14 +1015,14 @@ type ChatCompletionMessageCustomToolCallType string
 
 // ChatCompletionMessageFunctionToolCall A call of a function.
 type ChatCompletionMessageFunctionToolCall struct {
-	// Function Which function, and with what.
-	Function FunctionCall `json:"function"`
-
 	// ID Identifies the call; its result names it.
 	ID string `json:"id"`
 
 	// Type Says that a function is called.
 	Type ChatCompletionMessageFunctionToolCallType `json:"type"`
+
+	// Function Which function, and with what.
+	Function FunctionCall `json:"function"`
 }
 
 // ChatCompletionMessageFunctionToolCallType Says that a function is called.
@@ -1101,14 +1101,14 @@ type ChatCompletionTextContent struct {
 
 // ChatCompletionTokenLogprob One token, how likely it was, and what else was likely in its place.
 type ChatCompletionTokenLogprob struct {
-	// Bytes The bytes of the token in UTF-8, which join to the bytes of the text.
-	Bytes nullable.Nullable[[]int] `json:"bytes"`
+	// Token The token as text; what is no whole character shows as U+FFFD.
+	Token string `json:"token"`
 
 	// Logprob Natural logarithm of its probability, before any sampling step.
 	Logprob float64 `json:"logprob"`
 
-	// Token The token as text; what is no whole character shows as U+FFFD.
-	Token string `json:"token"`
+	// Bytes The bytes of the token in UTF-8, which join to the bytes of the text.
+	Bytes nullable.Nullable[[]int] `json:"bytes"`
 
 	// TopLogprobs The likeliest tokens in this place, as many as were asked for.
 	TopLogprobs []TopLogprob `json:"top_logprobs"`
@@ -1121,17 +1121,17 @@ type ChatCompletionTool struct {
 
 // ChatCompletionToolCallDelta A piece of a tool call. The first one has its id, type and name.
 type ChatCompletionToolCallDelta struct {
-	// Function More of the call.
-	Function *FunctionCallDelta `json:"function,omitempty"`
+	// Index Which of the answer's tool calls this belongs to, from 0.
+	Index int `json:"index"`
 
 	// ID Identifies the call; in its first piece.
 	ID *string `json:"id,omitempty"`
 
-	// Index Which of the answer's tool calls this belongs to, from 0.
-	Index int `json:"index"`
-
 	// Type Says that a function is called; in the first piece.
 	Type *ChatCompletionToolCallDeltaType `json:"type,omitempty"`
+
+	// Function More of the call.
+	Function *FunctionCallDelta `json:"function,omitempty"`
 }
 
 // ChatCompletionToolCallDeltaType Says that a function is called; in the first piece.
@@ -1193,26 +1193,26 @@ type CompletionTokensDetails struct {
 
 // CompletionUsage Counts of the tokens that were really processed.
 type CompletionUsage struct {
+	// PromptTokens Tokens of the prompt, counted once however many choices there are.
+	PromptTokens int `json:"prompt_tokens"`
+
 	// CompletionTokens Tokens that were generated, over all choices.
 	CompletionTokens int `json:"completion_tokens"`
 
-	// CompletionTokensDetails Parts of the generated tokens.
-	CompletionTokensDetails *CompletionTokensDetails `json:"completion_tokens_details,omitempty"`
-
-	// PromptTokens Tokens of the prompt, counted once however many choices there are.
-	PromptTokens int `json:"prompt_tokens"`
+	// TotalTokens The sum of both.
+	TotalTokens int `json:"total_tokens"`
 
 	// PromptTokensDetails Parts of the prompt's tokens.
 	PromptTokensDetails *PromptTokensDetails `json:"prompt_tokens_details,omitempty"`
 
-	// TotalTokens The sum of both.
-	TotalTokens int `json:"total_tokens"`
+	// CompletionTokensDetails Parts of the generated tokens.
+	CompletionTokensDetails *CompletionTokensDetails `json:"completion_tokens_details,omitempty"`
 }
 
 // ContentText Plain text; may be empty.
 type ContentText = string
 
-// ContentTextParts Text in parts, joined without anything between them.
+// ContentTextParts Text in parts. The model sees each part in lines of its own.
 type ContentTextParts = []ChatCompletionContentPartText
 
 // CreateChatCompletionRequest A conversation to answer, and how to answer it.
@@ -1335,18 +1335,18 @@ type CreateChatCompletionRequest struct {
 
 // Error What went wrong, for people and for programs.
 type Error struct {
-	// Code What went wrong, as one word for programs.
-	Code nullable.Nullable[string] `json:"code"`
-
 	// Message What went wrong and what to do about it, for people.
 	Message string `json:"message"`
+
+	// Type Whose fault it is, the request's or the server's.
+	Type ErrorType `json:"type"`
 
 	// Param The member of the request that is at fault, as a path such as `messages[0].content`; null if it is none in
 	// particular.
 	Param nullable.Nullable[string] `json:"param"`
 
-	// Type Whose fault it is, the request's or the server's.
-	Type ErrorType `json:"type"`
+	// Code What went wrong, as one word for programs.
+	Code nullable.Nullable[string] `json:"code"`
 }
 
 // ErrorType Whose fault it is, the request's or the server's.
@@ -1364,20 +1364,20 @@ type FinishReason string
 
 // FunctionCall A function and the arguments for it.
 type FunctionCall struct {
-	// Arguments The arguments, as JSON text that the model wrote.
-	Arguments string `json:"arguments"`
-
 	// Name Name of the function.
 	Name string `json:"name"`
+
+	// Arguments The arguments, as JSON text that the model wrote.
+	Arguments string `json:"arguments"`
 }
 
 // FunctionCallDelta A piece of the name and arguments of a call.
 type FunctionCallDelta struct {
-	// Arguments More of the JSON text of the arguments.
-	Arguments *string `json:"arguments,omitempty"`
-
 	// Name Name of the function; in the first piece, whole.
 	Name *string `json:"name,omitempty"`
+
+	// Arguments More of the JSON text of the arguments.
+	Arguments *string `json:"arguments,omitempty"`
 }
 
 // FunctionDefinition A function that the model may ask the client to call.
@@ -1446,14 +1446,14 @@ type LegacyFunctionCallOption0 = string
 
 // Model A model that requests can name.
 type Model struct {
-	// Created When the model was last changed, in seconds since 1970 began (UTC).
-	Created int64 `json:"created"`
-
 	// ID Name of the model.
 	ID string `json:"id"`
 
 	// Object Says that this is a model.
 	Object ModelObject `json:"object"`
+
+	// Created When the model was last changed, in seconds since 1970 began (UTC).
+	Created int64 `json:"created"`
 
 	// OwnedBy Who owns the model; `library` where nobody else is named.
 	OwnedBy string `json:"owned_by"`
@@ -1464,11 +1464,11 @@ type ModelObject string
 
 // ModelList The models that requests can name.
 type ModelList struct {
-	// Data The models.
-	Data []Model `json:"data"`
-
 	// Object Says that this is a list.
 	Object ModelListObject `json:"object"`
+
+	// Data The models.
+	Data []Model `json:"data"`
 }
 
 // ModelListObject Says that this is a list.
@@ -1531,17 +1531,17 @@ type StopSequences = []StopSequence
 
 // TopLogprob A token that was likely in some place.
 type TopLogprob struct {
-	// Bytes The bytes of the token in UTF-8.
-	Bytes nullable.Nullable[[]int] `json:"bytes"`
+	// Token The token as text; what is no whole character shows as U+FFFD.
+	Token string `json:"token"`
 
 	// Logprob Natural logarithm of its probability, before any sampling step.
 	Logprob float64 `json:"logprob"`
 
-	// Token The token as text; what is no whole character shows as U+FFFD.
-	Token string `json:"token"`
+	// Bytes The bytes of the token in UTF-8.
+	Bytes nullable.Nullable[[]int] `json:"bytes"`
 }
 
-// UserContentParts Parts in the order in which the model sees them.
+// UserContentParts Parts in the order in which the model sees them, each text in lines of its own.
 type UserContentParts = []ChatCompletionContentPart
 
 // BadGateway What every reply that is no success holds.

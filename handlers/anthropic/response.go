@@ -86,22 +86,27 @@ func fromBlock(b engine.Block) wire.ContentBlock {
 // when they send them back. It proves nothing.
 func signature(sum [sha256.Size]byte) string { return base64.StdEncoding.EncodeToString(sum[:]) }
 
-// The unions of the wire cannot fail to hold what is built here: strings and
-// valid JSON.
-
 func textBlock(text string) (out wire.ContentBlock) {
-	_ = out.FromTextBlock(wire.TextBlock{Type: wire.TextBlockTypeText, Text: text})
+	hold(&out, wire.TextBlock{Type: wire.TextBlockTypeText, Text: text})
 	return out
 }
 
 func thinkingBlock(text, signature string) (out wire.ContentBlock) {
-	_ = out.FromThinkingBlock(wire.ThinkingBlock{Type: wire.ThinkingBlockTypeThinking, Thinking: text, Signature: signature})
+	hold(&out, wire.ThinkingBlock{Type: wire.ThinkingBlockTypeThinking, Thinking: text, Signature: signature})
 	return out
 }
 
 func toolUseBlock(id, name string, input json.RawMessage) (out wire.ContentBlock) {
-	_ = out.FromToolUseBlock(wire.ToolUseBlock{Type: wire.ToolUseBlockTypeToolUse, ID: fromCallID(id), Name: name, Input: input})
+	hold(&out, wire.ToolUseBlock{Type: wire.ToolUseBlockTypeToolUse, ID: fromCallID(id), Name: name, Input: input})
 	return out
+}
+
+// hold puts a value into a union. The methods that are generated for this
+// decode the value once more, which sorts its members and rounds large numbers
+// in the input of a tool. It cannot fail: values are strings and valid JSON.
+func hold(union json.Unmarshaler, value any) {
+	b, _ := json.Marshal(value)
+	_ = union.UnmarshalJSON(b)
 }
 
 // fromArguments makes the object that this style wants of what the model

@@ -37,18 +37,12 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	case engine.BlockStart:
 		return e.blockStart(v)
 	case engine.TextDelta:
-		var delta wire.ContentBlockDelta
-		_ = delta.FromTextDelta(wire.TextDelta{Type: wire.TextDeltaTypeTextDelta, Text: v.Text})
-		return blockDelta(v.Index, delta)
+		return blockDelta(v.Index, wire.TextDelta{Type: wire.TextDeltaTypeTextDelta, Text: v.Text})
 	case engine.ReasoningDelta:
 		e.thoughts.Write([]byte(v.Text))
-		var delta wire.ContentBlockDelta
-		_ = delta.FromThinkingDelta(wire.ThinkingDelta{Type: wire.ThinkingDeltaTypeThinkingDelta, Thinking: v.Text})
-		return blockDelta(v.Index, delta)
+		return blockDelta(v.Index, wire.ThinkingDelta{Type: wire.ThinkingDeltaTypeThinkingDelta, Thinking: v.Text})
 	case engine.ToolCallDelta:
-		var delta wire.ContentBlockDelta
-		_ = delta.FromInputJSONDelta(wire.InputJSONDelta{Type: wire.InputJSONDeltaTypeInputJSONDelta, PartialJSON: v.Arguments})
-		return blockDelta(v.Index, delta)
+		return blockDelta(v.Index, wire.InputJSONDelta{Type: wire.InputJSONDeltaTypeInputJSONDelta, PartialJSON: v.Arguments})
 	case engine.BlockStop:
 		return e.blockStop(v)
 	case engine.Finish:
@@ -80,7 +74,11 @@ func (e *encoder) blockStart(v engine.BlockStart) []sse.Frame {
 	})
 }
 
-func blockDelta(index int, delta wire.ContentBlockDelta) []sse.Frame {
+// blockDelta tells what is new in a block: one of the members of
+// wire.ContentBlockDelta.
+func blockDelta(index int, what any) []sse.Frame {
+	var delta wire.ContentBlockDelta
+	hold(&delta, what)
 	return frames(wire.ContentBlockDeltaFrameEventContentBlockDelta, wire.ContentBlockDeltaEvent{
 		Type:  wire.ContentBlockDeltaEventTypeContentBlockDelta,
 		Index: index,
@@ -92,13 +90,11 @@ func blockDelta(index int, delta wire.ContentBlockDelta) []sse.Frame {
 func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
 	var out []sse.Frame
 	if e.thoughts != nil {
-		var delta wire.ContentBlockDelta
-		_ = delta.FromSignatureDelta(wire.SignatureDelta{
+		out = blockDelta(v.Index, wire.SignatureDelta{
 			Type:      wire.SignatureDeltaTypeSignatureDelta,
 			Signature: signature([sha256.Size]byte(e.thoughts.Sum(nil))),
 		})
 		e.thoughts = nil
-		out = blockDelta(v.Index, delta)
 	}
 	return append(out, frames(wire.ContentBlockStopFrameEventContentBlockStop, wire.ContentBlockStopEvent{
 		Type:  wire.ContentBlockStopEventTypeContentBlockStop,

@@ -40,7 +40,7 @@ func Replies() []Reply {
 					},
 					text(0, 1, "Let me see."),
 					call(2, "a1", "get_weather", `{"city":`, ` "Zürich"}`),
-					call(3, "b2", "get_time", `{}`),
+					call(3, "b2", "get_time", `{"zone":"<CET>","at":12345678901234567890}`),
 				),
 				engine.Finish{Reason: engine.FinishToolCalls},
 			),

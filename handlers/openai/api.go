@@ -5,6 +5,7 @@
 //
 //	api.go        the router
 //	request.go    wire to engine; may fail
+//	message.go    the messages of a request
 //	response.go   engine to wire; cannot fail
 //	stream.go     engine to wire, event by event
 //	errors.go     one rendering of every code

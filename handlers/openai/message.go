@@ -105,13 +105,15 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 	if text := optional.Or(m.ReasoningContent, optional.Or(m.Reasoning, "")); text != "" {
 		parts = append(parts, engine.ReasoningText{Text: text})
 	}
-	text, err := toAssistantText(m)
+	texts, err := toAssistantTexts(m)
 	if err != nil {
 		return nil, err
 	}
 	calls := optional.Or(m.ToolCalls, nil)
-	if text != nil && (*text != "" || len(calls) == 0) {
-		parts = append(parts, engine.Text{Text: *text})
+	for _, text := range texts {
+		if text != "" || len(calls) == 0 { // clients send "" beside calls
+			parts = append(parts, engine.Text{Text: text})
+		}
 	}
 	for _, call := range calls {
 		function, err := call.AsChatCompletionMessageFunctionToolCall()
@@ -128,21 +130,23 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 	return parts, nil
 }
 
-// toAssistantText joins what the message says; a refusal is text as well.
-// It is nil where the message says nothing at all.
-func toAssistantText(m wire.ChatCompletionAssistantMessageParam) (*string, error) {
+// toAssistantTexts lists what the message says; a refusal is text as well.
+func toAssistantTexts(m wire.ChatCompletionAssistantMessageParam) ([]string, error) {
 	content, err := m.Content.Get()
-	if err != nil {
-		return optional.Pointer(m.Refusal), nil
+	if err != nil { // absent
+		if refusal := optional.Pointer(m.Refusal); refusal != nil {
+			return []string{*refusal}, nil
+		}
+		return nil, nil
 	}
 	if text, err := content.AsContentText(); err == nil {
-		return &text, nil
+		return []string{text}, nil
 	}
 	list, err := content.AsAssistantContentParts()
 	if err != nil {
 		return nil, err
 	}
-	var b strings.Builder
+	var texts []string
 	for _, p := range list {
 		value, err := p.ValueByDiscriminator()
 		if err != nil {
@@ -150,13 +154,12 @@ func toAssistantText(m wire.ChatCompletionAssistantMessageParam) (*string, error
 		}
 		switch part := value.(type) {
 		case wire.ChatCompletionContentPartText:
-			b.WriteString(part.Text)
+			texts = append(texts, part.Text)
 		case wire.ChatCompletionContentPartRefusal:
-			b.WriteString(part.Refusal)
+			texts = append(texts, part.Refusal)
 		}
 	}
-	text := b.String()
-	return &text, nil
+	return texts, nil
 }
 
 func (c conversation) toToolMessage(m wire.ChatCompletionToolMessageParam, param string) (engine.Message, error) {

@@ -164,7 +164,7 @@ func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {
 	s.LogitBias = make(map[int]float64, len(bias))
 	for key, value := range bias {
 		token, err := strconv.ParseInt(key, 10, 32)
-		if err != nil || token < 0 {
+		if err != nil || token < 0 || key != strconv.FormatInt(token, 10) { // 01 and 1 would be one token
 			return s, invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
 		}
 		s.LogitBias[int(token)] = value

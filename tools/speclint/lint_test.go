@@ -57,6 +57,8 @@ func TestRules(t *testing.T) {
 			[]string{"a union of several objects needs a discriminator"}},
 		{"no null in enums", "enum: [warm, cold]", "enum: [warm, null]", []string{"null in an enum: write anyOf of the enum and type null"}},
 		{"enums have types", "      type: string\n      description: A tone.\n", "      description: A tone.\n", []string{"enum without type"}},
+		{"x-order follows the lines", seed, seed + "\n          x-order: 2",
+			[]string{"x-order of seed: members are numbered from 1 in declared order"}},
 		{"objects stay open", "additionalProperties: {type: string}", "additionalProperties: false",
 			[]string{"additionalProperties false would refuse what newer clients send; replies are closed by their check"}},
 		{"required members exist", "required: [model, turns]", "required: [model, turns, x]", []string{"required member x is no property"}},

@@ -3,6 +3,7 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -59,6 +60,7 @@ func (l *linter) object(s *yaml.Node) {
 		l.described(p.value, "property "+p.name)
 		l.schema(p.value, true)
 	}
+	l.order(properties)
 	if required := get(s, "required"); required != nil {
 		for _, name := range required.Content {
 			if get(properties, name.Value) == nil {
@@ -72,6 +74,18 @@ func (l *linter) object(s *yaml.Node) {
 		l.schema(extra, true)
 	case extra.Value == "false":
 		l.add(extra, "additionalProperties false would refuse what newer clients send; replies are closed by their check")
+	}
+}
+
+// order checks that x-order numbers the members that come first, in declared
+// order, and so says nothing that the order of the lines does not.
+func (l *linter) order(properties *yaml.Node) {
+	for i, p := range members(properties) {
+		order := get(p.value, "x-order")
+		before := i == 0 || get(members(properties)[i-1].value, "x-order") != nil
+		if order != nil && (!before || order.Value != strconv.Itoa(i+1)) {
+			l.add(order, "x-order of %s: members are numbered from 1 in declared order", p.name)
+		}
 	}
 }
 
