@@ -150,29 +150,39 @@ func (c *constraint) root() (grammar.Node, error) {
 	case len(c.tools) == 0 && c.reply == nil:
 		return nil, nil
 	case len(c.tools) == 0:
-		return c.reasoned(c.reply), nil
+		return c.reasoned(c.reply, nil), nil
 	case c.required:
-		return c.reasoned(grammar.Seq(c.calls(), grammar.Whitespace())), nil
+		return c.reasoned(nil, c.calls()), nil
 	case c.reply != nil:
-		return c.reasoned(grammar.Choice(c.reply, c.calls())), nil
+		return c.reasoned(c.reply, c.calls()), nil
 	}
 	return c.auto()
+}
+
+// openers are the marks that a call may begin with, and whether one may begin
+// without any. They are those that the scanner knows: what it reads as a call
+// has to be one.
+func (c *constraint) openers() (marks []string, bare bool) {
+	for i := range c.format.Calls {
+		s := &c.format.Calls[i]
+		switch {
+		case s.unasked:
+			continue
+		case s.bare:
+			bare = true
+			continue
+		case s.loose:
+			marks = append(marks, s.open)
+		}
+		marks = append(marks, s.opener())
+	}
+	return marks, bare
 }
 
 // auto is free text, and then perhaps calls. Text is free up to a call's
 // first mark, so all that it costs is to look for that.
 func (c *constraint) auto() (grammar.Node, error) {
-	var openers []string
-	bare := false
-	for i := range c.format.Calls {
-		switch s := &c.format.Calls[i]; {
-		case s.unasked:
-		case s.bare:
-			bare = true
-		default:
-			openers = append(openers, s.opener())
-		}
-	}
+	openers, bare := c.openers()
 	text := grammar.Until(openers...)
 	most := -1
 	if c.single {
@@ -189,23 +199,51 @@ func (c *constraint) auto() (grammar.Node, error) {
 }
 
 // notBare is text that is not the beginning of a call without marks: it does
-// not begin with an object whose first member could be "name".
-const notBare = `^\s*([^{\s]|\{\s*([^"\s]|"([^n]|n[^a])))`
+// not begin with an object whose first member is "name".
+const notBare = `^\s*([^{\s]|\{\s*([^"\s]|"([^n]|n[^a]|na[^m]|nam[^e]|name[^"])))`
 
 func optional(n grammar.Node) grammar.Node { return grammar.Repeat(n, 0, 1) }
 
-// reasoned is node behind the reasoning that comes before it. Open reasoning
-// may end at a call, as it does with many models.
-func (c *constraint) reasoned(node grammar.Node) grammar.Node {
+// reasoned is a reply or calls, whichever are not nil, and the reasoning that
+// may come before them.
+func (c *constraint) reasoned(reply, calls grammar.Node) grammar.Node {
+	var direct []grammar.Node
+	if reply != nil {
+		direct = append(direct, reply)
+	}
+	if calls != nil {
+		calls = grammar.Seq(calls, grammar.Whitespace())
+		direct = append(direct, calls)
+	}
 	f := c.format
-	closed := grammar.Seq(grammar.Until(f.Close), grammar.Literal(f.Close), grammar.Whitespace(), node)
 	switch {
 	case f.opensReasoning(c.opening):
-		return closed
+		return c.behindReasoning(reply, calls)
 	case c.thinks:
-		return grammar.Choice(node, grammar.Seq(grammar.Whitespace(), grammar.Literal(f.Open), closed))
+		opened := grammar.Seq(grammar.Whitespace(), grammar.Literal(f.Open), c.behindReasoning(reply, calls))
+		return grammar.Choice(append(direct, opened)...)
 	}
-	return node
+	return grammar.Choice(direct...)
+}
+
+// behindReasoning is the rest of open reasoning, and what follows it. A call
+// with a mark ends reasoning by itself, as it does with many models.
+func (c *constraint) behindReasoning(reply, calls grammar.Node) grammar.Node {
+	end := grammar.Seq(grammar.Literal(c.format.Close), grammar.Whitespace())
+	var ways []grammar.Node
+	if reply != nil {
+		ways = append(ways, grammar.Seq(end, reply))
+	}
+	stops := []string{c.format.Close}
+	if calls != nil {
+		marks, bare := c.openers()
+		stops = append(stops, marks...)
+		if !bare {
+			end = optional(end)
+		}
+		ways = append(ways, grammar.Seq(end, calls))
+	}
+	return grammar.Seq(grammar.Until(stops...), grammar.Choice(ways...))
 }
 
 // calls is one call or, where the request allows it, several, in any of the
@@ -244,6 +282,9 @@ func (c *constraint) callsAs(s *callSyntax) grammar.Node {
 	open, end := s.section, s.sectionEnd
 	if s.list {
 		open, end = open+"[", "]"+end
+	}
+	if s.loose {
+		return grammar.Seq(optional(grammar.Literal(open)), run, optional(grammar.Literal(end)))
 	}
 	return grammar.Seq(grammar.Literal(open), run, grammar.Literal(end))
 }

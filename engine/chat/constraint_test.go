@@ -68,7 +68,10 @@ var constraintCases = []struct {
 		hermesAdd: true, hermesNow + hermesAdd: true, hermesAdd + "\n": true, "": false, "Hello.": false, "I look. " + hermesAdd: false,
 		"<think>Hm.</think>\n" + hermesAdd: true}},
 	{"required, reasoning opened", "hermes", "<think>\n", required, true, engine.Format{}, constraintRows{
-		"Hm.\n</think>\n\n" + hermesAdd: true, hermesAdd: false, "Hm.": false}},
+		"Hm.\n</think>\n\n" + hermesAdd: true, "Hm.": false,
+		hermesAdd: true, "Hm.\n" + hermesAdd + "\n" + hermesNow: true, "Hm. " + hermesBad: false, "Hm. " + hermesUnknown + "</think>" + hermesAdd: false}},
+	{"required, reasoning opens", "hermes", "", required, true, engine.Format{}, constraintRows{
+		"<think>Hm." + hermesAdd: true, "<think>Hm. " + hermesBad + "</think>" + hermesAdd: false}},
 	{"named", "hermes", "", named, true, engine.Format{}, constraintRows{hermesNow: true, hermesAdd: false}},
 	{"JSON", "hermes", "", engine.ToolChoice{}, false, engine.Format{Kind: engine.FormatJSON}, constraintRows{
 		`{"a": [1]}`: true, "[1]": false, "So: {}": false, "<think>Hm.</think>{}": true}},
@@ -77,12 +80,15 @@ var constraintCases = []struct {
 	{"schema", "plain", "", engine.ToolChoice{}, false,
 		engine.Format{Kind: engine.FormatSchema, Schema: []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)},
 		constraintRows{`{"n": 1}`: true, `{"n": "1"}`: false, `{}`: false}},
+	{"JSON or a call, reasoning opened", "hermes", "<think>\n", engine.ToolChoice{}, true, engine.Format{Kind: engine.FormatJSON}, constraintRows{
+		"Hm.</think>{}": true, "Hm.</think>" + hermesAdd: true, "Hm." + hermesAdd: true, "Hm.{}": false, "Hm. " + hermesBad: false}},
 	{"JSON or a call", "hermes", "", engine.ToolChoice{}, true, engine.Format{Kind: engine.FormatJSON}, constraintRows{
 		"{}": true, hermesAdd: true, "Hello.": false}},
 	{"no call", "hermes", "", engine.ToolChoice{Mode: engine.ToolNone}, true, engine.Format{Kind: engine.FormatJSON}, constraintRows{
 		"{}": true, hermesAdd: false}},
 	{"llama3 auto", "llama3", "", engine.ToolChoice{}, true, engine.Format{}, constraintRows{
 		"": true, "Hello {you}.": true, `{"answer": 1}`: true, `{"name": "add", "parameters": {"a": 1}}`: true,
+		`{"nation": "Chad"}`: true, `{ "names": ["Ann"]}`: true, `{"name`: false,
 		`{"name": "add", "parameters": {}}`: false, `{"name": "rm", "parameters": {}}`: false,
 		`<|python_tag|>{"name": "now", "parameters": {}}`: true}},
 	{"llama3 required", "llama3", "", required, true, engine.Format{}, constraintRows{
@@ -113,7 +119,15 @@ var constraintCases = []struct {
 		"<|channel|>commentary to=functions.now <|constrain|>json<|message|>{}<|call|>":             true,
 		" to=functions.add<|channel|>commentary json<|message|>{\"a\": 1}":                          true,
 		"<|channel|>commentary to=functions.add<|message|>{}":                                       false,
-		"<|channel|>commentary to=functions.rm<|message|>{}":                                        false}},
+		"<|channel|>commentary to=functions.rm<|message|>{}":                                        false,
+		// The next message begins where the end of one was forgotten.
+		"<|channel|>analysis<|message|>Hm.<|channel|>commentary to=functions.add<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>Yes.": false,
+		"<|channel|>final<|message|>Hm.<|start|>assistant<|channel|>commentary to=functions.add<|message|>":                                            false}},
+	{"harmony auto, answer opened", "harmony", "<|start|>assistant<|channel|>final<|message|>", engine.ToolChoice{}, true, engine.Format{}, constraintRows{
+		"Yes.": true, "Yes.<|return|>": true, "Yes.<|channel|>commentary to=functions.add<|message|>{}": false}},
+	{"harmony required, reasoning opened", "harmony", "<|start|>assistant<|channel|>analysis<|message|>", required, true, engine.Format{}, constraintRows{
+		"Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}":                                                    true,
+		"Hm.<|channel|>commentary to=functions.add<|message|>{}<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}": false}},
 	{"harmony required", "harmony", "<|start|>assistant", required, true, engine.Format{}, constraintRows{
 		"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>commentary to=functions.now<|message|>{}": true,
 		"<|channel|>final<|message|>Yes.": false}},
@@ -124,6 +138,14 @@ var constraintCases = []struct {
 	{"kimi required", "kimi", "", required, true, engine.Format{}, constraintRows{
 		"<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>": true,
 		"<|tool_calls_section_begin|><|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>":  false}},
+	{"kimi auto, no section", "kimi", "", engine.ToolChoice{}, true, engine.Format{}, constraintRows{
+		"So. <|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>":                           true,
+		"So. <|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>": true,
+		"So. <|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{}<|tool_call_end|>":                           false,
+		"So. <|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|>":                            false}},
+	{"kimi required, reasoning opened", "kimi", "<think>", required, true, engine.Format{}, constraintRows{
+		"Hm. <|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|>": true,
+		"Hm. <|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{}<|tool_call_end|>": false}},
 }
 
 func TestConstraint(t *testing.T) {

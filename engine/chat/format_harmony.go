@@ -41,6 +41,10 @@ var harmonyMarks = newMarks([]mark{
 	{harmonyStart, meansMessage}, {harmonyChannel, meansMessage},
 })
 
+// harmonyContent is the content of a message that is no call: it may hold
+// none of the marks with which another message could begin.
+var harmonyContent = grammar.Until(harmonyEnd, harmonyCall, harmonyReturn, harmonyStart, harmonyChannel)
+
 // openChannel starts where the prompt ends: within a header, or within the
 // content of a message.
 func (s *scanner) openChannel(opening string) {
@@ -188,21 +192,21 @@ func (c *constraint) channels() grammar.Node {
 	}
 	next := grammar.Literal(harmonyEnd + harmonyStart + "assistant")
 	aside := func(channel string) grammar.Node {
-		return grammar.Seq(grammar.Literal(harmonyChannel+channel+harmonyMessage), grammar.Until(harmonyEnd), next)
+		return grammar.Seq(grammar.Literal(harmonyChannel+channel+harmonyMessage), harmonyContent, next)
 	}
 	asides := grammar.Repeat(grammar.Choice(aside("analysis"), aside("commentary")), 0, -1)
 	answer := grammar.Seq(asides, grammar.Choice(ends...))
-	_, content, open := strings.Cut(c.opening[max(0, strings.LastIndex(c.opening, harmonyStart)):], harmonyMessage)
+	header, content, open := strings.Cut(c.opening[max(0, strings.LastIndex(c.opening, harmonyStart)):], harmonyMessage)
 	if !open || strings.Contains(content, harmonyEnd) {
 		return answer
 	}
-	if readHarmonyHeader([]byte(c.opening)).channel != "final" {
-		return grammar.Seq(grammar.Until(harmonyEnd), next, answer)
+	if readHarmonyHeader([]byte(header)).channel != "final" {
+		return grammar.Seq(harmonyContent, next, answer)
 	}
 	if c.reply != nil {
 		return c.reply
 	}
-	return grammar.Free()
+	return grammar.Seq(harmonyContent, optional(grammar.Literal(harmonyReturn)))
 }
 
 // channelFinal is the answer.
@@ -213,8 +217,7 @@ func (c *constraint) channelFinal() grammar.Node {
 			optional(grammar.Literal(" "+harmonyConstrain+"json")),
 			grammar.Literal(harmonyMessage), c.reply, end)
 	}
-	return grammar.Seq(grammar.Literal(start+harmonyMessage),
-		grammar.Until(harmonyReturn, harmonyEnd, harmonyStart, harmonyChannel), end)
+	return grammar.Seq(grammar.Literal(start+harmonyMessage), harmonyContent, end)
 }
 
 // channelCalls is a call: the format has one in a turn.
