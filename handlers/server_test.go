@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
@@ -106,4 +107,16 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
+}
+
+// firstText is the first text of a request.
+func firstText(req *engine.Request) string {
+	for _, m := range req.Messages {
+		for _, p := range m.Parts {
+			if t, ok := p.(engine.Text); ok {
+				return t.Text
+			}
+		}
+	}
+	return ""
 }

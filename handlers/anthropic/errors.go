@@ -81,7 +81,7 @@ func fromPlace(p engine.Place) string {
 	case engine.FieldModel:
 		return "model"
 	case engine.FieldMessages:
-		return "messages"
+		return "messages" // without index: one message here may be several there
 	case engine.FieldTools:
 		return fmt.Sprintf("tools.%d.input_schema", p.Index) + fromPointer(p.Path)
 	case engine.FieldToolChoice:

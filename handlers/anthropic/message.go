@@ -88,9 +88,25 @@ func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Me
 		if part == nil {
 			continue
 		}
+		if !mayHold(role, part) {
+			kind, _ := b.Discriminator() // a part was made of it, so it has one
+			return nil, invalid(fmt.Sprintf("%s.%d", param, i), "A message of role %s cannot hold a block of type %s.", in.Role, kind)
+		}
 		turns = addPart(turns, role, part)
 	}
 	return turns, nil
+}
+
+// mayHold says who can have said a part: only the assistant calls tools and
+// thinks, only the user brings results and images, and the system only writes.
+func mayHold(role engine.Role, part engine.Part) bool {
+	switch part.(type) {
+	case engine.ToolCall, engine.ReasoningText:
+		return role == engine.RoleAssistant
+	case engine.ToolResult, engine.Image:
+		return role == engine.RoleUser
+	}
+	return true
 }
 
 // addPart adds a part to the last turn, or begins one where the role changes.

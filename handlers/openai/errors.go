@@ -62,7 +62,11 @@ func fromError(err *engine.Error) []byte {
 	if code := firstOf(err.Detail, r.code); code != "" {
 		e.Code.Set(code)
 	}
-	if param := firstOf(err.Param, fromPlace(err.Place)); param != "" {
+	param := firstOf(err.Param, fromPlace(err.Place))
+	if err.Code == engine.CodeContextLength {
+		param = "messages" // all of them: none is too long by itself
+	}
+	if param != "" {
 		e.Param.Set(param)
 	}
 	body, _ := json.Marshal(wire.ErrorResponse{Error: e}) // strings alone: cannot fail

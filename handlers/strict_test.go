@@ -1,0 +1,112 @@
+package handlers_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
+)
+
+// TestStrict holds that what is ignored is named, or refused where the
+// client or the server wants that.
+func TestStrict(t *testing.T) {
+	unenforced := handlerstest.Text("x")
+	unenforced[0] = engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Index: 0, Path: "/not"}}}
+	const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":{"not":{}}}}]`
+	const messagesTools = `"tools":[{"name":"f","input_schema":{"not":{}}}]`
+	tests := []struct {
+		name                           string
+		openAI, anthropic              string // further members of the body
+		events                         []engine.Event
+		ignoredOpenAI, ignoredMessages string
+	}{
+		{"nothing is ignored", `"temperature":0`, `"temperature":0`, nil, "", ""},
+		{"null is absence", `"user":null,"unknown":null`, `"metadata":null,"unknown":null`, nil, "", ""},
+		{"ignored by its mark", `"user":"u"`, `"metadata":{"user_id":"u"}`, nil, "user", "metadata"},
+		{"unknown", `"best_of":2`, `"best_of":2`, nil, "best_of", "best_of"},
+		{"unknown, by case", `"Temperature":2`, `"Temperature":2`, nil, "Temperature", "Temperature"},
+		{"a schema that cannot be enforced", tools, messagesTools, unenforced,
+			"tools[0].function.parameters.not", "tools.0.input_schema.not"},
+	}
+	e := &handlerstest.Engine{Name: "m"}
+	lenient, strict := newHandler(t, handlers.Config{Engine: e}), newHandler(t, handlers.Config{Engine: e, Strict: true})
+	for _, tt := range tests {
+		for _, style := range styles {
+			members, ignored := tt.openAI, tt.ignoredOpenAI
+			if style.name == "anthropic" {
+				members, ignored = tt.anthropic, tt.ignoredMessages
+			}
+			for _, body := range []string{style.body, style.stream} {
+				body = body[:len(body)-1] + "," + members + "}"
+				t.Run(style.name+"/"+tt.name, func(t *testing.T) {
+					if e.Events = tt.events; e.Events == nil {
+						e.Events = handlerstest.Text("x")
+					}
+					w := post(t, lenient, style.path, []byte(body))
+					if got := w.Header().Get("Diglot-Ignored"); w.Code != 200 || got != ignored {
+						t.Errorf("status %d, Diglot-Ignored is %q, want 200 and %q\n%s", w.Code, got, ignored, w.Body)
+					}
+					checkStrict(t, post(t, lenient, style.path, []byte(body), "Prefer", "respond-async, handling=strict"), ignored)
+					checkStrict(t, post(t, strict, style.path, []byte(body)), ignored)
+				})
+			}
+		}
+	}
+}
+
+func checkStrict(t *testing.T, w *httptest.ResponseRecorder, ignored string) {
+	t.Helper()
+	if ignored == "" {
+		if w.Code != 200 {
+			t.Errorf("strict: status %d, want 200\n%s", w.Code, w.Body)
+		}
+		return
+	}
+	e, _ := errorOf(t, w.Body)
+	if w.Code != 400 || !strings.HasPrefix(e.Message, ignored+": ") && text(e.Param) != ignored {
+		t.Errorf("strict: status %d, %q, param %q; want 400 and %s", w.Code, e.Message, text(e.Param), ignored)
+	}
+}
+
+// TestProfiles holds what --profile document changes.
+func TestProfiles(t *testing.T) {
+	stopped := handlerstest.Text("x")
+	stopped[4] = engine.Finish{Reason: engine.FinishStopSequence, StopSequence: "END"}
+	const tool = `,"tools":[{"name":"f","input_schema":{"type":"object"}}]`
+	tests := []struct {
+		name, path, body     string
+		status, byDocument   int
+		want, wantByDocument string // parts of the replies
+	}{
+		{"tool_choice on messages", "/v1/messages", messagesBody[:len(messagesBody)-1] + tool + `,"tool_choice":{"type":"auto"}}`,
+			200, 400, `"type":"message"`, "tool_choice: is not supported"},
+		{"metadata stays ignored", "/v1/messages", messagesBody[:len(messagesBody)-1] + `,"metadata":{"user_id":"u"}}`,
+			200, 200, `"type":"message"`, `"type":"message"`},
+		{"cache_control stays ignored", "/v1/messages", messagesBody[:len(messagesBody)-1] + `,"cache_control":{"type":"ephemeral"}}`,
+			200, 200, `"type":"message"`, `"type":"message"`},
+		{"a stop sequence on messages", "/v1/messages", messagesBody,
+			200, 200, `"stop_reason":"stop_sequence","stop_sequence":"END"`, `"stop_reason":"end_turn","stop_sequence":null`},
+		{"in a stream, too", "/v1/messages", styles[1].stream,
+			200, 200, `"stop_reason":"stop_sequence","stop_sequence":"END"`, `"stop_reason":"end_turn","stop_sequence":null`},
+		{"count_tokens", "/v1/messages/count_tokens", messagesBody, 404, 404, "not_found_error", "not_found_error"},
+		{"what the document does not list stays", "/v1/chat/completions", chatBody[:len(chatBody)-1] + `,"reasoning_effort":"low"}`,
+			200, 200, `"finish_reason":"stop"`, `"finish_reason":"stop"`},
+	}
+	e := &handlerstest.Engine{Name: "m", Events: stopped}
+	usual := newHandler(t, handlers.Config{Engine: e})
+	byDocument := newHandler(t, handlers.Config{Engine: e, Profile: openapi.ProfileDocument})
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if w := post(t, usual, tt.path, []byte(tt.body)); w.Code != tt.status || !strings.Contains(w.Body.String(), tt.want) {
+				t.Errorf("status %d, want %d and %s\n%s", w.Code, tt.status, tt.want, w.Body)
+			}
+			if w := post(t, byDocument, tt.path, []byte(tt.body)); w.Code != tt.byDocument || !strings.Contains(w.Body.String(), tt.wantByDocument) {
+				t.Errorf("by the document: status %d, want %d and %s\n%s", w.Code, tt.byDocument, tt.wantByDocument, w.Body)
+			}
+		})
+	}
+}
