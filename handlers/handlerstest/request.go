@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/openapi"
 	"github.com/diglot/diglot/openapi/conformance"
@@ -12,6 +14,41 @@ import (
 
 // Bind makes a request of a body that fits its document.
 type Bind func(body []byte) (*engine.Request, error)
+
+// Mapping is a body, and the request that becomes of it or the parameter that
+// the error names.
+type Mapping struct {
+	Name, Body string
+	Want       engine.Request
+	Param      string // where it is set, Want is not looked at
+}
+
+// CheckMappings tests each mapping.
+func CheckMappings(t *testing.T, load func() (*openapi.Document, error), id string, bind Bind, tests []Mapping) {
+	t.Helper()
+	operation := operation(t, load, id)
+	for _, tt := range tests {
+		t.Run(tt.Name, func(t *testing.T) {
+			checked, v := operation.Check([]byte(tt.Body))
+			if v != nil {
+				t.Fatal(v)
+			}
+			got, err := bind(checked.Body)
+			if coded := (*engine.Error)(nil); tt.Param != "" {
+				if !errors.As(err, &coded) || coded.Code != engine.CodeInvalidArgument || coded.Param != tt.Param {
+					t.Errorf("error %v, want one at %s", err, tt.Param)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&tt.Want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
 
 // FuzzRequest holds that what passes the document can be bound, and mapped
 // without a panic to a request that has all that an engine counts on. A

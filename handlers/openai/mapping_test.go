@@ -2,12 +2,10 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/handlerstest"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -17,128 +15,113 @@ const (
 	call  = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a\": <1>"}}]}`
 )
 
-// TestToRequest maps each form that a member can have. The base of want is a
-// request of one user turn.
-func TestToRequest(t *testing.T) {
-	hello := []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Text{Text: "u"}}}}
-	both := []engine.Tool{{Name: "f"}, {Name: "g"}}
-	called := engine.ToolCall{ID: "1", Name: "f", Arguments: `{"a": <1>`}
-	tests := []struct {
-		name, body string
-		want       engine.Request
-		param      string // of the error; then want is not looked at
-	}{
-		{name: "the least", body: user},
+var (
+	hello  = []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Text{Text: "u"}}}}
+	both   = []engine.Tool{{Name: "f"}, {Name: "g"}}
+	called = engine.ToolCall{ID: "1", Name: "f", Arguments: `{"a": <1>`}
+)
 
-		{name: "tools: auto by absence", body: user + "," + tools, want: engine.Request{Tools: both}},
-		{name: "tools: auto", body: user + "," + tools + `,"tool_choice":"auto"`, want: engine.Request{Tools: both}},
-		{name: "tools: none", body: user + "," + tools + `,"tool_choice":"none"`,
-			want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolNone}}},
-		{name: "tools: required", body: user + "," + tools + `,"tool_choice":"required"`,
-			want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired}}},
-		{name: "tools: named", body: user + "," + tools + `,"tool_choice":{"type":"function","function":{"name":"g"}}`,
-			want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}}}},
-		{name: "tools: allowed", body: user + "," + tools + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"g"}}]}}`,
-			want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Names: []string{"g"}}}},
-		{name: "tools: one of the allowed", body: user + "," + tools + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"g"}}]}}`,
-			want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}}}},
-		{name: "tools: one call", body: user + "," + tools + `,"tool_choice":"required","parallel_tool_calls":false`,
-			want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Single: true}}},
-		{name: "tools: required of none", body: user + `,"tool_choice":"required"`, param: "tool_choice"},
-		{name: "tools: an unknown name", body: user + "," + tools + `,"tool_choice":{"type":"function","function":{"name":"x"}}`, param: "tool_choice"},
-		{name: "tools: a name twice", body: user + `,"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`,
-			param: "tools[1].function.name"},
-		{name: "tools: a schema stays as it is", body: user + `,"tools":[{"type":"function","function":{"name":"f","description":"d","strict":true,"parameters":{"type": "object", "b":1e999, "a":null}}}]`,
-			want: engine.Request{Tools: []engine.Tool{{Name: "f", Description: "d", Strict: true, Parameters: json.RawMessage(`{"type": "object", "b":1e999, "a":null}`)}}}},
-
-		{name: "instructions anywhere", body: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"developer","content":[{"type":"text","text":"d"}],"name":"n"}]`,
-			want: engine.Request{Messages: []engine.Message{hello[0],
-				{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: "s"}}},
-				{Role: engine.RoleDeveloper, Name: "n", Parts: []engine.Part{engine.Text{Text: "d"}}}}}},
-		{name: "a call and its result", body: `"messages":[` + call + `,{"role":"tool","tool_call_id":"call_1","content":[{"type":"text","text":"r"}]}]`,
-			want: engine.Request{Messages: []engine.Message{
-				{Role: engine.RoleAssistant, Parts: []engine.Part{called}},
-				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "1", Name: "f", Parts: []engine.Part{engine.Text{Text: "r"}}}}}}}},
-		{name: "a result without a call", body: `"messages":[{"role":"tool","tool_call_id":"call_1","content":"r"}]`, param: "messages[0].tool_call_id"},
-		{name: "a result before its call", body: `"messages":[{"role":"tool","tool_call_id":"call_1","content":"r"},` + call + `]`, param: "messages[0].tool_call_id"},
-		{name: "empty text beside a call", body: `"messages":[{"role":"assistant","content":"","tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a\": <1>"}}]}]`,
-			want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{called}}}}},
-		{name: "an empty answer", body: `"messages":[{"role":"assistant","content":""}]`,
-			want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{}}}}}},
-		{name: "an answer of nothing", body: `"messages":[{"role":"assistant","content":null}]`, param: "messages[0].content"},
-		{name: "an answer in parts, with reasoning", body: `"messages":[{"role":"assistant","reasoning":"r","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"}]}]`,
-			want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "a"}, engine.Text{Text: "b"}}}}}},
-		{name: "a refusal", body: `"messages":[{"role":"assistant","refusal":"no","reasoning_content":"r","reasoning":"other"}]`,
-			want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "no"}}}}}},
-		{name: "images", body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"https://a/b"}}]}]`,
-			want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-				engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}}, engine.Image{URL: "https://a/b"}}}}}},
-		{name: "an image in a file", body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]`, param: "messages[0].content[0].image_url.url"},
-		{name: "an image that is no base64", body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!"}}]}]`, param: "messages[0].content[0].image_url.url"},
-
-		{name: "zero is a value", body: user + `,"temperature":0,"top_p":0,"seed":0,"frequency_penalty":0,"presence_penalty":0`,
-			want: engine.Request{Sampling: engine.Sampling{Temperature: new(0.0), TopP: new(0.0), Seed: new(int64(0)), FrequencyPenalty: new(0.0), PresencePenalty: new(0.0)}}},
-		{name: "null is none", body: user + `,"temperature":null,"seed":null,"tools":null,"tool_choice":null,"stop":null,"n":null,"logprobs":null,"logit_bias":null,"response_format":null,"max_tokens":null,"stream":null,"stream_options":null,"reasoning_effort":null`},
-		{name: "integers written otherwise", body: user + `,"seed":1e2,"n":2.0`, want: engine.Request{Sampling: engine.Sampling{Seed: new(int64(100))}, Choices: 2}},
-		{name: "biases", body: user + `,"logit_bias":{"11":-100,"0":1}`, want: engine.Request{Sampling: engine.Sampling{LogitBias: map[int]float64{11: -100, 0: 1}}}},
-		{name: "a bias on a word", body: user + `,"logit_bias":{"the":1}`, param: "logit_bias"},
-		{name: "a bias in another spelling", body: user + `,"logit_bias":{"01":1}`, param: "logit_bias"},
-		{name: "one stop string", body: user + `,"stop":"END"`, want: engine.Request{Stop: []string{"END"}}},
-		{name: "two", body: user + `,"stop":["END","STOP"]`, want: engine.Request{Stop: []string{"END", "STOP"}}},
-		{name: "max_tokens", body: user + `,"max_tokens":5`, want: engine.Request{MaxTokens: new(5)}},
-		{name: "the current name wins", body: user + `,"max_tokens":5,"max_completion_tokens":6`, want: engine.Request{MaxTokens: new(6)}},
-		{name: "logprobs", body: user + `,"logprobs":true`, want: engine.Request{Logprobs: new(0)}},
-		{name: "top_logprobs", body: user + `,"logprobs":true,"top_logprobs":20`, want: engine.Request{Logprobs: new(20)}},
-		{name: "top_logprobs of nothing", body: user + `,"top_logprobs":0`},
-		{name: "top_logprobs alone", body: user + `,"top_logprobs":1`, param: "top_logprobs"},
-		{name: "JSON", body: user + `,"response_format":{"type":"json_object"}`, want: engine.Request{Format: engine.Format{Kind: engine.FormatJSON}}},
-		{name: "text", body: user + `,"response_format":{"type":"text"}`},
-		{name: "a schema", body: user + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"b":1, "a":2}}}`,
-			want: engine.Request{Format: engine.Format{Kind: engine.FormatSchema, Name: "n", Schema: json.RawMessage(`{"b":1, "a":2}`)}}},
-		{name: "a format without a schema", body: user + `,"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`,
-			want: engine.Request{Format: engine.Format{Kind: engine.FormatJSON, Name: "n"}}},
-		{name: "no effort", body: user + `,"reasoning_effort":"none"`, want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOff}}},
-		{name: "the least effort", body: user + `,"reasoning_effort":"minimal"`, want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "low"}}},
-		{name: "much effort", body: user + `,"reasoning_effort":"xhigh"`, want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "high"}}},
-		{name: "stream options without a stream", body: user + `,"stream_options":{"include_usage":true}`},
-		{name: "several answers in a stream", body: user + `,"n":3,"stream":true`, want: engine.Request{Choices: 3}},
+// checkMappings completes what each test says: a request of one user turn is
+// the base of its body and of what is wanted.
+func checkMappings(t *testing.T, tests []handlerstest.Mapping) {
+	t.Helper()
+	for i := range tests {
+		tests[i].Body = `{"model":"m",` + tests[i].Body + "}"
+		complete(&tests[i].Want)
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := request(t, `{"model":"m",`+tt.body+`}`)
-			if coded := (*engine.Error)(nil); tt.param != "" {
-				if !errors.As(err, &coded) || coded.Code != engine.CodeInvalidArgument || coded.Param != tt.param {
-					t.Errorf("error %v, want one at %s", err, tt.param)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := tt.want
-			want.Model = "m"
-			if want.Messages == nil {
-				want.Messages = hello
-			}
-			want.Choices = max(want.Choices, 1)
-			if diff := cmp.Diff(&want, got); diff != "" {
-				t.Errorf("-want +got\n%s", diff)
-			}
-		})
+	handlerstest.CheckMappings(t, openapi.OpenAI, "createChatCompletion", bind, tests)
+}
+
+func complete(want *engine.Request) {
+	want.Model, want.Choices = "m", max(want.Choices, 1)
+	if want.Messages == nil {
+		want.Messages = hello
 	}
 }
 
-// request is what becomes of a body that fits the document.
-func request(t *testing.T, body string) (*engine.Request, error) {
-	t.Helper()
-	document, err := openapi.OpenAI()
-	if err != nil {
-		t.Fatal(err)
-	}
-	operation, _ := document.Operation("createChatCompletion")
-	checked, v := operation.Check([]byte(body))
-	if v != nil {
-		t.Fatal(v)
-	}
-	return bind(checked.Body)
+func TestTools(t *testing.T) {
+	checkMappings(t, []handlerstest.Mapping{
+		{Name: "tools: auto by absence", Body: user + "," + tools, Want: engine.Request{Tools: both}},
+		{Name: "tools: auto", Body: user + "," + tools + `,"tool_choice":"auto"`, Want: engine.Request{Tools: both}},
+		{Name: "tools: none", Body: user + "," + tools + `,"tool_choice":"none"`,
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolNone}}},
+		{Name: "tools: required", Body: user + "," + tools + `,"tool_choice":"required"`,
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired}}},
+		{Name: "tools: named", Body: user + "," + tools + `,"tool_choice":{"type":"function","function":{"name":"g"}}`,
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}}}},
+		{Name: "tools: allowed", Body: user + "," + tools + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"g"}}]}}`,
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Names: []string{"g"}}}},
+		{Name: "tools: one of the allowed", Body: user + "," + tools + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"g"}}]}}`,
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}}}},
+		{Name: "tools: one call", Body: user + "," + tools + `,"tool_choice":"required","parallel_tool_calls":false`,
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Single: true}}},
+		{Name: "tools: required of none", Body: user + `,"tool_choice":"required"`, Param: "tool_choice"},
+		{Name: "tools: an unknown name", Body: user + "," + tools + `,"tool_choice":{"type":"function","function":{"name":"x"}}`, Param: "tool_choice"},
+		{Name: "tools: a name twice", Body: user + `,"tools":[{"type":"function","function":{"name":"f"}},{"type":"function","function":{"name":"f"}}]`,
+			Param: "tools[1].function.name"},
+		{Name: "tools: a schema stays as it is", Body: user + `,"tools":[{"type":"function","function":{"name":"f","description":"d","strict":true,"parameters":{"type": "object", "b":1e999, "a":null}}}]`,
+			Want: engine.Request{Tools: []engine.Tool{{Name: "f", Description: "d", Strict: true, Parameters: json.RawMessage(`{"type": "object", "b":1e999, "a":null}`)}}}},
+	})
+}
+
+func TestMessages(t *testing.T) {
+	checkMappings(t, []handlerstest.Mapping{
+		{Name: "instructions anywhere", Body: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"developer","content":[{"type":"text","text":"d"}],"name":"n"}]`,
+			Want: engine.Request{Messages: []engine.Message{hello[0],
+				{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: "s"}}},
+				{Role: engine.RoleDeveloper, Name: "n", Parts: []engine.Part{engine.Text{Text: "d"}}}}}},
+		{Name: "a call and its result", Body: `"messages":[` + call + `,{"role":"tool","tool_call_id":"call_1","content":[{"type":"text","text":"r"}]}]`,
+			Want: engine.Request{Messages: []engine.Message{
+				{Role: engine.RoleAssistant, Parts: []engine.Part{called}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "1", Name: "f", Parts: []engine.Part{engine.Text{Text: "r"}}}}}}}},
+		{Name: "a result without a call", Body: `"messages":[{"role":"tool","tool_call_id":"call_1","content":"r"}]`, Param: "messages[0].tool_call_id"},
+		{Name: "a result before its call", Body: `"messages":[{"role":"tool","tool_call_id":"call_1","content":"r"},` + call + `]`, Param: "messages[0].tool_call_id"},
+		{Name: "empty text beside a call", Body: `"messages":[{"role":"assistant","content":"","tool_calls":[{"id":"call_1","type":"function","function":{"name":"f","arguments":"{\"a\": <1>"}}]}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{called}}}}},
+		{Name: "an empty answer", Body: `"messages":[{"role":"assistant","content":""}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{}}}}}},
+		{Name: "an answer of nothing", Body: `"messages":[{"role":"assistant","content":null}]`, Param: "messages[0].content"},
+		{Name: "an answer in parts, with reasoning", Body: `"messages":[{"role":"assistant","reasoning":"r","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"}]}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "a"}, engine.Text{Text: "b"}}}}}},
+		{Name: "a refusal", Body: `"messages":[{"role":"assistant","refusal":"no","reasoning_content":"r","reasoning":"other"}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "no"}}}}}},
+		{Name: "images", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"https://a/b"}}]}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
+				engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}}, engine.Image{URL: "https://a/b"}}}}}},
+		{Name: "an image in a file", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]`, Param: "messages[0].content[0].image_url.url"},
+		{Name: "an image that is no base64", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!"}}]}]`, Param: "messages[0].content[0].image_url.url"},
+	})
+}
+
+func TestSettings(t *testing.T) {
+	checkMappings(t, []handlerstest.Mapping{
+		{Name: "the least", Body: user},
+
+		{Name: "zero is a value", Body: user + `,"temperature":0,"top_p":0,"seed":0,"frequency_penalty":0,"presence_penalty":0`,
+			Want: engine.Request{Sampling: engine.Sampling{Temperature: new(0.0), TopP: new(0.0), Seed: new(int64(0)), FrequencyPenalty: new(0.0), PresencePenalty: new(0.0)}}},
+		{Name: "null is none", Body: user + `,"temperature":null,"seed":null,"tools":null,"tool_choice":null,"stop":null,"n":null,"logprobs":null,"logit_bias":null,"response_format":null,"max_tokens":null,"stream":null,"stream_options":null,"reasoning_effort":null`},
+		{Name: "integers written otherwise", Body: user + `,"seed":1e2,"n":2.0`, Want: engine.Request{Sampling: engine.Sampling{Seed: new(int64(100))}, Choices: 2}},
+		{Name: "biases", Body: user + `,"logit_bias":{"11":-100,"0":1}`, Want: engine.Request{Sampling: engine.Sampling{LogitBias: map[int]float64{11: -100, 0: 1}}}},
+		{Name: "a bias on a word", Body: user + `,"logit_bias":{"the":1}`, Param: "logit_bias"},
+		{Name: "a bias in another spelling", Body: user + `,"logit_bias":{"01":1}`, Param: "logit_bias"},
+		{Name: "one stop string", Body: user + `,"stop":"END"`, Want: engine.Request{Stop: []string{"END"}}},
+		{Name: "two", Body: user + `,"stop":["END","STOP"]`, Want: engine.Request{Stop: []string{"END", "STOP"}}},
+		{Name: "max_tokens", Body: user + `,"max_tokens":5`, Want: engine.Request{MaxTokens: new(5)}},
+		{Name: "the current name wins", Body: user + `,"max_tokens":5,"max_completion_tokens":6`, Want: engine.Request{MaxTokens: new(6)}},
+		{Name: "logprobs", Body: user + `,"logprobs":true`, Want: engine.Request{Logprobs: new(0)}},
+		{Name: "top_logprobs", Body: user + `,"logprobs":true,"top_logprobs":20`, Want: engine.Request{Logprobs: new(20)}},
+		{Name: "top_logprobs of nothing", Body: user + `,"top_logprobs":0`},
+		{Name: "top_logprobs alone", Body: user + `,"top_logprobs":1`, Param: "top_logprobs"},
+		{Name: "JSON", Body: user + `,"response_format":{"type":"json_object"}`, Want: engine.Request{Format: engine.Format{Kind: engine.FormatJSON}}},
+		{Name: "text", Body: user + `,"response_format":{"type":"text"}`},
+		{Name: "a schema", Body: user + `,"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"b":1, "a":2}}}`,
+			Want: engine.Request{Format: engine.Format{Kind: engine.FormatSchema, Name: "n", Schema: json.RawMessage(`{"b":1, "a":2}`)}}},
+		{Name: "a format without a schema", Body: user + `,"response_format":{"type":"json_schema","json_schema":{"name":"n"}}`,
+			Want: engine.Request{Format: engine.Format{Kind: engine.FormatJSON, Name: "n"}}},
+		{Name: "no effort", Body: user + `,"reasoning_effort":"none"`, Want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOff}}},
+		{Name: "the least effort", Body: user + `,"reasoning_effort":"minimal"`, Want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "low"}}},
+		{Name: "much effort", Body: user + `,"reasoning_effort":"xhigh"`, Want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "high"}}},
+		{Name: "stream options without a stream", Body: user + `,"stream_options":{"include_usage":true}`},
+		{Name: "several answers in a stream", Body: user + `,"n":3,"stream":true`, Want: engine.Request{Choices: 3}},
+	})
 }
