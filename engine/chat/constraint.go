@@ -38,7 +38,7 @@ func (e *Engine) compile(req *engine.Request, opening string) (*compiled, error)
 		return nil, err
 	}
 	var done compiled
-	tools := newToolSet(req.Tools, nil)
+	tools := newToolSet(req.Tools)
 	if done.unenforced, err = tools.compile(req.Tools); err != nil {
 		return nil, err
 	}
@@ -58,7 +58,12 @@ func (e *Engine) compile(req *engine.Request, opening string) (*compiled, error)
 	if err != nil || root == nil {
 		return &done, err
 	}
-	if done.grammar, err = grammar.Compile(root); err != nil {
+	done.grammar, err = grammar.Compile(root)
+	switch {
+	case errors.Is(err, grammar.ErrTooLarge):
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "The schemas of this request are together too large to enforce.").
+			At(engine.Place{Field: engine.FieldTools}).Because(err)
+	case err != nil:
 		return nil, engine.Errorf(engine.CodeInvalidArgument, "Nothing can follow the format and the tools of this request.").Because(err)
 	}
 	return &done, nil
@@ -124,10 +129,14 @@ func (t toolSet) compile(tools []engine.Tool) ([]engine.Place, error) {
 
 // only narrows the set to the named tools; no names: all.
 func (t toolSet) only(names []string) toolSet {
-	if len(names) > 0 {
-		maps.DeleteFunc(t, func(name string, _ *tool) bool { return !slices.Contains(names, name) })
+	if len(names) == 0 {
+		return t
 	}
-	return t
+	named := make(toolSet, len(names))
+	for _, name := range names {
+		named[name] = t[name] // check has found it
+	}
+	return named
 }
 
 // constraint makes the grammar of a whole output.

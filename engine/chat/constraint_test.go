@@ -1,6 +1,9 @@
 package chat
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -218,7 +221,7 @@ func TestEveryFormat(t *testing.T) {
 			if got := allowed(constraintOf(t, name, "", req), outputs[name]); got != "allowed" {
 				t.Errorf("%q is %s", outputs[name], got)
 			}
-			blocks := scan(t, format, newToolSet(constraintTools, nil), "", outputs[name])
+			blocks := scan(t, format, newToolSet(constraintTools), "", outputs[name])
 			for i := range blocks {
 				blocks[i].CallID = "id"
 			}
@@ -230,6 +233,26 @@ func TestEveryFormat(t *testing.T) {
 				t.Errorf("%q is read as (-want +got):\n%s", outputs[name], diff)
 			}
 		})
+	}
+}
+
+// TestManyParameters compiles a tool with as many optional parameters as a
+// schema may have. Work that grows with their square takes minutes.
+func TestManyParameters(t *testing.T) {
+	var schema strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&schema, `,"p%d":{"type":"integer"}`, i)
+	}
+	req := testRequest()
+	req.Tools = []engine.Tool{{Name: "wide", Parameters: []byte(`{"type":"object","properties":{` + schema.String()[1:] + `}}`)}}
+	for _, name := range FormatNames() {
+		_, err := testEngine(name, "", &fakeModel{}).compile(req, "")
+		if err != nil && !errors.Is(err, grammar.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if e := engine.AsError(err); e != nil && (e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools) {
+			t.Errorf("%s: code %q at %+v, want %q at the tools", name, e.Code, e.Place, engine.CodeInvalidArgument)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -265,37 +266,34 @@ func (l *literalBody) endWord(out *writer) {
 // be there, the others may be left out.
 func (l literalCall) grammar(t *tool) grammar.Node {
 	s := l.style
-	return grammar.Seq(grammar.Literal(l.prefix+t.Name+s.open), s.list(t.parameters, true), grammar.Literal(s.end))
+	return grammar.Seq(grammar.Literal(l.prefix+t.Name+s.open), s.list(t.parameters), grammar.Literal(s.end))
 }
 
-// list is the arguments that are left, the first of which has no comma before.
-func (s *literalStyle) list(left []parameter, first bool) grammar.Node {
-	if len(left) == 0 {
-		return grammar.Literal("")
-	}
-	p := left[0]
-	one := grammar.Seq(grammar.Literal(p.name+s.assign), s.value(p))
-	if first {
-		with := grammar.Seq(one, s.list(left[1:], false))
-		if p.required {
-			return with
-		}
-		return grammar.Choice(with, s.list(left[1:], true))
-	}
+// list is the arguments, with commas between those that are there. It is made
+// from the last to the first, so that each value is one node, whether an
+// argument stands before it or not: a tool may have thousands.
+func (s *literalStyle) list(parameters []*parameter) grammar.Node {
 	comma := ","
 	if s.python {
 		comma = ", "
 	}
-	one = grammar.Seq(grammar.Literal(comma), one)
-	if !p.required {
-		one = optional(one)
+	first := grammar.Literal("")  // the arguments that are left where none was written
+	behind := grammar.Literal("") // and where one was
+	for _, p := range slices.Backward(parameters) {
+		one := grammar.Seq(grammar.Literal(p.name+s.assign), s.value(p))
+		next := grammar.Seq(grammar.Literal(comma), one)
+		if p.required {
+			first, behind = grammar.Seq(one, behind), grammar.Seq(next, behind)
+		} else {
+			first, behind = grammar.Choice(grammar.Seq(one, behind), first), grammar.Seq(optional(next), behind)
+		}
 	}
-	return grammar.Seq(one, s.list(left[1:], false))
+	return first
 }
 
 // value is one value. Where it is written unlike JSON, what is in objects and
 // lists is free.
-func (s *literalStyle) value(p parameter) grammar.Node {
+func (s *literalStyle) value(p *parameter) grammar.Node {
 	kind := p.kind()
 	if s.python {
 		if kind == "boolean" {

@@ -50,7 +50,7 @@ func testTools(t *testing.T) toolSet {
 		{Name: "get_weather", Parameters: []byte(`{"type":"object","properties":{
 			"city":{"type":"string"},"days":{"type":"integer"},"exact":{"type":"boolean"},"where":{"type":"object"},"tags":{"type":"array"}}}`)},
 		{Name: "now"},
-	}, nil)
+	})
 }
 
 func text(s string) engine.Block      { return engine.Block{Kind: engine.BlockText, Text: s} }

@@ -177,7 +177,7 @@ func (g *taggedBody) valueOpening(b []byte, key string) (n int, isText bool, v v
 			return 0, false, perhaps
 		}
 	}
-	known := slices.IndexFunc(g.tool.parameters, func(p parameter) bool { return p.name == key })
+	known := slices.IndexFunc(g.tool.parameters, func(p *parameter) bool { return p.name == key })
 	return n, known >= 0 && g.tool.parameters[known].isString, yes
 }
 
@@ -259,7 +259,10 @@ func escape(b []byte) []byte {
 // grammar holds the model to the order of the schema, so that what is
 // required can be asked for.
 func (g taggedCall) grammar(t *tool) grammar.Node {
-	line, space := grammar.Literal(g.line), grammar.Whitespace()
+	start, end, space := g.line, g.line+g.valueEnd, grammar.Whitespace()
+	if g.valueStart != "" { // it stands on the value's own line
+		start, end = g.line+g.valueStart, g.valueEnd
+	}
 	nodes := []grammar.Node{grammar.Literal(g.nameOpen + t.Name + g.nameEnd), space}
 	for _, p := range t.parameters {
 		value, attribute := grammar.Until(g.valueEnd), g.rawString
@@ -268,44 +271,13 @@ func (g taggedCall) grammar(t *tool) grammar.Node {
 		} else if words := p.words(); len(words) > 0 {
 			value = grammar.Choice(words...)
 		}
-		start := grammar.Seq(line)
-		if g.valueStart != "" {
-			start, line = grammar.Literal(g.line+g.valueStart), grammar.Literal("")
-		}
 		one := grammar.Seq(
-			grammar.Literal(g.keyOpen+p.name+g.keyEnd+attribute), start,
-			value, line, grammar.Literal(g.valueEnd), space)
+			grammar.Literal(g.keyOpen+p.name+g.keyEnd+attribute+start),
+			value, grammar.Literal(end), space)
 		if !p.required {
 			one = optional(one)
 		}
 		nodes = append(nodes, one)
 	}
 	return grammar.Seq(append(nodes, grammar.Literal(g.end))...)
-}
-
-// json is the JSON text of the parameter. A schema that needs the rest of the
-// tool's, for its definitions, is not followed.
-func (p parameter) json() grammar.Node {
-	node, _, err := grammar.Schema(p.schema)
-	if err != nil {
-		return grammar.JSONValue()
-	}
-	return node
-}
-
-// words are the strings that an enumeration allows; none: any string.
-func (p parameter) words() []grammar.Node {
-	var s struct {
-		Enum []any `json:"enum"`
-	}
-	if json.Unmarshal(p.schema, &s) != nil {
-		return nil
-	}
-	var list []grammar.Node
-	for _, v := range s.Enum {
-		if w, ok := v.(string); ok {
-			list = append(list, grammar.Literal(w))
-		}
-	}
-	return list
 }
