@@ -236,23 +236,39 @@ func TestEveryFormat(t *testing.T) {
 	}
 }
 
-// TestManyParameters compiles a tool with as many optional parameters as a
-// schema may have. Work that grows with their square takes minutes.
-func TestManyParameters(t *testing.T) {
-	var schema strings.Builder
-	for i := range 5000 {
-		fmt.Fprintf(&schema, `,"p%d":{"type":"integer"}`, i)
+// wideRequest has one tool with n optional parameters of a type.
+func wideRequest(n int, kind string) *engine.Request {
+	var properties strings.Builder
+	for i := range n {
+		fmt.Fprintf(&properties, `,"p%d":{"type":%q}`, i, kind)
 	}
 	req := testRequest()
-	req.Tools = []engine.Tool{{Name: "wide", Parameters: []byte(`{"type":"object","properties":{` + schema.String()[1:] + `}}`)}}
+	req.Tools = []engine.Tool{{Name: "wide", Parameters: []byte(`{"type":"object","properties":{` + properties.String()[1:] + `}}`)}}
+	return req
+}
+
+// TestManyParameters holds the work for a tool to the number of its
+// parameters: with the square of it, one request takes minutes.
+func TestManyParameters(t *testing.T) {
 	for _, name := range FormatNames() {
-		_, err := testEngine(name, "", &fakeModel{}).compile(req, "")
-		if err != nil && !errors.Is(err, grammar.ErrTooLarge) {
-			t.Errorf("%s: %v", name, err)
+		work := func(n int) float64 {
+			return testing.AllocsPerRun(1, func() {
+				if _, err := testEngine(name, "", &fakeModel{}).compile(wideRequest(n, "integer"), ""); err != nil {
+					t.Errorf("%s, %d parameters: %v", name, n, err)
+				}
+			})
 		}
-		if e := engine.AsError(err); e != nil && (e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools) {
-			t.Errorf("%s: code %q at %+v, want %q at the tools", name, e.Code, e.Place, engine.CodeInvalidArgument)
+		if few, many := work(150), work(300); many > 3*few {
+			t.Errorf("%s: %.0f allocations for 150 parameters, %.0f for 300", name, few, many)
 		}
+	}
+}
+
+func TestTooManyParameters(t *testing.T) {
+	_, err := testEngine("gemma", "", &fakeModel{}).compile(wideRequest(5000, "string"), "")
+	e := engine.AsError(err)
+	if e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools || !errors.Is(e, grammar.ErrTooLarge) {
+		t.Errorf("error %#v, want code %q at the tools", e, engine.CodeInvalidArgument)
 	}
 }
 
