@@ -258,8 +258,8 @@ func TestManyParameters(t *testing.T) {
 				}
 			})
 		}
-		if few, many := work(150), work(300); many > 3*few {
-			t.Errorf("%s: %.0f allocations for 150 parameters, %.0f for 300", name, few, many)
+		if few, many := work(60), work(120); many > 3*few {
+			t.Errorf("%s: %.0f allocations for 60 parameters, %.0f for 120", name, few, many)
 		}
 	}
 }

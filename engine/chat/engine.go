@@ -92,6 +92,12 @@ func (e *Engine) answers(ctx context.Context, p *plan, emit func(engine.Event) b
 		t, err := e.answer(ctx, p, 0, emit)
 		return []tally{t}, err
 	}
+	return e.sideBySide(ctx, p, emit)
+}
+
+// sideBySide generates several choices at the same time. Their events go
+// through one goroutine, the caller's, so that emit need not expect others.
+func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait() // no work goes on behind the caller's back

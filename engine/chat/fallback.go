@@ -34,9 +34,9 @@ func describeTools(tools []engine.Tool, example string) string {
 		if len(parameters) == 0 {
 			parameters = noParameters
 		}
-		b.WriteString(`{"name": ` + quoteJSON(tool.Name))
+		b.WriteString(`{"name": ` + quote(tool.Name))
 		if tool.Description != "" {
-			b.WriteString(`, "description": ` + quoteJSON(tool.Description))
+			b.WriteString(`, "description": ` + quote(tool.Description))
 		}
 		b.WriteString(`, "parameters": ` + oneLine(parameters) + "}\n")
 	}
@@ -63,21 +63,10 @@ func callsAsText(t turn) turn {
 		if call.Arguments != "" {
 			arguments = oneLine([]byte(call.Arguments))
 		}
-		texts = append(texts, "<tool_call>\n{\"name\": "+quoteJSON(call.Name)+", \"arguments\": "+arguments+"}\n</tool_call>")
+		texts = append(texts, "<tool_call>\n{\"name\": "+quote(call.Name)+", \"arguments\": "+arguments+"}\n</tool_call>")
 	}
 	t.text, t.calls = strings.Join(texts, "\n"), nil
 	return t
-}
-
-// quoteJSON writes a string as JSON, without the escapes that only HTML needs.
-func quoteJSON(s string) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(s); err != nil {
-		panic(err) // a string always encodes, and a Builder always takes it
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // oneLine takes the line ends out of JSON text; other text stays as it is.
