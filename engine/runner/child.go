@@ -25,6 +25,7 @@ const socketFD = 3
 func RunChild(ctx context.Context, open func(context.Context) (engine.Engine, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	volunteer()
 	l, err := inherited(socketFD)
 	if err != nil {
 		return err
@@ -44,6 +45,11 @@ func RunChild(ctx context.Context, open func(context.Context) (engine.Engine, er
 		return nil
 	}
 }
+
+// volunteer makes this process the one that Linux ends when memory runs out:
+// what eats it is a model or the template in its file, and the parent can
+// start another. Elsewhere the file does not exist, and nothing happens.
+func volunteer() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
 func openAndServe(ctx context.Context, l net.Listener, open func(context.Context) (engine.Engine, error)) error {
 	e, err := open(ctx)
