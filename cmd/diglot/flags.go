@@ -14,6 +14,7 @@ func parse(flags *flag.FlagSet, args []string, help io.Writer) error {
 	flags.SetOutput(io.Discard) // run prints the error, once
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(help, "Usage of diglot %s:\n", flags.Name())
 		flags.SetOutput(help)
 		flags.PrintDefaults()
 		return err

@@ -44,7 +44,7 @@ func TestCommandLines(t *testing.T) {
 		{"no command", nil, 2, "a command is missing"},
 		{"unknown command", []string{"sreve"}, 2, `there is no command "sreve"`},
 		{"help", []string{"help"}, 0, "Usage:"},
-		{"help of serve", []string{"serve", "--help"}, 0, "-listen"},
+		{"help of serve", []string{"serve", "--help"}, 0, "Usage of diglot serve:\n  -allow-host NAME\n"},
 		{"version", []string{"version"}, 0, "built with go1."},
 		{"version with more", []string{"version", "x"}, 2, `unexpected argument "x"`},
 		{"unknown flag", []string{"serve", "--speed", "9"}, 2, "flag provided but not defined: -speed"},
@@ -54,6 +54,11 @@ func TestCommandLines(t *testing.T) {
 		{"model without a file", []string{"serve", "--model", "a="}, 2, "want NAME=FILE"},
 		{"profile", []string{"serve", "--script", good, "--profile", "lax"}, 2, `--profile is "lax"`},
 		{"listen", []string{"serve", "--script", good, "--listen", "8484"}, 2, `--listen is "8484", not HOST:PORT`},
+		{"origin without a scheme", []string{"serve", "--script", good, "--allow-origin", "o.example"}, 2, `--allow-origin is "o.example", not SCHEME://HOST[:PORT] or *`},
+		{"origin with a path", []string{"serve", "--script", good, "--allow-origin", "https://o.example/"}, 2, `--allow-origin is "https://o.example/"`},
+		{"origin in capitals", []string{"serve", "--script", good, "--allow-origin", "https://O.example"}, 2, `--allow-origin is "https://O.example"`},
+		{"host with a port", []string{"serve", "--script", good, "--allow-host", "box.lan:80"}, 2, `--allow-host is "box.lan:80", not a name without scheme and port`},
+		{"host with a scheme", []string{"serve", "--script", good, "--allow-host", "http://box.lan"}, 2, `--allow-host is "http://box.lan"`},
 		{"threads", []string{"serve", "--script", good, "--threads", "0"}, 2, "at least 1"},
 		{"parallel", []string{"serve", "--script", good, "--parallel", "-1"}, 2, "at least 1"},
 		{"context", []string{"serve", "--script", good, "--context", "4k"}, 2, "at least 1"},
@@ -89,7 +94,7 @@ func TestServeOptions(t *testing.T) {
 	got, err := parseServe([]string{
 		"--listen", "localhost:1", "--model", "a=b=c.gguf", "--model", "d=e", "--script", "f",
 		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
-		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o", "--allow-host", "h",
+		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h",
 	}, env)
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +108,7 @@ func TestServeOptions(t *testing.T) {
 		strict:  true,
 		trace:   "g",
 		keys:    list{"k", "l", "from the environment"},
-		origins: list{"https://o"},
+		origins: list{"https://o:1", "null", "*"},
 		hosts:   list{"h"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{})); diff != "" {

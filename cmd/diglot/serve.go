@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -55,11 +56,11 @@ func parseServe(args []string, env environment) (*serveOptions, error) {
 	flags.Var(&o.models, "model", "`NAME=FILE` of a GGUF model to serve; may be repeated")
 	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
 	o.limits.register(flags)
-	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`default` or document: serve what clients need, or to the letter of the interface document")
+	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
 	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
 	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
 	flags.Var(&o.keys, "api-key", "`KEY` that clients must send; may be repeated; also from DIGLOT_API_KEY (default any)")
-	flags.Var(&o.origins, "allow-origin", "`ORIGIN` of browser pages to let in besides those on this machine; may be repeated; * for all")
+	flags.Var(&o.origins, "allow-origin", "`ORIGIN` (SCHEME://HOST[:PORT]) of browser pages to let in besides those on this machine; may be repeated; * for all")
 	flags.Var(&o.hosts, "allow-host", "`NAME` to answer to in the Host header besides local ones; may be repeated")
 	if err := parse(flags, args, env.stdout); err != nil {
 		return nil, err
@@ -67,16 +68,45 @@ func parseServe(args []string, env environment) (*serveOptions, error) {
 	if key := env.getenv("DIGLOT_API_KEY"); key != "" {
 		o.keys = append(o.keys, key)
 	}
-	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
-		return nil, wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
-	}
-	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return nil, wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
-	}
-	if len(o.models) == 0 && o.script == "" {
-		return nil, wrongUsage("serve: nothing to serve; give --model NAME=FILE.gguf or --script FILE")
+	if err := o.check(); err != nil {
+		return nil, err
 	}
 	return &o, nil
+}
+
+// check finds what cannot be meant: an origin or a host that no browser
+// sends would be a flag without effect.
+func (o *serveOptions) check() error {
+	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
+		return wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
+	}
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
+	}
+	for _, origin := range o.origins {
+		if !isOrigin(origin) {
+			return wrongUsage("serve: --allow-origin is %q, not SCHEME://HOST[:PORT] or *", origin)
+		}
+	}
+	for _, host := range o.hosts {
+		if strings.ContainsAny(host, ":/") {
+			return wrongUsage("serve: --allow-host is %q, not a name without scheme and port", host)
+		}
+	}
+	if len(o.models) == 0 && o.script == "" {
+		return wrongUsage("serve: nothing to serve; give --model NAME=FILE.gguf or --script FILE")
+	}
+	return nil
+}
+
+// isOrigin says whether a browser could send s as an Origin, or s is the *
+// that means all. Pages that come from a file send null.
+func isOrigin(s string) bool {
+	if s == "*" || s == "null" {
+		return true
+	}
+	scheme, host, ok := strings.Cut(s, "://")
+	return ok && scheme != "" && host != "" && !strings.Contains(host, "/") && s == strings.ToLower(s)
 }
 
 // serve serves until ctx ends.
