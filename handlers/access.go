@@ -36,7 +36,7 @@ func newAccess(c Config) access {
 func (a access) check(r *http.Request) *engine.Error {
 	if !a.hostAllowed(r.Host) {
 		return engine.Errorf(engine.CodeForbidden,
-			"The Host %q is not allowed. Start the server with --allow-host to allow it.", r.Host)
+			"The host name %q is not allowed. Start the server with --allow-host and this name to allow it.", hostname(r.Host))
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !a.originAllowed(origin, r.Host) {
 		return engine.Errorf(engine.CodeForbidden,

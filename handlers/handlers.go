@@ -151,10 +151,20 @@ func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
 // operations are the path segments that follow /v1.
 var operations = []string{"chat", "completions", "embeddings", "images", "messages", "models", "responses"}
 
+// doubled are the paths of clients whose base address is a whole endpoint,
+// and the endpoints.
+var doubled = map[string]string{
+	"/v1/chat/completions/chat/completions": "/v1/chat/completions",
+	"/v1/messages/v1/messages":              "/v1/messages",
+}
+
 // misplaced returns the path that a client with the right base address would
 // have asked for: one whose base lacks /v1, or has it twice, is the most
 // common mistake of all.
 func misplaced(path string) string {
+	if endpoint, ok := doubled[path]; ok {
+		return endpoint
+	}
 	if rest, ok := strings.CutPrefix(path, "/v1/v1/"); ok {
 		return "/v1/" + rest
 	}
