@@ -5,6 +5,7 @@ package llamacpp
 /*
 #cgo CXXFLAGS: -std=c++17
 #include <stdlib.h>
+#include "ggml-cpu.h"
 #include "shim.h"
 */
 import "C"
@@ -140,6 +141,7 @@ type session struct {
 	ctx        *C.struct_llama_context
 	memory     C.llama_memory_t
 	batch      C.struct_llama_batch
+	pool       C.ggml_threadpool_t
 	interrupts flag
 	size       int // of the vocabulary
 	rows       int // of the batch
@@ -178,10 +180,13 @@ func newSession(w *weights, c sessionConfig) *session {
 		interrupts.free()
 		return nil
 	}
+	pool := newThreads(c.governor.most)
+	C.llama_attach_threadpool(ctx, pool, nil)
 	return &session{
 		ctx:        ctx,
 		memory:     C.llama_get_memory(ctx),
 		batch:      C.llama_batch_init(C.int32_t(c.rows), 0, 1),
+		pool:       pool,
 		interrupts: interrupts,
 		size:       int(C.llama_vocab_n_tokens(w.vocab)),
 		rows:       c.rows,
@@ -191,9 +196,22 @@ func newSession(w *weights, c sessionConfig) *session {
 	}
 }
 
+// newThreads makes threads that live as long as the session. llama.cpp's
+// default is new ones for each step, and where a new thread starts is up to
+// the system: often on the core of the very thread that waits for it, as
+// the other core is just taking the last token to its client.
+func newThreads(n int) C.ggml_threadpool_t {
+	params := C.ggml_threadpool_params_default(C.int(n))
+	// Between two steps they wait in a loop for some milliseconds, which is
+	// longer than the choice of a token takes, and then sleep.
+	params.poll = 1
+	return C.ggml_threadpool_new(&params)
+}
+
 func (s *session) free() {
 	C.llama_batch_free(s.batch)
 	C.llama_free(s.ctx)
+	C.ggml_threadpool_free(s.pool)
 	s.interrupts.free()
 }
 
