@@ -2,6 +2,8 @@ module github.com/diglot/diglot
 
 go 1.27.0
 
+toolchain go1.27.3
+
 require (
 	github.com/ardanlabs/jinja v1.12.0 // renders the chat templates that models carry; the one Go library that renders the real ones
 	github.com/getkin/kin-openapi v0.153.0 // loads the OpenAPI documents and resolves their references; in tests, a second opinion on values

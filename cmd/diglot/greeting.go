@@ -23,9 +23,10 @@ func greet(ctx context.Context, w io.Writer, addr net.Addr, e engine.Engine, o *
 		return err
 	}
 	base := "http://" + reachable(addr)
-	key := ""
-	if len(o.keys) > 0 {
+	key, hint := "", ""
+	if len(o.keys) > 0 { // a key itself belongs into no log
 		key = ` -H "Authorization: Bearer $DIGLOT_API_KEY"`
+		hint = "\nThe commands take the key from DIGLOT_API_KEY.\n"
 	}
 	curl := func(path, body string) string {
 		return fmt.Sprintf("curl -sN %s%s -H 'Content-Type: application/json'%s -d '%s'",
@@ -38,11 +39,12 @@ OpenAI style, base URL %[1]s/v1
 
 Anthropic style, base URL %[1]s
   %[3]s
-
+%[4]s
 `,
 		base,
 		curl("/v1/chat/completions", fmt.Sprintf(`{"model":%s,"max_tokens":64,%s}`, quoted, messages)),
-		curl("/v1/messages", fmt.Sprintf(`{"model":%s,"max_tokens":64,"stream":true,%s}`, quoted, messages)))
+		curl("/v1/messages", fmt.Sprintf(`{"model":%s,"max_tokens":64,"stream":true,%s}`, quoted, messages)),
+		hint)
 	return nil
 }
 

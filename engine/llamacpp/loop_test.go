@@ -366,11 +366,23 @@ func TestCancel(t *testing.T) {
 func TestPreemption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// Each grows to 300 tokens; all three need 900 cells of 512.
-		m := countingModel(t, newCounter(t, 512), 3, 400)
+		c := newCounter(t, 512)
+		m := countingModel(t, c, 3, 400)
 		var jobs []chat.Job
 		for i := range 3 {
 			jobs = append(jobs, chat.Job{Prompt: prompt(i*13, 99, int32(200*i+1)), MaxTokens: 200})
 		}
+		// The first must not be done before the others have come.
+		gate := make(chan struct{})
+		c.turn = func(step int) {
+			if step == 1 {
+				<-gate
+			}
+		}
+		go func() {
+			synctest.Wait()
+			close(gate)
+		}()
 		for i, r := range together(m, jobs...) {
 			r.check(t, "sequence", counted(int32(200*i+1), 200), chat.EndLength)
 		}
@@ -427,12 +439,15 @@ func TestQueueIsBounded(t *testing.T) {
 		for i := range maxQueue + 10 {
 			jobs = append(jobs, chat.Job{Prompt: prompt(i, 3, 5), MaxTokens: 2})
 		}
-		var results []result
-		done := make(chan struct{})
-		go func() { results = together(m, jobs...); close(done) }()
+		var first, results []result
+		var running sync.WaitGroup
+		running.Go(func() { first = together(m, jobs[0]) })
+		synctest.Wait() // it has left the queue
+		running.Go(func() { results = together(m, jobs[1:]...) })
 		synctest.Wait()
 		close(gate)
-		<-done
+		running.Wait()
+		results = append(first, results...)
 		overloaded := 0
 		for i, r := range results {
 			if r.err == nil {
