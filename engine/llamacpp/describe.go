@@ -164,18 +164,26 @@ const cellsPerRequest = 2048
 const poolStep = 256
 
 // size decides how many tokens one request may use, and how many cells all
-// of them share. A request may have the whole pool, if it runs alone.
-func size(o Options, trained int, cellBytes, memory int64) (limit, pool int) {
+// of them share. A request may have the whole pool, if it runs alone. What
+// nobody asked for is cut to what memory, in bytes, has room for; a context
+// that was asked for may take twice that, and beyond is an error: the machine
+// would swap, or end the process in the middle of an answer.
+func size(o Options, trained int, cellBytes, memory int64) (limit, pool int, err error) {
 	limit = trained
 	if o.Context > 0 {
 		limit = o.Context
 	}
+	affordable := int(memory / cellBytes)
+	if o.Context > 2*affordable {
+		return 0, 0, fmt.Errorf("a context of %d tokens needs %d MiB of cache, and there is room for %d MiB: %d tokens at most",
+			limit, int64(limit)*cellBytes>>20, 2*memory>>20, 2*affordable)
+	}
 	pool = max(limit, o.Parallel*min(limit, cellsPerRequest))
-	if affordable := memory / cellBytes; int64(pool) > affordable && o.Context == 0 {
-		pool = max(int(affordable), cellsPerRequest)
+	if pool > affordable {
+		pool = max(affordable, o.Context, cellsPerRequest)
 	}
 	pool = (pool + poolStep - 1) / poolStep * poolStep
-	return min(limit, pool), pool
+	return min(limit, pool), pool, nil
 }
 
 // availableMemory is what the cache may take: half of what the machine has

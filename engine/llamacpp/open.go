@@ -67,7 +67,13 @@ func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	limit, pool := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()))
+	limit, pool, err := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()))
+	if err != nil {
+		return nil, err
+	}
+	if limit > w.trained() {
+		options.Log.Warn("the context is longer than the model was trained with", "context", limit, "trained", w.trained())
+	}
 	m, err := assemble(w, options, sink, limit, pool)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, sink.reason())
