@@ -1214,7 +1214,7 @@ type FileImageSource struct {
 // FileImageSourceType Says that the picture was sent before.
 type FileImageSourceType string
 
-// ImageBlockParam A picture. Models without vision answer with an error that says so.
+// ImageBlockParam A picture. Models without vision, as all models in llama.cpp are here so far, answer with an error that says so.
 type ImageBlockParam struct {
 	// CacheControl Marks a place up to which the prompt should be kept.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`

@@ -822,7 +822,7 @@ type ChatCompletionContentPartFile struct {
 // ChatCompletionContentPartFileType Says that this part is a file.
 type ChatCompletionContentPartFileType string
 
-// ChatCompletionContentPartImage A picture. Models without vision answer with an error that says so.
+// ChatCompletionContentPartImage A picture. Models without vision, as all models in llama.cpp are here so far, answer with an error that says so.
 type ChatCompletionContentPartImage struct {
 	// ImageURL Where the picture is.
 	ImageURL ImageURL `json:"image_url"`
