@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -84,22 +85,69 @@ func (m *Model) check(job chat.Job) *engine.Error {
 
 // Tokenize turns a prompt into tokens. The model's start token is put in
 // front where the model wants one and the template has not written it.
+//
+// A prompt of more than twice the context is not counted to its end: a client
+// can send tens of megabytes, which would take minutes.
 func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
 	var tokens []int32
-	for _, text := range m.vocab.pieces(prompt.Spans) {
+	enough := 2 * m.info.Context
+	pieces := m.vocab.pieces(prompt.Spans)
+	for i, text := range pieces {
 		if err := ctx.Err(); err != nil {
 			return nil, engine.AsError(err)
 		}
-		part, err := m.tokenize(text)
+		// Few tokens have more than eight bytes.
+		if sample := prefix(text, 8*enough); len(sample) < len(text) {
+			part, err := m.tokens(sample)
+			if err != nil {
+				return nil, err
+			}
+			if n := len(tokens) + len(part); n > enough {
+				return nil, m.tooLong(n)
+			}
+		}
+		part, err := m.tokens(text)
 		if err != nil {
-			return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
+			return nil, err
 		}
 		tokens = append(tokens, part...)
+		if len(tokens) > enough && i < len(pieces)-1 {
+			return nil, m.tooLong(len(tokens))
+		}
 	}
 	if m.vocab.addBOS && m.vocab.bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.bos) {
 		tokens = append([]int32{m.vocab.bos}, tokens...)
 	}
 	return tokens, nil
+}
+
+func (m *Model) tokens(text string) ([]int32, error) {
+	tokens, err := m.tokenize(text)
+	if err != nil {
+		return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
+	}
+	return tokens, nil
+}
+
+// tooLong is the error for a prompt with at least n tokens.
+func (m *Model) tooLong(n int) *engine.Error {
+	err := engine.Errorf(engine.CodeContextLength,
+		"The prompt is too long: it has more than %d tokens, and the model's context is %d tokens.", n, m.info.Context).
+		At(engine.Place{Field: engine.FieldMessages})
+	err.Tokens, err.Limit = n, m.info.Context
+	return err
+}
+
+// prefix is the first n bytes of text, or fewer, so that they end with a
+// whole character.
+func prefix(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
 }
 
 // Close frees the model.
