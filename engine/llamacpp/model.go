@@ -92,39 +92,28 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 	var tokens []int32
 	enough := 2 * m.info.Context
 	pieces := m.vocab.pieces(prompt.Spans)
-	for i, text := range pieces {
+	for len(pieces) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, engine.AsError(err)
 		}
-		// Few tokens have more than eight bytes.
-		if sample := prefix(text, 8*enough); len(sample) < len(text) {
-			part, err := m.tokens(sample)
-			if err != nil {
-				return nil, err
-			}
-			if n := len(tokens) + len(part); n > enough {
-				return nil, m.tooLong(n)
-			}
+		// llama.cpp's time grows with the square of a text's length. Few
+		// tokens have more than eight bytes, so what is cut here is too long
+		// or a desert of blanks, where a cut does no harm.
+		text := prefix(pieces[0], 8*enough)
+		if pieces[0] = pieces[0][len(text):]; pieces[0] == "" {
+			pieces = pieces[1:]
 		}
-		part, err := m.tokens(text)
+		part, err := m.tokenize(text)
 		if err != nil {
-			return nil, err
+			return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
 		}
 		tokens = append(tokens, part...)
-		if len(tokens) > enough && i < len(pieces)-1 {
+		if len(tokens) > enough && len(pieces) > 0 {
 			return nil, m.tooLong(len(tokens))
 		}
 	}
 	if m.vocab.addBOS && m.vocab.bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.bos) {
 		tokens = append([]int32{m.vocab.bos}, tokens...)
-	}
-	return tokens, nil
-}
-
-func (m *Model) tokens(text string) ([]int32, error) {
-	tokens, err := m.tokenize(text)
-	if err != nil {
-		return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
 	}
 	return tokens, nil
 }
