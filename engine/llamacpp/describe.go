@@ -40,18 +40,19 @@ func inspect(path string) (*gguf, error) {
 }
 
 func inspectPart(path string) (*gguf, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	stat, err := f.Stat()
+	// Asked before it is opened: opening a named pipe waits for a writer.
+	stat, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if !stat.Mode().IsRegular() {
 		return nil, fmt.Errorf("not a file")
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	return readGGUF(f, stat.Size())
 }
 
