@@ -28,6 +28,9 @@ const (
 	// grace is how long running requests may go on after a signal.
 	grace = 10 * time.Second
 
+	// farewell is how long requests that were cut off may take to say so.
+	farewell = time.Second
+
 	// headerTimeout is how long a client may take to send its headers. There
 	// is none for bodies and replies: both may take as long as they need.
 	headerTimeout = 10 * time.Second
@@ -151,17 +154,25 @@ func serve(ctx context.Context, args []string, env environment) error {
 	if err := greet(ctx, env.stdout, l.Addr(), e, o); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return serveHTTP(ctx, l, handler, log)
+	return (&service{handler: handler, grace: grace, cutOff: closeEngine, log: log}).serve(ctx, l)
 }
 
-// serveHTTP serves until ctx ends, and then for as long as requests run, but
-// no longer than grace.
-func serveHTTP(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
+// service is what listens: the handler, and how it comes to its end.
+type service struct {
+	handler http.Handler
+	grace   time.Duration // how long running requests may go on
+	cutOff  func()        // ends the requests that run even then, with an error that their clients see
+	log     *slog.Logger
+}
+
+// serve serves until ctx ends, and then for as long as requests run, but not
+// much longer than the grace.
+func (s *service) serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
-		Handler:           handler,
+		Handler:           s.handler,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
@@ -170,14 +181,23 @@ func serveHTTP(ctx context.Context, l net.Listener, handler http.Handler, log *s
 		return err
 	case <-ctx.Done():
 	}
-	log.Info("shutting down")
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-	defer cancel()
-	if err := server.Shutdown(ending); err != nil {
-		log.Warn("requests were cut off", "after", grace)
-		return server.Close()
+	s.log.Info("shutting down")
+	if shutDown(ctx, server, s.grace) == nil {
+		return nil
 	}
-	return nil
+	s.log.Warn("requests were cut off", "after", s.grace)
+	s.cutOff()
+	if shutDown(ctx, server, farewell) == nil {
+		return nil
+	}
+	return server.Close()
+}
+
+// shutDown waits until no request runs, though ctx has ended.
+func shutDown(ctx context.Context, server *http.Server, limit time.Duration) error {
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	return server.Shutdown(ending)
 }
 
 // openEngine makes the engine of everything that o names.

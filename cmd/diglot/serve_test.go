@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/runner"
@@ -234,6 +235,47 @@ func TestTrace(t *testing.T) {
 
 // TestKilledRunner kills the process of a model while it answers: a client
 // of each style gets its style's error frame, and the next request works.
+// TestCutOff has a reply that never ends: after the grace its client is told
+// why it gets no more.
+func TestCutOff(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [first], finish: stall}]}}`)
+	for _, style := range styles {
+		t.Run(style.name, func(t *testing.T) {
+			log := slog.New(slog.DiscardHandler)
+			e, err := runner.New(t.Context(), runner.Config{Log: log, Models: []runner.Model{{
+				Name: "m", Command: []string{os.Args[0], "scripted", script},
+			}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			handler, err := handlers.New(handlers.Config{Engine: e, Log: log})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			ended := make(chan error, 1)
+			s := service{handler: handler, grace: time.Millisecond, cutOff: func() { _ = e.Close() }, log: log}
+			go func() { ended <- s.serve(ctx, l) }()
+			body := bufio.NewReader(post(t, "http://"+l.Addr().String()+style.path, fmt.Sprintf(style.body, "hello")).Body)
+			readUntil(t, body, "first")
+			stop()
+			rest, err := io.ReadAll(body)
+			if err != nil || !strings.Contains(string(rest), style.crash) || !strings.Contains(string(rest), "shutting down") {
+				t.Errorf("error %v after:\n%s", err, rest)
+			}
+			if err := <-ended; err != nil {
+				t.Errorf("the server ended with %v", err)
+			}
+		})
+	}
+}
+
 func TestKilledRunner(t *testing.T) {
 	script := write(t, "script.yaml", `
 models:
