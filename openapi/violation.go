@@ -38,7 +38,7 @@ type Violation struct {
 // Param is the place with indexes in brackets: messages[0].content.
 func (v *Violation) Param() string {
 	var b strings.Builder
-	for i, token := range v.Pointer {
+	for i, token := range v.place() {
 		switch {
 		case isIndex(token):
 			b.WriteString("[" + token + "]")
@@ -52,7 +52,29 @@ func (v *Violation) Param() string {
 }
 
 // Path is the place with dots alone: messages.0.content.
-func (v *Violation) Path() string { return strings.Join(v.Pointer, ".") }
+func (v *Violation) Path() string { return strings.Join(v.place(), ".") }
+
+// No document nests deeper or has longer names than this; a client's own
+// JSON may, and an error need not repeat it.
+const (
+	maxTokens = 32
+	maxToken  = 64 // bytes
+)
+
+// place is the pointer, shortened to be read.
+func (v *Violation) place() []string {
+	var tokens []string
+	for i, token := range v.Pointer {
+		if i == maxTokens {
+			return append(tokens, "…")
+		}
+		if len(token) > maxToken {
+			token = strings.ToValidUTF8(token[:maxToken], "") + "…"
+		}
+		tokens = append(tokens, token)
+	}
+	return tokens
+}
 
 // note adds the sentence of a mark.
 func (v *Violation) note(sentence string) *Violation {
