@@ -66,9 +66,21 @@ type Error struct {
 	Err        error
 }
 
-// Errorf makes an Error whose message is for the client.
+// Errorf makes an Error whose message is for the client. A message that
+// quotes a client at length is cut.
 func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Message: cut(fmt.Sprintf(format, args...))}
+}
+
+// maxMessage is the most bytes of a message: names that a client made up may
+// have megabytes, and need not come back to it, or go to the log.
+const maxMessage = 1000
+
+func cut(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
 }
 
 // At says where in the request the error is.

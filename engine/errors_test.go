@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -37,5 +39,14 @@ func TestAsError(t *testing.T) {
 	}
 	if engine.AsError(nil) != nil {
 		t.Error("AsError(nil) is not nil")
+	}
+}
+
+func TestErrorfCuts(t *testing.T) {
+	for _, name := range []string{strings.Repeat("a", 1<<20), strings.Repeat("ä", 1<<20)} {
+		got := engine.Errorf(engine.CodeModelNotFound, "No %s.", name).Message
+		if len(got) > 1010 || !utf8.ValidString(got) || !strings.HasSuffix(got, "…") {
+			t.Errorf("a message of %d bytes, ending with %q", len(got), got[len(got)-10:])
+		}
 	}
 }
