@@ -12,7 +12,9 @@ import (
 
 const (
 	// failureMemory is how long requests are answered with the error of the
-	// last load before another one is tried.
+	// last load before another one is tried. A crash is no such error: what
+	// was killed from outside may well load the next time, and crashes in a
+	// row are spaced by crashDelay.
 	failureMemory = 5 * time.Second
 
 	// freeCrashes is how many crashes in a row start a new process at once.
@@ -50,7 +52,7 @@ func (l *launch) over() bool {
 		return false
 	}
 	if l.err != nil {
-		return time.Since(l.failed) > failureMemory
+		return l.err.Code == engine.CodeEngineCrashed || time.Since(l.failed) > failureMemory
 	}
 	return l.process.hasExited()
 }
