@@ -53,7 +53,7 @@ func newFormats() map[string]Node {
 		}
 		inner, err := stringPattern.search(tree)
 		if err != nil {
-			panic("grammar: format " + name + ": " + err.Error())
+			panic("grammar: format " + name + ": " + err.Error()) // the same
 		}
 		all[name] = &ref{&rule{body: quoted(inner)}}
 	}
