@@ -13,6 +13,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	// llama.cpp itself. Its Go package one level up would add what this
@@ -142,6 +143,7 @@ type session struct {
 	memory     C.llama_memory_t
 	batch      C.struct_llama_batch
 	pool       C.ggml_threadpool_t
+	worker     *worker
 	interrupts flag
 	size       int // of the vocabulary
 	rows       int // of the batch
@@ -180,9 +182,16 @@ func newSession(w *weights, c sessionConfig) *session {
 		interrupts.free()
 		return nil
 	}
+	worker := newWorker(ctx)
+	if worker == nil {
+		C.llama_free(ctx)
+		interrupts.free()
+		return nil
+	}
 	pool := newThreads(c.governor.most)
 	C.llama_attach_threadpool(ctx, pool, nil)
 	return &session{
+		worker:     worker,
 		ctx:        ctx,
 		memory:     C.llama_get_memory(ctx),
 		batch:      C.llama_batch_init(C.int32_t(c.rows), 0, 1),
@@ -209,6 +218,7 @@ func newThreads(n int) C.ggml_threadpool_t {
 }
 
 func (s *session) free() {
+	s.worker.free()
 	C.llama_batch_free(s.batch)
 	C.llama_free(s.ctx)
 	C.ggml_threadpool_free(s.pool)
@@ -232,9 +242,9 @@ func (s *session) decode(batch []entry) decoded {
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
-	threads := C.int32_t(s.governor.threads())
+	threads := C.int32_t(s.governor.threads(time.Now()))
 	C.llama_set_n_threads(s.ctx, threads, threads)
-	switch C.shim_decode(s.ctx, s.batch) {
+	switch s.worker.decode(s.batch) {
 	case 0:
 		return decodedAll
 	case 1:

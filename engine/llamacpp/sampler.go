@@ -69,18 +69,13 @@ func (s *sampler) next(logits []float32) (choice, error) {
 	if s.finished() {
 		return choice{end: true}, nil
 	}
-	likely := largest(logits)
-	if likely < 0 {
+	probabilities := s.probabilities(logits)
+	s.adjust(logits)
+	first, second := s.random.Float64(), s.random.Float64()
+	token := s.pick(logits, first)
+	if token < 0 {
 		return choice{}, errNoLogits
 	}
-	probabilities := s.probabilities(logits, likely)
-	if s.adjust(logits) {
-		if likely = largest(logits); likely < 0 {
-			return choice{}, errNoLogits
-		}
-	}
-	first, second := s.random.Float64(), s.random.Float64()
-	token := s.pick(logits, likely, first)
 	if s.constraint != nil && !s.allows(token) {
 		var err error
 		if token, err = s.pickAllowed(logits, second); err != nil {
@@ -115,31 +110,34 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 	return c, nil
 }
 
-// adjust applies bias and penalties, which touch few tokens, and reports
-// whether there were any.
-func (s *sampler) adjust(logits []float32) bool {
+// adjust applies bias and penalties, which touch few tokens.
+func (s *sampler) adjust(logits []float32) {
 	for token, bias := range s.settings.LogitBias {
 		logits[token] += float32(bias)
 	}
 	for token, n := range s.counts {
 		logits[token] -= float32(float64(n)*s.settings.FrequencyPenalty + s.settings.PresencePenalty)
 	}
-	return len(s.settings.LogitBias)+len(s.counts) > 0
 }
 
-// pick chooses among all tokens, of which likely is the likeliest.
-func (s *sampler) pick(logits []float32, likely int32, u float64) int32 {
+// pick chooses among all tokens; -1 where all logits are NaN or minus
+// infinity.
+func (s *sampler) pick(logits []float32, u float64) int32 {
+	if s.settings.Temperature > 0 && s.settings.TopK > 0 {
+		return s.draw(s.nucleus(logits), u) // needs no look at all logits for the largest
+	}
+	likely := largest(logits)
 	switch {
-	case s.settings.Temperature == 0:
+	case likely < 0 || s.settings.Temperature == 0:
 		return likely
-	case s.settings.TopK == 0 && s.settings.TopP >= 1 && s.settings.MinP <= 0:
+	case s.settings.TopP >= 1 && s.settings.MinP <= 0:
 		return s.pickAny(logits, likely, u)
 	}
-	return s.draw(s.nucleus(logits, likely), u)
+	return s.draw(s.nucleus(logits), u)
 }
 
 // nucleus returns what top_k, top_p and min_p leave, likeliest first.
-func (s *sampler) nucleus(logits []float32, likely int32) []candidate {
+func (s *sampler) nucleus(logits []float32) []candidate {
 	if k := s.settings.TopK; k > 0 {
 		s.buf = top(logits, k, s.buf)
 		return s.truncate(s.buf, weight(s.buf))
@@ -148,7 +146,8 @@ func (s *sampler) nucleus(logits []float32, likely int32) []candidate {
 	// decide where to stop.
 	total := 1.0
 	if s.settings.TopP < 1 {
-		total = math.Exp(logSum(logits, logits[likely]) - float64(logits[likely]))
+		largest := logits[largest(logits)]
+		total = math.Exp(logSum(logits, largest) - float64(largest))
 	}
 	for n := 128; ; n *= 8 {
 		s.buf = top(logits, n, s.buf)
@@ -185,8 +184,12 @@ func weight(ordered []candidate) float64 {
 	return sum
 }
 
-// draw chooses among ordered candidates, at temperature.
+// draw chooses among ordered candidates, at temperature; -1 where there are
+// none.
 func (s *sampler) draw(ordered []candidate, u float64) int32 {
+	if len(ordered) == 0 {
+		return -1
+	}
 	if s.settings.Temperature == 0 {
 		return ordered[0].token
 	}
@@ -255,9 +258,13 @@ type probabilities struct {
 }
 
 // probabilities are nil where the request did not ask for them.
-func (s *sampler) probabilities(logits []float32, likely int32) *probabilities {
+func (s *sampler) probabilities(logits []float32) *probabilities {
 	if s.logprobs == nil {
 		return nil
+	}
+	likely := largest(logits)
+	if likely < 0 {
+		return nil // nor will there be a token
 	}
 	p := &probabilities{all: logits, sum: logSum(logits, logits[likely]), logits: map[int32]float32{}}
 	for token := range s.settings.LogitBias {

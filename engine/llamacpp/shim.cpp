@@ -3,8 +3,14 @@
 #include "shim.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
 
 // In log.go.
 extern "C" void llamacppLog(uintptr_t handle, int32_t level, char * text);
@@ -71,6 +77,62 @@ int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch) {
         llama_synchronize(ctx);
         return result;
     }, SHIM_THREW);
+}
+
+struct shim_worker {
+    struct llama_context * ctx;
+    int32_t pipe;
+    struct llama_batch batch;
+    bool wanted = false;
+    bool ended = false;
+    std::mutex mutex;
+    std::condition_variable signal;
+    std::thread thread;
+
+    void run() {
+        for (;;) {
+            {
+                std::unique_lock<std::mutex> lock(mutex);
+                signal.wait(lock, [&] { return wanted || ended; });
+                if (ended) {
+                    return;
+                }
+                wanted = false;
+            }
+            const int32_t result = shim_decode(ctx, batch);
+            while (write(pipe, &result, sizeof result) < 0 && errno == EINTR) {
+            }
+        }
+    }
+};
+
+struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe) {
+    return guarded([&] {
+        auto worker = std::make_unique<shim_worker>();
+        worker->ctx = ctx;
+        worker->pipe = pipe;
+        worker->thread = std::thread(&shim_worker::run, worker.get());
+        return worker.release();
+    }, static_cast<shim_worker *>(nullptr));
+}
+
+void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch) {
+    {
+        std::lock_guard<std::mutex> lock(worker->mutex);
+        worker->batch = batch;
+        worker->wanted = true;
+    }
+    worker->signal.notify_one();
+}
+
+void shim_worker_free(struct shim_worker * worker) {
+    {
+        std::lock_guard<std::mutex> lock(worker->mutex);
+        worker->ended = true;
+    }
+    worker->signal.notify_one();
+    worker->thread.join();
+    delete worker;
 }
 
 int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity) {

@@ -23,6 +23,13 @@ struct llama_model * shim_load(const char * path, int32_t * cancel);
 // raised.
 struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt);
 
+// A worker is a thread that calls shim_decode. It writes what each call
+// returned, an int32_t, to a pipe. NULL: there is no thread to be had.
+struct shim_worker;
+struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe);
+void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch);
+void shim_worker_free(struct shim_worker * worker);
+
 int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);
 int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity);

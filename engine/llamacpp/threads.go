@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
+	"time"
 )
 
 // Threads. llama.cpp's threads wait for each other in a busy loop, hundreds
@@ -48,56 +47,58 @@ func countCores(cpuinfo []byte) int {
 }
 
 // governor decides how many threads compute the next step: as many as there
-// are cores that nobody else uses, as a moving average.
+// are cores that other programs leave free, as a moving average.
 type governor struct {
-	most  int     // threads
-	cores int     // of the machine
-	busy  float64 // cores that others use, on average
-	fixed bool    // the operator chose
+	most  int  // threads
+	cores int  // that this process may use
+	fixed bool // the operator chose
+
+	last cpuTime
+	at   time.Time // of last
+	busy float64   // cores that others use, on average
 }
 
 func newGovernor(o Options) *governor {
 	return &governor{most: o.Threads, cores: runtime.NumCPU(), fixed: o.fixedThreads}
 }
 
-// weightOfNow is the share of one look in the average: about thirty steps
-// decide.
-const weightOfNow = 0.05
+const (
+	// lookEvery is how long the machine is watched for one look: the kernel
+	// counts in hundredths of a second.
+	lookEvery = 250 * time.Millisecond
 
-// threads looks at the machine. It is called between steps, when of this
-// process only the caller runs.
-func (g *governor) threads() int {
+	// weightOfNow is the share of one look in the average: a second or two
+	// decide.
+	weightOfNow = 0.25
+)
+
+// threads is called between steps.
+func (g *governor) threads(now time.Time) int {
 	if g.fixed || g.most == 1 {
 		return g.most
 	}
-	loadavg, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return g.most
+	passed := now.Sub(g.at)
+	if passed < lookEvery {
+		return g.free()
 	}
-	running, ok := runningThreads(string(loadavg))
+	t, ok := readCPUTime()
 	if !ok {
 		return g.most
 	}
-	return g.see(running - 1)
-}
-
-// see takes one look into the average, where others is how many threads of
-// others run or want to.
-func (g *governor) see(others int) int {
-	g.busy += (float64(max(others, 0)) - g.busy) * weightOfNow
-	free := g.cores - int(g.busy+0.5)
-	return min(max(free, 1), g.most)
-}
-
-// runningThreads reads the fourth field of /proc/loadavg, "running/all".
-func runningThreads(loadavg string) (int, bool) {
-	fields := strings.Fields(loadavg)
-	if len(fields) < 4 {
-		return 0, false
+	if passed < 4*lookEvery { // else there was a pause, which says nothing of now
+		g.see(float64(t.others-g.last.others) / ticksPerSecond / passed.Seconds())
 	}
-	running, _, _ := strings.Cut(fields[3], "/")
-	n, err := strconv.Atoi(running)
-	return n, err == nil
+	g.last, g.at = t, now
+	return g.free()
+}
+
+// see takes one look into the average: how many cores others used.
+func (g *governor) see(others float64) {
+	g.busy += (max(others, 0) - g.busy) * weightOfNow
+}
+
+func (g *governor) free() int {
+	return min(max(g.cores-int(g.busy+0.5), 1), g.most)
 }
 
 // DefaultThreads is how many threads compute where nothing is said.

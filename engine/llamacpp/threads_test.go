@@ -1,6 +1,11 @@
 package llamacpp
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestCountCores(t *testing.T) {
 	for _, tt := range []struct {
@@ -17,19 +22,52 @@ func TestCountCores(t *testing.T) {
 	}
 }
 
-func TestRunningThreads(t *testing.T) {
+func TestAllowedCPUs(t *testing.T) {
 	for _, tt := range []struct {
-		loadavg string
-		want    int
-		ok      bool
+		name, status string
+		want         map[int]bool
+		ok           bool
 	}{
-		{"9.05 6.18 3.00 12/345 6789\n", 12, true},
-		{"0.00 0.00 0.00", 0, false},
-		{"a b c d e", 0, false},
+		{"one range", "Name:\tx\nCpus_allowed_list:\t0-2\nMems:\t0\n", map[int]bool{0: true, 1: true, 2: true}, true},
+		{"single ones and ranges", "Cpus_allowed_list:\t1,4-5\n", map[int]bool{1: true, 4: true, 5: true}, true},
+		{"absent", "Name:\tx\n", nil, false},
+		{"nonsense", "Cpus_allowed_list:\tall\n", nil, false},
 	} {
-		if got, ok := runningThreads(tt.loadavg); got != tt.want || ok != tt.ok {
-			t.Errorf("%q: %d, %v", tt.loadavg, got, ok)
+		got, ok := allowedCPUs([]byte(tt.status))
+		if diff := cmp.Diff(tt.want, got); diff != "" || ok != tt.ok {
+			t.Errorf("%s: ok %v, (-want +got)\n%s", tt.name, ok, diff)
 		}
+	}
+}
+
+func TestOwnTicks(t *testing.T) {
+	const stat = "42 (a ) b) S 1 2 3 4 5 6 7 8 9 10 700 55 0 0 20 0\n"
+	if got, ok := ownTicks([]byte(stat)); got != 755 || !ok {
+		t.Errorf("got %d, %v", got, ok)
+	}
+	if _, ok := ownTicks([]byte("42 (x) S 1")); ok {
+		t.Error("a short line was taken")
+	}
+}
+
+func TestBusyTicks(t *testing.T) {
+	const stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 4 1000 1000 8 16 1000 0 0\ncpu1 32 0 0 0 0 0 0 0 0 0\ncpu2 64 0 0 0 0 0 0 0 0 0\nintr 1\n"
+	if got := busyTicks([]byte(stat), map[int]bool{0: true, 2: true}); got != 1+2+4+8+16+64 {
+		t.Errorf("got %d", got)
+	}
+}
+
+func TestReadCPUTime(t *testing.T) {
+	before, ok := readCPUTime()
+	if !ok {
+		if runtime.GOOS == "linux" {
+			t.Error("no times on Linux")
+		}
+		return
+	}
+	after, _ := readCPUTime()
+	if after.others < before.others-1 { // the two files are read one after the other
+		t.Errorf("others went from %d to %d ticks", before.others, after.others)
 	}
 }
 
@@ -37,22 +75,21 @@ func TestGovernor(t *testing.T) {
 	g := &governor{most: 4, cores: 8}
 	for _, tt := range []struct {
 		name   string
-		others int
+		others float64
 		looks  int
 		want   int
 	}{
 		{"idle", 0, 10, 4},
-		{"one spike", 20, 1, 4},
-		{"half busy", 4, 200, 4},
-		{"busier", 6, 200, 2},
-		{"overloaded", 30, 200, 1},
-		{"idle again", 0, 200, 4},
+		{"one spike", 8, 1, 4},
+		{"half busy", 4, 20, 4},
+		{"busier", 6, 20, 2},
+		{"overloaded", 30, 20, 1},
+		{"idle again", 0, 40, 4},
 	} {
-		got := 0
 		for range tt.looks {
-			got = g.see(tt.others)
+			g.see(tt.others)
 		}
-		if got != tt.want {
+		if got := g.free(); got != tt.want {
 			t.Errorf("%s: %d threads, want %d", tt.name, got, tt.want)
 		}
 	}

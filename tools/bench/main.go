@@ -56,7 +56,7 @@ func parse(args []string) (config, error) {
 	model := flags.String("model", "", "`NAME=FILE` of the model")
 	flags.StringVar(&c.server, "server", "bin/diglot", "the program to measure through HTTP; empty: none")
 	flags.IntVar(&c.threads, "threads", 0, "threads that compute; 0: one for each physical core")
-	flags.IntVar(&c.rounds, "rounds", 5, "how often everything is measured")
+	flags.IntVar(&c.rounds, "rounds", 5, "how often clients are measured; streams, which are short, four times as often")
 	flags.IntVar(&c.tokens, "tokens", 128, "length of a stream")
 	if err := flags.Parse(args); err != nil {
 		return c, err
@@ -120,8 +120,21 @@ func (b *bench) time(name string, f func() error) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// best is the smallest value of the rounds: other load on the machine only
-// ever adds.
-func (b *bench) best(name string) float64 { return slices.Min(b.samples[name]) }
+// median is the middle one of the rounds.
+func (b *bench) median(name string) float64 { return median(b.samples[name]) }
 
-func (b *bench) ratio(name, base string) float64 { return b.best(name) / b.best(base) }
+// ratio is the middle one of the rounds' ratios: what is compared was
+// measured within seconds.
+func (b *bench) ratio(name, base string) float64 {
+	ratios := slices.Clone(b.samples[name])
+	for i, value := range b.samples[base] {
+		ratios[i] /= value
+	}
+	return median(ratios)
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

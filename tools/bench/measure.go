@@ -36,12 +36,17 @@ func (b *bench) measure(ctx context.Context) error {
 	if b.llamaBench != "" {
 		streams = append(streams, b.peerStream)
 	}
-	for _, group := range [][]func(context.Context, int) error{streams, clients} {
-		for round := range b.rounds {
-			for _, step := range group {
-				if err := step(ctx, round); err != nil {
-					return err
-				}
+	if err := b.repeat(ctx, 4*b.rounds, streams); err != nil {
+		return err
+	}
+	return b.repeat(ctx, b.rounds, clients)
+}
+
+func (b *bench) repeat(ctx context.Context, rounds int, steps []func(context.Context, int) error) error {
+	for round := range rounds {
+		for _, step := range steps {
+			if err := step(ctx, round); err != nil {
+				return err
 			}
 		}
 	}
@@ -204,22 +209,22 @@ func (b *bench) clients(ctx context.Context, name string, round int, ask func(co
 	})
 }
 
-// report prints the best of the rounds and what the project promises beside them.
+// report prints the middle of the rounds and what the project promises beside them.
 func (b *bench) report(out io.Writer) {
-	fmt.Fprintf(out, "%s, %d threads, best of %d rounds\n\n", b.name, b.threads, b.rounds)
+	fmt.Fprintf(out, "%s, %d threads, middle one of %d rounds\n\n", b.name, b.threads, b.rounds)
 	fmt.Fprintf(out, "one stream, ms per token\n")
-	fmt.Fprintf(out, "  %-14s %8.2f\n", "bare C loop", b.best("bare"))
+	fmt.Fprintf(out, "  %-14s %8.2f\n", "bare C loop", b.median("bare"))
 	for _, name := range []string{"engine", "HTTP", "llama-bench"} {
 		if len(b.samples[name]) > 0 {
-			fmt.Fprintf(out, "  %-14s %8.2f   %.3f of bare%s\n", name, b.best(name), b.ratio(name, "bare"), promise(name))
+			fmt.Fprintf(out, "  %-14s %8.2f   %.3f of bare%s\n", name, b.median(name), b.ratio(name, "bare"), promise(name))
 		}
 	}
-	fmt.Fprintf(out, "\nchoosing tokens: %.1f %% of computing them (at most 5)\n\n", 100*b.best("choosing"))
+	fmt.Fprintf(out, "\nchoosing tokens: %.1f %% of computing them (at most 5)\n\n", 100*b.median("choosing"))
 	fmt.Fprintf(out, "%d clients with one prefix of %d tokens, %d tokens each, against 1\n", clients, prefixTokens, clientTokens)
 	for _, name := range []string{"engine", "HTTP"} {
 		many, one := name+": 8 clients", name+": 1 client"
 		if len(b.samples[many]) > 0 {
-			fmt.Fprintf(out, "  %-14s %8.0f ms and %8.0f ms: %.2f times (below 1.6)\n", name, b.best(many), b.best(one), b.ratio(many, one))
+			fmt.Fprintf(out, "  %-14s %8.0f ms and %8.0f ms: %.2f times (below 1.6)\n", name, b.median(many), b.median(one), b.ratio(many, one))
 		}
 	}
 }
