@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -73,6 +74,9 @@ func parse(args []string) (config, error) {
 }
 
 func run(ctx context.Context, c config, out io.Writer) error {
+	// As in the process of a model, and so that the client takes little of
+	// the cores whose use is measured.
+	runtime.GOMAXPROCS(1)
 	options := llamacpp.Options{Path: c.path, Threads: c.threads}
 	bare, err := llamacpp.OpenBare(options)
 	if err != nil {
