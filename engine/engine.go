@@ -6,15 +6,27 @@ import (
 	"time"
 )
 
-// Engine answers requests. Implementations are safe for concurrent use.
+// Engine answers requests. Implementations are safe for concurrent use. What
+// a model cannot do is an [Error] that says so. Errors are of type *Error.
 type Engine interface {
 	// Models lists what can be asked for, sorted by name.
 	Models(ctx context.Context) ([]Model, error)
 
 	// Generate answers req. The sequence follows the grammar in the package
-	// comment. Errors are of type *Error. Ending the iteration early, or
+	// comment. Ending the iteration early, or
 	// canceling ctx, frees what the request holds within one decode step.
 	Generate(ctx context.Context, req *Request) iter.Seq2[Event, error]
+
+	// Count says how many tokens the prompt of req has: what Generate would
+	// report as PromptTokens. Nothing is generated.
+	Count(ctx context.Context, req *Request) (int, error)
+
+	// Embed turns texts into vectors.
+	Embed(ctx context.Context, req *EmbeddingRequest) (*Embeddings, error)
+
+	// GenerateImages draws req.Choices pictures, each with Data and MediaType.
+	// A model that draws none is an error with [CodeModelNotFound].
+	GenerateImages(ctx context.Context, req *ImageRequest) ([]Image, error)
 }
 
 // Model describes one model that an Engine serves.

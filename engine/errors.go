@@ -30,7 +30,7 @@ const (
 	CodeEngineCrashed    Code = "engine_crashed"     // the model's process died
 )
 
-// Field names a part of a [Request]; a style maps it to its own parameter.
+// Field names a part of a request; a style maps it to its own parameter.
 type Field string
 
 // The closed list of fields that an engine complains about.
@@ -42,12 +42,17 @@ const (
 	FieldFormat     Field = "format"
 	FieldLogitBias  Field = "logit_bias"
 	FieldMaxTokens  Field = "max_tokens"
+	FieldPrompt     Field = "prompt" // of a [Request] or an [ImageRequest]
+	FieldSuffix     Field = "suffix"
+	FieldInput      Field = "input" // of an [EmbeddingRequest]
+	FieldDimensions Field = "dimensions"
+	FieldSize       Field = "size" // of an [ImageRequest]
 )
 
-// Place points into a [Request].
+// Place points into a request.
 type Place struct {
 	Field Field
-	Index int    // of the message or tool; 0 elsewhere
+	Index int    // of the message, tool or input; 0 elsewhere
 	Path  string // below it: a JSON pointer into a schema, or empty
 }
 

@@ -11,6 +11,7 @@ type Start struct {
 	PromptTokens int
 	Prompt       string  // as rendered, for traces
 	Unenforced   []Place // parts of tool schemas that the grammar cannot enforce
+	Dropped      int     // messages left out because of [Request.Truncate]
 }
 
 // BlockKind says what a block holds.
@@ -92,7 +93,8 @@ type Usage struct {
 }
 
 // TokenLogprob is one token and the natural logarithm of its probability
-// before any sampling step.
+// before any sampling step; NaN for the first token of an echoed prompt, which
+// nothing precedes.
 type TokenLogprob struct {
 	Token   []byte // may be a part of a character
 	Logprob float64

@@ -29,16 +29,52 @@ func (m Mux) Models(ctx context.Context) ([]Model, error) {
 
 // Generate implements [Engine].
 func (m Mux) Generate(ctx context.Context, req *Request) iter.Seq2[Event, error] {
+	e, err := m.find(ctx, req.Model)
+	if err != nil {
+		return failure(AsError(err))
+	}
+	return e.Generate(ctx, req)
+}
+
+// Count implements [Engine].
+func (m Mux) Count(ctx context.Context, req *Request) (int, error) {
+	e, err := m.find(ctx, req.Model)
+	if err != nil {
+		return 0, err
+	}
+	return e.Count(ctx, req)
+}
+
+// Embed implements [Engine].
+func (m Mux) Embed(ctx context.Context, req *EmbeddingRequest) (*Embeddings, error) {
+	e, err := m.find(ctx, req.Model)
+	if err != nil {
+		return nil, err
+	}
+	return e.Embed(ctx, req)
+}
+
+// GenerateImages implements [Engine].
+func (m Mux) GenerateImages(ctx context.Context, req *ImageRequest) ([]Image, error) {
+	e, err := m.find(ctx, req.Model)
+	if err != nil {
+		return nil, err
+	}
+	return e.GenerateImages(ctx, req)
+}
+
+// find returns the engine that lists the model.
+func (m Mux) find(ctx context.Context, model string) (Engine, error) {
 	for _, e := range m {
 		models, err := e.Models(ctx)
 		if err != nil {
-			return failure(AsError(err))
+			return nil, err
 		}
-		if slices.ContainsFunc(models, func(listed Model) bool { return SameModel(listed.Name, req.Model) }) {
-			return e.Generate(ctx, req)
+		if slices.ContainsFunc(models, func(listed Model) bool { return SameModel(listed.Name, model) }) {
+			return e, nil
 		}
 	}
-	return failure(ModelNotFound(req.Model))
+	return nil, ModelNotFound(model)
 }
 
 func failure(err *Error) iter.Seq2[Event, error] {

@@ -24,6 +24,16 @@ func (l lister) Generate(context.Context, *Request) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) { yield(Start{Prompt: l[0]}, nil) }
 }
 
+func (l lister) Count(context.Context, *Request) (int, error) { return len(l[0]), nil }
+
+func (l lister) Embed(context.Context, *EmbeddingRequest) (*Embeddings, error) {
+	return &Embeddings{PromptTokens: len(l[0])}, nil
+}
+
+func (l lister) GenerateImages(context.Context, *ImageRequest) ([]Image, error) {
+	return []Image{{MediaType: l[0]}}, nil
+}
+
 type unlistable struct{ lister }
 
 func (unlistable) Models(context.Context) ([]Model, error) {

@@ -2,11 +2,13 @@ package engine
 
 import "encoding/json"
 
-// Request is one chat-like generation, in neutral words. Pointers mean
-// "absent": a zero that a client sent is obeyed.
+// Request is one generation, in neutral words: the answer to a conversation,
+// or the continuation of a raw text. Pointers mean "absent": a zero that a
+// client sent is obeyed.
 type Request struct {
 	Model      string     // name as [Engine.Models] lists it
-	Messages   []Message  // at least one
+	Messages   []Message  // at least one, unless Prompt is set
+	Prompt     *Prompt    // continued as it is, without a template; then there are no messages and tools
 	Tools      []Tool     // in the client's order, names unique
 	ToolChoice ToolChoice // zero: the model decides
 	Sampling   Sampling
@@ -15,7 +17,17 @@ type Request struct {
 	Format     Format // zero: free text
 	Reasoning  Reasoning
 	Choices    int  // independent answers, at least 1
+	BestOf     int  // how many answers compete for the Choices places, by the mean logprob of their tokens; 0: no more than Choices
 	Logprobs   *int // nil: none; n: for each token of text, also its n likeliest alternatives
+	Truncate   bool // leave out the oldest turns of a conversation that is too long, instead of refusing it
+}
+
+// Prompt is a raw text, in which the spellings of control tokens count as
+// such.
+type Prompt struct {
+	Text   string
+	Suffix string // not empty: the answer is what stands between Text and this
+	Echo   bool    // the answer begins with Text
 }
 
 // Role says who speaks. System and developer turns may stand anywhere.

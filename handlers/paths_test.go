@@ -93,7 +93,10 @@ func TestPaths(t *testing.T) {
 }
 
 // zoo lists models whose names are hard to put into a path.
-type zoo struct{ names []string }
+type zoo struct {
+	engine.Engine // nothing else is asked
+	names         []string
+}
 
 func (z zoo) Models(context.Context) ([]engine.Model, error) {
 	var models []engine.Model
@@ -108,7 +111,7 @@ func (zoo) Generate(_ context.Context, req *engine.Request) iter.Seq2[engine.Eve
 }
 
 func TestModelNames(t *testing.T) {
-	h := newHandler(t, handlers.Config{Engine: zoo{[]string{"a b", "hf.co/org/Repo-GGUF:Q4", "lib/sub:tag", "m:latest", "x%2Fy", "é"}}})
+	h := newHandler(t, handlers.Config{Engine: zoo{names: []string{"a b", "hf.co/org/Repo-GGUF:Q4", "lib/sub:tag", "m:latest", "x%2Fy", "é"}}})
 	tests := []struct {
 		name, path, id string // no id: not found
 	}{
@@ -147,7 +150,7 @@ func TestModelNames(t *testing.T) {
 }
 
 func TestModelLists(t *testing.T) {
-	h := newHandler(t, handlers.Config{Engine: zoo{[]string{"a", "b", "c"}}})
+	h := newHandler(t, handlers.Config{Engine: zoo{names: []string{"a", "b", "c"}}})
 	const version = "Anthropic-Version"
 	tests := []struct {
 		name, path string

@@ -26,8 +26,9 @@ type step struct {
 
 // slow plays steps, and stops when the client leaves.
 type slow struct {
-	steps []step
-	ended chan struct{} // closed when the iteration is over
+	engine.Engine // nothing else is asked
+	steps         []step
+	ended         chan struct{} // closed when the iteration is over
 }
 
 func (slow) Models(context.Context) ([]engine.Model, error) { return nil, nil }
@@ -129,7 +130,7 @@ func TestSilence(t *testing.T) {
 		for _, style := range styles {
 			t.Run(tt.name+"/"+style.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					h := newHandler(t, handlers.Config{Engine: slow{tt.steps, make(chan struct{})}, Profile: tt.profile})
+					h := newHandler(t, handlers.Config{Engine: slow{steps: tt.steps, ended: make(chan struct{})}, Profile: tt.profile})
 					w, aborted := stream(t, h, style.path, style.stream)
 					want := tt.openAI
 					if style.name == "anthropic" {
@@ -179,7 +180,7 @@ func TestClientLeaves(t *testing.T) {
 		for name, body := range map[string]string{"whole": style.body, "streamed": style.stream} {
 			t.Run(style.name+"/"+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					e := slow{[]step{{event: x[0]}, {event: x[1]}, {wait: time.Hour, event: x[2]}}, make(chan struct{})}
+					e := slow{steps: []step{{event: x[0]}, {event: x[1]}, {wait: time.Hour, event: x[2]}}, ended: make(chan struct{})}
 					ctx, cancel := context.WithCancel(t.Context())
 					time.AfterFunc(10*time.Second, cancel)
 					start := time.Now()

@@ -62,6 +62,27 @@ func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	return []engine.Model{{Name: e.info.Name, Owner: e.info.Owner, Changed: e.info.Changed}}, nil
 }
 
+// Count implements [engine.Engine].
+func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
+	p, err := e.prepare(ctx, req)
+	if err != nil {
+		return 0, err
+	}
+	return len(p.prompt), nil
+}
+
+// Embed implements [engine.Engine].
+func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	return nil, engine.Errorf(engine.CodeUnsupported, "The model %s makes no embeddings.", req.Model).
+		At(engine.Place{Field: engine.FieldModel})
+}
+
+// GenerateImages implements [engine.Engine].
+func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	return nil, engine.Errorf(engine.CodeModelNotFound, "The model %s draws no images.", req.Model).
+		At(engine.Place{Field: engine.FieldModel})
+}
+
 // Generate answers req. See [engine.Engine].
 func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {

@@ -69,35 +69,84 @@ func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 			return
 		}
 		defer c.release(ctx, conn)()
-		c.activity.wait() // a process that stands still does not even say that the call arrived
-		_, err = conn.ask(call{Generate: toWire(req)})
-		c.activity.got()
-		if err != nil {
-			yield(nil, lost(ctx, err, false))
+		if err := c.begin(ctx, conn, call{Generate: toWire(req)}); err != nil {
+			yield(nil, err)
 			return
 		}
 		for {
-			c.activity.wait()
-			r, err := conn.receive()
-			c.activity.got()
+			r, err := c.next(ctx, conn)
 			switch {
-			case ctx.Err() != nil: // though the reply may be in the buffers
-				yield(nil, engine.AsError(ctx.Err()))
-				return
 			case err != nil:
-				yield(nil, lost(ctx, err, true))
-				return
-			case r.Err != nil:
-				yield(nil, r.Err.err())
+				yield(nil, err)
 				return
 			case r.Last:
 				return
-			case r.Event == nil: // a beat
-				continue
 			}
 			if !yield(r.Event, nil) {
 				return
 			}
+		}
+	}
+}
+
+// Count implements [engine.Engine].
+func (c *Client) Count(ctx context.Context, req *engine.Request) (int, error) {
+	r, err := c.ask(ctx, call{Count: toWire(req)})
+	return r.Count, err
+}
+
+// Embed implements [engine.Engine].
+func (c *Client) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	r, err := c.ask(ctx, call{Embed: req})
+	return r.Embeddings, err
+}
+
+// GenerateImages implements [engine.Engine].
+func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	r, err := c.ask(ctx, call{Images: req})
+	return r.Images, err
+}
+
+// ask makes a call that is answered at once and returns its last reply.
+func (c *Client) ask(ctx context.Context, question call) (reply, error) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		return reply{}, unreachable(ctx, err)
+	}
+	defer c.release(ctx, conn)()
+	if err := c.begin(ctx, conn, question); err != nil {
+		return reply{}, err
+	}
+	return c.next(ctx, conn)
+}
+
+// begin sends a call and waits until it has arrived.
+func (c *Client) begin(ctx context.Context, conn *clientConn, question call) error {
+	c.activity.wait() // a process that stands still does not even say that the call arrived
+	_, err := conn.ask(question)
+	c.activity.got()
+	if err != nil {
+		return lost(ctx, err, false)
+	}
+	return nil
+}
+
+// next returns the next reply that is not a beat. One that tells of an error
+// is returned as that error.
+func (c *Client) next(ctx context.Context, conn *clientConn) (reply, error) {
+	for {
+		c.activity.wait()
+		r, err := conn.receive()
+		c.activity.got()
+		switch {
+		case ctx.Err() != nil: // though the reply may be in the buffers
+			return reply{}, engine.AsError(ctx.Err())
+		case err != nil:
+			return reply{}, lost(ctx, err, true)
+		case r.Err != nil:
+			return reply{}, r.Err.err()
+		case !r.Beat:
+			return r, nil
 		}
 	}
 }

@@ -66,8 +66,9 @@ func TestErrorCrosses(t *testing.T) {
 
 // mirror is an engine that keeps the request and answers with events.
 type mirror struct {
-	got    *engine.Request
-	events []engine.Event
+	engine.Engine // nothing else is asked
+	got           *engine.Request
+	events        []engine.Event
 }
 
 func (m *mirror) Models(context.Context) ([]engine.Model, error) { return nil, nil }

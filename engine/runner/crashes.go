@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
-
-	"github.com/diglot/diglot/engine"
 )
 
 const (
@@ -26,8 +24,9 @@ type crashLog struct {
 	seen map[[sha256.Size]byte]time.Time
 }
 
-// again notes that req met a crash, and says whether it has before.
-func (c *crashLog) again(req *engine.Request) bool {
+// again notes that req, any of the requests of the engine package, met a
+// crash, and says whether it has before.
+func (c *crashLog) again(req any) bool {
 	encoded, err := json.Marshal(req) // with maps in order; read by nobody
 	if err != nil {
 		return false

@@ -120,6 +120,33 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	}
 }
 
+// Count implements [engine.Engine].
+func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
+	return once(ctx, e, req.Model, req, func(name string, c *Client) (int, error) {
+		named := *req
+		named.Model = name
+		return c.Count(ctx, &named)
+	})
+}
+
+// Embed implements [engine.Engine].
+func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	return once(ctx, e, req.Model, req, func(name string, c *Client) (*engine.Embeddings, error) {
+		named := *req
+		named.Model = name
+		return c.Embed(ctx, &named)
+	})
+}
+
+// GenerateImages implements [engine.Engine].
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	return once(ctx, e, req.Model, req, func(name string, c *Client) ([]engine.Image, error) {
+		named := *req
+		named.Model = name
+		return c.GenerateImages(ctx, &named)
+	})
+}
+
 // worker finds a model by any of its names; nil: there is none.
 func (e *Engine) worker(name string) *worker {
 	for _, w := range e.workers {

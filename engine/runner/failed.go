@@ -18,3 +18,13 @@ func (f failed) Models(context.Context) ([]engine.Model, error) { return nil, f.
 func (f failed) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) { yield(nil, f.err) }
 }
+
+func (f failed) Count(context.Context, *engine.Request) (int, error) { return 0, f.err }
+
+func (f failed) Embed(context.Context, *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	return nil, f.err
+}
+
+func (f failed) GenerateImages(context.Context, *engine.ImageRequest) ([]engine.Image, error) {
+	return nil, f.err
+}

@@ -30,21 +30,27 @@ var registerWire = sync.OnceFunc(func() {
 	}
 })
 
-// call is what a client sends: a request to generate, or, where that is nil,
-// a question for the models.
+// call is what a client sends: one of the requests, or, where all are nil, a
+// question for the models.
 type call struct {
 	Generate *wireRequest
+	Count    *wireRequest
+	Embed    *engine.EmbeddingRequest
+	Images   *engine.ImageRequest
 }
 
-// reply is what a server sends, one or more to a call. The first one of a
-// call to generate is empty: it says that the call has arrived, so that a
-// connection lost before it is known to be no fault of the request.
+// reply is what a server sends, one or more to a call. The first one to any
+// request is empty: it says that the call has arrived, so that a connection
+// lost before it is known to be no fault of the request.
 type reply struct {
-	Event  engine.Event
-	Models []engine.Model
-	Err    *wireError
-	Beat   bool // nothing but a sign of progress
-	Last   bool // nothing more comes for this call
+	Event      engine.Event
+	Models     []engine.Model
+	Count      int
+	Embeddings *engine.Embeddings
+	Images     []engine.Image
+	Err        *wireError
+	Beat       bool // nothing but a sign of progress
+	Last       bool // nothing more comes for this call
 }
 
 // wireRequest is engine.Request for gob, which cannot tell a pointer to zero

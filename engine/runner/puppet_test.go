@@ -62,9 +62,10 @@ func puppetModel(name, behaviour string) Model {
 
 // puppet is an engine that does what the last text of a request says.
 type puppet struct {
-	mu      sync.Mutex
-	changed *sync.Cond
-	stalled int
+	engine.Engine // nothing else is asked
+	mu            sync.Mutex
+	changed       *sync.Cond
+	stalled       int
 }
 
 func newPuppet() *puppet {

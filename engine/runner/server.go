@@ -105,12 +105,9 @@ func serveConn(ctx context.Context, conn net.Conn, e engine.Engine) {
 
 // answer answers one call. Its error is that of the connection.
 func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
-	if c.Generate == nil {
+	if c == (call{}) {
 		models, err := e.Models(ctx)
-		if err != nil {
-			return s.send(reply{Err: toWireError(err), Last: true})
-		}
-		return s.send(reply{Models: models, Last: true})
+		return s.last(reply{Models: models}, err)
 	}
 	if err := s.send(reply{}); err != nil {
 		return err
@@ -119,15 +116,35 @@ func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
 		stop := beat(s, p)
 		defer stop()
 	}
+	switch {
+	case c.Count != nil:
+		n, err := e.Count(ctx, c.Count.request())
+		return s.last(reply{Count: n}, err)
+	case c.Embed != nil:
+		embeddings, err := e.Embed(ctx, c.Embed)
+		return s.last(reply{Embeddings: embeddings}, err)
+	case c.Images != nil:
+		images, err := e.GenerateImages(ctx, c.Images)
+		return s.last(reply{Images: images}, err)
+	}
 	for event, err := range e.Generate(ctx, c.Generate.request()) {
 		if err != nil {
-			return s.send(reply{Err: toWireError(err), Last: true})
+			return s.last(reply{}, err)
 		}
 		if err := s.send(reply{Event: event}); err != nil {
 			return err
 		}
 	}
-	return s.send(reply{Last: true})
+	return s.last(reply{}, nil)
+}
+
+// last sends what ends a call: r, or the error.
+func (s *sender) last(r reply, err error) error {
+	if err != nil {
+		r = reply{Err: toWireError(err)}
+	}
+	r.Last = true
+	return s.send(r)
 }
 
 // beat sends a sign of progress now and then for as long as p gets on.

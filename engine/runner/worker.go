@@ -183,6 +183,36 @@ func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(e
 	}
 }
 
+// once makes a call that is answered at once, in the process of the model. A
+// call that meets a process which has ended before it got there is sent to
+// the next one, once. req is what a second crash is recognised by.
+func once[T any](ctx context.Context, e *Engine, model string, req any, ask func(name string, c *Client) (T, error)) (T, error) {
+	var none T
+	w := e.worker(model)
+	if w == nil {
+		return none, engine.ModelNotFound(model)
+	}
+	for attempt := 0; ; attempt++ {
+		p, failure := w.ready(ctx)
+		if failure != nil {
+			return none, failure
+		}
+		result, err := ask(w.model.Name, p.client)
+		if err == nil {
+			w.succeeded()
+			return result, nil
+		}
+		lost := hasLost(err)
+		if lost == nil {
+			return none, err
+		}
+		p.end(ctx)
+		if attempt > 0 || lost.arrived {
+			return none, w.lostReply(req, err)
+		}
+	}
+}
+
 // play passes on what p answers. It returns the error of a lost connection,
 // and passes on any other.
 func (w *worker) play(ctx context.Context, p *process, req *engine.Request, yield func(engine.Event, error) bool) error {
@@ -208,7 +238,7 @@ func (w *worker) succeeded() {
 
 // lostReply is the error of a request that was running in a process that
 // ended.
-func (w *worker) lostReply(req *engine.Request, lost error) *engine.Error {
+func (w *worker) lostReply(req any, lost error) *engine.Error {
 	if w.engine.ctx.Err() != nil {
 		return shutDown()
 	}

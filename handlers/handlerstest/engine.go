@@ -39,6 +39,27 @@ func (e *Engine) Generate(_ context.Context, req *engine.Request) iter.Seq2[engi
 	}
 }
 
+// Count implements engine.Engine: what the first event says.
+func (e *Engine) Count(_ context.Context, req *engine.Request) (int, error) {
+	e.Asked = req
+	for _, event := range e.Events {
+		if start, ok := event.(engine.Start); ok {
+			return start.PromptTokens, nil
+		}
+	}
+	return 0, e.Err
+}
+
+// Embed implements engine.Engine: it has no vectors.
+func (e *Engine) Embed(context.Context, *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	return nil, engine.Errorf(engine.CodeUnsupported, "The model makes no embeddings.")
+}
+
+// GenerateImages implements engine.Engine: it has no pictures.
+func (e *Engine) GenerateImages(context.Context, *engine.ImageRequest) ([]engine.Image, error) {
+	return nil, engine.Errorf(engine.CodeModelNotFound, "The model draws no images.")
+}
+
 // Text is the events of an answer that says text.
 func Text(text string) []engine.Event {
 	return []engine.Event{
