@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -38,9 +37,7 @@ func runRunner(ctx context.Context, args []string, env environment) error {
 		if err != nil {
 			return nil, err
 		}
-		// Go's part is small, and a core on which its scheduler looks for
-		// more of it is one that llama.cpp's threads wait for.
-		runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0)/4, 1))
+		shareCores(env, 4)
 		e, err := chat.New(named{model, models[0].name}, log, time.Now)
 		if err != nil {
 			return nil, err

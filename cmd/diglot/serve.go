@@ -122,6 +122,9 @@ func serve(ctx context.Context, args []string, env environment) error {
 
 	// Requests that run when ctx ends are given their time, and so are the
 	// processes that they run in.
+	if len(o.models) > 0 {
+		shareCores(env, 2)
+	}
 	e, closeEngine, err := openEngine(context.WithoutCancel(ctx), o, log)
 	if err != nil {
 		return err
