@@ -13,6 +13,7 @@ require (
 	github.com/oapi-codegen/runtime v1.9.0 // what the generated code calls
 	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package; its newest version that has one
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // judges, in tests, the texts that our grammars let through
+	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	gopkg.in/yaml.v3 v3.0.1 // reads scripts
 )
 
@@ -23,5 +24,5 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
-	golang.org/x/text v0.30.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )
