@@ -14,7 +14,8 @@ import (
 
 // examples reach every kind of message, part and tool that has rules beyond
 // the schema. A place is tried in the first example that reaches it, so what
-// depends on another field stands behind an example without that field.
+// depends on another field stands behind an example without that field. Where
+// a call is required, the last text is "call": see testdata/storm.yaml.
 var examples = map[string][]string{
 	"createChatCompletion": {
 		`{
@@ -37,7 +38,7 @@ var examples = map[string][]string{
 			"messages": [
 				{"role": "user", "content": "u"},
 				{"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
-				{"role": "tool", "tool_call_id": "call_1", "content": "t"}
+				{"role": "tool", "tool_call_id": "call_1", "content": "call"}
 			],
 			"tools": [{"type": "function", "function": {"name": "f"}}],
 			"tool_choice": {"type": "function", "function": {"name": "f"}},
@@ -70,7 +71,7 @@ var examples = map[string][]string{
 			"output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}}
 		}`, `{
 			"model": "m", "max_tokens": 8,
-			"messages": [{"role": "user", "content": "u"}],
+			"messages": [{"role": "user", "content": "call"}],
 			"tools": [{"name": "f", "input_schema": {"type": "object"}}],
 			"tool_choice": {"type": "tool", "name": "f"}
 		}`,
