@@ -69,8 +69,8 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 		"request_id", x.ID, "method", r.Method, "path", r.URL.Path, "operation", f.Operation,
 		"status", status, "took", took.Round(time.Microsecond),
 	}
-	if f.Request != nil {
-		attrs = append(attrs, "model", f.Request.Model,
+	if f.Model != "" {
+		attrs = append(attrs, "model", f.Model,
 			"prompt_tokens", f.Usage.PromptTokens, "cached_tokens", f.Usage.CachedTokens,
 			"completion_tokens", f.Usage.CompletionTokens)
 	}

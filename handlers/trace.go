@@ -61,9 +61,8 @@ func (t *tracer) write(start time.Time, x *exchange.Exchange, status int) {
 		return
 	}
 	f := x.Facts()
-	line := traceLine{Time: start.UTC(), RequestID: x.ID, Operation: f.Operation, Status: status, Prompt: f.Prompt, Usage: traceUsage(f.Usage)}
+	line := traceLine{Time: start.UTC(), RequestID: x.ID, Operation: f.Operation, Model: f.Model, Status: status, Prompt: f.Prompt, Usage: traceUsage(f.Usage)}
 	if f.Request != nil {
-		line.Model = f.Request.Model
 		line.Request = &traceRequest{f.Request, traceMessages(f.Request.Messages)}
 	}
 	b, err := json.Marshal(line)

@@ -451,6 +451,54 @@ func (e ChatCompletionUserMessageParamRole) Valid() bool {
 	}
 }
 
+// Defines values for EmbeddingObject.
+const (
+	EmbeddingObjectEmbedding EmbeddingObject = "embedding"
+)
+
+// Valid indicates whether the value is a known member of the EmbeddingObject enum.
+func (e EmbeddingObject) Valid() bool {
+	switch e {
+	case EmbeddingObjectEmbedding:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbeddingEncodingFormat.
+const (
+	EmbeddingEncodingFormatBase64 EmbeddingEncodingFormat = "base64"
+	EmbeddingEncodingFormatFloat  EmbeddingEncodingFormat = "float"
+)
+
+// Valid indicates whether the value is a known member of the EmbeddingEncodingFormat enum.
+func (e EmbeddingEncodingFormat) Valid() bool {
+	switch e {
+	case EmbeddingEncodingFormatBase64:
+		return true
+	case EmbeddingEncodingFormatFloat:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EmbeddingListObject.
+const (
+	EmbeddingListObjectList EmbeddingListObject = "list"
+)
+
+// Valid indicates whether the value is a known member of the EmbeddingListObject enum.
+func (e EmbeddingListObject) Valid() bool {
+	switch e {
+	case EmbeddingListObjectList:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ErrorType.
 const (
 	ErrorTypeInvalidRequestError ErrorType = "invalid_request_error"
@@ -1333,6 +1381,102 @@ type CreateChatCompletionRequest struct {
 	WebSearchOptions nullable.Nullable[JSONObject] `json:"web_search_options,omitempty"`
 }
 
+// CreateEmbeddingRequest Texts to turn into vectors.
+type CreateEmbeddingRequest struct {
+	// Dimensions How many numbers of each vector are kept; the rest is cut off, and the vector is brought to length 1 again. Absent
+	// means all. More than the model has is an error.
+	Dimensions nullable.Nullable[int] `json:"dimensions,omitempty"`
+
+	// EncodingFormat How each vector is written. Absent means `float`.
+	EncodingFormat nullable.Nullable[EmbeddingEncodingFormat] `json:"encoding_format,omitempty"`
+
+	// Input One text or several. Models differ in how long a text may be; one that is longer is an error, and nothing is cut.
+	Input EmbeddingInput `json:"input"`
+
+	// Model Name of the model, as the list of models has it.
+	Model string `json:"model"`
+
+	// User Names the end user.
+	User nullable.Nullable[string] `json:"user,omitempty"`
+}
+
+// Embedding The vector of one input.
+type Embedding struct {
+	// Object Says that this is an embedding.
+	Object EmbeddingObject `json:"object"`
+
+	// Index Which input it belongs to, counted from 0.
+	Index int `json:"index"`
+
+	// Embedding The vector. Its length is 1.
+	Embedding EmbeddingVector `json:"embedding"`
+}
+
+// EmbeddingObject Says that this is an embedding.
+type EmbeddingObject string
+
+// EmbeddingBase64 A vector as base64 of its 32-bit floating-point numbers, least significant byte first.
+type EmbeddingBase64 = string
+
+// EmbeddingEncodingFormat A way to write a vector: an array of numbers, or the base64 text of its 32-bit floating-point numbers with the least
+// significant byte first.
+type EmbeddingEncodingFormat string
+
+// EmbeddingInput A text, several texts, the tokens of a text, or the tokens of several texts.
+type EmbeddingInput struct {
+	union json.RawMessage
+}
+
+// EmbeddingList The vectors of all inputs.
+type EmbeddingList struct {
+	// Object Says that this is a list.
+	Object EmbeddingListObject `json:"object"`
+
+	// Data One vector for each input, in the order of the inputs.
+	Data []Embedding `json:"data"`
+
+	// Model The model that made them.
+	Model string `json:"model"`
+
+	// Usage What the request used.
+	Usage EmbeddingUsage `json:"usage"`
+}
+
+// EmbeddingListObject Says that this is a list.
+type EmbeddingListObject string
+
+// EmbeddingNumbers A vector as numbers.
+type EmbeddingNumbers = []float32
+
+// EmbeddingText A text. The spelling of a control token in it is plain text.
+type EmbeddingText = string
+
+// EmbeddingTexts Several texts.
+type EmbeddingTexts = []EmbeddingText
+
+// EmbeddingToken Number of a token.
+type EmbeddingToken = int32
+
+// EmbeddingTokenLists Several texts as tokens.
+type EmbeddingTokenLists = []EmbeddingTokens
+
+// EmbeddingTokens A text as the model's own tokens, to which nothing is added.
+type EmbeddingTokens = []EmbeddingToken
+
+// EmbeddingUsage Counts of the tokens that were processed.
+type EmbeddingUsage struct {
+	// PromptTokens Tokens of all inputs, those that the model's tokenizer adds included.
+	PromptTokens int `json:"prompt_tokens"`
+
+	// TotalTokens The same number.
+	TotalTokens int `json:"total_tokens"`
+}
+
+// EmbeddingVector A vector as the request's `encoding_format` wants it.
+type EmbeddingVector struct {
+	union json.RawMessage
+}
+
 // Error What went wrong, for people and for programs.
 type Error struct {
 	// Message What went wrong and what to do about it, for people.
@@ -1579,6 +1723,9 @@ type UnsupportedMediaType = ErrorResponse
 
 // CreateChatCompletionJSONRequestBody defines body for CreateChatCompletion for application/json ContentType.
 type CreateChatCompletionJSONRequestBody = CreateChatCompletionRequest
+
+// CreateEmbeddingJSONRequestBody defines body for CreateEmbedding for application/json ContentType.
+type CreateEmbeddingJSONRequestBody = CreateEmbeddingRequest
 
 // AsContentText returns the union data inside the ChatCompletionAssistantContent as a ContentText
 func (t ChatCompletionAssistantContent) AsContentText() (ContentText, error) {
@@ -2774,6 +2921,182 @@ func (t *ChatCompletionUserContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsEmbeddingText returns the union data inside the EmbeddingInput as a EmbeddingText
+func (t EmbeddingInput) AsEmbeddingText() (EmbeddingText, error) {
+	var body EmbeddingText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEmbeddingText overwrites any union data inside the EmbeddingInput as the provided EmbeddingText
+func (t *EmbeddingInput) FromEmbeddingText(v EmbeddingText) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEmbeddingText performs a merge with any union data inside the EmbeddingInput, using the provided EmbeddingText
+func (t *EmbeddingInput) MergeEmbeddingText(v EmbeddingText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsEmbeddingTexts returns the union data inside the EmbeddingInput as a EmbeddingTexts
+func (t EmbeddingInput) AsEmbeddingTexts() (EmbeddingTexts, error) {
+	var body EmbeddingTexts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEmbeddingTexts overwrites any union data inside the EmbeddingInput as the provided EmbeddingTexts
+func (t *EmbeddingInput) FromEmbeddingTexts(v EmbeddingTexts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEmbeddingTexts performs a merge with any union data inside the EmbeddingInput, using the provided EmbeddingTexts
+func (t *EmbeddingInput) MergeEmbeddingTexts(v EmbeddingTexts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsEmbeddingTokens returns the union data inside the EmbeddingInput as a EmbeddingTokens
+func (t EmbeddingInput) AsEmbeddingTokens() (EmbeddingTokens, error) {
+	var body EmbeddingTokens
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEmbeddingTokens overwrites any union data inside the EmbeddingInput as the provided EmbeddingTokens
+func (t *EmbeddingInput) FromEmbeddingTokens(v EmbeddingTokens) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEmbeddingTokens performs a merge with any union data inside the EmbeddingInput, using the provided EmbeddingTokens
+func (t *EmbeddingInput) MergeEmbeddingTokens(v EmbeddingTokens) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsEmbeddingTokenLists returns the union data inside the EmbeddingInput as a EmbeddingTokenLists
+func (t EmbeddingInput) AsEmbeddingTokenLists() (EmbeddingTokenLists, error) {
+	var body EmbeddingTokenLists
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEmbeddingTokenLists overwrites any union data inside the EmbeddingInput as the provided EmbeddingTokenLists
+func (t *EmbeddingInput) FromEmbeddingTokenLists(v EmbeddingTokenLists) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEmbeddingTokenLists performs a merge with any union data inside the EmbeddingInput, using the provided EmbeddingTokenLists
+func (t *EmbeddingInput) MergeEmbeddingTokenLists(v EmbeddingTokenLists) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t EmbeddingInput) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *EmbeddingInput) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsEmbeddingNumbers returns the union data inside the EmbeddingVector as a EmbeddingNumbers
+func (t EmbeddingVector) AsEmbeddingNumbers() (EmbeddingNumbers, error) {
+	var body EmbeddingNumbers
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEmbeddingNumbers overwrites any union data inside the EmbeddingVector as the provided EmbeddingNumbers
+func (t *EmbeddingVector) FromEmbeddingNumbers(v EmbeddingNumbers) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEmbeddingNumbers performs a merge with any union data inside the EmbeddingVector, using the provided EmbeddingNumbers
+func (t *EmbeddingVector) MergeEmbeddingNumbers(v EmbeddingNumbers) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsEmbeddingBase64 returns the union data inside the EmbeddingVector as a EmbeddingBase64
+func (t EmbeddingVector) AsEmbeddingBase64() (EmbeddingBase64, error) {
+	var body EmbeddingBase64
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromEmbeddingBase64 overwrites any union data inside the EmbeddingVector as the provided EmbeddingBase64
+func (t *EmbeddingVector) FromEmbeddingBase64(v EmbeddingBase64) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeEmbeddingBase64 performs a merge with any union data inside the EmbeddingVector, using the provided EmbeddingBase64
+func (t *EmbeddingVector) MergeEmbeddingBase64(v EmbeddingBase64) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t EmbeddingVector) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *EmbeddingVector) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsLegacyFunctionCallOption0 returns the union data inside the LegacyFunctionCallOption as a LegacyFunctionCallOption0
 func (t LegacyFunctionCallOption) AsLegacyFunctionCallOption0() (LegacyFunctionCallOption0, error) {
 	var body LegacyFunctionCallOption0
@@ -3127,6 +3450,26 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/chat/completions (the `CreateChatCompletion` operationId).
 	CreateChatCompletion(ctx context.Context, body CreateChatCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateEmbeddingWithBody Create embeddings
+	//
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+	// models that generate text.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+	CreateEmbeddingWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateEmbedding Create embeddings
+	//
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+	// models that generate text.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+	CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListModels List models
 	//
 	// Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -3171,6 +3514,46 @@ func (c *Client) CreateChatCompletionWithBody(ctx context.Context, contentType s
 // Corresponds with POST /v1/chat/completions (the `CreateChatCompletion` operationId).
 func (c *Client) CreateChatCompletion(ctx context.Context, body CreateChatCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateChatCompletionRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateEmbeddingWithBody Create embeddings
+//
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+// models that generate text.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+func (c *Client) CreateEmbeddingWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateEmbeddingRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateEmbedding Create embeddings
+//
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+// models that generate text.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+func (c *Client) CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateEmbeddingRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3237,6 +3620,46 @@ func NewCreateChatCompletionRequestWithBody(server string, contentType string, b
 	}
 
 	operationPath := fmt.Sprintf("/v1/chat/completions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCreateEmbeddingRequest calls the generic CreateEmbedding builder with application/json body
+func NewCreateEmbeddingRequest(server string, body CreateEmbeddingJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateEmbeddingRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateEmbeddingRequestWithBody constructs an http.Request for the CreateEmbedding method, with any body, and a specified content type
+func NewCreateEmbeddingRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/embeddings")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -3379,6 +3802,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/chat/completions (the `CreateChatCompletion` operationId).
 	CreateChatCompletionWithResponse(ctx context.Context, body CreateChatCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateChatCompletionResponse, error)
 
+	// CreateEmbeddingWithBodyWithResponse Create embeddings
+	//
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+	// models that generate text.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+	CreateEmbeddingWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateEmbeddingResponse, error)
+
+	// CreateEmbeddingWithResponse Create embeddings
+	//
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+	// models that generate text.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+	CreateEmbeddingWithResponse(ctx context.Context, body CreateEmbeddingJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateEmbeddingResponse, error)
+
 	// ListModelsWithResponse List models
 	//
 	// Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -3511,6 +3954,124 @@ func (r CreateChatCompletionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateChatCompletionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateEmbeddingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EmbeddingList
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON405 the response for an HTTP 405 `application/json` response
+	JSON405 *MethodNotAllowed
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *ContentTooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *UnsupportedMediaType
+	// JSON500 the response for an HTTP 500 `application/json` response
+	JSON500 *InternalServerError
+	// JSON502 the response for an HTTP 502 `application/json` response
+	JSON502 *BadGateway
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *ServiceUnavailable
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *GatewayTimeout
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON200() *EmbeddingList {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON405 returns the response for an HTTP 405 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON405() *MethodNotAllowed {
+	return r.JSON405
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON413() *ContentTooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON415() *UnsupportedMediaType {
+	return r.JSON415
+}
+
+// GetJSON500 returns the response for an HTTP 500 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON500() *InternalServerError {
+	return r.JSON500
+}
+
+// GetJSON502 returns the response for an HTTP 502 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON502() *BadGateway {
+	return r.JSON502
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON503() *ServiceUnavailable {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON504() *GatewayTimeout {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateEmbeddingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateEmbeddingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateEmbeddingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateEmbeddingResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -3734,6 +4295,38 @@ func (c *ClientWithResponses) CreateChatCompletionWithResponse(ctx context.Conte
 	return ParseCreateChatCompletionResponse(rsp)
 }
 
+// CreateEmbeddingWithBodyWithResponse Create embeddings
+//
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+// models that generate text.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+func (c *ClientWithResponses) CreateEmbeddingWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateEmbeddingResponse, error) {
+	rsp, err := c.CreateEmbeddingWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateEmbeddingResponse(rsp)
+}
+
+// CreateEmbeddingWithResponse Create embeddings
+//
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
+// models that generate text.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
+func (c *ClientWithResponses) CreateEmbeddingWithResponse(ctx context.Context, body CreateEmbeddingJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateEmbeddingResponse, error) {
+	rsp, err := c.CreateEmbedding(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateEmbeddingResponse(rsp)
+}
+
 // ListModelsWithResponse List models
 //
 // Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -3865,6 +4458,109 @@ func ParseCreateChatCompletionResponse(rsp *http.Response) (*CreateChatCompletio
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateEmbeddingResponse parses an HTTP response from a CreateEmbeddingWithResponse call
+func ParseCreateEmbeddingResponse(rsp *http.Response) (*CreateEmbeddingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateEmbeddingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EmbeddingList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 405:
+		var dest MethodNotAllowed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ContentTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalServerError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest BadGateway
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest ServiceUnavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest GatewayTimeout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
 
 	}
 
@@ -4033,6 +4729,9 @@ type ServerInterface interface {
 	// CreateChatCompletion Create a chat completion
 	// (POST /v1/chat/completions)
 	CreateChatCompletion(w http.ResponseWriter, r *http.Request)
+	// CreateEmbedding Create embeddings
+	// (POST /v1/embeddings)
+	CreateEmbedding(w http.ResponseWriter, r *http.Request)
 	// ListModels List models
 	// (GET /v1/models)
 	ListModels(w http.ResponseWriter, r *http.Request)
@@ -4048,6 +4747,12 @@ type Unimplemented struct{}
 // CreateChatCompletion Create a chat completion
 // (POST /v1/chat/completions)
 func (_ Unimplemented) CreateChatCompletion(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateEmbedding Create embeddings
+// (POST /v1/embeddings)
+func (_ Unimplemented) CreateEmbedding(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4077,6 +4782,20 @@ func (siw *ServerInterfaceWrapper) CreateChatCompletion(w http.ResponseWriter, r
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateChatCompletion(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateEmbedding operation middleware
+func (siw *ServerInterfaceWrapper) CreateEmbedding(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateEmbedding(w, r)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4241,6 +4960,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/chat/completions", wrapper.CreateChatCompletion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/embeddings", wrapper.CreateEmbedding)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/models", wrapper.ListModels)
@@ -4486,6 +5208,186 @@ func (response CreateChatCompletion503JSONResponse) VisitCreateChatCompletionRes
 type CreateChatCompletion504JSONResponse struct{ GatewayTimeoutJSONResponse }
 
 func (response CreateChatCompletion504JSONResponse) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbeddingRequestObject struct {
+	Body *CreateEmbeddingJSONRequestBody
+}
+
+type CreateEmbeddingResponseObject interface {
+	VisitCreateEmbeddingResponse(w http.ResponseWriter) error
+}
+
+type CreateEmbedding200JSONResponse EmbeddingList
+
+func (response CreateEmbedding200JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreateEmbedding400JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreateEmbedding401JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreateEmbedding403JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response CreateEmbedding404JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response CreateEmbedding405JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding413JSONResponse struct{ ContentTooLargeJSONResponse }
+
+func (response CreateEmbedding413JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding415JSONResponse struct {
+	UnsupportedMediaTypeJSONResponse
+}
+
+func (response CreateEmbedding415JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding500JSONResponse struct {
+	InternalServerErrorJSONResponse
+}
+
+func (response CreateEmbedding500JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding502JSONResponse struct{ BadGatewayJSONResponse }
+
+func (response CreateEmbedding502JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(502)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding503JSONResponse struct{ ServiceUnavailableJSONResponse }
+
+func (response CreateEmbedding503JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding504JSONResponse struct{ GatewayTimeoutJSONResponse }
+
+func (response CreateEmbedding504JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -4759,6 +5661,9 @@ type StrictServerInterface interface {
 	// CreateChatCompletion Create a chat completion
 	// (POST /v1/chat/completions)
 	CreateChatCompletion(ctx context.Context, request CreateChatCompletionRequestObject) (CreateChatCompletionResponseObject, error)
+	// CreateEmbedding Create embeddings
+	// (POST /v1/embeddings)
+	CreateEmbedding(ctx context.Context, request CreateEmbeddingRequestObject) (CreateEmbeddingResponseObject, error)
 	// ListModels List models
 	// (GET /v1/models)
 	ListModels(ctx context.Context, request ListModelsRequestObject) (ListModelsResponseObject, error)
@@ -4830,6 +5735,37 @@ func (sh *strictHandler) CreateChatCompletion(w http.ResponseWriter, r *http.Req
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateChatCompletionResponseObject); ok {
 		if err := validResponse.VisitCreateChatCompletionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateEmbedding operation middleware
+func (sh *strictHandler) CreateEmbedding(w http.ResponseWriter, r *http.Request) {
+	var request CreateEmbeddingRequestObject
+
+	var body CreateEmbeddingJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateEmbedding(ctx, request.(CreateEmbeddingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateEmbedding")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateEmbeddingResponseObject); ok {
+		if err := validResponse.VisitCreateEmbeddingResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -50,9 +50,17 @@ func (e *Engine) Count(_ context.Context, req *engine.Request) (int, error) {
 	return 0, e.Err
 }
 
-// Embed implements engine.Engine: it has no vectors.
-func (e *Engine) Embed(context.Context, *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	return nil, engine.Errorf(engine.CodeUnsupported, "The model makes no embeddings.")
+// Embed implements engine.Engine: every vector is the same, and Err is its
+// error.
+func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	if e.Err != nil {
+		return nil, e.Err
+	}
+	out := &engine.Embeddings{PromptTokens: len(req.Inputs)}
+	for range req.Inputs {
+		out.Vectors = append(out.Vectors, []float32{0.6, -0.8})
+	}
+	return out, nil
 }
 
 // GenerateImages implements engine.Engine: it has no pictures.

@@ -63,7 +63,7 @@ func fromError(err *engine.Error) []byte {
 		e.Code.Set(code)
 	}
 	param := firstOf(err.Param, fromPlace(err.Place))
-	if err.Code == engine.CodeContextLength {
+	if err.Code == engine.CodeContextLength && err.Place.Field == engine.FieldMessages {
 		param = "messages" // all of them: none is too long by itself
 	}
 	if param != "" {
@@ -90,6 +90,10 @@ func fromPlace(p engine.Place) string {
 		return "logit_bias"
 	case engine.FieldMaxTokens:
 		return "max_completion_tokens"
+	case engine.FieldInput:
+		return fmt.Sprintf("input[%d]", p.Index)
+	case engine.FieldDimensions:
+		return "dimensions"
 	}
 	return ""
 }

@@ -44,7 +44,7 @@ func TestCases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o.Body != nil && len(cases) < 50 {
+			if o.Body != nil && len(cases) < 30 {
 				t.Errorf("%s, %s: only %d cases", name, o.ID, len(cases))
 			}
 			for _, c := range cases {

@@ -21,6 +21,7 @@ type Exchange struct {
 
 	mu        sync.Mutex
 	operation string
+	model     string
 	request   *engine.Request
 	prompt    string
 	usage     engine.Usage
@@ -46,9 +47,10 @@ func From(ctx context.Context) *Exchange {
 
 // Facts is what is known of an exchange at one moment.
 type Facts struct {
-	Operation string // operationId of the document, or empty
-	Request   *engine.Request
-	Prompt    string // as rendered
+	Operation string          // operationId of the document, or empty
+	Model     string          // that was asked for
+	Request   *engine.Request // nil where nothing is generated
+	Prompt    string          // as rendered
 	Usage     engine.Usage
 	Ignored   []string // fields that had no effect, sorted
 	Err       error
@@ -58,7 +60,7 @@ type Facts struct {
 func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Facts{x.operation, x.request, x.prompt, x.usage, slices.Clone(x.ignored), x.err}
+	return Facts{x.operation, x.model, x.request, x.prompt, x.usage, slices.Clone(x.ignored), x.err}
 }
 
 // Operate says which operation of the document the request is for.
@@ -106,7 +108,7 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 // of a tool's schema cannot be enforced, as it would have no effect.
 func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	x.mu.Lock()
-	x.request = req
+	x.model, x.request = req.Model, req
 	x.mu.Unlock()
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
@@ -120,6 +122,20 @@ func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, err
 			}
 		}
 	}
+}
+
+// Asks records the model of a request that generates no events.
+func (x *Exchange) Asks(model string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.model = model
+}
+
+// Used records what a request without events has used.
+func (x *Exchange) Used(usage engine.Usage) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.usage = usage
 }
 
 func (x *Exchange) note(event engine.Event) {
