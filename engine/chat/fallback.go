@@ -48,11 +48,13 @@ func describeTools(tools []engine.Tool, example string) string {
 // words of the user.
 func callsAsText(t turn) turn {
 	if t.role == engine.RoleTool {
-		return turn{
-			role:  engine.RoleUser,
-			parts: t.parts,
-			text:  "<tool_response>\n" + t.text + "\n</tool_response>",
+		const start, end = "<tool_response>\n", "\n</tool_response>"
+		result := turn{role: engine.RoleUser, text: t.text, parts: t.parts}.prefixed(start)
+		result.text += end
+		if result.parts != nil {
+			result.parts = append(result.parts, engine.Text{Text: end})
 		}
+		return result
 	}
 	var texts []string
 	if t.text != "" {

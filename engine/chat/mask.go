@@ -113,6 +113,7 @@ type masker struct {
 	*spellings
 	placeholders map[string]rune // by the text that they stand for
 	original     map[rune]string // and back
+	images       map[rune]*Image // those that stand for an image
 }
 
 func newMasker(s *spellings) *masker { return &masker{spellings: s} }
@@ -193,34 +194,56 @@ func (m *masker) placeholder(text string) rune {
 	if r, ok := m.placeholders[text]; ok {
 		return r
 	}
+	r := m.free()
+	if r == utf8.RuneError {
+		return r
+	}
 	if m.placeholders == nil {
 		m.placeholders, m.original = map[string]rune{}, map[rune]string{}
-	}
-	r := firstPlaceholder + rune(len(m.placeholders))
-	if r >= lastPlaceholder { // the last one is taken, see continuation
-		return utf8.RuneError
 	}
 	m.placeholders[text], m.original[r] = r, text
 	return r
 }
 
+// image returns the rune that stands for an image. A client's own rune is
+// never one: it is masked like a control token.
+func (m *masker) image(i *Image) rune {
+	r := m.free()
+	if m.images == nil {
+		m.images = map[rune]*Image{}
+	}
+	if r != utf8.RuneError {
+		m.images[r] = i
+	}
+	return r
+}
+
+// free returns a rune that stands for nothing yet, or U+FFFD.
+func (m *masker) free() rune {
+	r := firstPlaceholder + rune(len(m.original)+len(m.images))
+	if r >= lastPlaceholder { // the last one is taken, see continuation
+		return utf8.RuneError
+	}
+	return r
+}
+
 // spans cuts a rendered prompt at its placeholders and puts the client's text
-// back.
+// and images back.
 func (m *masker) spans(prompt string) []Span {
 	if m.ascii {
 		prompt = m.readEscapes(prompt)
 	}
 	var spans []Span
 	done := 0
-	if len(m.original) > 0 {
+	if len(m.original)+len(m.images) > 0 {
 		for i := strings.IndexByte(prompt, privateLead); i >= 0; {
 			r, size := utf8.DecodeRuneInString(prompt[i:])
 			next := i + size
-			if original, ok := m.original[r]; ok {
+			if span, ok := m.span(r); ok {
 				if i > done {
 					spans = append(spans, Span{Text: prompt[done:i]})
 				}
-				spans = append(spans, Span{Text: original, Plain: true})
+				spans = append(spans, span)
 				done = next
 			}
 			n := strings.IndexByte(prompt[next:], privateLead)
@@ -234,6 +257,15 @@ func (m *masker) spans(prompt string) []Span {
 		spans = append(spans, Span{Text: prompt[done:]})
 	}
 	return spans
+}
+
+// span is what a placeholder stands for.
+func (m *masker) span(r rune) (Span, bool) {
+	if original, ok := m.original[r]; ok {
+		return Span{Text: original, Plain: true}, true
+	}
+	image, ok := m.images[r]
+	return Span{Image: image}, ok
 }
 
 // escapedPlaceholder is a rune of the private plane in JSON that is all ASCII.
@@ -251,6 +283,8 @@ func (m *masker) readEscapes(prompt string) string {
 		placeholder := utf16.DecodeRune(rune(high), rune(low))
 		original, _ := utf8.DecodeRuneInString(m.original[placeholder])
 		switch {
+		case m.images[placeholder] != nil:
+			return string(placeholder)
 		case m.original[placeholder] == "":
 			return escape
 		case original < utf8.RuneSelf:

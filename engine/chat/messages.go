@@ -15,7 +15,7 @@ type turn struct {
 	role      engine.Role
 	name      string // of the speaker, or of the tool
 	text      string
-	parts     []engine.Part // Text and Image, in order; nil where there is no picture
+	parts     []engine.Part // Text and seen, in order; nil where there is no picture
 	reasoning string
 	calls     []engine.ToolCall
 	callID    string // of a tool result
@@ -38,6 +38,19 @@ func (c *conversation) continues() bool {
 	return last.role == engine.RoleAssistant && len(last.calls) == 0
 }
 
+// images counts them.
+func (c *conversation) images() int {
+	n := 0
+	for _, t := range c.turns {
+		for _, p := range t.parts {
+			if _, ok := p.(seen); ok {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // lastText is the text that the conversation ends with.
 func (c *conversation) lastText() string {
 	if len(c.turns) == 0 {
@@ -50,31 +63,47 @@ func (c *conversation) lastText() string {
 // prompt ends where it is. The masker lets no client write it.
 const continuation = string(rune(lastPlaceholder))
 
+// seen is an image, and the message that it is in.
+type seen struct {
+	engine.Image
+	message int
+}
+
 // readTurns makes turns of a client's messages.
 func readTurns(messages []engine.Message) []turn {
 	var turns []turn
-	for _, m := range messages {
+	for i, m := range messages {
 		if m.Role != engine.RoleTool {
-			turns = append(turns, readTurn(m))
+			turns = append(turns, readTurn(m, i))
 			continue
 		}
 		for _, p := range m.Parts {
 			if r, ok := p.(engine.ToolResult); ok {
-				turns = append(turns, readResult(r))
+				turns = append(turns, readResult(r, i))
 			}
 		}
 	}
 	return turns
 }
 
-func hasImage(parts []engine.Part) bool {
-	return slices.ContainsFunc(parts, func(p engine.Part) bool {
-		_, ok := p.(engine.Image)
-		return ok
-	})
+// shownParts are the parts of a turn that has a picture; nil: it has none.
+func shownParts(parts []engine.Part, message int) []engine.Part {
+	if !hasImage(parts) {
+		return nil
+	}
+	var shown []engine.Part
+	for _, p := range parts {
+		switch p := p.(type) {
+		case engine.Text:
+			shown = append(shown, p)
+		case engine.Image:
+			shown = append(shown, seen{p, message})
+		}
+	}
+	return shown
 }
 
-func readTurn(m engine.Message) turn {
+func readTurn(m engine.Message, index int) turn {
 	t := turn{role: m.Role, name: m.Name, text: joinText(m.Parts)}
 	var reasoning []string
 	for _, p := range m.Parts {
@@ -86,19 +115,23 @@ func readTurn(m engine.Message) turn {
 		}
 	}
 	t.reasoning = strings.Join(reasoning, "\n")
-	if hasImage(m.Parts) {
-		t.parts = m.Parts
+	t.parts = shownParts(m.Parts, index)
+	return t
+}
+
+func readResult(r engine.ToolResult, message int) turn {
+	t := turn{role: engine.RoleTool, name: r.Name, callID: r.CallID, text: joinText(r.Parts), parts: shownParts(r.Parts, message)}
+	if r.IsError && !strings.HasPrefix(strings.ToLower(t.text), "error") {
+		t = t.prefixed("Error: ") // templates have no other place for it
 	}
 	return t
 }
 
-func readResult(r engine.ToolResult) turn {
-	t := turn{role: engine.RoleTool, name: r.Name, callID: r.CallID, text: joinText(r.Parts)}
-	if r.IsError && !strings.HasPrefix(strings.ToLower(t.text), "error") {
-		t.text = "Error: " + t.text // templates have no other place for it
-	}
-	if hasImage(r.Parts) {
-		t.parts = r.Parts
+// prefixed puts text in front of a turn's own.
+func (t turn) prefixed(text string) turn {
+	t.text = text + t.text
+	if t.parts != nil {
+		t.parts = append([]engine.Part{engine.Text{Text: text}}, t.parts...)
 	}
 	return t
 }
@@ -223,15 +256,50 @@ func (t *Template) content(turn turn, mask *masker) jinja.Value {
 		return word(turn.mask(mask))
 	}
 	var list []jinja.Value
+	var texts []string
 	for _, p := range turn.parts {
-		switch p := p.(type) {
-		case engine.Text:
-			list = append(list, textPart(p.Text, mask))
-		case engine.Image:
-			list = append(list, dict(pair{"type", word("image")}))
-		}
+		text := partText(p, mask)
+		texts = append(texts, text)
+		list = append(list, maskedPart(text))
 	}
-	return jinja.NewList(list)
+	if t.listsParts(turn.role) {
+		return jinja.NewList(list)
+	}
+	return word(joinLines(texts))
+}
+
+// listsParts says whether the template shows every part of a list.
+func (t *Template) listsParts(role engine.Role) bool {
+	if role == engine.RoleTool {
+		return t.caps.ResultParts
+	}
+	return t.caps.Parts
+}
+
+// partText is the text that stands for a part in what a template sees. An
+// image is a text too, of one placeholder: what templates write for images is
+// for their own processors, in many ways, and some of it any client could
+// write as well. llama.cpp puts the model's own marks around the image.
+func partText(p engine.Part, mask *masker) string {
+	switch p := p.(type) {
+	case engine.Text:
+		return mask.mask(p.Text)
+	case seen:
+		return string(mask.image(&Image{Message: p.message, source: p.Image}))
+	}
+	return ""
+}
+
+// joinLines joins texts with a line end each, where there is none already.
+func joinLines(texts []string) string {
+	var b strings.Builder
+	for i, t := range texts {
+		if i > 0 && !strings.HasPrefix(t, "\n") && !strings.HasSuffix(texts[i-1], "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(t)
+	}
+	return b.String()
 }
 
 // mask masks the text of a turn, but for the mark of a continuation, which is
@@ -244,7 +312,11 @@ func (t turn) mask(m *masker) string {
 }
 
 func textPart(text string, mask *masker) jinja.Value {
-	return dict(pair{"type", word("text")}, pair{"text", word(turn{text: text}.mask(mask))})
+	return maskedPart(turn{text: text}.mask(mask))
+}
+
+func maskedPart(text string) jinja.Value {
+	return dict(pair{"type", word("text")}, pair{"text", word(text)})
 }
 
 // call makes the template's value of a call. Arguments that are not a JSON

@@ -82,7 +82,7 @@ func TestRender(t *testing.T) {
 			messages: []engine.Message{say("assistant", "c"), say("user", "d")}},
 		{name: "typed content", source: typed, want: "[user:a\nb][assistant:",
 			messages: []engine.Message{{Role: "user", Parts: []engine.Part{engine.Text{Text: "a"}, engine.Text{Text: "b"}}}}},
-		{name: "image", source: typed, want: "[user:a<img>b][assistant:",
+		{name: "image", source: typed, want: "[user:a[image]b][assistant:",
 			messages: []engine.Message{{Role: "user", Parts: []engine.Part{engine.Text{Text: "a"}, image, engine.Text{Text: "b"}}}}},
 		{name: "prefill", source: anyTurn, want: "[user:Hi][assistant: Once <",
 			messages: []engine.Message{say("user", "Hi"), say("assistant", " Once <")}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/picture"
 )
 
 // Model is a language model as tokens see it: it counts and continues
@@ -17,7 +18,8 @@ type Model interface {
 	Info() Info
 
 	// Tokenize turns a prompt into tokens, with the model's own start token
-	// where it wants one.
+	// where it wants one. What an image takes in the model's context is in it
+	// as so many negative numbers, the same for the same image.
 	Tokenize(ctx context.Context, prompt Prompt) ([]int32, error)
 
 	// Decode continues job.Prompt. It yields one Piece per generated token
@@ -53,7 +55,7 @@ type Prompt struct {
 	Request *engine.Request
 }
 
-// String is the prompt as the model sees it.
+// String is the prompt as the model sees it, with [image] for each image.
 func (p Prompt) String() string {
 	n := 0
 	for _, s := range p.Spans {
@@ -62,20 +64,45 @@ func (p Prompt) String() string {
 	b := make([]byte, 0, n)
 	for _, s := range p.Spans {
 		b = append(b, s.Text...)
+		if s.Image != nil {
+			b = append(b, "[image]"...)
+		}
 	}
 	return string(b)
 }
 
-// Span is a run of prompt text. Where Plain is set the text is a control
-// token's spelling that came from the client: it must not become that token.
+// Span is a run of prompt text, or one image. Where Plain is set the text is a
+// control token's spelling that came from the client: it must not become that
+// token.
 type Span struct {
 	Text  string
 	Plain bool
+	Image *Image
+}
+
+// Image is an image in a prompt.
+type Image struct {
+	Picture *picture.Picture
+	Message int // the message of the request that it is in
+
+	source engine.Image
+}
+
+// Images are the images in a prompt, in their order there.
+func (p Prompt) Images() []*Image {
+	var all []*Image
+	for _, s := range p.Spans {
+		if s.Image != nil {
+			all = append(all, s.Image)
+		}
+	}
+	return all
 }
 
 // Job is one sequence to generate.
 type Job struct {
 	Prompt     []int32
+	Images     []*Image        // in the prompt, in order
 	Request    *engine.Request // as in Prompt
 	Choice     int             // which of the request's choices this is
 	MaxTokens  int             // at least 1

@@ -13,7 +13,8 @@ type plan struct {
 	request    *engine.Request
 	start      engine.Start
 	prompt     []int32
-	opening    string // what the prompt already holds of the answer
+	images     []*Image // in the prompt
+	opening    string   // what the prompt already holds of the answer
 	tools      toolSet
 	constraint *grammar.Grammar // nil: none
 	markers    []string
@@ -31,6 +32,7 @@ func (p *plan) job(choice int) Job {
 	s.Seed += uint64(choice)
 	j := Job{
 		Prompt:    p.prompt,
+		Images:    p.images,
 		Request:   p.request,
 		Choice:    choice,
 		MaxTokens: p.limit,
@@ -74,6 +76,10 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error
 	}
 	p.holdSpace = len(p.tools) > 0 || e.format.Open != ""
 	prompt := Prompt{Spans: rendering.Spans, Request: req}
+	p.images = prompt.Images()
+	if err := openImages(p.images); err != nil {
+		return nil, err
+	}
 	if p.prompt, err = e.model.Tokenize(ctx, prompt); err != nil {
 		return nil, err
 	}
@@ -107,30 +113,10 @@ func (e *Engine) check(req *engine.Request) error {
 	if !engine.SameModel(req.Model, e.info.Name) {
 		return engine.ModelNotFound(req.Model)
 	}
-	if !e.info.Vision {
-		if err := e.checkImages(req); err != nil {
-			return err
-		}
+	if err := e.checkImages(req); err != nil {
+		return err
 	}
 	return e.checkTools(req)
-}
-
-func (e *Engine) checkImages(req *engine.Request) error {
-	for i, m := range req.Messages {
-		if showsImage(m.Parts) {
-			return engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name).
-				At(engine.Place{Field: engine.FieldMessages, Index: i})
-		}
-	}
-	return nil
-}
-
-// showsImage says whether an image is among the parts or in a result there.
-func showsImage(parts []engine.Part) bool {
-	return hasImage(parts) || slices.ContainsFunc(parts, func(p engine.Part) bool {
-		result, ok := p.(engine.ToolResult)
-		return ok && hasImage(result.Parts)
-	})
 }
 
 func (e *Engine) checkTools(req *engine.Request) error {

@@ -17,6 +17,8 @@ type Capabilities struct {
 	SystemAnywhere bool // system turns at any place, several of them too
 	Developer      bool // the role developer, as something of its own
 	TypedContent   bool // content must be a list of parts, never a string
+	Parts          bool // content may be a list of parts
+	ResultParts    bool // that of a tool result may, too
 
 	Tools           bool // descriptions of tools
 	ToolCalls       bool // earlier calls and their results
@@ -155,10 +157,27 @@ func (p *prober) content() bool {
 	for _, typed := range []bool{false, true} {
 		p.t.caps.TypedContent = typed
 		if p.shows(conversation{turns: []turn{user(probeUser)}}, probeUser) {
+			p.t.caps.Parts = true
+			p.t.caps.Parts = p.showsParts(conversation{turns: []turn{withParts(user(""))}})
 			return true
 		}
 	}
 	return false
+}
+
+// withParts gives a turn a content of two parts.
+func withParts(t turn) turn {
+	t.parts = []engine.Part{engine.Text{Text: probeUser}, engine.Text{Text: probeUser2}}
+	return t
+}
+
+// showsParts says whether both parts are shown, and nothing of the list that
+// they are in.
+func (p *prober) showsParts(c conversation) bool {
+	text, ok := p.render(c)
+	_, text, ok1 := strings.Cut(text, probeUser)
+	between, _, ok2 := strings.Cut(text, probeUser2)
+	return ok && ok1 && ok2 && !strings.Contains(between, "text")
 }
 
 func (p *prober) roles() {
@@ -230,6 +249,10 @@ func (p *prober) calls() {
 	caps.ShortIDs = !p.shows(p.callAndResult(probeLongID), probeValue, probeResult)
 	caps.ParallelCalls = p.shows(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools(),
 		probeValue, probeValue2)
+	result := p.callAndResult(probeID)
+	result.turns[0], result.turns[2] = user(probeSystem), withParts(result.turns[2])
+	caps.ResultParts = true
+	caps.ResultParts = p.showsParts(result)
 	odd := probeCall(probeID)
 	odd.Arguments = probeValue2
 	caps.StringArguments = true

@@ -108,6 +108,9 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 	for _, repair := range repairs {
 		c.turns = repair(c.turns)
 		rendered, err := t.renderConversation(ctx, c, mask)
+		if err == nil && !rendered.shows(c.images()) {
+			err = errBlind
+		}
 		if err == nil {
 			return rendered, nil
 		}
@@ -172,7 +175,23 @@ func tail(prompt string) string { return prompt[max(0, len(prompt)-maxOpening):]
 // the conversation and the answer, in bytes.
 const maxOpening = 512
 
-var errNoContinuation = errors.New("the chat template does not show the text of the last message")
+var (
+	errNoContinuation = errors.New("the chat template does not show the text of the last message")
+	errBlind          = errors.New("the chat template does not show each image once")
+)
+
+// shows says whether there are n images, each once.
+func (r Rendering) shows(n int) bool {
+	found := map[*Image]bool{}
+	spans := 0
+	for _, s := range r.Spans {
+		if s.Image != nil {
+			found[s.Image] = true
+			spans++
+		}
+	}
+	return spans == n && len(found) == n
+}
 
 // failure is the client's error for a rendering that failed.
 func failure(err error, mask *masker) *engine.Error {
@@ -184,6 +203,9 @@ func failure(err error, mask *masker) *engine.Error {
 			At(place).Because(err)
 	case errors.Is(err, errNoContinuation):
 		return engine.Errorf(engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.").
+			At(place).Because(err)
+	case errors.Is(err, errBlind):
+		return engine.Errorf(engine.CodeInvalidArgument, "This model's chat template does not show images in such a place.").
 			At(place).Because(err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return engine.AsError(err)

@@ -1,0 +1,3 @@
+//go:build llamacpp
+
+#include <../tools/mtmd/mtmd.cpp>

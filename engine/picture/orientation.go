@@ -1,0 +1,145 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+)
+
+// orientation is how a picture was held against what it shows: a camera on
+// its side stores what its sensor saw, and this number of the EXIF standard
+// beside it. 1, and all that is not 2 to 8, is upright.
+type orientation uint16
+
+// Whether each orientation has rows and columns swapped, and then which of the
+// upright picture's sides are counted backwards.
+var turns = [9]struct{ swap, flipX, flipY bool }{
+	2: {flipX: true},
+	3: {flipX: true, flipY: true},
+	4: {flipY: true},
+	5: {swap: true},
+	6: {swap: true, flipX: true},
+	7: {swap: true, flipX: true, flipY: true},
+	8: {swap: true, flipY: true},
+}
+
+// size is what a stored picture of size p has when it is upright.
+func (o orientation) size(p image.Point) image.Point {
+	if turns[o].swap {
+		return image.Pt(p.Y, p.X)
+	}
+	return p
+}
+
+// pack turns a picture and leaves out its alpha.
+func (o orientation) pack(m *image.RGBA) []byte {
+	turn := turns[o]
+	size := o.size(m.Rect.Size())
+	rgb := make([]byte, 0, 3*size.X*size.Y)
+	for y := range size.Y {
+		for x := range size.X {
+			sx, sy := x, y
+			if turn.flipX {
+				sx = size.X - 1 - x
+			}
+			if turn.flipY {
+				sy = size.Y - 1 - y
+			}
+			if turn.swap {
+				sx, sy = sy, sx
+			}
+			i := sy*m.Stride + 4*sx
+			rgb = append(rgb, m.Pix[i], m.Pix[i+1], m.Pix[i+2])
+		}
+	}
+	return rgb
+}
+
+// orientation finds what the file says, or 1.
+func (f format) orientation(data []byte) orientation {
+	return readOrientation(f.exif(data))
+}
+
+// readOrientation looks for the tag in the first directory of a TIFF block;
+// 1 where it is not there or makes no sense.
+func readOrientation(tiff []byte) orientation {
+	const tagOrientation, typeShort, entrySize = 0x0112, 3, 12
+	if len(tiff) < 8 {
+		return 1
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if string(tiff[:2]) == "MM" {
+		order = binary.BigEndian
+	}
+	start := uint64(order.Uint32(tiff[4:]))
+	if start+2 > uint64(len(tiff)) {
+		return 1
+	}
+	count := int(order.Uint16(tiff[start:]))
+	entries := tiff[start+2:]
+	for i := 0; i < count && (i+1)*entrySize <= len(entries); i++ {
+		entry := entries[i*entrySize:]
+		if order.Uint16(entry) != tagOrientation || order.Uint16(entry[2:]) != typeShort {
+			continue
+		}
+		if o := order.Uint16(entry[8:]); o >= 1 && int(o) < len(turns) {
+			return orientation(o)
+		}
+		return 1
+	}
+	return 1
+}
+
+// exifOfJPEG walks the segments before the pixels.
+func exifOfJPEG(data []byte) []byte {
+	const markerAPP1, markerSOS = 0xe1, 0xda
+	for data = data[2:]; len(data) >= 4 && data[0] == 0xff; {
+		marker, length := data[1], int(binary.BigEndian.Uint16(data[2:]))
+		if marker == 0xff { // padding
+			data = data[1:]
+			continue
+		}
+		if marker == markerSOS || length < 2 || 2+length > len(data) {
+			return nil
+		}
+		if exif, ok := bytes.CutPrefix(data[4:2+length], []byte("Exif\x00\x00")); ok && marker == markerAPP1 {
+			return exif
+		}
+		data = data[2+length:]
+	}
+	return nil
+}
+
+// exifOfPNG walks the chunks: length, name, data, checksum.
+func exifOfPNG(data []byte) []byte {
+	for data = data[8:]; len(data) >= 12; {
+		length := uint64(binary.BigEndian.Uint32(data))
+		if 12+length > uint64(len(data)) {
+			return nil
+		}
+		if string(data[4:8]) == "eXIf" {
+			return data[8 : 8+length]
+		}
+		data = data[12+length:]
+	}
+	return nil
+}
+
+// exifOfWebP walks the chunks: name, length, data of an even length.
+func exifOfWebP(data []byte) []byte {
+	for data = data[12:]; len(data) >= 8; {
+		length := uint64(binary.LittleEndian.Uint32(data[4:]))
+		if 8+length > uint64(len(data)) {
+			return nil
+		}
+		if string(data[:4]) == "EXIF" {
+			return bytes.TrimPrefix(data[8:8+length], []byte("Exif\x00\x00"))
+		}
+		length += length & 1
+		if 8+length > uint64(len(data)) {
+			return nil
+		}
+		data = data[8+length:]
+	}
+	return nil
+}

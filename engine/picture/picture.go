@@ -1,0 +1,118 @@
+package picture
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"image"
+	"math"
+
+	"github.com/diglot/diglot/engine"
+	"golang.org/x/image/draw"
+)
+
+const (
+	// MaxBytes is the most that the file of a picture may have.
+	MaxBytes = 32 << 20
+
+	// MaxPixels is the most that it may unpack to. The cameras of today make
+	// pictures of 12 to 50 megapixels.
+	MaxPixels = 50_000_000
+
+	// MaxSide is the longest side in pixels that a model gets to see; what
+	// is larger is scaled down. No open model looks closer.
+	MaxSide = 2048
+)
+
+// Picture is a file whose head made sense. It is safe for concurrent use.
+type Picture struct {
+	Width, Height int      // of its pixels
+	Key           [32]byte // the same for the same file
+
+	data   []byte
+	format format
+	full   image.Point // size in the file, before turning and scaling
+	turn   orientation
+}
+
+// Open looks at the head of a file. mediaType is what the client says that it
+// is; empty: not known. Errors are of type *engine.Error, for the client.
+func Open(data []byte, mediaType string) (*Picture, error) {
+	if len(data) > MaxBytes {
+		return nil, invalid("The image has %d bytes, more than %d.", len(data), MaxBytes)
+	}
+	f, err := recognize(data, mediaType)
+	if err != nil {
+		return nil, err
+	}
+	config, cause := f.config(bytes.NewReader(data))
+	if cause != nil {
+		return nil, unreadable(f).Because(cause)
+	}
+	if config.Width < 1 || config.Height < 1 {
+		return nil, invalid("The image has no pixels.")
+	}
+	if config.Width > MaxPixels/config.Height {
+		return nil, invalid("The image has %d times %d pixels, more than %d in all.", config.Width, config.Height, MaxPixels)
+	}
+	p := &Picture{
+		Key:    sha256.Sum256(data),
+		data:   data,
+		format: f,
+		full:   image.Pt(config.Width, config.Height),
+		turn:   f.orientation(data),
+	}
+	size := p.turn.size(scaled(p.full))
+	p.Width, p.Height = size.X, size.Y
+	return p, nil
+}
+
+// Pixels decodes the picture: three bytes, red, green and blue, for each of
+// Width times Height pixels, in rows from the top. Errors are of type
+// *engine.Error, for the client: the file is cut short or broken.
+func (p *Picture) Pixels() ([]byte, error) {
+	decoded, err := p.format.decode(bytes.NewReader(p.data))
+	if err != nil {
+		return nil, unreadable(p.format).Because(err)
+	}
+	// A GIF's first frame may cover a part of the picture only.
+	full := image.Rectangle{Max: p.full}
+	frame := decoded.Bounds()
+	if p.format.name != gifName {
+		full = frame
+	}
+	size := scaled(full.Size())
+	canvas := image.NewRGBA(image.Rectangle{Max: size})
+	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
+	if size == full.Size() {
+		draw.Draw(canvas, frame.Sub(full.Min), decoded, frame.Min, draw.Over)
+	} else {
+		draw.BiLinear.Scale(canvas, shrink(frame.Sub(full.Min), full.Size(), size), decoded, frame, draw.Over, nil)
+	}
+	return p.turn.pack(canvas), nil
+}
+
+// scaled is the size in which a model sees a picture.
+func scaled(size image.Point) image.Point {
+	longest := max(size.X, size.Y)
+	if longest <= MaxSide {
+		return size
+	}
+	f := float64(MaxSide) / float64(longest)
+	side := func(n int) int { return max(1, int(math.Round(float64(n)*f))) }
+	return image.Pt(side(size.X), side(size.Y))
+}
+
+// shrink is where a part of a picture is when the picture is scaled.
+func shrink(part image.Rectangle, from, to image.Point) image.Rectangle {
+	x := func(n int) int { return n * to.X / from.X }
+	y := func(n int) int { return n * to.Y / from.Y }
+	return image.Rect(x(part.Min.X), y(part.Min.Y), x(part.Max.X), y(part.Max.Y))
+}
+
+func invalid(format string, args ...any) *engine.Error {
+	return engine.Errorf(engine.CodeInvalidArgument, format, args...)
+}
+
+func unreadable(f format) *engine.Error {
+	return invalid("The image cannot be read: its %s data is cut short or broken, or of a kind that is not supported.", f.name)
+}
