@@ -6,6 +6,7 @@ require (
 	github.com/anthropics/anthropic-sdk-go v1.84.0
 	github.com/diglot/diglot v0.0.0-00010101000000-000000000000
 	github.com/openai/openai-go/v3 v3.99.0
+	golang.org/x/sys v0.48.0
 	gopkg.in/dnaeon/go-vcr.v3 v3.2.0
 )
 

@@ -1,11 +1,16 @@
-// Command sdk runs the vendors' SDKs for Python, Node and Go against a diglot
-// server that it starts itself.
+// Command sdk runs the vendors' SDKs for Python, Node and Go, and frameworks
+// and agents built on them, against a diglot server that it starts itself.
 //
 //	go -C tools/sdk run .                        over cassettes/script.yaml
+//	go -C tools/sdk run . python langchain       only these suites
 //	go -C tools/sdk run . -model NAME=FILE       over a real model, with bin/diglot
 //	go -C tools/sdk run . -record                over the script, writing cassettes
 //
-// The SDKs get a base URL and a key, nothing else. Its last line counts.
+// The clients get a base URL, a key and a model's name, nothing else. Once
+// they are installed, they and the server run where loopback is the only
+// network. The last line counts; lines that begin with "note: " say what did
+// not run as it should.
+//
 // It is a module of its own, so that what SDKs need stays out of the server's
 // go.mod.
 package main
@@ -14,16 +19,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"net"
-	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/diglot/diglot/tools/sdk/record"
+	"syscall"
 )
 
 // root is the repository, seen from the folder of this module.
@@ -33,30 +33,84 @@ type options struct {
 	model  string // NAME=FILE, or empty for the script
 	record bool
 	suites []string
+	inside string // the server's program: set in a run that is isolated already
+	probe  bool
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var o options
 	flag.StringVar(&o.model, "model", "", "serve this model, `NAME=FILE`, in place of the script")
-	flag.BoolVar(&o.record, "record", false, "write cassettes")
+	flag.BoolVar(&o.record, "record", false, "write the cassettes of these suites")
+	flag.StringVar(&o.inside, "inside", "", "used by this program itself: run this server here")
+	flag.BoolVar(&o.probe, "probe", false, "used by this program itself: see whether loopback works here")
 	flag.Parse()
 	o.suites = flag.Args()
-	failed, err := run(ctx, o)
-	if err != nil {
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "sdk:", err)
-	}
-	if err != nil || failed > 0 {
 		stop()
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, o options) (failed int, err error) {
-	address, stop, err := startServer(ctx, o.model)
+func run(ctx context.Context, o options) error {
+	switch {
+	case o.probe:
+		return raiseLoopback()
+	case o.inside != "":
+		if err := raiseLoopback(); err != nil {
+			return err
+		}
+		return play(ctx, o)
+	}
+	ready, skipped, err := prepare(ctx, o)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	var remove func()
+	if o.inside, remove, err = serverProgram(ctx, o.model); err != nil {
+		return err
+	}
+	defer remove()
+	if o.suites = ready; len(ready) == 0 {
+		fmt.Printf("0 passed, 0 failed, %d skipped\n", skipped)
+		return nil
+	}
+	return offline(ctx, o)
+}
+
+// prepare installs the suites that were asked for and returns their names.
+// Those of native programs that cannot be had are skipped.
+func prepare(ctx context.Context, o options) (ready []string, skipped int, err error) {
+	for _, name := range o.suites {
+		if !slices.ContainsFunc(suites, func(s suite) bool { return s.name == name }) {
+			return nil, 0, fmt.Errorf("no suite %q", name)
+		}
+	}
+	for _, s := range suites {
+		if len(o.suites) > 0 && !slices.Contains(o.suites, s.name) || o.model != "" && !s.real {
+			continue
+		}
+		switch err := s.prepare(ctx); {
+		case err != nil && s.native && !o.record:
+			fmt.Printf("note: %v\n", err)
+			skipped++
+		case err != nil:
+			return nil, 0, err
+		default:
+			ready = append(ready, s.name)
+		}
+	}
+	return ready, skipped, nil
+}
+
+// play starts the server and runs the suites against it. The error is that
+// of the first suite that could not run, or says how many cases failed.
+func play(ctx context.Context, o options) (err error) {
+	address, stop, err := startServer(o.inside, o.model)
+	if err != nil {
+		return err
 	}
 	defer stop()
 	model, mode := "scripted", "script"
@@ -64,11 +118,17 @@ func run(ctx context.Context, o options) (failed int, err error) {
 		model, _, _ = strings.Cut(o.model, "=")
 		mode = "real"
 	}
+	var chosen []suite
+	for _, s := range suites {
+		if slices.Contains(o.suites, s.name) {
+			chosen = append(chosen, s)
+		}
+	}
 	if o.record {
 		mode = "record"
-		proxy, closeProxy, err := startProxy(address)
+		proxy, closeProxy, err := startProxy(address, chosen)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		defer func() {
 			if closing := closeProxy(); err == nil {
@@ -77,44 +137,17 @@ func run(ctx context.Context, o options) (failed int, err error) {
 		}()
 		address = proxy
 	}
-	passed := 0
-	for _, s := range suites {
-		if len(o.suites) > 0 && !slices.Contains(o.suites, s.name) {
-			continue
-		}
+	passed, failed := 0, 0
+	for _, s := range chosen {
 		p, f, err := s.run(ctx, address, model, mode)
 		if err != nil {
-			return failed, fmt.Errorf("%s: %w", s.name, err)
+			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		passed, failed = passed+p, failed+f
 	}
 	fmt.Printf("%d passed, %d failed\n", passed, failed)
-	return failed, nil
-}
-
-// startProxy puts a recording proxy in front of the server and returns its
-// address. The cassettes of before are removed first: what no suite makes any
-// more must not stay.
-func startProxy(server string) (address string, stop func() error, err error) {
-	target, err := url.Parse(server)
-	if err != nil {
-		return "", nil, err
+	if failed > 0 {
+		return fmt.Errorf("%d cases failed", failed)
 	}
-	folder := filepath.Join(root, "cassettes")
-	for _, style := range []string{"openai", "anthropic"} {
-		if err := os.RemoveAll(filepath.Join(folder, style)); err != nil {
-			return "", nil, err
-		}
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	proxy := record.New(target, folder)
-	front := &http.Server{Handler: proxy}
-	go front.Serve(listener)
-	return "http://" + listener.Addr().String(), func() error {
-		front.Close()
-		return proxy.Close()
-	}, nil
+	return nil
 }

@@ -15,23 +15,23 @@ import (
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// startServer starts diglot on a free port and waits until it listens. With a
-// model that is bin/diglot, which has llama.cpp; a script needs no cgo and is
-// served by a program built here.
-func startServer(ctx context.Context, model string) (address string, stop func(), err error) {
-	program, err := filepath.Abs(filepath.Join(root, "bin", "diglot"))
-	if err != nil {
-		return "", nil, err
+// serverProgram is bin/diglot for a model, for that has llama.cpp; a script
+// needs no cgo and is served by a program built here, which remove removes.
+func serverProgram(ctx context.Context, model string) (program string, remove func(), err error) {
+	if model == "" {
+		return buildWithoutCgo(ctx)
 	}
+	program, err = filepath.Abs(filepath.Join(root, "bin", "diglot"))
+	return program, func() {}, err
+}
+
+// startServer starts diglot on a free port and waits until it listens.
+func startServer(program, model string) (address string, stop func(), err error) {
 	args := []string{"serve", "--listen", "127.0.0.1:0"}
-	remove := func() {}
 	if model != "" {
 		args = append(args, "--model", model, "--context", "4096")
 	} else {
 		args = append(args, "--script", filepath.Join(root, "cassettes", "script.yaml"))
-		if program, remove, err = buildWithoutCgo(ctx); err != nil {
-			return "", nil, err
-		}
 	}
 	cmd := exec.Command(program, args...)
 	log, err := cmd.StderrPipe()
@@ -46,7 +46,6 @@ func startServer(ctx context.Context, model string) (address string, stop func()
 		timer := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
 		timer.Stop()
-		remove()
 	}
 	address, err = waitForAddress(log)
 	if err != nil {

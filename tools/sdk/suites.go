@@ -1,100 +1,77 @@
 package main
 
-import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-)
-
-// suite is the SDKs of one language: how to install them, and the command to
-// which base URL, model and mode are added.
+// suite is a program that runs clients against the server: how to install
+// them, and the command to which base URL, model and mode are added.
 type suite struct {
 	name    string
 	folder  string
-	pinned  string   // file with the exact versions
+	clients []string // as their cassettes are named; default: the name alone
+	pinned  string   // file with the exact versions; empty: made anew every time
 	target  string   // folder that install fills
 	install []string // run in folder
 	command []string // run in folder
 	env     []string
+	// real says that it has cases for a real model, whose words are not known.
+	real bool
+	// native says that it runs programs that are not made for every machine:
+	// where they cannot be had, that is told and not a failure.
+	native bool
 }
 
 var suites = []suite{
+	pythonSuite("python", "python", "requirements.txt", "../../../.cache/sdk-python", "main.py"),
+	nodeSuite("node", "node", "package.json", "npm", "install", "--no-package-lock"),
 	{
-		name:   "python",
-		folder: "python", pinned: "requirements.txt", target: "../../../.cache/sdk-python",
-		// Into a folder, not into an environment of its own: that needs
-		// nothing but pip, also where the system's Python is locked.
+		name: "go", folder: ".", real: true,
+		install: []string{"go", "build", "-o", "../../.cache/sdk-go/suite", "./go"},
+		command: []string{"../../.cache/sdk-go/suite"},
+		env:     []string{"CGO_ENABLED=0"},
+	},
+	frameworksOfNode(),
+	// One folder each: they pin each other's SDKs.
+	frameworkOfPython("langchain"),
+	frameworkOfPython("litellm"),
+	frameworkOfPython("pydanticai"),
+	frameworkOfPython("instructor"),
+}
+
+// pythonSuite installs into a folder, not into an environment of its own: that
+// needs nothing but pip, also where the system's Python is locked.
+func pythonSuite(name, folder, pinned, target string, command ...string) suite {
+	return suite{
+		name: name, folder: folder, pinned: pinned, target: target, real: true,
 		install: []string{"python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-			"--root-user-action", "ignore", "--upgrade", "--target", "../../../.cache/sdk-python", "-r", "requirements.txt"},
-		command: []string{"python3", "main.py"},
-		env:     []string{"PYTHONPATH=../../../.cache/sdk-python", "PYTHONDONTWRITEBYTECODE=1"},
-	},
-	{
-		name:   "node",
-		folder: "node", pinned: "package.json", target: "node_modules",
-		install: []string{"npm", "install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"},
+			"--root-user-action", "ignore", "--upgrade", "--target", target, "-r", pinned},
+		command: append([]string{"python3"}, command...),
+		env:     []string{"PYTHONPATH=" + target, "PYTHONDONTWRITEBYTECODE=1"},
+	}
+}
+
+func frameworkOfPython(name string) suite {
+	s := pythonSuite(name, "frameworks/python", name+".txt", "../../../../.cache/sdk-"+name, "main.py", name)
+	s.real = false
+	return s
+}
+
+func nodeSuite(name, folder, pinned string, install ...string) suite {
+	return suite{
+		name: name, folder: folder, pinned: pinned, target: "node_modules", real: true,
+		install: append(install, "--no-audit", "--no-fund", "--loglevel", "error"),
 		command: []string{"node", "main.js"},
-	},
-	{
-		name:   "go",
-		folder: ".", command: []string{"go", "run", "./go"}, env: []string{"CGO_ENABLED=0"},
-	},
+	}
 }
 
-// run installs the SDKs unless they are there, runs the suite, and takes its
-// counts from its last line.
-func (s suite) run(ctx context.Context, address, model, mode string) (passed, failed int, err error) {
-	if err := s.prepare(ctx); err != nil {
-		return 0, 0, err
-	}
-	var said strings.Builder
-	args := append(s.command[1:len(s.command):len(s.command)], address, model, mode)
-	cmd := s.process(ctx, s.command[0], args...)
-	cmd.Stdout = &said
-	err = cmd.Run()
-	counts, cases := "", strings.TrimSuffix(said.String(), "\n")
-	if i := strings.LastIndexByte(cases, '\n'); i >= 0 {
-		cases, counts = cases[:i], cases[i+1:]
-	}
-	if n, _ := fmt.Sscanf(counts, "%d passed, %d failed", &passed, &failed); n != 2 {
-		return 0, 0, errors.Join(fmt.Errorf("no counts in %q", said.String()), err)
-	}
-	fmt.Println(cases)
-	return passed, failed, nil
+func frameworksOfNode() suite {
+	s := nodeSuite("frameworks", "frameworks/node", "package-lock.json", "npm", "ci")
+	s.real = false
+	s.clients = []string{"vercel", "vercelcompatible", "langchainjs"}
+	return s
 }
 
-func (s suite) process(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = s.folder
-	cmd.Env = append(os.Environ(), s.env...)
-	cmd.Stderr = os.Stderr
-	return cmd
-}
-
-// prepare installs what the pinned versions ask for; a copy of them in the
-// target says that it is there.
-func (s suite) prepare(ctx context.Context) error {
-	if len(s.install) == 0 {
-		return nil
+// named says which cassettes are the suite's.
+func (s suite) named() []string {
+	if len(s.clients) > 0 {
+		return s.clients
 	}
-	want, err := os.ReadFile(filepath.Join(s.folder, s.pinned))
-	if err != nil {
-		return err
-	}
-	stamp := filepath.Join(s.folder, s.target, ".installed")
-	if have, err := os.ReadFile(stamp); err == nil && string(have) == string(want) {
-		return nil
-	}
-	fmt.Fprintf(os.Stderr, "sdk: installing the SDKs for %s\n", s.name)
-	cmd := s.process(ctx, s.install[0], s.install[1:]...)
-	cmd.Stdout = io.Discard
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(s.install, " "), err)
-	}
-	return os.WriteFile(stamp, want, 0o644)
+	return []string{s.name}
 }
