@@ -28,7 +28,7 @@ func Contract(t testing.TB, next http.Handler) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := contract{openAI, anthropic}
+	c := contract{openAI, anthropic, newVendorCheck(t)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		copied := &copied{ResponseWriter: w}
 		next.ServeHTTP(copied, r)
@@ -41,7 +41,10 @@ func Contract(t testing.TB, next http.Handler) http.Handler {
 	})
 }
 
-type contract struct{ openAI, anthropic *openapi.Document }
+type contract struct {
+	openAI, anthropic *openapi.Document
+	vendor            *vendorCheck
+}
 
 func (c contract) check(r *http.Request, status int, header http.Header, body []byte) error {
 	for _, name := range []string{"X-Request-Id", "Request-Id"} {
@@ -58,6 +61,13 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 	}
 	contentType := header.Get("Content-Type")
 	operation, ok := find(document, r)
+	style := "openai"
+	if document == c.anthropic {
+		style = "anthropic"
+	}
+	if err := c.vendor.check(style, operation, r, status, header, body); err != nil {
+		return err
+	}
 	if !ok {
 		// Any operation will do: errors look the same everywhere.
 		return document.Operations()[0].CheckReply(status, contentType, body)

@@ -1,0 +1,153 @@
+package handlerstest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/diglot/diglot/handlers/internal/sse"
+	"github.com/diglot/diglot/openapi"
+)
+
+const (
+	// schemasVariable is the environment variable that names the folder of
+	// the schemas that vendors publish: openai.json.gz and anthropic.json.gz,
+	// see [loadVendor]. Without it, replies are held against our documents
+	// alone.
+	schemasVariable = "DIGLOT_VENDOR_SCHEMAS"
+	// countsVariable names a folder where each [Contract] leaves what it
+	// counted, see [vendorCounts]: whether an exception is still needed only shows
+	// over all test binaries together.
+	countsVariable = "DIGLOT_VENDOR_COUNTS"
+)
+
+// referee holds replies against the vendors' own schemas. Our documents say
+// what this server sends; the referee says that a program written by the
+// vendor's document can read it. It is nil where the schemas are absent.
+type referee struct {
+	vendors    map[string]*vendor // by style
+	exceptions []exception
+}
+
+// loadReferee compiles the schemas once for all tests of a binary.
+var loadReferee = sync.OnceValues(func() (*referee, error) {
+	folder := os.Getenv(schemasVariable)
+	if folder == "" {
+		return nil, nil
+	}
+	r := &referee{vendors: map[string]*vendor{}}
+	for _, style := range []string{"openai", "anthropic"} {
+		vendor, err := loadVendor(folder, style)
+		if err != nil {
+			return nil, err
+		}
+		r.vendors[style] = vendor
+	}
+	var err error
+	r.exceptions, err = readExceptions()
+	return r, err
+})
+
+var absent sync.Once
+
+// newVendorCheck is the second opinion of one Contract, or nil.
+func newVendorCheck(t testing.TB) *vendorCheck {
+	t.Helper()
+	referee, err := loadReferee()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if referee == nil {
+		absent.Do(func() {
+			t.Logf("%s is not set: replies are not held against the vendors' own schemas", schemasVariable)
+		})
+		return nil
+	}
+	c := &vendorCheck{referee: referee, counts: vendorCounts{Used: map[string]int{}}}
+	if folder := os.Getenv(countsVariable); folder != "" {
+		t.Cleanup(func() {
+			if err := c.counts.write(folder); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return c
+}
+
+// vendorCheck counts what the referee saw of one handler.
+type vendorCheck struct {
+	referee *referee
+
+	mu     sync.Mutex
+	counts vendorCounts
+}
+
+// check holds a reply against the vendor's schema of its operation. A route
+// that is not in the document has errors only, which look alike everywhere.
+func (c *vendorCheck) check(style string, operation *openapi.Operation, r *http.Request, status int, header http.Header, body []byte) error {
+	if c == nil {
+		return nil
+	}
+	vendor := c.referee.vendors[style]
+	route := r.Method + " " + r.URL.Path
+	if operation != nil {
+		route = operation.Method + " " + operation.Path
+	}
+	key := route
+	if r.URL.Query().Get("beta") == "true" && vendor.has(route+betaQuery) {
+		key += betaQuery
+	}
+	if operation == nil || status >= http.StatusBadRequest {
+		return c.value(place{style, route, partError}, vendor.schema(key, partError), body)
+	}
+	if !strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
+		return c.value(place{style, route, partReply}, vendor.schema(key, partReply), body)
+	}
+	frames := sse.NewReader(bytes.NewReader(body))
+	for {
+		f, err := frames.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if len(f.Data) == 0 || string(f.Data) == "[DONE]" {
+			continue // a comment, or the end, which are no JSON
+		}
+		if err := c.value(place{style, route, partEvent}, vendor.schema(key, partEvent), f.Data); err != nil {
+			return err
+		}
+	}
+}
+
+// value holds one JSON value against a schema, exceptions aside.
+func (c *vendorCheck) value(at place, schema *vendorSchema, text []byte) error {
+	if schema == nil {
+		return fmt.Errorf("the vendor's document has no %s for %s", at.part, at.route)
+	}
+	found, err := schema.check(text)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counts.add(at.part)
+	var errs []error
+	for _, v := range found {
+		i := slices.IndexFunc(c.referee.exceptions, func(e exception) bool { return e.covers(at, v) })
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("the vendor's schema for the %s of %s: %v: %s", at.part, at.route, v, text))
+			continue
+		}
+		c.counts.Used[c.referee.exceptions[i].String()]++
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,70 @@
+package handlerstest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// vendorCounts is what was held against the vendors' schemas.
+type vendorCounts struct {
+	Replies int            `json:"replies"`
+	Events  int            `json:"events"`
+	Errors  int            `json:"errors"`
+	Used    map[string]int `json:"used"` // exceptions by their String
+}
+
+func (c *vendorCounts) add(part part) {
+	switch part {
+	case partReply:
+		c.Replies++
+	case partEvent:
+		c.Events++
+	case partError:
+		c.Errors++
+	}
+}
+
+// write leaves the counts in a file of its own.
+func (c *vendorCounts) write(folder string) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(folder, "*.json")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// readCounts adds up what all test binaries left in a folder.
+func readCounts(folder string) (vendorCounts, error) {
+	total := vendorCounts{Used: map[string]int{}}
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return total, err
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return total, err
+		}
+		var c vendorCounts
+		if err := json.Unmarshal(text, &c); err != nil {
+			return total, fmt.Errorf("%s: %w", name, err)
+		}
+		total.Replies += c.Replies
+		total.Events += c.Events
+		total.Errors += c.Errors
+		for name, n := range c.Used {
+			total.Used[name] += n
+		}
+	}
+	return total, nil
+}
