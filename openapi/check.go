@@ -213,7 +213,7 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 		return c.discriminated(s, i)
 	}
 	kinds := kindsOf(c.nodes[i].kind)
-	var worst *Violation
+	var worst, refused *Violation
 	var fits *Use
 	for b := range s.Union {
 		branch := &s.Union[b]
@@ -228,6 +228,9 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 			}
 			continue
 		}
+		if branch.effect == SupportRefused && c.schema(branch.Schema, i) == nil {
+			refused = v // this form is what the client meant
+		}
 		c.undo(edits)
 		c.ignored, c.path = c.ignored[:ignored], c.path[:depth]
 		if v == nil {
@@ -237,8 +240,11 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 			worst = v
 		}
 	}
-	if fits != nil {
+	switch {
+	case fits != nil:
 		return nil
+	case refused != nil:
+		return refused
 	}
 	return worst
 }

@@ -451,6 +451,57 @@ func (e ChatCompletionUserMessageParamRole) Valid() bool {
 	}
 }
 
+// Defines values for CompletionObject.
+const (
+	CompletionObjectTextCompletion CompletionObject = "text_completion"
+)
+
+// Valid indicates whether the value is a known member of the CompletionObject enum.
+func (e CompletionObject) Valid() bool {
+	switch e {
+	case CompletionObjectTextCompletion:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CompletionChunkObject.
+const (
+	CompletionChunkObjectTextCompletion CompletionChunkObject = "text_completion"
+)
+
+// Valid indicates whether the value is a known member of the CompletionChunkObject enum.
+func (e CompletionChunkObject) Valid() bool {
+	switch e {
+	case CompletionChunkObjectTextCompletion:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CompletionFinishReason.
+const (
+	CompletionFinishReasonContentFilter CompletionFinishReason = "content_filter"
+	CompletionFinishReasonLength        CompletionFinishReason = "length"
+	CompletionFinishReasonStop          CompletionFinishReason = "stop"
+)
+
+// Valid indicates whether the value is a known member of the CompletionFinishReason enum.
+func (e CompletionFinishReason) Valid() bool {
+	switch e {
+	case CompletionFinishReasonContentFilter:
+		return true
+	case CompletionFinishReasonLength:
+		return true
+	case CompletionFinishReasonStop:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EmbeddingObject.
 const (
 	EmbeddingObjectEmbedding EmbeddingObject = "embedding"
@@ -1233,11 +1284,147 @@ type ChatCompletionUserMessageParam struct {
 // ChatCompletionUserMessageParamRole Says that this is a user message.
 type ChatCompletionUserMessageParamRole string
 
+// Completion Whole continuations of a text.
+type Completion struct {
+	// ID Identifies the completion.
+	ID string `json:"id"`
+
+	// Object Says that this is a completion.
+	Object CompletionObject `json:"object"`
+
+	// Created When it was created, in seconds since 1970 began (UTC).
+	Created int64 `json:"created"`
+
+	// Model Name of the model that answered, as the request gave it.
+	Model string `json:"model"`
+
+	// Choices The continuations, as many as `n` asked for.
+	Choices []CompletionChoice `json:"choices"`
+
+	// Usage What was processed. With `best_of`, the tokens of all continuations are counted.
+	Usage CompletionUsage `json:"usage"`
+
+	// SystemFingerprint Identifies the program and model files that made the answer.
+	SystemFingerprint *string `json:"system_fingerprint,omitempty"`
+}
+
+// CompletionObject Says that this is a completion.
+type CompletionObject string
+
+// CompletionChoice One of the continuations.
+type CompletionChoice struct {
+	// Index Which of the continuations this is, from 0.
+	Index int `json:"index"`
+
+	// Text The text.
+	Text string `json:"text"`
+
+	// FinishReason Why the text ended.
+	FinishReason CompletionFinishReason `json:"finish_reason"`
+
+	// Logprobs Log probabilities of the text, if they were asked for.
+	Logprobs nullable.Nullable[CompletionLogprobs] `json:"logprobs"`
+}
+
+// CompletionChunk A piece of a completion. The last one of a choice gives the finish reason and no text. The chunk with the token
+// counts, if they are asked for, comes last and has no choices.
+type CompletionChunk struct {
+	// ID Identifies the completion; the same in all its chunks.
+	ID string `json:"id"`
+
+	// Object Says that this is a completion, as in a reply that is not streamed.
+	Object CompletionChunkObject `json:"object"`
+
+	// Created When the completion was created, in seconds since 1970 began (UTC); the same in all its chunks.
+	Created int64 `json:"created"`
+
+	// Model Name of the model that answers, as the request gave it.
+	Model string `json:"model"`
+
+	// Choices What is new in the texts. Is empty in the chunk with the token counts.
+	Choices []CompletionChunkChoice `json:"choices"`
+
+	// Usage What was processed, in the last chunk, if it was asked for.
+	Usage nullable.Nullable[CompletionUsage] `json:"usage,omitempty"`
+
+	// SystemFingerprint Identifies the program and model files that make the answer.
+	SystemFingerprint *string `json:"system_fingerprint,omitempty"`
+}
+
+// CompletionChunkObject Says that this is a completion, as in a reply that is not streamed.
+type CompletionChunkObject string
+
+// CompletionChunkChoice What is new in one of the texts.
+type CompletionChunkChoice struct {
+	// Index Which of the continuations this belongs to, from 0.
+	Index int `json:"index"`
+
+	// Text More of the text.
+	Text string `json:"text"`
+
+	// FinishReason Why the text ended; null until it has.
+	FinishReason nullable.Nullable[CompletionFinishReason] `json:"finish_reason"`
+
+	// Logprobs Log probabilities of the new text, if they were asked for.
+	Logprobs nullable.Nullable[CompletionLogprobs] `json:"logprobs"`
+}
+
+// CompletionChunkFrame An event that carries a chunk.
+type CompletionChunkFrame struct {
+	// Data The chunk, as JSON.
+	Data string `json:"data"`
+}
+
+// CompletionFinishReason `stop` is the natural end or a stop string, `length` the limit of tokens. The other one is never sent.
+type CompletionFinishReason string
+
+// CompletionLogprobs Log probabilities of the tokens of a text, in four lists of the same length.
+type CompletionLogprobs struct {
+	// Tokens The tokens. One that is no whole text shows as `bytes:` and its bytes, such as `bytes:\xe2\x9c`.
+	Tokens []string `json:"tokens"`
+
+	// TokenLogprobs Natural logarithm of the probability of each token, before any sampling step. Is null for the first token of a
+	// prompt, if nothing precedes it.
+	TokenLogprobs []nullable.Nullable[float64] `json:"token_logprobs"`
+
+	// TopLogprobs The likeliest tokens in each place, as many as were asked for, and the one that is there, with their log
+	// probabilities.
+	TopLogprobs []CompletionTopLogprobs `json:"top_logprobs"`
+
+	// TextOffset Where each token begins, in characters (Unicode code points) from the beginning of the choice's text.
+	TextOffset []int `json:"text_offset"`
+}
+
+// CompletionPrompt A text, or a list of one text.
+type CompletionPrompt struct {
+	union json.RawMessage
+}
+
+// CompletionStreamFrame One server-sent event of a completion. Events have no name.
+type CompletionStreamFrame struct {
+	union json.RawMessage
+}
+
+// CompletionText A text; may be empty.
+type CompletionText = string
+
+// CompletionTexts Several texts.
+type CompletionTexts = []CompletionText
+
+// CompletionTokenLists Several texts as tokens.
+type CompletionTokenLists = [][]int
+
+// CompletionTokens A text as tokens.
+type CompletionTokens = []int
+
 // CompletionTokensDetails Parts of the generated tokens.
 type CompletionTokensDetails struct {
 	// ReasoningTokens Tokens spent on thinking.
 	ReasoningTokens int `json:"reasoning_tokens"`
 }
+
+// CompletionTopLogprobs Tokens that were likely in some place, with their log probabilities. Is empty where nothing is known.
+type CompletionTopLogprobs map[string]float64
 
 // CompletionUsage Counts of the tokens that were really processed.
 type CompletionUsage struct {
@@ -1379,6 +1566,73 @@ type CreateChatCompletionRequest struct {
 
 	// WebSearchOptions Lets the model search the web.
 	WebSearchOptions nullable.Nullable[JSONObject] `json:"web_search_options,omitempty"`
+}
+
+// CreateCompletionRequest A text to continue, and how to continue it.
+type CreateCompletionRequest struct {
+	// BestOf How many continuations to generate, of which the `n` best are given, best first: those whose tokens have the
+	// highest mean log probability. Not below `n`, and above it not with `stream`. Absent means `n`.
+	BestOf nullable.Nullable[int] `json:"best_of,omitempty"`
+
+	// Echo Whether the text of each choice begins with the prompt. With `logprobs`, the log probabilities of the prompt's
+	// tokens are given too.
+	Echo nullable.Nullable[bool] `json:"echo,omitempty"`
+
+	// FrequencyPenalty Makes tokens less likely (or more, if negative) the more often the answer already holds them. Absent means 0.
+	FrequencyPenalty nullable.Nullable[float64] `json:"frequency_penalty,omitempty"`
+
+	// LogitBias Added to the logit of a token before sampling. Keys are token ids of the model, written as decimal strings.
+	LogitBias nullable.Nullable[map[string]float64] `json:"logit_bias,omitempty"`
+
+	// Logprobs How many of the likeliest tokens to list at each place of the text, beside the log probability of the token that
+	// is there. Absent means no log probabilities.
+	Logprobs nullable.Nullable[int] `json:"logprobs,omitempty"`
+
+	// MaxTokens Most tokens to generate for one choice. Absent means what the context leaves, and a number beyond that is cut to
+	// it.
+	MaxTokens nullable.Nullable[int] `json:"max_tokens,omitempty"`
+
+	// Model Name of the model that answers, as the list of models gives it.
+	Model string `json:"model"`
+
+	// N How many independent continuations to give. Absent means 1.
+	N nullable.Nullable[int] `json:"n,omitempty"`
+
+	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
+	PresencePenalty nullable.Nullable[float64] `json:"presence_penalty,omitempty"`
+
+	// Prompt The text to continue. The model's start token is put in front of it where the model wants one. An empty text is
+	// the beginning of a new one.
+	Prompt CompletionPrompt `json:"prompt"`
+
+	// ResponseFormat The form that the continuation must have. It is enforced while the text is generated.
+	ResponseFormat nullable.Nullable[ResponseFormat] `json:"response_format,omitempty"`
+
+	// Seed Start of the random numbers for sampling. The same request with the same seed gives the same answer.
+	Seed nullable.Nullable[int64] `json:"seed,omitempty"`
+
+	// Stop Strings that end the continuation. They are not part of it.
+	Stop nullable.Nullable[StopConfiguration] `json:"stop,omitempty"`
+
+	// Stream Whether the answer comes as server-sent events while it is generated.
+	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
+
+	// StreamOptions What a stream should hold beside the answer. Without `stream` it means nothing.
+	StreamOptions nullable.Nullable[ChatCompletionStreamOptions] `json:"stream_options,omitempty"`
+
+	// Suffix What follows behind the continuation, which fills the gap between the prompt and this. Needs a model that knows how
+	// to fill a gap. Absent or empty means that nothing is known of what follows.
+	Suffix nullable.Nullable[string] `json:"suffix,omitempty"`
+
+	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
+	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
+
+	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
+	// recommends.
+	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
+
+	// User Names the end user.
+	User nullable.Nullable[string] `json:"user,omitempty"`
 }
 
 // CreateEmbeddingRequest Texts to turn into vectors.
@@ -1723,6 +1977,9 @@ type UnsupportedMediaType = ErrorResponse
 
 // CreateChatCompletionJSONRequestBody defines body for CreateChatCompletion for application/json ContentType.
 type CreateChatCompletionJSONRequestBody = CreateChatCompletionRequest
+
+// CreateCompletionJSONRequestBody defines body for CreateCompletion for application/json ContentType.
+type CreateCompletionJSONRequestBody = CreateCompletionRequest
 
 // CreateEmbeddingJSONRequestBody defines body for CreateEmbedding for application/json ContentType.
 type CreateEmbeddingJSONRequestBody = CreateEmbeddingRequest
@@ -2921,6 +3178,208 @@ func (t *ChatCompletionUserContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// AsCompletionText returns the union data inside the CompletionPrompt as a CompletionText
+func (t CompletionPrompt) AsCompletionText() (CompletionText, error) {
+	var body CompletionText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCompletionText overwrites any union data inside the CompletionPrompt as the provided CompletionText
+func (t *CompletionPrompt) FromCompletionText(v CompletionText) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCompletionText performs a merge with any union data inside the CompletionPrompt, using the provided CompletionText
+func (t *CompletionPrompt) MergeCompletionText(v CompletionText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCompletionTexts returns the union data inside the CompletionPrompt as a CompletionTexts
+func (t CompletionPrompt) AsCompletionTexts() (CompletionTexts, error) {
+	var body CompletionTexts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCompletionTexts overwrites any union data inside the CompletionPrompt as the provided CompletionTexts
+func (t *CompletionPrompt) FromCompletionTexts(v CompletionTexts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCompletionTexts performs a merge with any union data inside the CompletionPrompt, using the provided CompletionTexts
+func (t *CompletionPrompt) MergeCompletionTexts(v CompletionTexts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCompletionTokens returns the union data inside the CompletionPrompt as a CompletionTokens
+func (t CompletionPrompt) AsCompletionTokens() (CompletionTokens, error) {
+	var body CompletionTokens
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCompletionTokens overwrites any union data inside the CompletionPrompt as the provided CompletionTokens
+func (t *CompletionPrompt) FromCompletionTokens(v CompletionTokens) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCompletionTokens performs a merge with any union data inside the CompletionPrompt, using the provided CompletionTokens
+func (t *CompletionPrompt) MergeCompletionTokens(v CompletionTokens) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsCompletionTokenLists returns the union data inside the CompletionPrompt as a CompletionTokenLists
+func (t CompletionPrompt) AsCompletionTokenLists() (CompletionTokenLists, error) {
+	var body CompletionTokenLists
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCompletionTokenLists overwrites any union data inside the CompletionPrompt as the provided CompletionTokenLists
+func (t *CompletionPrompt) FromCompletionTokenLists(v CompletionTokenLists) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCompletionTokenLists performs a merge with any union data inside the CompletionPrompt, using the provided CompletionTokenLists
+func (t *CompletionPrompt) MergeCompletionTokenLists(v CompletionTokenLists) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CompletionPrompt) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CompletionPrompt) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsCompletionChunkFrame returns the union data inside the CompletionStreamFrame as a CompletionChunkFrame
+func (t CompletionStreamFrame) AsCompletionChunkFrame() (CompletionChunkFrame, error) {
+	var body CompletionChunkFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCompletionChunkFrame overwrites any union data inside the CompletionStreamFrame as the provided CompletionChunkFrame
+func (t *CompletionStreamFrame) FromCompletionChunkFrame(v CompletionChunkFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCompletionChunkFrame performs a merge with any union data inside the CompletionStreamFrame, using the provided CompletionChunkFrame
+func (t *CompletionStreamFrame) MergeCompletionChunkFrame(v CompletionChunkFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsChatCompletionErrorFrame returns the union data inside the CompletionStreamFrame as a ChatCompletionErrorFrame
+func (t CompletionStreamFrame) AsChatCompletionErrorFrame() (ChatCompletionErrorFrame, error) {
+	var body ChatCompletionErrorFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChatCompletionErrorFrame overwrites any union data inside the CompletionStreamFrame as the provided ChatCompletionErrorFrame
+func (t *CompletionStreamFrame) FromChatCompletionErrorFrame(v ChatCompletionErrorFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChatCompletionErrorFrame performs a merge with any union data inside the CompletionStreamFrame, using the provided ChatCompletionErrorFrame
+func (t *CompletionStreamFrame) MergeChatCompletionErrorFrame(v ChatCompletionErrorFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsChatCompletionDoneFrame returns the union data inside the CompletionStreamFrame as a ChatCompletionDoneFrame
+func (t CompletionStreamFrame) AsChatCompletionDoneFrame() (ChatCompletionDoneFrame, error) {
+	var body ChatCompletionDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChatCompletionDoneFrame overwrites any union data inside the CompletionStreamFrame as the provided ChatCompletionDoneFrame
+func (t *CompletionStreamFrame) FromChatCompletionDoneFrame(v ChatCompletionDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChatCompletionDoneFrame performs a merge with any union data inside the CompletionStreamFrame, using the provided ChatCompletionDoneFrame
+func (t *CompletionStreamFrame) MergeChatCompletionDoneFrame(v ChatCompletionDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CompletionStreamFrame) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CompletionStreamFrame) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
 // AsEmbeddingText returns the union data inside the EmbeddingInput as a EmbeddingText
 func (t EmbeddingInput) AsEmbeddingText() (EmbeddingText, error) {
 	var body EmbeddingText
@@ -3450,6 +3909,26 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/chat/completions (the `CreateChatCompletion` operationId).
 	CreateChatCompletion(ctx context.Context, body CreateChatCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateCompletionWithBody Create a completion
+	//
+	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+	// model's control tokens in it count as those tokens.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+	CreateCompletionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateCompletion Create a completion
+	//
+	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+	// model's control tokens in it count as those tokens.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+	CreateCompletion(ctx context.Context, body CreateCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateEmbeddingWithBody Create embeddings
 	//
 	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
@@ -3514,6 +3993,46 @@ func (c *Client) CreateChatCompletionWithBody(ctx context.Context, contentType s
 // Corresponds with POST /v1/chat/completions (the `CreateChatCompletion` operationId).
 func (c *Client) CreateChatCompletion(ctx context.Context, body CreateChatCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateChatCompletionRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCompletionWithBody Create a completion
+//
+// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+// model's control tokens in it count as those tokens.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+func (c *Client) CreateCompletionWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCompletionRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateCompletion Create a completion
+//
+// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+// model's control tokens in it count as those tokens.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+func (c *Client) CreateCompletion(ctx context.Context, body CreateCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateCompletionRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3620,6 +4139,46 @@ func NewCreateChatCompletionRequestWithBody(server string, contentType string, b
 	}
 
 	operationPath := fmt.Sprintf("/v1/chat/completions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCreateCompletionRequest calls the generic CreateCompletion builder with application/json body
+func NewCreateCompletionRequest(server string, body CreateCompletionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateCompletionRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateCompletionRequestWithBody constructs an http.Request for the CreateCompletion method, with any body, and a specified content type
+func NewCreateCompletionRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/completions")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -3802,6 +4361,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/chat/completions (the `CreateChatCompletion` operationId).
 	CreateChatCompletionWithResponse(ctx context.Context, body CreateChatCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateChatCompletionResponse, error)
 
+	// CreateCompletionWithBodyWithResponse Create a completion
+	//
+	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+	// model's control tokens in it count as those tokens.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+	CreateCompletionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCompletionResponse, error)
+
+	// CreateCompletionWithResponse Create a completion
+	//
+	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+	// model's control tokens in it count as those tokens.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+	CreateCompletionWithResponse(ctx context.Context, body CreateCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCompletionResponse, error)
+
 	// CreateEmbeddingWithBodyWithResponse Create embeddings
 	//
 	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
@@ -3954,6 +4533,124 @@ func (r CreateChatCompletionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateChatCompletionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CreateCompletionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Completion
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON405 the response for an HTTP 405 `application/json` response
+	JSON405 *MethodNotAllowed
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *ContentTooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *UnsupportedMediaType
+	// JSON500 the response for an HTTP 500 `application/json` response
+	JSON500 *InternalServerError
+	// JSON502 the response for an HTTP 502 `application/json` response
+	JSON502 *BadGateway
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *ServiceUnavailable
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *GatewayTimeout
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateCompletionResponse) GetJSON200() *Completion {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CreateCompletionResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r CreateCompletionResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r CreateCompletionResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r CreateCompletionResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON405 returns the response for an HTTP 405 `application/json` response
+func (r CreateCompletionResponse) GetJSON405() *MethodNotAllowed {
+	return r.JSON405
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r CreateCompletionResponse) GetJSON413() *ContentTooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r CreateCompletionResponse) GetJSON415() *UnsupportedMediaType {
+	return r.JSON415
+}
+
+// GetJSON500 returns the response for an HTTP 500 `application/json` response
+func (r CreateCompletionResponse) GetJSON500() *InternalServerError {
+	return r.JSON500
+}
+
+// GetJSON502 returns the response for an HTTP 502 `application/json` response
+func (r CreateCompletionResponse) GetJSON502() *BadGateway {
+	return r.JSON502
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r CreateCompletionResponse) GetJSON503() *ServiceUnavailable {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r CreateCompletionResponse) GetJSON504() *GatewayTimeout {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateCompletionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateCompletionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateCompletionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateCompletionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4295,6 +4992,38 @@ func (c *ClientWithResponses) CreateChatCompletionWithResponse(ctx context.Conte
 	return ParseCreateChatCompletionResponse(rsp)
 }
 
+// CreateCompletionWithBodyWithResponse Create a completion
+//
+// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+// model's control tokens in it count as those tokens.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+func (c *ClientWithResponses) CreateCompletionWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateCompletionResponse, error) {
+	rsp, err := c.CreateCompletionWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCompletionResponse(rsp)
+}
+
+// CreateCompletionWithResponse Create a completion
+//
+// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
+// model's control tokens in it count as those tokens.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/completions (the `CreateCompletion` operationId).
+func (c *ClientWithResponses) CreateCompletionWithResponse(ctx context.Context, body CreateCompletionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateCompletionResponse, error) {
+	rsp, err := c.CreateCompletion(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateCompletionResponse(rsp)
+}
+
 // CreateEmbeddingWithBodyWithResponse Create embeddings
 //
 // Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
@@ -4374,6 +5103,112 @@ func ParseCreateChatCompletionResponse(rsp *http.Response) (*CreateChatCompletio
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest ChatCompletion
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 405:
+		var dest MethodNotAllowed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ContentTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalServerError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest BadGateway
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest ServiceUnavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest GatewayTimeout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateCompletionResponse parses an HTTP response from a CreateCompletionWithResponse call
+func ParseCreateCompletionResponse(rsp *http.Response) (*CreateCompletionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateCompletionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Completion
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -4729,6 +5564,9 @@ type ServerInterface interface {
 	// CreateChatCompletion Create a chat completion
 	// (POST /v1/chat/completions)
 	CreateChatCompletion(w http.ResponseWriter, r *http.Request)
+	// CreateCompletion Create a completion
+	// (POST /v1/completions)
+	CreateCompletion(w http.ResponseWriter, r *http.Request)
 	// CreateEmbedding Create embeddings
 	// (POST /v1/embeddings)
 	CreateEmbedding(w http.ResponseWriter, r *http.Request)
@@ -4747,6 +5585,12 @@ type Unimplemented struct{}
 // CreateChatCompletion Create a chat completion
 // (POST /v1/chat/completions)
 func (_ Unimplemented) CreateChatCompletion(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateCompletion Create a completion
+// (POST /v1/completions)
+func (_ Unimplemented) CreateCompletion(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4782,6 +5626,20 @@ func (siw *ServerInterfaceWrapper) CreateChatCompletion(w http.ResponseWriter, r
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateChatCompletion(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateCompletion operation middleware
+func (siw *ServerInterfaceWrapper) CreateCompletion(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateCompletion(w, r)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4960,6 +5818,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/chat/completions", wrapper.CreateChatCompletion)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/completions", wrapper.CreateCompletion)
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/embeddings", wrapper.CreateEmbedding)
@@ -5208,6 +6069,229 @@ func (response CreateChatCompletion503JSONResponse) VisitCreateChatCompletionRes
 type CreateChatCompletion504JSONResponse struct{ GatewayTimeoutJSONResponse }
 
 func (response CreateChatCompletion504JSONResponse) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletionRequestObject struct {
+	Body *CreateCompletionJSONRequestBody
+}
+
+type CreateCompletionResponseObject interface {
+	VisitCreateCompletionResponse(w http.ResponseWriter) error
+}
+
+type CreateCompletion200JSONResponse Completion
+
+func (response CreateCompletion200JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion200TextEventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response CreateCompletion200TextEventStreamResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type CreateCompletion400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreateCompletion400JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreateCompletion401JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreateCompletion403JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response CreateCompletion404JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response CreateCompletion405JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion413JSONResponse struct{ ContentTooLargeJSONResponse }
+
+func (response CreateCompletion413JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion415JSONResponse struct {
+	UnsupportedMediaTypeJSONResponse
+}
+
+func (response CreateCompletion415JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion500JSONResponse struct {
+	InternalServerErrorJSONResponse
+}
+
+func (response CreateCompletion500JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion502JSONResponse struct{ BadGatewayJSONResponse }
+
+func (response CreateCompletion502JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(502)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion503JSONResponse struct{ ServiceUnavailableJSONResponse }
+
+func (response CreateCompletion503JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateCompletion504JSONResponse struct{ GatewayTimeoutJSONResponse }
+
+func (response CreateCompletion504JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -5661,6 +6745,9 @@ type StrictServerInterface interface {
 	// CreateChatCompletion Create a chat completion
 	// (POST /v1/chat/completions)
 	CreateChatCompletion(ctx context.Context, request CreateChatCompletionRequestObject) (CreateChatCompletionResponseObject, error)
+	// CreateCompletion Create a completion
+	// (POST /v1/completions)
+	CreateCompletion(ctx context.Context, request CreateCompletionRequestObject) (CreateCompletionResponseObject, error)
 	// CreateEmbedding Create embeddings
 	// (POST /v1/embeddings)
 	CreateEmbedding(ctx context.Context, request CreateEmbeddingRequestObject) (CreateEmbeddingResponseObject, error)
@@ -5735,6 +6822,37 @@ func (sh *strictHandler) CreateChatCompletion(w http.ResponseWriter, r *http.Req
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateChatCompletionResponseObject); ok {
 		if err := validResponse.VisitCreateChatCompletionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateCompletion operation middleware
+func (sh *strictHandler) CreateCompletion(w http.ResponseWriter, r *http.Request) {
+	var request CreateCompletionRequestObject
+
+	var body CreateCompletionJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateCompletion(ctx, request.(CreateCompletionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateCompletion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateCompletionResponseObject); ok {
+		if err := validResponse.VisitCreateCompletionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/oapi-codegen/nullable"
+
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
@@ -34,7 +36,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		return nil, err
 	}
 	ignore(x, stream.Unenforced())
-	return chatCompletionStream{stream, newEncoder(h, req, includeUsage(in.Body))}, nil
+	return chatCompletionStream{stream, newEncoder(h, req, wantsUsage(in.Body.StreamOptions))}, nil
 }
 
 // chatCompletionStream is the reply to a request with stream: true.
@@ -50,8 +52,8 @@ func (s chatCompletionStream) VisitCreateChatCompletionResponse(w http.ResponseW
 	return nil
 }
 
-func includeUsage(body *wire.CreateChatCompletionRequest) bool {
-	options, err := body.StreamOptions.Get()
+func wantsUsage(in nullable.Nullable[wire.ChatCompletionStreamOptions]) bool {
+	options, err := in.Get()
 	return err == nil && optional.Or(options.IncludeUsage, false)
 }
 

@@ -90,6 +90,10 @@ func fromPlace(p engine.Place) string {
 		return "logit_bias"
 	case engine.FieldMaxTokens:
 		return "max_completion_tokens"
+	case engine.FieldPrompt:
+		return "prompt"
+	case engine.FieldSuffix:
+		return "suffix"
 	case engine.FieldInput:
 		return fmt.Sprintf("input[%d]", p.Index)
 	case engine.FieldDimensions:

@@ -157,19 +157,24 @@ func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {
 		PresencePenalty:  optional.Pointer(in.PresencePenalty),
 		Seed:             optional.Pointer(in.Seed),
 	}
-	bias := optional.Or(in.LogitBias, nil)
-	if len(bias) == 0 {
-		return s, nil
+	bias, err := toLogitBias(optional.Or(in.LogitBias, nil))
+	s.LogitBias = bias
+	return s, err
+}
+
+func toLogitBias(in map[string]float64) (map[int]float64, error) {
+	if len(in) == 0 {
+		return nil, nil
 	}
-	s.LogitBias = make(map[int]float64, len(bias))
-	for key, value := range bias {
+	bias := make(map[int]float64, len(in))
+	for key, value := range in {
 		token, err := strconv.ParseInt(key, 10, 32)
 		if err != nil || token < 0 || key != strconv.FormatInt(token, 10) { // 01 and 1 would be one token
-			return s, invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
+			return nil, invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
 		}
-		s.LogitBias[int(token)] = value
+		bias[int(token)] = value
 	}
-	return s, nil
+	return bias, nil
 }
 
 // toMaxTokens takes the current name before the older one.

@@ -280,6 +280,10 @@ func (w *walker) union(s *openapi.Schema, at site) {
 		if slices.Contains(s.Values(), discriminatorOf(s, branch)) {
 			continue
 		}
+		if branch.Mark.Server == openapi.SupportRefused {
+			w.add(at, right(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, "a form that is refused")
+			continue
+		}
 		if !overlaps(s, i) {
 			w.scalar(branch, at)
 		}

@@ -1,0 +1,84 @@
+package openai
+
+import (
+	"errors"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/optional"
+)
+
+// toCompletionRequest maps a request that fits the document. What fails here
+// is what a schema cannot state.
+func toCompletionRequest(in *wire.CreateCompletionRequest) (*engine.Request, error) {
+	text, err := toPromptText(in.Prompt)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkBestOf(in); err != nil {
+		return nil, err
+	}
+	bias, err := toLogitBias(optional.Or(in.LogitBias, nil))
+	if err != nil {
+		return nil, err
+	}
+	format, err := toFormat(in.ResponseFormat)
+	if err != nil {
+		return nil, err
+	}
+	stop, err := toStop(in.Stop)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.Request{
+		Model: in.Model,
+		Prompt: &engine.Prompt{
+			Text:   text,
+			Suffix: optional.Or(in.Suffix, ""),
+			Echo:   optional.Or(in.Echo, false),
+		},
+		Sampling: engine.Sampling{
+			Temperature:      optional.Pointer(in.Temperature),
+			TopP:             optional.Pointer(in.TopP),
+			FrequencyPenalty: optional.Pointer(in.FrequencyPenalty),
+			PresencePenalty:  optional.Pointer(in.PresencePenalty),
+			Seed:             optional.Pointer(in.Seed),
+			LogitBias:        bias,
+		},
+		MaxTokens: optional.Pointer(in.MaxTokens),
+		Stop:      stop,
+		Format:    format,
+		Choices:   optional.Or(in.N, 1),
+		BestOf:    optional.Or(in.BestOf, 0),
+		Logprobs:  optional.Pointer(in.Logprobs),
+	}, nil
+}
+
+// toPromptText takes a text, or a list of one text.
+func toPromptText(in wire.CompletionPrompt) (string, error) {
+	if text, err := in.AsCompletionText(); err == nil {
+		return text, nil
+	}
+	texts, err := in.AsCompletionTexts()
+	if err != nil {
+		return "", err
+	}
+	if len(texts) != 1 {
+		return "", errors.New("prompt has several texts, which the document refuses")
+	}
+	return texts[0], nil
+}
+
+// checkBestOf holds best_of against other fields. Which of the continuations
+// are the best is known only at their end, so they cannot be streamed.
+func checkBestOf(in *wire.CreateCompletionRequest) error {
+	bestOf, n := optional.Or(in.BestOf, 0), optional.Or(in.N, 1)
+	switch {
+	case bestOf == 0: // absent
+	case bestOf < n:
+		return invalid("best_of", "The best_of must be at least n, which is %d.", n)
+	case bestOf > n && optional.Or(in.Stream, false):
+		return invalid("best_of", "The best of several continuations cannot be streamed; best_of must be n, which is %d.", n)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package openai
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+func fromCompletion(h head, r *engine.Response, logprobs bool) wire.Completion {
+	out := wire.Completion{
+		ID:      h.id,
+		Object:  wire.CompletionObjectTextCompletion,
+		Created: h.created,
+		Model:   h.model,
+		Choices: make([]wire.CompletionChoice, 0, len(r.Choices)),
+		Usage:   fromUsage(r.Usage),
+	}
+	for i, choice := range r.Choices {
+		out.Choices = append(out.Choices, fromContinuation(i, choice, logprobs))
+	}
+	return out
+}
+
+// fromContinuation joins the text of one choice: this style knows no other
+// kind of block.
+func fromContinuation(index int, choice engine.Choice, logprobs bool) wire.CompletionChoice {
+	var text strings.Builder
+	var tokens []engine.TokenLogprob
+	for _, b := range choice.Blocks {
+		if b.Kind == engine.BlockText {
+			text.WriteString(b.Text)
+			tokens = append(tokens, b.Logprobs...)
+		}
+	}
+	out := wire.CompletionChoice{
+		Index:        index,
+		Text:         text.String(),
+		FinishReason: fromCompletionFinish[choice.Reason],
+		Logprobs:     nullable.NewNullNullable[wire.CompletionLogprobs](),
+	}
+	if logprobs {
+		out.Logprobs.Set(new(textCursor).fromTokens(tokens))
+	}
+	return out
+}
+
+var fromCompletionFinish = map[engine.FinishReason]wire.CompletionFinishReason{
+	engine.FinishEndOfTurn:    wire.CompletionFinishReasonStop,
+	engine.FinishStopSequence: wire.CompletionFinishReasonStop,
+	engine.FinishMaxTokens:    wire.CompletionFinishReasonLength,
+	engine.FinishToolCalls:    wire.CompletionFinishReasonStop,
+}
+
+// textCursor is a place in the text of one choice, as far as its tokens are
+// known. The zero value is the beginning.
+type textCursor struct {
+	characters int
+	begun      []byte // the beginning of a character that later tokens complete
+}
+
+// fromTokens writes the next tokens of the text and moves behind them.
+func (c *textCursor) fromTokens(tokens []engine.TokenLogprob) wire.CompletionLogprobs {
+	out := wire.CompletionLogprobs{
+		Tokens:        make([]string, 0, len(tokens)),
+		TokenLogprobs: make([]nullable.Nullable[float64], 0, len(tokens)),
+		TopLogprobs:   make([]wire.CompletionTopLogprobs, 0, len(tokens)),
+		TextOffset:    make([]int, 0, len(tokens)),
+	}
+	for _, t := range tokens {
+		out.Tokens = append(out.Tokens, fromTokenBytes(t.Token))
+		out.TokenLogprobs = append(out.TokenLogprobs, fromLogprob(t.Logprob))
+		out.TopLogprobs = append(out.TopLogprobs, fromTop(t))
+		out.TextOffset = append(out.TextOffset, c.characters)
+		c.advance(t.Token)
+	}
+	return out
+}
+
+// advance moves behind a token. One that begins inside a character begins
+// where that character does.
+func (c *textCursor) advance(token []byte) {
+	c.begun = append(c.begun, token...)
+	for utf8.FullRune(c.begun) {
+		_, size := utf8.DecodeRune(c.begun)
+		c.begun = c.begun[size:]
+		c.characters++
+	}
+}
+
+// fromTop lists the alternatives and, as the vendor does, the token itself.
+// Two of the same spelling, which a vocabulary may have, are one member.
+func fromTop(t engine.TokenLogprob) wire.CompletionTopLogprobs {
+	top := make(wire.CompletionTopLogprobs, len(t.Top)+1)
+	if math.IsNaN(t.Logprob) {
+		return top
+	}
+	for _, alternative := range t.Top {
+		if spelling := fromTokenBytes(alternative.Token); !has(top, spelling) { // likeliest first
+			top[spelling] = alternative.Logprob
+		}
+	}
+	if spelling := fromTokenBytes(t.Token); !has(top, spelling) {
+		top[spelling] = t.Logprob
+	}
+	return top
+}
+
+func has(top wire.CompletionTopLogprobs, spelling string) bool {
+	_, ok := top[spelling]
+	return ok
+}
+
+// fromLogprob is null for the first token of a prompt.
+func fromLogprob(logprob float64) nullable.Nullable[float64] {
+	if math.IsNaN(logprob) {
+		return nullable.NewNullNullable[float64]()
+	}
+	return nullable.NewNullableWithValue(logprob)
+}
+
+// fromTokenBytes is the token as text. A token that is no whole text is
+// written as the vendor writes it: bytes:\xe2\x9c.
+func fromTokenBytes(token []byte) string {
+	if utf8.Valid(token) {
+		return string(token)
+	}
+	var b strings.Builder
+	b.WriteString("bytes:")
+	for _, c := range token {
+		fmt.Fprintf(&b, `\x%02x`, c)
+	}
+	return b.String()
+}

@@ -1,0 +1,95 @@
+package openai
+
+import (
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// completionEncoder turns the events of one reply into chunks: what is new, a
+// chunk with the finish reason for each choice, the counts if they were asked
+// for, and the done mark.
+type completionEncoder struct {
+	head    head
+	usage   bool
+	cursors []*textCursor // by choice; nil: no log probabilities
+}
+
+func newCompletionEncoder(h head, req *engine.Request, usage bool) *completionEncoder {
+	e := &completionEncoder{head: h, usage: usage}
+	if req.Logprobs != nil {
+		for range req.Choices {
+			e.cursors = append(e.cursors, new(textCursor))
+		}
+	}
+	return e
+}
+
+// Encode implements [sse.Encoder].
+func (e *completionEncoder) Encode(event engine.Event) []sse.Frame {
+	switch v := event.(type) {
+	case engine.TextDelta:
+		choice := newContinuation(v.Choice, v.Text)
+		if e.cursors != nil {
+			choice.Logprobs.Set(e.cursors[v.Choice].fromTokens(v.Logprobs))
+		}
+		return e.chunk(choice)
+	case engine.Finish:
+		choice := newContinuation(v.Choice, "")
+		choice.FinishReason.Set(fromCompletionFinish[v.Reason])
+		return e.chunk(choice)
+	case engine.Done:
+		return e.end(v.Usage)
+	}
+	return nil
+}
+
+func (e *completionEncoder) end(usage engine.Usage) []sse.Frame {
+	done := sse.Frame{Data: []byte(wire.ChatCompletionDoneFrameDataDONE)}
+	if !e.usage {
+		return []sse.Frame{done}
+	}
+	c := e.newChunk([]wire.CompletionChunkChoice{})
+	c.Usage.Set(fromUsage(usage))
+	return []sse.Frame{sse.NewFrame("", c), done}
+}
+
+func newContinuation(index int, text string) wire.CompletionChunkChoice {
+	return wire.CompletionChunkChoice{
+		Index:        index,
+		Text:         text,
+		FinishReason: nullable.NewNullNullable[wire.CompletionFinishReason](),
+		Logprobs:     nullable.NewNullNullable[wire.CompletionLogprobs](),
+	}
+}
+
+func (e *completionEncoder) chunk(choice wire.CompletionChunkChoice) []sse.Frame {
+	return []sse.Frame{sse.NewFrame("", e.newChunk([]wire.CompletionChunkChoice{choice}))}
+}
+
+// newChunk makes a chunk with usage null, if usage will come, as the vendor
+// does.
+func (e *completionEncoder) newChunk(choices []wire.CompletionChunkChoice) wire.CompletionChunk {
+	c := wire.CompletionChunk{
+		ID:      e.head.id,
+		Object:  wire.CompletionChunkObjectTextCompletion,
+		Created: e.head.created,
+		Model:   e.head.model,
+		Choices: choices,
+	}
+	if e.usage {
+		c.Usage = nullable.NewNullNullable[wire.CompletionUsage]()
+	}
+	return c
+}
+
+// Fail implements [sse.Encoder]: a data frame without a name that holds an
+// error object, which every client raises.
+func (e *completionEncoder) Fail(err *engine.Error) []sse.Frame {
+	return []sse.Frame{{Data: fromError(err)}}
+}
+
+// KeepAlive implements [sse.Encoder].
+func (e *completionEncoder) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }

@@ -1,0 +1,48 @@
+package openai
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/optional"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// CreateCompletion continues a text.
+func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequestObject) (wire.CreateCompletionResponseObject, error) {
+	req, err := toCompletionRequest(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	events := exchange.From(ctx).Watch(req, a.engine.Generate(ctx, req))
+	h := head{id: newID("cmpl-"), created: a.clock().Unix(), model: req.Model}
+	if !optional.Or(in.Body.Stream, false) {
+		response, err := engine.Collect(events)
+		if err != nil {
+			return nil, err
+		}
+		return wire.CreateCompletion200JSONResponse(fromCompletion(h, response, req.Logprobs != nil)), nil
+	}
+
+	stream, err := sse.Open(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	return completionStream{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions))}, nil
+}
+
+// completionStream is the reply to a request with stream: true.
+type completionStream struct {
+	stream  *sse.Stream
+	encoder *completionEncoder
+}
+
+// VisitCreateCompletionResponse writes the stream. It returns no error: the
+// caller would write a second status.
+func (s completionStream) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+	s.stream.Serve(w, s.encoder)
+	return nil
+}
