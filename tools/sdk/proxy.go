@@ -19,7 +19,11 @@ func startProxy(server string, chosen []suite) (address string, stop func() erro
 		return "", nil, err
 	}
 	folder := filepath.Join(root, "cassettes")
+	var wordy []string
 	for _, s := range chosen {
+		if s.wordy {
+			wordy = append(wordy, s.named()...)
+		}
 		if err := removeCassettes(folder, s.named()); err != nil {
 			return "", nil, err
 		}
@@ -28,7 +32,7 @@ func startProxy(server string, chosen []suite) (address string, stop func() erro
 	if err != nil {
 		return "", nil, err
 	}
-	proxy := record.New(target, folder)
+	proxy := record.New(target, folder, wordy)
 	front := &http.Server{Handler: proxy}
 	go front.Serve(listener)
 	return "http://" + listener.Addr().String(), func() error {

@@ -16,6 +16,9 @@ type suite struct {
 	// native says that it runs programs that are not made for every machine:
 	// where they cannot be had, that is told and not a failure.
 	native bool
+	// wordy says that it sends texts of its makers, which are theirs and not for
+	// our cassettes.
+	wordy bool
 }
 
 var suites = []suite{
@@ -33,6 +36,7 @@ var suites = []suite{
 	frameworkOfPython("litellm"),
 	frameworkOfPython("pydanticai"),
 	frameworkOfPython("instructor"),
+	agents(),
 }
 
 // pythonSuite installs into a folder, not into an environment of its own: that
@@ -50,6 +54,7 @@ func pythonSuite(name, folder, pinned, target string, command ...string) suite {
 func frameworkOfPython(name string) suite {
 	s := pythonSuite(name, "frameworks/python", name+".txt", "../../../../.cache/sdk-"+name, "main.py", name)
 	s.real = false
+	s.wordy = true
 	return s
 }
 
@@ -65,6 +70,14 @@ func frameworksOfNode() suite {
 	s := nodeSuite("frameworks", "frameworks/node", "package-lock.json", "npm", "ci")
 	s.real = false
 	s.clients = []string{"vercel", "vercelcompatible", "langchainjs"}
+	return s
+}
+
+func agents() suite {
+	s := nodeSuite("agents", "agents", "package-lock.json", "npm", "ci")
+	s.real = false
+	s.native, s.wordy = true, true
+	s.clients = []string{"claudecode", "codex"}
 	return s
 }
 

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,14 +36,18 @@ var (
 type Proxy struct {
 	target *url.URL
 	folder string
+	wordy  []string // clients whose requests are masked
+	mask   mask
 
 	mu        sync.Mutex
 	recorders map[string]*recorder.Recorder // by cassette
 }
 
-// New makes a proxy in front of target that writes below folder.
-func New(target *url.URL, folder string) *Proxy {
-	return &Proxy{target: target, folder: folder, recorders: map[string]*recorder.Recorder{}}
+// New makes a proxy in front of target that writes below folder. What the
+// clients in wordy say is masked, as far as the script does not wait for it.
+func New(target *url.URL, folder string, wordy []string) *Proxy {
+	return &Proxy{target: target, folder: folder, wordy: wordy, mask: newMask(cassettes.Script()),
+		recorders: map[string]*recorder.Recorder{}}
 }
 
 // Close writes the cassettes.
@@ -62,13 +67,13 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	rec, err := p.recorder(name)
+	transport, err := p.transport(name, rest)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	proxy := httputil.ReverseProxy{
-		Transport: rec,
+		Transport: transport,
 		Rewrite: func(out *httputil.ProxyRequest) {
 			to := *p.target
 			to.Path, to.RawPath, to.RawQuery = unescape(rest), rest, out.In.URL.RawQuery
@@ -97,6 +102,15 @@ func unescape(path string) string {
 	return path
 }
 
+// transport is the recorder of the cassette. What is no part of an API, by
+// which agents see whether anybody is there, is not recorded.
+func (p *Proxy) transport(name, path string) (http.RoundTripper, error) {
+	if !strings.HasPrefix(path, "/v1/") {
+		return http.DefaultTransport, nil
+	}
+	return p.recorder(name)
+}
+
 func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,8 +127,13 @@ func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
 		return nil, err
 	}
 	var ids cassettes.Normaliser
+	wordy := slices.Contains(p.wordy, name[strings.LastIndexByte(name, '-')+1:])
 	rec.AddHook(func(i *cassette.Interaction) error {
 		scrub(i, &ids)
+		if wordy {
+			i.Request.Body = p.mask.body(i.Request.Body)
+			i.Request.Headers.Set("User-Agent", agent(i.Request.Headers.Get("User-Agent")))
+		}
 		return nil
 	}, recorder.BeforeSaveHook)
 	p.recorders[name] = rec

@@ -41,7 +41,7 @@ func TestProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	proxy := New(target, folder)
+	proxy := New(target, folder, nil)
 	front := httptest.NewServer(proxy)
 	defer front.Close()
 	for _, body := range []string{`{"n":1}`, `{"call":"call_Z9"}`} {
