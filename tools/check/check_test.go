@@ -31,6 +31,10 @@ func TestRunAll(t *testing.T) {
 		{"an error is one failure", step{"vet", "", stub(tally{}, boom)}, "0 passed, 1 failed", "boom"},
 		{"an error beside counted failures is none more", step{"test", "", stub(tally{passed: 2, failed: 3}, boom)}, "2 passed, 3 failed", "details"},
 		{"an error after passed tests is a failure", step{"test", "", stub(tally{passed: 2}, boom)}, "2 passed, 1 failed", "boom"},
+		{"a note of a step that passed is told", step{"agents", "", func(_ context.Context, out io.Writer) (tally, error) {
+			fmt.Fprintln(out, "note: no program")
+			return tally{}, nil
+		}}, "1 passed, 0 failed", "note: no program"},
 		{"skipped tests are told", step{"test", "", stub(tally{passed: 2, skipped: 4}, nil)}, "2 passed, 0 failed", "4 skipped"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -19,7 +19,7 @@ func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	}
 	args := []string{"go", "test", "-json", "-tags", "corpus", "./..."}
 	if _, err := exec.LookPath("cc"); err != nil {
-		fmt.Fprintln(out, "no C compiler: the tests ran without the race detector")
+		fmt.Fprintln(out, note+"no C compiler: the tests ran without the race detector")
 		return countTests(ctx, out, nil, args)
 	}
 	args = append(args[:2:2], append([]string{"-race"}, args[2:]...)...)

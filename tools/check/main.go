@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,6 +30,10 @@ type step struct {
 	about string
 	run   func(ctx context.Context, out io.Writer) (tally, error)
 }
+
+// note begins a line of a step's output that a reader is to see also when the
+// step passed: what did not run, or not as it should.
+const note = "note: "
 
 // tally counts checks and tests.
 type tally struct{ passed, failed, skipped int }
@@ -117,5 +122,10 @@ func runStep(ctx context.Context, s step, out io.Writer) tally {
 		return count
 	}
 	fmt.Fprintf(out, "ok   %-12s %8s  %s (%d)\n", s.name, took, s.about, count.passed)
+	for line := range strings.Lines(said.String()) {
+		if strings.HasPrefix(line, note) {
+			io.WriteString(out, line)
+		}
+	}
 	return count
 }

@@ -24,7 +24,9 @@ var steps = []step{
 	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
 	{"staticllama", "staticcheck of everything as it is with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
 	{"llama", "tests of the llama.cpp engine, on a real model", llamaTests},
-	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", sdkOverScript},
+	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go")},
+	{"frameworks", "frameworks built on them, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
+	{"agents", "coding agents do small tasks through the server, the same way", suites("agents")},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
 }
 
@@ -65,8 +67,11 @@ func testSDK(ctx context.Context, out io.Writer) (tally, error) {
 	return countTests(ctx, out, nil, []string{"go", "-C", "tools/sdk", "test", "-json", "./..."})
 }
 
-func sdkOverScript(ctx context.Context, out io.Writer) (tally, error) {
-	return countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".")
+// suites is a step that runs these suites of tools/sdk over a script.
+func suites(names ...string) func(context.Context, io.Writer) (tally, error) {
+	return func(ctx context.Context, out io.Writer) (tally, error) {
+		return countLine(ctx, out, "go", append([]string{"-C", "tools/sdk", "run", "."}, names...)...)
+	}
 }
 
 func sdkOverModel(ctx context.Context, out io.Writer) (tally, error) {
@@ -92,8 +97,8 @@ func fetchModel(ctx context.Context, out io.Writer) (string, error) {
 	return strings.TrimSpace(string(path)), nil
 }
 
-// countLine runs a command whose output has a line "N passed, N failed" and
-// takes its counts from there.
+// countLine runs a command whose output has a line "N passed, N failed", with
+// ", N skipped" where there are some, and takes its counts from there.
 func countLine(ctx context.Context, out io.Writer, name string, args ...string) (tally, error) {
 	var said strings.Builder
 	err := execute(ctx, io.MultiWriter(out, &said), nil, name, args...)
@@ -101,7 +106,7 @@ func countLine(ctx context.Context, out io.Writer, name string, args ...string) 
 	found := false
 	for line := range strings.Lines(said.String()) {
 		var t tally
-		if n, _ := fmt.Sscanf(line, "%d passed, %d failed", &t.passed, &t.failed); n == 2 {
+		if n, _ := fmt.Sscanf(line, "%d passed, %d failed, %d skipped", &t.passed, &t.failed, &t.skipped); n >= 2 {
 			count, found = t, true
 		}
 	}
