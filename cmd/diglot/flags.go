@@ -40,21 +40,30 @@ func (l *list) Set(value string) error {
 }
 
 // modelFile is what one --model says.
-type modelFile struct{ name, path string }
+type modelFile struct {
+	name, path string
+	projector  string // empty: the model sees no images
+}
 
-func (m modelFile) String() string { return m.name + "=" + m.path }
+func (m modelFile) String() string {
+	if m.projector == "" {
+		return m.name + "=" + m.path
+	}
+	return m.name + "=" + m.path + "," + m.projector
+}
 
-// modelFiles is a flag NAME=FILE that may be repeated.
+// modelFiles is a flag NAME=FILE[,PROJECTOR] that may be repeated.
 type modelFiles []modelFile
 
 func (m *modelFiles) String() string { return fmt.Sprint(*m) }
 
 func (m *modelFiles) Set(value string) error {
-	name, path, ok := strings.Cut(value, "=")
-	if !ok || name == "" || path == "" {
-		return errors.New("want NAME=FILE")
+	name, files, ok := strings.Cut(value, "=")
+	path, projector, both := strings.Cut(files, ",")
+	if !ok || name == "" || path == "" || both && projector == "" {
+		return errors.New("want NAME=FILE or NAME=FILE,PROJECTOR")
 	}
-	*m = append(*m, modelFile{name, path})
+	*m = append(*m, modelFile{name, path, projector})
 	return nil
 }
 

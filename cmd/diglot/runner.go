@@ -17,7 +17,7 @@ func runRunner(ctx context.Context, args []string, env environment) error {
 	var models modelFiles
 	var limits limits
 	flags := flag.NewFlagSet("runner", flag.ContinueOnError)
-	flags.Var(&models, "model", "`NAME=FILE` to serve")
+	flags.Var(&models, "model", "`NAME=FILE[,PROJECTOR]` to serve")
 	limits.register(flags)
 	if err := parse(flags, args, env.stdout); err != nil {
 		return err
@@ -28,11 +28,12 @@ func runRunner(ctx context.Context, args []string, env environment) error {
 	log := slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 	return runner.RunChild(ctx, func(ctx context.Context) (engine.Engine, error) {
 		model, err := llamacpp.Open(ctx, llamacpp.Options{
-			Path:     models[0].path,
-			Threads:  int(limits.threads),
-			Parallel: int(limits.parallel),
-			Context:  int(limits.context),
-			Log:      log,
+			Path:      models[0].path,
+			Projector: models[0].projector,
+			Threads:   int(limits.threads),
+			Parallel:  int(limits.parallel),
+			Context:   int(limits.context),
+			Log:       log,
 		})
 		if err != nil {
 			return nil, err

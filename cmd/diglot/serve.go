@@ -56,7 +56,7 @@ func parseServe(args []string, env environment) (*serveOptions, error) {
 	var o serveOptions
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8484", "`HOST:PORT` to listen on")
-	flags.Var(&o.models, "model", "`NAME=FILE` of a GGUF model to serve; may be repeated")
+	flags.Var(&o.models, "model", "`NAME=FILE[,PROJECTOR]` of a GGUF model to serve, and of what lets it see images; may be repeated")
 	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
 	o.limits.register(flags)
 	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
@@ -265,6 +265,9 @@ func openRunners(ctx context.Context, o *serveOptions, log *slog.Logger) (*runne
 	for _, m := range o.models {
 		if err := llamacpp.Check(m.path); err != nil {
 			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)
+		}
+		if err := llamacpp.CheckProjector(m.projector); err != nil {
+			return nil, fmt.Errorf("model %q: %w", m.name, err)
 		}
 		config.Models = append(config.Models, runner.Model{
 			Name:    m.name,

@@ -145,8 +145,11 @@ type session struct {
 	pool       C.ggml_threadpool_t
 	worker     *worker
 	interrupts flag
-	size       int // of the vocabulary
-	rows       int // of the batch
+	size       int          // of the vocabulary
+	rows       int          // of the batch
+	width      int          // numbers that stand for one cell of an image
+	projector  *projector   // nil: there are no images
+	glances    *glanceBatch // with it
 	partial    bool
 	governor   *governor
 	sink       *logSink
@@ -199,6 +202,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		interrupts: interrupts,
 		size:       int(C.llama_vocab_n_tokens(w.vocab)),
 		rows:       c.rows,
+		width:      int(C.llama_model_n_embd_inp(w.model)),
 		partial:    !w.recurrent(),
 		governor:   c.governor,
 		sink:       c.sink,
@@ -219,6 +223,10 @@ func newThreads(n int) C.ggml_threadpool_t {
 
 func (s *session) free() {
 	s.worker.free()
+	if s.projector != nil {
+		s.projector.free()
+		s.glances.free()
+	}
 	C.llama_batch_free(s.batch)
 	C.llama_free(s.ctx)
 	C.ggml_threadpool_free(s.pool)
@@ -242,9 +250,14 @@ func (s *session) decode(batch []entry) decoded {
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
+	return s.compute(s.batch)
+}
+
+// compute reads a batch that is filled in.
+func (s *session) compute(batch C.struct_llama_batch) decoded {
 	threads := C.int32_t(s.governor.threads(time.Now()))
 	C.llama_set_n_threads(s.ctx, threads, threads)
-	switch s.worker.decode(s.batch) {
+	switch s.worker.decode(batch) {
 	case 0:
 		return decodedAll
 	case 1:

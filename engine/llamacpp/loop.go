@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
 )
 
 // backend computes. The loop alone calls it, save for interrupt, which may
@@ -17,11 +16,19 @@ type backend interface {
 	// decode reads the batch. Its tokens must continue their sequences.
 	decode(batch []entry) decoded
 
+	// encode computes what an image is to the model. The error, for the log,
+	// says why it failed.
+	encode(v *view) ([]float32, decoded, error)
+
+	// decodeImage reads cells of an image. They must continue their sequence.
+	decodeImage(g glance) decoded
+
 	// logits are those of an entry of the last decode that wanted them. The
 	// memory is llama.cpp's, valid until the next decode, and may be written.
 	logits(row int) []float32
 
-	// copySequence lets dst, which is empty, share the first n tokens of src.
+	// copySequence lets dst, which is empty, share the tokens of src at the
+	// first n positions.
 	copySequence(src, dst, n int)
 	removeSequence(id int)
 
@@ -100,6 +107,7 @@ type Stats struct {
 	PromptRead  int // tokens of prompts that were computed, repeats after preemption included
 	PromptTaken int // tokens of prompts that were taken over instead
 	Generated   int
+	Encoded     int // images computed, or the parts that a model sees of them
 	Preempted   int // times that a sequence gave up its cells for an older one
 
 	Computing time.Duration // spent in llama.cpp
@@ -138,23 +146,22 @@ func sequenceIDs(parallel int, shares bool) int {
 	return parallel + maxKept + 1
 }
 
-// submit queues a job. Ending ctx takes it out again.
-func (l *loop) submit(ctx context.Context, job chat.Job) (*sequence, *engine.Error) {
-	seq := newSequence(ctx, l.vocab, job)
+// submit queues a sequence. Ending its context takes it out again.
+func (l *loop) submit(seq *sequence) *engine.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return nil, errUnloaded()
+		return errUnloaded()
 	case len(l.waiting) >= maxQueue*l.parallel:
 		err := engine.Errorf(engine.CodeOverloaded, "Too many requests are waiting for this model; try again later.")
 		err.RetryAfter = 5
-		return nil, err
+		return err
 	}
 	l.waiting = append(l.waiting, seq)
-	context.AfterFunc(ctx, l.left)
+	context.AfterFunc(seq.ctx, l.left)
 	l.wake.Signal()
-	return seq, nil
+	return nil
 }
 
 func errUnloaded() *engine.Error {
@@ -194,6 +201,7 @@ func (l *loop) run() {
 		if batch := l.plan(); len(batch) > 0 {
 			l.step(batch)
 		}
+		l.look()
 		l.count()
 	}
 	l.mu.Lock()
@@ -297,11 +305,11 @@ func (l *loop) plan() []entry {
 	return l.entries()
 }
 
-// ready lists the sequences that have a place and are reading, or not.
+// ready lists the sequences that have a place and are reading tokens, or not.
 func (l *loop) ready(reading bool) []*sequence {
 	var list []*sequence
 	for _, s := range l.live {
-		if s.id >= 0 && s.reading() == reading {
+		if s.id >= 0 && s.reading() == reading && s.looking() == nil {
 			list = append(list, s)
 		}
 	}
@@ -346,9 +354,9 @@ func (l *loop) preempt() {
 // share divides n tokens among readers: equally, but what one does not need
 // goes to the others.
 func share(readers []*sequence, n int) {
-	slices.SortStableFunc(readers, func(a, b *sequence) int { return a.pending() - b.pending() })
+	slices.SortStableFunc(readers, func(a, b *sequence) int { return a.readable() - b.readable() })
 	for i, s := range readers {
-		s.rows = min(s.pending(), n/(len(readers)-i))
+		s.rows = min(s.readable(), n/(len(readers)-i))
 		n -= s.rows
 	}
 }
@@ -360,7 +368,7 @@ func (l *loop) entries() []entry {
 		read := len(s.cells)
 		for i := read; i < read+s.rows; i++ {
 			last := i == len(s.tokens)-1
-			l.batch = append(l.batch, entry{s.tokens[i], int32(i), int32(s.id), last})
+			l.batch = append(l.batch, entry{s.tokens[i], int32(s.position(i)), int32(s.id), last})
 		}
 		s.row = len(l.batch) - 1
 	}

@@ -87,6 +87,10 @@ func (c *counter) decode(batch []entry) decoded {
 	return decodedAll
 }
 
+func (c *counter) encode(v *view) ([]float32, decoded, error) { return nil, decodedFailed, nil }
+
+func (c *counter) decodeImage(g glance) decoded { return decodedFailed }
+
 func (c *counter) used() int {
 	distinct := map[*int]bool{}
 	for _, held := range c.holds {

@@ -4,10 +4,10 @@ import (
 	"context"
 	"iter"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/picture"
 )
 
 // Model is a loaded GGUF file.
@@ -16,7 +16,8 @@ type Model struct {
 	vocab    *vocabulary
 	loop     *loop
 	tokenize func(text string) ([]int32, error)
-	free     func() // what the loop no longer uses
+	lay      func(*picture.Picture) (layout, error) // nil: the model sees no images
+	free     func()                                 // what the loop no longer uses
 	once     sync.Once
 }
 
@@ -41,8 +42,14 @@ func (m *Model) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, 
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		seq, err := m.loop.submit(ctx, job)
+		views, err := findViews(job, m.lay)
 		if err != nil {
+			yield(chat.Piece{}, engine.AsError(err))
+			return
+		}
+		seq := newSequence(ctx, m.vocab, job)
+		seq.views = views
+		if err := m.loop.submit(seq); err != nil {
 			yield(chat.Piece{}, err)
 			return
 		}
@@ -81,62 +88,6 @@ func (m *Model) check(job chat.Job) *engine.Error {
 		}
 	}
 	return nil
-}
-
-// Tokenize turns a prompt into tokens. The model's start token is put in
-// front where the model wants one and the template has not written it.
-//
-// A prompt of more than twice the context is not counted to its end: a client
-// can send tens of megabytes, which would take minutes.
-func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
-	var tokens []int32
-	enough := 2 * m.info.Context
-	pieces := m.vocab.pieces(prompt.Spans)
-	for len(pieces) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, engine.AsError(err)
-		}
-		// llama.cpp's time grows with the square of a text's length. Few
-		// tokens have more than eight bytes, so what is cut here is too long
-		// or a desert of blanks, where a cut does no harm.
-		text := prefix(pieces[0], 8*enough)
-		if pieces[0] = pieces[0][len(text):]; pieces[0] == "" {
-			pieces = pieces[1:]
-		}
-		part, err := m.tokenize(text)
-		if err != nil {
-			return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
-		}
-		tokens = append(tokens, part...)
-		if len(tokens) > enough && len(pieces) > 0 {
-			return nil, m.tooLong(len(tokens))
-		}
-	}
-	if m.vocab.addBOS && m.vocab.bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.bos) {
-		tokens = append([]int32{m.vocab.bos}, tokens...)
-	}
-	return tokens, nil
-}
-
-// tooLong is the error for a prompt with at least n tokens.
-func (m *Model) tooLong(n int) *engine.Error {
-	err := engine.Errorf(engine.CodeContextLength,
-		"The prompt is too long: it has more than %d tokens, and the model's context is %d tokens.", n, m.info.Context).
-		At(engine.Place{Field: engine.FieldMessages})
-	err.Tokens, err.Limit = n, m.info.Context
-	return err
-}
-
-// prefix is the first n bytes of text, or fewer, so that they end with a
-// whole character.
-func prefix(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }
 
 // Close frees the model.

@@ -67,7 +67,11 @@ func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	limit, pool, err := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()))
+	eyes, err := projectorBytes(options.Projector)
+	if err != nil {
+		return nil, err
+	}
+	limit, pool, err := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()+eyes))
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +83,7 @@ func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, erro
 		return nil, fmt.Errorf("%w: %s", err, sink.reason())
 	}
 	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, limit)
+	m.info.Vision = m.lay != nil
 	return m, nil
 }
 
@@ -99,10 +104,16 @@ func assemble(w *weights, options Options, sink *logSink, limit, pool int) (*Mod
 	if session == nil {
 		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens", pool)
 	}
+	lay, err := attachProjector(options.Projector, w, session)
+	if err != nil {
+		session.free()
+		return nil, err
+	}
 	m := &Model{
 		info:     chat.Info{Context: limit},
 		vocab:    vocab,
 		tokenize: w.tokenize,
+		lay:      lay,
 		loop:     newLoop(session, vocab, options.Parallel, limit, pool, options.Log),
 		free: func() {
 			session.free()

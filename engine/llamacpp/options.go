@@ -7,6 +7,10 @@ type Options struct {
 	// Path is the GGUF file; of a file that is split into parts, the first.
 	Path string
 
+	// Projector is the GGUF file that lets the model see images; empty: it
+	// sees none.
+	Projector string
+
 	// Threads that compute; 0: one for each physical core, and fewer while
 	// other programs keep the machine busy.
 	Threads int

@@ -27,12 +27,12 @@ func common(a, b []int32) int {
 	return n
 }
 
-// longest finds the sequence with the longest prefix of tokens in the cache
+// longest finds the sequence with the longest prefix of seq in the cache
 // now. The last token is never taken over: it must be read for its logits.
-func (l *loop) longest(tokens []int32) (from *sequence, length int) {
+func (l *loop) longest(seq *sequence) (from *sequence, length int) {
 	for _, group := range [][]*sequence{l.kept, l.live} {
 		for _, s := range group {
-			n := min(common(tokens, s.tokens[:len(s.cells)]), len(tokens)-1)
+			n := seq.shareable(min(common(seq.tokens, s.tokens[:len(s.cells)]), len(seq.tokens)-1))
 			if n > length && l.backend.whole(s.id) {
 				from, length = s, n
 			}
@@ -61,7 +61,7 @@ func (l *loop) start(seq *sequence) bool {
 		seq.id, seq.cached = l.takeID(), 0
 		return true
 	}
-	from, length := l.longest(seq.tokens)
+	from, length := l.longest(seq)
 	if l.promised(seq) >= length+worthWaiting {
 		return false
 	}
@@ -78,7 +78,7 @@ func (l *loop) start(seq *sequence) bool {
 			l.kept = append(slices.Delete(l.kept, i, i+1), from)
 		}
 		seq.id = l.takeID()
-		l.backend.copySequence(from.id, seq.id, length)
+		l.backend.copySequence(from.id, seq.id, seq.position(length))
 		seq.cells = l.cells.share(from.cells[:length])
 	}
 	if seq.cached < 0 {

@@ -17,6 +17,7 @@ type sequence struct {
 
 	age    uint64  // order of admission; smaller is older
 	tokens []int32 // prompt, then what was generated
+	views  []*view // images in the prompt, in order
 	made   int     // how many pieces were put out
 	done   bool    // the last was
 	cached int     // tokens of the prompt that were not read; -1: not known yet

@@ -1,12 +1,11 @@
 //go:build llamacpp
 
-#include "shim.h"
+#include "guard.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -23,7 +22,7 @@ void shim_log(uintptr_t handle) {
     llama_log_set(forward, reinterpret_cast<void *>(handle));
 }
 
-static void log_threw(const char * what) {
+void log_threw(const char * what) {
     ggml_log_callback callback = nullptr;
     void * data = nullptr;
     llama_log_get(&callback, &data);
@@ -33,24 +32,11 @@ static void log_threw(const char * what) {
     }
 }
 
-// guarded calls f and turns an exception into otherwise.
-template <typename F, typename R>
-static R guarded(F f, R otherwise) {
-    try {
-        return f();
-    } catch (const std::exception & e) {
-        log_threw(e.what());
-    } catch (...) {
-        log_threw("unknown exception");
-    }
-    return otherwise;
-}
-
 void shim_raise(int32_t * flag, int32_t value) {
     __atomic_store_n(flag, value, __ATOMIC_RELEASE);
 }
 
-static bool raised(void * flag) {
+bool raised(void * flag) {
     return __atomic_load_n(static_cast<int32_t *>(flag), __ATOMIC_ACQUIRE) != 0;
 }
 

@@ -12,7 +12,12 @@ import (
 // choose the next.
 func (l *loop) step(batch []entry) {
 	active := slices.DeleteFunc(slices.Clone(l.live), func(s *sequence) bool { return s.rows == 0 })
-	switch l.compute(active, batch) {
+	l.settle(active, l.compute(active, func() decoded { return l.backend.decode(batch) }))
+}
+
+// settle books what a decode did for its sequences.
+func (l *loop) settle(active []*sequence, result decoded) {
+	switch result {
 	case decodedAll:
 		l.advance(active)
 	case decodedInterrupted:
@@ -30,8 +35,8 @@ func (l *loop) step(batch []entry) {
 	}
 }
 
-// compute runs the decode, with its sequences visible to left.
-func (l *loop) compute(active []*sequence, batch []entry) decoded {
+// compute runs the work, with its sequences visible to left.
+func (l *loop) compute(active []*sequence, work func() decoded) decoded {
 	l.mu.Lock()
 	l.computing = active
 	if !l.closed {
@@ -40,7 +45,7 @@ func (l *loop) compute(active []*sequence, batch []entry) decoded {
 	l.mu.Unlock()
 
 	start := time.Now()
-	result := l.backend.decode(batch)
+	result := work()
 
 	l.mu.Lock()
 	l.computing = nil

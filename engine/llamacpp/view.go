@@ -1,0 +1,153 @@
+package llamacpp
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/picture"
+)
+
+// Images in a text. An image takes cells of the cache like tokens do. In a
+// sequence's tokens each of them is a negative number made of what the picture
+// is and of the cell's place in it: so all that compares tokens (common
+// prefixes, what is kept) works for images as well, and an image that was read
+// before is neither computed nor read again.
+
+// section is one piece of what a picture is to a model: tokens, or cells.
+type section struct {
+	tokens []int32 // the model's marks around cells; nil: cells
+
+	cells   int
+	whole   bool // all cells must be read in one batch: each looks at all others
+	columns int  // of a model whose positions have two dimensions, cells in a row; 0: positions go on as for tokens
+}
+
+// layout is a whole picture. It depends on nothing but the picture and the
+// model.
+type layout []section
+
+// positions is how far the cells move the position of what follows.
+func (s section) positions() int {
+	if s.columns == 0 {
+		return s.cells
+	}
+	return max(s.columns, s.cells/s.columns)
+}
+
+// tokens are the numbers that stand for the picture in a prompt.
+func (l layout) tokens(p *picture.Picture) []int32 {
+	var tokens []int32
+	for i, s := range l {
+		tokens = append(tokens, s.tokens...)
+		for cell := range s.cells {
+			tokens = append(tokens, imageToken(p, i, cell))
+		}
+	}
+	return tokens
+}
+
+// imageToken is the number of one cell, below 0. Different pictures have
+// different numbers in all their cells, as far as 31 bits reach.
+func imageToken(p *picture.Picture, section, cell int) int32 {
+	var b [len(p.Key) + 8]byte
+	copy(b[:], p.Key[:])
+	binary.LittleEndian.PutUint32(b[len(p.Key):], uint32(section))
+	binary.LittleEndian.PutUint32(b[len(p.Key)+4:], uint32(cell))
+	sum := sha256.Sum256(b[:])
+	return -1 - int32(binary.LittleEndian.Uint32(sum[:])>>1)
+}
+
+// view is the cells of one section in a sequence: tokens[start:end].
+type view struct {
+	section
+	start   int
+	picture *picture.Picture
+	part    int // which of the picture's sections with cells it is
+
+	// embedding is what stands there instead of tokens: so many numbers for
+	// each cell. nil: it has to be computed before the cells can be read.
+	embedding []float32
+}
+
+func (v *view) end() int { return v.start + v.cells }
+
+// divisible says whether a part of the cells can be in the cache alone.
+func (v *view) divisible() bool { return !v.whole && v.columns == 0 }
+
+// findViews finds the cells of images in a prompt.
+func findViews(job chat.Job, lay func(*picture.Picture) (layout, error)) ([]*view, error) {
+	var views []*view
+	at := 0
+	for _, image := range job.Images {
+		l, err := lay(image.Picture)
+		if err != nil {
+			return nil, image.Fail(err)
+		}
+		part := 0
+		for _, s := range l {
+			if s.cells == 0 {
+				continue
+			}
+			for at < len(job.Prompt) && job.Prompt[at] >= 0 {
+				at++
+			}
+			if at+s.cells > len(job.Prompt) {
+				return nil, engine.Errorf(engine.CodeInternal, "The prompt lacks an image.")
+			}
+			views = append(views, &view{section: s, start: at, picture: image.Picture, part: part})
+			at += s.cells
+			part++
+		}
+	}
+	return views, nil
+}
+
+// The views of a sequence. Most have none.
+
+// position is the place of a token in the text, as the model counts. It is not
+// for the cells of images.
+func (s *sequence) position(i int) int {
+	at := i
+	for _, v := range s.views {
+		if i < v.end() {
+			break
+		}
+		at += v.positions() - v.cells
+	}
+	return at
+}
+
+// looking is the image whose cells are the next to be read; nil: a token is.
+func (s *sequence) looking() *view {
+	next := len(s.cells)
+	for _, v := range s.views {
+		if v.start <= next && next < v.end() {
+			return v
+		}
+	}
+	return nil
+}
+
+// readable is how many tokens can be read before an image.
+func (s *sequence) readable() int {
+	next := len(s.cells)
+	for _, v := range s.views {
+		if next < v.end() {
+			return max(v.start-next, 0)
+		}
+	}
+	return s.pending()
+}
+
+// shareable is how much of the first n tokens can be taken over: an image
+// that is not divisible only as a whole.
+func (s *sequence) shareable(n int) int {
+	for _, v := range s.views {
+		if v.start < n && n < v.end() && !v.divisible() {
+			return v.start
+		}
+	}
+	return n
+}
