@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/script"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/openapi"
@@ -136,13 +134,5 @@ func openStorm(t *testing.T) engine.Engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all engine.Mux
-	for _, m := range models {
-		e, err := chat.New(m, slog.New(slog.DiscardHandler), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
+	return over(t, models)
 }

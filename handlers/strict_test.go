@@ -92,7 +92,8 @@ func TestProfiles(t *testing.T) {
 			200, 200, `"stop_reason":"stop_sequence","stop_sequence":"END"`, `"stop_reason":"end_turn","stop_sequence":null`},
 		{"in a stream, too", "/v1/messages", styles[1].stream,
 			200, 200, `"stop_reason":"stop_sequence","stop_sequence":"END"`, `"stop_reason":"end_turn","stop_sequence":null`},
-		{"count_tokens", "/v1/messages/count_tokens", messagesBody, 404, 404, "not_found_error", "not_found_error"},
+		{"count_tokens", "/v1/messages/count_tokens", messagesBody, 200, 404, `{"input_tokens":3}`, "/v1/messages/count_tokens. The interface document calls it unsupported."},
+		{"batches", "/v1/messages/batches", "{}", 404, 404, "There are no batches", "There are no batches"},
 		{"what the document does not list stays", "/v1/chat/completions", chatBody[:len(chatBody)-1] + `,"reasoning_effort":"low"}`,
 			200, 200, `"finish_reason":"stop"`, `"finish_reason":"stop"`},
 	}

@@ -1049,6 +1049,43 @@ type ContentBlocks = []ContentBlockParam
 // ContentText Plain text; may be empty.
 type ContentText = string
 
+// CountMessageTokensRequest A conversation to count: what of a request for a message decides how its prompt reads. The other members of such a
+// request have no effect here.
+type CountMessageTokensRequest struct {
+	// CacheControl Marks the end of the request as a place up to which the prompt should be kept.
+	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
+
+	// ContextManagement How old parts of the conversation should be cleared.
+	ContextManagement nullable.Nullable[JSONObject] `json:"context_management,omitempty"`
+
+	// Messages The conversation so far, oldest message first. Neighbours of one role count as one turn.
+	Messages []MessageParam `json:"messages"`
+
+	// Model Name of the model that answers, as the list of models gives it.
+	Model string `json:"model"`
+
+	// OutputConfig How much to think, and the form of the answer.
+	OutputConfig nullable.Nullable[OutputConfig] `json:"output_config,omitempty"`
+
+	// Speed How fast the answer should come.
+	Speed nullable.Nullable[string] `json:"speed,omitempty"`
+
+	// System Instructions for the model.
+	System *SystemPrompt `json:"system,omitempty"`
+
+	// Thinking Whether the model thinks before it answers. Absent means that it does not, where it can be told so.
+	Thinking *ThinkingConfigParam `json:"thinking,omitempty"`
+
+	// Thread Continues a conversation that the service would have kept.
+	Thread nullable.Nullable[JSONObject] `json:"thread,omitempty"`
+
+	// ToolChoice Whether the model may, must, or must not use tools, and which. Absent means `auto`.
+	ToolChoice *ToolChoice `json:"tool_choice,omitempty"`
+
+	// Tools The tools that the model may ask the client to run.
+	Tools []Tool `json:"tools,omitempty"`
+}
+
 // CreateMessageRequest A conversation to answer, and how to answer it.
 type CreateMessageRequest struct {
 	// CacheControl Marks the end of the request as a place up to which the prompt should be kept.
@@ -1422,6 +1459,12 @@ type MessageStopFrameEvent string
 // MessageStreamFrame One server-sent event of a message, by its name.
 type MessageStreamFrame struct {
 	union json.RawMessage
+}
+
+// MessageTokensCount How long a prompt is.
+type MessageTokensCount struct {
+	// InputTokens Tokens of the whole prompt.
+	InputTokens int `json:"input_tokens"`
 }
 
 // Metadata About the end user.
@@ -1941,6 +1984,9 @@ type ListModelsParams struct {
 
 // CreateMessageJSONRequestBody defines body for CreateMessage for application/json ContentType.
 type CreateMessageJSONRequestBody = CreateMessageRequest
+
+// CountMessageTokensJSONRequestBody defines body for CountMessageTokens for application/json ContentType.
+type CountMessageTokensJSONRequestBody = CountMessageTokensRequest
 
 // AsTextBlock returns the union data inside the ContentBlock as a TextBlock
 func (t ContentBlock) AsTextBlock() (TextBlock, error) {
@@ -3900,6 +3946,26 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/messages (the `CreateMessage` operationId).
 	CreateMessage(ctx context.Context, body CreateMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CountMessageTokensWithBody Count tokens
+	//
+	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+	// `/v1/messages` reports, which is always the whole prompt.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+	CountMessageTokensWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CountMessageTokens Count tokens
+	//
+	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+	// `/v1/messages` reports, which is always the whole prompt.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+	CountMessageTokens(ctx context.Context, body CountMessageTokensJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListModels List models
 	//
 	// Lists the models that requests can name. A request without the header `anthropic-version` gets the list in the
@@ -3944,6 +4010,46 @@ func (c *Client) CreateMessageWithBody(ctx context.Context, contentType string, 
 // Corresponds with POST /v1/messages (the `CreateMessage` operationId).
 func (c *Client) CreateMessage(ctx context.Context, body CreateMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateMessageRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CountMessageTokensWithBody Count tokens
+//
+// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+// `/v1/messages` reports, which is always the whole prompt.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+func (c *Client) CountMessageTokensWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCountMessageTokensRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CountMessageTokens Count tokens
+//
+// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+// `/v1/messages` reports, which is always the whole prompt.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+func (c *Client) CountMessageTokens(ctx context.Context, body CountMessageTokensJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCountMessageTokensRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4010,6 +4116,46 @@ func NewCreateMessageRequestWithBody(server string, contentType string, body io.
 	}
 
 	operationPath := fmt.Sprintf("/v1/messages")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCountMessageTokensRequest calls the generic CountMessageTokens builder with application/json body
+func NewCountMessageTokensRequest(server string, body CountMessageTokensJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCountMessageTokensRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCountMessageTokensRequestWithBody constructs an http.Request for the CountMessageTokens method, with any body, and a specified content type
+func NewCountMessageTokensRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/messages/count_tokens")
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -4203,6 +4349,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/messages (the `CreateMessage` operationId).
 	CreateMessageWithResponse(ctx context.Context, body CreateMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateMessageResponse, error)
 
+	// CountMessageTokensWithBodyWithResponse Count tokens
+	//
+	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+	// `/v1/messages` reports, which is always the whole prompt.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+	CountMessageTokensWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CountMessageTokensResponse, error)
+
+	// CountMessageTokensWithResponse Count tokens
+	//
+	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+	// `/v1/messages` reports, which is always the whole prompt.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+	CountMessageTokensWithResponse(ctx context.Context, body CountMessageTokensJSONRequestBody, reqEditors ...RequestEditorFn) (*CountMessageTokensResponse, error)
+
 	// ListModelsWithResponse List models
 	//
 	// Lists the models that requests can name. A request without the header `anthropic-version` gets the list in the
@@ -4335,6 +4501,124 @@ func (r CreateMessageResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateMessageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CountMessageTokensResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MessageTokensCount
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON405 the response for an HTTP 405 `application/json` response
+	JSON405 *MethodNotAllowed
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *ContentTooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *UnsupportedMediaType
+	// JSON500 the response for an HTTP 500 `application/json` response
+	JSON500 *InternalServerError
+	// JSON502 the response for an HTTP 502 `application/json` response
+	JSON502 *BadGateway
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *GatewayTimeout
+	// JSON529 the response for an HTTP 529 `application/json` response
+	JSON529 *Overloaded
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CountMessageTokensResponse) GetJSON200() *MessageTokensCount {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CountMessageTokensResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r CountMessageTokensResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r CountMessageTokensResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r CountMessageTokensResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON405 returns the response for an HTTP 405 `application/json` response
+func (r CountMessageTokensResponse) GetJSON405() *MethodNotAllowed {
+	return r.JSON405
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r CountMessageTokensResponse) GetJSON413() *ContentTooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r CountMessageTokensResponse) GetJSON415() *UnsupportedMediaType {
+	return r.JSON415
+}
+
+// GetJSON500 returns the response for an HTTP 500 `application/json` response
+func (r CountMessageTokensResponse) GetJSON500() *InternalServerError {
+	return r.JSON500
+}
+
+// GetJSON502 returns the response for an HTTP 502 `application/json` response
+func (r CountMessageTokensResponse) GetJSON502() *BadGateway {
+	return r.JSON502
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r CountMessageTokensResponse) GetJSON504() *GatewayTimeout {
+	return r.JSON504
+}
+
+// GetJSON529 returns the response for an HTTP 529 `application/json` response
+func (r CountMessageTokensResponse) GetJSON529() *Overloaded {
+	return r.JSON529
+}
+
+// GetBody returns the raw response body bytes
+func (r CountMessageTokensResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CountMessageTokensResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CountMessageTokensResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CountMessageTokensResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4558,6 +4842,38 @@ func (c *ClientWithResponses) CreateMessageWithResponse(ctx context.Context, bod
 	return ParseCreateMessageResponse(rsp)
 }
 
+// CountMessageTokensWithBodyWithResponse Count tokens
+//
+// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+// `/v1/messages` reports, which is always the whole prompt.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+func (c *ClientWithResponses) CountMessageTokensWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CountMessageTokensResponse, error) {
+	rsp, err := c.CountMessageTokensWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCountMessageTokensResponse(rsp)
+}
+
+// CountMessageTokensWithResponse Count tokens
+//
+// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
+// `/v1/messages` reports, which is always the whole prompt.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/messages/count_tokens (the `CountMessageTokens` operationId).
+func (c *ClientWithResponses) CountMessageTokensWithResponse(ctx context.Context, body CountMessageTokensJSONRequestBody, reqEditors ...RequestEditorFn) (*CountMessageTokensResponse, error) {
+	rsp, err := c.CountMessageTokens(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCountMessageTokensResponse(rsp)
+}
+
 // ListModelsWithResponse List models
 //
 // Lists the models that requests can name. A request without the header `anthropic-version` gets the list in the
@@ -4689,6 +5005,109 @@ func ParseCreateMessageResponse(rsp *http.Response) (*CreateMessageResponse, err
 
 	case rsp.StatusCode == 200:
 		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
+// ParseCountMessageTokensResponse parses an HTTP response from a CountMessageTokensWithResponse call
+func ParseCountMessageTokensResponse(rsp *http.Response) (*CountMessageTokensResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CountMessageTokensResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MessageTokensCount
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 405:
+		var dest MethodNotAllowed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ContentTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalServerError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest BadGateway
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest GatewayTimeout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 529:
+		var dest Overloaded
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON529 = &dest
 
 	}
 
@@ -4857,6 +5276,9 @@ type ServerInterface interface {
 	// CreateMessage Create a message
 	// (POST /v1/messages)
 	CreateMessage(w http.ResponseWriter, r *http.Request)
+	// CountMessageTokens Count tokens
+	// (POST /v1/messages/count_tokens)
+	CountMessageTokens(w http.ResponseWriter, r *http.Request)
 	// ListModels List models
 	// (GET /v1/models)
 	ListModels(w http.ResponseWriter, r *http.Request, params ListModelsParams)
@@ -4872,6 +5294,12 @@ type Unimplemented struct{}
 // CreateMessage Create a message
 // (POST /v1/messages)
 func (_ Unimplemented) CreateMessage(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CountMessageTokens Count tokens
+// (POST /v1/messages/count_tokens)
+func (_ Unimplemented) CountMessageTokens(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4901,6 +5329,20 @@ func (siw *ServerInterfaceWrapper) CreateMessage(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateMessage(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CountMessageTokens operation middleware
+func (siw *ServerInterfaceWrapper) CountMessageTokens(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CountMessageTokens(w, r)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5110,6 +5552,9 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/messages", wrapper.CreateMessage)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/messages/count_tokens", wrapper.CountMessageTokens)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/models", wrapper.ListModels)
@@ -5355,6 +5800,186 @@ func (response CreateMessage504JSONResponse) VisitCreateMessageResponse(w http.R
 type CreateMessage529JSONResponse struct{ OverloadedJSONResponse }
 
 func (response CreateMessage529JSONResponse) VisitCreateMessageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(529)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokensRequestObject struct {
+	Body *CountMessageTokensJSONRequestBody
+}
+
+type CountMessageTokensResponseObject interface {
+	VisitCountMessageTokensResponse(w http.ResponseWriter) error
+}
+
+type CountMessageTokens200JSONResponse MessageTokensCount
+
+func (response CountMessageTokens200JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CountMessageTokens400JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CountMessageTokens401JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CountMessageTokens403JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response CountMessageTokens404JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response CountMessageTokens405JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens413JSONResponse struct{ ContentTooLargeJSONResponse }
+
+func (response CountMessageTokens413JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens415JSONResponse struct {
+	UnsupportedMediaTypeJSONResponse
+}
+
+func (response CountMessageTokens415JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens500JSONResponse struct {
+	InternalServerErrorJSONResponse
+}
+
+func (response CountMessageTokens500JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens502JSONResponse struct{ BadGatewayJSONResponse }
+
+func (response CountMessageTokens502JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(502)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens504JSONResponse struct{ GatewayTimeoutJSONResponse }
+
+func (response CountMessageTokens504JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CountMessageTokens529JSONResponse struct{ OverloadedJSONResponse }
+
+func (response CountMessageTokens529JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response); err != nil {
@@ -5629,6 +6254,9 @@ type StrictServerInterface interface {
 	// CreateMessage Create a message
 	// (POST /v1/messages)
 	CreateMessage(ctx context.Context, request CreateMessageRequestObject) (CreateMessageResponseObject, error)
+	// CountMessageTokens Count tokens
+	// (POST /v1/messages/count_tokens)
+	CountMessageTokens(ctx context.Context, request CountMessageTokensRequestObject) (CountMessageTokensResponseObject, error)
 	// ListModels List models
 	// (GET /v1/models)
 	ListModels(ctx context.Context, request ListModelsRequestObject) (ListModelsResponseObject, error)
@@ -5700,6 +6328,37 @@ func (sh *strictHandler) CreateMessage(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CreateMessageResponseObject); ok {
 		if err := validResponse.VisitCreateMessageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CountMessageTokens operation middleware
+func (sh *strictHandler) CountMessageTokens(w http.ResponseWriter, r *http.Request) {
+	var request CountMessageTokensRequestObject
+
+	var body CountMessageTokensJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CountMessageTokens(ctx, request.(CountMessageTokensRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountMessageTokens")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CountMessageTokensResponseObject); ok {
+		if err := validResponse.VisitCountMessageTokensResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -13,31 +13,45 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
+type writeError = func(http.ResponseWriter, *http.Request, *engine.Error)
+
 // Router returns an empty router for the operations of a document, whose 404
-// and 405 are written by writeError.
-func Router(document *openapi.Document, writeError func(http.ResponseWriter, *http.Request, *engine.Error)) chi.Router {
+// and 405 are written by write. An operation that the document refuses is not
+// found, whether it is mounted or not.
+func Router(document *openapi.Document, write writeError) chi.Router {
 	router := chi.NewRouter()
+	router.Use(refuse(document, write))
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, r, notFound(document, r))
+		write(w, r, notFound(r))
 	})
 	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		allow := allowed(document, router, r.URL.EscapedPath())
 		if allow == "" { // chi asks for the path of a method that it knows only
-			writeError(w, r, notFound(document, r))
+			write(w, r, notFound(r))
 			return
 		}
 		w.Header().Set("Allow", allow)
-		writeError(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed for %s.", r.Method, r.URL.Path))
+		write(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed for %s.", r.Method, r.URL.Path))
 	})
 	return router
 }
 
-// notFound says of an operation that the document has and the server refuses
-// what the document says of it.
-func notFound(document *openapi.Document, r *http.Request) *engine.Error {
-	if o, ok := document.Route(r.Method, r.URL.Path); ok && o.Mark.Server == openapi.SupportRefused {
-		return engine.Errorf(engine.CodeNotFound, "No such path: %s. %s", r.URL.Path, o.Mark.Note)
+// refuse answers an operation that the document has and the server refuses,
+// always or in this profile, with what the document says of it.
+func refuse(document *openapi.Document, write writeError) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			o, ok := document.Route(r.Method, r.URL.Path)
+			if !ok || o.Mark.Server != openapi.SupportRefused {
+				next.ServeHTTP(w, r)
+				return
+			}
+			write(w, r, engine.Errorf(engine.CodeNotFound, "No such path: %s. %s", r.URL.Path, o.Mark.Note))
+		})
 	}
+}
+
+func notFound(r *http.Request) *engine.Error {
 	return engine.Errorf(engine.CodeNotFound, "No such path: %s.", r.URL.Path)
 }
 

@@ -1,0 +1,44 @@
+package anthropic
+
+import (
+	"context"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+)
+
+// CountMessageTokens counts the prompt of a conversation.
+func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokensRequestObject) (wire.CountMessageTokensResponseObject, error) {
+	req, err := toCountRequest(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	x := exchange.From(ctx)
+	x.Asks(req.Model)
+	tokens, err := a.engine.Count(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	x.Used(engine.Usage{PromptTokens: tokens})
+	return wire.CountMessageTokens200JSONResponse{InputTokens: tokens}, nil
+}
+
+// toCountRequest maps what is counted as the request for the message itself
+// is mapped, so that the two cannot differ.
+func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, error) {
+	req, err := toRequest(&wire.CreateMessageRequest{
+		Model:        in.Model,
+		Messages:     in.Messages,
+		System:       in.System,
+		Tools:        in.Tools,
+		ToolChoice:   in.ToolChoice,
+		Thinking:     in.Thinking,
+		OutputConfig: in.OutputConfig,
+	})
+	if err != nil {
+		return nil, err
+	}
+	req.MaxTokens = nil // this request has no such member
+	return req, nil
+}

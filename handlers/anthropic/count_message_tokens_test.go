@@ -1,0 +1,50 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
+)
+
+// TestCountsTheSameRequest holds that no member that shapes the prompt is
+// forgotten on the way to the count: of every body the two requests differ in
+// the limit, the sampling and the stop sequences at most.
+func TestCountsTheSameRequest(t *testing.T) {
+	document, err := openapi.Anthropic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	create, _ := document.Operation("createMessage")
+	count, _ := document.Operation("countMessageTokens")
+	bodies := [][]byte{handlerstest.MessagesBody()}
+	for _, example := range create.Examples {
+		bodies = append(bodies, example)
+	}
+	for _, body := range bodies {
+		want, err := bind(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked, v := count.Check(body)
+		if v != nil {
+			t.Fatalf("%v\n%.1000s", v, body)
+		}
+		var in wire.CountMessageTokensRequest
+		if err := json.Unmarshal(checked.Body, &in); err != nil {
+			t.Fatal(err)
+		}
+		got, err := toCountRequest(&in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.MaxTokens, want.Stop, want.Sampling = nil, nil, got.Sampling
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("-message +count\n%s\n%.1000s", diff, body)
+		}
+	}
+}
