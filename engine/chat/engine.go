@@ -31,6 +31,9 @@ type Engine struct {
 // error, for the log, says why the model's template cannot be used.
 func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	info := model.Info()
+	if info.Vectors.Only {
+		return &Engine{model: model, info: info}, nil
+	}
 	template, err := NewTemplate(info.Template, info, now)
 	if err != nil {
 		return nil, err
@@ -69,12 +72,6 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 		return 0, err
 	}
 	return len(p.prompt), nil
-}
-
-// Embed implements [engine.Engine].
-func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	return nil, engine.Errorf(engine.CodeUnsupported, "The model %s makes no embeddings.", req.Model).
-		At(engine.Place{Field: engine.FieldModel})
 }
 
 // GenerateImages implements [engine.Engine].

@@ -25,6 +25,9 @@ type fakeModel struct {
 	cached  []int               // by choice; nil: 1 for each
 	jobs    atomic.Pointer[Job] // the last job
 	running atomic.Int32
+
+	vectors  [][]float32
+	embedded [][]int32 // the last inputs
 }
 
 func (m *fakeModel) Info() Info { return m.info }
@@ -69,6 +72,17 @@ func (m *fakeModel) Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
 }
 
 func (m *fakeModel) Close() error { return nil }
+
+// TokenizeInput counts an input by its words.
+func (m *fakeModel) TokenizeInput(_ context.Context, text string) ([]int32, error) {
+	return make([]int32, len(strings.Fields(text))), nil
+}
+
+// Embed plays m.vectors.
+func (m *fakeModel) Embed(_ context.Context, inputs [][]int32) ([][]float32, error) {
+	m.embedded = inputs
+	return m.vectors, nil
+}
 
 // fakeTemplate joins what the messages say.
 type fakeTemplate struct{ opening string }

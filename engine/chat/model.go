@@ -14,6 +14,8 @@ import (
 // prompts, and knows neither messages nor tools. llamacpp is one that
 // computes, script is one that plays. A Model is safe for concurrent use.
 type Model interface {
+	Embedder
+
 	// Info describes the model; it does not change.
 	Info() Info
 
@@ -45,6 +47,7 @@ type Info struct {
 	Control  []string // spellings of all control and user-defined tokens
 	Context  int      // tokens that one request may use, prompt and answer
 	Vision   bool
+	Vectors  Vectors
 	Sampling engine.Sampling // what the file recommends
 }
 

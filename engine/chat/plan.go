@@ -113,6 +113,9 @@ func (e *Engine) check(req *engine.Request) error {
 	if !engine.SameModel(req.Model, e.info.Name) {
 		return engine.ModelNotFound(req.Model)
 	}
+	if err := e.checkGenerates(); err != nil {
+		return err
+	}
 	if err := e.checkImages(req); err != nil {
 		return err
 	}

@@ -14,7 +14,8 @@ import (
 type Model struct {
 	info     chat.Info
 	vocab    *vocabulary
-	loop     *loop
+	loop     *loop     // nil: the model continues no text
+	embedder *embedder // nil: it makes no embeddings
 	tokenize func(text string) ([]int32, error)
 	lay      func(*picture.Picture) (layout, error) // nil: the model sees no images
 	free     func()                                 // what the loop no longer uses

@@ -22,9 +22,10 @@ type vocabulary struct {
 	text   []byte   // of all tokens, control tokens spelled out
 	offset []uint32 // of token i is text[offset[i]:offset[i+1]]
 	kinds  []tokenKind
-	bos    int32 // -1: none
-	eos    int32 // -1: none
-	addBOS bool  // a prompt begins with bos
+	bos    int32   // -1: none
+	eos    int32   // -1: none
+	addBOS bool    // a prompt begins with bos
+	ending []int32 // what the tokenizer adds behind a text that is whole
 
 	control map[string]int32 // spelling of each control and user-defined token
 }

@@ -14,7 +14,7 @@ import (
 
 // scripted is an engine that passes the suite by itself.
 func scripted() (engine.Engine, error) {
-	models, err := script.Load(strings.NewReader(`models: {m: {replies: [{pieces: [Hel, lo, " ", you, "!"]}]}}`))
+	models, err := script.Load(strings.NewReader(`models: {m: {embedding: 8, replies: [{pieces: [Hel, lo, " ", you, "!"]}]}}`))
 	if err != nil {
 		return nil, err
 	}
@@ -22,18 +22,22 @@ func scripted() (engine.Engine, error) {
 }
 
 func TestSuiteThroughASocket(t *testing.T) {
-	enginetest.Run(t, func(t *testing.T) engine.Engine {
+	open := func(t *testing.T) engine.Engine {
 		e, err := scripted()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return serve(t, e)
-	})
+	}
+	enginetest.Run(t, open)
+	enginetest.RunEmbeddings(t, open)
 }
 
 func TestSuiteThroughAProcess(t *testing.T) {
-	enginetest.Run(t, func(t *testing.T) engine.Engine {
+	open := func(t *testing.T) engine.Engine {
 		e, _ := supervise(t, 0, puppetModel("m", "scripted"))
 		return e
-	})
+	}
+	enginetest.Run(t, open)
+	enginetest.RunEmbeddings(t, open)
 }

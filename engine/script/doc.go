@@ -9,7 +9,7 @@
 //	    context: 4096                 # tokens of prompt and answer; default 4096
 //	    vision: false                 # whether images are accepted
 //	    embedding: 8                  # dimension of made-up embeddings; default none
-//	    replies:                      # the first whose `when` fits is played
+//	    replies:                      # the first whose `when` fits is played; none where embedding is all it does
 //	      - when: {contains: weather} # a part of the last user or tool text
 //	        pieces: ["It ", {sleep: 20ms}, {base64: "4pw="}, {base64: "kw=="}]
 //	        finish: stop              # stop, length, crash, stall
@@ -18,6 +18,9 @@
 // A string or base64 piece is one token; base64 is for bytes that are not
 // whole characters. A script is read strictly: what it says and this package
 // does not know is an error that names the line.
+//
+// An embedding is made from the words of the input, or from its tokens: the
+// same in every run, and texts that share words are near each other.
 //
 // A script cannot fake enforcement. Where the request constrains the output
 // (a tool choice, a format), a reply that violates the constraint fails.

@@ -111,7 +111,7 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 		"format":    oneOf(&m.info.Format, chat.FormatNames()...),
 		"context":   count(&m.info.Context, 1),
 		"vision":    boolean(&m.info.Vision),
-		"embedding": count(&m.embedding, 1),
+		"embedding": count(&m.info.Vectors.Size, 1),
 		"replies": sequence(func(n *yaml.Node) error {
 			r, err := loadReply(n)
 			m.replies = append(m.replies, r)
@@ -121,8 +121,11 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(m.replies) == 0 {
-		return nil, at(n, "model %q has no replies", name)
+	if m.info.Vectors.Only = len(m.replies) == 0; m.info.Vectors.Only && m.info.Vectors.Size == 0 {
+		return nil, at(n, "model %q has neither replies nor an embedding", name)
+	}
+	if v := &m.info.Vectors; v.Size > 0 {
+		v.Input, v.Vocabulary = m.info.Context, vocabulary
 	}
 	return m, nil
 }

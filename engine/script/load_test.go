@@ -39,15 +39,13 @@ func TestLoad(t *testing.T) {
 	}
 	want := []chat.Info{
 		{Name: "defaults", Owner: "library", Format: "plain", Context: 4096},
-		{Name: "scripted", Owner: "library", Format: "hermes", Context: 2048, Vision: true},
+		{Name: "scripted", Owner: "library", Format: "hermes", Context: 2048, Vision: true,
+			Vectors: chat.Vectors{Size: 8, Input: 2048, Vocabulary: vocabulary}},
 	}
 	for i, m := range models {
 		if diff := cmp.Diff(want[i], m.Info()); diff != "" {
 			t.Errorf("model %d (-want +got):\n%s", i, diff)
 		}
-	}
-	if got := models[1].Embedding(); got != 8 {
-		t.Errorf("embedding = %d, want 8", got)
 	}
 	seven := 7
 	wantReplies := []reply{
@@ -106,8 +104,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"context zero", model("    context: 0\n"), "line 3: expected a whole number from 1"},
 		{"context beyond memory", model("    context: 99999999999\n"), "line 3: expected a whole number from 1"},
 		{"vision", model("    vision: 1\n"), "line 3: expected true or false"},
-		{"no replies", model("    context: 9\n"), `line 3: model "m" has no replies`},
-		{"empty replies", model("    replies: []\n"), `line 3: model "m" has no replies`},
+		{"no replies", model("    context: 9\n"), `line 3: model "m" has neither replies nor an embedding`},
+		{"empty replies", model("    replies: []\n"), `line 3: model "m" has neither replies nor an embedding`},
 		{"null model", "models:\n  m:\n", "line 2: expected a mapping"},
 		{"replies is a mapping", model("    replies: {}\n"), "line 3: expected a list"},
 		{"no pieces", model("    replies:\n      - finish: stop\n"), "line 4: the reply has no pieces"},

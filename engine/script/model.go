@@ -12,11 +12,10 @@ import (
 
 // Model is one model of a script. It implements [chat.Model].
 type Model struct {
-	info      chat.Info
-	embedding int
-	replies   []reply
-	closed    chan struct{}
-	close     sync.Once
+	info    chat.Info
+	replies []reply
+	closed  chan struct{}
+	close   sync.Once
 }
 
 var _ chat.Model = (*Model)(nil)
@@ -44,9 +43,6 @@ type piece struct {
 
 // Info implements [chat.Model].
 func (m *Model) Info() chat.Info { return m.info }
-
-// Embedding is the dimension of the model's embeddings, 0 if it has none.
-func (m *Model) Embedding() int { return m.embedding }
 
 // Close implements [chat.Model].
 func (m *Model) Close() error {

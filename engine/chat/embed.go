@@ -1,0 +1,152 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Embedder is the part of a [Model] that turns texts into vectors. It is not
+// used where [Vectors.Size] is 0.
+type Embedder interface {
+	// TokenizeInput turns a text into tokens, with those that the model's
+	// tokenizer adds at its two ends. Spellings of control tokens are plain
+	// text. One that is far too long need not be read to its end: then the
+	// error has [engine.CodeContextLength], and Tokens counts what was read.
+	TokenizeInput(ctx context.Context, text string) ([]int32, error)
+
+	// Embed makes the vector of each input, as the model has it: of any
+	// length but 0. No input is empty or longer than [Vectors.Input], and all
+	// tokens are the model's. Errors are of type *engine.Error. Ending ctx
+	// ends the work within one batch.
+	Embed(ctx context.Context, inputs [][]int32) ([][]float32, error)
+}
+
+// Vectors says what a model's vectors are like.
+type Vectors struct {
+	Size       int  // how many numbers one has; 0: the model makes none
+	Input      int  // most tokens of one input
+	Vocabulary int  // tokens are the numbers from 0 to below this
+	Only       bool // the model makes nothing else: it continues no text
+}
+
+// Embed implements [engine.Engine].
+func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	if err := e.checkEmbedding(req); err != nil {
+		return nil, err
+	}
+	inputs := make([][]int32, len(req.Inputs))
+	total := 0
+	for i, input := range req.Inputs {
+		tokens, err := e.inputTokens(ctx, input, i)
+		if err != nil {
+			return nil, err
+		}
+		inputs[i] = tokens
+		total += len(tokens)
+	}
+	vectors, err := e.model.Embed(ctx, inputs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range vectors {
+		if req.Dimensions > 0 {
+			vectors[i] = vectors[i][:req.Dimensions]
+		}
+		if !normalise(vectors[i]) {
+			err := engine.Errorf(engine.CodeInternal, "The model %s gave a vector without a direction.", e.info.Name).At(atInput(i))
+			err.NoRetry = true
+			return nil, err
+		}
+	}
+	return &engine.Embeddings{Vectors: vectors, PromptTokens: total}, nil
+}
+
+// checkEmbedding compares the request with what the model can do.
+func (e *Engine) checkEmbedding(req *engine.EmbeddingRequest) error {
+	size := e.info.Vectors.Size
+	switch {
+	case !engine.SameModel(req.Model, e.info.Name):
+		return engine.ModelNotFound(req.Model)
+	case size == 0:
+		return engine.Errorf(engine.CodeUnsupported, "The model %s makes no embeddings.", req.Model).
+			At(engine.Place{Field: engine.FieldModel})
+	case len(req.Inputs) == 0:
+		return engine.Errorf(engine.CodeInvalidArgument, "There is no input.").At(atInput(0))
+	case req.Dimensions < 0 || req.Dimensions > size:
+		return engine.Errorf(engine.CodeInvalidArgument, "The vectors of the model %s have %d dimensions; %d are not among them.",
+			req.Model, size, req.Dimensions).At(engine.Place{Field: engine.FieldDimensions})
+	}
+	return nil
+}
+
+// checkGenerates refuses a request for text from a model that writes none.
+func (e *Engine) checkGenerates() error {
+	if !e.info.Vectors.Only {
+		return nil
+	}
+	return engine.Errorf(engine.CodeUnsupported, "The model %s makes embeddings and does not generate text.", e.info.Name).
+		At(engine.Place{Field: engine.FieldModel})
+}
+
+// inputTokens returns the tokens of one input, of which there are enough and
+// not too many.
+func (e *Engine) inputTokens(ctx context.Context, input engine.EmbeddingInput, i int) ([]int32, error) {
+	tokens := input.Tokens
+	if tokens == nil && input.Text != "" {
+		var err error
+		tokens, err = e.model.TokenizeInput(ctx, input.Text)
+		if coded := (*engine.Error)(nil); errors.As(err, &coded) && coded.Code == engine.CodeContextLength {
+			return nil, e.inputTooLong(i, coded.Tokens, "more than ")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(tokens) == 0 {
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "There is nothing in input %d to make an embedding of.", i).At(atInput(i))
+	}
+	v := e.info.Vectors
+	for k, token := range tokens {
+		if token < 0 || int(token) >= v.Vocabulary {
+			return nil, engine.Errorf(engine.CodeInvalidArgument,
+				"Token %d of input %d is %d, and the model %s has the tokens 0 to %d. Both are counted from 0.", k, i, token, e.info.Name, v.Vocabulary-1).
+				At(atInput(i))
+		}
+	}
+	if len(tokens) > v.Input {
+		return nil, e.inputTooLong(i, len(tokens), "")
+	}
+	return tokens, nil
+}
+
+// inputTooLong is the error for an input of n tokens; more is what to say
+// where they are not all.
+func (e *Engine) inputTooLong(i, n int, more string) *engine.Error {
+	err := engine.Errorf(engine.CodeContextLength,
+		"Input %d is too long: it has %s%d tokens, and the model %s takes at most %d for an embedding.",
+		i, more, n, e.info.Name, e.info.Vectors.Input).At(atInput(i))
+	err.Tokens, err.Limit = n, e.info.Vectors.Input
+	return err
+}
+
+func atInput(i int) engine.Place { return engine.Place{Field: engine.FieldInput, Index: i} }
+
+// normalise brings a vector to length 1. One of length 0, or with a number
+// that is none, has no direction; it is left as it is, and false returned.
+func normalise(vector []float32) bool {
+	sum := 0.0
+	for _, x := range vector {
+		sum += float64(x) * float64(x)
+	}
+	length := math.Sqrt(sum)
+	if !(length > 0) || math.IsInf(length, 1) {
+		return false
+	}
+	for i, x := range vector {
+		vector[i] = float32(float64(x) / length)
+	}
+	return true
+}

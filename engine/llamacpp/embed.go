@@ -1,0 +1,41 @@
+package llamacpp
+
+import (
+	"context"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+)
+
+// TokenizeInput turns a text to embed into tokens; see [chat.Embedder].
+func (m *Model) TokenizeInput(ctx context.Context, text string) ([]int32, error) {
+	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text, Plain: true}}})
+	if err != nil {
+		return nil, err
+	}
+	return append(tokens, m.vocab.ending...), nil
+}
+
+// Embed makes vectors; see [chat.Embedder].
+func (m *Model) Embed(ctx context.Context, inputs [][]int32) ([][]float32, error) {
+	if m.embedder == nil {
+		return nil, engine.Errorf(engine.CodeUnsupported, "The model makes no embeddings.")
+	}
+	vectors, err := m.embedder.embed(ctx, inputs)
+	if err != nil {
+		return nil, err // typed, so that nil stays nil
+	}
+	return vectors, nil
+}
+
+// ending is what a tokenizer adds behind a text, found in the tokens that it
+// makes of one with all additions and without any.
+func ending(whole, plain []int32) []int32 {
+	for i := len(whole) - len(plain); i >= 0; i-- {
+		if slices.Equal(whole[i:i+len(plain)], plain) {
+			return slices.Clone(whole[i+len(plain):])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package llamacpp
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// vectorBackend computes vectors. One goroutine at a time uses it, save for
+// interrupt.
+type vectorBackend interface {
+	// decode reads the batch. An entry whose logits are wanted counts for
+	// the vector of its sequence.
+	decode(batch []entry) decoded
+
+	// vector is that of a sequence which ended in the given row of the last
+	// decode. The memory is llama.cpp's, valid until the next decode.
+	vector(sequence, row int) ([]float32, bool)
+
+	// clear forgets all sequences.
+	clear()
+
+	// interrupt makes a running decode stop soon; resume allows decoding again.
+	interrupt()
+	resume()
+	free()
+}
+
+// embedShape says what a batch of inputs may be like.
+type embedShape struct {
+	// whole says that an input is read at once, and that all its tokens count:
+	// each sees those behind it, or the vector is made of all of them. Else an
+	// input is read in pieces, and its last token counts.
+	whole     bool
+	rows      int // most tokens of a batch; any input fits, if it must be read at once
+	fill      int // how many tokens a batch of several inputs has at most
+	sequences int // most inputs in a batch
+}
+
+// embedder turns inputs into vectors, for one request after the other: batch
+// by batch, so that a short request waits for no long one.
+type embedder struct {
+	shape embedShape
+	open  func() (vectorBackend, error) // at the first use
+
+	mu      sync.Mutex // held while a batch is computed
+	backend vectorBackend
+
+	closing context.Context
+	close   context.CancelFunc
+}
+
+func newEmbedder(shape embedShape, open func() (vectorBackend, error)) *embedder {
+	closing, cancel := context.WithCancel(context.Background())
+	return &embedder{shape: shape, open: open, closing: closing, close: cancel}
+}
+
+// embed makes the vector of each input.
+func (e *embedder) embed(ctx context.Context, inputs [][]int32) ([][]float32, *engine.Error) {
+	vectors := make([][]float32, len(inputs))
+	for _, group := range e.shape.pack(inputs) {
+		if err := e.compute(ctx, inputs, group, vectors); err != nil {
+			return nil, err
+		}
+	}
+	return vectors, nil
+}
+
+// pack groups the inputs, by their numbers, so that each group is computed
+// together. Inputs of about one length go together: what is read for one
+// group takes as long as its longest text.
+func (s embedShape) pack(inputs [][]int32) [][]int {
+	order := make([]int, len(inputs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(inputs[b]) - len(inputs[a]) })
+	var groups [][]int
+	room := 0
+	for _, i := range order {
+		n := len(inputs[i])
+		if last := len(groups) - 1; last >= 0 && n <= room && len(groups[last]) < s.sequences {
+			groups[last] = append(groups[last], i)
+			room -= n
+			continue
+		}
+		groups = append(groups, []int{i})
+		room = s.fill - n
+	}
+	return groups
+}
+
+// compute makes the vectors of one group.
+func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, vectors [][]float32) *engine.Error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch {
+	case ctx.Err() != nil:
+		return engine.AsError(ctx.Err())
+	case e.closing.Err() != nil:
+		return errUnloaded()
+	}
+	if e.backend == nil {
+		backend, err := e.open()
+		if err != nil {
+			return engine.AsError(err)
+		}
+		e.backend = backend
+	}
+	defer e.backend.clear()
+	batch := e.shape.entries(inputs, group)
+	for len(batch) > 0 {
+		n := min(len(batch), e.shape.rows)
+		if err := e.decode(ctx, batch[:n]); err != nil {
+			return err
+		}
+		if err := e.collect(batch[:n], inputs, group, vectors); err != nil {
+			return err
+		}
+		batch = batch[n:]
+	}
+	return nil
+}
+
+// entries writes the inputs of a group one behind the other, each as a
+// sequence of its own.
+func (s embedShape) entries(inputs [][]int32, group []int) []entry {
+	var batch []entry
+	for sequence, i := range group {
+		for k, token := range inputs[i] {
+			last := k == len(inputs[i])-1
+			batch = append(batch, entry{token, int32(k), int32(sequence), s.whole || last})
+		}
+	}
+	return batch
+}
+
+// collect copies the vectors of the inputs that end in a batch.
+func (e *embedder) collect(batch []entry, inputs [][]int32, group []int, vectors [][]float32) *engine.Error {
+	for row, entry := range batch {
+		i := group[entry.sequence]
+		if int(entry.position) < len(inputs[i])-1 {
+			continue
+		}
+		vector, ok := e.backend.vector(int(entry.sequence), row)
+		if !ok {
+			return engine.Errorf(engine.CodeInternal, "The model gave no vector.")
+		}
+		vectors[i] = slices.Clone(vector)
+	}
+	return nil
+}
+
+// decode reads one batch and stops early when the request or the model ends.
+func (e *embedder) decode(ctx context.Context, batch []entry) *engine.Error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(e.closing, cancel)()
+
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		e.backend.interrupt()
+		close(interrupted)
+	})
+	result := e.backend.decode(batch)
+	if !stop() {
+		<-interrupted // else it would hit the next batch
+		e.backend.resume()
+	}
+	switch {
+	case e.closing.Err() != nil:
+		return errUnloaded()
+	case ctx.Err() != nil:
+		return engine.AsError(ctx.Err())
+	case result != decodedAll:
+		return engine.Errorf(engine.CodeInternal, "The model could not compute an embedding.")
+	}
+	return nil
+}
+
+// free ends what is being computed and frees the backend.
+func (e *embedder) free() {
+	e.close()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.backend != nil {
+		e.backend.free()
+		e.backend = nil
+	}
+}
