@@ -12,7 +12,9 @@ var errLeft = errors.New("the reader of the events left")
 
 // tally is what one choice used up.
 type tally struct {
+	choice                        int
 	cached, completion, reasoning int
+	logprob                       float64 // of all tokens together
 }
 
 // usage adds up what the choices of a request used. The prompt is one for all
@@ -30,7 +32,7 @@ func usage(prompt int, choices []tally) engine.Usage {
 
 // answer generates one choice.
 func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engine.Event) bool) (tally, error) {
-	var t tally
+	t := tally{choice: choice}
 	var idErr error
 	w := &writer{choice: choice, stops: p.stops, holdSpace: p.holdSpace}
 	w.tokens.report = p.request.Logprobs != nil
@@ -52,7 +54,13 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 		}
 		return nil
 	}
-	s := newScanner(e.format, p.tools, p.opening, w)
+	if echoes(p.request) {
+		w.echo(p.request.Prompt.Text, p.echoed)
+		if err := hand(); err != nil {
+			return t, err
+		}
+	}
+	s := newScanner(p.format, p.tools, p.opening, w)
 	reason, err := e.decode(ctx, p, choice, s, &t, hand)
 	if err != nil {
 		return t, err
@@ -81,6 +89,7 @@ func (e *Engine) decode(ctx context.Context, p *plan, choice int, s *scanner, t 
 			return engine.FinishMaxTokens, nil
 		}
 		t.completion++
+		t.logprob += piece.Logprob
 		s.out.tokens.add(piece)
 		s.write(piece.Bytes)
 		if err := hand(); err != nil {

@@ -37,22 +37,23 @@ func (e *Engine) compile(req *engine.Request, opening string) (*compiled, error)
 	if err != nil {
 		return nil, err
 	}
+	format := e.formatOf(req)
 	var done compiled
 	tools := newToolSet(req.Tools)
 	if done.unenforced, err = tools.compile(req.Tools); err != nil {
 		return nil, err
 	}
-	if req.ToolChoice.Mode != engine.ToolNone && e.format.calls() {
+	if req.ToolChoice.Mode != engine.ToolNone && format.calls() {
 		done.tools = tools.only(req.ToolChoice.Names)
 	}
 	c := &constraint{
-		format:   e.format,
+		format:   format,
 		tools:    done.tools,
 		reply:    reply,
 		required: req.ToolChoice.Mode == engine.ToolRequired,
 		single:   req.ToolChoice.Single,
 		opening:  opening,
-		thinks:   e.format.Open != "" && req.Reasoning.Mode != engine.ReasoningOff && e.thinks,
+		thinks:   format.Open != "" && req.Reasoning.Mode != engine.ReasoningOff && e.thinks,
 	}
 	root, err := c.root()
 	if err != nil || root == nil {

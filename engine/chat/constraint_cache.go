@@ -64,6 +64,6 @@ func constraintKey(req *engine.Request, opening string) [sha256.Size]byte {
 		fmt.Fprintf(h, "%q %q\n", t.Name, t.Parameters)
 	}
 	c := req.ToolChoice
-	fmt.Fprintf(h, "%q %q %v\n%q %q\n%q %q", c.Mode, c.Names, c.Single, req.Format.Kind, req.Format.Schema, req.Reasoning.Mode, opening)
+	fmt.Fprintf(h, "%q %q %v\n%q %q\n%q %q %v", c.Mode, c.Names, c.Single, req.Format.Kind, req.Format.Schema, req.Reasoning.Mode, opening, req.Prompt != nil)
 	return [sha256.Size]byte(h.Sum(nil))
 }

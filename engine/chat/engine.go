@@ -102,15 +102,26 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	}
 }
 
-// answers generates every choice of a request and says what each used up.
+// answers generates the choices of a request and says what each used up, those
+// included that were not good enough.
 // emit takes their events, one at a time, and returns false when nobody wants
 // more.
 func (e *Engine) answers(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
-	if p.choices == 1 {
-		t, err := e.answer(ctx, p, 0, emit)
-		return []tally{t}, err
+	scored, err := e.score(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	return e.sideBySide(ctx, p, emit)
+	var tallies []tally
+	switch {
+	case p.choices > p.wanted:
+		tallies, err = e.best(ctx, p, emit)
+	case p.choices > 1:
+		tallies, err = e.sideBySide(ctx, p, emit)
+	default:
+		tallies = make([]tally, 1)
+		tallies[0], err = e.answer(ctx, p, 0, emit)
+	}
+	return append(tallies, scored...), err
 }
 
 // sideBySide generates several choices at the same time. Their events go

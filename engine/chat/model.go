@@ -32,6 +32,13 @@ type Model interface {
 	// one decode step.
 	Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
 
+	// Score says how likely each token of job.Prompt is behind those before
+	// it, with as many alternatives as job.Logprobs wants, which is set. The
+	// first one's logarithm is NaN. Tokens have their spellings, control
+	// tokens too. Nothing is generated. Errors and the end of ctx are as in
+	// Decode.
+	Score(ctx context.Context, job Job) ([]engine.TokenLogprob, error)
+
 	// Close frees the model. Running Decodes end with an error.
 	Close() error
 }
@@ -45,6 +52,7 @@ type Info struct {
 	Format   string   // name of the output format, where it is known; empty: found from the template
 	BOS, EOS string   // spellings, for the template
 	Control  []string // spellings of all control and user-defined tokens
+	FIM      FIM      // of the control tokens around a gap
 	Context  int      // tokens that one request may use, prompt and answer
 	Vision   bool
 	Vectors  Vectors

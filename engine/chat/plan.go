@@ -11,6 +11,7 @@ import (
 // plan is a request that was checked, rendered and counted.
 type plan struct {
 	request    *engine.Request
+	format     *Format
 	start      engine.Start
 	prompt     []int32
 	images     []*Image // in the prompt
@@ -20,8 +21,10 @@ type plan struct {
 	markers    []string
 	stops      []string
 	holdSpace  bool
-	choices    int
-	limit      int // most tokens of one choice
+	choices    int                   // to generate
+	wanted     int                   // of these, the best
+	echoed     []engine.TokenLogprob // tokens of the prompt in front of each answer
+	limit      int                   // most tokens of one choice
 	sampling   Sampling
 	idLength   int
 }
@@ -40,6 +43,9 @@ func (p *plan) job(choice int) Job {
 		Markers:   p.markers,
 		Logprobs:  p.request.Logprobs,
 	}
+	if p.choices > p.wanted && j.Logprobs == nil {
+		j.Logprobs = new(int) // by which the best are found
+	}
 	if p.constraint != nil {
 		j.Constraint = p.constraint.Matcher()
 	}
@@ -57,16 +63,18 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error
 	}
 	p := &plan{
 		request:  req,
-		markers:  e.format.Markers,
+		format:   e.formatOf(req),
 		stops:    slices.DeleteFunc(slices.Clone(req.Stop), func(s string) bool { return s == "" }),
-		choices:  max(1, req.Choices),
+		choices:  max(1, req.Choices, req.BestOf),
+		wanted:   max(1, req.Choices),
 		sampling: sampling(req.Sampling, e.info.Sampling, seed),
 		idLength: idLength,
 	}
-	if e.format.IDLength > 0 {
-		p.idLength = e.format.IDLength
+	p.markers = p.format.Markers
+	if p.format.IDLength > 0 {
+		p.idLength = p.format.IDLength
 	}
-	rendering, err := e.template.Render(ctx, req)
+	rendering, err := e.render(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -74,20 +82,28 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error
 	if err := e.constrain(p); err != nil {
 		return nil, err
 	}
-	p.holdSpace = len(p.tools) > 0 || e.format.Open != ""
+	p.holdSpace = len(p.tools) > 0 || p.format.Open != ""
 	prompt := Prompt{Spans: rendering.Spans, Request: req}
 	p.images = prompt.Images()
 	if err := openImages(p.images); err != nil {
 		return nil, err
 	}
 	if p.prompt, err = e.model.Tokenize(ctx, prompt); err != nil {
-		return nil, err
+		return nil, placeLength(err, req)
 	}
 	if p.limit, err = e.limit(req, len(p.prompt)); err != nil {
 		return nil, err
 	}
 	p.start.PromptTokens, p.start.Prompt = len(p.prompt), prompt.String()
 	return p, nil
+}
+
+// render makes the prompt of a request.
+func (e *Engine) render(ctx context.Context, req *engine.Request) (Rendering, error) {
+	if req.Prompt != nil {
+		return Rendering{Spans: rawSpans(req.Prompt, e.info)}, nil
+	}
+	return e.template.Render(ctx, req)
 }
 
 // limit is how many tokens one choice may have: what the client wants, as far
@@ -98,7 +114,7 @@ func (e *Engine) limit(req *engine.Request, prompt int) (int, error) {
 	if room < 1 {
 		err := engine.Errorf(engine.CodeContextLength,
 			"The prompt is too long: it has %d tokens, and the model %s takes at most %d for prompt and answer together.",
-			prompt, e.info.Name, e.info.Context).At(engine.Place{Field: engine.FieldMessages})
+			prompt, e.info.Name, e.info.Context).At(promptPlace(req))
 		err.Tokens, err.Limit = prompt, e.info.Context
 		return 0, err
 	}
@@ -114,6 +130,9 @@ func (e *Engine) check(req *engine.Request) error {
 		return engine.ModelNotFound(req.Model)
 	}
 	if err := e.checkGenerates(); err != nil {
+		return err
+	}
+	if err := e.checkRaw(req); err != nil {
 		return err
 	}
 	if err := e.checkImages(req); err != nil {

@@ -36,6 +36,17 @@ func (w *writer) take() []engine.Event {
 	return events
 }
 
+// echo begins the answer with its prompt, in which stop strings mean nothing.
+func (w *writer) echo(text string, tokens []engine.TokenLogprob) {
+	if text == "" {
+		return
+	}
+	w.begin(engine.BlockText, w.stops)
+	w.started = true
+	w.add(engine.BlockStart{Choice: w.choice, Index: w.index, Kind: w.open})
+	w.add(engine.TextDelta{Choice: w.choice, Index: w.index, Text: text, Logprobs: tokens})
+}
+
 // textAt adds text that stands at a place of the raw output. Stop strings
 // are looked for here alone: they end what the client reads as the answer's
 // text. Reasoning is not part of that, and a stop string cut out of arguments

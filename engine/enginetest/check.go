@@ -3,6 +3,7 @@ package enginetest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unicode/utf8"
 
 	"github.com/diglot/diglot/engine"
@@ -34,6 +35,7 @@ type choice struct {
 	open     engine.BlockKind
 	calls    int
 	ids      map[string]bool
+	spoken   bool // a delta of text came
 	finished bool
 }
 
@@ -55,7 +57,9 @@ func (c *Checker) Add(event engine.Event) error {
 		if err := c.delta(e.Choice, e.Index, engine.BlockText, e.Text); err != nil {
 			return err
 		}
-		return checkLogprobs(e.Logprobs)
+		first := !c.choices[e.Choice].spoken
+		c.choices[e.Choice].spoken = true
+		return checkLogprobs(e.Logprobs, first)
 	case engine.ReasoningDelta:
 		return c.delta(e.Choice, e.Index, engine.BlockReasoning, e.Text)
 	case engine.ToolCallDelta:
@@ -152,9 +156,11 @@ func (c *Checker) delta(choice, index int, kind engine.BlockKind, text string) e
 	return nil
 }
 
-func checkLogprobs(tokens []engine.TokenLogprob) error {
+// checkLogprobs checks the tokens of a delta. Only the first delta of an
+// answer, which may be a prompt, may have tokens of unknown probability.
+func checkLogprobs(tokens []engine.TokenLogprob, first bool) error {
 	for _, t := range tokens {
-		if t.Logprob > 0 || t.Logprob != t.Logprob {
+		if t.Logprob > 0 || math.IsNaN(t.Logprob) && !first {
 			return fmt.Errorf("token %q has the log probability %v", t.Token, t.Logprob)
 		}
 		for _, alternative := range t.Top {

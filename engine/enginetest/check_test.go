@@ -1,6 +1,7 @@
 package enginetest
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ func TestCheck(t *testing.T) {
 	end := engine.Finish{Reason: engine.FinishEndOfTurn}
 	done := engine.Done{Usage: engine.Usage{PromptTokens: 3}}
 	call := engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1", Name: "f"}
+	unknown := []engine.TokenLogprob{{Logprob: math.NaN()}}
 	tests := []struct {
 		name   string
 		events []engine.Event
@@ -51,6 +53,8 @@ func TestCheck(t *testing.T) {
 		{"other prompt", []engine.Event{start, end, engine.Done{}}, "prompt tokens"},
 		{"too much cached", []engine.Event{start, end, engine.Done{Usage: engine.Usage{PromptTokens: 3, CachedTokens: 4}}}, "cached"},
 		{"too much reasoning", []engine.Event{start, end, engine.Done{Usage: engine.Usage{PromptTokens: 3, ReasoningTokens: 1}}}, "reasoning"},
+		{"an unknown probability in a prompt", []engine.Event{start, open, engine.TextDelta{Text: "a", Logprobs: unknown}, stop, end, done}, ""},
+		{"an unknown probability later", []engine.Event{start, open, text, engine.TextDelta{Text: "a", Logprobs: unknown}}, "log probability"},
 		{"improbable", []engine.Event{start, open, engine.TextDelta{Text: "a", Logprobs: []engine.TokenLogprob{{Logprob: 1}}}}, "log probability"},
 	}
 	for _, test := range tests {

@@ -14,8 +14,8 @@ import (
 
 // Run checks that an engine keeps the promises of [engine.Engine]. open makes
 // the engine; it is called for each part, and cleans up by itself with
-// t.Cleanup. Its first model must answer any short conversation with at least
-// two tokens of text.
+// t.Cleanup. Its first model must answer any short conversation, and continue
+// any short raw prompt, with at least two tokens of text.
 func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 	parts := []struct {
 		name string
@@ -30,6 +30,10 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"a reader that leaves ends the request", leaving},
 		{"requests run side by side", concurrent},
 		{"the request is not changed", unchanged},
+		{"a raw prompt is continued", raw},
+		{"an echoed prompt begins the answer", echo},
+		{"a prompt is scored without an answer", scored},
+		{"the best of several answers", best},
 	}
 	for _, p := range parts {
 		t.Run(p.name, func(t *testing.T) { p.run(t, open(t)) })

@@ -16,6 +16,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/diglot/diglot/engine/chat"
+
 	// llama.cpp itself. Its Go package one level up would add what this
 	// binding does not use, and needs headers that the module lacks.
 	_ "github.com/ollama/ollama/llama/llama.cpp/src"
@@ -82,6 +84,12 @@ func (w *weights) vocabulary() (*vocabulary, error) {
 			return nil, err
 		}
 		v.add(text, w.kind(int32(token)))
+	}
+	// A file need not name these: llama.cpp also finds them by their spellings.
+	v.fim = chat.FIM{
+		Prefix: v.spelled(int32(C.llama_vocab_fim_pre(w.vocab))),
+		Suffix: v.spelled(int32(C.llama_vocab_fim_suf(w.vocab))),
+		Middle: v.spelled(int32(C.llama_vocab_fim_mid(w.vocab))),
 	}
 	return v, nil
 }

@@ -82,6 +82,7 @@ func describe(path string, changed time.Time, file *gguf, vocab *vocabulary, lim
 		BOS:      vocab.spelled(vocab.bos),
 		EOS:      vocab.spelled(vocab.eos),
 		Control:  slices.Sorted(maps.Keys(vocab.control)),
+		FIM:      vocab.fim,
 		Context:  limit,
 		Sampling: file.sampling(),
 	}

@@ -367,8 +367,8 @@ func (l *loop) entries() []entry {
 	for _, s := range l.live {
 		read := len(s.cells)
 		for i := read; i < read+s.rows; i++ {
-			last := i == len(s.tokens)-1
-			l.batch = append(l.batch, entry{s.tokens[i], int32(s.position(i)), int32(s.id), last})
+			wanted := i == len(s.tokens)-1 || s.scores != nil
+			l.batch = append(l.batch, entry{s.tokens[i], int32(s.position(i)), int32(s.id), wanted})
 		}
 		s.row = len(l.batch) - 1
 	}

@@ -57,7 +57,7 @@ func (l *loop) promised(seq *sequence) int {
 // start gives seq a place in the cache, with what others have read for it.
 // It returns false where seq does better to wait.
 func (l *loop) start(seq *sequence) bool {
-	if !l.backend.shares() {
+	if !l.backend.shares() || seq.scores != nil { // what is taken over has no logits
 		seq.id, seq.cached = l.takeID(), 0
 		return true
 	}

@@ -15,12 +15,13 @@ type sequence struct {
 	sampler *sampler
 	out     *outbox
 
-	age    uint64  // order of admission; smaller is older
-	tokens []int32 // prompt, then what was generated
-	views  []*view // images in the prompt, in order
-	made   int     // how many pieces were put out
-	done   bool    // the last was
-	cached int     // tokens of the prompt that were not read; -1: not known yet
+	age    uint64                // order of admission; smaller is older
+	tokens []int32               // prompt, then what was generated
+	views  []*view               // images in the prompt, in order
+	scores []engine.TokenLogprob // of the prompt, where that is what is wanted
+	made   int                   // how many pieces were put out
+	done   bool                  // the last was
+	cached int                   // tokens of the prompt that were not read; -1: not known yet
 
 	// While the sequence holds a place in the cache, id is its number there
 	// and tokens[:len(cells)] have been read.

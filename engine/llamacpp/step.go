@@ -82,8 +82,11 @@ func (l *loop) advance(active []*sequence) {
 				taken += s.cached
 			}
 		}
+		if s.scores != nil {
+			l.score(s)
+		}
 		s.cells = l.cells.take(s.cells, s.rows)
-		if s.pending() == 0 {
+		if s.pending() == 0 && !s.done {
 			made += l.choose(s)
 		}
 	}
@@ -98,6 +101,10 @@ func (l *loop) advance(active []*sequence) {
 
 // choose samples the sequence's next token and says how many were put out.
 func (l *loop) choose(s *sequence) int {
+	if s.scores != nil {
+		s.end(chat.EndLength)
+		return 0
+	}
 	c, err := s.sampler.next(l.backend.logits(s.row))
 	if err != nil {
 		s.fail(engine.Errorf(engine.CodeInternal, "The model could not continue the text.").Because(err))

@@ -138,6 +138,9 @@ func (s *sequence) readable() int {
 			return max(v.start-next, 0)
 		}
 	}
+	if s.scores != nil {
+		return min(s.pending(), readScored)
+	}
 	return s.pending()
 }
 

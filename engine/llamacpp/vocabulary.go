@@ -27,6 +27,8 @@ type vocabulary struct {
 	addBOS bool    // a prompt begins with bos
 	ending []int32 // what the tokenizer adds behind a text that is whole
 
+	fim chat.FIM
+
 	control map[string]int32 // spelling of each control and user-defined token
 }
 

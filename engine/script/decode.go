@@ -109,15 +109,21 @@ func (p *player) finish(ctx context.Context) (chat.End, error) {
 // 1/4, 1/8 and so on, the same in every run.
 func (p *player) token(text []byte) chat.Piece {
 	piece := chat.Piece{Bytes: text, Logprob: -math.Ln2}
-	if p.job.Logprobs == nil {
-		return piece
+	if p.job.Logprobs != nil {
+		piece.Top = alternatives(text, *p.job.Logprobs)
 	}
-	for i := range *p.job.Logprobs {
+	return piece
+}
+
+// alternatives are the n likeliest tokens where text is the likeliest.
+func alternatives(text []byte, n int) []engine.TokenLogprob {
+	var top []engine.TokenLogprob
+	for i := range n {
 		alternative := engine.TokenLogprob{Token: text, Logprob: -math.Ln2 * float64(i+1)}
 		if i > 0 {
 			alternative.Token = []byte("alternative " + strconv.Itoa(i))
 		}
-		piece.Top = append(piece.Top, alternative)
+		top = append(top, alternative)
 	}
-	return piece
+	return top
 }

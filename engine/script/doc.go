@@ -8,9 +8,10 @@
 //	    format: hermes                # one of chat.FormatNames, which the parser expects; default plain
 //	    context: 4096                 # tokens of prompt and answer; default 4096
 //	    vision: false                 # whether images are accepted
+//	    fim: false                    # whether a prompt with a suffix is accepted
 //	    embedding: 8                  # dimension of made-up embeddings; default none
 //	    replies:                      # the first whose `when` fits is played; none where embedding is all it does
-//	      - when: {contains: weather} # a part of the last user or tool text
+//	      - when: {contains: weather} # a part of the last user or tool text, or of the raw prompt
 //	        pieces: ["It ", {sleep: 20ms}, {base64: "4pw="}, {base64: "kw=="}]
 //	        finish: stop              # stop, length, crash, stall
 //	        prompt_tokens: 7          # default: the words of the prompt

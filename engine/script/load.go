@@ -107,10 +107,12 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 		},
 		closed: make(chan struct{}),
 	}
+	var fillsGaps bool
 	err := mapping(n, fields{
 		"format":    oneOf(&m.info.Format, chat.FormatNames()...),
 		"context":   count(&m.info.Context, 1),
 		"vision":    boolean(&m.info.Vision),
+		"fim":       boolean(&fillsGaps),
 		"embedding": count(&m.info.Vectors.Size, 1),
 		"replies": sequence(func(n *yaml.Node) error {
 			r, err := loadReply(n)
@@ -126,6 +128,9 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 	}
 	if v := &m.info.Vectors; v.Size > 0 {
 		v.Input, v.Vocabulary = m.info.Context, vocabulary
+	}
+	if fillsGaps {
+		m.info.FIM = chat.FIM{Prefix: "<fim_prefix>", Suffix: "<fim_suffix>", Middle: "<fim_middle>"}
 	}
 	return m, nil
 }

@@ -29,7 +29,7 @@ const (
 )
 
 type reply struct {
-	contains     string // what the last user or tool text must hold; empty: anything
+	contains     string // what the last user or tool text, or the raw prompt, must hold; empty: anything
 	pieces       []piece
 	finish       string
 	promptTokens *int // nil: the words of the prompt
@@ -69,14 +69,23 @@ func (m *Model) Tokenize(_ context.Context, prompt chat.Prompt) ([]int32, error)
 // pick returns the index of the reply that answers req. That none fits is
 // the script author's mistake, and the author is who reads the reply.
 func (m *Model) pick(req *engine.Request) (int, error) {
-	said := lastText(req.Messages)
+	said, name, place := heard(req)
 	for i, r := range m.replies {
 		if strings.Contains(said, r.contains) {
 			return i, nil
 		}
 	}
-	return 0, engine.Errorf(engine.CodeInvalidArgument, "No reply of the script fits: the last user or tool text holds none of the strings that the replies of model %q wait for.", m.info.Name).
-		At(engine.Place{Field: engine.FieldMessages, Index: max(len(req.Messages)-1, 0)})
+	return 0, engine.Errorf(engine.CodeInvalidArgument, "No reply of the script fits: the %s holds none of the strings that the replies of model %q wait for.", name, m.info.Name).
+		At(place)
+}
+
+// heard is the text by which a reply is picked, its name, and where it is.
+func heard(req *engine.Request) (text, name string, place engine.Place) {
+	if req.Prompt != nil {
+		return req.Prompt.Text, "prompt", engine.Place{Field: engine.FieldPrompt}
+	}
+	place = engine.Place{Field: engine.FieldMessages, Index: max(len(req.Messages)-1, 0)}
+	return lastText(req.Messages), "last user or tool text", place
 }
 
 // lastText is the text of the last user or tool turn that has some.

@@ -1,0 +1,95 @@
+package chat
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// A raw prompt is continued as it is. No template stands around it, so what
+// the model says is text, whatever the markup in it, and the spellings of
+// control tokens in the prompt are those tokens.
+
+// FIM is how a model fills in the middle of a text: the spellings of the
+// control tokens in front of what precedes the gap, of what follows it, and of
+// what the model then writes. All are empty where it cannot.
+type FIM struct {
+	Prefix, Suffix, Middle string
+}
+
+func (f FIM) known() bool { return f.Prefix != "" && f.Suffix != "" && f.Middle != "" }
+
+// formatOf is the output format of the answer to a request.
+func (e *Engine) formatOf(req *engine.Request) *Format {
+	if req.Prompt != nil {
+		return plain
+	}
+	return e.format
+}
+
+// checkRaw compares a raw prompt with what the model can do.
+func (e *Engine) checkRaw(req *engine.Request) error {
+	if req.Prompt == nil || req.Prompt.Suffix == "" || e.info.FIM.known() {
+		return nil
+	}
+	return engine.Errorf(engine.CodeUnsupported,
+		"The model %s cannot fill in the middle of a text: it has no tokens for that. Send the prompt without a suffix.", e.info.Name).
+		At(engine.Place{Field: engine.FieldSuffix})
+}
+
+// rawSpans is a raw prompt as the model sees it. Around a gap, the tokens that
+// mark it are ours alone: their spellings in the client's texts, which may well
+// be source code about them, would move the gap.
+func rawSpans(prompt *engine.Prompt, info Info) []Span {
+	if prompt.Suffix == "" {
+		// A model needs something to continue. What it was taught to see in
+		// front of a new text is its start token, or the end of the last one.
+		return []Span{{Text: cmp.Or(prompt.Text, info.BOS, info.EOS)}}
+	}
+	f := info.FIM
+	return slices.Concat(
+		[]Span{{Text: f.Prefix}}, f.plain(prompt.Text),
+		[]Span{{Text: f.Suffix}}, f.plain(prompt.Suffix),
+		[]Span{{Text: f.Middle}})
+}
+
+// plain splits text so that no spelling of a mark in it becomes one.
+func (f FIM) plain(text string) []Span {
+	var spans []Span
+	for text != "" {
+		at, mark := len(text), ""
+		for _, m := range []string{f.Prefix, f.Suffix, f.Middle} {
+			if i := strings.Index(text, m); i >= 0 && i < at {
+				at, mark = i, m
+			}
+		}
+		if at > 0 {
+			spans = append(spans, Span{Text: text[:at]})
+		}
+		if mark != "" {
+			spans = append(spans, Span{Text: mark, Plain: true})
+		}
+		text = text[at+len(mark):]
+	}
+	return spans
+}
+
+// promptPlace is where a request has its prompt.
+func promptPlace(req *engine.Request) engine.Place {
+	if req.Prompt != nil {
+		return engine.Place{Field: engine.FieldPrompt}
+	}
+	return engine.Place{Field: engine.FieldMessages}
+}
+
+// placeLength says where in the request the prompt is that a model, which
+// knows tokens alone, found too long.
+func placeLength(err error, req *engine.Request) error {
+	if coded := (*engine.Error)(nil); errors.As(err, &coded) && coded.Code == engine.CodeContextLength {
+		return coded.At(promptPlace(req))
+	}
+	return err
+}
