@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"iter"
+	"path"
 	"time"
 )
 
@@ -32,8 +33,19 @@ type Engine interface {
 // Model describes one model that an Engine serves.
 type Model struct {
 	Name    string
-	Owner   string    // "library" where nobody is known
-	Changed time.Time // last change of what it is made of
+	Owner   string    // as [Owner] says, where nobody else is known
+	Changed time.Time // last change of what it is made of; zero: unknown
+}
+
+// Owner is whom the name of a model belongs to: org of hf.co/org/model:tag, and
+// "library" where the name holds none, as the interface document of the OpenAI
+// style says of owned_by.
+func Owner(model string) string {
+	owner := path.Base(path.Dir(model))
+	if owner == "." || owner == "/" {
+		return "library"
+	}
+	return owner
 }
 
 // FindModel returns the model called name; name:latest is the same as name.

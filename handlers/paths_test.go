@@ -2,7 +2,12 @@ package handlers_test
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"iter"
+	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +116,7 @@ func (zoo) Generate(_ context.Context, req *engine.Request) iter.Seq2[engine.Eve
 }
 
 func TestModelNames(t *testing.T) {
-	h := newHandler(t, handlers.Config{Engine: zoo{names: []string{"a b", "hf.co/org/Repo-GGUF:Q4", "lib/sub:tag", "m:latest", "x%2Fy", "é"}}})
+	h := newHandler(t, handlers.Config{Engine: zoo{names: []string{"a b", "hf.co/org/Repo-GGUF:Q4", "lib/sub:tag", "m:latest", "odd?name#1 +&=", "x%2Fy", "é"}}})
 	tests := []struct {
 		name, path, id string // no id: not found
 	}{
@@ -122,6 +127,10 @@ func TestModelNames(t *testing.T) {
 		{"half escaped", "/v1/models/hf.co%2Forg/Repo-GGUF:Q4", "hf.co/org/Repo-GGUF:Q4"},
 		{"space", "/v1/models/a%20b", "a b"},
 		{"a percent sign in the name", "/v1/models/x%252Fy", "x%2Fy"},
+		{"all that means something in an address", "/v1/models/odd%3Fname%231%20+&=", "odd?name#1 +&="},
+		{"a plus sign escaped", "/v1/models/odd%3Fname%231%20%2B%26%3D", "odd?name#1 +&="},
+		{"with the tag of another", "/v1/models/m:7b", ""},
+		{"a part of a name", "/v1/models/lib", ""},
 		{"beyond ASCII", "/v1/models/%C3%A9", "é"},
 		{"without the tag latest", "/v1/models/m", "m:latest"},
 		{"unknown", "/v1/models/nobody", ""},
@@ -132,7 +141,8 @@ func TestModelNames(t *testing.T) {
 			t.Run(tt.name+"/"+style, func(t *testing.T) {
 				w := ask(t, h, "GET", tt.path, nil, "Anthropic-Version", header)
 				if tt.id != "" {
-					if w.Code != 200 || !strings.Contains(w.Body.String(), `"id":"`+tt.id+`"`) {
+					var got struct{ ID string }
+					if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 || got.ID != tt.id {
 						t.Errorf("status %d, want 200 and the model %s\n%s", w.Code, tt.id, w.Body)
 					}
 					return
@@ -172,6 +182,10 @@ func TestModelLists(t *testing.T) {
 		{"limit with an exponent", "/v1/models?limit=1e2", []string{version, "x"}, 400, `limit: must be an integer`},
 		{"limit with blanks", "/v1/models?limit=%205", []string{version, "x"}, 400, `limit: must be an integer`},
 		{"limit twice", "/v1/models?limit=1&limit=2", []string{version, "x"}, 400, `limit: must be given once`},
+		{"limit over the most", "/v1/models?limit=1001", []string{version, "x"}, 400, `limit: must be between 1 and 1000`},
+		{"between two", "/v1/models?after_id=a&before_id=c", []string{version, "x"}, 200, `"has_more":false,"first_id":"b","last_id":"b"`},
+		{"behind a model by its other name", "/v1/models?after_id=b:latest", []string{version, "x"}, 200, `"first_id":"c"`},
+		{"before nobody", "/v1/models?before_id=nobody", []string{version, "x"}, 400, `before_id: `},
 		{"behind nobody", "/v1/models?after_id=nobody", []string{version, "x"}, 400, `after_id: `},
 	}
 	for _, tt := range tests {
@@ -181,5 +195,80 @@ func TestModelLists(t *testing.T) {
 				t.Errorf("status %d, want %d and %s\n%s", w.Code, tt.status, tt.want, w.Body)
 			}
 		})
+	}
+}
+
+// TestModelPages reads a list in pages of every size, in both directions, by
+// what each page says of the next.
+func TestModelPages(t *testing.T) {
+	var names []string
+	for i := range 25 {
+		names = append(names, fmt.Sprintf("lib/m%02d:q4", i))
+	}
+	h := newHandler(t, handlers.Config{Engine: zoo{names: names}})
+	backwards := slices.Clone(names)
+	slices.Reverse(backwards)
+	for limit := 1; limit <= len(names)+1; limit++ {
+		if got := readPages(t, h, limit, "after_id", names[0]); !slices.Equal(got, names[1:]) {
+			t.Errorf("limit %d, forwards: %v", limit, got)
+		}
+		if got := readPages(t, h, limit, "before_id", names[24]); !slices.Equal(got, backwards[1:]) {
+			t.Errorf("limit %d, backwards: %v", limit, got)
+		}
+	}
+	if got := page(t, h, "/v1/models"); len(got.Data) != 20 || !got.HasMore {
+		t.Errorf("without a limit: %d models, has_more %t; want 20 of 25", len(got.Data), got.HasMore)
+	}
+}
+
+// modelPage is a page of models in the Anthropic style.
+type modelPage struct {
+	Data    []struct{ ID string }
+	HasMore bool   `json:"has_more"`
+	FirstID string `json:"first_id"`
+	LastID  string `json:"last_id"`
+}
+
+func page(t *testing.T, h http.Handler, path string) (p modelPage) {
+	t.Helper()
+	w := ask(t, h, "GET", path, nil, "Anthropic-Version", "2023-06-01")
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || w.Code != 200 {
+		t.Fatalf("status %d\n%s", w.Code, w.Body)
+	}
+	return p
+}
+
+// readPages reads on from a model until there is no more, and lists what it
+// meets, in that order.
+func readPages(t *testing.T, h http.Handler, limit int, direction, from string) (ids []string) {
+	t.Helper()
+	for more := true; more; {
+		p := page(t, h, fmt.Sprintf("/v1/models?limit=%d&%s=%s", limit, direction, url.QueryEscape(from)))
+		if direction == "before_id" {
+			slices.Reverse(p.Data)
+			from = p.FirstID
+		} else {
+			from = p.LastID
+		}
+		for _, m := range p.Data {
+			ids = append(ids, m.ID)
+		}
+		more = p.HasMore
+	}
+	return ids
+}
+
+// TestModelFacts holds when and whose a model is, known or not.
+func TestModelFacts(t *testing.T) {
+	h := newHandler(t, handlers.Config{Engine: playing(t, `models: {m: {replies: [{pieces: [x]}]}, org/m: {replies: [{pieces: [x]}]}}`)})
+	for _, tt := range []struct{ path, version, want string }{
+		{"/v1/models/m", "", `{"id":"m","object":"model","created":0,"owned_by":"library"}`},
+		{"/v1/models/org/m", "", `{"id":"org/m","object":"model","created":0,"owned_by":"org"}`},
+		{"/v1/models/m", "2023-06-01", `{"type":"model","id":"m","display_name":"m","created_at":"1970-01-01T00:00:00Z"}`},
+	} {
+		w := ask(t, h, "GET", tt.path, nil, "Anthropic-Version", tt.version)
+		if got := strings.TrimSpace(w.Body.String()); got != tt.want {
+			t.Errorf("%s\ngot  %s\nwant %s", tt.path, got, tt.want)
+		}
 	}
 }

@@ -84,7 +84,7 @@ func (e *Engine) Close() error {
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	models := make([]engine.Model, 0, len(e.workers))
 	for _, w := range e.workers {
-		m := engine.Model{Name: w.model.Name, Owner: "library"}
+		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name)}
 		if info, err := os.Stat(w.model.File); err == nil {
 			m.Changed = info.ModTime()
 		}

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -66,14 +67,19 @@ func cut(models []engine.Model, params wire.ListModelsParams) (page []engine.Mod
 }
 
 func position(models []engine.Model, name, param string) (int, error) {
-	i := slices.IndexFunc(models, func(m engine.Model) bool { return m.Name == name })
+	i := slices.IndexFunc(models, func(m engine.Model) bool { return engine.SameModel(m.Name, name) })
 	if i < 0 {
 		return 0, invalid(param, "No model has the id '%s'.", name)
 	}
 	return i, nil
 }
 
+// fromModel dates a model whose time of change is unknown to 1970, as the
+// vendor does: https://docs.anthropic.com/en/api/models-list
 func fromModel(m engine.Model) wire.ModelInfo {
+	if m.Changed.IsZero() {
+		m.Changed = time.Unix(0, 0)
+	}
 	return wire.ModelInfo{
 		Type:        wire.ModelInfoTypeModel,
 		ID:          m.Name,

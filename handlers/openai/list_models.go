@@ -21,10 +21,9 @@ func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (w
 }
 
 func fromModel(m engine.Model) wire.Model {
-	return wire.Model{
-		ID:      m.Name,
-		Object:  wire.ModelObjectModel,
-		Created: m.Changed.Unix(),
-		OwnedBy: m.Owner,
+	out := wire.Model{ID: m.Name, Object: wire.ModelObjectModel, OwnedBy: m.Owner}
+	if !m.Changed.IsZero() {
+		out.Created = m.Changed.Unix()
 	}
+	return out
 }
