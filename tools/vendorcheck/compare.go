@@ -1,0 +1,370 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+// What a difference can be.
+const (
+	kindLacks    = "lacks"    // the vendor has it
+	kindType     = "type"     // a type that one side sends and the other does not take
+	kindValues   = "values"   // the same for single values
+	kindRequired = "required" // we demand what the vendor does not
+	kindOptional = "optional" // we may leave out what the vendor always sends
+)
+
+// difference is one way in which our document differs from the vendor's.
+type difference struct {
+	Operation, Part, Field string
+	Kind                   string
+	Vendor, Ours           string // what each side has
+	Mark                   string // of our field, in words
+	Reason                 string
+}
+
+// compared is what came out for one style.
+type compared struct {
+	Title      string
+	Vendor     string // title and version of the document
+	Operations []comparedOperation
+}
+
+type comparedOperation struct {
+	Name        string
+	Refused     string // where we do not serve it: why
+	Fields      int    // that both sides have
+	Differences []difference
+}
+
+// links say what a vendor's document holds without saying where it belongs.
+type links struct {
+	Events  map[string]string `yaml:"events"`  // component of a stream's data, by operation
+	Failure string            `yaml:"failure"` // component of errors
+}
+
+const everyOperation = "every operation"
+
+// compareDocuments compares every operation that ours has, and once for all
+// of them the errors.
+func compareDocuments(ours, vendor *document, links links) (compared, error) {
+	result := compared{Vendor: vendor.title + " " + vendor.version}
+	var failures comparedOperation
+	for _, o := range ours.operations {
+		if mark := readMark(o.mark); idle(mark) {
+			result.Operations = append(result.Operations, comparedOperation{Name: o.name, Refused: mark.Note})
+			continue
+		}
+		v, ok := vendor.find(o.name)
+		if !ok {
+			return result, fmt.Errorf("the vendor's document has no %s", o.name)
+		}
+		if name := links.Events[o.name]; name != "" {
+			v.events = one(component(name))
+		}
+		if v.failure == nil && links.Failure != "" {
+			v.failure = one(component(links.Failure))
+		}
+		c := newComparer(ours, vendor, o.name)
+		c.parameters(v.parameters, o.parameters)
+		c.part("body", true, v.body, o.body)
+		c.part("reply", false, v.reply, o.reply)
+		c.part("event", false, v.events, o.events)
+		result.Operations = append(result.Operations, comparedOperation{Name: o.name, Fields: c.fields, Differences: c.found})
+		if failures.Name == "" && v.failure != nil && o.failure != nil {
+			c := newComparer(ours, vendor, everyOperation)
+			c.part("error", false, v.failure, o.failure)
+			failures = comparedOperation{Name: everyOperation, Fields: c.fields, Differences: c.found}
+		}
+	}
+	if failures.Name != "" {
+		result.Operations = append(result.Operations, failures)
+	}
+	return result, nil
+}
+
+// comparer compares the parts of one operation.
+type comparer struct {
+	ours, vendor    *document
+	operation, name string
+	request         bool // the client sends this part
+	seen            map[seen]bool
+	fields          int
+	found           []difference
+}
+
+func newComparer(ours, vendor *document, operation string) *comparer {
+	return &comparer{ours: ours, vendor: vendor, operation: operation, seen: map[seen]bool{}}
+}
+
+// seen is a pair of forms in a direction. It is compared where it comes first.
+type seen struct {
+	vendor, ours string
+	request      bool
+}
+
+func (c *comparer) add(field, kind, vendor, ours string, mark openapi.Mark) {
+	d := difference{Operation: c.operation, Part: c.name, Field: field, Kind: kind, Vendor: vendor, Ours: ours}
+	if mark.Note != "" {
+		d.Mark = fmt.Sprintf("%s: %s", mark.Server, mark.Note)
+	}
+	c.found = append(c.found, d)
+}
+
+func (c *comparer) parameters(vendor, ours []parameter) {
+	c.request = true
+	for _, v := range vendor {
+		if v.in == "path" {
+			continue // whose names are free
+		}
+		c.name = v.in
+		i := slices.IndexFunc(ours, func(o parameter) bool { return o.in == v.in && strings.EqualFold(o.name, v.name) })
+		if i < 0 {
+			c.add(v.name, kindLacks, c.vendor.union(one(v.schema)).text(), "", openapi.Mark{})
+			continue
+		}
+		c.fields++
+		c.schemas(v.name, one(v.schema), one(ours[i].schema), readMark(ours[i].mark))
+		if ours[i].required && !v.required {
+			c.add(v.name, kindRequired, "optional", "required", openapi.Mark{})
+		}
+	}
+}
+
+func (c *comparer) part(name string, request bool, vendor, ours []object) {
+	if vendor == nil {
+		return
+	}
+	c.name, c.request = name, request
+	if ours == nil {
+		c.add("", kindLacks, c.vendor.union(vendor).text(), "", openapi.Mark{})
+		return
+	}
+	c.schemas("", vendor, ours, openapi.Mark{})
+}
+
+// schemas compares what two unions let through.
+func (c *comparer) schemas(field string, vendor, ours []object, mark openapi.Mark) {
+	v, o := c.vendor.union(vendor), c.ours.union(ours)
+	c.kinds(field, v, o, mark)
+	if v.any || o.any || idle(mark) {
+		return
+	}
+	if v.items != nil && o.items != nil {
+		c.schemas(field+"[]", v.items, o.items, markOf(c.ours, o.items))
+	}
+	if len(v.objects) > 0 && len(o.objects) > 0 {
+		c.objects(field, v.objects, o.objects, mark)
+	}
+}
+
+// idle says that what is inside a field has no effect.
+func idle(m openapi.Mark) bool {
+	return m.Server == openapi.SupportIgnored || m.Server == openapi.SupportRefused
+}
+
+func readMark(value any) openapi.Mark {
+	mark, err := openapi.ParseMark(value)
+	if err != nil {
+		return openapi.Mark{} // speclint says so
+	}
+	return mark
+}
+
+func markOf(d *document, schemas []object) openapi.Mark {
+	for _, s := range schemas {
+		if s[markName] != nil {
+			return readMark(s[markName])
+		}
+		if value := d.resolve(s)[markName]; value != nil {
+			return readMark(value)
+		}
+	}
+	return openapi.Mark{}
+}
+
+// kinds compares types and values: a request may hold what the vendor takes,
+// a reply what we send.
+func (c *comparer) kinds(field string, v, o shape, mark openapi.Mark) {
+	sent, taken := o, v
+	if c.request {
+		sent, taken = v, o
+	}
+	if taken.any {
+		return
+	}
+	if sent.any {
+		c.add(field, kindType, v.text(), o.text(), mark)
+		return
+	}
+	beyond := map[string]values{}
+	kind := kindValues
+	for name, some := range sent.kinds {
+		if name == "null" && c.request {
+			continue // null is absence wherever a member has a name
+		}
+		allowed, ok := taken.kinds[name]
+		if number, is := taken.kinds["number"]; !ok && name == "integer" && is {
+			allowed, ok = number, true
+		}
+		switch {
+		case !ok:
+			kind = kindType
+		case allowed != nil && !allowed.cover(name, some):
+			beyond[name] = some.without(allowed)
+		}
+	}
+	switch {
+	case kind == kindType:
+		c.add(field, kind, v.text(), o.text(), mark)
+	case len(beyond) == 0:
+	case c.request:
+		c.add(field, kind, shape{kinds: beyond}.text(), "", mark)
+	default:
+		c.add(field, kind, "", shape{kinds: beyond}.text(), mark)
+	}
+}
+
+func (v values) cover(kind string, other values) bool {
+	if other == nil {
+		return kind == "boolean" && len(v) == 2 || kind == "null"
+	}
+	return len(other.without(v)) == 0
+}
+
+func (v values) without(other values) values {
+	if v == nil {
+		return nil
+	}
+	rest := maps.Clone(v)
+	maps.DeleteFunc(rest, func(text string, _ bool) bool { return other[text] })
+	return rest
+}
+
+// objects compares the kinds of objects that two unions hold, pairing them by
+// the member that tells them apart.
+func (c *comparer) objects(field string, vendor, ours []form, mark openapi.Mark) {
+	tag := c.tag(vendor, ours)
+	if tag == "" {
+		c.form(field, merge(vendor), merge(ours), mark, "")
+		return
+	}
+	tagged, untagged := byTag(c.vendor, vendor, tag)
+	own, others := byTag(c.ours, ours, tag)
+	for _, value := range slices.Sorted(maps.Keys(tagged)) {
+		name := field
+		if len(tagged) > 1 || len(untagged) > 0 {
+			name = fmt.Sprintf("%s[%s=%s]", strings.TrimSuffix(field, "[]"), tag, value)
+		}
+		switch {
+		case own[value] != nil:
+			f := merge(own[value])
+			c.form(name, merge(tagged[value]), f, readMark(f.mark), tag)
+		case len(others) > 0 && c.request: // ours for every other value
+			c.add(name, kindLacks, "object", "", readMark(merge(others).mark))
+		default:
+			c.add(name, kindLacks, "object", "", markOf(c.ours, merge(ours).properties[tag]))
+		}
+	}
+	if len(untagged) > 0 {
+		if len(others) == 0 {
+			others = ours
+		}
+		c.form(field, merge(untagged), merge(others), mark, "")
+	}
+}
+
+// tag returns the member whose value tells apart the objects of both sides,
+// or nothing where that is not needed or not possible.
+func (c *comparer) tag(vendor, ours []form) string {
+	if len(vendor) == 1 && len(ours) == 1 {
+		return ""
+	}
+	names := []string{"type", "role", "object"}
+	for _, f := range slices.Concat(vendor, ours) {
+		if f.tag != "" {
+			names = slices.Insert(names, 0, f.tag)
+		}
+	}
+	for _, name := range names {
+		theirs, _ := byTag(c.vendor, vendor, name)
+		own, _ := byTag(c.ours, ours, name)
+		if len(theirs) > 0 && len(own) > 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// byTag sorts forms by the values that a member may have in them.
+func byTag(d *document, forms []form, tag string) (tagged map[string][]form, others []form) {
+	tagged = map[string][]form{}
+	for _, f := range forms {
+		closed := values(nil)
+		if p, ok := f.properties[tag]; ok {
+			if s := d.union(p); !s.any {
+				closed = s.kinds["string"]
+			}
+		}
+		if closed == nil {
+			others = append(others, f)
+		}
+		for text := range closed {
+			value := strings.Trim(text, `"`)
+			tagged[value] = append(tagged[value], f)
+		}
+	}
+	return tagged, others
+}
+
+// form compares the members of two objects. The tag has been compared.
+func (c *comparer) form(field string, vendor, ours form, mark openapi.Mark, tag string) {
+	pair := seen{vendor.id, ours.id, c.request}
+	if c.seen[pair] || idle(mark) || ours.free && c.request {
+		return
+	}
+	c.seen[pair] = true
+	for _, name := range slices.Sorted(maps.Keys(vendor.properties)) {
+		if name != tag {
+			c.member(strings.TrimPrefix(field+"."+name, "."), name, vendor, ours)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(ours.required)) {
+		if _, ok := vendor.properties[name]; c.request && !ok && !vendor.free {
+			c.add(strings.TrimPrefix(field+"."+name, "."), kindRequired, "", "required", openapi.Mark{})
+		}
+	}
+	if vendor.additional != nil && ours.additional != nil {
+		c.schemas(field+".*", vendor.additional, ours.additional, markOf(c.ours, ours.additional))
+	}
+}
+
+func (c *comparer) member(field, name string, vendor, ours form) {
+	theirs := vendor.properties[name]
+	own, ok := ours.properties[name]
+	if !ok && ours.additional != nil {
+		own, ok = ours.additional, true
+	}
+	mark := openapi.Mark{}
+	if ok {
+		mark = markOf(c.ours, own)
+	}
+	if !ok || !c.request && mark.Server == openapi.SupportRefused { // refused: never sent
+		if !ours.free {
+			c.add(field, kindLacks, c.vendor.union(theirs).text(), "", mark)
+		}
+		return
+	}
+	c.fields++
+	c.schemas(field, theirs, own, mark)
+	switch {
+	case c.request && ours.required[name] && !vendor.required[name]:
+		c.add(field, kindRequired, "optional", "required", mark)
+	case !c.request && vendor.required[name] && !ours.required[name]:
+		c.add(field, kindOptional, "required", "optional", mark)
+	}
+}
