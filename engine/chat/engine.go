@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -62,7 +63,7 @@ type renderer interface {
 
 // Models lists the one model.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
-	return []engine.Model{{Name: e.info.Name, Owner: e.info.Owner, Changed: e.info.Changed}}, nil
+	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed}}, nil
 }
 
 // Count implements [engine.Engine].

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"gopkg.in/yaml.v3"
 )
@@ -101,7 +102,7 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 	m := &Model{
 		info: chat.Info{
 			Name:    name,
-			Owner:   "library",
+			Owner:   engine.Owner(name),
 			Format:  "plain",
 			Context: defaultContext,
 		},
