@@ -77,7 +77,7 @@ type ToolResult struct {
 // Image is a picture, by content or by URL.
 type Image struct {
 	Data      []byte // decoded; nil when URL is set
-	MediaType string // image/png and the like; empty when URL is set
+	MediaType string // image/png and the like; empty: not known
 	URL       string // http or https
 }
 

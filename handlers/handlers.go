@@ -18,6 +18,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/anthropic"
+	"github.com/diglot/diglot/handlers/internal/fetch"
 	"github.com/diglot/diglot/handlers/openai"
 	"github.com/diglot/diglot/openapi"
 )
@@ -34,6 +35,8 @@ type Config struct {
 	Listen       string   // host:port that the server listens on; its host is an allowed Host
 	AllowHosts   []string // further names that a Host header may hold
 	AllowOrigins []string // further origins that browsers may call from; "*" is all
+
+	AllowImageHosts []string // hosts that images may be fetched from though their addresses are not public
 
 	MaxBody int64            // bytes of a request body; 0: DefaultMaxBody
 	Trace   io.Writer        // one JSON line per request; nil: none
@@ -61,6 +64,7 @@ func New(c Config) (http.Handler, error) {
 	if c.MaxBody == 0 {
 		c.MaxBody = DefaultMaxBody
 	}
+	c.Engine = fetch.New(c.Engine, c.AllowImageHosts)
 	styles, err := newStyles(c)
 	if err != nil {
 		return nil, err

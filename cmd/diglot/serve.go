@@ -50,6 +50,7 @@ type serveOptions struct {
 	keys    list
 	origins list
 	hosts   list
+	images  list // hosts
 }
 
 func parseServe(args []string, env environment) (*serveOptions, error) {
@@ -65,6 +66,7 @@ func parseServe(args []string, env environment) (*serveOptions, error) {
 	flags.Var(&o.keys, "api-key", "`KEY` that clients must send; may be repeated; also from DIGLOT_API_KEY (default any)")
 	flags.Var(&o.origins, "allow-origin", "`ORIGIN` (SCHEME://HOST[:PORT]) of browser pages to let in besides those on this machine; may be repeated; * for all")
 	flags.Var(&o.hosts, "allow-host", "`NAME` to answer to in the Host header besides local ones; may be repeated")
+	flags.Var(&o.images, "allow-image-host", "`NAME` of a host to fetch images from though its address is not public; may be repeated")
 	if err := parse(flags, args, env.stdout); err != nil {
 		return nil, err
 	}
@@ -94,6 +96,11 @@ func (o *serveOptions) check() error {
 	for _, host := range o.hosts {
 		if strings.ContainsAny(host, ":/") {
 			return wrongUsage("serve: --allow-host is %q, not a name without scheme and port", host)
+		}
+	}
+	for _, host := range o.images {
+		if strings.Contains(host, "/") || strings.Count(host, ":") == 1 {
+			return wrongUsage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
 	if len(o.models) == 0 && o.script == "" {
@@ -145,6 +152,8 @@ func serve(ctx context.Context, args []string, env environment) error {
 		AllowHosts:   o.hosts,
 		AllowOrigins: o.origins,
 		Trace:        trace,
+
+		AllowImageHosts: o.images,
 	})
 	if err != nil {
 		return err
@@ -245,7 +254,7 @@ func openScript(path string, log *slog.Logger) (engine.Mux, error) {
 	}
 	var all engine.Mux
 	for _, m := range models {
-		e, err := chat.New(m, log, time.Now)
+		e, err := m.Engine(log, time.Now)
 		if err != nil {
 			return nil, fmt.Errorf("script: model %q: %w", m.Info().Name, err)
 		}

@@ -19,6 +19,7 @@ type format struct {
 	name      string
 	mediaType string
 	begins    func(data []byte) bool
+	suspect   func(data []byte) error // finds what makes a small file a lot of work, and its head does not tell
 	config    func(io.Reader) (image.Config, error)
 	decode    func(io.Reader) (image.Image, error)
 	exif      func(data []byte) []byte // finds the block that says how the camera was held; nil: there is none
@@ -28,11 +29,11 @@ const gifName = "GIF"
 
 // formats are what can be read, by how their files begin.
 var formats = []format{
-	{"JPEG", "image/jpeg", prefix("\xff\xd8\xff"), jpeg.DecodeConfig, jpeg.Decode, exifOfJPEG},
-	{"PNG", "image/png", prefix("\x89PNG\r\n\x1a\n"), png.DecodeConfig, png.Decode, exifOfPNG},
-	{gifName, "image/gif", prefix("GIF8"), gif.DecodeConfig, gif.Decode, noExif},
-	{"WebP", "image/webp", isWebP, webp.DecodeConfig, webp.Decode, exifOfWebP},
-	{"BMP", "image/bmp", prefix("BM"), bmp.DecodeConfig, bmp.Decode, noExif},
+	{"JPEG", "image/jpeg", prefix("\xff\xd8\xff"), fewScans, jpeg.DecodeConfig, jpeg.Decode, exifOfJPEG},
+	{"PNG", "image/png", prefix("\x89PNG\r\n\x1a\n"), nothing, png.DecodeConfig, png.Decode, exifOfPNG},
+	{gifName, "image/gif", prefix("GIF8"), nothing, gif.DecodeConfig, gif.Decode, noExif},
+	{"WebP", "image/webp", isWebP, honestCanvas, webp.DecodeConfig, webp.Decode, exifOfWebP},
+	{"BMP", "image/bmp", prefix("BM"), nothing, bmp.DecodeConfig, bmp.Decode, noExif},
 }
 
 const readable = "JPEG, PNG, WebP, GIF and BMP images can be read"

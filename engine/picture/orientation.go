@@ -125,21 +125,6 @@ func exifOfPNG(data []byte) []byte {
 	return nil
 }
 
-// exifOfWebP walks the chunks: name, length, data of an even length.
 func exifOfWebP(data []byte) []byte {
-	for data = data[12:]; len(data) >= 8; {
-		length := uint64(binary.LittleEndian.Uint32(data[4:]))
-		if 8+length > uint64(len(data)) {
-			return nil
-		}
-		if string(data[:4]) == "EXIF" {
-			return bytes.TrimPrefix(data[8:8+length], []byte("Exif\x00\x00"))
-		}
-		length += length & 1
-		if 8+length > uint64(len(data)) {
-			return nil
-		}
-		data = data[8+length:]
-	}
-	return nil
+	return bytes.TrimPrefix(webPChunk(data, "EXIF"), []byte("Exif\x00\x00"))
 }

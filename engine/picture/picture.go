@@ -44,6 +44,9 @@ func Open(data []byte, mediaType string) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cause := f.suspect(data); cause != nil {
+		return nil, unreadable(f).Because(cause)
+	}
 	config, cause := f.config(bytes.NewReader(data))
 	if cause != nil {
 		return nil, unreadable(f).Because(cause)
@@ -74,19 +77,17 @@ func (p *Picture) Pixels() ([]byte, error) {
 	if err != nil {
 		return nil, unreadable(p.format).Because(err)
 	}
-	// A GIF's first frame may cover a part of the picture only.
-	full := image.Rectangle{Max: p.full}
-	frame := decoded.Bounds()
-	if p.format.name != gifName {
-		full = frame
+	frame := decoded.Bounds() // a GIF's first frame may cover a part only
+	if !frame.In(image.Rectangle{Max: p.full}) {
+		return nil, unreadable(p.format)
 	}
-	size := scaled(full.Size())
+	size := scaled(p.full)
 	canvas := image.NewRGBA(image.Rectangle{Max: size})
 	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
-	if size == full.Size() {
-		draw.Draw(canvas, frame.Sub(full.Min), decoded, frame.Min, draw.Over)
+	if size == p.full {
+		draw.Draw(canvas, frame, decoded, frame.Min, draw.Over)
 	} else {
-		draw.BiLinear.Scale(canvas, shrink(frame.Sub(full.Min), full.Size(), size), decoded, frame, draw.Over, nil)
+		draw.BiLinear.Scale(canvas, shrink(frame, p.full, size), decoded, frame, draw.Over, nil)
 	}
 	return p.turn.pack(canvas), nil
 }

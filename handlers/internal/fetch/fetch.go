@@ -1,0 +1,151 @@
+// Package fetch gets the images that requests name by URL, so that an engine
+// sees their data alone.
+//
+// A URL in a request makes the server speak to whomever a client names. So it
+// speaks to public addresses only: what a name resolves to is checked on the
+// connection itself, after every redirect, and where nobody could change it any
+// more. An operator can name hosts that are excepted.
+package fetch
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+const (
+	maxBytes = 32 << 20         // of one image
+	maxTotal = 64 << 20         // of all images of a request
+	maxTime  = 10 * time.Second // for one image
+	maxAll   = 30 * time.Second // for all images of a request
+)
+
+// Engine is an engine whose requests have no URLs of images left.
+type Engine struct {
+	engine.Engine
+	fetcher *fetcher
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New makes an Engine in front of e. Images may come from the hosts, whatever
+// their addresses are, and from hosts with public addresses.
+func New(e engine.Engine, hosts []string) *Engine {
+	return &Engine{e, newFetcher(hosts)}
+}
+
+// Generate implements [engine.Engine].
+func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		full, err := e.complete(ctx, req)
+		if err != nil {
+			yield(nil, engine.AsError(err))
+			return
+		}
+		e.Engine.Generate(ctx, full)(yield)
+	}
+}
+
+// Count implements [engine.Engine].
+func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
+	full, err := e.complete(ctx, req)
+	if err != nil {
+		return 0, engine.AsError(err)
+	}
+	return e.Engine.Count(ctx, full)
+}
+
+// complete returns the request with the data of its images. The client's own
+// is left as it is.
+func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Request, error) {
+	if !slices.ContainsFunc(req.Messages, func(m engine.Message) bool { return namesImage(m.Parts) }) {
+		return req, nil
+	}
+	if _, err := engine.FindModel(ctx, e.Engine, req.Model); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxAll, errSlow)
+	defer cancel()
+	b := basket{ctx: ctx, fetcher: e.fetcher, got: map[string]engine.Image{}, room: maxTotal}
+	full := *req
+	full.Messages = slices.Clone(req.Messages)
+	for i := range full.Messages {
+		m := &full.Messages[i]
+		if !namesImage(m.Parts) {
+			continue
+		}
+		parts, err := b.fill(m.Parts)
+		if err != nil {
+			return nil, engine.AsError(err).At(engine.Place{Field: engine.FieldMessages, Index: i})
+		}
+		m.Parts = parts
+	}
+	return &full, nil
+}
+
+// namesImage says whether there is an image by URL among the parts, or in a
+// result there.
+func namesImage(parts []engine.Part) bool {
+	return slices.ContainsFunc(parts, func(p engine.Part) bool {
+		switch p := p.(type) {
+		case engine.Image:
+			return p.URL != ""
+		case engine.ToolResult:
+			return namesImage(p.Parts)
+		}
+		return false
+	})
+}
+
+// basket holds the images of one request.
+type basket struct {
+	ctx     context.Context
+	fetcher *fetcher
+	got     map[string]engine.Image
+	room    int // bytes left
+}
+
+// fill returns the parts with the data of their images.
+func (b *basket) fill(parts []engine.Part) ([]engine.Part, error) {
+	full := slices.Clone(parts)
+	for i, p := range full {
+		switch p := p.(type) {
+		case engine.Image:
+			image, err := b.image(p)
+			if err != nil {
+				return nil, err
+			}
+			full[i] = image
+		case engine.ToolResult:
+			inside, err := b.fill(p.Parts)
+			if err != nil {
+				return nil, err
+			}
+			p.Parts = inside
+			full[i] = p
+		}
+	}
+	return full, nil
+}
+
+func (b *basket) image(i engine.Image) (engine.Image, error) {
+	if i.URL == "" {
+		return i, nil
+	}
+	if got, ok := b.got[i.URL]; ok {
+		return got, nil
+	}
+	data, err := b.fetcher.get(b.ctx, i.URL, min(maxBytes, b.room))
+	if err != nil {
+		return engine.Image{}, err
+	}
+	b.room -= len(data)
+	// What a server says about its files is often wrong, and no fault of the
+	// client: the data tells.
+	got := engine.Image{Data: data}
+	b.got[i.URL] = got
+	return got, nil
+}

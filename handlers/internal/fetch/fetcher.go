@@ -1,0 +1,158 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+const maxRedirects = 5
+
+var (
+	errSlow      = errors.New("it takes too long")
+	errPrivate   = errors.New("its host has no public address")
+	errScheme    = errors.New("only http and https are fetched")
+	errRedirects = errors.New("it redirects too often")
+	errLogin     = errors.New("it holds a user name or a password")
+)
+
+// fetcher gets files over HTTP. It uses no proxy: what the proxy connects to
+// could not be checked.
+type fetcher struct{ client *http.Client }
+
+func newFetcher(hosts []string) *fetcher {
+	open := map[string]bool{}
+	for _, h := range hosts {
+		open[strings.ToLower(h)] = true
+	}
+	anywhere := &net.Dialer{Timeout: maxTime}
+	public := &net.Dialer{Timeout: maxTime, Control: publicOnly}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if host, _, err := net.SplitHostPort(address); err == nil && open[strings.ToLower(host)] {
+				return anywhere.DialContext(ctx, network, address)
+			}
+			return public.DialContext(ctx, network, address)
+		},
+		ForceAttemptHTTP2:      true,
+		MaxResponseHeaderBytes: 64 << 10,
+		TLSHandshakeTimeout:    maxTime,
+		ResponseHeaderTimeout:  maxTime,
+		MaxIdleConnsPerHost:    1,
+		IdleConnTimeout:        30 * time.Second,
+	}
+	return &fetcher{&http.Client{Transport: transport, CheckRedirect: checkRedirect}}
+}
+
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return errRedirects
+	}
+	return checkURL(req.URL)
+}
+
+func checkURL(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return errScheme
+	case u.User != nil:
+		return errLogin
+	}
+	return nil
+}
+
+// get returns what is at an address, of at most so many bytes. Errors are of
+// type *engine.Error, for the client.
+func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "The URL of the image is not valid.")
+	}
+	if err := checkURL(u); err != nil {
+		return nil, failed(u, err)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, errSlow)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "The URL of the image is not valid.").Because(err)
+	}
+	req.Header.Set("Accept", "image/*")
+	req.Header.Set("User-Agent", "diglot")
+	resp, err := f.client.Do(req)
+	if err != nil {
+		return nil, failed(u, explain(ctx, err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, engine.Errorf(engine.CodeInvalidArgument, "The image at %s cannot be fetched: the server answers with status %d.", name(u), resp.StatusCode)
+	}
+	if resp.ContentLength > int64(limit) {
+		return nil, tooLarge(u, limit)
+	}
+	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if err != nil {
+		return nil, failed(u, explain(ctx, err))
+	}
+	if len(data) > limit {
+		return nil, tooLarge(u, limit)
+	}
+	return data, nil
+}
+
+// explain finds the reason that means something to the client. An ended
+// request stays what it is.
+func explain(ctx context.Context, err error) error {
+	for _, known := range []error{errPrivate, errScheme, errRedirects, errLogin} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+func failed(u *url.URL, err error) *engine.Error {
+	for _, known := range []error{errSlow, errPrivate, errScheme, errRedirects, errLogin} {
+		if errors.Is(err, known) {
+			return engine.Errorf(engine.CodeInvalidArgument, "The image at %s cannot be fetched: %s.", name(u), known)
+		}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return engine.AsError(err)
+	}
+	return engine.Errorf(engine.CodeInvalidArgument, "The image at %s cannot be fetched: its host cannot be reached.", name(u)).Because(err)
+}
+
+func tooLarge(u *url.URL, limit int) *engine.Error {
+	return engine.Errorf(engine.CodeInvalidArgument, "The image at %s is too large: it has more than %d bytes.", name(u), limit)
+}
+
+// name is a URL without what may be secret in it: whoever signs addresses does
+// so in the query.
+func name(u *url.URL) string {
+	short := *u
+	short.User, short.RawQuery, short.Fragment = nil, "", ""
+	return short.String()
+}
+
+// publicOnly lets no connection to any other address come to be. It sees what
+// is really connected to, after all names are resolved.
+func publicOnly(network, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !isPublic(at.Addr()) {
+		return errPrivate
+	}
+	return nil
+}
