@@ -33,6 +33,8 @@ var borders = []struct {
 		"the engine has neutral words: it would serve another wire protocol as well"},
 	{"engine/chat", []string{"engine/llamacpp", "engine/script", "engine/runner"},
 		"chat works over any raw model"},
+	{"engine/imagegen", []string{"engine/chat", "engine/grammar", "engine/llamacpp", "engine/script", "engine/runner"},
+		"drawing has nothing to do with text"},
 	{"engine/grammar", []string{"engine/chat", "engine/llamacpp", "engine/script", "engine/runner"},
 		"a grammar is about text, not about a model or a token"},
 	{"engine/llamacpp", []string{"engine/script", "engine/runner"},

@@ -17,7 +17,6 @@ import (
 
 	"github.com/diglot/diglot/cassettes"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/script"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
@@ -123,7 +122,7 @@ func newHandler(t *testing.T) http.Handler {
 	}
 	var all engine.Mux
 	for _, m := range models {
-		e, err := chat.New(m, slog.New(slog.DiscardHandler), time.Now)
+		e, err := m.Engine(slog.New(slog.DiscardHandler), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

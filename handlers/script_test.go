@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/script"
 )
 
@@ -26,7 +25,7 @@ func over(t *testing.T, models []*script.Model) engine.Engine {
 	t.Helper()
 	var all engine.Mux
 	for _, m := range models {
-		e, err := chat.New(m, slog.New(slog.DiscardHandler), time.Now)
+		e, err := m.Engine(slog.New(slog.DiscardHandler), time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@
 //	    vision: false                 # whether images are accepted
 //	    fim: false                    # whether a prompt with a suffix is accepted
 //	    embedding: 8                  # dimension of made-up embeddings; default none
+//	    image: false                  # whether it draws test cards, and does nothing else
 //	    replies:                      # the first whose `when` fits is played; none where embedding is all it does
 //	      - when: {contains: weather} # a part of the last user or tool text, or of the raw prompt
 //	        pieces: ["It ", {sleep: 20ms}, {base64: "4pw="}, {base64: "kw=="}]
@@ -22,6 +23,9 @@
 //
 // An embedding is made from the words of the input, or from its tokens: the
 // same in every run, and texts that share words are near each other.
+//
+// A test card is a picture of the size that was asked for. It shows the prompt,
+// the size and the seed in letters, and its colours are made from them.
 //
 // A script cannot fake enforcement. Where the request constrains the output
 // (a tool choice, a format), a reply that violates the constraint fails.

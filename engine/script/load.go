@@ -115,6 +115,7 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 		"vision":    boolean(&m.info.Vision),
 		"fim":       boolean(&fillsGaps),
 		"embedding": count(&m.info.Vectors.Size, 1),
+		"image":     boolean(&m.draws),
 		"replies": sequence(func(n *yaml.Node) error {
 			r, err := loadReply(n)
 			m.replies = append(m.replies, r)
@@ -124,8 +125,14 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.draws {
+		if len(m.replies) > 0 || m.info.Vectors.Size > 0 {
+			return nil, at(n, "model %q draws, so it has neither replies nor an embedding", name)
+		}
+		return m, nil
+	}
 	if m.info.Vectors.Only = len(m.replies) == 0; m.info.Vectors.Only && m.info.Vectors.Size == 0 {
-		return nil, at(n, "model %q has neither replies nor an embedding", name)
+		return nil, at(n, "model %q has no replies, no embedding and no image", name)
 	}
 	if v := &m.info.Vectors; v.Size > 0 {
 		v.Input, v.Vocabulary = m.info.Context, vocabulary

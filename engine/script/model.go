@@ -14,6 +14,7 @@ import (
 type Model struct {
 	info    chat.Info
 	replies []reply
+	draws   bool // test cards, and nothing else
 	closed  chan struct{}
 	close   sync.Once
 }

@@ -1,0 +1,110 @@
+package imagegen
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"image"
+	"image/png"
+	"iter"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Engine is an [engine.Engine] over one [Model]. It is safe for concurrent
+// use.
+type Engine struct {
+	model Model
+	info  Info
+	seed  func() uint64
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// New makes an Engine of a model. seed gives the seed of the first picture of
+// a request; each further one has the next number.
+func New(model Model, seed func() uint64) *Engine {
+	return &Engine{model: model, info: model.Info(), seed: seed}
+}
+
+// Models lists the one model.
+func (e *Engine) Models(context.Context) ([]engine.Model, error) {
+	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed}}, nil
+}
+
+// GenerateImages implements [engine.Engine]. Pictures are PNG files.
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	if !engine.SameModel(req.Model, e.info.Name) {
+		return nil, engine.ModelNotFound(req.Model)
+	}
+	size, err := e.size(req)
+	if err != nil {
+		return nil, err
+	}
+	job := Job{Prompt: req.Prompt, Size: size, Seed: e.seed(), Quality: req.Quality, Style: req.Style}
+	var images []engine.Image
+	for range max(req.Choices, 1) {
+		drawn, err := e.draw(ctx, job)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, drawn)
+		job.Seed++
+	}
+	return images, nil
+}
+
+// size is the size of the pictures: what the request wants, if the model can
+// draw it.
+func (e *Engine) size(req *engine.ImageRequest) (image.Point, error) {
+	if req.Width == 0 && req.Height == 0 {
+		return e.info.Sizes.Usual, nil
+	}
+	s := e.info.Sizes
+	for _, side := range []int{req.Width, req.Height} {
+		if side < s.Least || side > s.Most || side%s.Step != 0 {
+			return image.Point{}, engine.Errorf(engine.CodeInvalidArgument,
+				"The model %s draws pictures whose sides are multiples of %d from %d to %d pixels, and not %dx%d.",
+				e.info.Name, s.Step, s.Least, s.Most, req.Width, req.Height).At(engine.Place{Field: engine.FieldSize})
+		}
+	}
+	return image.Pt(req.Width, req.Height), nil
+}
+
+func (e *Engine) draw(ctx context.Context, job Job) (engine.Image, error) {
+	if err := ctx.Err(); err != nil {
+		return engine.Image{}, engine.AsError(err)
+	}
+	drawn, err := e.model.Draw(ctx, job)
+	if err != nil {
+		return engine.Image{}, err
+	}
+	var file bytes.Buffer
+	if err := png.Encode(&file, drawn); err != nil {
+		return engine.Image{}, engine.AsError(err)
+	}
+	return engine.Image{Data: file.Bytes(), MediaType: "image/png"}, nil
+}
+
+// Generate implements [engine.Engine]: the model does not write.
+func (e *Engine) Generate(_ context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) { yield(nil, e.cannot(req.Model, "does not generate text")) }
+}
+
+// Count implements [engine.Engine]: the model does not read.
+func (e *Engine) Count(_ context.Context, req *engine.Request) (int, error) {
+	return 0, e.cannot(req.Model, "has no tokens to count")
+}
+
+// Embed implements [engine.Engine]: the model makes no vectors.
+func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	return nil, e.cannot(req.Model, "makes no embeddings")
+}
+
+func (e *Engine) cannot(model, what string) *engine.Error {
+	if !engine.SameModel(model, e.info.Name) {
+		return engine.ModelNotFound(model)
+	}
+	return engine.Errorf(engine.CodeUnsupported, "The model %s draws images and %s.", e.info.Name, what).
+		At(engine.Place{Field: engine.FieldModel})
+}
