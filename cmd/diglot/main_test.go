@@ -92,16 +92,16 @@ func TestServeOptions(t *testing.T) {
 		return map[string]string{"DIGLOT_API_KEY": "from the environment"}[name]
 	}}
 	got, err := parseServe([]string{
-		"--listen", "localhost:1", "--model", "a=b=c.gguf", "--model", "d=e", "--script", "f",
+		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
 		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
-		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h",
+		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
 	}, env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &serveOptions{
 		listen:  "localhost:1",
-		models:  modelFiles{{"a", "b=c.gguf"}, {"d", "e"}},
+		models:  modelFiles{{"a", "b=c.gguf", "p.gguf"}, {"d", "e", ""}},
 		script:  "f",
 		limits:  limits{threads: 2, parallel: 3, context: 4},
 		profile: "document",
@@ -110,12 +110,13 @@ func TestServeOptions(t *testing.T) {
 		keys:    list{"k", "l", "from the environment"},
 		origins: list{"https://o:1", "null", "*"},
 		hosts:   list{"h"},
+		images:  list{"i"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	command := runnerCommand("p", got.models[0], got.limits)
-	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf", "--threads", "2", "--parallel", "3", "--context", "4"}, command); diff != "" {
+	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf,p.gguf", "--threads", "2", "--parallel", "3", "--context", "4"}, command); diff != "" {
 		t.Errorf("command of the runner (-want +got):\n%s", diff)
 	}
 }

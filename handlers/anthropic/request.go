@@ -3,6 +3,7 @@ package anthropic
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -155,8 +156,16 @@ func toImage(in wire.ImageSource, param string) (engine.Image, error) {
 	if err != nil {
 		return engine.Image{}, err
 	}
-	source, ok := value.(wire.Base64ImageSource)
-	if !ok {
+	var source wire.Base64ImageSource
+	switch value := value.(type) {
+	case wire.Base64ImageSource:
+		source = value
+	case wire.URLImageSource:
+		if !strings.HasPrefix(value.URL, "http://") && !strings.HasPrefix(value.URL, "https://") {
+			return engine.Image{}, invalid(param+".url", "The URL of an image must begin with http:// or https://.")
+		}
+		return engine.Image{URL: value.URL}, nil
+	default:
 		return engine.Image{}, fmt.Errorf("%s is a %T, which the document refuses", param, value)
 	}
 	data, err := base64.StdEncoding.DecodeString(source.Data)
