@@ -198,7 +198,7 @@ func leaves(e *jsonschema.ValidationError) []vendorViolation {
 
 // meant returns the failures of the union's member that fits best: first by
 // type, then by its tags (a member like type or role that takes one value),
-// then by the number of failures.
+// then by what is missing, then by the number of failures.
 func meant(e *jsonschema.ValidationError) []vendorViolation {
 	var best []vendorViolation
 	lowest := -1
@@ -208,8 +208,10 @@ func meant(e *jsonschema.ValidationError) []vendorViolation {
 		for _, v := range found {
 			switch depth := len(v.at) - len(e.InstanceLocation); {
 			case depth == 0 && v.rule == "type":
-				score += 10_000
+				score += 1_000_000
 			case depth == 1 && (v.rule == "const" || v.rule == "enum"):
+				score += 10_000
+			case depth == 1 && v.rule == "required":
 				score += 100
 			}
 		}

@@ -52,7 +52,7 @@ const everyOperation = "every operation"
 // compareDocuments compares every operation that ours has, and once for all
 // of them the errors.
 func compareDocuments(ours, vendor *document, links links) (compared, error) {
-	result := compared{Vendor: vendor.title + " " + vendor.version}
+	result := compared{Vendor: strings.TrimSpace(vendor.title + " " + vendor.version)}
 	var failures comparedOperation
 	for _, o := range ours.operations {
 		if mark := readMark(o.mark); idle(mark) {

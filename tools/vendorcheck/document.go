@@ -89,7 +89,9 @@ func parseDocument(text []byte) (*document, error) {
 	info := child(root, "info")
 	d := &document{schemas: child(root, "components")}
 	d.title, _ = info["title"].(string)
-	d.version = fmt.Sprint(info["version"])
+	if version := info["version"]; version != nil {
+		d.version = fmt.Sprint(version)
+	}
 	prefix := ""
 	if servers, _ := root["servers"].([]any); len(servers) > 0 {
 		server, _ := servers[0].(object)
