@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/llamacpp"
 	"github.com/diglot/diglot/engine/runner"
 	"github.com/diglot/diglot/engine/script"
