@@ -43,6 +43,7 @@ var anthropicCases = []anthropicCase{
 	{"messages/unknown-model", anthropicUnknownModel},
 	{"messages/bad-temperature", anthropicBadTemperature},
 	{"messages/crash-stream", anthropicCrashStream},
+	{"count_tokens/plain", anthropicCount},
 	{"models/list", anthropicModelsList},
 	{"models/retrieve", anthropicModelsRetrieve},
 }
@@ -291,6 +292,18 @@ func anthropicCrashStream(ctx context.Context, client anthropic.Client, model st
 	}
 	equal(c, "text before the crash", text, "Hello")
 	c.holds(stream.Err() != nil, "the stream ended without an error")
+}
+
+func anthropicCount(ctx context.Context, client anthropic.Client, model string, c *check) {
+	params := anthropicAsk(model, "Hello")
+	counted, err := client.Messages.CountTokens(ctx, anthropic.MessageCountTokensParams{Model: params.Model, Messages: params.Messages})
+	if !c.fine(err) {
+		return
+	}
+	reply, err := client.Messages.New(ctx, params)
+	if c.fine(err) {
+		equal(c, "input tokens", counted.InputTokens, reply.Usage.InputTokens)
+	}
 }
 
 func anthropicModelsList(ctx context.Context, client anthropic.Client, _ string, c *check) {

@@ -55,6 +55,7 @@ func main() {
 		s.runAnthropic(ctx, anthropicReal)
 	} else {
 		s.runOpenAI(ctx, openaiCases)
+		s.runOpenAI(ctx, openaiTextCases)
 		s.runAnthropic(ctx, anthropicCases)
 	}
 	fmt.Printf("%d passed, %d failed\n", s.passed, s.failed)

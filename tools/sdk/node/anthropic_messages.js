@@ -208,6 +208,15 @@ const errors = {
     assert.equal(error.error.error.type, 'api_error');
   }, { maxRetries: 0 }],
 
+  async 'count_tokens/plain'(client, model) {
+    const request = { model, messages: user('Hello'), system: 'Be brief.', tools: [weather] };
+    const counted = await client.messages.countTokens(request);
+    const used = await client.messages.create({ ...request, max_tokens: 100 });
+    assert.equal(counted.input_tokens, used.usage.input_tokens);
+  },
+
+  'count_tokens/bad-messages': (client, model) => badRequest(client.messages.countTokens({ model, messages: [] }), /messages/),
+
   async 'models/list'(client) {
     const names = (await collect(client.models.list())).map((m) => m.id);
     for (const name of ['scripted', 'lib/sub:tag', 'tiny']) assert.ok(names.includes(name), name);

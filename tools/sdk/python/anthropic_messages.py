@@ -330,6 +330,30 @@ def models_unknown(client, model):
 
 ONE_TRY = {"max_retries": 0}  # a crash is worth a retry, which is not the subject here
 
+def count(client, model):
+    messages = [{"role": "user", "content": "Hello"}]
+    counted = client.messages.count_tokens(model=model, messages=messages, system="Be brief.", tools=[WEATHER])
+    used = client.messages.create(model=model, messages=messages, system="Be brief.", tools=[WEATHER], max_tokens=100)
+    equal(counted.input_tokens, used.usage.input_tokens, "input_tokens")
+
+
+def count_bad_messages(client, model):
+    error = raised(anthropic.BadRequestError, lambda: client.messages.count_tokens(model=model, messages=[]))
+    holds("messages" in str(error), f"the error does not name the place: {error}")
+
+
+def count_unknown_model(client, model):
+    error = raised(anthropic.NotFoundError, lambda: client.messages.count_tokens(
+        model="nosuch", messages=[{"role": "user", "content": "Hello"}]))
+    equal(error.body["error"]["type"], "not_found_error", "type")
+
+
+def batches(client, model):
+    error = raised(anthropic.NotFoundError, lambda: client.messages.batches.create(requests=[
+        {"custom_id": "one", "params": {"model": model, "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}}]))
+    equal(error.body["error"]["type"], "not_found_error", "type")
+
+
 CASES = [
     ("messages/plain", plain),
     ("messages/system-blocks", system_blocks),
@@ -365,6 +389,10 @@ CASES = [
     ("messages/too-long", too_long),
     ("messages/crash", crash, ONE_TRY),
     ("messages/crash-stream", crash_stream, ONE_TRY),
+    ("count_tokens/plain", count),
+    ("count_tokens/bad-messages", count_bad_messages),
+    ("count_tokens/unknown-model", count_unknown_model),
+    ("messages/batches", batches),
     ("models/list", models_list),
     ("models/retrieve", models_retrieve),
     ("models/unknown", models_unknown),

@@ -2,6 +2,8 @@
 
 import anthropic_messages
 import openai_chat
+import openai_completions
+import openai_embeddings
 import real
 from harness import main
 
@@ -11,7 +13,8 @@ def run(harness):
         harness.run("openai", real.OPENAI)
         harness.run("anthropic", real.ANTHROPIC)
         return
-    harness.run("openai", openai_chat.CASES)
+    for part in (openai_chat, openai_completions, openai_embeddings):
+        harness.run("openai", part.CASES)
     harness.run("anthropic", anthropic_messages.CASES)
 
 

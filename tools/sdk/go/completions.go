@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/openai/openai-go/v3"
+)
+
+// Completions of a raw text, and embeddings.
+var openaiTextCases = []openaiCase{
+	{"completions/plain", completionPlain},
+	{"completions/stream", completionStream},
+	{"completions/logprobs", completionLogprobs},
+	{"completions/unknown-model", completionUnknownModel},
+	{"embeddings/plain", embeddingPlain},
+	{"embeddings/many", embeddingMany},
+	{"embeddings/bad-dimensions", embeddingBadDimensions},
+}
+
+func completionOf(model, prompt string) openai.CompletionNewParams {
+	return openai.CompletionNewParams{
+		Model:  openai.CompletionNewParamsModel(model),
+		Prompt: openai.CompletionNewParamsPromptUnion{OfString: openai.String(prompt)},
+	}
+}
+
+func completionPlain(ctx context.Context, client openai.Client, model string, c *check) {
+	reply, err := client.Completions.New(ctx, completionOf(model, "Once upon a time"))
+	if !c.fine(err) {
+		return
+	}
+	equal(c, "text", reply.Choices[0].Text, " there was a server.")
+	equal(c, "finish reason", reply.Choices[0].FinishReason, openai.CompletionChoiceFinishReasonStop)
+	equal(c, "completion tokens", reply.Usage.CompletionTokens, 4)
+}
+
+func completionStream(ctx context.Context, client openai.Client, model string, c *check) {
+	stream := client.Completions.NewStreaming(ctx, completionOf(model, "Once upon a time"))
+	text, reason := "", ""
+	for stream.Next() {
+		choice := stream.Current().Choices[0]
+		text += choice.Text
+		reason += string(choice.FinishReason)
+	}
+	c.fine(stream.Err())
+	equal(c, "text", text, " there was a server.")
+	equal(c, "finish reasons", reason, "stop")
+}
+
+func completionLogprobs(ctx context.Context, client openai.Client, model string, c *check) {
+	params := completionOf(model, "Please count to five")
+	params.Logprobs = openai.Int(2)
+	reply, err := client.Completions.New(ctx, params)
+	if !c.fine(err) {
+		return
+	}
+	found := reply.Choices[0].Logprobs
+	equal(c, "tokens", len(found.Tokens), 5)
+	equal(c, "place of the second token", found.TextOffset[1], 3)
+	equal(c, "alternatives", len(found.TopLogprobs[0]), 2)
+}
+
+func completionUnknownModel(ctx context.Context, client openai.Client, _ string, c *check) {
+	_, err := client.Completions.New(ctx, completionOf("nosuch", "Once upon a time"))
+	equal(c, "code", openaiError(c, err, 404).Code, "model_not_found")
+}
+
+// embeddingOf asks for numbers: this SDK says nothing of the encoding.
+func embeddingOf(texts ...string) openai.EmbeddingNewParams {
+	return openai.EmbeddingNewParams{
+		Model: "embedder", Input: openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: texts}}
+}
+
+func embeddingPlain(ctx context.Context, client openai.Client, _ string, c *check) {
+	reply, err := client.Embeddings.New(ctx, embeddingOf("one text"))
+	if !c.fine(err) {
+		return
+	}
+	sum := 0.0
+	for _, x := range reply.Data[0].Embedding {
+		sum += x * x
+	}
+	equal(c, "dimensions", len(reply.Data[0].Embedding), 8)
+	c.holds(math.Abs(sum-1) < 1e-4, "the squared length is %v", sum)
+}
+
+func embeddingMany(ctx context.Context, client openai.Client, _ string, c *check) {
+	reply, err := client.Embeddings.New(ctx, embeddingOf("one text", "another text"))
+	if !c.fine(err) {
+		return
+	}
+	equal(c, "entries", len(reply.Data), 2)
+	equal(c, "index of the second", reply.Data[1].Index, 1)
+	equal(c, "prompt tokens", reply.Usage.PromptTokens, 4)
+}
+
+func embeddingBadDimensions(ctx context.Context, client openai.Client, _ string, c *check) {
+	params := embeddingOf("one text")
+	params.Dimensions = openai.Int(9)
+	_, err := client.Embeddings.New(ctx, params)
+	equal(c, "param", openaiError(c, err, 400).Param, "dimensions")
+}
