@@ -53,38 +53,42 @@ const everyOperation = "every operation"
 // of them the errors.
 func compareDocuments(ours, vendor *document, links links) (compared, error) {
 	result := compared{Vendor: strings.TrimSpace(vendor.title + " " + vendor.version)}
-	var failures comparedOperation
+	failures := newComparer(ours, vendor, everyOperation)
 	for _, o := range ours.operations {
 		if mark := readMark(o.mark); idle(mark) {
 			result.Operations = append(result.Operations, comparedOperation{Name: o.name, Refused: mark.Note})
 			continue
 		}
-		v, ok := vendor.find(o.name)
-		if !ok {
+		forms := vendor.find(o.name)
+		if len(forms) == 0 {
 			return result, fmt.Errorf("the vendor's document has no %s", o.name)
 		}
-		if name := links.Events[o.name]; name != "" {
-			v.events = one(component(name))
+		var known []difference
+		for _, v := range forms {
+			name := o.name
+			if _, query, ok := strings.Cut(v.name, "?"); ok {
+				name += "?" + query
+			}
+			c := newComparer(ours, vendor, name)
+			c.compare(v, o, links.Events[name])
+			found := slices.DeleteFunc(c.found, func(d difference) bool { return slices.ContainsFunc(known, d.same) })
+			known = append(known, found...)
+			result.Operations = append(result.Operations, comparedOperation{Name: name, Fields: c.fields, Differences: found})
 		}
-		if v.failure == nil && links.Failure != "" {
-			v.failure = one(component(links.Failure))
-		}
-		c := newComparer(ours, vendor, o.name)
-		c.parameters(v.parameters, o.parameters)
-		c.part("body", true, v.body, o.body)
-		c.part("reply", false, v.reply, o.reply)
-		c.part("event", false, v.events, o.events)
-		result.Operations = append(result.Operations, comparedOperation{Name: o.name, Fields: c.fields, Differences: c.found})
-		if failures.Name == "" && v.failure != nil && o.failure != nil {
-			c := newComparer(ours, vendor, everyOperation)
-			c.part("error", false, v.failure, o.failure)
-			failures = comparedOperation{Name: everyOperation, Fields: c.fields, Differences: c.found}
+		if failure := forms[0].failure; o.failure != nil && failure != nil {
+			failures.part("error", false, failure, o.failure)
+		} else if o.failure != nil && links.Failure != "" {
+			failures.part("error", false, one(component(links.Failure)), o.failure)
 		}
 	}
-	if failures.Name != "" {
-		result.Operations = append(result.Operations, failures)
-	}
+	result.Operations = append(result.Operations,
+		comparedOperation{Name: everyOperation, Fields: failures.fields, Differences: failures.found})
 	return result, nil
+}
+
+// same says that the difference is in another form of an operation too.
+func (d difference) same(e difference) bool {
+	return d.Part == e.Part && d.Field == e.Field && d.Kind == e.Kind
 }
 
 // comparer compares the parts of one operation.
@@ -105,6 +109,18 @@ func newComparer(ours, vendor *document, operation string) *comparer {
 type seen struct {
 	vendor, ours string
 	request      bool
+}
+
+// compare compares a whole operation. The data of its events may be a
+// component of the vendor's, if its document does not say.
+func (c *comparer) compare(vendor, ours operation, events string) {
+	if events != "" {
+		vendor.events = one(component(events))
+	}
+	c.parameters(vendor.parameters, ours.parameters)
+	c.part("body", true, vendor.body, ours.body)
+	c.part("reply", false, vendor.reply, ours.reply)
+	c.part("event", false, vendor.events, ours.events)
 }
 
 func (c *comparer) add(field, kind, vendor, ours string, mark openapi.Mark) {

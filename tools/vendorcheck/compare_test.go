@@ -29,7 +29,7 @@ func compareTestdata(t *testing.T) compared {
 
 func TestCompare(t *testing.T) {
 	got := compareTestdata(t)
-	const things, thing = "POST /v1/things", "GET /v1/things/{name}"
+	const things, beta, thing = "POST /v1/things", "POST /v1/things?beta=true", "GET /v1/things/{name}"
 	want := []comparedOperation{
 		{Name: things, Fields: 18, Differences: []difference{
 			{things, "query", "page", kindRequired, "optional", "required", "", ""},
@@ -52,6 +52,9 @@ func TestCompare(t *testing.T) {
 			{things, "reply", "score", kindOptional, "required", "optional", "", ""},
 			{things, "reply", "tier", kindLacks, "string", "", "refused: There is one tier.", ""},
 			{things, "reply", "usage", kindLacks, "null or object", "", "", ""},
+		}},
+		{Name: beta, Fields: 17, Differences: []difference{
+			{beta, "body", "beta", kindLacks, "string", "", "", ""},
 		}},
 		{Name: "POST /v1/things/batches", Refused: "There are no batches."},
 		{Name: thing, Fields: 1},

@@ -214,15 +214,21 @@ func (d *document) events(media object) []object {
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// find returns the operation with a method and path, whatever the names of
-// its path's parameters are.
-func (d *document) find(name string) (operation, bool) {
-	same := func(s string) string { return pathParameter.ReplaceAllString(s, "{}") }
-	i := slices.IndexFunc(d.operations, func(o operation) bool { return same(o.name) == same(name) })
-	if i < 0 {
-		return operation{}, false
+// find returns the operations with a method and path, whatever the names of
+// the path's parameters are. A vendor may document an operation in a second
+// form, with a query behind its path; it comes later in the list.
+func (d *document) find(name string) []operation {
+	same := func(s string) string {
+		s, _, _ = strings.Cut(s, "?")
+		return pathParameter.ReplaceAllString(s, "{}")
 	}
-	return d.operations[i], true
+	var all []operation
+	for _, o := range d.operations {
+		if same(o.name) == same(name) {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // component is a reference to a schema by name.

@@ -39,7 +39,7 @@ reasons:
 			t.Errorf("%s: %q, want %q", field, got[field], want)
 		}
 	}
-	if want := (tally{Operations: 2, Fields: 20, Differences: 21, ByMark: 4, ByReason: 9, Unexplained: 8}); result.Tally() != want {
+	if want := (tally{Operations: 2, Fields: 37, Differences: 22, ByMark: 4, ByReason: 10, Unexplained: 8}); result.Tally() != want {
 		t.Errorf("%+v, want %+v", result.Tally(), want)
 	}
 	var said bytes.Buffer

@@ -23,7 +23,7 @@ func (r report) Tally() tally {
 	var t tally
 	for _, s := range r.Styles {
 		for _, o := range s.Operations {
-			if o.Name != everyOperation && o.Refused == "" {
+			if o.Name != everyOperation && o.Refused == "" && !strings.Contains(o.Name, "?") {
 				t.Operations++
 			}
 			t.Fields += o.Fields
