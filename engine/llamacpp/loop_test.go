@@ -23,7 +23,9 @@ type counter struct {
 	t        *testing.T
 	vocab    *vocabulary
 	texts    map[int][]int32
-	holds    map[int][]*int // a shared cell is the same pointer
+	places   map[int][]int32 // positions of them
+	next     map[int]int32   // position
+	holds    map[int][]*int  // a shared cell is the same pointer
 	capacity int
 	partial  bool
 
@@ -31,6 +33,7 @@ type counter struct {
 	read  int            // tokens
 	turn  func(step int) // called in each decode
 	steps int
+	eye   *eye // nil: it sees no images
 
 	mu          sync.Mutex
 	interrupted bool
@@ -42,6 +45,8 @@ func newCounter(t *testing.T, capacity int) *counter {
 		t:        t,
 		vocab:    letters(),
 		texts:    map[int][]int32{},
+		places:   map[int][]int32{},
+		next:     map[int]int32{},
 		holds:    map[int][]*int{},
 		capacity: capacity,
 		partial:  true,
@@ -75,21 +80,24 @@ func (c *counter) decode(batch []entry) decoded {
 	}
 	for _, e := range batch {
 		id := int(e.sequence)
-		if int(e.position) != len(c.texts[id]) {
-			c.t.Errorf("step %d: position %d of sequence %d, which has %d tokens", c.steps, e.position, id, len(c.texts[id]))
+		if e.position != c.next[id] || e.token < 0 {
+			c.t.Errorf("step %d: token %d at position %d of sequence %d, which has %d tokens and goes on at %d",
+				c.steps, e.token, e.position, id, len(c.texts[id]), c.next[id])
 			return decodedFailed
 		}
-		c.texts[id] = append(c.texts[id], e.token)
-		c.holds[id] = append(c.holds[id], new(int))
+		c.add(id, e.token, e.position)
 	}
 	c.read += len(batch)
 	c.last = slices.Clone(batch)
 	return decodedAll
 }
 
-func (c *counter) encode(v *view) ([]float32, decoded, error) { return nil, decodedFailed, nil }
-
-func (c *counter) decodeImage(g glance) decoded { return decodedFailed }
+func (c *counter) add(id int, token, position int32) {
+	c.texts[id] = append(c.texts[id], token)
+	c.places[id] = append(c.places[id], position)
+	c.holds[id] = append(c.holds[id], new(int))
+	c.next[id] = position + 1
+}
 
 func (c *counter) used() int {
 	distinct := map[*int]bool{}
@@ -112,16 +120,26 @@ func (c *counter) logits(row int) []float32 {
 }
 
 func (c *counter) copySequence(src, dst, n int) {
-	if len(c.texts[dst]) > 0 || n > len(c.texts[src]) {
-		c.t.Errorf("copy of %d tokens of %d, which has %d, to %d, which has %d", n, src, len(c.texts[src]), dst, len(c.texts[dst]))
+	if len(c.texts[dst]) > 0 || n > int(c.next[src]) {
+		c.t.Errorf("copy of %d positions of %d, which has %d, to %d, which has %d tokens", n, src, c.next[src], dst, len(c.texts[dst]))
 	}
-	c.texts[dst] = slices.Clone(c.texts[src][:n])
-	c.holds[dst] = slices.Clone(c.holds[src][:n])
+	count := 0 // of tokens there; positions never fall
+	for _, p := range c.places[src] {
+		if int(p) < n {
+			count++
+		}
+	}
+	c.texts[dst] = slices.Clone(c.texts[src][:count])
+	c.places[dst] = slices.Clone(c.places[src][:count])
+	c.holds[dst] = slices.Clone(c.holds[src][:count])
+	c.next[dst] = int32(n)
 }
 
 func (c *counter) removeSequence(id int) {
 	delete(c.texts, id)
+	delete(c.places, id)
 	delete(c.holds, id)
+	delete(c.next, id)
 }
 
 func (c *counter) shares() bool   { return c.partial }

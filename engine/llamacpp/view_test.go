@@ -1,0 +1,318 @@
+package llamacpp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/picture"
+	"github.com/google/go-cmp/cmp"
+)
+
+// eye is what a counter needs to see. Its embeddings are one number for each
+// cell: what the cell's token is, so that a cell that is read in a wrong place
+// is found.
+type eye struct {
+	encoded []byte // first byte of the key of each picture
+	glances []int  // cells of each
+	broken  byte   // this picture cannot be computed
+	during  func() // called in each encode
+}
+
+func (c *counter) encode(v *view) ([]float32, decoded, error) {
+	if c.eye.during != nil {
+		c.eye.during()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return nil, decodedInterrupted, nil
+	}
+	if v.picture.Key[0] == c.eye.broken {
+		return nil, decodedFailed, errors.New("broken")
+	}
+	c.eye.encoded = append(c.eye.encoded, v.picture.Key[0])
+	var embedding []float32
+	for cell := range v.cells {
+		embedding = append(embedding, float32(cell))
+	}
+	return embedding, decodedAll, nil
+}
+
+func (c *counter) decodeImage(g glance) decoded {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if used := c.used(); used+g.cells > c.capacity {
+		c.t.Errorf("%d cells in use, %d more wanted, of %d", used, g.cells, c.capacity)
+		return decodedFull
+	}
+	if g.first == 0 && g.position != int(c.next[g.sequence]) {
+		c.t.Errorf("an image at position %d of sequence %d, which goes on at %d", g.position, g.sequence, c.next[g.sequence])
+	}
+	for i, n := range g.embedding {
+		if int(n) != g.first+i {
+			c.t.Errorf("cell %d has the embedding of cell %d", g.first+i, int(n))
+		}
+		position := g.position + g.first + i
+		if g.columns > 0 {
+			position = g.position
+		}
+		c.add(g.sequence, -1, int32(position))
+	}
+	if done := g.first + g.cells; g.columns > 0 {
+		c.next[g.sequence] = int32(g.position + max(g.columns, done/g.columns))
+	}
+	c.eye.glances = append(c.eye.glances, g.cells)
+	c.read += g.cells
+	c.last = make([]entry, g.cells)
+	c.last[g.cells-1] = entry{token: 41, logits: g.logits}
+	return decodedAll
+}
+
+// seeingModel sees each picture as a mark, cells like the given one, and a mark.
+func seeingModel(t *testing.T, c *counter, parallel, context int, cells section) *Model {
+	c.eye = &eye{}
+	m := countingModel(t, c, parallel, context)
+	m.lay = func(*picture.Picture) (layout, error) {
+		return layout{{tokens: []int32{901}}, cells, {tokens: []int32{902}}}, nil
+	}
+	return m
+}
+
+func testImage(key byte) *chat.Image {
+	return &chat.Image{Picture: &picture.Picture{Key: [32]byte{key}}}
+}
+
+// show is a job whose prompt is text and images, by the first bytes of their
+// keys, in turns: each text is 40 tokens.
+func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
+	t.Helper()
+	var job chat.Job
+	for i, key := range keys {
+		image := testImage(key)
+		l, err := m.lay(image.Picture)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.Prompt = slices.Concat(job.Prompt, prompt(i, 39, 3), l.tokens(image.Picture))
+		job.Images = append(job.Images, image)
+	}
+	job.Prompt = append(job.Prompt, prompt(50, 39, last)...)
+	job.MaxTokens = 5
+	return job
+}
+
+func TestImages(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		cells section
+		keys  []byte
+		want  []int // cells that are read at a time
+	}{
+		{"one", section{cells: 9}, []byte{1}, []int{9}},
+		{"one cell", section{cells: 1}, []byte{1}, []int{1}},
+		{"two", section{cells: 9}, []byte{1, 2}, []int{9, 9}},
+		{"the same twice", section{cells: 9}, []byte{1, 1}, []int{9, 9}},
+		{"in parts", section{cells: 1100}, []byte{1}, []int{512, 512, 76}},
+		{"whole", section{cells: 512, whole: true}, []byte{1, 2}, []int{512, 512}},
+		{"in two dimensions", section{cells: 12, columns: 4}, []byte{1, 2}, []int{12, 12}},
+		{"high, in two dimensions and parts", section{cells: 1000, columns: 10}, []byte{1}, []int{512, 488}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCounter(t, 4096)
+				m := seeingModel(t, c, 2, 2048, tt.cells)
+				job := show(t, m, 10, tt.keys...)
+				collect(t.Context(), m, job).check(t, "first", counted(10, 5), chat.EndLength)
+				if diff := cmp.Diff(tt.want, c.eye.glances); diff != "" {
+					t.Error(diff)
+				}
+				if !slices.Equal(c.eye.encoded, tt.keys) {
+					t.Errorf("computed the pictures %v, want %v", c.eye.encoded, tt.keys)
+				}
+				if c.read != len(job.Prompt)+4 {
+					t.Errorf("read %d cells for a prompt of %d", c.read, len(job.Prompt))
+				}
+
+				// The next turn takes all of it over.
+				next := job
+				next.Prompt = slices.Concat(job.Prompt, []int32{11, 12, 13, 14, 77})
+				r := collect(t.Context(), m, next)
+				r.check(t, "next turn", counted(77, 5), chat.EndLength)
+				if want := len(job.Prompt) + 4; r.end.Cached != want {
+					t.Errorf("next turn: %d cached, want %d", r.end.Cached, want)
+				}
+				if m.Stats().Encoded != len(tt.keys) {
+					t.Errorf("computed %d pictures, want %d", m.Stats().Encoded, len(tt.keys))
+				}
+				m.Close()
+			})
+		})
+	}
+}
+
+// TestPromptEndsWithImage: what is said next depends on the last cell.
+func TestPromptEndsWithImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := seeingModel(t, c, 2, 2048, section{cells: 9})
+		job := show(t, m, 10, 1)
+		job.Prompt = job.Prompt[:40+1+9]
+		collect(t.Context(), m, job).check(t, "end", counted(41, 5), chat.EndLength)
+		again := collect(t.Context(), m, job)
+		again.check(t, "again", counted(41, 5), chat.EndLength)
+		if want := 40 + 1 + 8; again.end.Cached != want {
+			t.Errorf("%d cached, want %d: all but the last cell", again.end.Cached, want)
+		}
+		m.Close()
+	})
+}
+
+// TestWholeImagesAreSharedWhole: the last cell must be read for what comes
+// next, and with it all cells of its image.
+func TestWholeImagesAreSharedWhole(t *testing.T) {
+	for _, cells := range []section{{cells: 9, whole: true}, {cells: 9, columns: 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCounter(t, 4096)
+			m := seeingModel(t, c, 2, 2048, cells)
+			job := show(t, m, 10, 1)
+			job.Prompt = job.Prompt[:40+1+9]
+			collect(t.Context(), m, job)
+			again := collect(t.Context(), m, job)
+			again.check(t, "again", counted(41, 5), chat.EndLength)
+			if want := 40 + 1; again.end.Cached != want {
+				t.Errorf("%+v: %d cached, want %d", cells, again.end.Cached, want)
+			}
+			m.Close()
+		})
+	}
+}
+
+func TestOtherImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := seeingModel(t, c, 2, 2048, section{cells: 9})
+		collect(t.Context(), m, show(t, m, 10, 1, 2))
+		r := collect(t.Context(), m, show(t, m, 10, 1, 3))
+		r.check(t, "another image", counted(10, 5), chat.EndLength)
+		if want := 40 + 11 + 40 + 1; r.end.Cached != want { // and the mark before the image
+			t.Errorf("%d cached, want %d", r.end.Cached, want)
+		}
+		if want := []byte{1, 2, 3}; !slices.Equal(c.eye.encoded, want) {
+			t.Errorf("computed the pictures %v, want %v", c.eye.encoded, want)
+		}
+		m.Close()
+	})
+}
+
+// TestImageOfManyRequests: the choices of a request, and clients that send the
+// same, have it computed once; text goes on beside it.
+func TestImageOfManyRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := seeingModel(t, c, 8, 2048, section{cells: 9})
+		var jobs []chat.Job
+		for range 4 {
+			jobs = append(jobs, show(t, m, 10, 1))
+		}
+		jobs = append(jobs, chat.Job{Prompt: prompt(60, 200, 10), MaxTokens: 5}, show(t, m, 10, 2))
+		for i, r := range together(m, jobs...) {
+			r.check(t, fmt.Sprintf("job %d", i), counted(10, 5), chat.EndLength)
+		}
+		slices.Sort(c.eye.encoded)
+		if want := []byte{1, 2}; !slices.Equal(c.eye.encoded, want) {
+			t.Errorf("computed the pictures %v, want %v", c.eye.encoded, want)
+		}
+		m.Close()
+	})
+}
+
+// TestImageFails ends one request and no other.
+func TestImageFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := seeingModel(t, c, 8, 2048, section{cells: 9})
+		c.eye.broken = 7
+		results := together(m, show(t, m, 10, 7), show(t, m, 10, 1))
+		if e := engine.AsError(results[0].err); e == nil || e.Code != engine.CodeInternal || e.Err == nil {
+			t.Errorf("error %v, want an internal one with its reason", results[0].err)
+		}
+		results[1].check(t, "the other", counted(10, 5), chat.EndLength)
+		m.Close()
+	})
+}
+
+// TestCancelDuringImage leaves in the middle of the computing, which then
+// stops; another request is not troubled.
+func TestCancelDuringImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := seeingModel(t, c, 8, 2048, section{cells: 9})
+		ctx, cancel := context.WithCancel(t.Context())
+		c.eye.during = func() {
+			c.eye.during = nil
+			cancel()
+			<-c.asked // else the test hangs: nobody interrupts
+		}
+		r := collect(ctx, m, show(t, m, 10, 1))
+		if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeCanceled {
+			t.Errorf("error %v, want canceled", r.err)
+		}
+		collect(t.Context(), m, show(t, m, 10, 2)).check(t, "the next", counted(10, 5), chat.EndLength)
+		if want := []byte{2}; !slices.Equal(c.eye.encoded, want) {
+			t.Errorf("computed the pictures %v, want %v", c.eye.encoded, want)
+		}
+		m.Close()
+	})
+}
+
+// TestPreemptedImage has no room for all requests: the youngest read their
+// images again.
+func TestPreemptedImage(t *testing.T) {
+	for _, cells := range []section{{cells: 150}, {cells: 150, whole: true}, {cells: 150, columns: 10}} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newCounter(t, 700)
+			m := seeingModel(t, c, 3, 600, cells)
+			var jobs []chat.Job
+			for i := range byte(3) {
+				job := show(t, m, 10, 1+i)
+				job.Prompt = append(prompt(70+int(i), 1, 5), job.Prompt...) // nothing is shared
+				job.MaxTokens = 300
+				jobs = append(jobs, job)
+			}
+			for i, r := range together(m, jobs...) {
+				r.check(t, fmt.Sprintf("%+v, job %d", cells, i), counted(10, 300), chat.EndLength)
+			}
+			if m.Stats().Preempted == 0 {
+				t.Error("nobody was preempted: the test has too many cells")
+			}
+			m.Close()
+		})
+	}
+}
+
+// TestImageTokens: numbers that no token has, and others for each picture,
+// section and cell.
+func TestImageTokens(t *testing.T) {
+	seen := map[int32]bool{}
+	for key := range byte(3) {
+		p := &picture.Picture{Key: [32]byte{key}}
+		for _, token := range (layout{{cells: 300}, {tokens: []int32{5}}, {cells: 300}}).tokens(p) {
+			if token == 5 {
+				continue
+			}
+			if token >= 0 || seen[token] {
+				t.Fatalf("token %d is positive or there twice", token)
+			}
+			seen[token] = true
+		}
+	}
+	if len(seen) != 3*600 {
+		t.Errorf("%d tokens, want %d", len(seen), 3*600)
+	}
+}
