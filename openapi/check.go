@@ -250,7 +250,8 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 }
 
 // discriminated checks an object along the branch that its discriminator
-// names. One without discriminator fits the branch that does not require it.
+// names. One without discriminator fits the branch that does not require it,
+// never the default one: that is for what is known to be something else.
 func (c *checker) discriminated(s *Schema, i int32) *Violation {
 	m := c.member(i, s.Discriminator)
 	if m < 0 || c.nodes[m].kind == 'n' {
@@ -269,12 +270,15 @@ func (c *checker) discriminated(s *Schema, i int32) *Violation {
 	value := c.str(m)
 	branch, ok := s.branches[string(value)]
 	if !ok {
+		branch = s.Default
+	}
+	if branch == nil {
 		v := c.violation(RuleEnum, "must be "+oneOf(s.served()))
 		v.Pointer = append(v.Pointer, s.Discriminator)
 		return v
 	}
 	if branch.effect == SupportIgnored {
-		c.ignore(i, branch.Mark, s.Discriminator+"="+string(value))
+		c.ignore(i, branch.Mark, s.Discriminator+"="+escape(value))
 		return nil
 	}
 	return c.use(branch, i)
@@ -283,7 +287,7 @@ func (c *checker) discriminated(s *Schema, i int32) *Violation {
 func (s *Schema) undiscriminated() *Use {
 	for b := range s.Union {
 		p, ok := s.Union[b].Schema.Property(s.Discriminator)
-		if s.Union[b].Schema.Kinds&Object != 0 && (!ok || !p.Required) {
+		if &s.Union[b] != s.Default && s.Union[b].Schema.Kinds&Object != 0 && (!ok || !p.Required) {
 			return &s.Union[b]
 		}
 	}
@@ -357,11 +361,12 @@ func (c *checker) name(label string) string {
 		if i > 0 {
 			b.WriteByte('.')
 		}
-		name := c.str(s.name)
-		b.WriteString(url.PathEscape(string(name[:min(len(name), 64)])))
+		b.WriteString(escape(c.str(s.name)))
 	}
 	return b.String()
 }
+
+func escape(name []byte) string { return url.PathEscape(string(name[:min(len(name), 64)])) }
 
 func (c *checker) repeats(i int32) bool {
 	var seen [][]byte

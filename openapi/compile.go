@@ -289,7 +289,25 @@ func (c *compiler) union(s *Schema, in *openapi3.Schema) error {
 		}
 		s.branches[value] = &s.Union[i]
 	}
-	return nil
+	return s.defaults(in)
+}
+
+// defaultMapping is the field of a discriminator that names the member of
+// the union for all values without a mapping.
+const defaultMapping = "defaultMapping"
+
+func (s *Schema) defaults(in *openapi3.Schema) error {
+	target, ok := in.Discriminator.Extensions[defaultMapping]
+	if !ok {
+		return nil
+	}
+	for i, ref := range slices.Concat(in.OneOf, in.AnyOf) {
+		if ref.Ref == target {
+			s.Default = &s.Union[i]
+			return nil
+		}
+	}
+	return fmt.Errorf("line %d: %s leads to no member of the union", line(in.Origin), defaultMapping)
 }
 
 // link finishes all schemas once every one of them exists: which types a

@@ -65,7 +65,9 @@ func Load(text []byte) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	if err := spec.Validate(loader.Context, openapi3.DisableExamplesValidation()); err != nil {
+	// The loader knows all of OpenAPI 3.2 but this.
+	allowed := openapi3.AllowExtraSiblingFields(defaultMapping)
+	if err := spec.Validate(loader.Context, openapi3.DisableExamplesValidation(), allowed); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
 	return compile(spec, ProfileDefault)

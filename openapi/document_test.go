@@ -36,6 +36,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"sequence", "open (word )*close", "open (word *close", "x-event-sequence"},
 		{"default response", "        '400':\n", "        default:\n", "the status is no number"},
 		{"discriminator outside the union", "          page: '#/components/schemas/PagePart'", "          page: '#/components/schemas/Call'", "leads to no member of the union"},
+		{"default outside the union", "defaultMapping: '#/components/schemas/OtherEnclosure'", "defaultMapping: '#/components/schemas/Call'", "leads to no member of the union"},
 		{"union with properties", "      description: A shape.\n", "      description: A shape.\n      properties: {a: {type: string}}\n", "a union stands alone"},
 	}
 	for _, tt := range tests {
@@ -132,7 +133,7 @@ func TestMatrix(t *testing.T) {
 		`17 query: beta: boolean: unlisted, ignored`,
 		`72 body: model: string: supported, implemented`,
 		`76 body: turns: array of Turn: supported, implemented`,
-		`150 body: turns[role=user]: UserTurn: supported, implemented`,
+		`154 body: turns[role=user]: UserTurn: supported, implemented`,
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)
@@ -144,7 +145,7 @@ func TestMatrix(t *testing.T) {
 	want = []string{
 		"query beta",
 		"body turns[role=user].content[type=text].cache", "body turns[role=user].content[type=sound]", "body turns[role=user].content[type=page]",
-		"body copies", "body labels", "body parent", "body hint",
+		"body copies", "body labels", "body parent", "body hint", "body enclosures[kind=*]",
 		"reply 200 postscript", "event open postscript",
 	}
 	if diff := cmp.Diff(want, marked); diff != "" {

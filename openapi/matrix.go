@@ -118,6 +118,10 @@ func (l *lister) union(field string, s *Schema) {
 		l.rows = append(l.rows, row(l.part, name, false, branch))
 		l.inside(name, branch)
 	}
+	if s.Default != nil {
+		name := fmt.Sprintf("%s[%s=*]", strings.TrimSuffix(field, "[]"), s.Discriminator)
+		l.rows = append(l.rows, row(l.part, name, false, s.Default))
+	}
 	for i := range s.Union {
 		branch := &s.Union[i]
 		if s.Discriminator != "" && branch.Schema.Kinds&Object != 0 {

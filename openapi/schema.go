@@ -113,6 +113,7 @@ type Schema struct {
 	Union         []Use  // the value fits one of these
 	Exclusive     bool   // oneOf: exactly one, which a discriminator decides by itself
 	Discriminator string // member that names the branch, or empty
+	Default       *Use   // the branch for values of the discriminator that no other has, or nil
 
 	properties map[string]*Property
 	required   []*Property

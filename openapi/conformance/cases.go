@@ -70,6 +70,7 @@ type site struct {
 	name    string        // without indexes, as Diglot-Ignored has it
 	value   any           // a right value there; nil: make one
 	wrap    func(any) any // makes a body with the given value there
+	decides string        // member that makes another kind of the value there, which is then right; or empty
 }
 
 func (at site) member(object map[string]any, name string) site {
@@ -101,6 +102,15 @@ func (at site) item(array []any, i int) site {
 			return at.wrap(changed)
 		},
 	}
+}
+
+// kind is the name with the kind of the object, if it is one of an array.
+func (at site) kind(s *openapi.Schema, value string) string {
+	array, ok := strings.CutSuffix(at.name, "[]")
+	if !ok {
+		return at.name
+	}
+	return fmt.Sprintf("%s[%s=%s]", array, s.Discriminator, value)
 }
 
 // absent stands for no value at all.
@@ -225,11 +235,12 @@ func (w *walker) below(s *openapi.Schema, at site) {
 	}
 	w.open = append(w.open, s)
 	defer func() { w.open = w.open[:len(w.open)-1] }()
+	decides := at.decides
 	if known, ok := w.found[place{s, at.name}]; ok {
 		at = known
 	}
 	if len(s.Properties) > 0 {
-		w.object(s, at)
+		w.object(s, at, decides)
 	}
 	if s.Items != nil {
 		array := []any{right(s.Items.Schema)}
@@ -241,13 +252,18 @@ func (w *walker) below(s *openapi.Schema, at site) {
 	w.union(s, at)
 }
 
-func (w *walker) object(s *openapi.Schema, at site) {
+// object adds the cases of an object's members, except of the one that decides
+// what kind of object it is.
+func (w *walker) object(s *openapi.Schema, at site, decides string) {
 	object, ok := at.value.(map[string]any)
 	if !ok {
 		object = right(s).(map[string]any)
 	}
 	for i := range s.Properties {
 		p := &s.Properties[i]
+		if p.Name == decides {
+			continue
+		}
 		field := at.member(object, p.Name)
 		if p.Required {
 			missing := Case{Want: WantInvalid, Rule: openapi.RuleRequired, Mark: p.Mark}
@@ -271,13 +287,11 @@ func (w *walker) object(s *openapi.Schema, at site) {
 
 func (w *walker) union(s *openapi.Schema, at site) {
 	if s.Discriminator != "" {
-		odd := map[string]any{s.Discriminator: "no_such_value"}
-		pointer := append(slices.Clip(at.pointer), s.Discriminator)
-		w.add(at, odd, Case{Want: WantInvalid, Rule: openapi.RuleEnum, Pointer: pointer}, "unknown "+s.Discriminator)
+		w.unknown(s, at)
 	}
 	for i := range s.Union {
 		branch := &s.Union[i]
-		if slices.Contains(s.Values(), discriminatorOf(s, branch)) {
+		if branch == s.Default || slices.Contains(s.Values(), discriminatorOf(s, branch)) {
 			continue
 		}
 		if branch.Mark.Server == openapi.SupportRefused {
@@ -295,18 +309,37 @@ func (w *walker) union(s *openapi.Schema, at site) {
 	}
 }
 
+// unknown adds an object whose discriminator no branch has, unless the
+// default one takes it as it is.
+func (w *walker) unknown(s *openapi.Schema, at site) {
+	const value = "no_such_value"
+	if s.Default == nil {
+		pointer := append(slices.Clip(at.pointer), s.Discriminator)
+		odd := map[string]any{s.Discriminator: value}
+		w.add(at, odd, Case{Want: WantInvalid, Rule: openapi.RuleEnum, Pointer: pointer}, "unknown "+s.Discriminator)
+		return
+	}
+	field := at.member(map[string]any{}, s.Discriminator)
+	switch mark := s.Default.Mark; mark.Server {
+	case openapi.SupportIgnored:
+		w.add(field, value, Case{Want: WantIgnored, Ignored: at.kind(s, value), Mark: mark}, "unknown")
+	case openapi.SupportRefused:
+		w.add(field, value, Case{Want: WantInvalid, Rule: openapi.RuleRefused, Pointer: at.pointer, Mark: mark}, "unknown")
+	}
+}
+
 func (w *walker) branch(s *openapi.Schema, branch *openapi.Use, value string, at site) {
 	switch branch.Mark.Server {
 	case openapi.SupportIgnored:
-		name := at.name
-		if strings.HasSuffix(name, "[]") {
-			name = fmt.Sprintf("%s[%s=%s]", strings.TrimSuffix(name, "[]"), s.Discriminator, value)
-		}
-		w.add(at, right(branch.Schema), Case{Want: WantIgnored, Ignored: name, Mark: branch.Mark}, value+" has no effect")
+		w.add(at, right(branch.Schema), Case{Want: WantIgnored, Ignored: at.kind(s, value), Mark: branch.Mark}, value+" has no effect")
 	case openapi.SupportRefused:
 		w.add(at, right(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, value+" is refused")
 	default:
-		w.below(branch.Schema, site{pointer: at.pointer, name: at.name, wrap: at.wrap})
+		below := site{pointer: at.pointer, name: at.name, wrap: at.wrap}
+		if s.Default != nil {
+			below.decides = s.Discriminator
+		}
+		w.below(branch.Schema, below)
 	}
 }
 
