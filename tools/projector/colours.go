@@ -1,0 +1,133 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+const (
+	imageSide = 28 // pixels; llama.cpp scales every picture to it
+	patchSide = 14
+	patches   = (imageSide / patchSide) * (imageSide / patchSide)
+
+	width  = 32 // of the vision part: the first three numbers are red, green and blue
+	hidden = 32 // of the projector: the first eight are the colours
+)
+
+// palette are the corners of the cube of colours: -1 is none, 1 all of red,
+// green and blue. A model without the first word takes the second.
+var palette = []struct {
+	words []string
+	rgb   [3]float32
+}{
+	{[]string{"black"}, [3]float32{-1, -1, -1}},
+	{[]string{"red"}, [3]float32{1, -1, -1}},
+	{[]string{"green"}, [3]float32{-1, 1, -1}},
+	{[]string{"blue"}, [3]float32{-1, -1, 1}},
+	{[]string{"yellow"}, [3]float32{1, 1, -1}},
+	{[]string{"magenta", "purple"}, [3]float32{1, -1, 1}},
+	{[]string{"cyan", "turquoise"}, [3]float32{-1, 1, 1}},
+	{[]string{"white"}, [3]float32{1, 1, 1}},
+}
+
+// colours makes the projector for a text model.
+func colours(text *textModel) (*ggufFile, error) {
+	f := &ggufFile{}
+	f.string("general.architecture", "clip")
+	f.string("general.name", "colours for "+text.name)
+	f.bool("clip.has_vision_encoder", true)
+	f.string("clip.projector_type", "mlp")
+	f.bool("clip.use_gelu", true)
+	f.uint32("clip.vision.image_size", imageSide)
+	f.uint32("clip.vision.patch_size", patchSide)
+	f.uint32("clip.vision.embedding_length", width)
+	f.uint32("clip.vision.feed_forward_length", width)
+	f.uint32("clip.vision.block_count", 1)
+	f.uint32("clip.vision.attention.head_count", 1)
+	f.uint32("clip.vision.projection_dim", uint32(text.width))
+	f.float32("clip.vision.attention.layer_norm_epsilon", 1e-6)
+	half := []float32{0.5, 0.5, 0.5} // makes -1 to 1 of 0 to 1
+	f.floats("clip.vision.image_mean", half)
+	f.floats("clip.vision.image_std", half)
+	eye(f)
+	return f, decide(f, text)
+}
+
+// eye writes the vision part: each patch becomes its average colour, and a
+// layer of zeros, which adds nothing, passes it on.
+func eye(f *ggufFile) {
+	const area = patchSide * patchSide
+	patch := make([]float32, width*3*area)
+	for channel := range 3 {
+		for i := range area {
+			patch[(channel*3+channel)*area+i] = 1.0 / area
+		}
+	}
+	f.tensor("v.patch_embd.weight", patch, patchSide, patchSide, 3, width)
+	f.tensor("v.position_embd.weight", make([]float32, width*patches), width, patches)
+	const layer = "v.blk.0."
+	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_out", "ffn_up", "ffn_down"} {
+		f.tensor(layer+name+".weight", make([]float32, width*width), width, width)
+		f.tensor(layer+name+".bias", make([]float32, width), width)
+	}
+	for _, name := range []string{"ln1", "ln2"} {
+		f.tensor(layer+name+".weight", make([]float32, width), width)
+		f.tensor(layer+name+".bias", make([]float32, width), width)
+	}
+}
+
+// decide writes the projector: a hidden unit for each colour, which is above
+// zero for colours near its corner and far below for all others, and then the
+// model's own numbers for the word.
+func decide(f *ggufFile, text *textModel) error {
+	// A colour at its own corner has the product 3 with it, one at the next
+	// corner 1. With steep and threshold, the first gives 10, the other -10.
+	const steep, threshold = 10, 20
+	pick, bias := make([]float32, hidden*width), make([]float32, hidden)
+	say := make([]float32, text.width*hidden)
+	for i := range bias {
+		bias[i] = -threshold
+	}
+	for unit, colour := range palette {
+		for channel, sign := range colour.rgb {
+			pick[unit*width+channel] = steep * sign
+		}
+		word, err := text.embedding(colour.words)
+		if err != nil {
+			return err
+		}
+		for i, n := range word {
+			say[i*hidden+unit] = n / (3*steep - threshold)
+		}
+	}
+	f.tensor("mm.0.weight", pick, width, hidden)
+	f.tensor("mm.0.bias", bias, hidden)
+	f.tensor("mm.2.weight", say, hidden, text.width)
+	f.tensor("mm.2.bias", make([]float32, text.width), text.width)
+	return nil
+}
+
+// embedding is what the model reads for the first of the words that it has as
+// one token, as it stands in the middle of a text.
+func (t *textModel) embedding(words []string) ([]float32, error) {
+	for _, word := range words {
+		for _, space := range []string{"Ġ", "▁", " ", ""} { // how vocabularies write one
+			id, ok := t.tokens[space+word]
+			if !ok {
+				continue
+			}
+			row, err := t.row(id)
+			if err != nil {
+				return nil, err
+			}
+			if strings.HasPrefix(t.architecture, "gemma") { // which scales what it reads
+				for i := range row {
+					row[i] *= float32(math.Sqrt(float64(t.width)))
+				}
+			}
+			return row, nil
+		}
+	}
+	return nil, fmt.Errorf("the vocabulary has none of the words %q", words)
+}
