@@ -50,6 +50,7 @@ var examples = map[string][]string{
 			"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}}
 		}`,
 	},
+	"createCompletion":   completionExamples,
 	"createMessage":      messageExamples,
 	"countMessageTokens": messageExamples, // max_tokens is one of the members without effect
 }

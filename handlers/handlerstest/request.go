@@ -75,8 +75,8 @@ func FuzzRequest(f *testing.F, load func() (*openapi.Document, error), id string
 		if coded := (*engine.Error)(nil); err != nil && !errors.As(err, &coded) {
 			t.Fatalf("passed the document and cannot be mapped: %v", err)
 		}
-		if err == nil && (len(req.Messages) == 0 || req.Choices < 1) {
-			t.Errorf("a request without messages or choices: %+v", req)
+		if err == nil && (len(req.Messages) == 0 && req.Prompt == nil || req.Choices < 1) {
+			t.Errorf("a request without messages, prompt or choices: %+v", req)
 		}
 	})
 }

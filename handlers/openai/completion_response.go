@@ -124,16 +124,22 @@ func fromLogprob(logprob float64) nullable.Nullable[float64] {
 	return nullable.NewNullableWithValue(logprob)
 }
 
-// fromTokenBytes is the token as text. A token that is no whole text is
-// written as the vendor writes it: bytes:\xe2\x9c.
+// fromTokenBytes is the token as text. A token with parts of characters is
+// marked, and their bytes are written out, as the vendor does: bytes: \xe2\x9c.
 func fromTokenBytes(token []byte) string {
 	if utf8.Valid(token) {
 		return string(token)
 	}
 	var b strings.Builder
 	b.WriteString("bytes:")
-	for _, c := range token {
-		fmt.Fprintf(&b, `\x%02x`, c)
+	for len(token) > 0 {
+		r, size := utf8.DecodeRune(token)
+		if r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, token[0])
+		} else {
+			b.Write(token[:size])
+		}
+		token = token[size:]
 	}
 	return b.String()
 }
