@@ -112,7 +112,7 @@ func (e *Engine) inputTokens(ctx context.Context, input engine.EmbeddingInput, i
 	for k, token := range tokens {
 		if token < 0 || int(token) >= v.Vocabulary {
 			return nil, engine.Errorf(engine.CodeInvalidArgument,
-				"Token %d of input %d is %d, and the model %s has the tokens 0 to %d. Both are counted from 0.", k, i, token, e.info.Name, v.Vocabulary-1).
+				"Token %d of input %d (both counted from 0) is %d, and the model %s has the tokens 0 to %d.", k, i, token, e.info.Name, v.Vocabulary-1).
 				At(atInput(i))
 		}
 	}

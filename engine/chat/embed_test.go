@@ -52,7 +52,7 @@ func TestEmbedRefuses(t *testing.T) {
 		{"blanks alone", nil, func(_ *Engine, r *engine.EmbeddingRequest) { r.Inputs[1].Text = "  " },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}, "nothing in input 1"},
 		{"a token too far", nil, func(_ *Engine, r *engine.EmbeddingRequest) { r.Inputs[1].Tokens = []int32{9, 10} },
-			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}, "Token 1 of input 1 is 10, and the model fake has the tokens 0 to 9."},
+			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}, "Token 1 of input 1 (both counted from 0) is 10, and the model fake has the tokens 0 to 9."},
 		{"one token too many", nil, func(_ *Engine, r *engine.EmbeddingRequest) { r.Inputs[0].Text = "a b c d" },
 			engine.CodeContextLength, engine.Place{Field: engine.FieldInput}, "it has 4 tokens, and the model fake takes at most 3"},
 		{"too many dimensions", nil, func(_ *Engine, r *engine.EmbeddingRequest) { r.Dimensions = 3 },

@@ -13,6 +13,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -36,6 +37,7 @@ func (f flag) free()  { C.free(unsafe.Pointer(f.p)) }
 type weights struct {
 	model *C.struct_llama_model
 	vocab *C.struct_llama_vocab
+	turn  *sync.Mutex // held while anything is computed: two computations would wait for each other's threads
 }
 
 // loadWeights returns nil where llama.cpp fails or cancel is raised.
@@ -47,7 +49,7 @@ func loadWeights(path string, cancel flag) *weights {
 	if model == nil {
 		return nil
 	}
-	return &weights{model, C.llama_model_get_vocab(model)}
+	return &weights{model, C.llama_model_get_vocab(model), new(sync.Mutex)}
 }
 
 func (w *weights) free() { C.llama_model_free(w.model) }
@@ -76,6 +78,10 @@ func (w *weights) vocabulary() (*vocabulary, error) {
 		bos:    int32(C.llama_vocab_bos(w.vocab)),
 		eos:    int32(C.llama_vocab_eos(w.vocab)),
 		addBOS: bool(C.llama_vocab_get_add_bos(w.vocab)),
+	}
+	var err error
+	if v.ending, err = w.ending(); err != nil {
+		return nil, err
 	}
 	buf := make([]byte, 256)
 	for token := range n {
@@ -124,6 +130,22 @@ func (w *weights) piece(token int32, buf *[]byte) ([]byte, error) {
 	}
 }
 
+// ending finds what the tokenizer adds behind a text.
+func (w *weights) ending() ([]int32, error) {
+	const text = "a"
+	plain, err := w.tokenize(text)
+	if err != nil {
+		return nil, err
+	}
+	p := (*C.char)(unsafe.Pointer(unsafe.StringData(text)))
+	whole := make([]int32, len(plain)+16)
+	n := int(C.shim_tokenize_whole(w.vocab, p, C.int32_t(len(text)), (*C.llama_token)(unsafe.Pointer(unsafe.SliceData(whole))), C.int32_t(len(whole))))
+	if n < len(plain) {
+		return nil, errors.New("llama.cpp failed to tokenize")
+	}
+	return ending(whole[:n], plain), nil
+}
+
 // tokenize turns text into tokens, control tokens included, with nothing
 // added in front or behind.
 func (w *weights) tokenize(text string) ([]int32, error) {
@@ -160,12 +182,15 @@ type session struct {
 	glances    *glanceBatch // with it
 	partial    bool
 	governor   *governor
+	turn       *sync.Mutex
 	sink       *logSink
 }
 
 // sessionConfig says how big a session is.
 type sessionConfig struct {
 	cells, sequences, rows int
+	vectors                bool    // it makes vectors in place of logits
+	pooling                pooling // of them
 	governor               *governor
 	sink                   *logSink
 }
@@ -186,6 +211,8 @@ func newSession(w *weights, c sessionConfig) *session {
 	// may want.
 	params.swa_full = true
 	params.no_perf = true
+	params.embeddings = C.bool(c.vectors)
+	params.pooling_type = C.enum_llama_pooling_type(c.pooling)
 
 	interrupts := newFlag()
 	ctx := C.shim_context(w.model, params, interrupts.p)
@@ -213,6 +240,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		width:      int(C.llama_model_n_embd_inp(w.model)),
 		partial:    !w.recurrent(),
 		governor:   c.governor,
+		turn:       w.turn,
 		sink:       c.sink,
 	}
 }
@@ -263,6 +291,8 @@ func (s *session) decode(batch []entry) decoded {
 
 // compute reads a batch that is filled in.
 func (s *session) compute(batch C.struct_llama_batch) decoded {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	threads := C.int32_t(s.governor.threads(time.Now()))
 	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch s.worker.decode(batch) {

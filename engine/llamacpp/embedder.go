@@ -69,18 +69,12 @@ func (e *embedder) embed(ctx context.Context, inputs [][]int32) ([][]float32, *e
 }
 
 // pack groups the inputs, by their numbers, so that each group is computed
-// together. Inputs of about one length go together: what is read for one
-// group takes as long as its longest text.
+// together.
 func (s embedShape) pack(inputs [][]int32) [][]int {
-	order := make([]int, len(inputs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return len(inputs[b]) - len(inputs[a]) })
 	var groups [][]int
 	room := 0
-	for _, i := range order {
-		n := len(inputs[i])
+	for i, input := range inputs {
+		n := len(input)
 		if last := len(groups) - 1; last >= 0 && n <= room && len(groups[last]) < s.sequences {
 			groups[last] = append(groups[last], i)
 			room -= n

@@ -29,6 +29,9 @@ func (m *Model) Info() chat.Info { return m.info }
 
 // Stats counts what the model has done.
 func (m *Model) Stats() Stats {
+	if m.loop == nil {
+		return Stats{}
+	}
 	m.loop.mu.Lock()
 	defer m.loop.mu.Unlock()
 	return m.loop.stats
@@ -73,6 +76,9 @@ func (m *Model) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, 
 
 // check refuses jobs that cannot be computed.
 func (m *Model) check(job chat.Job) *engine.Error {
+	if m.loop == nil {
+		return engine.Errorf(engine.CodeUnsupported, "The model does not generate text.").At(engine.Place{Field: engine.FieldModel})
+	}
 	n := len(job.Prompt)
 	if n >= m.info.Context {
 		return engine.Errorf(engine.CodeContextLength,
@@ -94,7 +100,12 @@ func (m *Model) check(job chat.Job) *engine.Error {
 // Close frees the model.
 func (m *Model) Close() error {
 	m.once.Do(func() {
-		m.loop.close()
+		if m.loop != nil {
+			m.loop.close()
+		}
+		if m.embedder != nil {
+			m.embedder.free()
+		}
 		m.free()
 	})
 	return nil

@@ -60,7 +60,13 @@ func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
 }
 
 func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, error) {
-	if !w.generates() {
+	embedding, err := file.embedding()
+	switch {
+	case err != nil:
+		return nil, err
+	case embedding.only:
+		return buildEmbedder(w, file, embedding, options, sink)
+	case !w.generates():
 		return nil, errors.New("the model does not generate text")
 	}
 	stat, err := os.Stat(options.Path)
@@ -84,6 +90,7 @@ func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, erro
 	}
 	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, limit)
 	m.info.Vision = m.lay != nil
+	m.embedBeside(w, file, embedding, options, sink)
 	return m, nil
 }
 

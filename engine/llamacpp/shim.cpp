@@ -125,6 +125,10 @@ int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32
     return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, false, true); }, SHIM_THREW);
 }
 
+int32_t shim_tokenize_whole(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity) {
+    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, true, false); }, SHIM_THREW);
+}
+
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity) {
     return guarded([&] { return llama_token_to_piece(vocab, token, buf, capacity, 0, true); }, SHIM_THREW);
 }

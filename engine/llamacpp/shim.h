@@ -32,6 +32,9 @@ void shim_worker_free(struct shim_worker * worker);
 
 int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);
 int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
+// As shim_tokenize, with what the tokenizer adds at the two ends of a text,
+// and spellings of control tokens as plain text.
+int32_t shim_tokenize_whole(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity);
 
 // shim_bare reads the prompt and continues it n times with the likeliest

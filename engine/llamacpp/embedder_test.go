@@ -1,0 +1,249 @@
+package llamacpp
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// sums is a backend whose vector of a sequence is the sum of its tokens and
+// how many they are.
+type sums struct {
+	read        map[int32][]float32
+	batches     []int // their sizes
+	wanted      int   // entries that count
+	during      func()
+	result      decoded
+	interrupted bool
+	freed       bool
+}
+
+func (s *sums) decode(batch []entry) decoded {
+	s.batches = append(s.batches, len(batch))
+	if s.during != nil {
+		s.during()
+	}
+	for _, e := range batch {
+		v := s.read[e.sequence]
+		if v == nil {
+			v = []float32{0, 0}
+		}
+		if int32(v[1]) != e.position {
+			return decodedFailed // a sequence with a gap
+		}
+		s.read[e.sequence] = []float32{v[0] + float32(e.token), v[1] + 1}
+		if e.logits {
+			s.wanted++
+		}
+	}
+	return s.result
+}
+
+func (s *sums) vector(sequence, _ int) ([]float32, bool) {
+	v, ok := s.read[int32(sequence)]
+	return v, ok
+}
+
+func (s *sums) clear()     { s.read = map[int32][]float32{} }
+func (s *sums) interrupt() { s.interrupted = true }
+func (s *sums) resume()    { s.interrupted = false }
+func (s *sums) free()      { s.freed = true }
+
+func testEmbedder(shape embedShape) (*embedder, *sums) {
+	s := &sums{read: map[int32][]float32{}}
+	return newEmbedder(shape, func() (vectorBackend, error) { return s, nil }), s
+}
+
+// lengths makes inputs of so many tokens; each token of input i is i+1.
+func lengths(n ...int) [][]int32 {
+	var inputs [][]int32
+	for i, n := range n {
+		inputs = append(inputs, slices.Repeat([]int32{int32(i + 1)}, n))
+	}
+	return inputs
+}
+
+func TestEmbedder(t *testing.T) {
+	whole := embedShape{whole: true, rows: 20, fill: 8, sequences: 3}
+	pieces := embedShape{rows: 4, fill: 8, sequences: 3}
+	tests := []struct {
+		name    string
+		shape   embedShape
+		inputs  [][]int32
+		batches []int
+		wanted  int
+	}{
+		{"nothing", whole, nil, nil, 0},
+		{"one", whole, lengths(3), []int{3}, 3},
+		{"together", whole, lengths(3, 4), []int{7}, 7},
+		{"as many as fit", whole, lengths(3, 5, 4), []int{8, 4}, 12},
+		{"a full batch", whole, lengths(4, 4), []int{8}, 8},
+		{"longer than a batch of several", whole, lengths(1, 20, 2, 3), []int{1, 20, 5}, 26},
+		{"too many sequences", whole, lengths(1, 1, 1, 1), []int{3, 1}, 4},
+		{"in pieces", pieces, lengths(9), []int{4, 4, 1}, 1},
+		{"in pieces, together", pieces, lengths(3, 5), []int{4, 4}, 2},
+		{"an end at the end of a piece", pieces, lengths(4, 4), []int{4, 4}, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, s := testEmbedder(tt.shape)
+			vectors, err := e.embed(t.Context(), tt.inputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range vectors {
+				n := len(tt.inputs[i])
+				if diff := cmp.Diff([]float32{float32((i + 1) * n), float32(n)}, v); diff != "" {
+					t.Errorf("input %d (-want +got):\n%s", i, diff)
+				}
+			}
+			if diff := cmp.Diff(tt.batches, s.batches); diff != "" {
+				t.Errorf("batches (-want +got):\n%s", diff)
+			}
+			if s.wanted != tt.wanted {
+				t.Errorf("%d entries count, want %d", s.wanted, tt.wanted)
+			}
+			if len(s.read) != 0 {
+				t.Error("a sequence is left")
+			}
+		})
+	}
+}
+
+func TestEmbedderStops(t *testing.T) {
+	tests := []struct {
+		name string
+		stop func(cancel func(), e *embedder, s *sums)
+		want engine.Code
+	}{
+		{"with the request", func(cancel func(), _ *embedder, _ *sums) { cancel() }, engine.CodeCanceled},
+		{"with the model", func(_ func(), e *embedder, _ *sums) { e.close() }, engine.CodeOverloaded},
+		{"where llama.cpp fails", func(_ func(), _ *embedder, s *sums) { s.result = decodedFailed }, engine.CodeInternal},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, s := testEmbedder(embedShape{whole: true, rows: 4, fill: 4, sequences: 1})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			s.during = func() { tt.stop(cancel, e, s) }
+			_, err := e.embed(ctx, lengths(1, 1, 1))
+			if err == nil || err.Code != tt.want {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			if len(s.batches) != 1 || s.interrupted || len(s.read) != 0 {
+				t.Errorf("%d batches, interrupted %t, %d sequences left", len(s.batches), s.interrupted, len(s.read))
+			}
+			e.free()
+			if !s.freed {
+				t.Error("the backend is not freed")
+			}
+			if _, err := e.embed(t.Context(), lengths(1)); err == nil || err.Code != engine.CodeOverloaded {
+				t.Errorf("after free: %v", err)
+			}
+		})
+	}
+}
+
+func TestEmbedderWithoutBackend(t *testing.T) {
+	broken := true
+	e := newEmbedder(embedShape{rows: 4, fill: 4, sequences: 1}, func() (vectorBackend, error) {
+		if broken {
+			return nil, errors.New("no memory")
+		}
+		return &sums{read: map[int32][]float32{}}, nil
+	})
+	if _, err := e.embed(t.Context(), lengths(1)); err == nil || err.Code != engine.CodeInternal {
+		t.Errorf("got %v, want %s", err, engine.CodeInternal)
+	}
+	broken = false
+	if _, err := e.embed(t.Context(), lengths(1)); err != nil {
+		t.Errorf("the next request: %v", err)
+	}
+}
+
+func TestEnding(t *testing.T) {
+	tests := []struct {
+		name               string
+		whole, plain, want []int32
+	}{
+		{"both ends", []int32{101, 7, 102}, []int32{7}, []int32{102}},
+		{"the front alone", []int32{1, 7}, []int32{7}, []int32{}},
+		{"nothing", []int32{7}, []int32{7}, []int32{}},
+		{"the text twice", []int32{7, 7, 2}, []int32{7}, []int32{2}},
+		{"another text", []int32{1, 8, 2}, []int32{7}, nil},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, ending(tt.whole, tt.plain)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestEmbeddingOfFile(t *testing.T) {
+	tests := []struct {
+		name string
+		meta map[string]any
+		want embedding
+		ok   bool
+	}{
+		{"a model that writes text", nil, embedding{poolingLast, true, false}, true},
+		{"one that says so", map[string]any{"x.pooling_type": uint64(0), "x.attention.causal": true}, embedding{poolingLast, true, false}, true},
+		{"an encoder", map[string]any{"x.pooling_type": uint64(1), "x.attention.causal": false}, embedding{poolingMean, false, true}, true},
+		{"an encoder with a token for all", map[string]any{"x.pooling_type": uint64(2), "x.attention.causal": false}, embedding{poolingCLS, false, true}, true},
+		{"a decoder for embeddings", map[string]any{"x.pooling_type": uint64(3)}, embedding{poolingLast, true, true}, true},
+		{"a reranker", map[string]any{"x.pooling_type": uint64(4)}, embedding{}, false},
+		{"an encoder that does not say how", map[string]any{"x.attention.causal": false}, embedding{}, false},
+		{"an unknown number", map[string]any{"x.pooling_type": uint64(9)}, embedding{}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			file := &gguf{meta: map[string]any{"general.architecture": "x"}}
+			for key, value := range tt.meta {
+				file.meta[key] = value
+			}
+			got, err := file.embedding()
+			if (err == nil) != tt.ok || tt.ok && got != tt.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestEmbedShape(t *testing.T) {
+	const cell, memory = 1 << 10, 1 << 30
+	tests := []struct {
+		name        string
+		e           embedding
+		options     Options
+		trained     int
+		limit, rows int
+		cells       int
+		whole       bool
+	}{
+		{"a small encoder", embedding{poolingMean, false, true}, Options{}, 512, 512, 512, 512, true},
+		{"a tiny encoder", embedding{poolingMean, false, true}, Options{}, 128, 128, 512, 512, true},
+		{"a big encoder", embedding{poolingCLS, false, true}, Options{}, 8192, 2048, 2048, 2048, true},
+		{"a big encoder, as asked", embedding{poolingCLS, false, true}, Options{Context: 8192}, 8192, 8192, 8192, 8192, true},
+		{"an encoder asked for more than it can", embedding{poolingMean, false, true}, Options{Context: 4096}, 512, 512, 512, 512, true},
+		{"a decoder for embeddings", embedding{poolingLast, true, true}, Options{}, 32768, 8192, 512, 8192, false},
+		{"a decoder that takes the mean", embedding{poolingMean, true, true}, Options{}, 1000, 1000, 1000, 1024, true},
+		{"a big decoder that takes the mean", embedding{poolingMean, true, true}, Options{}, 32768, 2048, 2048, 2048, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			limit, err := tt.e.inputLimit(tt.options, tt.trained, cell, memory)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := tt.e.shape(limit)
+			if limit != tt.limit || s.rows != tt.rows || s.cells(limit) != tt.cells || s.whole != tt.whole {
+				t.Errorf("inputs of %d tokens, %d rows, %d cells, whole %t", limit, s.rows, s.cells(limit), s.whole)
+			}
+		})
+	}
+}
