@@ -269,6 +269,9 @@ func (c *comparer) objects(field string, vendor, ours []form, mark openapi.Mark)
 		c.form(field, merge(vendor), merge(ours), mark, "")
 		return
 	}
+	if !c.first(merge(vendor), merge(ours)) {
+		return
+	}
 	tagged, untagged := byTag(c.vendor, vendor, tag)
 	own, others := byTag(c.ours, ours, tag)
 	for _, value := range slices.Sorted(maps.Keys(tagged)) {
@@ -337,13 +340,19 @@ func byTag(d *document, forms []form, tag string) (tagged map[string][]form, oth
 	return tagged, others
 }
 
+// first reports whether two forms meet for the first time.
+func (c *comparer) first(vendor, ours form) bool {
+	pair := seen{vendor.id, ours.id, c.request}
+	known := c.seen[pair]
+	c.seen[pair] = true
+	return !known
+}
+
 // form compares the members of two objects. The tag has been compared.
 func (c *comparer) form(field string, vendor, ours form, mark openapi.Mark, tag string) {
-	pair := seen{vendor.id, ours.id, c.request}
-	if c.seen[pair] || idle(mark) || ours.free && c.request {
+	if idle(mark) || ours.free && c.request || !c.first(vendor, ours) {
 		return
 	}
-	c.seen[pair] = true
 	for _, name := range slices.Sorted(maps.Keys(vendor.properties)) {
 		if name != tag {
 			c.member(strings.TrimPrefix(field+"."+name, "."), name, vendor, ours)

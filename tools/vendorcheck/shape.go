@@ -76,7 +76,9 @@ func (d *document) shape(schema object, depth int) shape {
 	if mark != nil {
 		s.objects = slices.Clone(s.objects)
 		for i := range s.objects {
-			s.objects[i].mark = mark
+			if s.objects[i].mark == nil { // a mark further in says more
+				s.objects[i].mark = mark
+			}
 		}
 	}
 	if discriminator, ok := child(schema, "discriminator")["propertyName"].(string); ok {
