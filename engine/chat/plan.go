@@ -83,19 +83,31 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error
 		return nil, err
 	}
 	p.holdSpace = len(p.tools) > 0 || p.format.Open != ""
-	prompt := Prompt{Spans: rendering.Spans, Request: req}
-	p.images = prompt.Images()
-	if err := openImages(p.images); err != nil {
-		return nil, err
+	err = e.read(ctx, p, rendering)
+	if req.Truncate && req.Prompt == nil && e.crowded(p, err) {
+		err = e.truncate(ctx, p)
 	}
-	if p.prompt, err = e.model.Tokenize(ctx, prompt); err != nil {
-		return nil, placeLength(err, req)
+	if err != nil {
+		return nil, err
 	}
 	if p.limit, err = e.limit(req, len(p.prompt)); err != nil {
 		return nil, err
 	}
-	p.start.PromptTokens, p.start.Prompt = len(p.prompt), prompt.String()
 	return p, nil
+}
+
+// read makes tokens of the rendered prompt.
+func (e *Engine) read(ctx context.Context, p *plan, rendering Rendering) (err error) {
+	prompt := Prompt{Spans: rendering.Spans, Request: p.request}
+	p.images = prompt.Images()
+	if err := openImages(p.images); err != nil {
+		return err
+	}
+	if p.prompt, err = e.model.Tokenize(ctx, prompt); err != nil {
+		return placeLength(err, p.request)
+	}
+	p.start.PromptTokens, p.start.Prompt = len(p.prompt), prompt.String()
+	return nil
 }
 
 // render makes the prompt of a request.
