@@ -74,6 +74,9 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 			"prompt_tokens", f.Usage.PromptTokens, "cached_tokens", f.Usage.CachedTokens,
 			"completion_tokens", f.Usage.CompletionTokens)
 	}
+	if f.Dropped > 0 {
+		attrs = append(attrs, "dropped_messages", f.Dropped)
+	}
 	if len(f.Ignored) > 0 {
 		attrs = append(attrs, "ignored", f.Ignored)
 	}

@@ -24,6 +24,7 @@ type Exchange struct {
 	model     string
 	request   *engine.Request
 	prompt    string
+	dropped   int
 	usage     engine.Usage
 	ignored   []string
 	err       error
@@ -51,6 +52,7 @@ type Facts struct {
 	Model     string          // that was asked for
 	Request   *engine.Request // nil where nothing is generated
 	Prompt    string          // as rendered
+	Dropped   int             // messages left out of a conversation that was too long
 	Usage     engine.Usage
 	Ignored   []string // fields that had no effect, sorted
 	Err       error
@@ -60,7 +62,7 @@ type Facts struct {
 func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Facts{x.operation, x.model, x.request, x.prompt, x.usage, slices.Clone(x.ignored), x.err}
+	return Facts{x.operation, x.model, x.request, x.prompt, x.dropped, x.usage, slices.Clone(x.ignored), x.err}
 }
 
 // Operate says which operation of the document the request is for.
@@ -143,7 +145,7 @@ func (x *Exchange) note(event engine.Event) {
 	defer x.mu.Unlock()
 	switch e := event.(type) {
 	case engine.Start:
-		x.prompt = e.Prompt
+		x.prompt, x.dropped = e.Prompt, e.Dropped
 		x.usage.PromptTokens = e.PromptTokens
 	case engine.Done:
 		x.usage = e.Usage
