@@ -55,35 +55,36 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 	if r.Method == http.MethodHead || r.Method == http.MethodOptions || r.URL.Path == "/" || r.URL.Path == "/health" {
 		return nil // not in the documents
 	}
-	document := c.openAI
+	document, style := c.openAI, "openai"
 	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && strings.Contains(r.URL.Path, "/models") {
-		document = c.anthropic
+		document, style = c.anthropic, "anthropic"
 	}
-	contentType := header.Get("Content-Type")
-	operation, ok := find(document, r)
-	style := "openai"
-	if document == c.anthropic {
-		style = "anthropic"
-	}
-	if err := c.vendor.check(style, operation, r, status, header, body); err != nil {
-		return err
-	}
-	if !ok {
-		// Any operation will do: errors look the same everywhere.
-		return document.Operations()[0].CheckReply(status, contentType, body)
-	}
-	if !strings.HasPrefix(contentType, "text/event-stream") {
-		return operation.CheckReply(status, contentType, body)
-	}
-	return checkStream(operation, status, contentType, body)
+	operation := find(document, r)
+	return errors.Join(
+		checkReply(document, operation, status, header.Get("Content-Type"), body),
+		c.vendor.check(style, operation, r, status, header, body))
 }
 
-func find(document *openapi.Document, r *http.Request) (*openapi.Operation, bool) {
+// checkReply holds a reply against our own document.
+func checkReply(document *openapi.Document, operation *openapi.Operation, status int, contentType string, body []byte) error {
+	switch {
+	case operation == nil:
+		// Any operation will do: errors look the same everywhere.
+		return document.Operations()[0].CheckReply(status, contentType, body)
+	case strings.HasPrefix(contentType, "text/event-stream"):
+		return checkStream(operation, status, contentType, body)
+	}
+	return operation.CheckReply(status, contentType, body)
+}
+
+// find returns the operation that a request is for, or nil.
+func find(document *openapi.Document, r *http.Request) *openapi.Operation {
 	path := r.URL.Path
 	if strings.HasPrefix(path, "/v1/models/") {
 		path = "/v1/models/{model}"
 	}
-	return document.Route(r.Method, path)
+	operation, _ := document.Route(r.Method, path)
+	return operation
 }
 
 func checkStream(o *openapi.Operation, status int, contentType string, body []byte) error {

@@ -44,11 +44,11 @@ var loadReferee = sync.OnceValues(func() (*referee, error) {
 	}
 	r := &referee{vendors: map[string]*vendor{}}
 	for _, style := range []string{"openai", "anthropic"} {
-		vendor, err := loadVendor(folder, style)
+		published, err := loadVendor(folder, style)
 		if err != nil {
 			return nil, err
 		}
-		r.vendors[style] = vendor
+		r.vendors[style] = published
 	}
 	var err error
 	r.exceptions, err = readExceptions()
@@ -73,6 +73,8 @@ func newVendorCheck(t testing.TB) *vendorCheck {
 	c := &vendorCheck{referee: referee, counts: vendorCounts{Used: map[string]int{}}}
 	if folder := os.Getenv(countsVariable); folder != "" {
 		t.Cleanup(func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
 			if err := c.counts.write(folder); err != nil {
 				t.Error(err)
 			}
@@ -95,20 +97,20 @@ func (c *vendorCheck) check(style string, operation *openapi.Operation, r *http.
 	if c == nil {
 		return nil
 	}
-	vendor := c.referee.vendors[style]
+	published := c.referee.vendors[style]
 	route := r.Method + " " + r.URL.Path
 	if operation != nil {
 		route = operation.Method + " " + operation.Path
 	}
 	key := route
-	if r.URL.Query().Get("beta") == "true" && vendor.has(route+betaQuery) {
+	if r.URL.Query().Get("beta") == "true" && published.has(route+betaQuery) {
 		key += betaQuery
 	}
 	if operation == nil || status >= http.StatusBadRequest {
-		return c.value(place{style, route, partError}, vendor.schema(key, partError), body)
+		return c.value(place{style, route, partError}, published.schema(key, partError), body)
 	}
 	if !strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
-		return c.value(place{style, route, partReply}, vendor.schema(key, partReply), body)
+		return c.value(place{style, route, partReply}, published.schema(key, partReply), body)
 	}
 	frames := sse.NewReader(bytes.NewReader(body))
 	for {
@@ -122,7 +124,7 @@ func (c *vendorCheck) check(style string, operation *openapi.Operation, r *http.
 		if len(f.Data) == 0 || string(f.Data) == "[DONE]" {
 			continue // a comment, or the end, which are no JSON
 		}
-		if err := c.value(place{style, route, partEvent}, vendor.schema(key, partEvent), f.Data); err != nil {
+		if err := c.value(place{style, route, partEvent}, published.schema(key, partEvent), f.Data); err != nil {
 			return err
 		}
 	}

@@ -208,8 +208,7 @@ func TestVendorCheck(t *testing.T) {
 				counts:  vendorCounts{Used: map[string]int{}},
 			}
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.url, nil)
-			operation, _ := find(document, r)
-			err := c.check("small", operation, r, tt.status, http.Header{"Content-Type": {tt.contentType}}, []byte(tt.body))
+			err := c.check("small", find(document, r), r, tt.status, http.Header{"Content-Type": {tt.contentType}}, []byte(tt.body))
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
