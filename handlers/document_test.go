@@ -48,8 +48,51 @@ var examples = map[string][]string{
 			"messages": [{"role": "user", "content": "u"}],
 			"tools": [{"type": "function", "function": {"name": "f"}}],
 			"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}}
+		}`, `{
+			"model": "m",
+			"messages": [
+				{"role": "user", "content": "u"},
+				{"role": "assistant", "function_call": {"name": "f", "arguments": "{}"}},
+				{"role": "function", "name": "f", "content": "r"}
+			],
+			"functions": [{"name": "f", "parameters": {"type": "object"}}]
+		}`, `{
+			"model": "m",
+			"messages": [{"role": "user", "content": "call"}],
+			"functions": [{"name": "f"}],
+			"function_call": {"name": "f"}
 		}`,
 	},
+	"createResponse": {`{
+		"model": "m",
+		"instructions": "i",
+		"input": [
+			{"role": "developer", "content": "d"},
+			{"type": "message", "role": "user", "content": [
+				{"type": "input_text", "text": "u"},
+				{"type": "input_image", "image_url": "data:image/png;base64,AAAA"}]},
+			{"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}], "content": [{"type": "reasoning_text", "text": "t"}]},
+			{"type": "message", "role": "assistant", "content": [
+				{"type": "output_text", "text": "a", "annotations": [{}], "logprobs": [{}]},
+				{"type": "refusal", "refusal": "r"}]},
+			{"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"},
+			{"type": "function_call_output", "call_id": "call_1", "output": [
+				{"type": "input_text", "text": "r"},
+				{"type": "input_image", "image_url": "data:image/png;base64,AAAA"}]}
+		],
+		"tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}}],
+		"text": {"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}}},
+		"reasoning": {"effort": "low", "summary": "auto"},
+		"include": ["message.output_text.logprobs"], "metadata": {"a": "b"}, "stream_options": {}
+	}`, `{
+		"model": "m", "input": "call",
+		"tools": [{"type": "function", "name": "f"}],
+		"tool_choice": {"type": "function", "name": "f"}
+	}`, `{
+		"model": "m", "input": "u",
+		"tools": [{"type": "function", "name": "f"}],
+		"tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "f"}]}
+	}`},
 	"createCompletion":   completionExamples,
 	"createMessage":      messageExamples,
 	"countMessageTokens": messageExamples, // max_tokens is one of the members without effect

@@ -598,13 +598,10 @@ func (e SignatureDeltaType) Valid() bool {
 
 // Defines values for StopReason.
 const (
-	StopReasonEndTurn                    StopReason = "end_turn"
-	StopReasonMaxTokens                  StopReason = "max_tokens"
-	StopReasonModelContextWindowExceeded StopReason = "model_context_window_exceeded"
-	StopReasonPauseTurn                  StopReason = "pause_turn"
-	StopReasonRefusal                    StopReason = "refusal"
-	StopReasonStopSequence               StopReason = "stop_sequence"
-	StopReasonToolUse                    StopReason = "tool_use"
+	StopReasonEndTurn      StopReason = "end_turn"
+	StopReasonMaxTokens    StopReason = "max_tokens"
+	StopReasonStopSequence StopReason = "stop_sequence"
+	StopReasonToolUse      StopReason = "tool_use"
 )
 
 // Valid indicates whether the value is a known member of the StopReason enum.
@@ -613,12 +610,6 @@ func (e StopReason) Valid() bool {
 	case StopReasonEndTurn:
 		return true
 	case StopReasonMaxTokens:
-		return true
-	case StopReasonModelContextWindowExceeded:
-		return true
-	case StopReasonPauseTurn:
-		return true
-	case StopReasonRefusal:
 		return true
 	case StopReasonStopSequence:
 		return true
@@ -1594,7 +1585,8 @@ type SignatureDelta struct {
 type SignatureDeltaType string
 
 // StopReason `end_turn` is the natural end, `max_tokens` the limit of tokens or of the context, `stop_sequence` one of the
-// request's strings, `tool_use` an answer that calls tools. The other three are never sent.
+// request's strings, `tool_use` an answer that calls tools. Nothing is paused or declined by the server, so there is
+// no other.
 type StopReason string
 
 // SystemBlocks Text in blocks, with an empty line between them.

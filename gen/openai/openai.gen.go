@@ -247,6 +247,24 @@ func (e ChatCompletionDoneFrameData) Valid() bool {
 	}
 }
 
+// Defines values for ChatCompletionFunctionCallMode.
+const (
+	ChatCompletionFunctionCallModeAuto ChatCompletionFunctionCallMode = "auto"
+	ChatCompletionFunctionCallModeNone ChatCompletionFunctionCallMode = "none"
+)
+
+// Valid indicates whether the value is a known member of the ChatCompletionFunctionCallMode enum.
+func (e ChatCompletionFunctionCallMode) Valid() bool {
+	switch e {
+	case ChatCompletionFunctionCallModeAuto:
+		return true
+	case ChatCompletionFunctionCallModeNone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ChatCompletionFunctionMessageParamRole.
 const (
 	ChatCompletionFunctionMessageParamRoleFunction ChatCompletionFunctionMessageParamRole = "function"
@@ -483,16 +501,13 @@ func (e CompletionChunkObject) Valid() bool {
 
 // Defines values for CompletionFinishReason.
 const (
-	CompletionFinishReasonContentFilter CompletionFinishReason = "content_filter"
-	CompletionFinishReasonLength        CompletionFinishReason = "length"
-	CompletionFinishReasonStop          CompletionFinishReason = "stop"
+	CompletionFinishReasonLength CompletionFinishReason = "length"
+	CompletionFinishReasonStop   CompletionFinishReason = "stop"
 )
 
 // Valid indicates whether the value is a known member of the CompletionFinishReason enum.
 func (e CompletionFinishReason) Valid() bool {
 	switch e {
-	case CompletionFinishReasonContentFilter:
-		return true
 	case CompletionFinishReasonLength:
 		return true
 	case CompletionFinishReasonStop:
@@ -570,18 +585,15 @@ func (e ErrorType) Valid() bool {
 
 // Defines values for FinishReason.
 const (
-	FinishReasonContentFilter FinishReason = "content_filter"
-	FinishReasonFunctionCall  FinishReason = "function_call"
-	FinishReasonLength        FinishReason = "length"
-	FinishReasonStop          FinishReason = "stop"
-	FinishReasonToolCalls     FinishReason = "tool_calls"
+	FinishReasonFunctionCall FinishReason = "function_call"
+	FinishReasonLength       FinishReason = "length"
+	FinishReasonStop         FinishReason = "stop"
+	FinishReasonToolCalls    FinishReason = "tool_calls"
 )
 
 // Valid indicates whether the value is a known member of the FinishReason enum.
 func (e FinishReason) Valid() bool {
 	switch e {
-	case FinishReasonContentFilter:
-		return true
 	case FinishReasonFunctionCall:
 		return true
 	case FinishReasonLength:
@@ -589,6 +601,27 @@ func (e FinishReason) Valid() bool {
 	case FinishReasonStop:
 		return true
 	case FinishReasonToolCalls:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageBackground.
+const (
+	ImageBackgroundAuto        ImageBackground = "auto"
+	ImageBackgroundOpaque      ImageBackground = "opaque"
+	ImageBackgroundTransparent ImageBackground = "transparent"
+)
+
+// Valid indicates whether the value is a known member of the ImageBackground enum.
+func (e ImageBackground) Valid() bool {
+	switch e {
+	case ImageBackgroundAuto:
+		return true
+	case ImageBackgroundOpaque:
+		return true
+	case ImageBackgroundTransparent:
 		return true
 	default:
 		return false
@@ -610,6 +643,93 @@ func (e ImageDetail) Valid() bool {
 	case ImageDetailHigh:
 		return true
 	case ImageDetailLow:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageFileFormat.
+const (
+	ImageFileFormatJpeg ImageFileFormat = "jpeg"
+	ImageFileFormatPng  ImageFileFormat = "png"
+	ImageFileFormatWebp ImageFileFormat = "webp"
+)
+
+// Valid indicates whether the value is a known member of the ImageFileFormat enum.
+func (e ImageFileFormat) Valid() bool {
+	switch e {
+	case ImageFileFormatJpeg:
+		return true
+	case ImageFileFormatPng:
+		return true
+	case ImageFileFormatWebp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageQuality.
+const (
+	ImageQualityAuto     ImageQuality = "auto"
+	ImageQualityHd       ImageQuality = "hd"
+	ImageQualityHigh     ImageQuality = "high"
+	ImageQualityLow      ImageQuality = "low"
+	ImageQualityMedium   ImageQuality = "medium"
+	ImageQualityStandard ImageQuality = "standard"
+)
+
+// Valid indicates whether the value is a known member of the ImageQuality enum.
+func (e ImageQuality) Valid() bool {
+	switch e {
+	case ImageQualityAuto:
+		return true
+	case ImageQualityHd:
+		return true
+	case ImageQualityHigh:
+		return true
+	case ImageQualityLow:
+		return true
+	case ImageQualityMedium:
+		return true
+	case ImageQualityStandard:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageResponseFormat.
+const (
+	ImageResponseFormatB64Json ImageResponseFormat = "b64_json"
+	ImageResponseFormatURL     ImageResponseFormat = "url"
+)
+
+// Valid indicates whether the value is a known member of the ImageResponseFormat enum.
+func (e ImageResponseFormat) Valid() bool {
+	switch e {
+	case ImageResponseFormatB64Json:
+		return true
+	case ImageResponseFormatURL:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageStyle.
+const (
+	ImageStyleNatural ImageStyle = "natural"
+	ImageStyleVivid   ImageStyle = "vivid"
+)
+
+// Valid indicates whether the value is a known member of the ImageStyle enum.
+func (e ImageStyle) Valid() bool {
+	switch e {
+	case ImageStyleNatural:
+		return true
+	case ImageStyleVivid:
 		return true
 	default:
 		return false
@@ -679,6 +799,270 @@ func (e ReasoningEffort) Valid() bool {
 	}
 }
 
+// Defines values for ResponseObject.
+const (
+	ResponseObjectResponse ResponseObject = "response"
+)
+
+// Valid indicates whether the value is a known member of the ResponseObject enum.
+func (e ResponseObject) Valid() bool {
+	switch e {
+	case ResponseObjectResponse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseBackground.
+const (
+	ResponseBackgroundFalse ResponseBackground = false
+)
+
+// Valid indicates whether the value is a known member of the ResponseBackground enum.
+func (e ResponseBackground) Valid() bool {
+	switch e {
+	case ResponseBackgroundFalse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseServiceTier.
+const (
+	ResponseServiceTierDefault ResponseServiceTier = "default"
+)
+
+// Valid indicates whether the value is a known member of the ResponseServiceTier enum.
+func (e ResponseServiceTier) Valid() bool {
+	switch e {
+	case ResponseServiceTierDefault:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseStore.
+const (
+	ResponseStoreFalse ResponseStore = false
+)
+
+// Valid indicates whether the value is a known member of the ResponseStore enum.
+func (e ResponseStore) Valid() bool {
+	switch e {
+	case ResponseStoreFalse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseCompletedEventType.
+const (
+	ResponseCompletedEventTypeResponseCompleted ResponseCompletedEventType = "response.completed"
+)
+
+// Valid indicates whether the value is a known member of the ResponseCompletedEventType enum.
+func (e ResponseCompletedEventType) Valid() bool {
+	switch e {
+	case ResponseCompletedEventTypeResponseCompleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseCompletedFrameEvent.
+const (
+	ResponseCompletedFrameEventResponseCompleted ResponseCompletedFrameEvent = "response.completed"
+)
+
+// Valid indicates whether the value is a known member of the ResponseCompletedFrameEvent enum.
+func (e ResponseCompletedFrameEvent) Valid() bool {
+	switch e {
+	case ResponseCompletedFrameEventResponseCompleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseContentPartAddedEventType.
+const (
+	ResponseContentPartAddedEventTypeResponseContentPartAdded ResponseContentPartAddedEventType = "response.content_part.added"
+)
+
+// Valid indicates whether the value is a known member of the ResponseContentPartAddedEventType enum.
+func (e ResponseContentPartAddedEventType) Valid() bool {
+	switch e {
+	case ResponseContentPartAddedEventTypeResponseContentPartAdded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseContentPartAddedFrameEvent.
+const (
+	ResponseContentPartAddedFrameEventResponseContentPartAdded ResponseContentPartAddedFrameEvent = "response.content_part.added"
+)
+
+// Valid indicates whether the value is a known member of the ResponseContentPartAddedFrameEvent enum.
+func (e ResponseContentPartAddedFrameEvent) Valid() bool {
+	switch e {
+	case ResponseContentPartAddedFrameEventResponseContentPartAdded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseContentPartDoneEventType.
+const (
+	ResponseContentPartDoneEventTypeResponseContentPartDone ResponseContentPartDoneEventType = "response.content_part.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseContentPartDoneEventType enum.
+func (e ResponseContentPartDoneEventType) Valid() bool {
+	switch e {
+	case ResponseContentPartDoneEventTypeResponseContentPartDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseContentPartDoneFrameEvent.
+const (
+	ResponseContentPartDoneFrameEventResponseContentPartDone ResponseContentPartDoneFrameEvent = "response.content_part.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseContentPartDoneFrameEvent enum.
+func (e ResponseContentPartDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseContentPartDoneFrameEventResponseContentPartDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseCreatedEventType.
+const (
+	ResponseCreatedEventTypeResponseCreated ResponseCreatedEventType = "response.created"
+)
+
+// Valid indicates whether the value is a known member of the ResponseCreatedEventType enum.
+func (e ResponseCreatedEventType) Valid() bool {
+	switch e {
+	case ResponseCreatedEventTypeResponseCreated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseCreatedFrameEvent.
+const (
+	ResponseCreatedFrameEventResponseCreated ResponseCreatedFrameEvent = "response.created"
+)
+
+// Valid indicates whether the value is a known member of the ResponseCreatedFrameEvent enum.
+func (e ResponseCreatedFrameEvent) Valid() bool {
+	switch e {
+	case ResponseCreatedFrameEventResponseCreated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseErrorCode.
+const (
+	ResponseErrorCodeContextLengthExceeded ResponseErrorCode = "context_length_exceeded"
+	ResponseErrorCodeInvalidPrompt         ResponseErrorCode = "invalid_prompt"
+	ResponseErrorCodeRateLimitExceeded     ResponseErrorCode = "rate_limit_exceeded"
+	ResponseErrorCodeServerError           ResponseErrorCode = "server_error"
+)
+
+// Valid indicates whether the value is a known member of the ResponseErrorCode enum.
+func (e ResponseErrorCode) Valid() bool {
+	switch e {
+	case ResponseErrorCodeContextLengthExceeded:
+		return true
+	case ResponseErrorCodeInvalidPrompt:
+		return true
+	case ResponseErrorCodeRateLimitExceeded:
+		return true
+	case ResponseErrorCodeServerError:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseErrorEventType.
+const (
+	ResponseErrorEventTypeError ResponseErrorEventType = "error"
+)
+
+// Valid indicates whether the value is a known member of the ResponseErrorEventType enum.
+func (e ResponseErrorEventType) Valid() bool {
+	switch e {
+	case ResponseErrorEventTypeError:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseErrorFrameEvent.
+const (
+	ResponseErrorFrameEventError ResponseErrorFrameEvent = "error"
+)
+
+// Valid indicates whether the value is a known member of the ResponseErrorFrameEvent enum.
+func (e ResponseErrorFrameEvent) Valid() bool {
+	switch e {
+	case ResponseErrorFrameEventError:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFailedEventType.
+const (
+	ResponseFailedEventTypeResponseFailed ResponseFailedEventType = "response.failed"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFailedEventType enum.
+func (e ResponseFailedEventType) Valid() bool {
+	switch e {
+	case ResponseFailedEventTypeResponseFailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFailedFrameEvent.
+const (
+	ResponseFailedFrameEventResponseFailed ResponseFailedFrameEvent = "response.failed"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFailedFrameEvent enum.
+func (e ResponseFailedFrameEvent) Valid() bool {
+	switch e {
+	case ResponseFailedFrameEventResponseFailed:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ResponseFormatJSONObjectType.
 const (
 	ResponseFormatJSONObjectTypeJSONObject ResponseFormatJSONObjectType = "json_object"
@@ -718,6 +1102,933 @@ const (
 func (e ResponseFormatTextType) Valid() bool {
 	switch e {
 	case ResponseFormatTextTypeText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFunctionCallArgumentsDeltaEventType.
+const (
+	ResponseFunctionCallArgumentsDeltaEventTypeResponseFunctionCallArgumentsDelta ResponseFunctionCallArgumentsDeltaEventType = "response.function_call_arguments.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFunctionCallArgumentsDeltaEventType enum.
+func (e ResponseFunctionCallArgumentsDeltaEventType) Valid() bool {
+	switch e {
+	case ResponseFunctionCallArgumentsDeltaEventTypeResponseFunctionCallArgumentsDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFunctionCallArgumentsDeltaFrameEvent.
+const (
+	ResponseFunctionCallArgumentsDeltaFrameEventResponseFunctionCallArgumentsDelta ResponseFunctionCallArgumentsDeltaFrameEvent = "response.function_call_arguments.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFunctionCallArgumentsDeltaFrameEvent enum.
+func (e ResponseFunctionCallArgumentsDeltaFrameEvent) Valid() bool {
+	switch e {
+	case ResponseFunctionCallArgumentsDeltaFrameEventResponseFunctionCallArgumentsDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFunctionCallArgumentsDoneEventType.
+const (
+	ResponseFunctionCallArgumentsDoneEventTypeResponseFunctionCallArgumentsDone ResponseFunctionCallArgumentsDoneEventType = "response.function_call_arguments.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFunctionCallArgumentsDoneEventType enum.
+func (e ResponseFunctionCallArgumentsDoneEventType) Valid() bool {
+	switch e {
+	case ResponseFunctionCallArgumentsDoneEventTypeResponseFunctionCallArgumentsDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFunctionCallArgumentsDoneFrameEvent.
+const (
+	ResponseFunctionCallArgumentsDoneFrameEventResponseFunctionCallArgumentsDone ResponseFunctionCallArgumentsDoneFrameEvent = "response.function_call_arguments.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFunctionCallArgumentsDoneFrameEvent enum.
+func (e ResponseFunctionCallArgumentsDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseFunctionCallArgumentsDoneFrameEventResponseFunctionCallArgumentsDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFunctionToolType.
+const (
+	ResponseFunctionToolTypeFunction ResponseFunctionToolType = "function"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFunctionToolType enum.
+func (e ResponseFunctionToolType) Valid() bool {
+	switch e {
+	case ResponseFunctionToolTypeFunction:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseFunctionToolParamType.
+const (
+	ResponseFunctionToolParamTypeFunction ResponseFunctionToolParamType = "function"
+)
+
+// Valid indicates whether the value is a known member of the ResponseFunctionToolParamType enum.
+func (e ResponseFunctionToolParamType) Valid() bool {
+	switch e {
+	case ResponseFunctionToolParamTypeFunction:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInProgressEventType.
+const (
+	ResponseInProgressEventTypeResponseInProgress ResponseInProgressEventType = "response.in_progress"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInProgressEventType enum.
+func (e ResponseInProgressEventType) Valid() bool {
+	switch e {
+	case ResponseInProgressEventTypeResponseInProgress:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInProgressFrameEvent.
+const (
+	ResponseInProgressFrameEventResponseInProgress ResponseInProgressFrameEvent = "response.in_progress"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInProgressFrameEvent enum.
+func (e ResponseInProgressFrameEvent) Valid() bool {
+	switch e {
+	case ResponseInProgressFrameEventResponseInProgress:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseIncludableLogprobs.
+const (
+	ResponseIncludableLogprobsMessageOutputTextLogprobs ResponseIncludableLogprobs = "message.output_text.logprobs"
+)
+
+// Valid indicates whether the value is a known member of the ResponseIncludableLogprobs enum.
+func (e ResponseIncludableLogprobs) Valid() bool {
+	switch e {
+	case ResponseIncludableLogprobsMessageOutputTextLogprobs:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseIncompleteDetailsReason.
+const (
+	ResponseIncompleteDetailsReasonMaxOutputTokens ResponseIncompleteDetailsReason = "max_output_tokens"
+)
+
+// Valid indicates whether the value is a known member of the ResponseIncompleteDetailsReason enum.
+func (e ResponseIncompleteDetailsReason) Valid() bool {
+	switch e {
+	case ResponseIncompleteDetailsReasonMaxOutputTokens:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseIncompleteEventType.
+const (
+	ResponseIncompleteEventTypeResponseIncomplete ResponseIncompleteEventType = "response.incomplete"
+)
+
+// Valid indicates whether the value is a known member of the ResponseIncompleteEventType enum.
+func (e ResponseIncompleteEventType) Valid() bool {
+	switch e {
+	case ResponseIncompleteEventTypeResponseIncomplete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseIncompleteFrameEvent.
+const (
+	ResponseIncompleteFrameEventResponseIncomplete ResponseIncompleteFrameEvent = "response.incomplete"
+)
+
+// Valid indicates whether the value is a known member of the ResponseIncompleteFrameEvent enum.
+func (e ResponseIncompleteFrameEvent) Valid() bool {
+	switch e {
+	case ResponseIncompleteFrameEventResponseIncomplete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputFileType.
+const (
+	ResponseInputFileTypeInputFile ResponseInputFileType = "input_file"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputFileType enum.
+func (e ResponseInputFileType) Valid() bool {
+	switch e {
+	case ResponseInputFileTypeInputFile:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputFunctionCallType.
+const (
+	ResponseInputFunctionCallTypeFunctionCall ResponseInputFunctionCallType = "function_call"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputFunctionCallType enum.
+func (e ResponseInputFunctionCallType) Valid() bool {
+	switch e {
+	case ResponseInputFunctionCallTypeFunctionCall:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputFunctionCallOutputType.
+const (
+	ResponseInputFunctionCallOutputTypeFunctionCallOutput ResponseInputFunctionCallOutputType = "function_call_output"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputFunctionCallOutputType enum.
+func (e ResponseInputFunctionCallOutputType) Valid() bool {
+	switch e {
+	case ResponseInputFunctionCallOutputTypeFunctionCallOutput:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputImageType.
+const (
+	ResponseInputImageTypeInputImage ResponseInputImageType = "input_image"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputImageType enum.
+func (e ResponseInputImageType) Valid() bool {
+	switch e {
+	case ResponseInputImageTypeInputImage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputMessageType.
+const (
+	ResponseInputMessageTypeMessage ResponseInputMessageType = "message"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputMessageType enum.
+func (e ResponseInputMessageType) Valid() bool {
+	switch e {
+	case ResponseInputMessageTypeMessage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputOutputTextType.
+const (
+	ResponseInputOutputTextTypeOutputText ResponseInputOutputTextType = "output_text"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputOutputTextType enum.
+func (e ResponseInputOutputTextType) Valid() bool {
+	switch e {
+	case ResponseInputOutputTextTypeOutputText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputReasoningType.
+const (
+	ResponseInputReasoningTypeReasoning ResponseInputReasoningType = "reasoning"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputReasoningType enum.
+func (e ResponseInputReasoningType) Valid() bool {
+	switch e {
+	case ResponseInputReasoningTypeReasoning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputRefusalType.
+const (
+	ResponseInputRefusalTypeRefusal ResponseInputRefusalType = "refusal"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputRefusalType enum.
+func (e ResponseInputRefusalType) Valid() bool {
+	switch e {
+	case ResponseInputRefusalTypeRefusal:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputRole.
+const (
+	ResponseInputRoleAssistant ResponseInputRole = "assistant"
+	ResponseInputRoleDeveloper ResponseInputRole = "developer"
+	ResponseInputRoleSystem    ResponseInputRole = "system"
+	ResponseInputRoleUser      ResponseInputRole = "user"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputRole enum.
+func (e ResponseInputRole) Valid() bool {
+	switch e {
+	case ResponseInputRoleAssistant:
+		return true
+	case ResponseInputRoleDeveloper:
+		return true
+	case ResponseInputRoleSystem:
+		return true
+	case ResponseInputRoleUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseInputTextType.
+const (
+	ResponseInputTextTypeInputText ResponseInputTextType = "input_text"
+)
+
+// Valid indicates whether the value is a known member of the ResponseInputTextType enum.
+func (e ResponseInputTextType) Valid() bool {
+	switch e {
+	case ResponseInputTextTypeInputText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseItemReferenceType.
+const (
+	ResponseItemReferenceTypeItemReference ResponseItemReferenceType = "item_reference"
+)
+
+// Valid indicates whether the value is a known member of the ResponseItemReferenceType enum.
+func (e ResponseItemReferenceType) Valid() bool {
+	switch e {
+	case ResponseItemReferenceTypeItemReference:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseItemStatus.
+const (
+	ResponseItemStatusCompleted  ResponseItemStatus = "completed"
+	ResponseItemStatusInProgress ResponseItemStatus = "in_progress"
+	ResponseItemStatusIncomplete ResponseItemStatus = "incomplete"
+)
+
+// Valid indicates whether the value is a known member of the ResponseItemStatus enum.
+func (e ResponseItemStatus) Valid() bool {
+	switch e {
+	case ResponseItemStatusCompleted:
+		return true
+	case ResponseItemStatusInProgress:
+		return true
+	case ResponseItemStatusIncomplete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputFunctionCallType.
+const (
+	ResponseOutputFunctionCallTypeFunctionCall ResponseOutputFunctionCallType = "function_call"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputFunctionCallType enum.
+func (e ResponseOutputFunctionCallType) Valid() bool {
+	switch e {
+	case ResponseOutputFunctionCallTypeFunctionCall:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputItemAddedEventType.
+const (
+	ResponseOutputItemAddedEventTypeResponseOutputItemAdded ResponseOutputItemAddedEventType = "response.output_item.added"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputItemAddedEventType enum.
+func (e ResponseOutputItemAddedEventType) Valid() bool {
+	switch e {
+	case ResponseOutputItemAddedEventTypeResponseOutputItemAdded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputItemAddedFrameEvent.
+const (
+	ResponseOutputItemAddedFrameEventResponseOutputItemAdded ResponseOutputItemAddedFrameEvent = "response.output_item.added"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputItemAddedFrameEvent enum.
+func (e ResponseOutputItemAddedFrameEvent) Valid() bool {
+	switch e {
+	case ResponseOutputItemAddedFrameEventResponseOutputItemAdded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputItemDoneEventType.
+const (
+	ResponseOutputItemDoneEventTypeResponseOutputItemDone ResponseOutputItemDoneEventType = "response.output_item.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputItemDoneEventType enum.
+func (e ResponseOutputItemDoneEventType) Valid() bool {
+	switch e {
+	case ResponseOutputItemDoneEventTypeResponseOutputItemDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputItemDoneFrameEvent.
+const (
+	ResponseOutputItemDoneFrameEventResponseOutputItemDone ResponseOutputItemDoneFrameEvent = "response.output_item.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputItemDoneFrameEvent enum.
+func (e ResponseOutputItemDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseOutputItemDoneFrameEventResponseOutputItemDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputMessageType.
+const (
+	ResponseOutputMessageTypeMessage ResponseOutputMessageType = "message"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputMessageType enum.
+func (e ResponseOutputMessageType) Valid() bool {
+	switch e {
+	case ResponseOutputMessageTypeMessage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputMessageRole.
+const (
+	ResponseOutputMessageRoleAssistant ResponseOutputMessageRole = "assistant"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputMessageRole enum.
+func (e ResponseOutputMessageRole) Valid() bool {
+	switch e {
+	case ResponseOutputMessageRoleAssistant:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputReasoningType.
+const (
+	ResponseOutputReasoningTypeReasoning ResponseOutputReasoningType = "reasoning"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputReasoningType enum.
+func (e ResponseOutputReasoningType) Valid() bool {
+	switch e {
+	case ResponseOutputReasoningTypeReasoning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputTextType.
+const (
+	ResponseOutputTextTypeOutputText ResponseOutputTextType = "output_text"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputTextType enum.
+func (e ResponseOutputTextType) Valid() bool {
+	switch e {
+	case ResponseOutputTextTypeOutputText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputTextDeltaEventType.
+const (
+	ResponseOutputTextDeltaEventTypeResponseOutputTextDelta ResponseOutputTextDeltaEventType = "response.output_text.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputTextDeltaEventType enum.
+func (e ResponseOutputTextDeltaEventType) Valid() bool {
+	switch e {
+	case ResponseOutputTextDeltaEventTypeResponseOutputTextDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputTextDeltaFrameEvent.
+const (
+	ResponseOutputTextDeltaFrameEventResponseOutputTextDelta ResponseOutputTextDeltaFrameEvent = "response.output_text.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputTextDeltaFrameEvent enum.
+func (e ResponseOutputTextDeltaFrameEvent) Valid() bool {
+	switch e {
+	case ResponseOutputTextDeltaFrameEventResponseOutputTextDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputTextDoneEventType.
+const (
+	ResponseOutputTextDoneEventTypeResponseOutputTextDone ResponseOutputTextDoneEventType = "response.output_text.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputTextDoneEventType enum.
+func (e ResponseOutputTextDoneEventType) Valid() bool {
+	switch e {
+	case ResponseOutputTextDoneEventTypeResponseOutputTextDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseOutputTextDoneFrameEvent.
+const (
+	ResponseOutputTextDoneFrameEventResponseOutputTextDone ResponseOutputTextDoneFrameEvent = "response.output_text.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseOutputTextDoneFrameEvent enum.
+func (e ResponseOutputTextDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseOutputTextDoneFrameEventResponseOutputTextDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummary.
+const (
+	ResponseReasoningSummaryAuto     ResponseReasoningSummary = "auto"
+	ResponseReasoningSummaryConcise  ResponseReasoningSummary = "concise"
+	ResponseReasoningSummaryDetailed ResponseReasoningSummary = "detailed"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummary enum.
+func (e ResponseReasoningSummary) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryAuto:
+		return true
+	case ResponseReasoningSummaryConcise:
+		return true
+	case ResponseReasoningSummaryDetailed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryPartAddedEventType.
+const (
+	ResponseReasoningSummaryPartAddedEventTypeResponseReasoningSummaryPartAdded ResponseReasoningSummaryPartAddedEventType = "response.reasoning_summary_part.added"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryPartAddedEventType enum.
+func (e ResponseReasoningSummaryPartAddedEventType) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryPartAddedEventTypeResponseReasoningSummaryPartAdded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryPartAddedFrameEvent.
+const (
+	ResponseReasoningSummaryPartAddedFrameEventResponseReasoningSummaryPartAdded ResponseReasoningSummaryPartAddedFrameEvent = "response.reasoning_summary_part.added"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryPartAddedFrameEvent enum.
+func (e ResponseReasoningSummaryPartAddedFrameEvent) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryPartAddedFrameEventResponseReasoningSummaryPartAdded:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryPartDoneEventType.
+const (
+	ResponseReasoningSummaryPartDoneEventTypeResponseReasoningSummaryPartDone ResponseReasoningSummaryPartDoneEventType = "response.reasoning_summary_part.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryPartDoneEventType enum.
+func (e ResponseReasoningSummaryPartDoneEventType) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryPartDoneEventTypeResponseReasoningSummaryPartDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryPartDoneFrameEvent.
+const (
+	ResponseReasoningSummaryPartDoneFrameEventResponseReasoningSummaryPartDone ResponseReasoningSummaryPartDoneFrameEvent = "response.reasoning_summary_part.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryPartDoneFrameEvent enum.
+func (e ResponseReasoningSummaryPartDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryPartDoneFrameEventResponseReasoningSummaryPartDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryTextDeltaEventType.
+const (
+	ResponseReasoningSummaryTextDeltaEventTypeResponseReasoningSummaryTextDelta ResponseReasoningSummaryTextDeltaEventType = "response.reasoning_summary_text.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryTextDeltaEventType enum.
+func (e ResponseReasoningSummaryTextDeltaEventType) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryTextDeltaEventTypeResponseReasoningSummaryTextDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryTextDeltaFrameEvent.
+const (
+	ResponseReasoningSummaryTextDeltaFrameEventResponseReasoningSummaryTextDelta ResponseReasoningSummaryTextDeltaFrameEvent = "response.reasoning_summary_text.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryTextDeltaFrameEvent enum.
+func (e ResponseReasoningSummaryTextDeltaFrameEvent) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryTextDeltaFrameEventResponseReasoningSummaryTextDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryTextDoneEventType.
+const (
+	ResponseReasoningSummaryTextDoneEventTypeResponseReasoningSummaryTextDone ResponseReasoningSummaryTextDoneEventType = "response.reasoning_summary_text.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryTextDoneEventType enum.
+func (e ResponseReasoningSummaryTextDoneEventType) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryTextDoneEventTypeResponseReasoningSummaryTextDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningSummaryTextDoneFrameEvent.
+const (
+	ResponseReasoningSummaryTextDoneFrameEventResponseReasoningSummaryTextDone ResponseReasoningSummaryTextDoneFrameEvent = "response.reasoning_summary_text.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningSummaryTextDoneFrameEvent enum.
+func (e ResponseReasoningSummaryTextDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseReasoningSummaryTextDoneFrameEventResponseReasoningSummaryTextDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningTextType.
+const (
+	ResponseReasoningTextTypeReasoningText ResponseReasoningTextType = "reasoning_text"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningTextType enum.
+func (e ResponseReasoningTextType) Valid() bool {
+	switch e {
+	case ResponseReasoningTextTypeReasoningText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningTextDeltaEventType.
+const (
+	ResponseReasoningTextDeltaEventTypeResponseReasoningTextDelta ResponseReasoningTextDeltaEventType = "response.reasoning_text.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningTextDeltaEventType enum.
+func (e ResponseReasoningTextDeltaEventType) Valid() bool {
+	switch e {
+	case ResponseReasoningTextDeltaEventTypeResponseReasoningTextDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningTextDeltaFrameEvent.
+const (
+	ResponseReasoningTextDeltaFrameEventResponseReasoningTextDelta ResponseReasoningTextDeltaFrameEvent = "response.reasoning_text.delta"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningTextDeltaFrameEvent enum.
+func (e ResponseReasoningTextDeltaFrameEvent) Valid() bool {
+	switch e {
+	case ResponseReasoningTextDeltaFrameEventResponseReasoningTextDelta:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningTextDoneEventType.
+const (
+	ResponseReasoningTextDoneEventTypeResponseReasoningTextDone ResponseReasoningTextDoneEventType = "response.reasoning_text.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningTextDoneEventType enum.
+func (e ResponseReasoningTextDoneEventType) Valid() bool {
+	switch e {
+	case ResponseReasoningTextDoneEventTypeResponseReasoningTextDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseReasoningTextDoneFrameEvent.
+const (
+	ResponseReasoningTextDoneFrameEventResponseReasoningTextDone ResponseReasoningTextDoneFrameEvent = "response.reasoning_text.done"
+)
+
+// Valid indicates whether the value is a known member of the ResponseReasoningTextDoneFrameEvent enum.
+func (e ResponseReasoningTextDoneFrameEvent) Valid() bool {
+	switch e {
+	case ResponseReasoningTextDoneFrameEventResponseReasoningTextDone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseStatus.
+const (
+	ResponseStatusCompleted  ResponseStatus = "completed"
+	ResponseStatusFailed     ResponseStatus = "failed"
+	ResponseStatusInProgress ResponseStatus = "in_progress"
+	ResponseStatusIncomplete ResponseStatus = "incomplete"
+)
+
+// Valid indicates whether the value is a known member of the ResponseStatus enum.
+func (e ResponseStatus) Valid() bool {
+	switch e {
+	case ResponseStatusCompleted:
+		return true
+	case ResponseStatusFailed:
+		return true
+	case ResponseStatusInProgress:
+		return true
+	case ResponseStatusIncomplete:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseSummaryTextType.
+const (
+	ResponseSummaryTextTypeSummaryText ResponseSummaryTextType = "summary_text"
+)
+
+// Valid indicates whether the value is a known member of the ResponseSummaryTextType enum.
+func (e ResponseSummaryTextType) Valid() bool {
+	switch e {
+	case ResponseSummaryTextTypeSummaryText:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseTextFormatJSONSchemaType.
+const (
+	ResponseTextFormatJSONSchemaTypeJSONSchema ResponseTextFormatJSONSchemaType = "json_schema"
+)
+
+// Valid indicates whether the value is a known member of the ResponseTextFormatJSONSchemaType enum.
+func (e ResponseTextFormatJSONSchemaType) Valid() bool {
+	switch e {
+	case ResponseTextFormatJSONSchemaTypeJSONSchema:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseToolChoiceAllowedType.
+const (
+	ResponseToolChoiceAllowedTypeAllowedTools ResponseToolChoiceAllowedType = "allowed_tools"
+)
+
+// Valid indicates whether the value is a known member of the ResponseToolChoiceAllowedType enum.
+func (e ResponseToolChoiceAllowedType) Valid() bool {
+	switch e {
+	case ResponseToolChoiceAllowedTypeAllowedTools:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseToolChoiceAllowedMode.
+const (
+	ResponseToolChoiceAllowedModeAuto     ResponseToolChoiceAllowedMode = "auto"
+	ResponseToolChoiceAllowedModeRequired ResponseToolChoiceAllowedMode = "required"
+)
+
+// Valid indicates whether the value is a known member of the ResponseToolChoiceAllowedMode enum.
+func (e ResponseToolChoiceAllowedMode) Valid() bool {
+	switch e {
+	case ResponseToolChoiceAllowedModeAuto:
+		return true
+	case ResponseToolChoiceAllowedModeRequired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseToolChoiceFunctionType.
+const (
+	ResponseToolChoiceFunctionTypeFunction ResponseToolChoiceFunctionType = "function"
+)
+
+// Valid indicates whether the value is a known member of the ResponseToolChoiceFunctionType enum.
+func (e ResponseToolChoiceFunctionType) Valid() bool {
+	switch e {
+	case ResponseToolChoiceFunctionTypeFunction:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseToolChoiceMode.
+const (
+	ResponseToolChoiceModeAuto     ResponseToolChoiceMode = "auto"
+	ResponseToolChoiceModeNone     ResponseToolChoiceMode = "none"
+	ResponseToolChoiceModeRequired ResponseToolChoiceMode = "required"
+)
+
+// Valid indicates whether the value is a known member of the ResponseToolChoiceMode enum.
+func (e ResponseToolChoiceMode) Valid() bool {
+	switch e {
+	case ResponseToolChoiceModeAuto:
+		return true
+	case ResponseToolChoiceModeNone:
+		return true
+	case ResponseToolChoiceModeRequired:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResponseTruncation.
+const (
+	ResponseTruncationAuto     ResponseTruncation = "auto"
+	ResponseTruncationDisabled ResponseTruncation = "disabled"
+)
+
+// Valid indicates whether the value is a known member of the ResponseTruncation enum.
+func (e ResponseTruncation) Valid() bool {
+	switch e {
+	case ResponseTruncationAuto:
+		return true
+	case ResponseTruncationDisabled:
 		return true
 	default:
 		return false
@@ -811,9 +2122,9 @@ type ChatCompletionAssistantMessageParam struct {
 	// Content Text of the answer. May be null or absent beside tool calls.
 	Content nullable.Nullable[ChatCompletionAssistantContent] `json:"content,omitempty"`
 
-	// FunctionCall The forerunner of `tool_calls`.
+	// FunctionCall The forerunner of `tool_calls`, answered by a function message.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	FunctionCall nullable.Nullable[JSONObject] `json:"function_call,omitempty"`
+	FunctionCall nullable.Nullable[FunctionCall] `json:"function_call,omitempty"`
 
 	// Name Name of the author, for models whose template shows it.
 	Name nullable.Nullable[string] `json:"name,omitempty"`
@@ -995,6 +2306,10 @@ type ChatCompletionDelta struct {
 	// ReasoningContent More of what the model thinks before it answers.
 	ReasoningContent *string `json:"reasoning_content,omitempty"`
 
+	// FunctionCall More of the call, if the request had `functions`.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	FunctionCall *FunctionCallDelta `json:"function_call,omitempty"`
+
 	// Reasoning The same as `reasoning_content`, under the other name in use.
 	Reasoning *string `json:"reasoning,omitempty"`
 
@@ -1035,6 +2350,14 @@ type ChatCompletionErrorFrame struct {
 	Data string `json:"data"`
 }
 
+// ChatCompletionFunctionCallMode `none` forbids calls and `auto` leaves them to the model.
+type ChatCompletionFunctionCallMode string
+
+// ChatCompletionFunctionCallOption Whether the model may or must not call functions, or the one that it must call.
+type ChatCompletionFunctionCallOption struct {
+	union json.RawMessage
+}
+
 // ChatCompletionFunctionMessageParam The forerunner of the tool message.
 //
 // Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
@@ -1042,7 +2365,7 @@ type ChatCompletionFunctionMessageParam struct {
 	// Content The result.
 	Content nullable.Nullable[string] `json:"content,omitempty"`
 
-	// Name Name of the function.
+	// Name Name of the function. Its last call by an earlier message is what this answers.
 	Name string `json:"name"`
 
 	// Role Says that this is the result of a function.
@@ -1063,6 +2386,20 @@ type ChatCompletionFunctionTool struct {
 
 // ChatCompletionFunctionToolType Says that the tool is a function.
 type ChatCompletionFunctionToolType string
+
+// ChatCompletionFunctions The forerunner of a function among the tools.
+//
+// Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+type ChatCompletionFunctions struct {
+	// Description What the function does, for the model.
+	Description nullable.Nullable[string] `json:"description,omitempty"`
+
+	// Name Name of the function; no two functions share one.
+	Name string `json:"name"`
+
+	// Parameters A JSON Schema of type object for the arguments. Absent means that there are none.
+	Parameters nullable.Nullable[JSONSchema] `json:"parameters,omitempty"`
+}
 
 // ChatCompletionLogprobs Log probabilities of the tokens of an answer.
 type ChatCompletionLogprobs struct {
@@ -1086,6 +2423,10 @@ type ChatCompletionMessage struct {
 
 	// ReasoningContent What the model thought before it answered; absent if it did not.
 	ReasoningContent *string `json:"reasoning_content,omitempty"`
+
+	// FunctionCall The call that the model asks for, if the request had `functions`.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	FunctionCall *FunctionCall `json:"function_call,omitempty"`
 
 	// Reasoning The same as `reasoning_content`, under the other name in use.
 	Reasoning *string `json:"reasoning,omitempty"`
@@ -1375,7 +2716,7 @@ type CompletionChunkFrame struct {
 	Data string `json:"data"`
 }
 
-// CompletionFinishReason `stop` is the natural end or a stop string, `length` the limit of tokens. The other one is never sent.
+// CompletionFinishReason `stop` is the natural end or a stop string, `length` the limit of tokens. Nothing is filtered, so there is no other.
 type CompletionFinishReason string
 
 // CompletionLogprobs Log probabilities of the tokens of a text, in four lists of the same length.
@@ -1458,13 +2799,14 @@ type CreateChatCompletionRequest struct {
 	// FrequencyPenalty Makes tokens less likely (or more, if negative) the more often the answer already holds them. Absent means 0.
 	FrequencyPenalty nullable.Nullable[float64] `json:"frequency_penalty,omitempty"`
 
-	// FunctionCall The forerunner of `tool_choice`.
+	// FunctionCall The forerunner of `tool_choice`, for `functions`. Absent means `auto`.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	FunctionCall nullable.Nullable[LegacyFunctionCallOption] `json:"function_call,omitempty"`
+	FunctionCall nullable.Nullable[ChatCompletionFunctionCallOption] `json:"function_call,omitempty"`
 
-	// Functions The forerunner of `tools`.
+	// Functions The forerunner of `tools`, and not to be used beside it. An answer then holds at most one call, as `function_call`
+	// instead of `tool_calls`, with that finish reason.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	Functions nullable.Nullable[[]JSONObject] `json:"functions,omitempty"`
+	Functions nullable.Nullable[[]ChatCompletionFunctions] `json:"functions,omitempty"`
 
 	// LogitBias Added to the logit of a token before sampling. Keys are token ids of the model, written as decimal strings.
 	LogitBias nullable.Nullable[map[string]float64] `json:"logit_bias,omitempty"`
@@ -1654,6 +2996,158 @@ type CreateEmbeddingRequest struct {
 	User nullable.Nullable[string] `json:"user,omitempty"`
 }
 
+// CreateImageRequest A text to draw pictures of.
+type CreateImageRequest struct {
+	// Background What is behind what is drawn.
+	Background nullable.Nullable[ImageBackground] `json:"background,omitempty"`
+
+	// Model Name of the model, as the list of models has it.
+	Model string `json:"model"`
+
+	// Moderation How strictly the prompt should be judged.
+	Moderation nullable.Nullable[string] `json:"moderation,omitempty"`
+
+	// N How many pictures to draw, each from a seed of its own. Absent means 1.
+	N nullable.Nullable[int] `json:"n,omitempty"`
+
+	// OutputCompression How much of the quality of a file to keep, in percent.
+	OutputCompression nullable.Nullable[int] `json:"output_compression,omitempty"`
+
+	// OutputFormat The kind of file.
+	OutputFormat nullable.Nullable[ImageFileFormat] `json:"output_format,omitempty"`
+
+	// PartialImages How many unfinished pictures a stream should show.
+	PartialImages nullable.Nullable[int] `json:"partial_images,omitempty"`
+
+	// Prompt What the pictures should show.
+	Prompt string `json:"prompt"`
+
+	// Quality How much work to put into a picture, for models that know levels. Absent means `auto`.
+	Quality nullable.Nullable[ImageQuality] `json:"quality,omitempty"`
+
+	// ResponseFormat How pictures are sent. Absent means `b64_json`.
+	ResponseFormat nullable.Nullable[ImageResponseFormat] `json:"response_format,omitempty"`
+
+	// Size Width and height in pixels, such as `512x256`. Models differ in what they can draw; another size is an error that
+	// says what they can. Absent means `auto`, which is what the model draws best.
+	Size nullable.Nullable[string] `json:"size,omitempty"`
+
+	// Stream Whether the pictures come as server-sent events while they are drawn.
+	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
+
+	// Style How a picture should look, for models that know styles.
+	Style nullable.Nullable[ImageStyle] `json:"style,omitempty"`
+
+	// User Names the end user.
+	User nullable.Nullable[string] `json:"user,omitempty"`
+}
+
+// CreateResponseRequest A conversation of items to answer, and how to answer it.
+type CreateResponseRequest struct {
+	// Background Whether to answer in the background, for later retrieval.
+	Background nullable.Nullable[bool] `json:"background,omitempty"`
+
+	// ContextManagement How a long conversation should be made shorter.
+	ContextManagement nullable.Nullable[[]JSONObject] `json:"context_management,omitempty"`
+
+	// Conversation The stored conversation to go on with.
+	Conversation nullable.Nullable[ResponseConversationParam] `json:"conversation,omitempty"`
+
+	// FrequencyPenalty Makes tokens less likely (or more, if negative) the more often the answer already holds them. Absent means 0.
+	FrequencyPenalty nullable.Nullable[float64] `json:"frequency_penalty,omitempty"`
+
+	// Include What the reply should hold beside the answer.
+	Include nullable.Nullable[[]ResponseIncludable] `json:"include,omitempty"`
+
+	// Input What the user says, or the conversation so far, oldest item first.
+	Input ResponseInput `json:"input"`
+
+	// Instructions Instructions for the model, in front of the input.
+	Instructions nullable.Nullable[string] `json:"instructions,omitempty"`
+
+	// MaxOutputTokens Most tokens to generate, reasoning included. Absent means what the context leaves, and a number beyond that
+	// is cut to it.
+	MaxOutputTokens nullable.Nullable[int] `json:"max_output_tokens,omitempty"`
+
+	// MaxToolCalls How many calls of the service's own tools to make at most.
+	MaxToolCalls nullable.Nullable[int] `json:"max_tool_calls,omitempty"`
+
+	// Metadata Labels for the client's own use, which come back in the reply.
+	Metadata nullable.Nullable[ResponseMetadata] `json:"metadata,omitempty"`
+
+	// Model Name of the model that answers, as the list of models gives it.
+	Model string `json:"model"`
+
+	// Moderation Asks for a moderation verdict beside the answer.
+	Moderation nullable.Nullable[JSONObject] `json:"moderation,omitempty"`
+
+	// ParallelToolCalls Whether one answer may hold more than one tool call. Absent means that it may.
+	ParallelToolCalls nullable.Nullable[bool] `json:"parallel_tool_calls,omitempty"`
+
+	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
+	PresencePenalty nullable.Nullable[float64] `json:"presence_penalty,omitempty"`
+
+	// PreviousResponseID The stored response to go on with.
+	PreviousResponseID nullable.Nullable[string] `json:"previous_response_id,omitempty"`
+
+	// Prompt A stored prompt with variables.
+	Prompt nullable.Nullable[JSONObject] `json:"prompt,omitempty"`
+
+	// PromptCacheKey Groups requests that share a beginning. It comes back in the reply; shared beginnings are found without it.
+	PromptCacheKey nullable.Nullable[string] `json:"prompt_cache_key,omitempty"`
+
+	// PromptCacheOptions Says how the beginning of the prompt should be cached.
+	PromptCacheOptions nullable.Nullable[JSONObject] `json:"prompt_cache_options,omitempty"`
+
+	// PromptCacheRetention How long the beginning of the prompt should be kept.
+	PromptCacheRetention nullable.Nullable[string] `json:"prompt_cache_retention,omitempty"`
+
+	// Reasoning How much the model should think before it answers, and how its thinking is shown.
+	Reasoning nullable.Nullable[ResponseReasoningParam] `json:"reasoning,omitempty"`
+
+	// SafetyIdentifier Names the end user in an opaque way. It comes back in the reply; users are not watched.
+	SafetyIdentifier nullable.Nullable[string] `json:"safety_identifier,omitempty"`
+
+	// ServiceTier The processing tier to use.
+	ServiceTier nullable.Nullable[string] `json:"service_tier,omitempty"`
+
+	// Store Whether the response should be kept for later retrieval.
+	Store nullable.Nullable[bool] `json:"store,omitempty"`
+
+	// Stream Whether the answer comes as server-sent events while it is generated.
+	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
+
+	// StreamOptions What a stream should hold beside the answer.
+	StreamOptions nullable.Nullable[ResponseStreamOptions] `json:"stream_options,omitempty"`
+
+	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
+	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
+
+	// Text The form that the text of the answer must have.
+	Text nullable.Nullable[ResponseTextParam] `json:"text,omitempty"`
+
+	// ToolChoice Whether the model may, must, or must not call tools, and which. Absent means `auto`.
+	ToolChoice nullable.Nullable[ResponseToolChoice] `json:"tool_choice,omitempty"`
+
+	// Tools The functions that the model may ask the client to call.
+	Tools nullable.Nullable[[]ResponseToolParam] `json:"tools,omitempty"`
+
+	// TopLogprobs How many of the likeliest tokens to list at each place of the text. More than 0 gives log probabilities even
+	// if `include` does not ask for them.
+	TopLogprobs nullable.Nullable[int] `json:"top_logprobs,omitempty"`
+
+	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
+	// recommends.
+	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
+
+	// Truncation What happens to a conversation that is too long. Absent means `disabled`.
+	Truncation nullable.Nullable[ResponseTruncation] `json:"truncation,omitempty"`
+
+	// User Names the end user.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	User nullable.Nullable[string] `json:"user,omitempty"`
+}
+
 // Embedding The vector of one input.
 type Embedding struct {
 	// Object Says that this is an embedding.
@@ -1757,7 +3251,8 @@ type ErrorResponse struct {
 }
 
 // FinishReason `stop` is the natural end or a stop string, `length` the limit of tokens, `tool_calls` an answer that calls
-// tools. The other two are never sent.
+// tools, `function_call` one that calls a function of a request with `functions`. Nothing is filtered, so there is no
+// other.
 type FinishReason string
 
 // FunctionCall A function and the arguments for it.
@@ -1800,8 +3295,38 @@ type FunctionName struct {
 	Name string `json:"name"`
 }
 
+// Image A picture.
+type Image struct {
+	// B64Json The PNG file, in base64.
+	B64Json string `json:"b64_json"`
+}
+
+// ImageBackground What may be behind what is drawn.
+type ImageBackground string
+
 // ImageDetail How closely to look at a picture.
 type ImageDetail string
+
+// ImageFileFormat Kinds of files.
+type ImageFileFormat string
+
+// ImageList The pictures of one request.
+type ImageList struct {
+	// Created When they were drawn, in seconds since 1970.
+	Created int64 `json:"created"`
+
+	// Data The pictures, in the order of their seeds.
+	Data []Image `json:"data"`
+}
+
+// ImageQuality Levels of quality. Older models know the first two, newer ones the rest.
+type ImageQuality string
+
+// ImageResponseFormat Ways to send a picture.
+type ImageResponseFormat string
+
+// ImageStyle Looks of a picture.
+type ImageStyle string
 
 // ImageURL Where a picture is, and how closely to look.
 type ImageURL struct {
@@ -1833,14 +3358,6 @@ type JSONSchemaFormat struct {
 	// Strict Whether the answer must follow the schema exactly. It does in any case.
 	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
 }
-
-// LegacyFunctionCallOption A mode, or the name of a function.
-type LegacyFunctionCallOption struct {
-	union json.RawMessage
-}
-
-// LegacyFunctionCallOption0 defines model for LegacyFunctionCallOption.0.
-type LegacyFunctionCallOption0 = string
 
 // Model A model that requests can name.
 type Model struct {
@@ -1881,6 +3398,334 @@ type PromptTokensDetails struct {
 // ReasoningEffort How much a model should think.
 type ReasoningEffort string
 
+// Response A response, whole or under way.
+type Response struct {
+	// ID Identifies the response; the same in all events of a stream.
+	ID string `json:"id"`
+
+	// Object Says that this is a response.
+	Object ResponseObject `json:"object"`
+
+	// CreatedAt When it was created, in seconds since 1970 began (UTC).
+	CreatedAt int64 `json:"created_at"`
+
+	// Status How far it got.
+	Status ResponseStatus `json:"status"`
+
+	// Model Name of the model that answered, as the request gave it.
+	Model string `json:"model"`
+
+	// Output The answer, item by item; empty while the response is in progress.
+	Output []ResponseOutputItem `json:"output"`
+
+	// Error Why the response failed; null if it did not.
+	Error nullable.Nullable[ResponseError] `json:"error"`
+
+	// IncompleteDetails Why the response is incomplete; null if it is not.
+	IncompleteDetails nullable.Nullable[ResponseIncompleteDetails] `json:"incomplete_details"`
+
+	// Usage What was processed; null until that is known, and if the response failed.
+	Usage nullable.Nullable[ResponseUsage] `json:"usage"`
+
+	// Background Is always false; nothing is answered in the background.
+	Background ResponseBackground `json:"background"`
+
+	// CompletedAt When it was completed, in seconds since 1970 began (UTC); null if it is not.
+	CompletedAt nullable.Nullable[int64] `json:"completed_at"`
+
+	// FrequencyPenalty As in the request; 0 if it gave none.
+	FrequencyPenalty float64 `json:"frequency_penalty"`
+
+	// Instructions As in the request.
+	Instructions nullable.Nullable[string] `json:"instructions"`
+
+	// MaxOutputTokens As in the request.
+	MaxOutputTokens nullable.Nullable[int] `json:"max_output_tokens"`
+
+	// MaxToolCalls Is always null; the server has no tools of its own to call.
+	MaxToolCalls nullable.Nullable[int] `json:"max_tool_calls"`
+
+	// Metadata As in the request; empty if it gave none.
+	Metadata ResponseMetadata `json:"metadata"`
+
+	// ParallelToolCalls As in the request; true if it said nothing.
+	ParallelToolCalls bool `json:"parallel_tool_calls"`
+
+	// PresencePenalty As in the request; 0 if it gave none.
+	PresencePenalty float64 `json:"presence_penalty"`
+
+	// PreviousResponseID Is always null; nothing is stored.
+	PreviousResponseID nullable.Nullable[string] `json:"previous_response_id"`
+
+	// PromptCacheKey As in the request.
+	PromptCacheKey nullable.Nullable[string] `json:"prompt_cache_key"`
+
+	// Reasoning As in the request; null if it gave none.
+	Reasoning nullable.Nullable[ResponseReasoning] `json:"reasoning"`
+
+	// SafetyIdentifier As in the request.
+	SafetyIdentifier nullable.Nullable[string] `json:"safety_identifier"`
+
+	// ServiceTier The processing tier that was used; there is only one.
+	ServiceTier ResponseServiceTier `json:"service_tier"`
+
+	// Store Is always false; responses are not stored.
+	Store ResponseStore `json:"store"`
+
+	// Temperature As in the request. Is 1 if it gave none, also where the model recommends another.
+	Temperature float64 `json:"temperature"`
+
+	// Text As in the request; free text if it gave no format.
+	Text ResponseText `json:"text"`
+
+	// ToolChoice As in the request; `auto` if it gave none.
+	ToolChoice ResponseToolChoice `json:"tool_choice"`
+
+	// Tools The functions of the request.
+	Tools []ResponseFunctionTool `json:"tools"`
+
+	// TopLogprobs As in the request; 0 if it gave none.
+	TopLogprobs int `json:"top_logprobs"`
+
+	// TopP As in the request. Is 1 if it gave none, also where the model recommends another.
+	TopP float64 `json:"top_p"`
+
+	// Truncation As in the request; `disabled` if it said nothing.
+	Truncation ResponseTruncation `json:"truncation"`
+}
+
+// ResponseObject Says that this is a response.
+type ResponseObject string
+
+// ResponseBackground Is always false; nothing is answered in the background.
+type ResponseBackground bool
+
+// ResponseServiceTier The processing tier that was used; there is only one.
+type ResponseServiceTier string
+
+// ResponseStore Is always false; responses are not stored.
+type ResponseStore bool
+
+// ResponseAllowedTool Names one of the request's tools, by its type.
+type ResponseAllowedTool struct {
+	union json.RawMessage
+}
+
+// ResponseCompletedEvent Ends a response that came to its end.
+type ResponseCompletedEvent struct {
+	// Type Name of the event.
+	Type ResponseCompletedEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// Response The response, whole.
+	Response Response `json:"response"`
+}
+
+// ResponseCompletedEventType Name of the event.
+type ResponseCompletedEventType string
+
+// ResponseCompletedFrame Ends a response that came to its end.
+type ResponseCompletedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseCompletedFrameEvent `json:"event"`
+}
+
+// ResponseCompletedFrameEvent Name of the event.
+type ResponseCompletedFrameEvent string
+
+// ResponseContentPart A part of an item, by its type.
+type ResponseContentPart struct {
+	union json.RawMessage
+}
+
+// ResponseContentPartAddedEvent Begins a part of an item.
+type ResponseContentPartAddedEvent struct {
+	// Type Name of the event.
+	Type ResponseContentPartAddedEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// ContentIndex Place of the part in the item, from 0.
+	ContentIndex int `json:"content_index"`
+
+	// Part The part, empty.
+	Part ResponseContentPart `json:"part"`
+}
+
+// ResponseContentPartAddedEventType Name of the event.
+type ResponseContentPartAddedEventType string
+
+// ResponseContentPartAddedFrame Begins a part of an item.
+type ResponseContentPartAddedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseContentPartAddedFrameEvent `json:"event"`
+}
+
+// ResponseContentPartAddedFrameEvent Name of the event.
+type ResponseContentPartAddedFrameEvent string
+
+// ResponseContentPartDoneEvent Ends a part of an item.
+type ResponseContentPartDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseContentPartDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// ContentIndex Place of the part in the item, from 0.
+	ContentIndex int `json:"content_index"`
+
+	// Part The part, whole.
+	Part ResponseContentPart `json:"part"`
+}
+
+// ResponseContentPartDoneEventType Name of the event.
+type ResponseContentPartDoneEventType string
+
+// ResponseContentPartDoneFrame Ends a part of an item.
+type ResponseContentPartDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseContentPartDoneFrameEvent `json:"event"`
+}
+
+// ResponseContentPartDoneFrameEvent Name of the event.
+type ResponseContentPartDoneFrameEvent string
+
+// ResponseConversationParam Id of a conversation, or an object with one.
+type ResponseConversationParam struct {
+	union json.RawMessage
+}
+
+// ResponseConversationParam0 defines model for ResponseConversationParam.0.
+type ResponseConversationParam0 = string
+
+// ResponseCreatedEvent Begins a response.
+type ResponseCreatedEvent struct {
+	// Type Name of the event.
+	Type ResponseCreatedEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// Response The response, in progress and without output.
+	Response Response `json:"response"`
+}
+
+// ResponseCreatedEventType Name of the event.
+type ResponseCreatedEventType string
+
+// ResponseCreatedFrame The first event of a stream.
+type ResponseCreatedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseCreatedFrameEvent `json:"event"`
+}
+
+// ResponseCreatedFrameEvent Name of the event.
+type ResponseCreatedFrameEvent string
+
+// ResponseError Why a response failed.
+type ResponseError struct {
+	// Code What went wrong, as one word for programs. Clients try again after the first two.
+	Code ResponseErrorCode `json:"code"`
+
+	// Message What went wrong, for people.
+	Message string `json:"message"`
+}
+
+// ResponseErrorCode What went wrong, as one word for programs. Clients try again after the first two.
+type ResponseErrorCode string
+
+// ResponseErrorEvent Ends a stream that failed. The members beside `error` are this event's own form; most clients look for
+// the object alone, as other streams have it.
+type ResponseErrorEvent struct {
+	// Type Name of the event.
+	Type ResponseErrorEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// Code What went wrong, as one word for programs.
+	Code nullable.Nullable[string] `json:"code"`
+
+	// Message What went wrong and what to do about it, for people.
+	Message string `json:"message"`
+
+	// Param The member of the request that is at fault.
+	Param nullable.Nullable[string] `json:"param"`
+
+	// Error The same, as in the body of a reply that is an error.
+	Error Error `json:"error"`
+}
+
+// ResponseErrorEventType Name of the event.
+type ResponseErrorEventType string
+
+// ResponseErrorFrame Ends a stream that failed.
+type ResponseErrorFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseErrorFrameEvent `json:"event"`
+}
+
+// ResponseErrorFrameEvent Name of the event.
+type ResponseErrorFrameEvent string
+
+// ResponseFailedEvent Says that a response failed. An error event follows.
+type ResponseFailedEvent struct {
+	// Type Name of the event.
+	Type ResponseFailedEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// Response The response, as far as it got.
+	Response Response `json:"response"`
+}
+
+// ResponseFailedEventType Name of the event.
+type ResponseFailedEventType string
+
+// ResponseFailedFrame Says that a response failed. An error event follows.
+type ResponseFailedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseFailedFrameEvent `json:"event"`
+}
+
+// ResponseFailedFrameEvent Name of the event.
+type ResponseFailedFrameEvent string
+
 // ResponseFormat The form of the answer's text, by its type.
 type ResponseFormat struct {
 	union json.RawMessage
@@ -1915,6 +3760,1102 @@ type ResponseFormatText struct {
 
 // ResponseFormatTextType Says that the text is free.
 type ResponseFormatTextType string
+
+// ResponseFunctionCallArgumentsDeltaEvent More of the arguments of a call. There is at least one, which may be empty.
+type ResponseFunctionCallArgumentsDeltaEvent struct {
+	// Type Name of the event.
+	Type ResponseFunctionCallArgumentsDeltaEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// Delta What is new.
+	Delta string `json:"delta"`
+}
+
+// ResponseFunctionCallArgumentsDeltaEventType Name of the event.
+type ResponseFunctionCallArgumentsDeltaEventType string
+
+// ResponseFunctionCallArgumentsDeltaFrame More of the arguments of a call.
+type ResponseFunctionCallArgumentsDeltaFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseFunctionCallArgumentsDeltaFrameEvent `json:"event"`
+}
+
+// ResponseFunctionCallArgumentsDeltaFrameEvent Name of the event.
+type ResponseFunctionCallArgumentsDeltaFrameEvent string
+
+// ResponseFunctionCallArgumentsDoneEvent Ends the arguments of a call.
+type ResponseFunctionCallArgumentsDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseFunctionCallArgumentsDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// Name Name of the function.
+	Name string `json:"name"`
+
+	// Arguments The arguments, whole, as JSON text.
+	Arguments string `json:"arguments"`
+}
+
+// ResponseFunctionCallArgumentsDoneEventType Name of the event.
+type ResponseFunctionCallArgumentsDoneEventType string
+
+// ResponseFunctionCallArgumentsDoneFrame Ends the arguments of a call.
+type ResponseFunctionCallArgumentsDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseFunctionCallArgumentsDoneFrameEvent `json:"event"`
+}
+
+// ResponseFunctionCallArgumentsDoneFrameEvent Name of the event.
+type ResponseFunctionCallArgumentsDoneFrameEvent string
+
+// ResponseFunctionOutput Text, or parts of text and images.
+type ResponseFunctionOutput struct {
+	union json.RawMessage
+}
+
+// ResponseFunctionOutputPart One part of a result, by its type.
+type ResponseFunctionOutputPart struct {
+	union json.RawMessage
+}
+
+// ResponseFunctionOutputParts Parts in the order in which the model sees them.
+type ResponseFunctionOutputParts = []ResponseFunctionOutputPart
+
+// ResponseFunctionTool A function that the model may ask the client to call.
+type ResponseFunctionTool struct {
+	// Type Says that the tool is a function.
+	Type ResponseFunctionToolType `json:"type"`
+
+	// Name Name of the function.
+	Name string `json:"name"`
+
+	// Description What the function does, for the model.
+	Description nullable.Nullable[string] `json:"description"`
+
+	// Parameters A JSON Schema for the arguments.
+	Parameters nullable.Nullable[JSONSchema] `json:"parameters"`
+
+	// Strict As in the request.
+	Strict nullable.Nullable[bool] `json:"strict"`
+}
+
+// ResponseFunctionToolType Says that the tool is a function.
+type ResponseFunctionToolType string
+
+// ResponseFunctionToolParam A function that the model may ask the client to call.
+type ResponseFunctionToolParam struct {
+	// AllowedCallers Who may call the function beside the model.
+	AllowedCallers nullable.Nullable[[]JSONObject] `json:"allowed_callers,omitempty"`
+
+	// DeferLoading Whether the model sees the function only once a search has found it.
+	DeferLoading nullable.Nullable[bool] `json:"defer_loading,omitempty"`
+
+	// Description What the function does, for the model.
+	Description nullable.Nullable[string] `json:"description,omitempty"`
+
+	// Name Name of the function; no two tools share one.
+	Name string `json:"name"`
+
+	// OutputSchema A JSON Schema for the result.
+	OutputSchema nullable.Nullable[JSONObject] `json:"output_schema,omitempty"`
+
+	// Parameters A JSON Schema of type object for the arguments. Absent means that there are none.
+	Parameters nullable.Nullable[JSONSchema] `json:"parameters,omitempty"`
+
+	// Strict Whether the arguments must follow the schema exactly. They are held to it in any case, as far as it can be
+	// enforced.
+	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
+
+	// Type Says that the tool is a function.
+	Type ResponseFunctionToolParamType `json:"type"`
+}
+
+// ResponseFunctionToolParamType Says that the tool is a function.
+type ResponseFunctionToolParamType string
+
+// ResponseInProgressEvent Says that the work on a response has begun.
+type ResponseInProgressEvent struct {
+	// Type Name of the event.
+	Type ResponseInProgressEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// Response The response, in progress and without output.
+	Response Response `json:"response"`
+}
+
+// ResponseInProgressEventType Name of the event.
+type ResponseInProgressEventType string
+
+// ResponseInProgressFrame Says that the work on a response has begun.
+type ResponseInProgressFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseInProgressFrameEvent `json:"event"`
+}
+
+// ResponseInProgressFrameEvent Name of the event.
+type ResponseInProgressFrameEvent string
+
+// ResponseIncludable What the reply should hold beside the answer.
+type ResponseIncludable struct {
+	union json.RawMessage
+}
+
+// ResponseIncludableLogprobs Log probabilities of the text.
+type ResponseIncludableLogprobs string
+
+// ResponseIncludableOther Anything else, such as `reasoning.encrypted_content`.
+type ResponseIncludableOther = string
+
+// ResponseIncompleteDetails Why a response is incomplete.
+type ResponseIncompleteDetails struct {
+	// Reason The limit of tokens, of the request or of the model's context.
+	Reason ResponseIncompleteDetailsReason `json:"reason"`
+}
+
+// ResponseIncompleteDetailsReason The limit of tokens, of the request or of the model's context.
+type ResponseIncompleteDetailsReason string
+
+// ResponseIncompleteEvent Ends a response that met the limit of tokens.
+type ResponseIncompleteEvent struct {
+	// Type Name of the event.
+	Type ResponseIncompleteEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// Response The response, as far as it got.
+	Response Response `json:"response"`
+}
+
+// ResponseIncompleteEventType Name of the event.
+type ResponseIncompleteEventType string
+
+// ResponseIncompleteFrame Ends a response that met the limit of tokens.
+type ResponseIncompleteFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseIncompleteFrameEvent `json:"event"`
+}
+
+// ResponseIncompleteFrameEvent Name of the event.
+type ResponseIncompleteFrameEvent string
+
+// ResponseInput Text by the user, or items.
+type ResponseInput struct {
+	union json.RawMessage
+}
+
+// ResponseInputContent Text, or parts.
+type ResponseInputContent struct {
+	union json.RawMessage
+}
+
+// ResponseInputContentPart One part of a message, by its type. Images stand in messages by the user alone.
+type ResponseInputContentPart struct {
+	union json.RawMessage
+}
+
+// ResponseInputContentParts Parts in the order in which the model sees them, each text in lines of its own.
+type ResponseInputContentParts = []ResponseInputContentPart
+
+// ResponseInputFile A file.
+type ResponseInputFile struct {
+	// Type Says that this part is a file.
+	Type ResponseInputFileType `json:"type"`
+}
+
+// ResponseInputFileType Says that this part is a file.
+type ResponseInputFileType string
+
+// ResponseInputFunctionCall A call of a function that the model made.
+type ResponseInputFunctionCall struct {
+	// Arguments The arguments, as JSON text that the model wrote.
+	Arguments string `json:"arguments"`
+
+	// CallID Identifies the call; its result names it.
+	CallID string `json:"call_id"`
+
+	// ID Identifies the item in the reply that it comes from.
+	ID nullable.Nullable[string] `json:"id,omitempty"`
+
+	// Name Name of the function.
+	Name string `json:"name"`
+
+	// Status How far the item got in the reply that it comes from.
+	Status nullable.Nullable[string] `json:"status,omitempty"`
+
+	// Type Says that this is a call.
+	Type ResponseInputFunctionCallType `json:"type"`
+}
+
+// ResponseInputFunctionCallType Says that this is a call.
+type ResponseInputFunctionCallType string
+
+// ResponseInputFunctionCallOutput The result of one call.
+type ResponseInputFunctionCallOutput struct {
+	// CallID The `call_id` of the call that this answers.
+	CallID string `json:"call_id"`
+
+	// ID Identifies the item, for the client's own use.
+	ID nullable.Nullable[string] `json:"id,omitempty"`
+
+	// Output The result, as text or in parts.
+	Output ResponseFunctionOutput `json:"output"`
+
+	// Status How far the call got, for the client's own use.
+	Status nullable.Nullable[string] `json:"status,omitempty"`
+
+	// Type Says that this is a result.
+	Type ResponseInputFunctionCallOutputType `json:"type"`
+}
+
+// ResponseInputFunctionCallOutputType Says that this is a result.
+type ResponseInputFunctionCallOutputType string
+
+// ResponseInputImage A picture. Models without vision answer with an error that says so.
+type ResponseInputImage struct {
+	// Detail How closely to look at the picture.
+	Detail nullable.Nullable[string] `json:"detail,omitempty"`
+
+	// FileID A stored file with the picture.
+	FileID nullable.Nullable[string] `json:"file_id,omitempty"`
+
+	// ImageURL An http or https URL, or a data URI with the picture in base64.
+	ImageURL string `json:"image_url"`
+
+	// Type Says that this part is an image.
+	Type ResponseInputImageType `json:"type"`
+}
+
+// ResponseInputImageType Says that this part is an image.
+type ResponseInputImageType string
+
+// ResponseInputItem One item of the conversation, by its type; one without a type is a message. Items of other types, which belong to
+// tools of the service itself, are left out and listed in `Diglot-Ignored`.
+type ResponseInputItem struct {
+	union json.RawMessage
+}
+
+// ResponseInputItems The conversation, oldest item first. Items by the assistant that stand together (its thinking, text and calls) are
+// one turn.
+type ResponseInputItems = []ResponseInputItem
+
+// ResponseInputMessage A message, by the role of its author.
+type ResponseInputMessage struct {
+	// Content Text, or parts of text and images.
+	Content ResponseInputContent `json:"content"`
+
+	// ID Identifies the message in the reply that it comes from.
+	ID nullable.Nullable[string] `json:"id,omitempty"`
+
+	// Phase Whether a message by the assistant is a remark on the way or the final answer.
+	Phase nullable.Nullable[string] `json:"phase,omitempty"`
+
+	// Role Who speaks.
+	Role ResponseInputRole `json:"role"`
+
+	// Status How far the message got in the reply that it comes from.
+	Status nullable.Nullable[string] `json:"status,omitempty"`
+
+	// Type Says that this is a message; may be left out.
+	Type *ResponseInputMessageType `json:"type,omitempty"`
+}
+
+// ResponseInputMessageType Says that this is a message; may be left out.
+type ResponseInputMessageType string
+
+// ResponseInputOutputText Text of an earlier answer.
+type ResponseInputOutputText struct {
+	// Annotations Remarks on the text, which models do not see.
+	Annotations nullable.Nullable[[]JSONObject] `json:"annotations,omitempty"`
+
+	// Logprobs Log probabilities of the text, which models do not see.
+	Logprobs nullable.Nullable[[]JSONObject] `json:"logprobs,omitempty"`
+
+	// Text The text; may be empty.
+	Text string `json:"text"`
+
+	// Type Says that this part is text of an answer.
+	Type ResponseInputOutputTextType `json:"type"`
+}
+
+// ResponseInputOutputTextType Says that this part is text of an answer.
+type ResponseInputOutputTextType string
+
+// ResponseInputReasoning Earlier thinking of the model, as a reply gave it.
+type ResponseInputReasoning struct {
+	// Content The thinking itself, which wins over the summary.
+	Content nullable.Nullable[[]ResponseReasoningText] `json:"content,omitempty"`
+
+	// EncryptedContent The thinking in a form that only the service can read.
+	EncryptedContent nullable.Nullable[string] `json:"encrypted_content,omitempty"`
+
+	// ID Identifies the item in the reply that it comes from.
+	ID nullable.Nullable[string] `json:"id,omitempty"`
+
+	// Status How far the item got in the reply that it comes from.
+	Status nullable.Nullable[string] `json:"status,omitempty"`
+
+	// Summary The thinking, if it was asked for as a summary.
+	Summary nullable.Nullable[[]ResponseSummaryText] `json:"summary,omitempty"`
+
+	// Type Says that this is reasoning.
+	Type ResponseInputReasoningType `json:"type"`
+}
+
+// ResponseInputReasoningType Says that this is reasoning.
+type ResponseInputReasoningType string
+
+// ResponseInputRefusal Text in which the model declined to answer.
+type ResponseInputRefusal struct {
+	// Refusal The text.
+	Refusal string `json:"refusal"`
+
+	// Type Says that this part is a refusal.
+	Type ResponseInputRefusalType `json:"type"`
+}
+
+// ResponseInputRefusalType Says that this part is a refusal.
+type ResponseInputRefusalType string
+
+// ResponseInputRole Who speaks. Instructions (`system`, `developer`) may stand anywhere.
+type ResponseInputRole string
+
+// ResponseInputText A piece of text.
+type ResponseInputText struct {
+	// Text The text; may be empty.
+	Text string `json:"text"`
+
+	// Type Says that this part is text.
+	Type ResponseInputTextType `json:"type"`
+}
+
+// ResponseInputTextType Says that this part is text.
+type ResponseInputTextType string
+
+// ResponseInputTokensDetails Parts of the prompt's tokens.
+type ResponseInputTokensDetails struct {
+	// CachedTokens Tokens that an earlier request had already made the model read.
+	CachedTokens int `json:"cached_tokens"`
+}
+
+// ResponseItemReference Points to a stored item.
+type ResponseItemReference struct {
+	// ID Which item.
+	ID string `json:"id"`
+
+	// Type Says that this is a reference.
+	Type ResponseItemReferenceType `json:"type"`
+}
+
+// ResponseItemReferenceType Says that this is a reference.
+type ResponseItemReferenceType string
+
+// ResponseItemStatus How far an item got. `incomplete` is one that the limit of tokens or an error cut short.
+type ResponseItemStatus string
+
+// ResponseLogprob One token, how likely it was, and what else was likely in its place.
+type ResponseLogprob struct {
+	// Token The token as text; what is no whole character shows as U+FFFD.
+	Token string `json:"token"`
+
+	// Logprob Natural logarithm of its probability, before any sampling step.
+	Logprob float64 `json:"logprob"`
+
+	// Bytes The bytes of the token in UTF-8, which join to the bytes of the text.
+	Bytes []int `json:"bytes"`
+
+	// TopLogprobs The likeliest tokens in this place, as many as were asked for.
+	TopLogprobs []ResponseTopLogprob `json:"top_logprobs"`
+}
+
+// ResponseMetadata Labels for the client's own use.
+type ResponseMetadata map[string]string
+
+// ResponseOtherItem A call or a result of a tool that the service itself runs.
+type ResponseOtherItem map[string]interface{}
+
+// ResponseOtherTool A tool that the service itself runs, such as a web search, or that is no function.
+type ResponseOtherTool map[string]interface{}
+
+// ResponseOutputFunctionCall A call that the model asks for.
+type ResponseOutputFunctionCall struct {
+	// ID Identifies the item.
+	ID string `json:"id"`
+
+	// Type Says that this is a call.
+	Type ResponseOutputFunctionCallType `json:"type"`
+
+	// Status How far it got.
+	Status ResponseItemStatus `json:"status"`
+
+	// CallID Identifies the call; its result names it.
+	CallID string `json:"call_id"`
+
+	// Name Name of the function.
+	Name string `json:"name"`
+
+	// Arguments The arguments, as JSON text; empty where the item begins in a stream.
+	Arguments string `json:"arguments"`
+}
+
+// ResponseOutputFunctionCallType Says that this is a call.
+type ResponseOutputFunctionCallType string
+
+// ResponseOutputItem One item of an answer, by its type.
+type ResponseOutputItem struct {
+	union json.RawMessage
+}
+
+// ResponseOutputItemAddedEvent Begins an item.
+type ResponseOutputItemAddedEvent struct {
+	// Type Name of the event.
+	Type ResponseOutputItemAddedEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// Item The item, empty.
+	Item ResponseOutputItem `json:"item"`
+}
+
+// ResponseOutputItemAddedEventType Name of the event.
+type ResponseOutputItemAddedEventType string
+
+// ResponseOutputItemAddedFrame Begins an item.
+type ResponseOutputItemAddedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseOutputItemAddedFrameEvent `json:"event"`
+}
+
+// ResponseOutputItemAddedFrameEvent Name of the event.
+type ResponseOutputItemAddedFrameEvent string
+
+// ResponseOutputItemDoneEvent Ends an item.
+type ResponseOutputItemDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseOutputItemDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// Item The item, whole.
+	Item ResponseOutputItem `json:"item"`
+}
+
+// ResponseOutputItemDoneEventType Name of the event.
+type ResponseOutputItemDoneEventType string
+
+// ResponseOutputItemDoneFrame Ends an item.
+type ResponseOutputItemDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseOutputItemDoneFrameEvent `json:"event"`
+}
+
+// ResponseOutputItemDoneFrameEvent Name of the event.
+type ResponseOutputItemDoneFrameEvent string
+
+// ResponseOutputMessage A piece of the answer's text.
+type ResponseOutputMessage struct {
+	// ID Identifies the item.
+	ID string `json:"id"`
+
+	// Type Says that this is a message.
+	Type ResponseOutputMessageType `json:"type"`
+
+	// Status How far it got.
+	Status ResponseItemStatus `json:"status"`
+
+	// Role Says that the model wrote this.
+	Role ResponseOutputMessageRole `json:"role"`
+
+	// Content The text; empty where the item begins in a stream.
+	Content []ResponseOutputText `json:"content"`
+}
+
+// ResponseOutputMessageType Says that this is a message.
+type ResponseOutputMessageType string
+
+// ResponseOutputMessageRole Says that the model wrote this.
+type ResponseOutputMessageRole string
+
+// ResponseOutputReasoning What the model thought.
+type ResponseOutputReasoning struct {
+	// ID Identifies the item.
+	ID string `json:"id"`
+
+	// Type Says that this is reasoning.
+	Type ResponseOutputReasoningType `json:"type"`
+
+	// Status How far it got.
+	Status ResponseItemStatus `json:"status"`
+
+	// Summary The thinking, if it was asked for as a summary; else empty.
+	Summary []ResponseSummaryText `json:"summary"`
+
+	// Content The thinking, if it was not asked for as a summary.
+	Content []ResponseReasoningText `json:"content,omitempty"`
+}
+
+// ResponseOutputReasoningType Says that this is reasoning.
+type ResponseOutputReasoningType string
+
+// ResponseOutputText Text of an answer.
+type ResponseOutputText struct {
+	// Type Says that this part is text.
+	Type ResponseOutputTextType `json:"type"`
+
+	// Text The text.
+	Text string `json:"text"`
+
+	// Annotations Is always empty; only tools of the service itself would annotate.
+	Annotations []JSONObject `json:"annotations"`
+
+	// Logprobs One entry for each token of the text, if they were asked for.
+	Logprobs []ResponseLogprob `json:"logprobs"`
+}
+
+// ResponseOutputTextType Says that this part is text.
+type ResponseOutputTextType string
+
+// ResponseOutputTextDeltaEvent More of a text.
+type ResponseOutputTextDeltaEvent struct {
+	// Type Name of the event.
+	Type ResponseOutputTextDeltaEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// ContentIndex Place of the part in the item, from 0.
+	ContentIndex int `json:"content_index"`
+
+	// Delta What is new.
+	Delta string `json:"delta"`
+
+	// Logprobs One entry for each token of the new text, if they were asked for.
+	Logprobs []ResponseLogprob `json:"logprobs"`
+}
+
+// ResponseOutputTextDeltaEventType Name of the event.
+type ResponseOutputTextDeltaEventType string
+
+// ResponseOutputTextDeltaFrame More of a text.
+type ResponseOutputTextDeltaFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseOutputTextDeltaFrameEvent `json:"event"`
+}
+
+// ResponseOutputTextDeltaFrameEvent Name of the event.
+type ResponseOutputTextDeltaFrameEvent string
+
+// ResponseOutputTextDoneEvent Ends a text.
+type ResponseOutputTextDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseOutputTextDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// ContentIndex Place of the part in the item, from 0.
+	ContentIndex int `json:"content_index"`
+
+	// Text The text, whole.
+	Text string `json:"text"`
+
+	// Logprobs One entry for each token of the text, if they were asked for.
+	Logprobs []ResponseLogprob `json:"logprobs"`
+}
+
+// ResponseOutputTextDoneEventType Name of the event.
+type ResponseOutputTextDoneEventType string
+
+// ResponseOutputTextDoneFrame Ends a text.
+type ResponseOutputTextDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseOutputTextDoneFrameEvent `json:"event"`
+}
+
+// ResponseOutputTextDoneFrameEvent Name of the event.
+type ResponseOutputTextDoneFrameEvent string
+
+// ResponseOutputTokensDetails Parts of the generated tokens.
+type ResponseOutputTokensDetails struct {
+	// ReasoningTokens Tokens spent on thinking.
+	ReasoningTokens int `json:"reasoning_tokens"`
+}
+
+// ResponseReasoning How much the model should think, and how its thinking is shown.
+type ResponseReasoning struct {
+	// Effort As in the request.
+	Effort nullable.Nullable[ReasoningEffort] `json:"effort"`
+
+	// Summary As in the request.
+	Summary nullable.Nullable[ResponseReasoningSummary] `json:"summary"`
+}
+
+// ResponseReasoningParam How much the model should think, and how its thinking is shown.
+type ResponseReasoningParam struct {
+	// Context Which earlier thinking the model should see.
+	Context nullable.Nullable[string] `json:"context,omitempty"`
+
+	// Effort How much to think. `none` turns thinking off where the model can. Absent means what the model's template does.
+	Effort nullable.Nullable[ReasoningEffort] `json:"effort,omitempty"`
+
+	// GenerateSummary The forerunner of `summary`, which wins if both are given.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	GenerateSummary nullable.Nullable[ResponseReasoningSummary] `json:"generate_summary,omitempty"`
+
+	// Mode In which of several ways to think.
+	Mode nullable.Nullable[string] `json:"mode,omitempty"`
+
+	// Summary Shows the thinking as a summary, for clients that show only that. It is all of the thinking, whichever value is
+	// given. Absent means that the reasoning item holds it as its content.
+	Summary nullable.Nullable[ResponseReasoningSummary] `json:"summary,omitempty"`
+}
+
+// ResponseReasoningSummary How long a summary of the thinking should be.
+type ResponseReasoningSummary string
+
+// ResponseReasoningSummaryPartAddedEvent Begins a part of a summary.
+type ResponseReasoningSummaryPartAddedEvent struct {
+	// Type Name of the event.
+	Type ResponseReasoningSummaryPartAddedEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// SummaryIndex Place of the part in the summary, from 0.
+	SummaryIndex int `json:"summary_index"`
+
+	// Part The part, empty.
+	Part ResponseSummaryText `json:"part"`
+}
+
+// ResponseReasoningSummaryPartAddedEventType Name of the event.
+type ResponseReasoningSummaryPartAddedEventType string
+
+// ResponseReasoningSummaryPartAddedFrame Begins a part of a summary.
+type ResponseReasoningSummaryPartAddedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseReasoningSummaryPartAddedFrameEvent `json:"event"`
+}
+
+// ResponseReasoningSummaryPartAddedFrameEvent Name of the event.
+type ResponseReasoningSummaryPartAddedFrameEvent string
+
+// ResponseReasoningSummaryPartDoneEvent Ends a part of a summary.
+type ResponseReasoningSummaryPartDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseReasoningSummaryPartDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// SummaryIndex Place of the part in the summary, from 0.
+	SummaryIndex int `json:"summary_index"`
+
+	// Part The part, whole.
+	Part ResponseSummaryText `json:"part"`
+}
+
+// ResponseReasoningSummaryPartDoneEventType Name of the event.
+type ResponseReasoningSummaryPartDoneEventType string
+
+// ResponseReasoningSummaryPartDoneFrame Ends a part of a summary.
+type ResponseReasoningSummaryPartDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseReasoningSummaryPartDoneFrameEvent `json:"event"`
+}
+
+// ResponseReasoningSummaryPartDoneFrameEvent Name of the event.
+type ResponseReasoningSummaryPartDoneFrameEvent string
+
+// ResponseReasoningSummaryTextDeltaEvent More of the thinking, as a summary.
+type ResponseReasoningSummaryTextDeltaEvent struct {
+	// Type Name of the event.
+	Type ResponseReasoningSummaryTextDeltaEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// SummaryIndex Place of the part in the summary, from 0.
+	SummaryIndex int `json:"summary_index"`
+
+	// Delta What is new.
+	Delta string `json:"delta"`
+}
+
+// ResponseReasoningSummaryTextDeltaEventType Name of the event.
+type ResponseReasoningSummaryTextDeltaEventType string
+
+// ResponseReasoningSummaryTextDeltaFrame More of the thinking, as a summary.
+type ResponseReasoningSummaryTextDeltaFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseReasoningSummaryTextDeltaFrameEvent `json:"event"`
+}
+
+// ResponseReasoningSummaryTextDeltaFrameEvent Name of the event.
+type ResponseReasoningSummaryTextDeltaFrameEvent string
+
+// ResponseReasoningSummaryTextDoneEvent Ends the text of a summary.
+type ResponseReasoningSummaryTextDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseReasoningSummaryTextDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// SummaryIndex Place of the part in the summary, from 0.
+	SummaryIndex int `json:"summary_index"`
+
+	// Text The text, whole.
+	Text string `json:"text"`
+}
+
+// ResponseReasoningSummaryTextDoneEventType Name of the event.
+type ResponseReasoningSummaryTextDoneEventType string
+
+// ResponseReasoningSummaryTextDoneFrame Ends the text of a summary.
+type ResponseReasoningSummaryTextDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseReasoningSummaryTextDoneFrameEvent `json:"event"`
+}
+
+// ResponseReasoningSummaryTextDoneFrameEvent Name of the event.
+type ResponseReasoningSummaryTextDoneFrameEvent string
+
+// ResponseReasoningText Thinking as the model wrote it.
+type ResponseReasoningText struct {
+	// Type Says that this is thinking.
+	Type ResponseReasoningTextType `json:"type"`
+
+	// Text The text.
+	Text string `json:"text"`
+}
+
+// ResponseReasoningTextType Says that this is thinking.
+type ResponseReasoningTextType string
+
+// ResponseReasoningTextDeltaEvent More of the thinking.
+type ResponseReasoningTextDeltaEvent struct {
+	// Type Name of the event.
+	Type ResponseReasoningTextDeltaEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// ContentIndex Place of the part in the item, from 0.
+	ContentIndex int `json:"content_index"`
+
+	// Delta What is new.
+	Delta string `json:"delta"`
+}
+
+// ResponseReasoningTextDeltaEventType Name of the event.
+type ResponseReasoningTextDeltaEventType string
+
+// ResponseReasoningTextDeltaFrame More of the thinking.
+type ResponseReasoningTextDeltaFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseReasoningTextDeltaFrameEvent `json:"event"`
+}
+
+// ResponseReasoningTextDeltaFrameEvent Name of the event.
+type ResponseReasoningTextDeltaFrameEvent string
+
+// ResponseReasoningTextDoneEvent Ends the thinking.
+type ResponseReasoningTextDoneEvent struct {
+	// Type Name of the event.
+	Type ResponseReasoningTextDoneEventType `json:"type"`
+
+	// SequenceNumber Counts the events of a stream, from 0.
+	SequenceNumber int `json:"sequence_number"`
+
+	// ItemID Which item this belongs to.
+	ItemID string `json:"item_id"`
+
+	// OutputIndex Place of the item in the output, from 0.
+	OutputIndex int `json:"output_index"`
+
+	// ContentIndex Place of the part in the item, from 0.
+	ContentIndex int `json:"content_index"`
+
+	// Text The text, whole.
+	Text string `json:"text"`
+}
+
+// ResponseReasoningTextDoneEventType Name of the event.
+type ResponseReasoningTextDoneEventType string
+
+// ResponseReasoningTextDoneFrame Ends the thinking.
+type ResponseReasoningTextDoneFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ResponseReasoningTextDoneFrameEvent `json:"event"`
+}
+
+// ResponseReasoningTextDoneFrameEvent Name of the event.
+type ResponseReasoningTextDoneFrameEvent string
+
+// ResponseStatus `completed` is an answer that came to its end, `incomplete` one that met the limit of tokens, `failed` one that an
+// error cut short.
+type ResponseStatus string
+
+// ResponseStreamFrame One server-sent event of a response. Its name is the type of the event.
+type ResponseStreamFrame struct {
+	union json.RawMessage
+}
+
+// ResponseStreamOptions What a stream holds beside the answer.
+type ResponseStreamOptions struct {
+	// IncludeObfuscation Whether events are padded to hide their length.
+	IncludeObfuscation nullable.Nullable[bool] `json:"include_obfuscation,omitempty"`
+}
+
+// ResponseSummaryText Thinking as a summary.
+type ResponseSummaryText struct {
+	// Type Says that this is text of a summary.
+	Type ResponseSummaryTextType `json:"type"`
+
+	// Text The text.
+	Text string `json:"text"`
+}
+
+// ResponseSummaryTextType Says that this is text of a summary.
+type ResponseSummaryTextType string
+
+// ResponseText The form of the answer's text.
+type ResponseText struct {
+	// Format What the text must look like.
+	Format ResponseTextFormat `json:"format"`
+}
+
+// ResponseTextFormat The form of the answer's text, by its type.
+type ResponseTextFormat struct {
+	union json.RawMessage
+}
+
+// ResponseTextFormatJSONSchema The text is JSON that follows a schema.
+type ResponseTextFormatJSONSchema struct {
+	// Type Says that the text follows a JSON Schema.
+	Type ResponseTextFormatJSONSchemaType `json:"type"`
+
+	// Name Name of the format.
+	Name string `json:"name"`
+
+	// Description What the format is for.
+	Description nullable.Nullable[string] `json:"description,omitempty"`
+
+	// Schema The schema. One that asks for something that cannot be enforced is an error that names it.
+	Schema JSONSchema `json:"schema"`
+
+	// Strict Whether the answer must follow the schema exactly. It does in any case.
+	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
+}
+
+// ResponseTextFormatJSONSchemaType Says that the text follows a JSON Schema.
+type ResponseTextFormatJSONSchemaType string
+
+// ResponseTextParam The form of the answer's text.
+type ResponseTextParam struct {
+	// Format What the text must look like. It is enforced while the answer is generated. Absent means free text.
+	Format nullable.Nullable[ResponseTextFormat] `json:"format,omitempty"`
+
+	// Verbosity How long the answer should be.
+	Verbosity nullable.Nullable[string] `json:"verbosity,omitempty"`
+}
+
+// ResponseToolChoice A mode by name, or an object that says which tools.
+type ResponseToolChoice struct {
+	union json.RawMessage
+}
+
+// ResponseToolChoiceAllowed Narrows the tools of the request to some of them.
+type ResponseToolChoiceAllowed struct {
+	// Type Says that tools are listed.
+	Type ResponseToolChoiceAllowedType `json:"type"`
+
+	// Mode `auto` leaves it to the model, `required` wants at least one call.
+	Mode ResponseToolChoiceAllowedMode `json:"mode"`
+
+	// Tools The tools that may be called.
+	Tools []ResponseAllowedTool `json:"tools"`
+}
+
+// ResponseToolChoiceAllowedType Says that tools are listed.
+type ResponseToolChoiceAllowedType string
+
+// ResponseToolChoiceAllowedMode `auto` leaves it to the model, `required` wants at least one call.
+type ResponseToolChoiceAllowedMode string
+
+// ResponseToolChoiceFunction Makes the model call one function.
+type ResponseToolChoiceFunction struct {
+	// Type Says that a function is named.
+	Type ResponseToolChoiceFunctionType `json:"type"`
+
+	// Name Name of the function.
+	Name string `json:"name"`
+}
+
+// ResponseToolChoiceFunctionType Says that a function is named.
+type ResponseToolChoiceFunctionType string
+
+// ResponseToolChoiceMode `none` forbids calls, `auto` leaves it to the model, `required` wants at least one.
+type ResponseToolChoiceMode string
+
+// ResponseToolChoiceObject Which tools may or must be called, by type.
+type ResponseToolChoiceObject struct {
+	union json.RawMessage
+}
+
+// ResponseToolChoiceOther Makes the model call a tool that is no function.
+type ResponseToolChoiceOther map[string]interface{}
+
+// ResponseToolParam Something that the model may call, by its type. Tools of other types, which the service itself runs, are left
+// out and listed in `Diglot-Ignored`.
+type ResponseToolParam struct {
+	union json.RawMessage
+}
+
+// ResponseTopLogprob A token that was likely in some place.
+type ResponseTopLogprob struct {
+	// Token The token as text; what is no whole character shows as U+FFFD.
+	Token string `json:"token"`
+
+	// Logprob Natural logarithm of its probability, before any sampling step.
+	Logprob float64 `json:"logprob"`
+
+	// Bytes The bytes of the token in UTF-8.
+	Bytes []int `json:"bytes"`
+}
+
+// ResponseTruncation `auto` leaves out the oldest turns until the prompt fits, instructions excepted; `disabled` makes a prompt that is
+// too long an error.
+type ResponseTruncation string
+
+// ResponseUsage Counts of the tokens that were really processed.
+type ResponseUsage struct {
+	// InputTokens Tokens of the prompt.
+	InputTokens int `json:"input_tokens"`
+
+	// InputTokensDetails Parts of the prompt's tokens.
+	InputTokensDetails ResponseInputTokensDetails `json:"input_tokens_details"`
+
+	// OutputTokens Tokens that were generated.
+	OutputTokens int `json:"output_tokens"`
+
+	// OutputTokensDetails Parts of the generated tokens.
+	OutputTokensDetails ResponseOutputTokensDetails `json:"output_tokens_details"`
+
+	// TotalTokens The sum of both.
+	TotalTokens int `json:"total_tokens"`
+}
 
 // StopConfiguration One string, or several.
 type StopConfiguration struct {
@@ -1983,6 +4924,12 @@ type CreateCompletionJSONRequestBody = CreateCompletionRequest
 
 // CreateEmbeddingJSONRequestBody defines body for CreateEmbedding for application/json ContentType.
 type CreateEmbeddingJSONRequestBody = CreateEmbeddingRequest
+
+// CreateImageJSONRequestBody defines body for CreateImage for application/json ContentType.
+type CreateImageJSONRequestBody = CreateImageRequest
+
+// CreateResponseJSONRequestBody defines body for CreateResponse for application/json ContentType.
+type CreateResponseJSONRequestBody = CreateResponseRequest
 
 // AsContentText returns the union data inside the ChatCompletionAssistantContent as a ContentText
 func (t ChatCompletionAssistantContent) AsContentText() (ContentText, error) {
@@ -2316,6 +5263,68 @@ func (t ChatCompletionContentPart) MarshalJSON() ([]byte, error) {
 }
 
 func (t *ChatCompletionContentPart) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsChatCompletionFunctionCallMode returns the union data inside the ChatCompletionFunctionCallOption as a ChatCompletionFunctionCallMode
+func (t ChatCompletionFunctionCallOption) AsChatCompletionFunctionCallMode() (ChatCompletionFunctionCallMode, error) {
+	var body ChatCompletionFunctionCallMode
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromChatCompletionFunctionCallMode overwrites any union data inside the ChatCompletionFunctionCallOption as the provided ChatCompletionFunctionCallMode
+func (t *ChatCompletionFunctionCallOption) FromChatCompletionFunctionCallMode(v ChatCompletionFunctionCallMode) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChatCompletionFunctionCallMode performs a merge with any union data inside the ChatCompletionFunctionCallOption, using the provided ChatCompletionFunctionCallMode
+func (t *ChatCompletionFunctionCallOption) MergeChatCompletionFunctionCallMode(v ChatCompletionFunctionCallMode) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsFunctionName returns the union data inside the ChatCompletionFunctionCallOption as a FunctionName
+func (t ChatCompletionFunctionCallOption) AsFunctionName() (FunctionName, error) {
+	var body FunctionName
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromFunctionName overwrites any union data inside the ChatCompletionFunctionCallOption as the provided FunctionName
+func (t *ChatCompletionFunctionCallOption) FromFunctionName(v FunctionName) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeFunctionName performs a merge with any union data inside the ChatCompletionFunctionCallOption, using the provided FunctionName
+func (t *ChatCompletionFunctionCallOption) MergeFunctionName(v FunctionName) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ChatCompletionFunctionCallOption) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ChatCompletionFunctionCallOption) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -3556,22 +6565,224 @@ func (t *EmbeddingVector) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsLegacyFunctionCallOption0 returns the union data inside the LegacyFunctionCallOption as a LegacyFunctionCallOption0
-func (t LegacyFunctionCallOption) AsLegacyFunctionCallOption0() (LegacyFunctionCallOption0, error) {
-	var body LegacyFunctionCallOption0
+// AsResponseToolChoiceFunction returns the union data inside the ResponseAllowedTool as a ResponseToolChoiceFunction
+func (t ResponseAllowedTool) AsResponseToolChoiceFunction() (ResponseToolChoiceFunction, error) {
+	var body ResponseToolChoiceFunction
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromLegacyFunctionCallOption0 overwrites any union data inside the LegacyFunctionCallOption as the provided LegacyFunctionCallOption0
-func (t *LegacyFunctionCallOption) FromLegacyFunctionCallOption0(v LegacyFunctionCallOption0) error {
+// FromResponseToolChoiceFunction overwrites any union data inside the ResponseAllowedTool as the provided ResponseToolChoiceFunction
+func (t *ResponseAllowedTool) FromResponseToolChoiceFunction(v ResponseToolChoiceFunction) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseToolChoiceFunction performs a merge with any union data inside the ResponseAllowedTool, using the provided ResponseToolChoiceFunction
+func (t *ResponseAllowedTool) MergeResponseToolChoiceFunction(v ResponseToolChoiceFunction) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOtherTool returns the union data inside the ResponseAllowedTool as a ResponseOtherTool
+func (t ResponseAllowedTool) AsResponseOtherTool() (ResponseOtherTool, error) {
+	var body ResponseOtherTool
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOtherTool overwrites any union data inside the ResponseAllowedTool as the provided ResponseOtherTool
+func (t *ResponseAllowedTool) FromResponseOtherTool(v ResponseOtherTool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseOtherTool"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOtherTool performs a merge with any union data inside the ResponseAllowedTool, using the provided ResponseOtherTool
+func (t *ResponseAllowedTool) MergeResponseOtherTool(v ResponseOtherTool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseOtherTool"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseAllowedTool) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseAllowedTool) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "ResponseOtherTool":
+		return t.AsResponseOtherTool()
+	case "function":
+		return t.AsResponseToolChoiceFunction()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseAllowedTool) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseAllowedTool) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseOutputText returns the union data inside the ResponseContentPart as a ResponseOutputText
+func (t ResponseContentPart) AsResponseOutputText() (ResponseOutputText, error) {
+	var body ResponseOutputText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputText overwrites any union data inside the ResponseContentPart as the provided ResponseOutputText
+func (t *ResponseContentPart) FromResponseOutputText(v ResponseOutputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"output_text"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputText performs a merge with any union data inside the ResponseContentPart, using the provided ResponseOutputText
+func (t *ResponseContentPart) MergeResponseOutputText(v ResponseOutputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"output_text"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningText returns the union data inside the ResponseContentPart as a ResponseReasoningText
+func (t ResponseContentPart) AsResponseReasoningText() (ResponseReasoningText, error) {
+	var body ResponseReasoningText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningText overwrites any union data inside the ResponseContentPart as the provided ResponseReasoningText
+func (t *ResponseContentPart) FromResponseReasoningText(v ResponseReasoningText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reasoning_text"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningText performs a merge with any union data inside the ResponseContentPart, using the provided ResponseReasoningText
+func (t *ResponseContentPart) MergeResponseReasoningText(v ResponseReasoningText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reasoning_text"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseContentPart) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseContentPart) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "output_text":
+		return t.AsResponseOutputText()
+	case "reasoning_text":
+		return t.AsResponseReasoningText()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseContentPart) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseContentPart) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseConversationParam0 returns the union data inside the ResponseConversationParam as a ResponseConversationParam0
+func (t ResponseConversationParam) AsResponseConversationParam0() (ResponseConversationParam0, error) {
+	var body ResponseConversationParam0
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseConversationParam0 overwrites any union data inside the ResponseConversationParam as the provided ResponseConversationParam0
+func (t *ResponseConversationParam) FromResponseConversationParam0(v ResponseConversationParam0) error {
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeLegacyFunctionCallOption0 performs a merge with any union data inside the LegacyFunctionCallOption, using the provided LegacyFunctionCallOption0
-func (t *LegacyFunctionCallOption) MergeLegacyFunctionCallOption0(v LegacyFunctionCallOption0) error {
+// MergeResponseConversationParam0 performs a merge with any union data inside the ResponseConversationParam, using the provided ResponseConversationParam0
+func (t *ResponseConversationParam) MergeResponseConversationParam0(v ResponseConversationParam0) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -3582,22 +6793,22 @@ func (t *LegacyFunctionCallOption) MergeLegacyFunctionCallOption0(v LegacyFuncti
 	return err
 }
 
-// AsJSONObject returns the union data inside the LegacyFunctionCallOption as a JSONObject
-func (t LegacyFunctionCallOption) AsJSONObject() (JSONObject, error) {
+// AsJSONObject returns the union data inside the ResponseConversationParam as a JSONObject
+func (t ResponseConversationParam) AsJSONObject() (JSONObject, error) {
 	var body JSONObject
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromJSONObject overwrites any union data inside the LegacyFunctionCallOption as the provided JSONObject
-func (t *LegacyFunctionCallOption) FromJSONObject(v JSONObject) error {
+// FromJSONObject overwrites any union data inside the ResponseConversationParam as the provided JSONObject
+func (t *ResponseConversationParam) FromJSONObject(v JSONObject) error {
 	b, err := json.Marshal(v)
 	t.union = b
 	return err
 }
 
-// MergeJSONObject performs a merge with any union data inside the LegacyFunctionCallOption, using the provided JSONObject
-func (t *LegacyFunctionCallOption) MergeJSONObject(v JSONObject) error {
+// MergeJSONObject performs a merge with any union data inside the ResponseConversationParam, using the provided JSONObject
+func (t *ResponseConversationParam) MergeJSONObject(v JSONObject) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -3608,12 +6819,12 @@ func (t *LegacyFunctionCallOption) MergeJSONObject(v JSONObject) error {
 	return err
 }
 
-func (t LegacyFunctionCallOption) MarshalJSON() ([]byte, error) {
+func (t ResponseConversationParam) MarshalJSON() ([]byte, error) {
 	b, err := t.union.MarshalJSON()
 	return b, err
 }
 
-func (t *LegacyFunctionCallOption) UnmarshalJSON(b []byte) error {
+func (t *ResponseConversationParam) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -3751,6 +6962,1949 @@ func (t ResponseFormat) MarshalJSON() ([]byte, error) {
 }
 
 func (t *ResponseFormat) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsContentText returns the union data inside the ResponseFunctionOutput as a ContentText
+func (t ResponseFunctionOutput) AsContentText() (ContentText, error) {
+	var body ContentText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromContentText overwrites any union data inside the ResponseFunctionOutput as the provided ContentText
+func (t *ResponseFunctionOutput) FromContentText(v ContentText) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeContentText performs a merge with any union data inside the ResponseFunctionOutput, using the provided ContentText
+func (t *ResponseFunctionOutput) MergeContentText(v ContentText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseFunctionOutputParts returns the union data inside the ResponseFunctionOutput as a ResponseFunctionOutputParts
+func (t ResponseFunctionOutput) AsResponseFunctionOutputParts() (ResponseFunctionOutputParts, error) {
+	var body ResponseFunctionOutputParts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFunctionOutputParts overwrites any union data inside the ResponseFunctionOutput as the provided ResponseFunctionOutputParts
+func (t *ResponseFunctionOutput) FromResponseFunctionOutputParts(v ResponseFunctionOutputParts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseFunctionOutputParts performs a merge with any union data inside the ResponseFunctionOutput, using the provided ResponseFunctionOutputParts
+func (t *ResponseFunctionOutput) MergeResponseFunctionOutputParts(v ResponseFunctionOutputParts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseFunctionOutput) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseFunctionOutput) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseInputText returns the union data inside the ResponseFunctionOutputPart as a ResponseInputText
+func (t ResponseFunctionOutputPart) AsResponseInputText() (ResponseInputText, error) {
+	var body ResponseInputText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputText overwrites any union data inside the ResponseFunctionOutputPart as the provided ResponseInputText
+func (t *ResponseFunctionOutputPart) FromResponseInputText(v ResponseInputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_text"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputText performs a merge with any union data inside the ResponseFunctionOutputPart, using the provided ResponseInputText
+func (t *ResponseFunctionOutputPart) MergeResponseInputText(v ResponseInputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_text"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputImage returns the union data inside the ResponseFunctionOutputPart as a ResponseInputImage
+func (t ResponseFunctionOutputPart) AsResponseInputImage() (ResponseInputImage, error) {
+	var body ResponseInputImage
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputImage overwrites any union data inside the ResponseFunctionOutputPart as the provided ResponseInputImage
+func (t *ResponseFunctionOutputPart) FromResponseInputImage(v ResponseInputImage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_image"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputImage performs a merge with any union data inside the ResponseFunctionOutputPart, using the provided ResponseInputImage
+func (t *ResponseFunctionOutputPart) MergeResponseInputImage(v ResponseInputImage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_image"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputFile returns the union data inside the ResponseFunctionOutputPart as a ResponseInputFile
+func (t ResponseFunctionOutputPart) AsResponseInputFile() (ResponseInputFile, error) {
+	var body ResponseInputFile
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputFile overwrites any union data inside the ResponseFunctionOutputPart as the provided ResponseInputFile
+func (t *ResponseFunctionOutputPart) FromResponseInputFile(v ResponseInputFile) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_file"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputFile performs a merge with any union data inside the ResponseFunctionOutputPart, using the provided ResponseInputFile
+func (t *ResponseFunctionOutputPart) MergeResponseInputFile(v ResponseInputFile) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_file"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseFunctionOutputPart) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseFunctionOutputPart) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "input_file":
+		return t.AsResponseInputFile()
+	case "input_image":
+		return t.AsResponseInputImage()
+	case "input_text":
+		return t.AsResponseInputText()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseFunctionOutputPart) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseFunctionOutputPart) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseIncludableLogprobs returns the union data inside the ResponseIncludable as a ResponseIncludableLogprobs
+func (t ResponseIncludable) AsResponseIncludableLogprobs() (ResponseIncludableLogprobs, error) {
+	var body ResponseIncludableLogprobs
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseIncludableLogprobs overwrites any union data inside the ResponseIncludable as the provided ResponseIncludableLogprobs
+func (t *ResponseIncludable) FromResponseIncludableLogprobs(v ResponseIncludableLogprobs) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseIncludableLogprobs performs a merge with any union data inside the ResponseIncludable, using the provided ResponseIncludableLogprobs
+func (t *ResponseIncludable) MergeResponseIncludableLogprobs(v ResponseIncludableLogprobs) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseIncludableOther returns the union data inside the ResponseIncludable as a ResponseIncludableOther
+func (t ResponseIncludable) AsResponseIncludableOther() (ResponseIncludableOther, error) {
+	var body ResponseIncludableOther
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseIncludableOther overwrites any union data inside the ResponseIncludable as the provided ResponseIncludableOther
+func (t *ResponseIncludable) FromResponseIncludableOther(v ResponseIncludableOther) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseIncludableOther performs a merge with any union data inside the ResponseIncludable, using the provided ResponseIncludableOther
+func (t *ResponseIncludable) MergeResponseIncludableOther(v ResponseIncludableOther) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseIncludable) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseIncludable) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsContentText returns the union data inside the ResponseInput as a ContentText
+func (t ResponseInput) AsContentText() (ContentText, error) {
+	var body ContentText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromContentText overwrites any union data inside the ResponseInput as the provided ContentText
+func (t *ResponseInput) FromContentText(v ContentText) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeContentText performs a merge with any union data inside the ResponseInput, using the provided ContentText
+func (t *ResponseInput) MergeContentText(v ContentText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputItems returns the union data inside the ResponseInput as a ResponseInputItems
+func (t ResponseInput) AsResponseInputItems() (ResponseInputItems, error) {
+	var body ResponseInputItems
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputItems overwrites any union data inside the ResponseInput as the provided ResponseInputItems
+func (t *ResponseInput) FromResponseInputItems(v ResponseInputItems) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseInputItems performs a merge with any union data inside the ResponseInput, using the provided ResponseInputItems
+func (t *ResponseInput) MergeResponseInputItems(v ResponseInputItems) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseInput) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseInput) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsContentText returns the union data inside the ResponseInputContent as a ContentText
+func (t ResponseInputContent) AsContentText() (ContentText, error) {
+	var body ContentText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromContentText overwrites any union data inside the ResponseInputContent as the provided ContentText
+func (t *ResponseInputContent) FromContentText(v ContentText) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeContentText performs a merge with any union data inside the ResponseInputContent, using the provided ContentText
+func (t *ResponseInputContent) MergeContentText(v ContentText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputContentParts returns the union data inside the ResponseInputContent as a ResponseInputContentParts
+func (t ResponseInputContent) AsResponseInputContentParts() (ResponseInputContentParts, error) {
+	var body ResponseInputContentParts
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputContentParts overwrites any union data inside the ResponseInputContent as the provided ResponseInputContentParts
+func (t *ResponseInputContent) FromResponseInputContentParts(v ResponseInputContentParts) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseInputContentParts performs a merge with any union data inside the ResponseInputContent, using the provided ResponseInputContentParts
+func (t *ResponseInputContent) MergeResponseInputContentParts(v ResponseInputContentParts) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseInputContent) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseInputContent) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseInputText returns the union data inside the ResponseInputContentPart as a ResponseInputText
+func (t ResponseInputContentPart) AsResponseInputText() (ResponseInputText, error) {
+	var body ResponseInputText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputText overwrites any union data inside the ResponseInputContentPart as the provided ResponseInputText
+func (t *ResponseInputContentPart) FromResponseInputText(v ResponseInputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_text"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputText performs a merge with any union data inside the ResponseInputContentPart, using the provided ResponseInputText
+func (t *ResponseInputContentPart) MergeResponseInputText(v ResponseInputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_text"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputImage returns the union data inside the ResponseInputContentPart as a ResponseInputImage
+func (t ResponseInputContentPart) AsResponseInputImage() (ResponseInputImage, error) {
+	var body ResponseInputImage
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputImage overwrites any union data inside the ResponseInputContentPart as the provided ResponseInputImage
+func (t *ResponseInputContentPart) FromResponseInputImage(v ResponseInputImage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_image"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputImage performs a merge with any union data inside the ResponseInputContentPart, using the provided ResponseInputImage
+func (t *ResponseInputContentPart) MergeResponseInputImage(v ResponseInputImage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_image"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputFile returns the union data inside the ResponseInputContentPart as a ResponseInputFile
+func (t ResponseInputContentPart) AsResponseInputFile() (ResponseInputFile, error) {
+	var body ResponseInputFile
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputFile overwrites any union data inside the ResponseInputContentPart as the provided ResponseInputFile
+func (t *ResponseInputContentPart) FromResponseInputFile(v ResponseInputFile) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_file"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputFile performs a merge with any union data inside the ResponseInputContentPart, using the provided ResponseInputFile
+func (t *ResponseInputContentPart) MergeResponseInputFile(v ResponseInputFile) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"input_file"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputOutputText returns the union data inside the ResponseInputContentPart as a ResponseInputOutputText
+func (t ResponseInputContentPart) AsResponseInputOutputText() (ResponseInputOutputText, error) {
+	var body ResponseInputOutputText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputOutputText overwrites any union data inside the ResponseInputContentPart as the provided ResponseInputOutputText
+func (t *ResponseInputContentPart) FromResponseInputOutputText(v ResponseInputOutputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"output_text"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputOutputText performs a merge with any union data inside the ResponseInputContentPart, using the provided ResponseInputOutputText
+func (t *ResponseInputContentPart) MergeResponseInputOutputText(v ResponseInputOutputText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"output_text"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputRefusal returns the union data inside the ResponseInputContentPart as a ResponseInputRefusal
+func (t ResponseInputContentPart) AsResponseInputRefusal() (ResponseInputRefusal, error) {
+	var body ResponseInputRefusal
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputRefusal overwrites any union data inside the ResponseInputContentPart as the provided ResponseInputRefusal
+func (t *ResponseInputContentPart) FromResponseInputRefusal(v ResponseInputRefusal) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"refusal"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputRefusal performs a merge with any union data inside the ResponseInputContentPart, using the provided ResponseInputRefusal
+func (t *ResponseInputContentPart) MergeResponseInputRefusal(v ResponseInputRefusal) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"refusal"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseInputContentPart) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseInputContentPart) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "input_file":
+		return t.AsResponseInputFile()
+	case "input_image":
+		return t.AsResponseInputImage()
+	case "input_text":
+		return t.AsResponseInputText()
+	case "output_text":
+		return t.AsResponseInputOutputText()
+	case "refusal":
+		return t.AsResponseInputRefusal()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseInputContentPart) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseInputContentPart) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseInputMessage returns the union data inside the ResponseInputItem as a ResponseInputMessage
+func (t ResponseInputItem) AsResponseInputMessage() (ResponseInputMessage, error) {
+	var body ResponseInputMessage
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputMessage overwrites any union data inside the ResponseInputItem as the provided ResponseInputMessage
+func (t *ResponseInputItem) FromResponseInputMessage(v ResponseInputMessage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"message"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputMessage performs a merge with any union data inside the ResponseInputItem, using the provided ResponseInputMessage
+func (t *ResponseInputItem) MergeResponseInputMessage(v ResponseInputMessage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"message"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputFunctionCall returns the union data inside the ResponseInputItem as a ResponseInputFunctionCall
+func (t ResponseInputItem) AsResponseInputFunctionCall() (ResponseInputFunctionCall, error) {
+	var body ResponseInputFunctionCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputFunctionCall overwrites any union data inside the ResponseInputItem as the provided ResponseInputFunctionCall
+func (t *ResponseInputItem) FromResponseInputFunctionCall(v ResponseInputFunctionCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function_call"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputFunctionCall performs a merge with any union data inside the ResponseInputItem, using the provided ResponseInputFunctionCall
+func (t *ResponseInputItem) MergeResponseInputFunctionCall(v ResponseInputFunctionCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function_call"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputFunctionCallOutput returns the union data inside the ResponseInputItem as a ResponseInputFunctionCallOutput
+func (t ResponseInputItem) AsResponseInputFunctionCallOutput() (ResponseInputFunctionCallOutput, error) {
+	var body ResponseInputFunctionCallOutput
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputFunctionCallOutput overwrites any union data inside the ResponseInputItem as the provided ResponseInputFunctionCallOutput
+func (t *ResponseInputItem) FromResponseInputFunctionCallOutput(v ResponseInputFunctionCallOutput) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function_call_output"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputFunctionCallOutput performs a merge with any union data inside the ResponseInputItem, using the provided ResponseInputFunctionCallOutput
+func (t *ResponseInputItem) MergeResponseInputFunctionCallOutput(v ResponseInputFunctionCallOutput) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function_call_output"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInputReasoning returns the union data inside the ResponseInputItem as a ResponseInputReasoning
+func (t ResponseInputItem) AsResponseInputReasoning() (ResponseInputReasoning, error) {
+	var body ResponseInputReasoning
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInputReasoning overwrites any union data inside the ResponseInputItem as the provided ResponseInputReasoning
+func (t *ResponseInputItem) FromResponseInputReasoning(v ResponseInputReasoning) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reasoning"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseInputReasoning performs a merge with any union data inside the ResponseInputItem, using the provided ResponseInputReasoning
+func (t *ResponseInputItem) MergeResponseInputReasoning(v ResponseInputReasoning) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reasoning"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseItemReference returns the union data inside the ResponseInputItem as a ResponseItemReference
+func (t ResponseInputItem) AsResponseItemReference() (ResponseItemReference, error) {
+	var body ResponseItemReference
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseItemReference overwrites any union data inside the ResponseInputItem as the provided ResponseItemReference
+func (t *ResponseInputItem) FromResponseItemReference(v ResponseItemReference) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"item_reference"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseItemReference performs a merge with any union data inside the ResponseInputItem, using the provided ResponseItemReference
+func (t *ResponseInputItem) MergeResponseItemReference(v ResponseItemReference) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"item_reference"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOtherItem returns the union data inside the ResponseInputItem as a ResponseOtherItem
+func (t ResponseInputItem) AsResponseOtherItem() (ResponseOtherItem, error) {
+	var body ResponseOtherItem
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOtherItem overwrites any union data inside the ResponseInputItem as the provided ResponseOtherItem
+func (t *ResponseInputItem) FromResponseOtherItem(v ResponseOtherItem) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseOtherItem"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOtherItem performs a merge with any union data inside the ResponseInputItem, using the provided ResponseOtherItem
+func (t *ResponseInputItem) MergeResponseOtherItem(v ResponseOtherItem) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseOtherItem"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseInputItem) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseInputItem) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "ResponseOtherItem":
+		return t.AsResponseOtherItem()
+	case "function_call":
+		return t.AsResponseInputFunctionCall()
+	case "function_call_output":
+		return t.AsResponseInputFunctionCallOutput()
+	case "item_reference":
+		return t.AsResponseItemReference()
+	case "message":
+		return t.AsResponseInputMessage()
+	case "reasoning":
+		return t.AsResponseInputReasoning()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseInputItem) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseInputItem) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseOutputMessage returns the union data inside the ResponseOutputItem as a ResponseOutputMessage
+func (t ResponseOutputItem) AsResponseOutputMessage() (ResponseOutputMessage, error) {
+	var body ResponseOutputMessage
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputMessage overwrites any union data inside the ResponseOutputItem as the provided ResponseOutputMessage
+func (t *ResponseOutputItem) FromResponseOutputMessage(v ResponseOutputMessage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"message"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputMessage performs a merge with any union data inside the ResponseOutputItem, using the provided ResponseOutputMessage
+func (t *ResponseOutputItem) MergeResponseOutputMessage(v ResponseOutputMessage) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"message"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOutputFunctionCall returns the union data inside the ResponseOutputItem as a ResponseOutputFunctionCall
+func (t ResponseOutputItem) AsResponseOutputFunctionCall() (ResponseOutputFunctionCall, error) {
+	var body ResponseOutputFunctionCall
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputFunctionCall overwrites any union data inside the ResponseOutputItem as the provided ResponseOutputFunctionCall
+func (t *ResponseOutputItem) FromResponseOutputFunctionCall(v ResponseOutputFunctionCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function_call"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputFunctionCall performs a merge with any union data inside the ResponseOutputItem, using the provided ResponseOutputFunctionCall
+func (t *ResponseOutputItem) MergeResponseOutputFunctionCall(v ResponseOutputFunctionCall) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function_call"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOutputReasoning returns the union data inside the ResponseOutputItem as a ResponseOutputReasoning
+func (t ResponseOutputItem) AsResponseOutputReasoning() (ResponseOutputReasoning, error) {
+	var body ResponseOutputReasoning
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputReasoning overwrites any union data inside the ResponseOutputItem as the provided ResponseOutputReasoning
+func (t *ResponseOutputItem) FromResponseOutputReasoning(v ResponseOutputReasoning) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reasoning"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputReasoning performs a merge with any union data inside the ResponseOutputItem, using the provided ResponseOutputReasoning
+func (t *ResponseOutputItem) MergeResponseOutputReasoning(v ResponseOutputReasoning) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"reasoning"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseOutputItem) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseOutputItem) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "function_call":
+		return t.AsResponseOutputFunctionCall()
+	case "message":
+		return t.AsResponseOutputMessage()
+	case "reasoning":
+		return t.AsResponseOutputReasoning()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseOutputItem) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseOutputItem) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseCreatedFrame returns the union data inside the ResponseStreamFrame as a ResponseCreatedFrame
+func (t ResponseStreamFrame) AsResponseCreatedFrame() (ResponseCreatedFrame, error) {
+	var body ResponseCreatedFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseCreatedFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseCreatedFrame
+func (t *ResponseStreamFrame) FromResponseCreatedFrame(v ResponseCreatedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseCreatedFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseCreatedFrame
+func (t *ResponseStreamFrame) MergeResponseCreatedFrame(v ResponseCreatedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseInProgressFrame returns the union data inside the ResponseStreamFrame as a ResponseInProgressFrame
+func (t ResponseStreamFrame) AsResponseInProgressFrame() (ResponseInProgressFrame, error) {
+	var body ResponseInProgressFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseInProgressFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseInProgressFrame
+func (t *ResponseStreamFrame) FromResponseInProgressFrame(v ResponseInProgressFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseInProgressFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseInProgressFrame
+func (t *ResponseStreamFrame) MergeResponseInProgressFrame(v ResponseInProgressFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOutputItemAddedFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputItemAddedFrame
+func (t ResponseStreamFrame) AsResponseOutputItemAddedFrame() (ResponseOutputItemAddedFrame, error) {
+	var body ResponseOutputItemAddedFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputItemAddedFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseOutputItemAddedFrame
+func (t *ResponseStreamFrame) FromResponseOutputItemAddedFrame(v ResponseOutputItemAddedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputItemAddedFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseOutputItemAddedFrame
+func (t *ResponseStreamFrame) MergeResponseOutputItemAddedFrame(v ResponseOutputItemAddedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOutputItemDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputItemDoneFrame
+func (t ResponseStreamFrame) AsResponseOutputItemDoneFrame() (ResponseOutputItemDoneFrame, error) {
+	var body ResponseOutputItemDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputItemDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseOutputItemDoneFrame
+func (t *ResponseStreamFrame) FromResponseOutputItemDoneFrame(v ResponseOutputItemDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputItemDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseOutputItemDoneFrame
+func (t *ResponseStreamFrame) MergeResponseOutputItemDoneFrame(v ResponseOutputItemDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseContentPartAddedFrame returns the union data inside the ResponseStreamFrame as a ResponseContentPartAddedFrame
+func (t ResponseStreamFrame) AsResponseContentPartAddedFrame() (ResponseContentPartAddedFrame, error) {
+	var body ResponseContentPartAddedFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseContentPartAddedFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseContentPartAddedFrame
+func (t *ResponseStreamFrame) FromResponseContentPartAddedFrame(v ResponseContentPartAddedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseContentPartAddedFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseContentPartAddedFrame
+func (t *ResponseStreamFrame) MergeResponseContentPartAddedFrame(v ResponseContentPartAddedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseContentPartDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseContentPartDoneFrame
+func (t ResponseStreamFrame) AsResponseContentPartDoneFrame() (ResponseContentPartDoneFrame, error) {
+	var body ResponseContentPartDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseContentPartDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseContentPartDoneFrame
+func (t *ResponseStreamFrame) FromResponseContentPartDoneFrame(v ResponseContentPartDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseContentPartDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseContentPartDoneFrame
+func (t *ResponseStreamFrame) MergeResponseContentPartDoneFrame(v ResponseContentPartDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOutputTextDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputTextDeltaFrame
+func (t ResponseStreamFrame) AsResponseOutputTextDeltaFrame() (ResponseOutputTextDeltaFrame, error) {
+	var body ResponseOutputTextDeltaFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputTextDeltaFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseOutputTextDeltaFrame
+func (t *ResponseStreamFrame) FromResponseOutputTextDeltaFrame(v ResponseOutputTextDeltaFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputTextDeltaFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseOutputTextDeltaFrame
+func (t *ResponseStreamFrame) MergeResponseOutputTextDeltaFrame(v ResponseOutputTextDeltaFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOutputTextDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputTextDoneFrame
+func (t ResponseStreamFrame) AsResponseOutputTextDoneFrame() (ResponseOutputTextDoneFrame, error) {
+	var body ResponseOutputTextDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOutputTextDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseOutputTextDoneFrame
+func (t *ResponseStreamFrame) FromResponseOutputTextDoneFrame(v ResponseOutputTextDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseOutputTextDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseOutputTextDoneFrame
+func (t *ResponseStreamFrame) MergeResponseOutputTextDoneFrame(v ResponseOutputTextDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseFunctionCallArgumentsDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseFunctionCallArgumentsDeltaFrame
+func (t ResponseStreamFrame) AsResponseFunctionCallArgumentsDeltaFrame() (ResponseFunctionCallArgumentsDeltaFrame, error) {
+	var body ResponseFunctionCallArgumentsDeltaFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFunctionCallArgumentsDeltaFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseFunctionCallArgumentsDeltaFrame
+func (t *ResponseStreamFrame) FromResponseFunctionCallArgumentsDeltaFrame(v ResponseFunctionCallArgumentsDeltaFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseFunctionCallArgumentsDeltaFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseFunctionCallArgumentsDeltaFrame
+func (t *ResponseStreamFrame) MergeResponseFunctionCallArgumentsDeltaFrame(v ResponseFunctionCallArgumentsDeltaFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseFunctionCallArgumentsDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseFunctionCallArgumentsDoneFrame
+func (t ResponseStreamFrame) AsResponseFunctionCallArgumentsDoneFrame() (ResponseFunctionCallArgumentsDoneFrame, error) {
+	var body ResponseFunctionCallArgumentsDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFunctionCallArgumentsDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseFunctionCallArgumentsDoneFrame
+func (t *ResponseStreamFrame) FromResponseFunctionCallArgumentsDoneFrame(v ResponseFunctionCallArgumentsDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseFunctionCallArgumentsDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseFunctionCallArgumentsDoneFrame
+func (t *ResponseStreamFrame) MergeResponseFunctionCallArgumentsDoneFrame(v ResponseFunctionCallArgumentsDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningSummaryPartAddedFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryPartAddedFrame
+func (t ResponseStreamFrame) AsResponseReasoningSummaryPartAddedFrame() (ResponseReasoningSummaryPartAddedFrame, error) {
+	var body ResponseReasoningSummaryPartAddedFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningSummaryPartAddedFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseReasoningSummaryPartAddedFrame
+func (t *ResponseStreamFrame) FromResponseReasoningSummaryPartAddedFrame(v ResponseReasoningSummaryPartAddedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningSummaryPartAddedFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseReasoningSummaryPartAddedFrame
+func (t *ResponseStreamFrame) MergeResponseReasoningSummaryPartAddedFrame(v ResponseReasoningSummaryPartAddedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningSummaryPartDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryPartDoneFrame
+func (t ResponseStreamFrame) AsResponseReasoningSummaryPartDoneFrame() (ResponseReasoningSummaryPartDoneFrame, error) {
+	var body ResponseReasoningSummaryPartDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningSummaryPartDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseReasoningSummaryPartDoneFrame
+func (t *ResponseStreamFrame) FromResponseReasoningSummaryPartDoneFrame(v ResponseReasoningSummaryPartDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningSummaryPartDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseReasoningSummaryPartDoneFrame
+func (t *ResponseStreamFrame) MergeResponseReasoningSummaryPartDoneFrame(v ResponseReasoningSummaryPartDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningSummaryTextDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryTextDeltaFrame
+func (t ResponseStreamFrame) AsResponseReasoningSummaryTextDeltaFrame() (ResponseReasoningSummaryTextDeltaFrame, error) {
+	var body ResponseReasoningSummaryTextDeltaFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningSummaryTextDeltaFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseReasoningSummaryTextDeltaFrame
+func (t *ResponseStreamFrame) FromResponseReasoningSummaryTextDeltaFrame(v ResponseReasoningSummaryTextDeltaFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningSummaryTextDeltaFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseReasoningSummaryTextDeltaFrame
+func (t *ResponseStreamFrame) MergeResponseReasoningSummaryTextDeltaFrame(v ResponseReasoningSummaryTextDeltaFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningSummaryTextDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryTextDoneFrame
+func (t ResponseStreamFrame) AsResponseReasoningSummaryTextDoneFrame() (ResponseReasoningSummaryTextDoneFrame, error) {
+	var body ResponseReasoningSummaryTextDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningSummaryTextDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseReasoningSummaryTextDoneFrame
+func (t *ResponseStreamFrame) FromResponseReasoningSummaryTextDoneFrame(v ResponseReasoningSummaryTextDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningSummaryTextDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseReasoningSummaryTextDoneFrame
+func (t *ResponseStreamFrame) MergeResponseReasoningSummaryTextDoneFrame(v ResponseReasoningSummaryTextDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningTextDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningTextDeltaFrame
+func (t ResponseStreamFrame) AsResponseReasoningTextDeltaFrame() (ResponseReasoningTextDeltaFrame, error) {
+	var body ResponseReasoningTextDeltaFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningTextDeltaFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseReasoningTextDeltaFrame
+func (t *ResponseStreamFrame) FromResponseReasoningTextDeltaFrame(v ResponseReasoningTextDeltaFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningTextDeltaFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseReasoningTextDeltaFrame
+func (t *ResponseStreamFrame) MergeResponseReasoningTextDeltaFrame(v ResponseReasoningTextDeltaFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseReasoningTextDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningTextDoneFrame
+func (t ResponseStreamFrame) AsResponseReasoningTextDoneFrame() (ResponseReasoningTextDoneFrame, error) {
+	var body ResponseReasoningTextDoneFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseReasoningTextDoneFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseReasoningTextDoneFrame
+func (t *ResponseStreamFrame) FromResponseReasoningTextDoneFrame(v ResponseReasoningTextDoneFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseReasoningTextDoneFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseReasoningTextDoneFrame
+func (t *ResponseStreamFrame) MergeResponseReasoningTextDoneFrame(v ResponseReasoningTextDoneFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseCompletedFrame returns the union data inside the ResponseStreamFrame as a ResponseCompletedFrame
+func (t ResponseStreamFrame) AsResponseCompletedFrame() (ResponseCompletedFrame, error) {
+	var body ResponseCompletedFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseCompletedFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseCompletedFrame
+func (t *ResponseStreamFrame) FromResponseCompletedFrame(v ResponseCompletedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseCompletedFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseCompletedFrame
+func (t *ResponseStreamFrame) MergeResponseCompletedFrame(v ResponseCompletedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseIncompleteFrame returns the union data inside the ResponseStreamFrame as a ResponseIncompleteFrame
+func (t ResponseStreamFrame) AsResponseIncompleteFrame() (ResponseIncompleteFrame, error) {
+	var body ResponseIncompleteFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseIncompleteFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseIncompleteFrame
+func (t *ResponseStreamFrame) FromResponseIncompleteFrame(v ResponseIncompleteFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseIncompleteFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseIncompleteFrame
+func (t *ResponseStreamFrame) MergeResponseIncompleteFrame(v ResponseIncompleteFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseFailedFrame returns the union data inside the ResponseStreamFrame as a ResponseFailedFrame
+func (t ResponseStreamFrame) AsResponseFailedFrame() (ResponseFailedFrame, error) {
+	var body ResponseFailedFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFailedFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseFailedFrame
+func (t *ResponseStreamFrame) FromResponseFailedFrame(v ResponseFailedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseFailedFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseFailedFrame
+func (t *ResponseStreamFrame) MergeResponseFailedFrame(v ResponseFailedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseErrorFrame returns the union data inside the ResponseStreamFrame as a ResponseErrorFrame
+func (t ResponseStreamFrame) AsResponseErrorFrame() (ResponseErrorFrame, error) {
+	var body ResponseErrorFrame
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseErrorFrame overwrites any union data inside the ResponseStreamFrame as the provided ResponseErrorFrame
+func (t *ResponseStreamFrame) FromResponseErrorFrame(v ResponseErrorFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseErrorFrame performs a merge with any union data inside the ResponseStreamFrame, using the provided ResponseErrorFrame
+func (t *ResponseStreamFrame) MergeResponseErrorFrame(v ResponseErrorFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseStreamFrame) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseStreamFrame) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseFormatText returns the union data inside the ResponseTextFormat as a ResponseFormatText
+func (t ResponseTextFormat) AsResponseFormatText() (ResponseFormatText, error) {
+	var body ResponseFormatText
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFormatText overwrites any union data inside the ResponseTextFormat as the provided ResponseFormatText
+func (t *ResponseTextFormat) FromResponseFormatText(v ResponseFormatText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"text"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseFormatText performs a merge with any union data inside the ResponseTextFormat, using the provided ResponseFormatText
+func (t *ResponseTextFormat) MergeResponseFormatText(v ResponseFormatText) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"text"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseFormatJSONObject returns the union data inside the ResponseTextFormat as a ResponseFormatJSONObject
+func (t ResponseTextFormat) AsResponseFormatJSONObject() (ResponseFormatJSONObject, error) {
+	var body ResponseFormatJSONObject
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFormatJSONObject overwrites any union data inside the ResponseTextFormat as the provided ResponseFormatJSONObject
+func (t *ResponseTextFormat) FromResponseFormatJSONObject(v ResponseFormatJSONObject) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"json_object"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseFormatJSONObject performs a merge with any union data inside the ResponseTextFormat, using the provided ResponseFormatJSONObject
+func (t *ResponseTextFormat) MergeResponseFormatJSONObject(v ResponseFormatJSONObject) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"json_object"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseTextFormatJSONSchema returns the union data inside the ResponseTextFormat as a ResponseTextFormatJSONSchema
+func (t ResponseTextFormat) AsResponseTextFormatJSONSchema() (ResponseTextFormatJSONSchema, error) {
+	var body ResponseTextFormatJSONSchema
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseTextFormatJSONSchema overwrites any union data inside the ResponseTextFormat as the provided ResponseTextFormatJSONSchema
+func (t *ResponseTextFormat) FromResponseTextFormatJSONSchema(v ResponseTextFormatJSONSchema) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"json_schema"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseTextFormatJSONSchema performs a merge with any union data inside the ResponseTextFormat, using the provided ResponseTextFormatJSONSchema
+func (t *ResponseTextFormat) MergeResponseTextFormatJSONSchema(v ResponseTextFormatJSONSchema) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"json_schema"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseTextFormat) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseTextFormat) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "json_object":
+		return t.AsResponseFormatJSONObject()
+	case "json_schema":
+		return t.AsResponseTextFormatJSONSchema()
+	case "text":
+		return t.AsResponseFormatText()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseTextFormat) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseTextFormat) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseToolChoiceMode returns the union data inside the ResponseToolChoice as a ResponseToolChoiceMode
+func (t ResponseToolChoice) AsResponseToolChoiceMode() (ResponseToolChoiceMode, error) {
+	var body ResponseToolChoiceMode
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseToolChoiceMode overwrites any union data inside the ResponseToolChoice as the provided ResponseToolChoiceMode
+func (t *ResponseToolChoice) FromResponseToolChoiceMode(v ResponseToolChoiceMode) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseToolChoiceMode performs a merge with any union data inside the ResponseToolChoice, using the provided ResponseToolChoiceMode
+func (t *ResponseToolChoice) MergeResponseToolChoiceMode(v ResponseToolChoiceMode) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseToolChoiceObject returns the union data inside the ResponseToolChoice as a ResponseToolChoiceObject
+func (t ResponseToolChoice) AsResponseToolChoiceObject() (ResponseToolChoiceObject, error) {
+	var body ResponseToolChoiceObject
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseToolChoiceObject overwrites any union data inside the ResponseToolChoice as the provided ResponseToolChoiceObject
+func (t *ResponseToolChoice) FromResponseToolChoiceObject(v ResponseToolChoiceObject) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeResponseToolChoiceObject performs a merge with any union data inside the ResponseToolChoice, using the provided ResponseToolChoiceObject
+func (t *ResponseToolChoice) MergeResponseToolChoiceObject(v ResponseToolChoiceObject) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseToolChoice) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseToolChoice) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseToolChoiceFunction returns the union data inside the ResponseToolChoiceObject as a ResponseToolChoiceFunction
+func (t ResponseToolChoiceObject) AsResponseToolChoiceFunction() (ResponseToolChoiceFunction, error) {
+	var body ResponseToolChoiceFunction
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseToolChoiceFunction overwrites any union data inside the ResponseToolChoiceObject as the provided ResponseToolChoiceFunction
+func (t *ResponseToolChoiceObject) FromResponseToolChoiceFunction(v ResponseToolChoiceFunction) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseToolChoiceFunction performs a merge with any union data inside the ResponseToolChoiceObject, using the provided ResponseToolChoiceFunction
+func (t *ResponseToolChoiceObject) MergeResponseToolChoiceFunction(v ResponseToolChoiceFunction) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseToolChoiceAllowed returns the union data inside the ResponseToolChoiceObject as a ResponseToolChoiceAllowed
+func (t ResponseToolChoiceObject) AsResponseToolChoiceAllowed() (ResponseToolChoiceAllowed, error) {
+	var body ResponseToolChoiceAllowed
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseToolChoiceAllowed overwrites any union data inside the ResponseToolChoiceObject as the provided ResponseToolChoiceAllowed
+func (t *ResponseToolChoiceObject) FromResponseToolChoiceAllowed(v ResponseToolChoiceAllowed) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"allowed_tools"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseToolChoiceAllowed performs a merge with any union data inside the ResponseToolChoiceObject, using the provided ResponseToolChoiceAllowed
+func (t *ResponseToolChoiceObject) MergeResponseToolChoiceAllowed(v ResponseToolChoiceAllowed) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"allowed_tools"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseToolChoiceOther returns the union data inside the ResponseToolChoiceObject as a ResponseToolChoiceOther
+func (t ResponseToolChoiceObject) AsResponseToolChoiceOther() (ResponseToolChoiceOther, error) {
+	var body ResponseToolChoiceOther
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseToolChoiceOther overwrites any union data inside the ResponseToolChoiceObject as the provided ResponseToolChoiceOther
+func (t *ResponseToolChoiceObject) FromResponseToolChoiceOther(v ResponseToolChoiceOther) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseToolChoiceOther"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseToolChoiceOther performs a merge with any union data inside the ResponseToolChoiceObject, using the provided ResponseToolChoiceOther
+func (t *ResponseToolChoiceObject) MergeResponseToolChoiceOther(v ResponseToolChoiceOther) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseToolChoiceOther"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseToolChoiceObject) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseToolChoiceObject) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "ResponseToolChoiceOther":
+		return t.AsResponseToolChoiceOther()
+	case "allowed_tools":
+		return t.AsResponseToolChoiceAllowed()
+	case "function":
+		return t.AsResponseToolChoiceFunction()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseToolChoiceObject) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseToolChoiceObject) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsResponseFunctionToolParam returns the union data inside the ResponseToolParam as a ResponseFunctionToolParam
+func (t ResponseToolParam) AsResponseFunctionToolParam() (ResponseFunctionToolParam, error) {
+	var body ResponseFunctionToolParam
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseFunctionToolParam overwrites any union data inside the ResponseToolParam as the provided ResponseFunctionToolParam
+func (t *ResponseToolParam) FromResponseFunctionToolParam(v ResponseFunctionToolParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseFunctionToolParam performs a merge with any union data inside the ResponseToolParam, using the provided ResponseFunctionToolParam
+func (t *ResponseToolParam) MergeResponseFunctionToolParam(v ResponseFunctionToolParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"function"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsResponseOtherTool returns the union data inside the ResponseToolParam as a ResponseOtherTool
+func (t ResponseToolParam) AsResponseOtherTool() (ResponseOtherTool, error) {
+	var body ResponseOtherTool
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromResponseOtherTool overwrites any union data inside the ResponseToolParam as the provided ResponseOtherTool
+func (t *ResponseToolParam) FromResponseOtherTool(v ResponseOtherTool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseOtherTool"}`))
+	t.union = b
+	return err
+}
+
+// MergeResponseOtherTool performs a merge with any union data inside the ResponseToolParam, using the provided ResponseOtherTool
+func (t *ResponseToolParam) MergeResponseOtherTool(v ResponseOtherTool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"ResponseOtherTool"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ResponseToolParam) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ResponseToolParam) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "ResponseOtherTool":
+		return t.AsResponseOtherTool()
+	case "function":
+		return t.AsResponseFunctionToolParam()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ResponseToolParam) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ResponseToolParam) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
@@ -3949,6 +9103,26 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
 	CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CreateImageWithBody Create images
+	//
+	// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+	// they draw are test cards that show what was asked for.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+	CreateImageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateImage Create images
+	//
+	// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+	// they draw are test cards that show what was asked for.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+	CreateImage(ctx context.Context, body CreateImageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListModels List models
 	//
 	// Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -3963,6 +9137,26 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/models/{model} (the `RetrieveModel` operationId).
 	RetrieveModel(ctx context.Context, model string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateResponseWithBody Create a response
+	//
+	// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+	// the whole conversation each time.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+	CreateResponseWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateResponse Create a response
+	//
+	// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+	// the whole conversation each time.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+	CreateResponse(ctx context.Context, body CreateResponseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // CreateChatCompletionWithBody Create a chat completion
@@ -4083,6 +9277,46 @@ func (c *Client) CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRe
 	return c.Client.Do(req)
 }
 
+// CreateImageWithBody Create images
+//
+// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+// they draw are test cards that show what was asked for.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+func (c *Client) CreateImageWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateImageRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateImage Create images
+//
+// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+// they draw are test cards that show what was asked for.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+func (c *Client) CreateImage(ctx context.Context, body CreateImageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateImageRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListModels List models
 //
 // Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -4108,6 +9342,46 @@ func (c *Client) ListModels(ctx context.Context, reqEditors ...RequestEditorFn) 
 // Corresponds with GET /v1/models/{model} (the `RetrieveModel` operationId).
 func (c *Client) RetrieveModel(ctx context.Context, model string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRetrieveModelRequest(c.Server, model)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateResponseWithBody Create a response
+//
+// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+// the whole conversation each time.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+func (c *Client) CreateResponseWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateResponseRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateResponse Create a response
+//
+// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+// the whole conversation each time.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+func (c *Client) CreateResponse(ctx context.Context, body CreateResponseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateResponseRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4238,6 +9512,46 @@ func NewCreateEmbeddingRequestWithBody(server string, contentType string, body i
 	return req, nil
 }
 
+// NewCreateImageRequest calls the generic CreateImage builder with application/json body
+func NewCreateImageRequest(server string, body CreateImageJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateImageRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateImageRequestWithBody constructs an http.Request for the CreateImage method, with any body, and a specified content type
+func NewCreateImageRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/images/generations")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListModelsRequest constructs an http.Request for the ListModels method
 func NewListModelsRequest(server string) (*http.Request, error) {
 	var err error
@@ -4295,6 +9609,46 @@ func NewRetrieveModelRequest(server string, model string) (*http.Request, error)
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewCreateResponseRequest calls the generic CreateResponse builder with application/json body
+func NewCreateResponseRequest(server string, body CreateResponseJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateResponseRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewCreateResponseRequestWithBody constructs an http.Request for the CreateResponse method, with any body, and a specified content type
+func NewCreateResponseRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/responses")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -4401,6 +9755,26 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/embeddings (the `CreateEmbedding` operationId).
 	CreateEmbeddingWithResponse(ctx context.Context, body CreateEmbeddingJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateEmbeddingResponse, error)
 
+	// CreateImageWithBodyWithResponse Create images
+	//
+	// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+	// they draw are test cards that show what was asked for.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+	CreateImageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImageResponse, error)
+
+	// CreateImageWithResponse Create images
+	//
+	// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+	// they draw are test cards that show what was asked for.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+	CreateImageWithResponse(ctx context.Context, body CreateImageJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateImageResponse, error)
+
 	// ListModelsWithResponse List models
 	//
 	// Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -4419,6 +9793,26 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/models/{model} (the `RetrieveModel` operationId).
 	RetrieveModelWithResponse(ctx context.Context, model string, reqEditors ...RequestEditorFn) (*RetrieveModelResponse, error)
+
+	// CreateResponseWithBodyWithResponse Create a response
+	//
+	// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+	// the whole conversation each time.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+	CreateResponseWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateResponseResponse, error)
+
+	// CreateResponseWithResponse Create a response
+	//
+	// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+	// the whole conversation each time.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+	CreateResponseWithResponse(ctx context.Context, body CreateResponseJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateResponseResponse, error)
 }
 
 type CreateChatCompletionResponse struct {
@@ -4775,6 +10169,124 @@ func (r CreateEmbeddingResponse) ContentType() string {
 	return ""
 }
 
+type CreateImageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ImageList
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON405 the response for an HTTP 405 `application/json` response
+	JSON405 *MethodNotAllowed
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *ContentTooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *UnsupportedMediaType
+	// JSON500 the response for an HTTP 500 `application/json` response
+	JSON500 *InternalServerError
+	// JSON502 the response for an HTTP 502 `application/json` response
+	JSON502 *BadGateway
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *ServiceUnavailable
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *GatewayTimeout
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateImageResponse) GetJSON200() *ImageList {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CreateImageResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r CreateImageResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r CreateImageResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r CreateImageResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON405 returns the response for an HTTP 405 `application/json` response
+func (r CreateImageResponse) GetJSON405() *MethodNotAllowed {
+	return r.JSON405
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r CreateImageResponse) GetJSON413() *ContentTooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r CreateImageResponse) GetJSON415() *UnsupportedMediaType {
+	return r.JSON415
+}
+
+// GetJSON500 returns the response for an HTTP 500 `application/json` response
+func (r CreateImageResponse) GetJSON500() *InternalServerError {
+	return r.JSON500
+}
+
+// GetJSON502 returns the response for an HTTP 502 `application/json` response
+func (r CreateImageResponse) GetJSON502() *BadGateway {
+	return r.JSON502
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r CreateImageResponse) GetJSON503() *ServiceUnavailable {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r CreateImageResponse) GetJSON504() *GatewayTimeout {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateImageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateImageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateImageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateImageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListModelsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -4962,6 +10474,124 @@ func (r RetrieveModelResponse) ContentType() string {
 	return ""
 }
 
+type CreateResponseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Response
+	// JSON400 the response for an HTTP 400 `application/json` response
+	JSON400 *BadRequest
+	// JSON401 the response for an HTTP 401 `application/json` response
+	JSON401 *Unauthorized
+	// JSON403 the response for an HTTP 403 `application/json` response
+	JSON403 *Forbidden
+	// JSON404 the response for an HTTP 404 `application/json` response
+	JSON404 *NotFound
+	// JSON405 the response for an HTTP 405 `application/json` response
+	JSON405 *MethodNotAllowed
+	// JSON413 the response for an HTTP 413 `application/json` response
+	JSON413 *ContentTooLarge
+	// JSON415 the response for an HTTP 415 `application/json` response
+	JSON415 *UnsupportedMediaType
+	// JSON500 the response for an HTTP 500 `application/json` response
+	JSON500 *InternalServerError
+	// JSON502 the response for an HTTP 502 `application/json` response
+	JSON502 *BadGateway
+	// JSON503 the response for an HTTP 503 `application/json` response
+	JSON503 *ServiceUnavailable
+	// JSON504 the response for an HTTP 504 `application/json` response
+	JSON504 *GatewayTimeout
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CreateResponseResponse) GetJSON200() *Response {
+	return r.JSON200
+}
+
+// GetJSON400 returns the response for an HTTP 400 `application/json` response
+func (r CreateResponseResponse) GetJSON400() *BadRequest {
+	return r.JSON400
+}
+
+// GetJSON401 returns the response for an HTTP 401 `application/json` response
+func (r CreateResponseResponse) GetJSON401() *Unauthorized {
+	return r.JSON401
+}
+
+// GetJSON403 returns the response for an HTTP 403 `application/json` response
+func (r CreateResponseResponse) GetJSON403() *Forbidden {
+	return r.JSON403
+}
+
+// GetJSON404 returns the response for an HTTP 404 `application/json` response
+func (r CreateResponseResponse) GetJSON404() *NotFound {
+	return r.JSON404
+}
+
+// GetJSON405 returns the response for an HTTP 405 `application/json` response
+func (r CreateResponseResponse) GetJSON405() *MethodNotAllowed {
+	return r.JSON405
+}
+
+// GetJSON413 returns the response for an HTTP 413 `application/json` response
+func (r CreateResponseResponse) GetJSON413() *ContentTooLarge {
+	return r.JSON413
+}
+
+// GetJSON415 returns the response for an HTTP 415 `application/json` response
+func (r CreateResponseResponse) GetJSON415() *UnsupportedMediaType {
+	return r.JSON415
+}
+
+// GetJSON500 returns the response for an HTTP 500 `application/json` response
+func (r CreateResponseResponse) GetJSON500() *InternalServerError {
+	return r.JSON500
+}
+
+// GetJSON502 returns the response for an HTTP 502 `application/json` response
+func (r CreateResponseResponse) GetJSON502() *BadGateway {
+	return r.JSON502
+}
+
+// GetJSON503 returns the response for an HTTP 503 `application/json` response
+func (r CreateResponseResponse) GetJSON503() *ServiceUnavailable {
+	return r.JSON503
+}
+
+// GetJSON504 returns the response for an HTTP 504 `application/json` response
+func (r CreateResponseResponse) GetJSON504() *GatewayTimeout {
+	return r.JSON504
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateResponseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateResponseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateResponseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateResponseResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // CreateChatCompletionWithBodyWithResponse Create a chat completion
 //
 // Answers a conversation, in one JSON object or as a stream of chunks.
@@ -5056,6 +10686,38 @@ func (c *ClientWithResponses) CreateEmbeddingWithResponse(ctx context.Context, b
 	return ParseCreateEmbeddingResponse(rsp)
 }
 
+// CreateImageWithBodyWithResponse Create images
+//
+// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+// they draw are test cards that show what was asked for.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+func (c *ClientWithResponses) CreateImageWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImageResponse, error) {
+	rsp, err := c.CreateImageWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateImageResponse(rsp)
+}
+
+// CreateImageWithResponse Create images
+//
+// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
+// they draw are test cards that show what was asked for.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/images/generations (the `CreateImage` operationId).
+func (c *ClientWithResponses) CreateImageWithResponse(ctx context.Context, body CreateImageJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateImageResponse, error) {
+	rsp, err := c.CreateImage(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateImageResponse(rsp)
+}
+
 // ListModelsWithResponse List models
 //
 // Lists the models that requests can name. A request with the header `anthropic-version` gets the list in the
@@ -5085,6 +10747,38 @@ func (c *ClientWithResponses) RetrieveModelWithResponse(ctx context.Context, mod
 		return nil, err
 	}
 	return ParseRetrieveModelResponse(rsp)
+}
+
+// CreateResponseWithBodyWithResponse Create a response
+//
+// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+// the whole conversation each time.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+func (c *ClientWithResponses) CreateResponseWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateResponseResponse, error) {
+	rsp, err := c.CreateResponseWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateResponseResponse(rsp)
+}
+
+// CreateResponseWithResponse Create a response
+//
+// Answers a conversation of items, in one JSON object or as a stream of events. Nothing is stored: a client sends
+// the whole conversation each time.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/responses (the `CreateResponse` operationId).
+func (c *ClientWithResponses) CreateResponseWithResponse(ctx context.Context, body CreateResponseJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateResponseResponse, error) {
+	rsp, err := c.CreateResponse(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateResponseResponse(rsp)
 }
 
 // ParseCreateChatCompletionResponse parses an HTTP response from a CreateChatCompletionWithResponse call
@@ -5402,6 +11096,109 @@ func ParseCreateEmbeddingResponse(rsp *http.Response) (*CreateEmbeddingResponse,
 	return response, nil
 }
 
+// ParseCreateImageResponse parses an HTTP response from a CreateImageWithResponse call
+func ParseCreateImageResponse(rsp *http.Response) (*CreateImageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateImageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ImageList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 405:
+		var dest MethodNotAllowed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ContentTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalServerError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest BadGateway
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest ServiceUnavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest GatewayTimeout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListModelsResponse parses an HTTP response from a ListModelsWithResponse call
 func ParseListModelsResponse(rsp *http.Response) (*ListModelsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -5559,6 +11356,112 @@ func ParseRetrieveModelResponse(rsp *http.Response) (*RetrieveModelResponse, err
 	return response, nil
 }
 
+// ParseCreateResponseResponse parses an HTTP response from a CreateResponseWithResponse call
+func ParseCreateResponseResponse(rsp *http.Response) (*CreateResponseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateResponseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Response
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 400:
+		var dest BadRequest
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON400 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 401:
+		var dest Unauthorized
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON401 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 403:
+		var dest Forbidden
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON403 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 404:
+		var dest NotFound
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON404 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 405:
+		var dest MethodNotAllowed
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest ContentTooLarge
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 415:
+		var dest UnsupportedMediaType
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
+		var dest InternalServerError
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON500 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 502:
+		var dest BadGateway
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON502 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest ServiceUnavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 504:
+		var dest GatewayTimeout
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON504 = &dest
+
+	case rsp.StatusCode == 200:
+		// Content-type (text/event-stream) unsupported
+
+	}
+
+	return response, nil
+}
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
 	// CreateChatCompletion Create a chat completion
@@ -5570,12 +11473,18 @@ type ServerInterface interface {
 	// CreateEmbedding Create embeddings
 	// (POST /v1/embeddings)
 	CreateEmbedding(w http.ResponseWriter, r *http.Request)
+	// CreateImage Create images
+	// (POST /v1/images/generations)
+	CreateImage(w http.ResponseWriter, r *http.Request)
 	// ListModels List models
 	// (GET /v1/models)
 	ListModels(w http.ResponseWriter, r *http.Request)
 	// RetrieveModel Retrieve a model
 	// (GET /v1/models/{model})
 	RetrieveModel(w http.ResponseWriter, r *http.Request, model string)
+	// CreateResponse Create a response
+	// (POST /v1/responses)
+	CreateResponse(w http.ResponseWriter, r *http.Request)
 }
 
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
@@ -5600,6 +11509,12 @@ func (_ Unimplemented) CreateEmbedding(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
+// CreateImage Create images
+// (POST /v1/images/generations)
+func (_ Unimplemented) CreateImage(w http.ResponseWriter, r *http.Request) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
 // ListModels List models
 // (GET /v1/models)
 func (_ Unimplemented) ListModels(w http.ResponseWriter, r *http.Request) {
@@ -5609,6 +11524,12 @@ func (_ Unimplemented) ListModels(w http.ResponseWriter, r *http.Request) {
 // RetrieveModel Retrieve a model
 // (GET /v1/models/{model})
 func (_ Unimplemented) RetrieveModel(w http.ResponseWriter, r *http.Request, model string) {
+	w.WriteHeader(http.StatusNotImplemented)
+}
+
+// CreateResponse Create a response
+// (POST /v1/responses)
+func (_ Unimplemented) CreateResponse(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -5663,6 +11584,20 @@ func (siw *ServerInterfaceWrapper) CreateEmbedding(w http.ResponseWriter, r *htt
 	handler.ServeHTTP(w, r)
 }
 
+// CreateImage operation middleware
+func (siw *ServerInterfaceWrapper) CreateImage(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateImage(w, r)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListModels operation middleware
 func (siw *ServerInterfaceWrapper) ListModels(w http.ResponseWriter, r *http.Request) {
 
@@ -5694,6 +11629,20 @@ func (siw *ServerInterfaceWrapper) RetrieveModel(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.RetrieveModel(w, r, model)
+	}))
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		handler = siw.HandlerMiddlewares[i](handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateResponse operation middleware
+func (siw *ServerInterfaceWrapper) CreateResponse(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateResponse(w, r)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -5824,6 +11773,12 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	})
 	r.Group(func(r chi.Router) {
 		r.Post(options.BaseURL+"/v1/embeddings", wrapper.CreateEmbedding)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/responses", wrapper.CreateResponse)
+	})
+	r.Group(func(r chi.Router) {
+		r.Post(options.BaseURL+"/v1/images/generations", wrapper.CreateImage)
 	})
 	r.Group(func(r chi.Router) {
 		r.Get(options.BaseURL+"/v1/models", wrapper.ListModels)
@@ -6483,6 +12438,186 @@ func (response CreateEmbedding504JSONResponse) VisitCreateEmbeddingResponse(w ht
 	return err
 }
 
+type CreateImageRequestObject struct {
+	Body *CreateImageJSONRequestBody
+}
+
+type CreateImageResponseObject interface {
+	VisitCreateImageResponse(w http.ResponseWriter) error
+}
+
+type CreateImage200JSONResponse ImageList
+
+func (response CreateImage200JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreateImage400JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreateImage401JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreateImage403JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response CreateImage404JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response CreateImage405JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage413JSONResponse struct{ ContentTooLargeJSONResponse }
+
+func (response CreateImage413JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage415JSONResponse struct {
+	UnsupportedMediaTypeJSONResponse
+}
+
+func (response CreateImage415JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage500JSONResponse struct {
+	InternalServerErrorJSONResponse
+}
+
+func (response CreateImage500JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage502JSONResponse struct{ BadGatewayJSONResponse }
+
+func (response CreateImage502JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(502)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage503JSONResponse struct{ ServiceUnavailableJSONResponse }
+
+func (response CreateImage503JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateImage504JSONResponse struct{ GatewayTimeoutJSONResponse }
+
+func (response CreateImage504JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListModelsRequestObject struct {
 }
 
@@ -6740,6 +12875,229 @@ func (response RetrieveModel504JSONResponse) VisitRetrieveModelResponse(w http.R
 	return err
 }
 
+type CreateResponseRequestObject struct {
+	Body *CreateResponseJSONRequestBody
+}
+
+type CreateResponseResponseObject interface {
+	VisitCreateResponseResponse(w http.ResponseWriter) error
+}
+
+type CreateResponse200JSONResponse Response
+
+func (response CreateResponse200JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse200TextEventStreamResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response CreateResponse200TextEventStreamResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	w.Header().Set("Content-Type", "text/event-stream")
+	if response.ContentLength != 0 {
+		w.Header().Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	w.WriteHeader(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	flusher, ok := w.(http.Flusher)
+	if !ok {
+		// If w doesn't support flushing, fall back to io.Copy.
+		_, err := io.Copy(w, response.Body)
+		return err
+	}
+	// text/event-stream messages are typically small; use a
+	// modest buffer and flush after each chunk so clients see
+	// events immediately instead of waiting on OS buffering.
+	buf := make([]byte, 4096)
+	for {
+		n, err := response.Body.Read(buf)
+		if n > 0 {
+			if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+				return writeErr
+			}
+			flusher.Flush()
+		}
+		if err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+type CreateResponse400JSONResponse struct{ BadRequestJSONResponse }
+
+func (response CreateResponse400JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(400)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse401JSONResponse struct{ UnauthorizedJSONResponse }
+
+func (response CreateResponse401JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(401)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse403JSONResponse struct{ ForbiddenJSONResponse }
+
+func (response CreateResponse403JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(403)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse404JSONResponse struct{ NotFoundJSONResponse }
+
+func (response CreateResponse404JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(404)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse405JSONResponse struct{ MethodNotAllowedJSONResponse }
+
+func (response CreateResponse405JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse413JSONResponse struct{ ContentTooLargeJSONResponse }
+
+func (response CreateResponse413JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(413)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse415JSONResponse struct {
+	UnsupportedMediaTypeJSONResponse
+}
+
+func (response CreateResponse415JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse500JSONResponse struct {
+	InternalServerErrorJSONResponse
+}
+
+func (response CreateResponse500JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(500)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse502JSONResponse struct{ BadGatewayJSONResponse }
+
+func (response CreateResponse502JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(502)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse503JSONResponse struct{ ServiceUnavailableJSONResponse }
+
+func (response CreateResponse503JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse504JSONResponse struct{ GatewayTimeoutJSONResponse }
+
+func (response CreateResponse504JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(504)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// CreateChatCompletion Create a chat completion
@@ -6751,12 +13109,18 @@ type StrictServerInterface interface {
 	// CreateEmbedding Create embeddings
 	// (POST /v1/embeddings)
 	CreateEmbedding(ctx context.Context, request CreateEmbeddingRequestObject) (CreateEmbeddingResponseObject, error)
+	// CreateImage Create images
+	// (POST /v1/images/generations)
+	CreateImage(ctx context.Context, request CreateImageRequestObject) (CreateImageResponseObject, error)
 	// ListModels List models
 	// (GET /v1/models)
 	ListModels(ctx context.Context, request ListModelsRequestObject) (ListModelsResponseObject, error)
 	// RetrieveModel Retrieve a model
 	// (GET /v1/models/{model})
 	RetrieveModel(ctx context.Context, request RetrieveModelRequestObject) (RetrieveModelResponseObject, error)
+	// CreateResponse Create a response
+	// (POST /v1/responses)
+	CreateResponse(ctx context.Context, request CreateResponseRequestObject) (CreateResponseResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
@@ -6891,6 +13255,37 @@ func (sh *strictHandler) CreateEmbedding(w http.ResponseWriter, r *http.Request)
 	}
 }
 
+// CreateImage operation middleware
+func (sh *strictHandler) CreateImage(w http.ResponseWriter, r *http.Request) {
+	var request CreateImageRequestObject
+
+	var body CreateImageJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateImage(ctx, request.(CreateImageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateImage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateImageResponseObject); ok {
+		if err := validResponse.VisitCreateImageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListModels operation middleware
 func (sh *strictHandler) ListModels(w http.ResponseWriter, r *http.Request) {
 	var request ListModelsRequestObject
@@ -6934,6 +13329,37 @@ func (sh *strictHandler) RetrieveModel(w http.ResponseWriter, r *http.Request, m
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(RetrieveModelResponseObject); ok {
 		if err := validResponse.VisitRetrieveModelResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateResponse operation middleware
+func (sh *strictHandler) CreateResponse(w http.ResponseWriter, r *http.Request) {
+	var request CreateResponseRequestObject
+
+	var body CreateResponseJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateResponse(ctx, request.(CreateResponseRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateResponse")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateResponseResponseObject); ok {
+		if err := validResponse.VisitCreateResponseResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -20,29 +20,32 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	events := x.Watch(req, a.engine.Generate(ctx, req))
+	d := dialectOf(in.Body)
+	events := d.name(x.Watch(req, a.engine.Generate(ctx, req)))
 	h := head{id: newID("chatcmpl-"), created: a.clock().Unix(), model: req.Model}
 	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)
 		if err != nil {
 			return nil, err
 		}
-		ignore(x, response.Unenforced)
-		return wire.CreateChatCompletion200JSONResponse(fromResponse(h, response, req.Logprobs != nil)), nil
+		d.ignore(x, response.Unenforced)
+		out := fromResponse(h, response, req.Logprobs != nil)
+		d.whole(&out)
+		return wire.CreateChatCompletion200JSONResponse(out), nil
 	}
 
 	stream, err := sse.Open(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	ignore(x, stream.Unenforced())
-	return chatCompletionStream{stream, newEncoder(h, req, wantsUsage(in.Body.StreamOptions))}, nil
+	d.ignore(x, stream.Unenforced())
+	return chatCompletionStream{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions)))}, nil
 }
 
 // chatCompletionStream is the reply to a request with stream: true.
 type chatCompletionStream struct {
 	stream  *sse.Stream
-	encoder *encoder
+	encoder sse.Encoder
 }
 
 // VisitCreateChatCompletionResponse writes the stream. It returns no error: the
@@ -55,11 +58,4 @@ func (s chatCompletionStream) VisitCreateChatCompletionResponse(w http.ResponseW
 func wantsUsage(in nullable.Nullable[wire.ChatCompletionStreamOptions]) bool {
 	options, err := in.Get()
 	return err == nil && optional.Or(options.IncludeUsage, false)
-}
-
-// ignore names the parts of tool schemas that no grammar can enforce.
-func ignore(x *exchange.Exchange, places []engine.Place) {
-	for _, p := range places {
-		x.Ignore(fromPlace(p))
-	}
 }

@@ -52,6 +52,11 @@ func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 }
 
 func fromError(err *engine.Error) []byte {
+	body, _ := json.Marshal(wire.ErrorResponse{Error: fromErrorObject(err)}) // strings alone: cannot fail
+	return body
+}
+
+func fromErrorObject(err *engine.Error) wire.Error {
 	r := renderings[err.Code]
 	e := wire.Error{
 		Message: err.Message,
@@ -62,15 +67,14 @@ func fromError(err *engine.Error) []byte {
 	if code := firstOf(err.Detail, r.code); code != "" {
 		e.Code.Set(code)
 	}
-	param := firstOf(err.Param, fromPlace(err.Place))
+	param := fromPlace(err.Place)
 	if err.Code == engine.CodeContextLength && err.Place.Field == engine.FieldMessages {
 		param = "messages" // all of them: none is too long by itself
 	}
-	if param != "" {
+	if param = firstOf(err.Param, param); param != "" {
 		e.Param.Set(param)
 	}
-	body, _ := json.Marshal(wire.ErrorResponse{Error: e}) // strings alone: cannot fail
-	return body
+	return e
 }
 
 // fromPlace names a place in the neutral request as this style does.
@@ -98,6 +102,8 @@ func fromPlace(p engine.Place) string {
 		return fmt.Sprintf("input[%d]", p.Index)
 	case engine.FieldDimensions:
 		return "dimensions"
+	case engine.FieldSize:
+		return "size"
 	}
 	return ""
 }

@@ -12,11 +12,12 @@ import (
 // conversation maps messages in order; a tool message needs the call that it
 // answers.
 type conversation struct {
-	calls map[string]string // names of the functions called so far, by id
+	calls     map[string]string // names of the functions called so far, by id
+	functions map[string]string // ids of the latest calls that came without one, by name
 }
 
 func toMessages(in []wire.ChatCompletionMessageParam) ([]engine.Message, error) {
-	c := conversation{calls: map[string]string{}}
+	c := conversation{calls: map[string]string{}, functions: map[string]string{}}
 	messages := make([]engine.Message, 0, len(in))
 	for i, m := range in {
 		message, err := c.toMessage(m, fmt.Sprintf("messages[%d]", i))
@@ -48,6 +49,8 @@ func (c conversation) toMessage(in wire.ChatCompletionMessageParam, param string
 		return engine.Message{Role: engine.RoleAssistant, Name: optional.Or(m.Name, ""), Parts: parts}, err
 	case wire.ChatCompletionToolMessageParam:
 		return c.toToolMessage(m, param)
+	case wire.ChatCompletionFunctionMessageParam:
+		return c.toFunctionMessage(m, param)
 	}
 	return engine.Message{}, fmt.Errorf("%s is a %T, which the document refuses", param, value)
 }
@@ -109,13 +112,25 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 	if err != nil {
 		return nil, err
 	}
-	calls := optional.Or(m.ToolCalls, nil)
+	calls, err := c.toCalls(m)
+	if err != nil {
+		return nil, err
+	}
 	for _, text := range texts {
 		if text != "" || len(calls) == 0 { // clients send "" beside calls
 			parts = append(parts, engine.Text{Text: text})
 		}
 	}
-	for _, call := range calls {
+	parts = append(parts, calls...)
+	if len(parts) == 0 {
+		return nil, invalid(param+".content", "An assistant message needs content or tool_calls.")
+	}
+	return parts, nil
+}
+
+func (c conversation) toCalls(m wire.ChatCompletionAssistantMessageParam) ([]engine.Part, error) {
+	var parts []engine.Part
+	for _, call := range optional.Or(m.ToolCalls, nil) {
 		function, err := call.AsChatCompletionMessageFunctionToolCall()
 		if err != nil {
 			return nil, err
@@ -124,8 +139,8 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 		c.calls[id] = function.Function.Name
 		parts = append(parts, engine.ToolCall{ID: id, Name: function.Function.Name, Arguments: function.Function.Arguments})
 	}
-	if len(parts) == 0 {
-		return nil, invalid(param+".content", "An assistant message needs content or tool_calls.")
+	if call, err := m.FunctionCall.Get(); err == nil {
+		parts = append(parts, c.callFunction(call))
 	}
 	return parts, nil
 }

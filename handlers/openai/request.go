@@ -20,11 +20,7 @@ func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := toTools(optional.Or(in.Tools, nil))
-	if err != nil {
-		return nil, err
-	}
-	choice, err := toToolChoice(in, tools)
+	tools, choice, err := toCallable(in)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +96,20 @@ func toToolChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (en
 	} else if choice, err = toNamedChoice(choice, option); err != nil {
 		return choice, err
 	}
+	return choice, checkToolChoice(choice, tools)
+}
+
+// checkToolChoice holds a choice against the tools of its request.
+func checkToolChoice(choice engine.ToolChoice, tools []engine.Tool) error {
 	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
-		return choice, invalid("tool_choice", "The tool_choice wants a call, and the request has no tools.")
+		return invalid("tool_choice", "The tool_choice wants a call, and the request has no tools.")
 	}
 	for _, name := range choice.Names {
 		if !hasTool(tools, name) {
-			return choice, invalid("tool_choice", "The tool_choice names the tool '%s', which the request does not have.", name)
+			return invalid("tool_choice", "The tool_choice names the tool '%s', which the request does not have.", name)
 		}
 	}
-	return choice, nil
+	return nil
 }
 
 var toToolMode = map[wire.ChatCompletionToolChoiceMode]engine.ToolMode{

@@ -1,0 +1,68 @@
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"strconv"
+	"strings"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/optional"
+)
+
+// CreateImage draws pictures of what a text describes.
+func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject) (wire.CreateImageResponseObject, error) {
+	req, err := toImageRequest(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	exchange.From(ctx).Asks(req.Model)
+	images, err := a.engine.GenerateImages(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	out := wire.CreateImage200JSONResponse{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}
+	for i, drawn := range images {
+		out.Data[i].B64Json = base64.StdEncoding.EncodeToString(drawn.Data)
+	}
+	return out, nil
+}
+
+func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
+	width, height, err := toSize(in.Size)
+	if err != nil {
+		return nil, err
+	}
+	quality := optional.Or(in.Quality, wire.ImageQualityAuto)
+	if quality == wire.ImageQualityAuto {
+		quality = ""
+	}
+	return &engine.ImageRequest{
+		Model:   in.Model,
+		Prompt:  in.Prompt,
+		Choices: optional.Or(in.N, 1),
+		Width:   width,
+		Height:  height,
+		Quality: string(quality),
+		Style:   string(optional.Or(in.Style, "")),
+	}, nil
+}
+
+// toSize reads a size, of which the document has seen to the form; auto is 0
+// by 0.
+func toSize(in nullable.Nullable[string]) (width, height int, err error) {
+	size := optional.Or(in, "auto")
+	if size == "auto" {
+		return 0, 0, nil
+	}
+	before, after, _ := strings.Cut(size, "x")
+	if width, err = strconv.Atoi(before); err != nil {
+		return 0, 0, err
+	}
+	height, err = strconv.Atoi(after)
+	return width, height, err
+}

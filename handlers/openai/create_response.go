@@ -1,0 +1,54 @@
+package openai
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/optional"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// CreateResponse answers a conversation of items.
+func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestObject) (wire.CreateResponseResponseObject, error) {
+	req, places, err := toResponseRequest(in.Body)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newResponder(in.Body, newID, a.clock)
+	if err != nil {
+		return nil, err
+	}
+	x := exchange.From(ctx)
+	events := places.name(x.Watch(req, a.engine.Generate(ctx, req)))
+	if !optional.Or(in.Body.Stream, false) {
+		response, err := engine.Collect(events)
+		if err != nil {
+			return nil, err
+		}
+		places.ignore(x, response.Unenforced)
+		return wire.CreateResponse200JSONResponse(r.fromResponse(response)), nil
+	}
+
+	stream, err := sse.Open(ctx, events)
+	if err != nil {
+		return nil, err
+	}
+	places.ignore(x, stream.Unenforced())
+	return responseStream{stream, newResponseEncoder(r)}, nil
+}
+
+// responseStream is the reply to a request with stream: true.
+type responseStream struct {
+	stream  *sse.Stream
+	encoder *responseEncoder
+}
+
+// VisitCreateResponseResponse writes the stream. It returns no error: the
+// caller would write a second status.
+func (s responseStream) VisitCreateResponseResponse(w http.ResponseWriter) error {
+	s.stream.Serve(w, s.encoder)
+	return nil
+}

@@ -1,0 +1,220 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/optional"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// dialect is how a reply tells of calls. The members functions and
+// function_call are older than tools, and clients that send them read nothing
+// else. A function is a tool of which an answer calls at most one; the rest is
+// words.
+type dialect struct {
+	place   func(engine.Place) string
+	whole   func(*wire.ChatCompletion)
+	encoder func(*encoder) sse.Encoder
+}
+
+var (
+	toolDialect = dialect{
+		place:   fromPlace,
+		whole:   func(*wire.ChatCompletion) {},
+		encoder: func(e *encoder) sse.Encoder { return e },
+	}
+	functionDialect = dialect{
+		place:   fromFunctionPlace,
+		whole:   asFunctionCalls,
+		encoder: func(e *encoder) sse.Encoder { return functionEncoder{e} },
+	}
+)
+
+func dialectOf(in *wire.CreateChatCompletionRequest) dialect {
+	if hasFunctions(in) {
+		return functionDialect
+	}
+	return toolDialect
+}
+
+func hasFunctions(in *wire.CreateChatCompletionRequest) bool {
+	return len(optional.Or(in.Functions, nil)) > 0
+}
+
+// toCallable maps what the answer may call, by either name.
+func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.ToolChoice, error) {
+	if hasFunctions(in) {
+		return toFunctionsAlone(in)
+	}
+	if _, err := toFunctionChoice(in, nil); err != nil {
+		return nil, engine.ToolChoice{}, err
+	}
+	tools, err := toTools(optional.Or(in.Tools, nil))
+	if err != nil {
+		return nil, engine.ToolChoice{}, err
+	}
+	choice, err := toToolChoice(in, tools)
+	return tools, choice, err
+}
+
+// toFunctionsAlone refuses what belongs to tools: it would have no effect.
+func toFunctionsAlone(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.ToolChoice, error) {
+	var choice engine.ToolChoice
+	if len(optional.Or(in.Tools, nil)) > 0 {
+		return nil, choice, invalid("functions", "The functions are the forerunner of tools: send one of the two.")
+	}
+	if _, err := in.ToolChoice.Get(); err == nil {
+		return nil, choice, invalid("tool_choice", "The tool_choice is for tools; with functions, send function_call.")
+	}
+	tools, err := toFunctions(optional.Or(in.Functions, nil))
+	if err != nil {
+		return nil, choice, err
+	}
+	choice, err = toFunctionChoice(in, tools)
+	return tools, choice, err
+}
+
+func toFunctions(in []wire.ChatCompletionFunctions) ([]engine.Tool, error) {
+	var tools []engine.Tool
+	for i, f := range in {
+		if hasTool(tools, f.Name) {
+			return nil, invalid(fmt.Sprintf("functions[%d].name", i), "Two functions are named '%s'.", f.Name)
+		}
+		tools = append(tools, engine.Tool{
+			Name:        f.Name,
+			Description: optional.Or(f.Description, ""),
+			Parameters:  optional.Or(f.Parameters, nil),
+		})
+	}
+	return tools, nil
+}
+
+func toFunctionChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (engine.ToolChoice, error) {
+	choice := engine.ToolChoice{Single: true}
+	option, err := in.FunctionCall.Get()
+	if err != nil {
+		return choice, nil // absent: auto
+	}
+	if mode, err := option.AsChatCompletionFunctionCallMode(); err == nil {
+		if mode == wire.ChatCompletionFunctionCallModeNone {
+			choice.Mode = engine.ToolNone
+		}
+		return choice, nil
+	}
+	function, err := option.AsFunctionName()
+	if err != nil {
+		return choice, err
+	}
+	if !hasTool(tools, function.Name) {
+		return choice, invalid("function_call", "The function_call names the function '%s', which the request does not have.", function.Name)
+	}
+	choice.Mode, choice.Names = engine.ToolRequired, []string{function.Name}
+	return choice, nil
+}
+
+// callFunction remembers a call without an id, which a function message
+// answers by its name, and gives it one.
+func (c conversation) callFunction(call wire.FunctionCall) engine.ToolCall {
+	id := fmt.Sprintf("function%d", len(c.calls))
+	c.calls[id] = call.Name
+	c.functions[call.Name] = id
+	return engine.ToolCall{ID: id, Name: call.Name, Arguments: call.Arguments}
+}
+
+func (c conversation) toFunctionMessage(m wire.ChatCompletionFunctionMessageParam, param string) (engine.Message, error) {
+	id, ok := c.functions[m.Name]
+	if !ok {
+		return engine.Message{}, invalid(param+".name", "No earlier message calls a function named '%s'.", m.Name)
+	}
+	return engine.Message{
+		Role: engine.RoleTool,
+		Parts: []engine.Part{engine.ToolResult{
+			CallID: id,
+			Name:   m.Name,
+			Parts:  []engine.Part{engine.Text{Text: optional.Or(m.Content, "")}},
+		}},
+	}, nil
+}
+
+// asFunctionCalls retells the calls of a whole reply.
+func asFunctionCalls(out *wire.ChatCompletion) {
+	for i := range out.Choices {
+		choice := &out.Choices[i]
+		if calls := choice.Message.ToolCalls; len(calls) > 0 {
+			choice.Message.ToolCalls, choice.Message.FunctionCall = nil, &calls[0].Function
+		}
+		choice.FinishReason = asFunctionReason(choice.FinishReason)
+	}
+}
+
+func asFunctionReason(reason wire.FinishReason) wire.FinishReason {
+	if reason == wire.FinishReasonToolCalls {
+		return wire.FinishReasonFunctionCall
+	}
+	return reason
+}
+
+// functionEncoder retells the calls of a stream.
+type functionEncoder struct{ *encoder }
+
+// Encode implements [sse.Encoder].
+func (e functionEncoder) Encode(event engine.Event) []sse.Frame {
+	switch v := event.(type) {
+	case engine.BlockStart:
+		if v.Kind != engine.BlockToolCall {
+			return nil
+		}
+		return e.callDelta(v.Choice, wire.FunctionCallDelta{Name: &v.Name, Arguments: new("")})
+	case engine.ToolCallDelta:
+		return e.callDelta(v.Choice, wire.FunctionCallDelta{Arguments: &v.Arguments})
+	case engine.Finish:
+		choice := newChoice(v.Choice, wire.ChatCompletionDelta{})
+		choice.FinishReason.Set(asFunctionReason(fromFinishReason[v.Reason]))
+		return e.chunk(choice)
+	}
+	return e.encoder.Encode(event)
+}
+
+func (e functionEncoder) callDelta(choice int, delta wire.FunctionCallDelta) []sse.Frame {
+	return e.chunk(newChoice(choice, wire.ChatCompletionDelta{FunctionCall: &delta}))
+}
+
+// fromFunctionPlace names a place in the neutral request for clients that
+// speak of functions.
+func fromFunctionPlace(p engine.Place) string {
+	switch p.Field {
+	case engine.FieldTools:
+		return fmt.Sprintf("functions[%d].parameters", p.Index) + fromPointer(p.Path)
+	case engine.FieldToolChoice:
+		return "function_call"
+	}
+	return fromPlace(p)
+}
+
+// name gives the errors among events the names that their places have.
+func (d dialect) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for event, err := range events {
+			if e := (*engine.Error)(nil); errors.As(err, &e) && (e.Place.Field == engine.FieldTools || e.Place.Field == engine.FieldToolChoice) {
+				named := *e
+				named.Param = d.place(e.Place)
+				err = &named
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// ignore names the parts of tool schemas that no grammar can enforce.
+func (d dialect) ignore(x *exchange.Exchange, places []engine.Place) {
+	for _, p := range places {
+		x.Ignore(d.place(p))
+	}
+}

@@ -1,0 +1,89 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
+)
+
+// itemPlaces says which item of the input each message begins with.
+type itemPlaces []int
+
+// Places of messages that are no items.
+const (
+	instructionsPlace = -1
+	wholeInputPlace   = -2
+)
+
+// fromPlace names a place in the neutral request as a response's request does.
+func (p itemPlaces) fromPlace(place engine.Place) string {
+	switch place.Field {
+	case engine.FieldMessages:
+		return p.fromMessage(place.Index)
+	case engine.FieldTools:
+		return fmt.Sprintf("tools[%d].parameters", place.Index) + fromPointer(place.Path)
+	case engine.FieldFormat:
+		return "text.format.schema" + fromPointer(place.Path)
+	case engine.FieldMaxTokens:
+		return "max_output_tokens"
+	}
+	return fromPlace(place)
+}
+
+func (p itemPlaces) fromMessage(index int) string {
+	if index >= len(p) || p[index] == wholeInputPlace {
+		return "input"
+	}
+	if p[index] == instructionsPlace {
+		return "instructions"
+	}
+	return fmt.Sprintf("input[%d]", p[index])
+}
+
+// name gives the errors among events the names that their places have in the
+// request.
+func (p itemPlaces) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for event, err := range events {
+			if e := (*engine.Error)(nil); errors.As(err, &e) && e.Param == "" {
+				named := *e
+				if named.Param = p.fromPlace(e.Place); e.Code == engine.CodeContextLength {
+					named.Param = "input" // all of it: no item is too long by itself
+				}
+				err = &named
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// ignore names the parts of tool schemas that no grammar can enforce.
+func (p itemPlaces) ignore(x *exchange.Exchange, places []engine.Place) {
+	for _, place := range places {
+		x.Ignore(p.fromPlace(place))
+	}
+}
+
+// responseErrorCodes are the words for a failed response. Codex tries again
+// after server_error and rate_limit_exceeded, and stops after the others.
+var responseErrorCodes = map[engine.Code]wire.ResponseErrorCode{
+	engine.CodeInvalidArgument: wire.ResponseErrorCodeInvalidPrompt,
+	engine.CodeUnsupported:     wire.ResponseErrorCodeInvalidPrompt,
+	engine.CodeModelNotFound:   wire.ResponseErrorCodeInvalidPrompt,
+	engine.CodeContextLength:   wire.ResponseErrorCodeContextLengthExceeded,
+	engine.CodeOverloaded:      wire.ResponseErrorCodeRateLimitExceeded,
+}
+
+func fromResponseError(err *engine.Error) wire.ResponseError {
+	code, ok := responseErrorCodes[err.Code]
+	if !ok {
+		code = wire.ResponseErrorCodeServerError
+	}
+	return wire.ResponseError{Code: code, Message: err.Message}
+}

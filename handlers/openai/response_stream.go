@@ -1,0 +1,276 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// responseEncoder turns the events of one reply into the events of a
+// response: its beginning, each item with its parts, and the response as a
+// whole, in which every item is the one that was streamed.
+type responseEncoder struct {
+	*responder
+	sequence int // of the next event
+	begun    bool
+	output   []wire.ResponseOutputItem // the items that are done
+	item     *openItem                 // the one that is not, or nil
+	reason   engine.FinishReason
+}
+
+// openItem is an item under way. It stays open when its block ends, until it
+// is known whether that was the end of a whole item.
+type openItem struct {
+	id    string
+	block engine.Block
+	text  strings.Builder // of the block, whatever its kind
+}
+
+// whole is the block as far as it got.
+func (i *openItem) whole() engine.Block {
+	b := i.block
+	if b.Kind == engine.BlockToolCall {
+		b.Arguments = i.text.String()
+	} else {
+		b.Text = i.text.String()
+	}
+	return b
+}
+
+func newResponseEncoder(r *responder) *responseEncoder {
+	return &responseEncoder{responder: r, output: []wire.ResponseOutputItem{}}
+}
+
+// Encode implements [sse.Encoder].
+func (e *responseEncoder) Encode(event engine.Event) []sse.Frame {
+	switch v := event.(type) {
+	case engine.Start:
+		return e.begin()
+	case engine.BlockStart:
+		return append(e.close(wire.ResponseItemStatusCompleted), e.open(v)...)
+	case engine.TextDelta:
+		return e.textDelta(v)
+	case engine.ReasoningDelta:
+		return e.reasoningDelta(v.Text)
+	case engine.ToolCallDelta:
+		return e.argumentsDelta(v.Arguments)
+	case engine.BlockStop:
+		return e.stop()
+	case engine.Finish:
+		e.reason = v.Reason
+		return e.close(fromItemFinish(v.Reason))
+	case engine.Done:
+		return []sse.Frame{e.end(e.finish(e.output, e.reason, v.Usage))}
+	}
+	return nil
+}
+
+// next numbers an event.
+func (e *responseEncoder) next() int {
+	e.sequence++
+	return e.sequence - 1
+}
+
+// newEventFrame makes a frame whose name is the type of its event.
+func newEventFrame[T ~string](kind T, event any) sse.Frame { return sse.NewFrame(string(kind), event) }
+
+func (e *responseEncoder) begin() []sse.Frame {
+	e.begun = true
+	created := wire.ResponseCreatedEvent{Type: wire.ResponseCreatedEventTypeResponseCreated, SequenceNumber: e.next(), Response: e.base}
+	progress := wire.ResponseInProgressEvent{Type: wire.ResponseInProgressEventTypeResponseInProgress, SequenceNumber: e.next(), Response: e.base}
+	return []sse.Frame{newEventFrame(created.Type, created), newEventFrame(progress.Type, progress)}
+}
+
+// open begins an item and its only part; a call has none.
+func (e *responseEncoder) open(start engine.BlockStart) []sse.Frame {
+	e.item = &openItem{
+		id:    e.newID(itemPrefix[start.Kind]),
+		block: engine.Block{Kind: start.Kind, CallID: start.CallID, Name: start.Name},
+	}
+	added := wire.ResponseOutputItemAddedEvent{
+		Type: wire.ResponseOutputItemAddedEventTypeResponseOutputItemAdded, SequenceNumber: e.next(), OutputIndex: len(e.output),
+		Item: e.fromBlock(e.item.block, e.item.id, wire.ResponseItemStatusInProgress),
+	}
+	frames := []sse.Frame{newEventFrame(added.Type, added)}
+	switch {
+	case start.Kind == engine.BlockToolCall:
+		return frames
+	case e.isSummary():
+		part := wire.ResponseReasoningSummaryPartAddedEvent{
+			Type:           wire.ResponseReasoningSummaryPartAddedEventTypeResponseReasoningSummaryPartAdded,
+			SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromSummary(""),
+		}
+		return append(frames, newEventFrame(part.Type, part))
+	}
+	part := wire.ResponseContentPartAddedEvent{
+		Type:           wire.ResponseContentPartAddedEventTypeResponseContentPartAdded,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromPart(e.item.block),
+	}
+	return append(frames, newEventFrame(part.Type, part))
+}
+
+// isSummary says whether the open item is thinking shown as a summary.
+func (e *responseEncoder) isSummary() bool {
+	return e.summary && e.item.block.Kind == engine.BlockReasoning
+}
+
+// fromPart is the part of an item that is text.
+func fromPart(b engine.Block) wire.ResponseContentPart {
+	var part wire.ResponseContentPart
+	if b.Kind == engine.BlockReasoning {
+		_ = part.FromResponseReasoningText(fromThought(b.Text))
+	} else {
+		_ = part.FromResponseOutputText(fromText(b.Text, b.Logprobs))
+	}
+	return part
+}
+
+func (e *responseEncoder) textDelta(v engine.TextDelta) []sse.Frame {
+	e.item.text.WriteString(v.Text)
+	e.item.block.Logprobs = append(e.item.block.Logprobs, v.Logprobs...)
+	delta := wire.ResponseOutputTextDeltaEvent{
+		Type:           wire.ResponseOutputTextDeltaEventTypeResponseOutputTextDelta,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output),
+		Delta: v.Text, Logprobs: fromTextLogprobs(v.Logprobs),
+	}
+	return []sse.Frame{newEventFrame(delta.Type, delta)}
+}
+
+func (e *responseEncoder) reasoningDelta(text string) []sse.Frame {
+	e.item.text.WriteString(text)
+	if e.isSummary() {
+		delta := wire.ResponseReasoningSummaryTextDeltaEvent{
+			Type:           wire.ResponseReasoningSummaryTextDeltaEventTypeResponseReasoningSummaryTextDelta,
+			SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Delta: text,
+		}
+		return []sse.Frame{newEventFrame(delta.Type, delta)}
+	}
+	delta := wire.ResponseReasoningTextDeltaEvent{
+		Type:           wire.ResponseReasoningTextDeltaEventTypeResponseReasoningTextDelta,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Delta: text,
+	}
+	return []sse.Frame{newEventFrame(delta.Type, delta)}
+}
+
+func (e *responseEncoder) argumentsDelta(arguments string) []sse.Frame {
+	e.item.text.WriteString(arguments)
+	delta := wire.ResponseFunctionCallArgumentsDeltaEvent{
+		Type:           wire.ResponseFunctionCallArgumentsDeltaEventTypeResponseFunctionCallArgumentsDelta,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Delta: arguments,
+	}
+	return []sse.Frame{newEventFrame(delta.Type, delta)}
+}
+
+// stop ends the part of the open item.
+func (e *responseEncoder) stop() []sse.Frame {
+	block := e.item.whole()
+	switch {
+	case block.Kind == engine.BlockToolCall:
+		return e.stopArguments(block)
+	case e.isSummary():
+		return e.stopSummary(block.Text)
+	case block.Kind == engine.BlockReasoning:
+		done := wire.ResponseReasoningTextDoneEvent{
+			Type:           wire.ResponseReasoningTextDoneEventTypeResponseReasoningTextDone,
+			SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Text: block.Text,
+		}
+		return append([]sse.Frame{newEventFrame(done.Type, done)}, e.partDone(block))
+	}
+	done := wire.ResponseOutputTextDoneEvent{
+		Type:           wire.ResponseOutputTextDoneEventTypeResponseOutputTextDone,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output),
+		Text: block.Text, Logprobs: fromTextLogprobs(block.Logprobs),
+	}
+	return append([]sse.Frame{newEventFrame(done.Type, done)}, e.partDone(block))
+}
+
+func (e *responseEncoder) partDone(block engine.Block) sse.Frame {
+	part := wire.ResponseContentPartDoneEvent{
+		Type:           wire.ResponseContentPartDoneEventTypeResponseContentPartDone,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromPart(block),
+	}
+	return newEventFrame(part.Type, part)
+}
+
+func (e *responseEncoder) stopSummary(text string) []sse.Frame {
+	done := wire.ResponseReasoningSummaryTextDoneEvent{
+		Type:           wire.ResponseReasoningSummaryTextDoneEventTypeResponseReasoningSummaryTextDone,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Text: text,
+	}
+	part := wire.ResponseReasoningSummaryPartDoneEvent{
+		Type:           wire.ResponseReasoningSummaryPartDoneEventTypeResponseReasoningSummaryPartDone,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromSummary(text),
+	}
+	return []sse.Frame{newEventFrame(done.Type, done), newEventFrame(part.Type, part)}
+}
+
+// stopArguments ends a call. LangChain loses one that has no delta, so one
+// without arguments gets an empty one.
+func (e *responseEncoder) stopArguments(block engine.Block) []sse.Frame {
+	var frames []sse.Frame
+	if block.Arguments == "" {
+		frames = e.argumentsDelta("")
+	}
+	done := wire.ResponseFunctionCallArgumentsDoneEvent{
+		Type:           wire.ResponseFunctionCallArgumentsDoneEventTypeResponseFunctionCallArgumentsDone,
+		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Name: block.Name, Arguments: block.Arguments,
+	}
+	return append(frames, newEventFrame(done.Type, done))
+}
+
+// close ends the open item, if there is one.
+func (e *responseEncoder) close(status wire.ResponseItemStatus) []sse.Frame {
+	if e.item == nil {
+		return nil
+	}
+	done := wire.ResponseOutputItemDoneEvent{
+		Type:           wire.ResponseOutputItemDoneEventTypeResponseOutputItemDone,
+		SequenceNumber: e.next(), OutputIndex: len(e.output), Item: e.fromBlock(e.item.whole(), e.item.id, status),
+	}
+	e.output, e.item = append(e.output, done.Item), nil
+	return []sse.Frame{newEventFrame(done.Type, done)}
+}
+
+// end is the last event of a response that came to its end.
+func (e *responseEncoder) end(response wire.Response) sse.Frame {
+	if response.Status == wire.ResponseStatusIncomplete {
+		incomplete := wire.ResponseIncompleteEvent{
+			Type: wire.ResponseIncompleteEventTypeResponseIncomplete, SequenceNumber: e.next(), Response: response,
+		}
+		return newEventFrame(incomplete.Type, incomplete)
+	}
+	completed := wire.ResponseCompletedEvent{
+		Type: wire.ResponseCompletedEventTypeResponseCompleted, SequenceNumber: e.next(), Response: response,
+	}
+	return newEventFrame(completed.Type, completed)
+}
+
+// Fail implements [sse.Encoder]. Some clients see only the failed response
+// (Codex), some only the error event, and of those some only the object in it
+// (the vendor's SDKs) and others the members beside it.
+func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
+	var frames []sse.Frame
+	if !e.begun {
+		frames = e.begin() // clients expect it before anything else
+	}
+	output := e.output
+	if e.item != nil {
+		output = append(output, e.fromBlock(e.item.whole(), e.item.id, wire.ResponseItemStatusIncomplete))
+	}
+	failed := wire.ResponseFailedEvent{
+		Type: wire.ResponseFailedEventTypeResponseFailed, SequenceNumber: e.next(), Response: e.fail(output, err),
+	}
+	object := fromErrorObject(err)
+	event := wire.ResponseErrorEvent{
+		Type: wire.ResponseErrorEventTypeError, SequenceNumber: e.next(),
+		Code: object.Code, Message: object.Message, Param: object.Param, Error: object,
+	}
+	return append(frames, newEventFrame(failed.Type, failed), newEventFrame(event.Type, event))
+}
+
+// KeepAlive implements [sse.Encoder].
+func (e *responseEncoder) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }
+
+var _ sse.Encoder = (*responseEncoder)(nil)
