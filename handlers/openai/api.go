@@ -10,7 +10,8 @@
 //	stream.go     engine to wire, event by event
 //	errors.go     one rendering of every code
 //
-// and one file per operation.
+// and one file per operation. completion_request.go and so on are the same
+// for raw prompts.
 package openai
 
 import (
