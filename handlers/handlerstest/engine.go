@@ -63,9 +63,17 @@ func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine
 	return out, nil
 }
 
-// GenerateImages implements engine.Engine: it has no pictures.
-func (e *Engine) GenerateImages(context.Context, *engine.ImageRequest) ([]engine.Image, error) {
-	return nil, engine.Errorf(engine.CodeModelNotFound, "The model draws no images.")
+// GenerateImages implements engine.Engine: every picture is the same, and Err
+// is its error.
+func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	if e.Err != nil {
+		return nil, e.Err
+	}
+	var out []engine.Image
+	for range req.Choices {
+		out = append(out, engine.Image{Data: []byte("picture"), MediaType: "image/png"})
+	}
+	return out, nil
 }
 
 // Text is the events of an answer that says text.
