@@ -62,7 +62,7 @@ func (l *loop) start(seq *sequence) bool {
 		return true
 	}
 	from, length := l.longest(seq)
-	if l.promised(seq) >= length+worthWaiting {
+	if promised := l.promised(seq); promised >= length+worthWaiting || seq.views != nil && seq.looksWithin(length, promised) {
 		return false
 	}
 	i := slices.Index(l.kept, from)

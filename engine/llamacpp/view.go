@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -142,6 +143,12 @@ func (s *sequence) readable() int {
 		return min(s.pending(), readScored)
 	}
 	return s.pending()
+}
+
+// looksWithin says whether there are cells of images in tokens[from:to]. To
+// compute an image takes as long as to read hundreds of tokens.
+func (s *sequence) looksWithin(from, to int) bool {
+	return slices.ContainsFunc(s.views, func(v *view) bool { return v.start < to && from < v.end() })
 }
 
 // shareable is how much of the first n tokens can be taken over: an image

@@ -82,8 +82,9 @@ func eye(f *ggufFile) {
 // model's own numbers for the word.
 func decide(f *ggufFile, text *textModel) error {
 	// A colour at its own corner has the product 3 with it, one at the next
-	// corner 1. With steep and threshold, the first gives 10, the other -10.
-	const steep, threshold = 10, 20
+	// corner 1. The border is a little nearer to the latter, since llama.cpp
+	// puts gray around pictures that are not square.
+	const steep, threshold = 10, 15
 	pick, bias := make([]float32, hidden*width), make([]float32, hidden)
 	say := make([]float32, text.width*hidden)
 	for i := range bias {
