@@ -26,10 +26,15 @@ func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	return countTests(ctx, out, []string{"CGO_ENABLED=1"}, args)
 }
 
-// llamaTests runs the tests behind the tag llamacpp. They look for the model
-// where tools/fetch puts it, and fail without it.
+// llamaTests runs the tests behind the tag llamacpp. They look for the models
+// where tools/fetch puts them, and fail without them.
 func llamaTests(ctx context.Context, out io.Writer) (tally, error) {
-	if _, err := fetchModel(ctx, out); err != nil {
+	for _, name := range []string{testModel, testEncoder} {
+		if _, err := fetchModel(ctx, out, name); err != nil {
+			return tally{}, err
+		}
+	}
+	if _, _, err := fetchVision(ctx, out); err != nil {
 		return tally{}, err
 	}
 	return countTests(ctx, out, nil,

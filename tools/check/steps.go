@@ -28,10 +28,17 @@ var steps = []step{
 	{"frameworks", "frameworks built on them, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
 	{"agents", "coding agents do small tasks through the server, the same way", suites("agents")},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
+	{"sdkvision", "the same SDKs against a real model that sees colours", sdkOverVision},
 }
 
 // testModel is the model that real tests run on.
 const testModel = "smollm2-135m"
+
+// testEncoder is for embeddings alone.
+const testEncoder = "minilm"
+
+// visionModel is the smallest that names what a made projector shows it.
+const visionModel = "qwen2.5-coder-0.5b"
 
 // command is a step that passes when a command does.
 func command(name string, args ...string) func(context.Context, io.Writer) (tally, error) {
@@ -75,24 +82,47 @@ func suites(names ...string) func(context.Context, io.Writer) (tally, error) {
 }
 
 func sdkOverModel(ctx context.Context, out io.Writer) (tally, error) {
-	file, err := fetchModel(ctx, out)
+	file, err := fetchModel(ctx, out, testModel)
 	if err != nil {
 		return tally{}, err
 	}
+	return sdkOver(ctx, out, testModel+"="+file)
+}
+
+func sdkOverVision(ctx context.Context, out io.Writer) (tally, error) {
+	file, projector, err := fetchVision(ctx, out)
+	if err != nil {
+		return tally{}, err
+	}
+	return sdkOver(ctx, out, visionModel+"="+file+","+projector)
+}
+
+// sdkOver runs the suites over what --model says.
+func sdkOver(ctx context.Context, out io.Writer, model string) (tally, error) {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/build"); err != nil {
 		return tally{}, err
 	}
-	return countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".", "-model", testModel+"="+file)
+	return countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".", "-model", model)
 }
 
-// fetchModel returns the path of the test model's file.
-func fetchModel(ctx context.Context, out io.Writer) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", "run", "./tools/fetch", testModel)
+// fetchVision returns the paths of the vision model's file and of its
+// projector, which is made beside it.
+func fetchVision(ctx context.Context, out io.Writer) (file, projector string, err error) {
+	if file, err = fetchModel(ctx, out, visionModel); err != nil {
+		return "", "", err
+	}
+	projector = strings.TrimSuffix(file, ".gguf") + "-colours.gguf"
+	return file, projector, execute(ctx, out, nil, "go", "run", "./tools/projector", file, projector)
+}
+
+// fetchModel returns the path of a model's file.
+func fetchModel(ctx context.Context, out io.Writer, name string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "run", "./tools/fetch", name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = out
 	path, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("fetching %s: %w", testModel, err)
+		return "", fmt.Errorf("fetching %s: %w", name, err)
 	}
 	return strings.TrimSpace(string(path)), nil
 }

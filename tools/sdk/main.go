@@ -4,6 +4,7 @@
 //	go -C tools/sdk run .                        over cassettes/script.yaml
 //	go -C tools/sdk run . python langchain       only these suites
 //	go -C tools/sdk run . -model NAME=FILE       over a real model, with bin/diglot
+//	go -C tools/sdk run . -model NAME=FILE,PROJECTOR  over one that sees colours
 //	go -C tools/sdk run . -record                over the script, writing cassettes
 //
 // The clients get a base URL, a key and a model's name, nothing else. Once
@@ -43,7 +44,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var o options
-	flag.StringVar(&o.model, "model", "", "serve this model, `NAME=FILE`, in place of the script")
+	flag.StringVar(&o.model, "model", "", "serve this model, `NAME=FILE[,PROJECTOR]`, in place of the script")
 	flag.BoolVar(&o.record, "record", false, "write the cassettes of these suites")
 	flag.StringVar(&o.inside, "inside", "", "used by this program itself: run this server here")
 	flag.IntVar(&o.skipped, "skipped", 0, "used by this program itself: suites that cannot run")
@@ -116,6 +117,9 @@ func play(ctx context.Context, o options) (err error) {
 	if o.model != "" {
 		model, _, _ = strings.Cut(o.model, "=")
 		mode = "real"
+		if strings.Contains(o.model, ",") {
+			mode = "vision" // it has a projector
+		}
 	}
 	var chosen []suite
 	for _, s := range suites {

@@ -1,6 +1,6 @@
 // Runs named cases against one server and prints a line for each.
 //
-// usage: node main.js BASE_URL MODEL script|real|record
+// usage: node main.js BASE_URL MODEL script|real|vision|record
 //
 // Every case gets a client of its own. When recording, the case's name stands
 // in its base URL, where the recording proxy takes it from.
