@@ -4166,6 +4166,9 @@ type ResponseInputTextType string
 type ResponseInputTokensDetails struct {
 	// CachedTokens Tokens that an earlier request had already made the model read.
 	CachedTokens int `json:"cached_tokens"`
+
+	// CacheWriteTokens Is always 0; what is kept for later requests is not counted.
+	CacheWriteTokens int `json:"cache_write_tokens"`
 }
 
 // ResponseItemReference Points to a stored item.
