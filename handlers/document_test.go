@@ -1,7 +1,9 @@
 package handlers_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -119,11 +121,51 @@ var messageExamples = []string{
 		"output_config": {"effort": "low", "format": {"type": "json_schema", "schema": {"type": "object"}}}
 	}`, `{
 		"model": "m", "max_tokens": 8,
+		"messages": [
+			{"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "PICTURE"}}]},
+			{"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]},
+			{"role": "user", "content": [
+				{"type": "tool_result", "tool_use_id": "toolu_1", "content": [
+					{"type": "image", "source": {"type": "url", "url": "PICTURE"}}]}]}
+		]
+	}`, `{
+		"model": "m", "max_tokens": 8,
 		"messages": [{"role": "user", "content": "call"}],
 		"tools": [{"name": "f", "input_schema": {"type": "object"}}],
 		"tool_choice": {"type": "tool", "name": "f"}
 	}`,
 }
+
+// examplesOf lists the examples of an operation. The address of a picture in
+// them is one that can be had.
+func examplesOf(t *testing.T, id string) (bodies []string) {
+	t.Helper()
+	for _, text := range examples[id] {
+		if strings.Contains(text, "PICTURE") {
+			text = strings.ReplaceAll(text, "PICTURE", servePicture(t))
+		}
+		bodies = append(bodies, text)
+	}
+	return bodies
+}
+
+// servePicture serves a picture from this machine, and returns its address.
+func servePicture(t *testing.T) string {
+	t.Helper()
+	picture, err := base64.StdEncoding.DecodeString(pixel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		w.Write(picture)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/pixel.png"
+}
+
+// pictureHost is the host of such addresses.
+const pictureHost = "127.0.0.1"
 
 func documents(t *testing.T) []*openapi.Document {
 	t.Helper()
@@ -143,7 +185,7 @@ func documents(t *testing.T) []*openapi.Document {
 // header, in both profiles.
 func TestEveryField(t *testing.T) {
 	for _, profile := range []openapi.Profile{openapi.ProfileDefault, openapi.ProfileDocument} {
-		h := newHandler(t, handlers.Config{Profile: profile, Engine: &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}})
+		h := newHandler(t, handlers.Config{Profile: profile, AllowImageHosts: []string{pictureHost}, Engine: &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}})
 		for _, document := range documents(t) {
 			document, err := document.Narrow(profile)
 			if err != nil {
@@ -166,7 +208,7 @@ func TestEveryField(t *testing.T) {
 func casesOf(t *testing.T, o *openapi.Operation, profile openapi.Profile) []conformance.Case {
 	t.Helper()
 	var bodies [][]byte
-	for _, text := range examples[o.ID] {
+	for _, text := range examplesOf(t, o.ID) {
 		if _, v := o.Check([]byte(text)); v != nil && profile == openapi.ProfileDefault {
 			t.Fatalf("the example of %s: %v", o.ID, v)
 		}
