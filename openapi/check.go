@@ -213,7 +213,7 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 		return c.discriminated(s, i)
 	}
 	kinds := kindsOf(c.nodes[i].kind)
-	var worst, refused *Violation
+	var worst, refused, foreign *Violation
 	var fits *Use
 	for b := range s.Union {
 		branch := &s.Union[b]
@@ -236,17 +236,16 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 		if v == nil {
 			return c.violation(RuleUnion, "fits more than one of its forms")
 		}
-		if v.better(worst) {
+		if c.nodes[i].kind == '[' && v.atFirst(depth) {
+			foreign = cmp.Or(foreign, v)
+		} else if v.better(worst) {
 			worst = v
 		}
 	}
-	switch {
-	case fits != nil:
+	if fits != nil {
 		return nil
-	case refused != nil:
-		return refused
 	}
-	return worst
+	return cmp.Or(refused, worst, foreign)
 }
 
 // discriminated checks an object along the branch that its discriminator

@@ -97,6 +97,12 @@ func isIndex(token string) bool {
 	return err == nil
 }
 
+// atFirst reports whether the first item of an array at the given depth is of
+// a wrong type: then this was not the kind of array that a client meant.
+func (v *Violation) atFirst(depth int) bool {
+	return v.Rule == RuleType && len(v.Pointer) == depth+1 && v.Pointer[depth] == "0"
+}
+
 // better reports whether v tells a client more than w: the deeper place wins,
 // and on a tie any rule but type, since "must be a string" says little where
 // another branch knows that the list is too long.
