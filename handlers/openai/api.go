@@ -11,7 +11,9 @@
 //	errors.go     one rendering of every code
 //
 // and one file per operation. completion_request.go and so on are the same
-// for raw prompts.
+// for raw prompts, and response_request.go and so on for responses: there
+// response_items.go reads the conversation, response_object.go makes the reply
+// and response_errors.go names places.
 package openai
 
 import (

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/oapi-codegen/nullable"
@@ -165,8 +166,7 @@ var itemPrefix = map[engine.BlockKind]string{
 	engine.BlockToolCall:  "fc_",
 }
 
-// fromBlock makes an item of a block. One in progress has no content yet. The
-// unions hold nothing that cannot be encoded, so their errors say nothing.
+// fromBlock makes an item of a block. One in progress has no content yet.
 func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseItemStatus) wire.ResponseOutputItem {
 	var item wire.ResponseOutputItem
 	begun := status == wire.ResponseItemStatusInProgress
@@ -179,9 +179,9 @@ func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseIte
 		if !begun {
 			m.Content = append(m.Content, fromText(b.Text, b.Logprobs))
 		}
-		_ = item.FromResponseOutputMessage(m)
+		hold(&item, m)
 	case engine.BlockToolCall:
-		_ = item.FromResponseOutputFunctionCall(wire.ResponseOutputFunctionCall{
+		hold(&item, wire.ResponseOutputFunctionCall{
 			ID: id, Type: wire.ResponseOutputFunctionCallTypeFunctionCall, Status: status,
 			CallID: fromCallID(b.CallID), Name: b.Name, Arguments: b.Arguments,
 		})
@@ -196,9 +196,17 @@ func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseIte
 		default:
 			t.Content = append(t.Content, fromThought(b.Text))
 		}
-		_ = item.FromResponseOutputReasoning(t)
+		hold(&item, t)
 	}
 	return item
+}
+
+// hold puts a value into a union. The methods that are generated for this
+// decode the value once more, which sorts its members. It cannot fail: values
+// are strings, numbers and lists of them.
+func hold(union json.Unmarshaler, value any) {
+	b, _ := json.Marshal(value)
+	_ = union.UnmarshalJSON(b)
 }
 
 func fromText(text string, logprobs []engine.TokenLogprob) wire.ResponseOutputText {

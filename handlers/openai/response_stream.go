@@ -120,9 +120,9 @@ func (e *responseEncoder) isSummary() bool {
 func fromPart(b engine.Block) wire.ResponseContentPart {
 	var part wire.ResponseContentPart
 	if b.Kind == engine.BlockReasoning {
-		_ = part.FromResponseReasoningText(fromThought(b.Text))
+		hold(&part, fromThought(b.Text))
 	} else {
-		_ = part.FromResponseOutputText(fromText(b.Text, b.Logprobs))
+		hold(&part, fromText(b.Text, b.Logprobs))
 	}
 	return part
 }
