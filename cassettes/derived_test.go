@@ -3,6 +3,7 @@ package cassettes_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,20 +16,10 @@ import (
 // answered with 400 and the name of the place, and what has no effect must
 // have been named.
 func TestRecordingsFollowTheDocuments(t *testing.T) {
-	openAI, err := openapi.OpenAI()
-	if err != nil {
-		t.Fatal(err)
-	}
-	anthropic, err := openapi.Anthropic()
-	if err != nil {
-		t.Fatal(err)
-	}
+	openAI, anthropic := documents(t)
 	broken, ignoring := 0, 0
 	for _, c := range load(t) {
-		document := openAI
-		if strings.HasPrefix(c.Name, "anthropic/") {
-			document = anthropic
-		}
+		document := documentOf(c, openAI, anthropic)
 		for _, i := range c.Interactions {
 			checked, violation := operation(t, document, i).Check([]byte(i.Request.Body))
 			if violation != nil {
@@ -47,6 +38,53 @@ func TestRecordingsFollowTheDocuments(t *testing.T) {
 	if broken == 0 || ignoring == 0 {
 		t.Errorf("%d requests break a document, %d fields are ignored: neither may be 0, or nothing was checked", broken, ignoring)
 	}
+}
+
+// TestEveryOperationIsRecorded wants of each operation that is offered a
+// success and, where a request can be wrong, a failure.
+func TestEveryOperationIsRecorded(t *testing.T) {
+	openAI, anthropic := documents(t)
+	succeeded, failed := map[*openapi.Operation]bool{}, map[*openapi.Operation]bool{}
+	for _, c := range load(t) {
+		for _, i := range c.Interactions {
+			o := operation(t, documentOf(c, openAI, anthropic), i)
+			if i.Response.Code < 300 {
+				succeeded[o] = true
+			} else {
+				failed[o] = true
+			}
+		}
+	}
+	for _, o := range slices.Concat(openAI.Operations(), anthropic.Operations()) {
+		offered := o.Mark.Server != openapi.SupportRefused
+		if offered != succeeded[o] {
+			t.Errorf("%s %s is offered: %v, recorded with success: %v", o.Method, o.Path, offered, succeeded[o])
+		}
+		if fails := o.Body != nil || strings.Contains(o.Path, "{"); fails && !failed[o] {
+			t.Errorf("%s %s is not recorded with a failure", o.Method, o.Path)
+		}
+	}
+}
+
+func documents(t *testing.T) (openAI, anthropic *openapi.Document) {
+	t.Helper()
+	openAI, err := openapi.OpenAI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	anthropic, err = openapi.Anthropic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openAI, anthropic
+}
+
+// documentOf is the document of the style that a cassette is of.
+func documentOf(c cassettes.Cassette, openAI, anthropic *openapi.Document) *openapi.Document {
+	if strings.HasPrefix(c.Name, "anthropic/") {
+		return anthropic
+	}
+	return openAI
 }
 
 // operation finds what a recorded request asked for.

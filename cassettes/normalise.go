@@ -16,7 +16,8 @@ type Normaliser struct {
 }
 
 var (
-	id      = regexp.MustCompile(`\b(chatcmpl-|cmpl-|resp_|rs_|fc_|msg_|call_|toolu_|req_)[A-Za-z0-9]+`)
+	// Ids are long, unlike the key "call_id".
+	id      = regexp.MustCompile(`\b(chatcmpl-|cmpl-|resp_|rs_|fc_|msg_|call_|toolu_|req_)[A-Za-z0-9]{16,}`)
 	created = regexp.MustCompile(`("(?:created|created_at|completed_at)":\s*)-?\d+`)
 	moment  = regexp.MustCompile(`("created_at":\s*)"[^"]*"`)
 )

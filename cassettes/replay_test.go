@@ -25,11 +25,11 @@ import (
 )
 
 // fewest is how many cases must be recorded, whatever happens to the list.
-const fewest = 40
+const fewest = 120
 
 // clients is who must have been recorded, by style.
 var clients = map[string][]string{
-	"openai":    {"python", "node", "go", "vercel", "vercelcompatible", "langchain", "langchainjs", "litellm", "pydanticai", "instructor"},
+	"openai":    {"python", "node", "go", "vercel", "vercelcompatible", "langchain", "langchainjs", "litellm", "pydanticai", "instructor", "codex"},
 	"anthropic": {"python", "node", "go", "vercel", "langchain", "langchainjs", "litellm", "pydanticai", "instructor", "claudecode"},
 }
 

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"image/png"
 	"math"
 
 	"github.com/openai/openai-go/v3"
 )
 
-// Completions of a raw text, and embeddings.
+// Completions of a raw text, embeddings and images.
 var openaiTextCases = []openaiCase{
 	{"completions/plain", completionPlain},
 	{"completions/stream", completionStream},
@@ -16,6 +19,8 @@ var openaiTextCases = []openaiCase{
 	{"embeddings/plain", embeddingPlain},
 	{"embeddings/many", embeddingMany},
 	{"embeddings/bad-dimensions", embeddingBadDimensions},
+	{"images/plain", imagePlain},
+	{"images/unknown-model", imageUnknownModel},
 }
 
 func completionOf(model, prompt string) openai.CompletionNewParams {
@@ -100,4 +105,27 @@ func embeddingBadDimensions(ctx context.Context, client openai.Client, _ string,
 	params.Dimensions = openai.Int(9)
 	_, err := client.Embeddings.New(ctx, params)
 	equal(c, "param", openaiError(c, err, 400).Param, "dimensions")
+}
+
+func imageOf(model openai.ImageModel) openai.ImageGenerateParams {
+	return openai.ImageGenerateParams{Model: model, Prompt: "a green hill", Size: "256x128"}
+}
+
+func imagePlain(ctx context.Context, client openai.Client, _ string, c *check) {
+	reply, err := client.Images.Generate(ctx, imageOf("painter"))
+	if !c.fine(err) {
+		return
+	}
+	file, err := base64.StdEncoding.DecodeString(reply.Data[0].B64JSON)
+	c.fine(err)
+	info, err := png.DecodeConfig(bytes.NewReader(file))
+	if c.fine(err) {
+		equal(c, "width", info.Width, 256)
+		equal(c, "height", info.Height, 128)
+	}
+}
+
+func imageUnknownModel(ctx context.Context, client openai.Client, _ string, c *check) {
+	_, err := client.Images.Generate(ctx, imageOf("nosuch"))
+	equal(c, "code", openaiError(c, err, 404).Code, "model_not_found")
 }

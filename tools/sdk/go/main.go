@@ -1,6 +1,6 @@
 // Command go runs the vendors' Go SDKs against a diglot server.
 //
-//	go run ./go BASE_URL MODEL script|real|record
+//	go run ./go BASE_URL MODEL script|real|vision|record
 //
 // Every case gets clients of its own. When recording, the case's name stands
 // in their base URL, where the recording proxy takes it from. What the model
@@ -45,17 +45,22 @@ func (c *check) fine(err error) bool {
 
 func main() {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: go BASE_URL MODEL script|real|record")
+		fmt.Fprintln(os.Stderr, "usage: go BASE_URL MODEL script|real|vision|record")
 		os.Exit(2)
 	}
 	s := &suite{baseURL: strings.TrimSuffix(os.Args[1], "/"), model: os.Args[2], mode: os.Args[3]}
 	ctx := context.Background()
-	if s.mode == "real" {
+	switch s.mode {
+	case "real":
 		s.runOpenAI(ctx, openaiReal)
 		s.runAnthropic(ctx, anthropicReal)
-	} else {
+	case "vision":
+		s.runOpenAI(ctx, openaiVision)
+		s.runAnthropic(ctx, anthropicVision)
+	default:
 		s.runOpenAI(ctx, openaiCases)
 		s.runOpenAI(ctx, openaiTextCases)
+		s.runOpenAI(ctx, openaiResponseCases)
 		s.runAnthropic(ctx, anthropicCases)
 	}
 	fmt.Printf("%d passed, %d failed\n", s.passed, s.failed)

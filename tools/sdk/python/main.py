@@ -4,7 +4,10 @@ import anthropic_messages
 import openai_chat
 import openai_completions
 import openai_embeddings
+import openai_images
+import openai_responses
 import real
+import vision
 from harness import main
 
 
@@ -13,7 +16,11 @@ def run(harness):
         harness.run("openai", real.OPENAI)
         harness.run("anthropic", real.ANTHROPIC)
         return
-    for part in (openai_chat, openai_completions, openai_embeddings):
+    if harness.mode == "vision":
+        harness.run("openai", vision.OPENAI)
+        harness.run("anthropic", vision.ANTHROPIC)
+        return
+    for part in (openai_chat, openai_completions, openai_embeddings, openai_images, openai_responses):
         harness.run("openai", part.CASES)
     harness.run("anthropic", anthropic_messages.CASES)
 

@@ -12,12 +12,22 @@ func TestMask(t *testing.T) {
 		{"escapes stay", `["a\nb\tc \"d\" \u00fcber e"]`, `["x\nx\tx \"x\" \u00fcxxx x"]`},
 		{"JSON in a string stays", `["{\"a\": \"b c d\", \"e\": 1}"]`, `["{\"a\": \"b c d\", \"e\": 1}"]`},
 		{"ids go", `["{\"id\":\"01a220a6-cf83-7f21-9832-c470984600d9\"}",1795844132796]`, `["{\"id\":\"00000000-0000-0000-0000-000000000000\"}",0000000000000]`},
+		{"ids with a prefix go", `"msg_01a220a6-cf83-7f21-9832-c470984600d9"`, `"msg_00000000-0000-0000-0000-000000000000"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := m.body(tt.in); got != tt.want {
+			if got := m.request(tt.in); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+	said := `event: a
+data: {"text":"Only the model says all this","tools":["You are a robot of 2026, dear"]}
+`
+	want := `event: a
+data: {"text":"Only the model says all this","tools":["xxx xxx x xxxxx xx 0000, xxxx"]}
+`
+	if got := m.reply(said); got != want {
+		t.Errorf("a reply that says a sentence again becomes %s, want %s", got, want)
 	}
 	if got := agent("codex_exec/0.1 (Debian 12; x86_64) unknown"); got != "codex_exec/0.1" {
 		t.Errorf("the program is %q", got)

@@ -37,7 +37,6 @@ type Proxy struct {
 	target *url.URL
 	folder string
 	wordy  []string // clients whose requests are masked
-	mask   mask
 
 	mu        sync.Mutex
 	recorders map[string]*recorder.Recorder // by cassette
@@ -46,8 +45,7 @@ type Proxy struct {
 // New makes a proxy in front of target that writes below folder. What the
 // clients in wordy say is masked, as far as the script does not wait for it.
 func New(target *url.URL, folder string, wordy []string) *Proxy {
-	return &Proxy{target: target, folder: folder, wordy: wordy, mask: newMask(cassettes.Script()),
-		recorders: map[string]*recorder.Recorder{}}
+	return &Proxy{target: target, folder: folder, wordy: wordy, recorders: map[string]*recorder.Recorder{}}
 }
 
 // Close writes the cassettes.
@@ -127,11 +125,12 @@ func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
 		return nil, err
 	}
 	var ids cassettes.Normaliser
+	words := newMask(cassettes.Script())
 	wordy := slices.Contains(p.wordy, name[strings.LastIndexByte(name, '-')+1:])
 	rec.AddHook(func(i *cassette.Interaction) error {
 		scrub(i, &ids)
 		if wordy {
-			i.Request.Body = p.mask.body(i.Request.Body)
+			i.Request.Body, i.Response.Body = words.request(i.Request.Body), words.reply(i.Response.Body)
 			i.Request.Headers.Set("User-Agent", agent(i.Request.Headers.Get("User-Agent")))
 		}
 		return nil

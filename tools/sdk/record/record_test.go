@@ -33,7 +33,7 @@ func TestProxy(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		asked = append(asked, r.URL.EscapedPath()+" "+string(body))
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"id":"call_Z9","created":5}`)
+		io.WriteString(w, `{"id":"call_Z9Z9Z9Z9Z9Z9Z9Z9","created":5}`)
 	}))
 	defer server.Close()
 	target, err := url.Parse(server.URL)
@@ -44,7 +44,7 @@ func TestProxy(t *testing.T) {
 	proxy := New(target, folder, nil)
 	front := httptest.NewServer(proxy)
 	defer front.Close()
-	for _, body := range []string{`{"n":1}`, `{"call":"call_Z9"}`} {
+	for _, body := range []string{`{"n":1}`, `{"call":"call_Z9Z9Z9Z9Z9Z9Z9Z9"}`} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL+"/record/openai/chat/case-go/v1/a%2Fb", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text, _ := io.ReadAll(reply.Body); string(text) != `{"id":"call_Z9","created":5}` {
+		if text, _ := io.ReadAll(reply.Body); string(text) != `{"id":"call_Z9Z9Z9Z9Z9Z9Z9Z9","created":5}` {
 			t.Errorf("the client got %s", text)
 		}
 		reply.Body.Close()
@@ -62,7 +62,7 @@ func TestProxy(t *testing.T) {
 	if err := proxy.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(asked, "\n"); got != `/v1/a%2Fb {"n":1}`+"\n"+`/v1/a%2Fb {"call":"call_Z9"}` {
+	if got := strings.Join(asked, "\n"); got != `/v1/a%2Fb {"n":1}`+"\n"+`/v1/a%2Fb {"call":"call_Z9Z9Z9Z9Z9Z9Z9Z9"}` {
 		t.Errorf("the server was asked %s", got)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "openai", "chat", "case-go.yaml"))
@@ -74,7 +74,7 @@ func TestProxy(t *testing.T) {
 			t.Errorf("the cassette lacks %s:\n%s", want, text)
 		}
 	}
-	for _, private := range []string{"secret", "call_Z9", "127.0.0.1"} {
+	for _, private := range []string{"secret", "call_Z9Z9Z9Z9Z9Z9Z9Z9", "127.0.0.1"} {
 		if strings.Contains(string(text), private) {
 			t.Errorf("the cassette has %s:\n%s", private, text)
 		}

@@ -5,13 +5,15 @@ import assert from 'node:assert/strict';
 import { ChatAnthropic } from '@langchain/anthropic';
 import { HumanMessage, ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { ChatOpenAI } from '@langchain/openai';
+import { ChatOpenAI, OpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { z } from 'zod';
 import { collect, rejected } from './harness.js';
 
 const apiKey = 'none';
 
 const chat = (address) => (model) => new ChatOpenAI({ model, apiKey, configuration: { baseURL: `${address}/v1` } });
+const responses = (address) => (model) => new ChatOpenAI({
+  model, apiKey, useResponsesApi: true, configuration: { baseURL: `${address}/v1` } });
 const messages = (address) => (model) => new ChatAnthropic({ model, apiKey, anthropicApiUrl: address });
 
 const weather = tool(({ city }) => `18 degrees in ${city}`, {
@@ -85,8 +87,33 @@ const cases = (operation, askForObject) => ({
   },
 });
 
+const completions = {
+  async 'completions/plain'({ configuration }) {
+    const model = new OpenAI({ model: 'scripted', apiKey, configuration });
+    assert.equal(await model.invoke('Once upon a time'), ' there was a server.');
+  },
+
+  async 'completions/stream'({ configuration }) {
+    const model = new OpenAI({ model: 'scripted', apiKey, configuration });
+    assert.equal((await collect(await model.stream('Once upon a time'))).join(''), ' there was a server.');
+  },
+};
+
+const embeddings = {
+  async 'embeddings/many'({ configuration }) {
+    const model = new OpenAIEmbeddings({ model: 'embedder', apiKey, configuration });
+    const vectors = await model.embedDocuments(['one text', 'another text']);
+    assert.deepEqual(vectors.map((v) => v.length), [8, 8]);
+    assert.notDeepEqual(vectors[0], vectors[1]);
+    assert.ok(Math.abs(Math.hypot(...vectors[0]) - 1) < 1e-4, `the length is ${Math.hypot(...vectors[0])}`);
+  },
+};
+
 export async function run(harness) {
   const make = (provider) => (address, model) => ({ model: provider(address)(model), named: provider(address) });
   await harness.run('langchainjs', 'openai', make(chat), cases('chat', 'The weather as JSON'));
+  await harness.run('langchainjs', 'openai', make(responses), cases('responses', 'The weather as JSON'));
+  const at = (address) => ({ configuration: { baseURL: `${address}/v1` } });
+  await harness.run('langchainjs', 'openai', at, { ...completions, ...embeddings });
   await harness.run('langchainjs', 'anthropic', make(messages), cases('messages', 'The weather, through the tool Weather'));
 }

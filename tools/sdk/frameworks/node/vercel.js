@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
+import { embedMany, generateImage, generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 import { collect, rejected } from './harness.js';
 
@@ -18,6 +18,7 @@ const apiKey = 'none';
 
 const providers = {
   chat: (address) => createOpenAI({ baseURL: `${address}/v1`, apiKey }).chat,
+  responses: (address) => createOpenAI({ baseURL: `${address}/v1`, apiKey }).responses,
   compatible: (address) => createOpenAICompatible({ name: 'diglot', baseURL: `${address}/v1`, apiKey }),
   messages: (address) => createAnthropic({ baseURL: `${address}/v1`, apiKey }),
 };
@@ -96,9 +97,49 @@ const cases = (operation, askForObject) => ({
   },
 });
 
+const completions = {
+  async 'completions/plain'({ provider }) {
+    const reply = await generateText({ model: provider.completion('scripted'), prompt: 'Once upon a time' });
+    assert.equal(reply.text, ' there was a server.');
+    assert.equal(reply.finishReason, 'stop');
+  },
+
+  async 'completions/stream'({ provider }) {
+    const reply = streamText({ model: provider.completion('scripted'), prompt: 'Once upon a time' });
+    assert.equal((await collect(reply.textStream)).join(''), ' there was a server.');
+    assert.equal(await reply.finishReason, 'stop');
+  },
+};
+
+const embeddings = {
+  async 'embeddings/many'({ provider }) {
+    const reply = await embedMany({ model: provider.embedding('embedder'), values: ['one text', 'another text'] });
+    assert.deepEqual(reply.embeddings.map((e) => e.length), [8, 8]);
+    assert.notDeepEqual(reply.embeddings[0], reply.embeddings[1]);
+    assert.ok(reply.usage.tokens > 0);
+  },
+};
+
+const images = {
+  async 'images/plain'({ provider }) {
+    const reply = await generateImage({ model: provider.image('painter'), prompt: 'a green hill', size: '256x128', n: 2 });
+    assert.equal(reply.images.length, 2);
+    for (const image of reply.images) assert.deepEqual(sizeOf(image.uint8Array), [256, 128]);
+  },
+};
+
+// Width and height, as a PNG's first chunk has them.
+function sizeOf(png) {
+  const view = new DataView(png.buffer, png.byteOffset);
+  return [view.getUint32(16), view.getUint32(20)];
+}
+
 export async function run(harness) {
   const make = (provider) => (address, model) => ({ model: provider(address)(model), named: provider(address) });
   await harness.run('vercel', 'openai', make(providers.chat), cases('chat', 'The weather as JSON'));
+  await harness.run('vercel', 'openai', make(providers.responses), cases('responses', 'The weather as JSON'));
+  const whole = (address) => ({ provider: createOpenAI({ baseURL: `${address}/v1`, apiKey }) });
+  await harness.run('vercel', 'openai', whole, { ...completions, ...embeddings, ...images });
   await harness.run('vercelcompatible', 'openai', make(providers.compatible), cases('chat', 'The weather as JSON'));
   await harness.run('vercel', 'anthropic', make(providers.messages), cases('messages', 'The weather, through the tool json'));
 }

@@ -79,6 +79,9 @@ def run(harness):
         ("chat/json-mode", by_mode(instructor.Mode.JSON, "The weather as JSON")),
         ("chat/unknown-model", unknown_model(instructor.Mode.TOOLS)),
     ])
+    harness.run("openai", chat, [
+        ("responses/parse-by-tool", by_mode(instructor.Mode.RESPONSES_TOOLS, PARIS)),
+    ])
     harness.run("anthropic", messages, [
         ("messages/parse-by-tool", by_mode(instructor.Mode.ANTHROPIC_TOOLS, PARIS)),
         ("messages/parse-by-tool-stream", stream(instructor.Mode.ANTHROPIC_TOOLS)),

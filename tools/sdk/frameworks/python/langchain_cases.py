@@ -10,7 +10,7 @@ import openai
 from langchain_anthropic import ChatAnthropic
 from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import tool
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAI, OpenAIEmbeddings
 from pydantic import BaseModel
 
 from harness import equal, holds, raised
@@ -41,6 +41,11 @@ class Style:
 
 def chat(address, model):
     return Style(lambda a, name: ChatOpenAI(model=name, base_url=a + "/v1", api_key="none"),
+                 address, model, openai.NotFoundError, "The weather as JSON")
+
+
+def responses(address, model):
+    return Style(lambda a, name: ChatOpenAI(model=name, base_url=a + "/v1", api_key="none", use_responses_api=True),
                  address, model, openai.NotFoundError, "The weather as JSON")
 
 
@@ -111,6 +116,24 @@ def unknown_model(style):
     holds("nosuch" in error.message, f"the message does not name the model: {error.message}")
 
 
+def complete(address):
+    model = OpenAI(model="scripted", base_url=address + "/v1", api_key="none")
+    equal(model.invoke("Once upon a time"), " there was a server.", "text")
+
+
+def complete_stream(address):
+    model = OpenAI(model="scripted", base_url=address + "/v1", api_key="none")
+    equal("".join(model.stream("Once upon a time")), " there was a server.", "text")
+
+
+def embed(address):
+    # It would fetch a tokenizer to cut long texts itself.
+    model = OpenAIEmbeddings(model="embedder", base_url=address + "/v1", api_key="none", check_embedding_ctx_length=False)
+    vectors = model.embed_documents(["one text", "another text"])
+    equal([len(v) for v in vectors], [8, 8], "lengths")
+    holds(vectors[0] != vectors[1], "two texts have one embedding")
+
+
 def generating(operation):
     return [
         (f"{operation}/plain", plain),
@@ -124,4 +147,10 @@ def generating(operation):
 
 def run(harness):
     harness.run("openai", chat, generating("chat") + [("chat/parse-by-tool", parse_by_tool), ("chat/json-mode", json_mode)])
+    harness.run("openai", responses, generating("responses") + [("responses/parse-by-tool", parse_by_tool)])
+    harness.run("openai", lambda address, model: address, [
+        ("completions/plain", complete),
+        ("completions/stream", complete_stream),
+        ("embeddings/many", embed),
+    ])
     harness.run("anthropic", messages, generating("messages") + [("messages/parse-by-format", parse_by_format)])

@@ -2,6 +2,7 @@
 the framework made of it.
 """
 
+import base64
 import json
 import os
 
@@ -114,6 +115,40 @@ def crash(provider):
     raised(litellm.BadGatewayError, lambda: provider.complete("Please break down"))
 
 
+def respond(provider):
+    reply = litellm.responses(
+        model=f"openai/{provider.model}", input="Hello", api_base=provider.base, api_key="none")
+    equal(reply.output[0].content[0].text, "Hello there!", "text")
+    equal(reply.usage.output_tokens, 4, "output_tokens")
+
+
+def complete(provider):
+    reply = litellm.text_completion(
+        model=f"text-completion-openai/{provider.model}", prompt="Once upon a time", api_base=provider.base, api_key="none")
+    equal(reply.choices[0].text, " there was a server.", "text")
+
+
+def complete_stream(provider):
+    chunks = litellm.text_completion(
+        model=f"text-completion-openai/{provider.model}", prompt="Once upon a time", api_base=provider.base,
+        api_key="none", stream=True)
+    equal("".join(c.choices[0].text or "" for c in chunks), " there was a server.", "text")
+
+
+def embed(provider):
+    reply = litellm.embedding(
+        model="openai/embedder", input=["one text", "another text"], api_base=provider.base, api_key="none")
+    equal([len(d["embedding"]) for d in reply.data], [8, 8], "lengths")
+    holds(reply.usage.prompt_tokens > 0, "no tokens are counted")
+
+
+def draw(provider):
+    reply = litellm.image_generation(
+        model="openai/painter", prompt="a green hill", size="256x128", n=2, api_base=provider.base,
+        api_key="none")
+    equal([base64.b64decode(d.b64_json)[:8] for d in reply.data], [b"\x89PNG\r\n\x1a\n"] * 2, "first bytes")
+
+
 def generating(operation):
     return [
         (f"{operation}/plain", plain),
@@ -130,4 +165,11 @@ def generating(operation):
 
 def run(harness):
     harness.run("openai", chat, generating("chat"))
+    harness.run("openai", chat, [
+        ("responses/plain", respond),
+        ("completions/plain", complete),
+        ("completions/stream", complete_stream),
+        ("embeddings/many", embed),
+        ("images/plain", draw),
+    ])
     harness.run("anthropic", messages, generating("messages"))

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput
 from pydantic_ai.exceptions import ModelHTTPError
 from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
@@ -33,6 +33,11 @@ class Models:
 
 def chat(address, model):
     return Models(lambda name: OpenAIChatModel(
+        name, provider=OpenAIProvider(base_url=address + "/v1", api_key="none")), model)
+
+
+def responses(address, model):
+    return Models(lambda name: OpenAIResponsesModel(
         name, provider=OpenAIProvider(base_url=address + "/v1", api_key="none")), model)
 
 
@@ -94,4 +99,5 @@ def generating(operation):
 
 def run(harness):
     harness.run("openai", chat, generating("chat") + [("chat/parse", parse)])
+    harness.run("openai", responses, generating("responses") + [("responses/parse", parse)])
     harness.run("anthropic", messages, generating("messages"))
