@@ -236,10 +236,12 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 		if v == nil {
 			return c.violation(RuleUnion, "fits more than one of its forms")
 		}
-		if c.nodes[i].kind == '[' && v.atFirst(depth) {
-			foreign = cmp.Or(foreign, v)
-		} else if v.better(worst) {
-			worst = v
+		target := &worst
+		if branch.effect == SupportRefused || c.nodes[i].kind == '[' && v.atFirst(depth) {
+			target = &foreign
+		}
+		if v.better(*target) {
+			*target = v
 		}
 	}
 	if fits != nil {
