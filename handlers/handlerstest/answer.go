@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/sse"
@@ -58,16 +59,25 @@ type Ask struct {
 	Stop    []string // only where [Generation.Stops]
 	Choices int      // how many answers, where [Generation.Choices]
 	Stream  bool
+	More    map[string]any // members of the body that not all operations have
+}
+
+// body adds what is asked beside the text to the members of an operation.
+func (a Ask) body(members map[string]any) []byte {
+	members["model"], members["stream"] = "m", a.Stream
+	maps.Copy(members, a.More)
+	return encode(members)
 }
 
 // Generation is an operation that generates an answer, and how its clients
 // read that. A property of all answers is tested over [Generations].
 type Generation struct {
 	Name, Path string
-	Stops      bool // it has stop strings
-	NamesStop  bool // and the reply says which one it was
-	Choices    bool // a reply may hold several answers
-	Structure  bool // it has blocks other than text
+	Stops      bool   // it has stop strings
+	NamesStop  bool   // and the reply says which one it was
+	Choices    bool   // a reply may hold several answers
+	Structure  bool   // it has blocks other than text
+	Limit      string // name of the most tokens to generate
 	Body       func(Ask) []byte
 	Whole      func(body []byte) ([]Answer, error)
 	Fold       func(stream []byte) ([]Answer, error)
@@ -76,10 +86,26 @@ type Generation struct {
 // Generations are all of them.
 func Generations() []Generation {
 	return []Generation{
-		{Name: "chat", Path: "/v1/chat/completions", Stops: true, Choices: true, Structure: true, Body: chatAsk, Whole: wholeChat, Fold: foldChat},
-		{Name: "completions", Path: "/v1/completions", Stops: true, Choices: true, Body: completionAsk, Whole: wholeCompletion, Fold: foldCompletion},
-		{Name: "responses", Path: "/v1/responses", Structure: true, Body: responseAsk, Whole: wholeResponse, Fold: foldResponse},
-		{Name: "messages", Path: "/v1/messages", Stops: true, NamesStop: true, Structure: true, Body: messageAsk, Whole: wholeMessage, Fold: foldMessage},
+		{
+			Name: "chat", Path: "/v1/chat/completions", Limit: "max_completion_tokens",
+			Stops: true, Choices: true, Structure: true,
+			Body: chatAsk, Whole: wholeChat, Fold: foldChat,
+		},
+		{
+			Name: "completions", Path: "/v1/completions", Limit: "max_tokens",
+			Stops: true, Choices: true,
+			Body: completionAsk, Whole: wholeCompletion, Fold: foldCompletion,
+		},
+		{
+			Name: "responses", Path: "/v1/responses", Limit: "max_output_tokens",
+			Structure: true,
+			Body:      responseAsk, Whole: wholeResponse, Fold: foldResponse,
+		},
+		{
+			Name: "messages", Path: "/v1/messages", Limit: "max_tokens",
+			Stops: true, NamesStop: true, Structure: true,
+			Body: messageAsk, Whole: wholeMessage, Fold: foldMessage,
+		},
 	}
 }
 

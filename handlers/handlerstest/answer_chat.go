@@ -8,9 +8,8 @@ import (
 )
 
 func chatAsk(a Ask) []byte {
-	return encode(map[string]any{
-		"model": "m", "messages": []any{map[string]any{"role": "user", "content": a.Text}},
-		"stop": a.Stop, "n": max(a.Choices, 1), "stream": a.Stream,
+	return a.body(map[string]any{
+		"messages": []any{map[string]any{"role": "user", "content": a.Text}}, "stop": a.Stop, "n": max(a.Choices, 1),
 	})
 }
 

@@ -8,9 +8,7 @@ import (
 )
 
 func completionAsk(a Ask) []byte {
-	return encode(map[string]any{
-		"model": "m", "prompt": a.Text, "stop": a.Stop, "n": max(a.Choices, 1), "stream": a.Stream, "max_tokens": 1000,
-	})
+	return a.body(map[string]any{"prompt": a.Text, "stop": a.Stop, "n": max(a.Choices, 1), "max_tokens": 1000})
 }
 
 // completionReply is a reply or a chunk.

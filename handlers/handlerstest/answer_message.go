@@ -10,9 +10,8 @@ import (
 )
 
 func messageAsk(a Ask) []byte {
-	return encode(map[string]any{
-		"model": "m", "max_tokens": 1000, "messages": []any{map[string]any{"role": "user", "content": a.Text}},
-		"stop_sequences": a.Stop, "stream": a.Stream,
+	return a.body(map[string]any{
+		"messages": []any{map[string]any{"role": "user", "content": a.Text}}, "stop_sequences": a.Stop, "max_tokens": 1000,
 	})
 }
 

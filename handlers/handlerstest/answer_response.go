@@ -9,7 +9,7 @@ import (
 )
 
 func responseAsk(a Ask) []byte {
-	return encode(map[string]any{"model": "m", "input": a.Text, "stream": a.Stream})
+	return a.body(map[string]any{"input": a.Text})
 }
 
 type responsePart struct {
