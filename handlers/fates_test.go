@@ -1,0 +1,141 @@
+package handlers_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/handlers"
+)
+
+// fate is what becomes of something that a client may send.
+type fate struct {
+	name, members string
+	place         string // at which it is refused; empty: it is taken
+	message       string // a part of the refusal
+	ignored       string // what of it has no effect
+}
+
+func checkFates(t *testing.T, path, base string, fates []fate) {
+	t.Helper()
+	h := newHandler(t, handlers.Config{Engine: openStorm(t), AllowImageHosts: []string{pictureHost}})
+	for _, f := range fates {
+		t.Run(f.name, func(t *testing.T) {
+			w := post(t, h, path, []byte(`{"model":"m",`+base+f.members+"}"))
+			if f.place == "" {
+				if got := w.Header().Get("Diglot-Ignored"); w.Code != 200 || got != f.ignored {
+					t.Errorf("status %d, ignored %q; want 200, %q\n%s", w.Code, got, f.ignored, w.Body)
+				}
+				return
+			}
+			e, style := errorOf(t, w.Body)
+			place := text(e.Param)
+			if style == "anthropic" {
+				place, _, _ = strings.Cut(e.Message, ": ")
+			}
+			if w.Code != 400 || place != f.place || !strings.Contains(e.Message, f.message) {
+				t.Errorf("status %d at %q: %q; want 400 at %q, %q", w.Code, place, e.Message, f.place, f.message)
+			}
+		})
+	}
+}
+
+// TestMessageBlocks holds what becomes of every kind of block, of tool and of
+// setting that clients of the Anthropic style send.
+func TestMessageBlocks(t *testing.T) {
+	user := func(blocks string) string {
+		return `"messages":[{"role":"user","content":[{"type":"text","text":"u"},` + blocks + `]}]`
+	}
+	const called = `"messages":[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"f","input":{}}]},`
+	result := func(members string) string {
+		return called + `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1"` + members + `}]}]`
+	}
+	assistant := func(blocks string) string {
+		return `"messages":[{"role":"user","content":"u"},{"role":"assistant","content":[` + blocks + `]},{"role":"user","content":"v"}]`
+	}
+	tool := func(members string) string {
+		return user(`{"type":"text","text":"v"}`) + `,"tools":[{` + members + `}]`
+	}
+	picture := `"source":{"type":"base64","media_type":"image/png","data":"` + pixel + `"}`
+	const block = "messages.0.content.1"
+	fates := []fate{
+		{name: "text", members: user(`{"type":"text","text":""}`)},
+		{name: "text with a mark for the cache", members: user(`{"type":"text","text":"v","cache_control":{"type":"ephemeral"}}`), ignored: "messages[].content[].cache_control"},
+		{name: "text with citations", members: user(`{"type":"text","text":"v","citations":[{"type":"char_location"}]}`), ignored: "messages[].content[].citations"},
+		{name: "image", members: user(`{"type":"image",` + picture + `}`)},
+		{name: "image with a mark for the cache", members: user(`{"type":"image",` + picture + `,"cache_control":{"type":"ephemeral","ttl":"1h"}}`), ignored: "messages[].content[].cache_control"},
+		{name: "image by URL", members: user(`{"type":"image","source":{"type":"url","url":"` + servePicture(t) + `"}}`)},
+		{name: "image among files", members: user(`{"type":"image","source":{"type":"file","file_id":"x"}}`), place: block + ".source", message: "files are not kept"},
+		{name: "image of a kind that is none", members: user(`{"type":"image","source":{"type":"base64","media_type":"image/svg+xml","data":"AAAA"}}`), place: block + ".source.media_type"},
+		{name: "result of text", members: result(`,"content":"r"`)},
+		{name: "result of blocks", members: result(`,"content":[{"type":"text","text":"r"},{"type":"image",` + picture + `}]`)},
+		{name: "result of nothing", members: result(``)},
+		{name: "failure", members: result(`,"content":"r","is_error":true`)},
+		{name: "result of a document", members: result(`,"content":[{"type":"document","source":{}}]`), place: "messages.2.content.0.content.0", message: "type document"},
+		{name: "result of a search", members: result(`,"content":[{"type":"search_result","source":"s","title":"t","content":[]}]`), place: "messages.2.content.0.content.0", message: "type search_result"},
+		{name: "result of a tool search", members: result(`,"content":[{"type":"tool_reference","tool_name":"f"}]`), place: "messages.2.content.0.content.0", message: "type tool_reference"},
+		{name: "thinking", members: assistant(`{"type":"thinking","thinking":"t","signature":""},{"type":"text","text":"a"}`)},
+		{name: "thinking without a signature", members: assistant(`{"type":"thinking","thinking":"t"},{"type":"text","text":"a"}`)},
+		{name: "redacted thinking", members: assistant(`{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}`), ignored: "messages[].content[type=redacted_thinking]"},
+		{name: "document", members: user(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}`), place: block, message: "send the text of the document"},
+		{name: "search result", members: user(`{"type":"search_result","source":"s","title":"t","content":[]}`), place: block, message: "send what was found as text"},
+		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type"},
+		{name: "block without a type", members: user(`{"text":"v"}`), place: block + ".type"},
+
+		{name: "tool", members: tool(`"name":"f","input_schema":{"type":"object"}`)},
+		{name: "tool by its type", members: tool(`"name":"f","type":"custom","input_schema":{"type":"object"},"strict":true`)},
+		{name: "tool of the service", members: tool(`"name":"web_search","type":"web_search_20250305"`), place: "tools.0.type", message: "Only tools that the client defines and runs"},
+		{name: "what else a tool may have", members: tool(`"name":"f","input_schema":{"type":"object"},"eager_input_streaming":true,"defer_loading":true,"input_examples":[{}],"cache_control":{"type":"ephemeral"}`),
+			ignored: "tools[].cache_control, tools[].defer_loading, tools[].eager_input_streaming, tools[].input_examples"},
+
+		{name: "a system message in between", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"user","content":"v"}]`},
+		{name: "thinking: enabled", members: user(`{"type":"text","text":""}`) + `,"thinking":{"type":"enabled","budget_tokens":1024}`, ignored: "thinking.budget_tokens"},
+		{name: "thinking: adaptive", members: user(`{"type":"text","text":""}`) + `,"thinking":{"type":"adaptive","display":"omitted"}`, ignored: "thinking.display"},
+		{name: "what has nothing to do", members: user(`{"type":"text","text":""}`) + `,"metadata":{"user_id":"u"},"service_tier":"auto","speed":"fast","container":"c","context_management":{},"inference_geo":"us"`,
+			ignored: "container, context_management, inference_geo, metadata, service_tier, speed"},
+		{name: "a thread", members: user(`{"type":"text","text":""}`) + `,"thread":{"type":"create"}`, place: "thread"},
+	}
+	for _, kind := range []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
+		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload"} {
+		fates = append(fates, fate{name: kind, members: assistant(fmt.Sprintf(`{"type":%q}`, kind)), place: "messages.1.content.0", message: "tools that a server runs"})
+	}
+	checkFates(t, "/v1/messages", `"max_tokens":8,`, fates)
+}
+
+// TestChatMembers holds what becomes of what clients of the OpenAI style send
+// beside the usual.
+func TestChatMembers(t *testing.T) {
+	const user = `"messages":[{"role":"user","content":"u"}],`
+	const function = `{"type":"function","function":{"name":"f"}}`
+	part := func(part string) string { return `"messages":[{"role":"user","content":[` + part + `]}]` }
+	assistant := func(members string) string {
+		return `"messages":[{"role":"user","content":"u"},{"role":"assistant",` + members + `},{"role":"user","content":"v"}]`
+	}
+	checkFates(t, "/v1/chat/completions", "", []fate{
+		{name: "developer", members: `"messages":[{"role":"developer","content":"d"},{"role":"user","content":"u"}]`},
+		{name: "both limits", members: user + `"max_tokens":1,"max_completion_tokens":2`},
+		{name: "effort", members: user + `"reasoning_effort":"high"`},
+		{name: "length", members: user + `"verbosity":"low"`, ignored: "verbosity"},
+		{name: "a prediction", members: user + `"prediction":{"type":"content","content":"x"}`, ignored: "prediction"},
+		{name: "what has nothing to do", members: user + `"service_tier":"flex","store":true,"metadata":{"a":"b"},"user":"u","safety_identifier":"s","prompt_cache_key":"k"`,
+			ignored: "metadata, prompt_cache_key, safety_identifier, service_tier, store, user"},
+		{name: "text as modality", members: user + `"modalities":["text"]`},
+		{name: "speech as modality", members: user + `"modalities":["text","audio"]`, place: "modalities[1]", message: "text only"},
+		{name: "a voice", members: user + `"audio":{"voice":"v","format":"wav"}`, place: "audio", message: "text only"},
+		{name: "no voice", members: user + `"audio":null`},
+		{name: "sound", members: part(`{"type":"input_audio","input_audio":{"data":"","format":"wav"}}`), place: "messages[0].content[0]", message: "input_audio"},
+		{name: "a file", members: part(`{"type":"file","file":{"file_id":"x"}}`), place: "messages[0].content[0]", message: "type file"},
+		{name: "an image", members: part(`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + pixel + `","detail":"high"}}`), ignored: "messages[].content[].image_url.detail"},
+		{name: "earlier sound", members: assistant(`"audio":{"id":"x"}`), place: "messages[1].audio", message: "no earlier audio"},
+		{name: "a refusal", members: assistant(`"content":null,"refusal":"no"`)},
+		{name: "a refusal as a part", members: assistant(`"content":[{"type":"refusal","refusal":"no"}]`)},
+		{name: "allowed tools", members: user + `"tools":[` + function + `],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[` + function + `]}}`},
+		{name: "an allowed tool that is not there", members: user + `"tools":[` + function + `],"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"g"}}]}}`,
+			place: "tool_choice", message: "'g'"},
+		{name: "a custom tool", members: user + `"tools":[{"type":"custom","custom":{"name":"c"}}]`, place: "tools[0]", message: "Custom tools are not offered"},
+		{name: "the choice of one", members: user + `"tools":[` + function + `],"tool_choice":{"type":"custom","custom":{"name":"c"}}`, place: "tool_choice", message: "Custom tools are not offered"},
+		{name: "an earlier call of one", members: assistant(`"tool_calls":[{"id":"1","type":"custom","custom":{"name":"c","input":"i"}}]`), place: "messages[1].tool_calls[0]", message: "Custom tools are not offered"},
+		{name: "a search", members: user + `"web_search_options":{}`, place: "web_search_options", message: "no web search"},
+		{name: "an unknown member", members: user + `"logit_biases":{}`, ignored: "logit_biases"},
+	})
+}
