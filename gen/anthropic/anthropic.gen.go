@@ -195,12 +195,10 @@ func (e Effort) Valid() bool {
 const (
 	ErrorTypeAPIError            ErrorType = "api_error"
 	ErrorTypeAuthenticationError ErrorType = "authentication_error"
-	ErrorTypeBillingError        ErrorType = "billing_error"
 	ErrorTypeInvalidRequestError ErrorType = "invalid_request_error"
 	ErrorTypeNotFoundError       ErrorType = "not_found_error"
 	ErrorTypeOverloadedError     ErrorType = "overloaded_error"
 	ErrorTypePermissionError     ErrorType = "permission_error"
-	ErrorTypeRateLimitError      ErrorType = "rate_limit_error"
 	ErrorTypeRequestTooLarge     ErrorType = "request_too_large"
 	ErrorTypeTimeoutError        ErrorType = "timeout_error"
 )
@@ -212,8 +210,6 @@ func (e ErrorType) Valid() bool {
 		return true
 	case ErrorTypeAuthenticationError:
 		return true
-	case ErrorTypeBillingError:
-		return true
 	case ErrorTypeInvalidRequestError:
 		return true
 	case ErrorTypeNotFoundError:
@@ -221,8 +217,6 @@ func (e ErrorType) Valid() bool {
 	case ErrorTypeOverloadedError:
 		return true
 	case ErrorTypePermissionError:
-		return true
-	case ErrorTypeRateLimitError:
 		return true
 	case ErrorTypeRequestTooLarge:
 		return true
