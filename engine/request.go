@@ -27,7 +27,7 @@ type Request struct {
 type Prompt struct {
 	Text   string
 	Suffix string // not empty: the answer is what stands between Text and this
-	Echo   bool    // the answer begins with Text
+	Echo   bool   // the answer begins with Text
 }
 
 // Role says who speaks. System and developer turns may stand anywhere.

@@ -116,6 +116,7 @@ type Job struct {
 	Images     []*Image        // in the prompt, in order
 	Request    *engine.Request // as in Prompt
 	Choice     int             // which of the request's choices this is
+	Choices    int             // how many Jobs the request has: where there are more than one, none begins before all have come
 	MaxTokens  int             // at least 1
 	Sampling   Sampling
 	Constraint *grammar.Matcher // what the text must follow; nil: anything. Owned by the callee

@@ -38,6 +38,7 @@ func (p *plan) job(choice int) Job {
 		Images:    p.images,
 		Request:   p.request,
 		Choice:    choice,
+		Choices:   p.choices,
 		MaxTokens: p.limit,
 		Sampling:  s,
 		Markers:   p.markers,

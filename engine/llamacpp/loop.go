@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -95,8 +96,9 @@ type loop struct {
 
 	mu        sync.Mutex
 	wake      *sync.Cond
-	waiting   []*sequence // not admitted, first come first
-	computing []*sequence // in the running decode
+	waiting   []*sequence                     // not admitted, first come first
+	gathering map[*engine.Request][]*sequence // the first choices of requests whose last have not come yet
+	computing []*sequence                     // in the running decode
 	closed    bool
 	stats     Stats
 }
@@ -128,6 +130,8 @@ func newLoop(b backend, vocab *vocabulary, parallel, context, pool int, log *slo
 		cells:    newCells(pool),
 		parallel: parallel,
 		stopped:  make(chan struct{}),
+
+		gathering: map[*engine.Request][]*sequence{},
 	}
 	for id := range sequenceIDs(parallel, b.shares()) {
 		l.ids = append(l.ids, id)
@@ -158,7 +162,7 @@ func (l *loop) submit(seq *sequence) *engine.Error {
 		err.RetryAfter = 5
 		return err
 	}
-	l.waiting = append(l.waiting, seq)
+	l.waiting = append(l.waiting, l.gather(seq)...)
 	context.AfterFunc(seq.ctx, l.left)
 	l.wake.Signal()
 	return nil
@@ -170,6 +174,23 @@ func errUnloaded() *engine.Error {
 	return err
 }
 
+// gather returns the sequences that can begin now that seq has come: itself,
+// or all choices of its request once they are there. Then they are always
+// computed in the same batches, and the same request gives the same texts:
+// the last digits of llama.cpp's numbers depend on the size of a batch.
+func (l *loop) gather(seq *sequence) []*sequence {
+	if seq.job.Choices < 2 || seq.scores != nil {
+		return []*sequence{seq}
+	}
+	group := append(l.gathering[seq.job.Request], seq)
+	if len(group) < seq.job.Choices {
+		l.gathering[seq.job.Request] = group
+		return nil
+	}
+	delete(l.gathering, seq.job.Request)
+	return group
+}
+
 // left is called when a request ends. A decode that works for nobody any
 // more is interrupted; one that others share goes on, and the loop drops
 // the sequence after it.
@@ -179,6 +200,9 @@ func (l *loop) left() {
 	if len(l.computing) > 0 && !slices.ContainsFunc(l.computing, func(s *sequence) bool { return !s.canceled() }) {
 		l.backend.interrupt()
 	}
+	maps.DeleteFunc(l.gathering, func(_ *engine.Request, group []*sequence) bool {
+		return slices.ContainsFunc(group, (*sequence).canceled)
+	})
 	l.wake.Signal()
 }
 
@@ -206,7 +230,10 @@ func (l *loop) run() {
 	}
 	l.mu.Lock()
 	left := append(l.live, l.waiting...)
-	l.live, l.waiting = nil, nil
+	for _, group := range l.gathering {
+		left = append(left, group...)
+	}
+	l.live, l.waiting, l.gathering = nil, nil, nil
 	l.mu.Unlock()
 	for _, seq := range left {
 		seq.fail(errUnloaded())

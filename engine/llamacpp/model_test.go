@@ -254,6 +254,28 @@ const personSchema = `{
 		"name": {"type": "string", "maxLength": 12},
 		"age": {"type": "integer", "minimum": 0, "maximum": 150},
 		"likes": {"type": "array", "items": {"enum": ["tea", "coffee", "water"]}, "maxItems": 3}
+
+// TestChoicesRepeat: the choices of one request go through the same batches
+// each time, whether or not their prompt is in the cache.
+func TestChoicesRepeat(t *testing.T) {
+	m := openModel(t, Options{})
+	for seed, question := range questions[:4] {
+		req := &engine.Request{}
+		jobs := make([]chat.Job, 4)
+		for i := range jobs {
+			job := greedy(tokenize(t, m, ask(question)), 16)
+			job.Sampling = chat.Sampling{Temperature: 1.5, TopP: 1, Seed: uint64(seed)}
+			job.Request, job.Choice, job.Choices = req, i, len(jobs)
+			jobs[i] = job
+		}
+		first, again := decodeAll(t, m, jobs), decodeAll(t, m, jobs)
+		for i := range jobs {
+			if first[i].text != again[i].text {
+				t.Errorf("%s choice %d: %q, then %q", question, i, first[i].text, again[i].text)
+			}
+		}
+	}
+}
 	},
 	"required": ["name", "age", "likes"],
 	"additionalProperties": false

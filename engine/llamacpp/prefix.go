@@ -10,8 +10,14 @@ import (
 // prefix that it has in common with any other.
 
 // worthWaiting is how many tokens a sequence must save to wait for another
-// that is still reading them.
-const worthWaiting = 32
+// that is still reading them. Choices of one request always wait, so that all
+// go on from the same numbers.
+func (s *sequence) worthWaiting() int {
+	if s.job.Choices > 1 {
+		return 1
+	}
+	return 32
+}
 
 // maxKept is how many texts stay in the cache after their requests ended.
 const maxKept = 32
@@ -62,7 +68,7 @@ func (l *loop) start(seq *sequence) bool {
 		return true
 	}
 	from, length := l.longest(seq)
-	if promised := l.promised(seq); promised >= length+worthWaiting || seq.views != nil && seq.looksWithin(length, promised) {
+	if promised := l.promised(seq); promised >= length+seq.worthWaiting() || seq.views != nil && seq.looksWithin(length, promised) {
 		return false
 	}
 	i := slices.Index(l.kept, from)

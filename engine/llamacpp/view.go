@@ -131,7 +131,11 @@ func (s *sequence) looking() *view {
 	return nil
 }
 
-// readable is how many tokens can be read before an image.
+// readable is how many tokens of a prompt can be read in one batch: what comes
+// before an image. The last token of a prompt is left for a batch with the
+// tokens that are being generated, as it is where the others are in the cache
+// already: the last digits of the numbers depend on the size of a batch, and a
+// request that is asked again gives the same text.
 func (s *sequence) readable() int {
 	next := len(s.cells)
 	for _, v := range s.views {
@@ -142,7 +146,7 @@ func (s *sequence) readable() int {
 	if s.scores != nil {
 		return min(s.pending(), readScored)
 	}
-	return s.pending()
+	return max(s.pending()-1, 1)
 }
 
 // looksWithin says whether there are cells of images in tokens[from:to]. To
