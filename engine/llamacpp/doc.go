@@ -12,7 +12,7 @@
 // whose clients left, admits new ones, and computes one batch: a token for
 // every sequence that generates, then pieces of the prompts that are still
 // being read, in fair shares. Then it samples. Nothing else touches the
-// context, so nothing is locked while it computes.
+// context.
 //
 // # One pool of cells
 //
@@ -25,6 +25,24 @@
 // longest before the others; then the youngest request gives up its cells
 // and reads its tokens again later. A running request never fails because
 // another one came.
+//
+// # Vectors
+//
+// A file that names a pooling type, or whose attention is not causal, is a
+// model for embeddings alone: it has no loop, and its vectors are pooled as
+// the file says (the mean, the first token or the last). An encoder sees a
+// whole input at once, so that the input must fit one batch: 2048 tokens,
+// unless Options.Context asks for more.
+//
+// A model that writes text makes vectors too. llama.cpp's own server refuses
+// that unless it is told how to pool; here the vector is that of the last
+// token, the only one that has seen all others. A second context is made for
+// it when the first vector is asked for, and freed with the model; inputs may
+// have 2048 tokens, for which it has cells of its own.
+//
+// Inputs are packed into batches, and between two batches another request
+// may have its turn. Embeddings and the loop take turns too, batch by batch:
+// threads of two computations would wait for each other.
 //
 // # Sameness
 //
