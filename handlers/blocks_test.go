@@ -47,7 +47,7 @@ func TestRandomBlocks(t *testing.T) {
 			t.Parallel()
 			e := &handlerstest.Engine{Name: "m"}
 			h := newHandler(t, handlers.Config{Engine: e})
-			for seed := range uint64(500) {
+			for seed := range uint64(300) {
 				r := &blockMaker{random: rand.New(rand.NewPCG(seed, 5))}
 				choices := 1
 				if g.Choices {

@@ -80,7 +80,7 @@ var (
 func borderCases() []borderCase {
 	random := rand.New(rand.NewPCG(4, 4))
 	var cases []borderCase
-	for range 60 {
+	for range 40 {
 		text := ""
 		for range 1 + random.IntN(8) {
 			text += borderPieces[random.IntN(len(borderPieces))]
