@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -147,6 +148,29 @@ func TestEmbedderStops(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestEmbedderSharedByRequests: each gets its own vectors, batch by batch.
+func TestEmbedderSharedByRequests(t *testing.T) {
+	e, _ := testEmbedder(embedShape{rows: 3, fill: 4, sequences: 2})
+	var running sync.WaitGroup
+	for range 8 {
+		running.Go(func() {
+			inputs := lengths(1, 7, 2, 3, 1, 4)
+			vectors, err := e.embed(t.Context(), inputs)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i, v := range vectors {
+				n := len(inputs[i])
+				if !slices.Equal(v, []float32{float32((i + 1) * n), float32(n)}) {
+					t.Errorf("input %d: %v", i, v)
+				}
+			}
+		})
+	}
+	running.Wait()
 }
 
 func TestEmbedderWithoutBackend(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -131,6 +132,49 @@ func TestEncoderInfo(t *testing.T) {
 	full := make([]int32, 512)
 	if _, err := m.Embed(t.Context(), [][]int32{full, full[:1], full}); err != nil {
 		t.Errorf("inputs of full length: %v", err)
+	}
+}
+
+// TestEmbedBesideDecode: a model that writes makes vectors in between, and
+// neither changes the other. Closing it ends both.
+func TestEmbedBesideDecode(t *testing.T) {
+	m := openModel(t, Options{Context: 512, Threads: 1})
+	job := measured(greedy(tokenize(t, m, ask("Name three colours.")), 24))
+	text := decodeAll(t, m, []chat.Job{job})[0]
+	inputs := [][]int32{tokenize(t, m, "The sea is calm."), tokenize(t, m, strings.Repeat("A longer text. ", 90))}
+	vectors, err := m.Embed(t.Context(), inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		for range 3 {
+			again, err := m.Embed(t.Context(), inputs)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for i := range again {
+				if c := cosine(again[i], vectors[i]); c < 0.9999 {
+					t.Errorf("input %d: the cosine with its vector before is %v", i, c)
+				}
+			}
+		}
+	})
+	same(t, "beside embeddings", text, decodeAll(t, m, []chat.Job{job})[0])
+	running.Wait()
+
+	started := make(chan struct{})
+	ended := make(chan error)
+	go func() {
+		close(started)
+		_, err := m.Embed(t.Context(), slices.Repeat(inputs, 50))
+		ended <- err
+	}()
+	<-started
+	m.Close()
+	if err := <-ended; engine.AsError(err).Code != engine.CodeOverloaded {
+		t.Errorf("Embed of a closed model: %v", err)
 	}
 }
 

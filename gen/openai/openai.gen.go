@@ -9088,8 +9088,8 @@ type ClientInterface interface {
 
 	// CreateEmbeddingWithBody Create embeddings
 	//
-	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-	// models that generate text.
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+	// every model that generates text, with the vector of its last token.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9098,8 +9098,8 @@ type ClientInterface interface {
 
 	// CreateEmbedding Create embeddings
 	//
-	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-	// models that generate text.
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+	// every model that generates text, with the vector of its last token.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9242,8 +9242,8 @@ func (c *Client) CreateCompletion(ctx context.Context, body CreateCompletionJSON
 
 // CreateEmbeddingWithBody Create embeddings
 //
-// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-// models that generate text.
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+// every model that generates text, with the vector of its last token.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9262,8 +9262,8 @@ func (c *Client) CreateEmbeddingWithBody(ctx context.Context, contentType string
 
 // CreateEmbedding Create embeddings
 //
-// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-// models that generate text.
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+// every model that generates text, with the vector of its last token.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9740,8 +9740,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateEmbeddingWithBodyWithResponse Create embeddings
 	//
-	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-	// models that generate text.
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+	// every model that generates text, with the vector of its last token.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -9750,8 +9750,8 @@ type ClientWithResponsesInterface interface {
 
 	// CreateEmbeddingWithResponse Create embeddings
 	//
-	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-	// models that generate text.
+	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+	// every model that generates text, with the vector of its last token.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -10659,8 +10659,8 @@ func (c *ClientWithResponses) CreateCompletionWithResponse(ctx context.Context, 
 
 // CreateEmbeddingWithBodyWithResponse Create embeddings
 //
-// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-// models that generate text.
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+// every model that generates text, with the vector of its last token.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -10675,8 +10675,8 @@ func (c *ClientWithResponses) CreateEmbeddingWithBodyWithResponse(ctx context.Co
 
 // CreateEmbeddingWithResponse Create embeddings
 //
-// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so do
-// models that generate text.
+// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
+// every model that generates text, with the vector of its last token.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
