@@ -33,6 +33,13 @@ var clients = map[string][]string{
 	"anthropic": {"python", "node", "go", "vercel", "langchain", "langchainjs", "litellm", "pydanticai", "instructor", "claudecode"},
 }
 
+// operations is what each vendor's SDK must have been recorded with; the
+// second part of a recording's name.
+var operations = map[string][]string{
+	"openai":    {"chat", "completions", "embeddings", "images", "models", "responses"},
+	"anthropic": {"count_tokens", "messages", "models"},
+}
+
 // TestReplay sends every recorded request to the handlers and compares the
 // replies; each is held against the closed document too.
 func TestReplay(t *testing.T) {
@@ -73,18 +80,36 @@ func TestEveryCaseIsRecorded(t *testing.T) {
 			t.Errorf("%s: %q is not a sentence", k.Name, k.About)
 		}
 	}
+	if len(recorded) < fewest {
+		t.Errorf("%d cases are recorded, fewer than %d", len(recorded), fewest)
+	}
+}
+
+// TestEveryClientIsRecorded wants recordings of all clients, and of the vendors'
+// SDKs with each operation.
+func TestEveryClientIsRecorded(t *testing.T) {
+	byClient, byOperation := map[string]bool{}, map[string]bool{}
+	for _, c := range load(t) {
+		name, client := c.Case()
+		parts := strings.Split(name, "/")
+		byClient[parts[0]+" "+client] = true
+		byOperation[parts[0]+" "+parts[1]+" "+client] = true
+	}
 	for style, names := range clients {
 		for _, client := range names {
-			if !slices.ContainsFunc(load(t), func(c cassettes.Cassette) bool {
-				_, by := c.Case()
-				return by == client && strings.HasPrefix(c.Name, style+"/")
-			}) {
+			if !byClient[style+" "+client] {
 				t.Errorf("no recording of %s for the style %s", client, style)
 			}
 		}
 	}
-	if len(recorded) < fewest {
-		t.Errorf("%d cases are recorded, fewer than %d", len(recorded), fewest)
+	for style, names := range operations {
+		for _, operation := range names {
+			for _, sdk := range []string{"python", "node", "go"} {
+				if !byOperation[style+" "+operation+" "+sdk] {
+					t.Errorf("no recording of the %s SDK for %s of the style %s", sdk, operation, style)
+				}
+			}
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import { zodOutputFormat } from '@anthropic-ai/sdk/helpers/zod';
 import { z } from 'zod';
 import { collect, rejected, user } from './harness.js';
+import { messagesBody } from './vision.js';
 
 export const weather = {
   name: 'get_weather',
@@ -207,6 +208,10 @@ const errors = {
     assert.equal(text, 'Hello');
     assert.equal(error.error.error.type, 'api_error');
   }, { maxRetries: 0 }],
+
+  async 'messages/image'(client) {
+    assert.equal((await client.messages.create(messagesBody('seer', 'red'))).content[0].text, 'It is red.');
+  },
 
   async 'count_tokens/plain'(client, model) {
     const request = { model, messages: user('Hello'), system: 'Be brief.', tools: [weather] };

@@ -7,6 +7,7 @@ import { LengthFinishReasonError } from 'openai/core/error';
 import { zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { collect, rejected, user } from './harness.js';
+import { chatBody } from './vision.js';
 
 export const weather = {
   type: 'function',
@@ -96,6 +97,11 @@ const basics = {
   async 'chat/length'(client, model) {
     const reply = await create(client, model, 'Please count to five', { max_completion_tokens: 2 });
     assert.deepEqual([reply.choices[0].message.content, reply.choices[0].finish_reason], ['one two', 'length']);
+  },
+
+  async 'chat/image'(client) {
+    const reply = await client.chat.completions.create(chatBody('seer', 'red'));
+    assert.equal(reply.choices[0].message.content, 'It is red.');
   },
 
   async 'chat/reasoning'(client, model) {

@@ -7,6 +7,7 @@ import { zodTextFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { collect, rejected, user } from './harness.js';
 import { weather } from './openai_chat.js';
+import { responsesBody } from './vision.js';
 
 const tool = { type: 'function', strict: false, ...weather.function };
 const Weather = z.object({ city: z.string(), degrees: z.int() });
@@ -119,6 +120,12 @@ const structured = {
   },
 };
 
+const images = {
+  async 'responses/image'(client) {
+    assert.equal((await client.responses.create(responsesBody('seer', 'red'))).output_text, 'It is red.');
+  },
+};
+
 const errors = {
   async 'responses/previous-response'(client, model) {
     const error = await rejected(
@@ -151,4 +158,4 @@ const errors = {
   }, { maxRetries: 0 }],
 };
 
-export const responses = { ...basics, ...tools, ...structured, ...errors };
+export const responses = { ...basics, ...tools, ...structured, ...images, ...errors };

@@ -34,17 +34,17 @@ async function eachColour(ask) {
   }
 }
 
-const chatBody = (model, colour) => ({ model, max_tokens: 8, temperature: 0, messages: [{ role: 'user', content: [
+export const chatBody = (model, colour) => ({ model, max_tokens: 8, temperature: 0, messages: [{ role: 'user', content: [
   { type: 'image_url', image_url: { url: `data:image/png;base64,${picture(colour)}` } },
   { type: 'text', text: question },
 ] }] });
 
-const responsesBody = (model, colour) => ({ model, max_output_tokens: 16, temperature: 0, input: [{ role: 'user', content: [
+export const responsesBody = (model, colour) => ({ model, max_output_tokens: 16, temperature: 0, input: [{ role: 'user', content: [
   { type: 'input_image', detail: 'auto', image_url: `data:image/png;base64,${picture(colour)}` },
   { type: 'input_text', text: question },
 ] }] });
 
-const messagesBody = (model, colour) => ({ model, max_tokens: 8, temperature: 0, messages: [{ role: 'user', content: [
+export const messagesBody = (model, colour) => ({ model, max_tokens: 8, temperature: 0, messages: [{ role: 'user', content: [
   { type: 'image', source: { type: 'base64', media_type: 'image/png', data: picture(colour) } },
   { type: 'text', text: question },
 ] }] });

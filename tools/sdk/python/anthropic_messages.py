@@ -8,6 +8,7 @@ import anthropic
 from anthropic import beta_tool
 from pydantic import BaseModel
 
+import vision
 from harness import equal, holds, raised
 
 WEATHER = {
@@ -330,6 +331,33 @@ def models_unknown(client, model):
 
 ONE_TRY = {"max_retries": 0}  # a crash is worth a retry, which is not the subject here
 
+def image(client, model):
+    body = vision.messages_body("seer", "red")
+    reply = client.messages.create(**body)
+    equal(reply.content[0].text, "It is red.", "text")
+    counted = client.messages.count_tokens(model="seer", messages=body["messages"])
+    equal(counted.input_tokens, reply.usage.input_tokens, "input_tokens")
+
+
+def image_in_result(client, model):
+    reply = client.messages.create(
+        model="seer", max_tokens=100, tools=[WEATHER],
+        messages=[
+            {"role": "user", "content": "What colour has the sky in Paris?"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": [
+                {"type": "text", "text": "What colour you see"}, vision.image_block("red")]}]},
+        ])
+    equal(reply.content[0].text, "It is red.", "text")
+
+
+def bad_image(client, model):
+    error = raised(anthropic.BadRequestError, lambda: client.messages.create(
+        model="seer", max_tokens=100, messages=[{"role": "user", "content": [
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}]}]))
+    holds("messages" in str(error), f"the error does not name the place: {error}")
+
+
 def count(client, model):
     messages = [{"role": "user", "content": "Hello"}]
     counted = client.messages.count_tokens(model=model, messages=messages, system="Be brief.", tools=[WEATHER])
@@ -389,6 +417,9 @@ CASES = [
     ("messages/too-long", too_long),
     ("messages/crash", crash, ONE_TRY),
     ("messages/crash-stream", crash_stream, ONE_TRY),
+    ("messages/image", image),
+    ("messages/image-in-result", image_in_result),
+    ("messages/bad-image", bad_image),
     ("count_tokens/plain", count),
     ("count_tokens/bad-messages", count_bad_messages),
     ("count_tokens/unknown-model", count_unknown_model),

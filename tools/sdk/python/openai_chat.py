@@ -9,6 +9,7 @@ import json
 import openai
 from pydantic import BaseModel
 
+import vision
 from harness import equal, holds, raised
 
 WEATHER = {
@@ -299,6 +300,23 @@ def image_without_vision(client, model):
     holds("image" in error.message.lower(), f"the message does not speak of images: {error.message}")
 
 
+def image(client, model):
+    reply = client.chat.completions.create(model="seer", messages=vision.chat_messages("red"))
+    equal(reply.choices[0].message.content, "It is red.", "content")
+
+
+def bad_image(client, model):
+    error = raised(openai.BadRequestError, lambda: client.chat.completions.create(model="seer", messages=[
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}]}]))
+    holds(error.param.startswith("messages[0]"), f"param is {error.param}")
+
+
+def image_of_this_machine(client, model):
+    error = raised(openai.BadRequestError, lambda: client.chat.completions.create(model="seer", messages=[
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://127.0.0.1:9/picture.png"}}]}]))
+    holds(error.param.startswith("messages[0]"), f"param is {error.param}")
+
+
 def too_long(client, model):
     error = raised(openai.BadRequestError, lambda: client.chat.completions.create(
         model="tiny", messages=user("a word " * 50)))
@@ -384,6 +402,9 @@ CASES = [
     ("chat/result-without-call", result_without_call),
     ("chat/refused-field", refused_field),
     ("chat/image-without-vision", image_without_vision),
+    ("chat/image", image),
+    ("chat/bad-image", bad_image),
+    ("chat/image-of-this-machine", image_of_this_machine),
     ("chat/too-long", too_long),
     ("chat/crash", crash, ONE_TRY),
     ("chat/crash-stream", crash_stream, ONE_TRY),

@@ -9,6 +9,7 @@ import json
 import openai
 from pydantic import BaseModel
 
+import vision
 from harness import equal, holds, raised
 
 WEATHER = {
@@ -238,6 +239,11 @@ def image_without_vision(client, model):
     holds("image" in error.message.lower(), f"the message does not speak of images: {error.message}")
 
 
+def image(client, model):
+    reply = client.responses.create(model="seer", input=vision.responses_input("red"))
+    equal(reply.output_text, "It is red.", "output_text")
+
+
 def unknown_model(client, model):
     error = raised(openai.NotFoundError, lambda: client.responses.create(model="nosuch", input="Hello"))
     equal(error.code, "model_not_found", "code")
@@ -305,6 +311,7 @@ CASES = [
     ("responses/bad-item", bad_item),
     ("responses/result-without-call", result_without_call),
     ("responses/image-without-vision", image_without_vision),
+    ("responses/image", image),
     ("responses/unknown-model", unknown_model),
     ("responses/too-long", too_long),
     ("responses/crash", crash, ONE_TRY),
