@@ -68,6 +68,7 @@ func TestPaths(t *testing.T) {
 		{name: "an unknown method", method: "BREW", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
 		{name: "OPTIONS that is no preflight", method: "OPTIONS", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
 		{name: "models has no POST", method: "POST", path: "/v1/models", body: "{}", status: 405, style: "openai", allow: "GET"},
+		{name: "models, by a host name of somebody else's", method: "GET", path: "/v1/models", header: []string{"Host", "evil.example"}, status: 403, style: "openai"},
 		{name: "a model cannot be deleted", method: "DELETE", path: "/v1/models/a/b", status: 405, style: "openai", allow: "GET"},
 	}
 	for _, tt := range tests {

@@ -70,7 +70,7 @@ func newVendorCheck(t testing.TB) *vendorCheck {
 		})
 		return nil
 	}
-	c := &vendorCheck{referee: referee, counts: vendorCounts{Used: map[string]int{}}}
+	c := &vendorCheck{referee: referee, counts: newVendorCounts()}
 	if folder := os.Getenv(countsVariable); folder != "" {
 		t.Cleanup(func() {
 			c.mu.Lock()
@@ -141,7 +141,7 @@ func (c *vendorCheck) value(at place, schema *vendorSchema, text []byte) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.counts.add(at.part)
+	c.counts.Seen[at.String()]++
 	var errs []error
 	for _, v := range found {
 		i := slices.IndexFunc(c.referee.exceptions, func(e exception) bool { return e.covers(at, v) })

@@ -9,21 +9,12 @@ import (
 
 // vendorCounts is what was held against the vendors' schemas.
 type vendorCounts struct {
-	Replies int            `json:"replies"`
-	Events  int            `json:"events"`
-	Errors  int            `json:"errors"`
-	Used    map[string]int `json:"used"` // exceptions by their String
+	Seen map[string]int `json:"seen"` // values, by the String of their place
+	Used map[string]int `json:"used"` // exceptions, by their String
 }
 
-func (c *vendorCounts) add(part part) {
-	switch part {
-	case partReply:
-		c.Replies++
-	case partEvent:
-		c.Events++
-	case partError:
-		c.Errors++
-	}
+func newVendorCounts() vendorCounts {
+	return vendorCounts{Seen: map[string]int{}, Used: map[string]int{}}
 }
 
 // write leaves the counts in a file of its own.
@@ -45,7 +36,7 @@ func (c *vendorCounts) write(folder string) error {
 
 // readCounts adds up what all test binaries left in a folder.
 func readCounts(folder string) (vendorCounts, error) {
-	total := vendorCounts{Used: map[string]int{}}
+	total := newVendorCounts()
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
 		return total, err
@@ -59,9 +50,9 @@ func readCounts(folder string) (vendorCounts, error) {
 		if err := json.Unmarshal(text, &c); err != nil {
 			return total, fmt.Errorf("%s: %w", name, err)
 		}
-		total.Replies += c.Replies
-		total.Events += c.Events
-		total.Errors += c.Errors
+		for name, n := range c.Seen {
+			total.Seen[name] += n
+		}
 		for name, n := range c.Used {
 			total.Used[name] += n
 		}

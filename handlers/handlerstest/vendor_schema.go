@@ -33,6 +33,8 @@ type place struct {
 	part         part
 }
 
+func (p place) String() string { return fmt.Sprintf("%s, %s, %s", p.style, p.route, p.part) }
+
 // vendor is what one vendor publishes about replies, compiled.
 type vendor struct {
 	operations map[string]map[part]*vendorSchema // by method and our path

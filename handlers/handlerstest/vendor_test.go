@@ -39,16 +39,50 @@ func TestWholeRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d replies, %d events and %d errors fit the vendors' schemas, %d exceptions aside",
-		total.Replies, total.Events, total.Errors, len(total.Used))
-	if total.Replies == 0 || total.Events == 0 || total.Errors == 0 {
-		t.Error("a kind of reply was never looked at")
+	kinds := map[part]int{}
+	for name, n := range total.Seen {
+		kinds[part(name[strings.LastIndex(name, " ")+1:])] += n
+	}
+	t.Logf("%d replies, %d events and %d errors held against the vendors' schemas, with %d exceptions",
+		kinds[partReply], kinds[partEvent], kinds[partError], len(total.Used))
+	for _, p := range served(t) {
+		if total.Seen[p.String()] == 0 {
+			t.Errorf("no test has a %v", p)
+		}
 	}
 	for _, e := range exceptions {
 		if total.Used[e.String()] == 0 {
 			t.Errorf("no reply needs the exception %q", e)
 		}
 	}
+}
+
+// served lists what the documents say is sent: the reply of every operation,
+// its events and its errors.
+func served(t *testing.T) []place {
+	t.Helper()
+	var all []place
+	for style, load := range map[string]func() (*openapi.Document, error){"openai": openapi.OpenAI, "anthropic": openapi.Anthropic} {
+		document, err := load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range document.Operations() {
+			for _, r := range o.Replies {
+				p := place{style, o.Method + " " + o.Path, partReply}
+				switch {
+				case r.Stream != nil:
+					p.part = partEvent
+				case r.Status >= http.StatusBadRequest:
+					p.part = partError
+				}
+				if !slices.Contains(all, p) {
+					all = append(all, p)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // judged lists the packages whose tests use this one.
@@ -156,44 +190,47 @@ func TestVendorSchema(t *testing.T) {
 
 func TestVendorCheck(t *testing.T) {
 	call := exception{Style: "small", Route: "POST /v1/messages", Part: "reply", At: "/content/*/caller", Rule: "required", Reason: "Only models call."}
+	reply := map[string]int{"small, POST /v1/messages, reply": 1}
 	tests := []struct {
 		name, url   string
 		status      int
 		contentType string
 		body        string
 		want        string // in the error; empty: none
-		counts      vendorCounts
+		seen        map[string]int
+		used        int // of the exception
 	}{
 		{
 			"reply", "/v1/messages", 200, "application/json", `{"id":"a","content":[]}`, "",
-			vendorCounts{Replies: 1},
+			reply, 0,
 		},
 		{
 			"excepted", "/v1/messages", 200, "application/json", `{"id":"a","content":[{"type":"call","name":"f","input":{}}]}`, "",
-			vendorCounts{Replies: 1, Used: map[string]int{call.String(): 1}},
+			reply, 1,
 		},
 		{
 			"an exception covers what it names", "/v1/messages", 200, "application/json", `{"id":"a","content":[{"type":"call","name":"f"}]}`,
-			"/content/0/input breaks required", vendorCounts{Replies: 1, Used: map[string]int{call.String(): 1}},
+			"/content/0/input breaks required", reply, 1,
 		},
 		{
 			"second form", "/v1/messages?beta=true", 200, "application/json", `{"type":"text","text":"x"}`, "",
-			vendorCounts{Replies: 1},
+			reply, 0,
 		},
 		{
 			"stream", "/v1/messages", 200, "text/event-stream", "data: {\"type\":\"x\"}\n\n: still there\n\ndata: {}\n\ndata: [DONE]\n\n",
-			"/type breaks required", vendorCounts{Events: 2},
+			"/type breaks required", map[string]int{"small, POST /v1/messages, event": 2}, 0,
 		},
 		{
 			"stream that the vendor does not have", "/v1/messages?beta=true", 200, "text/event-stream", "data: {}\n\n",
-			"has no event", vendorCounts{},
+			"has no event", map[string]int{}, 0,
 		},
 		{
 			"error", "/v1/messages", 400, "application/json", `{"id":"a","content":[]}`, "/error breaks required",
-			vendorCounts{Errors: 1},
+			map[string]int{"small, POST /v1/messages, error": 1}, 0,
 		},
 		{
-			"error of no operation", "/v1/other", 404, "application/json", `{"error":{}}`, "", vendorCounts{Errors: 1},
+			"error of no operation", "/v1/other", 404, "application/json", `{"error":{}}`, "",
+			map[string]int{"small, POST /v1/other, error": 1}, 0,
 		},
 	}
 	v := loadSmallVendor(t)
@@ -205,18 +242,18 @@ func TestVendorCheck(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &vendorCheck{
 				referee: &referee{vendors: map[string]*vendor{"small": v}, exceptions: []exception{call}},
-				counts:  vendorCounts{Used: map[string]int{}},
+				counts:  newVendorCounts(),
 			}
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.url, nil)
 			err := c.check("small", find(document, r), r, tt.status, http.Header{"Content-Type": {tt.contentType}}, []byte(tt.body))
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
-			if tt.counts.Used == nil {
-				tt.counts.Used = map[string]int{}
+			if diff := cmp.Diff(tt.seen, c.counts.Seen); diff != "" {
+				t.Errorf("seen: -want +got\n%s", diff)
 			}
-			if diff := cmp.Diff(tt.counts, c.counts); diff != "" {
-				t.Errorf("counts: -want +got\n%s", diff)
+			if got := c.counts.Used[call.String()]; got != tt.used {
+				t.Errorf("the exception was used %d times, want %d", got, tt.used)
 			}
 		})
 	}
@@ -225,7 +262,7 @@ func TestVendorCheck(t *testing.T) {
 func TestCounts(t *testing.T) {
 	folder := t.TempDir()
 	for range 2 {
-		c := vendorCounts{Replies: 1, Events: 2, Errors: 3, Used: map[string]int{"a": 1}}
+		c := vendorCounts{Seen: map[string]int{"x": 1, "y": 2}, Used: map[string]int{"a": 1}}
 		if err := c.write(folder); err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +271,7 @@ func TestCounts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := vendorCounts{Replies: 2, Events: 4, Errors: 6, Used: map[string]int{"a": 2}}
+	want := vendorCounts{Seen: map[string]int{"x": 2, "y": 4}, Used: map[string]int{"a": 2}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
