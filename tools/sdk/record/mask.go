@@ -7,7 +7,7 @@ import (
 )
 
 // mask blots out, in one cassette, what an agent's makers wrote, and what it
-// says of the machine it ran on: letters become x and digits 0. The number,
+// says of the machine it ran on: words become x and numbers 0. The number,
 // length and place of words stay, so the server counts the same tokens. So do
 // the words that the script waits for, so it plays the same reply.
 type mask struct {
@@ -26,7 +26,6 @@ var (
 	// What stands in a JSON string: an escape or a word.
 	written = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}|\\.|[A-Za-z0-9]+`)
 	letter  = regexp.MustCompile(`[A-Za-z]`)
-	digit   = regexp.MustCompile(`[0-9]`)
 	// Ids that a client made up, and moments in milliseconds since 1970.
 	unique = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(?:[0-9a-f]{32,64}|1[0-9]{12})\b`)
 )
@@ -78,7 +77,11 @@ func (m mask) word(w string) string {
 	if w[0] == '\\' || m.keep[w] {
 		return w
 	}
-	return digit.ReplaceAllString(letter.ReplaceAllString(w, "x"), "0")
+	with := "x" // also for digits beside letters: names made up by chance mix them
+	if !letter.MatchString(w) {
+		with = "0"
+	}
+	return strings.Repeat(with, len(w))
 }
 
 // isProse says whether a text is a sentence. Arguments of calls, which are

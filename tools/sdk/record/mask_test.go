@@ -12,6 +12,7 @@ func TestMask(t *testing.T) {
 		{"escapes stay", `["a\nb\tc \"d\" \u00fcber e"]`, `["x\nx\tx \"x\" \u00fcxxx x"]`},
 		{"JSON in a string stays", `["{\"a\": \"b c d\", \"e\": 1}"]`, `["{\"a\": \"b c d\", \"e\": 1}"]`},
 		{"ids go", `["{\"id\":\"01a220a6-cf83-7f21-9832-c470984600d9\"}",1795844132796]`, `["{\"id\":\"00000000-0000-0000-0000-000000000000\"}",0000000000000]`},
+		{"names made up by chance are all one", `"it is in a folder k3Zq9A"`, `"xx is xx x xxxxxx xxxxxx"`},
 		{"ids with a prefix go", `"msg_01a220a6-cf83-7f21-9832-c470984600d9"`, `"msg_00000000-0000-0000-0000-000000000000"`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
