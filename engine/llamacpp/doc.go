@@ -44,6 +44,15 @@
 // may have its turn. Embeddings and the loop take turns too, batch by batch:
 // threads of two computations would wait for each other.
 //
+// # Images
+//
+// With a projector, an image takes cells like tokens do. In a sequence each of
+// its cells is a negative number made of the picture's hash and the cell's
+// place, so that prefixes with images are shared and kept like others, and an
+// image that is in the cache is neither computed nor read again. What stands
+// in the cells is computed as a step of its own, between two batches, and read
+// as a batch of its own.
+//
 // # Sameness
 //
 // The same request with the same seed gives the same text, whatever else is
