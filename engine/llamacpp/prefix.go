@@ -104,10 +104,13 @@ func (l *loop) keep(seq *sequence) {
 		return
 	}
 	// Of several answers to one prompt, the last is kept: kept texts make
-	// every step a little slower, and most answers are never continued.
-	prompt := len(seq.job.Prompt)
+	// every step a little slower, and most answers are never continued. While
+	// other choices of the request go on, none is given up: they would go on in
+	// its cells, and the last digits of llama.cpp's numbers depend on the order
+	// of cells.
+	prompt, others := len(seq.job.Prompt), l.choosing(seq)
 	l.kept = slices.DeleteFunc(l.kept, func(k *sequence) bool {
-		again := len(k.job.Prompt) == prompt && common(k.tokens, seq.tokens) >= prompt
+		again := !others && len(k.job.Prompt) == prompt && common(k.tokens, seq.tokens) >= prompt
 		if again {
 			l.vacate(k)
 		}
@@ -118,6 +121,13 @@ func (l *loop) keep(seq *sequence) {
 	if len(l.kept) > maxKept {
 		l.evict()
 	}
+}
+
+// choosing says whether other choices of the request of seq go on.
+func (l *loop) choosing(seq *sequence) bool {
+	return seq.job.Choices > 1 && slices.ContainsFunc(l.live, func(s *sequence) bool {
+		return !s.done && s.job.Request == seq.job.Request
+	})
 }
 
 // evict drops the kept text that was unused for longest; false: there is
