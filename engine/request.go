@@ -81,6 +81,35 @@ type Image struct {
 	URL       string // http or https
 }
 
+// MaxImages is how many images one request may have.
+const MaxImages = 100
+
+// CheckImages refuses a conversation with more than [MaxImages] images.
+func CheckImages(messages []Message) error {
+	n := 0
+	for i, m := range messages {
+		if n += CountImages(m.Parts); n > MaxImages {
+			return Errorf(CodeInvalidArgument, "There are more than %d images.", MaxImages).
+				At(Place{Field: FieldMessages, Index: i})
+		}
+	}
+	return nil
+}
+
+// CountImages counts the images among the parts and in results there.
+func CountImages(parts []Part) int {
+	n := 0
+	for _, p := range parts {
+		switch p := p.(type) {
+		case Image:
+			n++
+		case ToolResult:
+			n += CountImages(p.Parts)
+		}
+	}
+	return n
+}
+
 func (Text) part()          {}
 func (ReasoningText) part() {}
 func (ToolCall) part()      {}

@@ -7,41 +7,19 @@ import (
 	"github.com/diglot/diglot/engine/picture"
 )
 
-// maxImages is how many images one request may have. What bounds the work for
-// one of them is in package picture.
-const maxImages = 100
-
-// checkImages refuses images where the model takes none, and too many.
+// checkImages refuses images where the model takes none, and too many. What
+// bounds the work for one of them is in package picture.
 func (e *Engine) checkImages(req *engine.Request) error {
-	n := 0
+	if e.info.Vision {
+		return engine.CheckImages(req.Messages)
+	}
 	for i, m := range req.Messages {
-		found := countImages(m.Parts)
-		if n += found; found == 0 {
-			continue
-		}
-		place := engine.Place{Field: engine.FieldMessages, Index: i}
-		if !e.info.Vision {
-			return engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name).At(place)
-		}
-		if n > maxImages {
-			return engine.Errorf(engine.CodeInvalidArgument, "There are more than %d images.", maxImages).At(place)
+		if engine.CountImages(m.Parts) > 0 {
+			return engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name).
+				At(engine.Place{Field: engine.FieldMessages, Index: i})
 		}
 	}
 	return nil
-}
-
-// countImages counts the images among the parts and in results there.
-func countImages(parts []engine.Part) int {
-	n := 0
-	for _, p := range parts {
-		switch p := p.(type) {
-		case engine.Image:
-			n++
-		case engine.ToolResult:
-			n += countImages(p.Parts)
-		}
-	}
-	return n
 }
 
 func hasImage(parts []engine.Part) bool {

@@ -160,7 +160,7 @@ func TestImagesReachTheModel(t *testing.T) {
 }
 
 func TestBadImages(t *testing.T) {
-	many := make([]engine.Part, maxImages/2+1)
+	many := make([]engine.Part, engine.MaxImages/2+1)
 	for i := range many {
 		many[i] = onePixel(t)
 	}

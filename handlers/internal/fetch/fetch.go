@@ -18,7 +18,7 @@ import (
 
 const (
 	maxBytes = 32 << 20         // of one image
-	maxTotal = 64 << 20         // of all images of a request
+	maxTotal = 64 << 20         // of all images of a request, one as often as it is there
 	maxTime  = 10 * time.Second // for one image
 	maxAll   = 30 * time.Second // for all images of a request
 )
@@ -65,6 +65,11 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 		return req, nil
 	}
 	if _, err := engine.FindModel(ctx, e.Engine, req.Model); err != nil {
+		return nil, err
+	}
+	// Not after them: a small request must not send this server to thousands
+	// of addresses.
+	if err := engine.CheckImages(req.Messages); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, maxAll, errSlow)
@@ -135,17 +140,21 @@ func (b *basket) image(i engine.Image) (engine.Image, error) {
 	if i.URL == "" {
 		return i, nil
 	}
-	if got, ok := b.got[i.URL]; ok {
-		return got, nil
+	got, ok := b.got[i.URL]
+	if !ok {
+		data, err := b.fetcher.get(b.ctx, i.URL, min(maxBytes, b.room))
+		if err != nil {
+			return engine.Image{}, err
+		}
+		// What a server says about its files is often wrong, and no fault of
+		// the client: the data tells.
+		got = engine.Image{Data: data}
+		b.got[i.URL] = got
 	}
-	data, err := b.fetcher.get(b.ctx, i.URL, min(maxBytes, b.room))
-	if err != nil {
-		return engine.Image{}, err
+	// On its way to the model's process, the data is there once for each place.
+	if len(got.Data) > b.room {
+		return engine.Image{}, engine.Errorf(engine.CodeInvalidArgument, "The images have more than %d bytes in all.", maxTotal)
 	}
-	b.room -= len(data)
-	// What a server says about its files is often wrong, and no fault of the
-	// client: the data tells.
-	got := engine.Image{Data: data}
-	b.got[i.URL] = got
+	b.room -= len(got.Data)
 	return got, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -184,7 +185,7 @@ func TestEngineRefuses(t *testing.T) {
 		{"redirects inside", server.URL + "/inside", "its host has no public address"},
 		{"too long", server.URL + "/long", "it has more than"},
 		{"too long by its own word", server.URL + "/announced", "it has more than"},
-		{"cut short", server.URL + "/cut", "cannot be reached"},
+		{"cut short", server.URL + "/cut", "does not answer as it should"},
 		{"nobody there", closed.URL, "cannot be reached"},
 		{"a name of this machine", "http://localhost:1/", "its host has no public address"},
 		{"an address of this machine", "http://[::1]:1/", "its host has no public address"},
@@ -220,6 +221,40 @@ func TestEngineTotal(t *testing.T) {
 	err := generate(t.Context(), e, request(server.URL+"/1", server.URL+"/2", server.URL+"/3"))
 	if err == nil || !strings.Contains(err.Message, "/3 is too large") {
 		t.Errorf("error %v, want the third image to be too large", err)
+	}
+}
+
+// TestEngineTotalOfOne has one image in many places: a small request that the
+// model's process would get as a large one.
+func TestEngineTotalOfOne(t *testing.T) {
+	hits := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hits++
+		w.Write(make([]byte, maxTotal/10))
+	}))
+	defer server.Close()
+	e := New(&asked{}, []string{"127.0.0.1"})
+	urls := slices.Repeat([]string{server.URL}, 11)
+	if err := generate(t.Context(), e, request(urls[:10]...)); err != nil {
+		t.Error(err)
+	}
+	err := generate(t.Context(), e, request(urls...))
+	if err == nil || !strings.Contains(err.Message, "more than 67108864 bytes in all") {
+		t.Errorf("error %v, want the images to be too large in all", err)
+	}
+	if hits != 2 {
+		t.Errorf("%d requests, want one each", hits)
+	}
+}
+
+// TestEngineTooMany fetches nothing for a request that is refused for the
+// number of its images.
+func TestEngineTooMany(t *testing.T) {
+	e := New(&asked{}, nil)
+	e.fetcher.client.Transport = failing{t}
+	err := generate(t.Context(), e, request(slices.Repeat([]string{"http://example.com/"}, engine.MaxImages+1)...))
+	if err == nil || err.Place.Index != 1 || !strings.Contains(err.Message, "more than 100 images") {
+		t.Errorf("error %v, want too many images in the second message", err)
 	}
 }
 

@@ -132,7 +132,11 @@ func failed(u *url.URL, err error) *engine.Error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return engine.AsError(err)
 	}
-	return engine.Errorf(engine.CodeInvalidArgument, "The image at %s cannot be fetched: its host cannot be reached.", name(u)).Because(err)
+	reason := "its host does not answer as it should"
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
+		reason = "its host cannot be reached"
+	}
+	return engine.Errorf(engine.CodeInvalidArgument, "The image at %s cannot be fetched: %s.", name(u), reason).Because(err)
 }
 
 func tooLarge(u *url.URL, limit int) *engine.Error {
