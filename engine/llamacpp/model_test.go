@@ -248,13 +248,6 @@ func TestSeedsRepeat(t *testing.T) {
 	}
 }
 
-const personSchema = `{
-	"type": "object",
-	"properties": {
-		"name": {"type": "string", "maxLength": 12},
-		"age": {"type": "integer", "minimum": 0, "maximum": 150},
-		"likes": {"type": "array", "items": {"enum": ["tea", "coffee", "water"]}, "maxItems": 3}
-
 // TestChoicesRepeat: the choices of one request go through the same batches
 // each time, whether or not their prompt is in the cache.
 func TestChoicesRepeat(t *testing.T) {
@@ -276,6 +269,13 @@ func TestChoicesRepeat(t *testing.T) {
 		}
 	}
 }
+
+const personSchema = `{
+	"type": "object",
+	"properties": {
+		"name": {"type": "string", "maxLength": 12},
+		"age": {"type": "integer", "minimum": 0, "maximum": 150},
+		"likes": {"type": "array", "items": {"enum": ["tea", "coffee", "water"]}, "maxItems": 3}
 	},
 	"required": ["name", "age", "likes"],
 	"additionalProperties": false
@@ -388,7 +388,10 @@ func TestInfo(t *testing.T) {
 		t.Errorf("the control tokens are %q", got.Control)
 	}
 	got.Template, got.Changed, got.Control = "", got.Changed.UTC(), nil
-	want := chat.Info{Name: got.Name, Owner: got.Owner, Changed: got.Changed, BOS: "<|im_start|>", EOS: "<|im_end|>", Context: 8192}
+	want := chat.Info{
+		Name: got.Name, Owner: got.Owner, Changed: got.Changed, BOS: "<|im_start|>", EOS: "<|im_end|>", Context: 8192,
+		Vectors: chat.Vectors{Size: 576, Input: 2048, Vocabulary: 49152},
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
