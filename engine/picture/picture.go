@@ -18,6 +18,11 @@ const (
 	// pictures of 12 to 50 megapixels.
 	MaxPixels = 50_000_000
 
+	// MaxLength is the longest side that it may have, which is the longest of
+	// JPEG and GIF. The memory that scaling takes grows with the longer side:
+	// a line of as many pixels as a picture may have would take gigabytes.
+	MaxLength = 1<<16 - 1
+
 	// MaxSide is the longest side in pixels that a model gets to see; what
 	// is larger is scaled down. No open model looks closer.
 	MaxSide = 2048
@@ -56,6 +61,9 @@ func Open(data []byte, mediaType string) (*Picture, error) {
 	}
 	if config.Width > MaxPixels/config.Height {
 		return nil, invalid("The image has %d times %d pixels, more than %d in all.", config.Width, config.Height, MaxPixels)
+	}
+	if max(config.Width, config.Height) > MaxLength {
+		return nil, invalid("The image has %d times %d pixels; no side may be longer than %d.", config.Width, config.Height, MaxLength)
 	}
 	p := &Picture{
 		Key:    sha256.Sum256(data),

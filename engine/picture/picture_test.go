@@ -322,6 +322,8 @@ func TestRefused(t *testing.T) {
 		{"SVG by its data", "image/png", []byte("\ufeff<?xml version='1.0'?>\n<!-- a --><SVG/>"), "SVG images cannot be read"},
 		{"bomb", "image/png", bomb(t, 30000, 30000), "30000 times 30000 pixels, more than 50000000"},
 		{"one pixel too many", "image/png", bomb(t, 50_000_001, 1), "more than 50000000"},
+		{"a line", "image/png", bomb(t, 1<<16, 1), "no side may be longer than 65535"},
+		{"an upright line", "image/png", bomb(t, 1, 1<<16), "no side may be longer than 65535"},
 		{"sides that overflow", "image/png", bomb(t, 1<<31-1, 1<<31-1), "cannot be read"},
 		{"no pixels", "image/png", bomb(t, 0, 5), "cannot be read"},
 		{"no pixels in a GIF", "image/gif", []byte("GIF89a\x00\x00\x00\x00\x00\x00\x00"), "no pixels"},
