@@ -58,23 +58,32 @@ func rawSpans(prompt *engine.Prompt, info Info) []Span {
 
 // plain splits text so that no spelling of a mark in it becomes one.
 func (f FIM) plain(text string) []Span {
-	var spans []Span
-	for text != "" {
-		at, mark := len(text), ""
-		for _, m := range []string{f.Prefix, f.Suffix, f.Middle} {
-			if i := strings.Index(text, m); i >= 0 && i < at {
-				at, mark = i, m
-			}
-		}
-		if at > 0 {
-			spans = append(spans, Span{Text: text[:at]})
-		}
-		if mark != "" {
-			spans = append(spans, Span{Text: mark, Plain: true})
-		}
-		text = text[at+len(mark):]
+	spans := []Span{{Text: text}}
+	for _, mark := range []string{f.Prefix, f.Suffix, f.Middle} {
+		spans = setApart(spans, mark)
 	}
 	return spans
+}
+
+// setApart makes a plain span of each mark in the others. It looks at a text
+// once, however many marks are in it: that is up to the client.
+func setApart(spans []Span, mark string) []Span {
+	var all []Span
+	for _, s := range spans {
+		if s.Plain {
+			all = append(all, s)
+			continue
+		}
+		for i, part := range strings.Split(s.Text, mark) {
+			if i > 0 {
+				all = append(all, Span{Text: mark, Plain: true})
+			}
+			if part != "" {
+				all = append(all, Span{Text: part})
+			}
+		}
+	}
+	return all
 }
 
 // promptPlace is where a request has its prompt.

@@ -34,12 +34,15 @@ func (e *Engine) truncate(ctx context.Context, p *plan) error {
 	whole := p.request
 	turns := oldTurns(whole.Messages)
 	attempt := func(n int) error {
-		gone := slices.Concat(turns[:n]...)
+		gone := map[int]bool{}
+		for _, i := range slices.Concat(turns[:n]...) {
+			gone[i] = true
+		}
 		short := *whole
 		short.Messages = nil
 		var kept []int
 		for i, m := range whole.Messages {
-			if !slices.Contains(gone, i) {
+			if !gone[i] {
 				short.Messages, kept = append(short.Messages, m), append(kept, i)
 			}
 		}
