@@ -3,7 +3,9 @@ package openai
 import (
 	"encoding/json"
 	"encoding/json/jsontext"
+	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
 
@@ -114,6 +116,23 @@ func fromPointer(pointer string) string {
 		b.WriteString("." + token)
 	}
 	return b.String()
+}
+
+// nameErrors sets the parameter of the errors among events, where a request has
+// other names for its places than [fromPlace].
+func nameErrors(events iter.Seq2[engine.Event, error], param func(*engine.Error) string) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for event, err := range events {
+			if coded := (*engine.Error)(nil); errors.As(err, &coded) {
+				named := *coded
+				named.Param = param(coded)
+				err = &named
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
 }
 
 // fromViolation words what the document says against a request.

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 
@@ -198,18 +197,13 @@ func fromFunctionPlace(p engine.Place) string {
 
 // name gives the errors among events the names that their places have.
 func (d dialect) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
-	return func(yield func(engine.Event, error) bool) {
-		for event, err := range events {
-			if e := (*engine.Error)(nil); errors.As(err, &e) && (e.Place.Field == engine.FieldTools || e.Place.Field == engine.FieldToolChoice) {
-				named := *e
-				named.Param = d.place(e.Place)
-				err = &named
-			}
-			if !yield(event, err) {
-				return
-			}
+	return nameErrors(events, func(err *engine.Error) string {
+		switch err.Place.Field {
+		case engine.FieldTools, engine.FieldToolChoice:
+			return d.place(err.Place)
 		}
-	}
+		return err.Param
+	})
 }
 
 // ignore names the parts of tool schemas that no grammar can enforce.

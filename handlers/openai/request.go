@@ -57,16 +57,14 @@ func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 
 func toTools(in []wire.ChatCompletionTool) ([]engine.Tool, error) {
 	var tools []engine.Tool
-	seen := map[string]bool{}
 	for i, t := range in {
 		tool, err := toTool(t)
 		if err != nil {
 			return nil, err
 		}
-		if seen[tool.Name] {
+		if hasTool(tools, tool.Name) {
 			return nil, invalid(fmt.Sprintf("tools[%d].function.name", i), "Two tools are named '%s'.", tool.Name)
 		}
-		seen[tool.Name] = true
 		tools = append(tools, tool)
 	}
 	return tools, nil

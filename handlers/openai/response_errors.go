@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 
@@ -47,20 +46,15 @@ func (p itemPlaces) fromMessage(index int) string {
 // name gives the errors among events the names that their places have in the
 // request.
 func (p itemPlaces) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
-	return func(yield func(engine.Event, error) bool) {
-		for event, err := range events {
-			if e := (*engine.Error)(nil); errors.As(err, &e) && e.Param == "" {
-				named := *e
-				if named.Param = p.fromPlace(e.Place); e.Code == engine.CodeContextLength {
-					named.Param = "input" // all of it: no item is too long by itself
-				}
-				err = &named
-			}
-			if !yield(event, err) {
-				return
-			}
+	return nameErrors(events, func(err *engine.Error) string {
+		switch {
+		case err.Param != "":
+			return err.Param
+		case err.Code == engine.CodeContextLength:
+			return "input" // all of it: no item is too long by itself
 		}
-	}
+		return p.fromPlace(err.Place)
+	})
 }
 
 // ignore names the parts of tool schemas that no grammar can enforce.
