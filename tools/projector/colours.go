@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/diglot/diglot/tools/gguf"
 )
 
 const (
@@ -32,31 +37,43 @@ var palette = []struct {
 }
 
 // colours makes the projector for a text model.
-func colours(text *textModel) (*ggufFile, error) {
-	f := &ggufFile{}
-	f.string("general.architecture", "clip")
-	f.string("general.name", "colours for "+text.name)
-	f.bool("clip.has_vision_encoder", true)
-	f.string("clip.projector_type", "mlp")
-	f.bool("clip.use_gelu", true)
-	f.uint32("clip.vision.image_size", imageSide)
-	f.uint32("clip.vision.patch_size", patchSide)
-	f.uint32("clip.vision.embedding_length", width)
-	f.uint32("clip.vision.feed_forward_length", width)
-	f.uint32("clip.vision.block_count", 1)
-	f.uint32("clip.vision.attention.head_count", 1)
-	f.uint32("clip.vision.projection_dim", uint32(text.width))
-	f.float32("clip.vision.attention.layer_norm_epsilon", 1e-6)
+func colours(text *textModel) (*gguf.File, error) {
+	f := &gguf.File{}
+	f.Set("general.architecture", "clip")
+	f.Set("general.name", "colours for "+text.name)
+	f.Set("clip.has_vision_encoder", true)
+	f.Set("clip.projector_type", "mlp")
+	f.Set("clip.use_gelu", true)
+	f.Set("clip.vision.image_size", uint32(imageSide))
+	f.Set("clip.vision.patch_size", uint32(patchSide))
+	f.Set("clip.vision.embedding_length", uint32(width))
+	f.Set("clip.vision.feed_forward_length", uint32(width))
+	f.Set("clip.vision.block_count", uint32(1))
+	f.Set("clip.vision.attention.head_count", uint32(1))
+	f.Set("clip.vision.projection_dim", uint32(text.width))
+	f.Set("clip.vision.attention.layer_norm_epsilon", float32(1e-6))
 	half := []float32{0.5, 0.5, 0.5} // makes -1 to 1 of 0 to 1
-	f.floats("clip.vision.image_mean", half)
-	f.floats("clip.vision.image_std", half)
+	f.Set("clip.vision.image_mean", half)
+	f.Set("clip.vision.image_std", half)
 	eye(f)
 	return f, decide(f, text)
 }
 
+// add adds a tensor; the first dimension is that of neighbours.
+func add(f *gguf.File, name string, numbers []float32, dimensions ...int) {
+	t := gguf.Tensor{Name: name, Type: gguf.TensorF32}
+	for _, d := range slices.Backward(dimensions) {
+		t.Shape = append(t.Shape, uint64(d))
+	}
+	var data bytes.Buffer
+	_ = binary.Write(&data, binary.LittleEndian, numbers) // a buffer takes everything
+	t.Data = data.Bytes()
+	f.Tensors = append(f.Tensors, t)
+}
+
 // eye writes the vision part: each patch becomes its average colour, and a
 // layer of zeros, which adds nothing, passes it on.
-func eye(f *ggufFile) {
+func eye(f *gguf.File) {
 	const area = patchSide * patchSide
 	patch := make([]float32, width*3*area)
 	for channel := range 3 {
@@ -64,23 +81,23 @@ func eye(f *ggufFile) {
 			patch[(channel*3+channel)*area+i] = 1.0 / area
 		}
 	}
-	f.tensor("v.patch_embd.weight", patch, patchSide, patchSide, 3, width)
-	f.tensor("v.position_embd.weight", make([]float32, width*patches), width, patches)
+	add(f, "v.patch_embd.weight", patch, patchSide, patchSide, 3, width)
+	add(f, "v.position_embd.weight", make([]float32, width*patches), width, patches)
 	const layer = "v.blk.0."
 	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_out", "ffn_up", "ffn_down"} {
-		f.tensor(layer+name+".weight", make([]float32, width*width), width, width)
-		f.tensor(layer+name+".bias", make([]float32, width), width)
+		add(f, layer+name+".weight", make([]float32, width*width), width, width)
+		add(f, layer+name+".bias", make([]float32, width), width)
 	}
 	for _, name := range []string{"ln1", "ln2"} {
-		f.tensor(layer+name+".weight", make([]float32, width), width)
-		f.tensor(layer+name+".bias", make([]float32, width), width)
+		add(f, layer+name+".weight", make([]float32, width), width)
+		add(f, layer+name+".bias", make([]float32, width), width)
 	}
 }
 
 // decide writes the projector: a hidden unit for each colour, which is above
 // zero for colours near its corner and far below for all others, and then the
 // model's own numbers for the word.
-func decide(f *ggufFile, text *textModel) error {
+func decide(f *gguf.File, text *textModel) error {
 	// A colour at its own corner has the product 3 with it, one at the next
 	// corner 1. The border is a little nearer to the latter, since llama.cpp
 	// puts gray around pictures that are not square.
@@ -102,10 +119,10 @@ func decide(f *ggufFile, text *textModel) error {
 			say[i*hidden+unit] = n / (3*steep - threshold)
 		}
 	}
-	f.tensor("mm.0.weight", pick, width, hidden)
-	f.tensor("mm.0.bias", bias, hidden)
-	f.tensor("mm.2.weight", say, hidden, text.width)
-	f.tensor("mm.2.bias", make([]float32, text.width), text.width)
+	add(f, "mm.0.weight", pick, width, hidden)
+	add(f, "mm.0.bias", bias, hidden)
+	add(f, "mm.2.weight", say, hidden, text.width)
+	add(f, "mm.2.bias", make([]float32, text.width), text.width)
 	return nil
 }
 

@@ -45,7 +45,7 @@ func run(model, projector string) error {
 		return err
 	}
 	defer os.Remove(part.Name()) // fails once it is renamed
-	if _, err := part.Write(file.bytes()); err != nil {
+	if _, err := file.WriteTo(part); err != nil {
 		return err
 	}
 	if err := part.Close(); err != nil {

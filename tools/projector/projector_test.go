@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -8,26 +9,29 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/tools/gguf"
 )
 
 // text writes a text model of some tokens with two numbers each.
 func text(t *testing.T, architecture string, tokens ...string) string {
 	t.Helper()
-	f := &ggufFile{}
-	f.string("general.architecture", architecture)
-	f.string("general.name", "small")
-	f.key("tokenizer.ggml.tokens", typeArray)
-	put(&f.pairs, uint32(typeString))
-	put(&f.pairs, uint64(len(tokens)))
+	f := &gguf.File{}
+	f.Set("general.architecture", architecture)
+	f.Set("general.name", "small")
+	f.Set("tokenizer.ggml.tokens", tokens)
 	var numbers []float32
-	for i, token := range tokens {
-		putString(&f.pairs, token)
+	for i := range tokens {
 		numbers = append(numbers, float32(i), float32(-i))
 	}
-	f.tensor("before", []float32{1, 2, 3}, 3)
-	f.tensor("token_embd.weight", numbers, 2, len(tokens))
+	add(f, "before", []float32{1, 2, 3}, 3)
+	add(f, "token_embd.weight", numbers, 2, len(tokens))
+	var file bytes.Buffer
+	if _, err := f.WriteTo(&file); err != nil {
+		t.Fatal(err)
+	}
 	path := filepath.Join(t.TempDir(), "text.gguf")
-	if err := os.WriteFile(path, f.bytes(), 0o600); err != nil {
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"os"
+
+	"github.com/diglot/diglot/tools/gguf"
 )
 
 // textModel is what a projector must know of the model that it is for.
@@ -85,17 +87,17 @@ func (h *head) string() string {
 }
 
 // sizes are the bytes of values of one size, by their types.
-var sizes = map[uint32]int{0: 1, 1: 1, 2: 2, 3: 2, typeUint32: 4, 5: 4, typeFloat32: 4, typeBool: 1, 10: 8, 11: 8, 12: 8}
+var sizes = map[uint32]int{0: 1, 1: 1, 2: 2, 3: 2, gguf.TypeUint32: 4, gguf.TypeInt32: 4, gguf.TypeFloat32: 4, gguf.TypeBool: 1, 10: 8, 11: 8, 12: 8}
 
 // value reads a value and gives its elements to each: one, or those of an
 // array.
 func (h *head) value(kind uint32, each func(i int, s string, n uint64)) {
 	count := uint64(1)
-	if kind == typeArray {
+	if kind == gguf.TypeArray {
 		kind, count = h.uint32(), h.uint64()
 	}
 	for i := uint64(0); i < count && h.err == nil; i++ {
-		if kind == typeString {
+		if kind == gguf.TypeString {
 			each(int(i), h.string(), 0)
 			continue
 		}
@@ -109,12 +111,12 @@ func (h *head) value(kind uint32, each func(i int, s string, n uint64)) {
 }
 
 func (h *head) read(t *textModel) error {
-	if magic := h.uint32(); h.err == nil && magic != binary.LittleEndian.Uint32([]byte(ggufMagic)) {
+	if magic := h.uint32(); h.err == nil && magic != binary.LittleEndian.Uint32([]byte(gguf.Magic)) {
 		return errors.New("not a GGUF file")
 	}
 	h.uint32() // version
 	tensors, values := h.uint64(), h.uint64()
-	align := int64(alignment)
+	align := int64(gguf.Alignment)
 	for range values {
 		name := h.string()
 		h.value(h.uint32(), func(i int, s string, n uint64) {
@@ -198,12 +200,12 @@ type coding struct {
 // codings are those that tables of tokens have in small files, by their number
 // in GGUF.
 var codings = map[uint32]coding{
-	tensorF32: {1, 4, func(to []float32, b []byte) []float32 {
+	gguf.TensorF32: {1, 4, func(to []float32, b []byte) []float32 {
 		return append(to, math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}},
-	1: {1, 2, func(to []float32, b []byte) []float32 { return append(to, half(b)) }},
-	6: {32, 22, unpackQ50},
-	8: {32, 34, unpackQ80},
+	gguf.TensorF16: {1, 2, func(to []float32, b []byte) []float32 { return append(to, half(b)) }},
+	6:              {32, 22, unpackQ50},
+	8:              {32, 34, unpackQ80},
 }
 
 // unpackQ80 reads a scale and 32 signed bytes.

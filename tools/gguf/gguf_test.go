@@ -1,4 +1,4 @@
-package main
+package gguf
 
 import (
 	"bytes"
@@ -6,31 +6,33 @@ import (
 	"testing"
 )
 
-// TestWriteGGUF compares a small file with its bytes, as the format has them.
-func TestWriteGGUF(t *testing.T) {
-	var g ggufFile
-	g.set("s", "ab")
-	g.set("u", uint32(7))
-	g.set("b", true)
-	g.set("f", float32(1))
-	g.set("l", []string{"x", ""})
-	g.set("n", []int32{-1})
-	g.tensors = []tensor{
-		{"t", []uint64{3, 2}, tensorF16, []byte("0123456789ab")},
-		{"v", []uint64{1}, tensorF32, []byte("wxyz")},
+// TestWriteTo compares a small file with its bytes, as the format has them.
+func TestWriteTo(t *testing.T) {
+	var f File
+	f.Set("s", "ab")
+	f.Set("u", uint32(7))
+	f.Set("b", true)
+	f.Set("f", float32(1))
+	f.Set("l", []string{"x", ""})
+	f.Set("n", []int32{-1})
+	f.Set("r", []float32{1})
+	f.Tensors = []Tensor{
+		{"t", []uint64{3, 2}, TensorF16, []byte("0123456789ab")},
+		{"v", []uint64{1}, TensorF32, []byte("wxyz")},
 	}
-	head := "GGUF" + u32(3) + u64(2) + u64(6) +
+	head := "GGUF" + u32(3) + u64(2) + u64(7) +
 		text("s") + u32(8) + text("ab") +
 		text("u") + u32(4) + u32(7) +
 		text("b") + u32(7) + "\x01" +
 		text("f") + u32(6) + "\x00\x00\x80\x3f" +
 		text("l") + u32(9) + u32(8) + u64(2) + text("x") + text("") +
 		text("n") + u32(9) + u32(5) + u64(1) + "\xff\xff\xff\xff" +
+		text("r") + u32(9) + u32(6) + u64(1) + "\x00\x00\x80\x3f" +
 		text("t") + u32(2) + u64(2) + u64(3) + u32(1) + u64(0) +
 		text("v") + u32(1) + u64(1) + u32(0) + u64(32)
 	want := aligned(head) + aligned("0123456789ab") + aligned("wxyz")
 	var got bytes.Buffer
-	n, err := g.WriteTo(&got)
+	n, err := f.WriteTo(&got)
 	if err != nil || n != int64(len(want)) {
 		t.Errorf("WriteTo = %d, %v; want %d", n, err, len(want))
 	}
