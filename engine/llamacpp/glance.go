@@ -54,6 +54,8 @@ func (b *glanceBatch) fill(g glance) {
 }
 
 func (s *session) encode(v *view) ([]float32, decoded, error) {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	return s.projector.encode(v, s.governor.threads(time.Now()))
 }
 
