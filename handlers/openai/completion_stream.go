@@ -12,6 +12,7 @@ import (
 // chunk with the finish reason for each choice, the counts if they were asked
 // for, and the done mark.
 type completionEncoder struct {
+	plainFrames
 	head    head
 	usage   bool
 	cursors []*textCursor // by choice; nil: no log probabilities
@@ -84,12 +85,3 @@ func (e *completionEncoder) newChunk(choices []wire.CompletionChunkChoice) wire.
 	}
 	return c
 }
-
-// Fail implements [sse.Encoder]: a data frame without a name that holds an
-// error object, which every client raises.
-func (e *completionEncoder) Fail(err *engine.Error) []sse.Frame {
-	return []sse.Frame{{Data: fromError(err)}}
-}
-
-// KeepAlive implements [sse.Encoder].
-func (e *completionEncoder) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }

@@ -12,6 +12,7 @@ import (
 // first, then what is new, a chunk with the finish reason for each choice,
 // the counts if they were asked for, and the done mark.
 type encoder struct {
+	plainFrames
 	head     head
 	choices  int
 	logprobs bool
@@ -116,11 +117,15 @@ func (e *encoder) newChunk(choices []wire.ChatCompletionChunkChoice) wire.ChatCo
 	return c
 }
 
+// plainFrames is what the streams of chunks have in common: errors, and that the
+// server is still there.
+type plainFrames struct{}
+
 // Fail implements [sse.Encoder]: a data frame without a name that holds an
 // error object, which every client raises.
-func (e *encoder) Fail(err *engine.Error) []sse.Frame {
+func (plainFrames) Fail(err *engine.Error) []sse.Frame {
 	return []sse.Frame{{Data: fromError(err)}}
 }
 
 // KeepAlive implements [sse.Encoder].
-func (e *encoder) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }
+func (plainFrames) KeepAlive() sse.Frame { return sse.Frame{Comment: "keep-alive"} }
