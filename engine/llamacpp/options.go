@@ -37,7 +37,7 @@ const (
 func (o Options) withDefaults() Options {
 	o.fixedThreads = o.Threads > 0
 	if !o.fixedThreads {
-		o.Threads = physicalCores()
+		o.Threads = DefaultThreads()
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = defaultParallel
