@@ -2359,8 +2359,6 @@ type ChatCompletionFunctionCallOption struct {
 }
 
 // ChatCompletionFunctionMessageParam The forerunner of the tool message.
-//
-// Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type ChatCompletionFunctionMessageParam struct {
 	// Content The result.
 	Content nullable.Nullable[string] `json:"content,omitempty"`
@@ -2388,8 +2386,6 @@ type ChatCompletionFunctionTool struct {
 type ChatCompletionFunctionToolType string
 
 // ChatCompletionFunctions The forerunner of a function among the tools.
-//
-// Deprecated: this type has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 type ChatCompletionFunctions struct {
 	// Description What the function does, for the model.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
