@@ -55,7 +55,7 @@ func (o *observer) recover(w *reply, r *http.Request, cause any) (abort bool) {
 	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return true
 	}
-	o.log.Error("panic", "request_id", w.exchange.ID, "path", r.URL.Path, "cause", cause, "stack", string(debug.Stack()))
+	o.log.Error("panic", "request_id", w.exchange.ID, "path", clip(r.URL.Path), "cause", cause, "stack", string(debug.Stack()))
 	if w.status != 0 {
 		return true
 	}
@@ -66,11 +66,11 @@ func (o *observer) recover(w *reply, r *http.Request, cause any) (abort bool) {
 func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took time.Duration) {
 	f := x.Facts()
 	attrs := []any{
-		"request_id", x.ID, "method", r.Method, "path", r.URL.Path, "operation", f.Operation,
+		"request_id", x.ID, "method", clip(r.Method), "path", clip(r.URL.Path), "operation", f.Operation,
 		"status", status, "took", took.Round(time.Microsecond),
 	}
 	if f.Model != "" {
-		attrs = append(attrs, "model", f.Model,
+		attrs = append(attrs, "model", clip(f.Model),
 			"prompt_tokens", f.Usage.PromptTokens, "cached_tokens", f.Usage.CachedTokens,
 			"completion_tokens", f.Usage.CompletionTokens)
 	}
@@ -78,16 +78,27 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 		attrs = append(attrs, "dropped_messages", f.Dropped)
 	}
 	if len(f.Ignored) > 0 {
-		attrs = append(attrs, "ignored", f.Ignored)
+		attrs = append(attrs, "ignored", headerList(f.Ignored))
 	}
 	level := slog.LevelInfo
 	if f.Err != nil {
-		attrs = append(attrs, "error", f.Err)
+		attrs = append(attrs, "error", clip(f.Err.Error()))
 		if left := engine.AsError(f.Err).Code == engine.CodeCanceled; !left && (status >= 500 || status == http.StatusOK) {
 			level = slog.LevelError
 		}
 	}
 	o.log.Log(r.Context(), level, "request", attrs...)
+}
+
+// maxLogged is the most bytes of a value in the log: what a client made up, or
+// what an error quotes of it, may have megabytes.
+const maxLogged = 2000
+
+func clip(value string) string {
+	if len(value) <= maxLogged {
+		return value
+	}
+	return strings.ToValidUTF8(value[:maxLogged], "") + "…"
 }
 
 // reply notes the status and, before the headers go out, names the fields
@@ -129,12 +140,12 @@ const maxIgnored = 4096
 func headerList(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
-		if b.Len()+len(name) > maxIgnored {
-			b.WriteString(", ...")
-			break
-		}
 		if b.Len() > 0 {
 			b.WriteString(", ")
+		}
+		if b.Len()+len(name) > maxIgnored {
+			b.WriteString("...")
+			break
 		}
 		b.WriteString(strings.Map(headerRune, name))
 	}
