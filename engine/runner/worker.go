@@ -161,56 +161,57 @@ func (w *worker) crashed(status string) int {
 	return w.crashes
 }
 
-// generate answers req. A request that meets a process which has ended
-// before it got there is sent to the next one, once.
-func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(engine.Event, error) bool) {
-	for attempt := range 2 {
-		p, failure := w.ready(ctx)
-		if failure != nil {
-			yield(nil, failure)
-			return
-		}
-		lost := w.play(ctx, p, req, yield)
-		if lost == nil {
-			return
-		}
-		p.end(ctx)
-		if attempt == 0 && !hasLost(lost).arrived {
-			continue
-		}
-		yield(nil, w.lostReply(req, lost))
-		return
-	}
-}
-
-// once makes a call that is answered at once, in the process of the model. A
-// call that meets a process which has ended before it got there is sent to
-// the next one, once. req is what a second crash is recognised by.
-func once[T any](ctx context.Context, e *Engine, model string, req any, ask func(name string, c *Client) (T, error)) (T, error) {
-	var none T
-	w := e.worker(model)
-	if w == nil {
-		return none, engine.ModelNotFound(model)
-	}
+// send has the process of the model do something for req, any of the requests
+// of the engine package. One that has ended before the request got there is
+// followed by the next one, once. use returns the error of a lost connection,
+// and no other.
+func (w *worker) send(ctx context.Context, req any, use func(*process) error) *engine.Error {
 	for attempt := 0; ; attempt++ {
 		p, failure := w.ready(ctx)
 		if failure != nil {
-			return none, failure
+			return failure
 		}
-		result, err := ask(w.model.Name, p.client)
-		if err == nil {
-			w.succeeded()
-			return result, nil
-		}
-		lost := hasLost(err)
+		lost := use(p)
 		if lost == nil {
-			return none, err
+			return nil
 		}
 		p.end(ctx)
-		if attempt > 0 || lost.arrived {
-			return none, w.lostReply(req, err)
+		if attempt > 0 || hasLost(lost).arrived {
+			return w.lostReply(req, lost)
 		}
 	}
+}
+
+// generate answers req.
+func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(engine.Event, error) bool) {
+	failure := w.send(ctx, req, func(p *process) error { return w.play(ctx, p, req, yield) })
+	if failure != nil {
+		yield(nil, failure)
+	}
+}
+
+// once makes a call that is answered at once, in the process of the model.
+func once[T any](ctx context.Context, e *Engine, model string, req any, ask func(name string, c *Client) (T, error)) (T, error) {
+	var result T
+	w := e.worker(model)
+	if w == nil {
+		return result, engine.ModelNotFound(model)
+	}
+	var err error
+	failure := w.send(ctx, req, func(p *process) error {
+		result, err = ask(w.model.Name, p.client)
+		if hasLost(err) != nil {
+			return err
+		}
+		if err == nil {
+			w.succeeded()
+		}
+		return nil
+	})
+	if failure != nil {
+		return result, failure
+	}
+	return result, err
 }
 
 // play passes on what p answers. It returns the error of a lost connection,
