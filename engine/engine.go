@@ -14,8 +14,9 @@ type Engine interface {
 	Models(ctx context.Context) ([]Model, error)
 
 	// Generate answers req. The sequence follows the grammar in the package
-	// comment. Ending the iteration early, or
-	// canceling ctx, frees what the request holds within one decode step.
+	// comment. Ending the iteration early, or canceling ctx, frees what the
+	// request holds within one decode step. While it runs, req belongs to it
+	// alone.
 	Generate(ctx context.Context, req *Request) iter.Seq2[Event, error]
 
 	// Count says how many tokens the prompt of req has: what Generate would

@@ -114,7 +114,7 @@ func (p Prompt) Images() []*Image {
 type Job struct {
 	Prompt     []int32
 	Images     []*Image        // in the prompt, in order
-	Request    *engine.Request // as in Prompt
+	Request    *engine.Request // as in Prompt; the same for all Jobs of a request, and for no others
 	Choice     int             // which of the request's choices this is
 	Choices    int             // how many Jobs the request has: where there are more than one, none begins before all have come
 	MaxTokens  int             // at least 1

@@ -177,7 +177,8 @@ func errUnloaded() *engine.Error {
 // gather returns the sequences that can begin now that seq has come: itself,
 // or all choices of its request once they are there. Then they are always
 // computed in the same batches, and the same request gives the same texts:
-// the last digits of llama.cpp's numbers depend on the size of a batch.
+// the last digits of llama.cpp's numbers depend on the size of a batch. The
+// request is known by its address, which no other that runs may share.
 func (l *loop) gather(seq *sequence) []*sequence {
 	if seq.job.Choices < 2 || seq.scores != nil {
 		return []*sequence{seq}
@@ -200,6 +201,7 @@ func (l *loop) left() {
 	if len(l.computing) > 0 && !slices.ContainsFunc(l.computing, func(s *sequence) bool { return !s.canceled() }) {
 		l.backend.interrupt()
 	}
+	// All choices of a request end with it: nobody waits for these any more.
 	maps.DeleteFunc(l.gathering, func(_ *engine.Request, group []*sequence) bool {
 		return slices.ContainsFunc(group, (*sequence).canceled)
 	})
