@@ -57,6 +57,15 @@ var borders = []struct {
 		"recordings are data"},
 }
 
+// outward are the packages below engine that are clients of other servers:
+// what the engine may not know, they are made of.
+var outward = []string{"engine/upstream", "engine/registry"}
+
+// excepted says whether the border of a package does not hold for from.
+func excepted(from, border string) bool {
+	return border == "engine" && slices.ContainsFunc(outward, func(p string) bool { return within(from, p) })
+}
+
 // reserved says which packages alone may import something, tests aside.
 var reserved = []struct {
 	what string
@@ -64,7 +73,7 @@ var reserved = []struct {
 	why  string
 }{
 	{"C", []string{"engine/llamacpp"}, "everything else compiles anywhere"},
-	{"github.com/ollama/ollama", []string{"engine/llamacpp"}, "the binding could be replaced"},
+	{"github.com/ollama/ollama/llama", []string{"engine/llamacpp"}, "the binding could be replaced"},
 	{"github.com/ardanlabs/jinja", []string{"engine/chat", "tools"}, "templates are rendered in one place"},
 	{"github.com/getkin/kin-openapi", []string{"openapi", "tools", "handlers/handlerstest"}, "the documents are read in one place"},
 	{"github.com/go-chi/chi/v5", []string{"handlers", "gen"}, "routing is the handlers' business"},
@@ -86,7 +95,7 @@ func TestBorders(t *testing.T) {
 				t.Errorf("border of %s: there is no package %s any more", b.from, not)
 			}
 			for _, imp := range tree.imports {
-				if within(imp.from, b.from) && (within(imp.what, not) || within(imp.what, module+"/"+not)) {
+				if within(imp.from, b.from) && !excepted(imp.from, b.from) && (within(imp.what, not) || within(imp.what, module+"/"+not)) {
 					t.Errorf("%s imports %s, but %s", imp.file, imp.what, b.why)
 				}
 			}

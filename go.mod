@@ -6,23 +6,47 @@ toolchain go1.27.3
 
 require (
 	github.com/ardanlabs/jinja v1.12.0 // renders the chat templates that models carry; the one Go library that renders the real ones
+	github.com/coreos/go-systemd/v22 v22.7.0 // takes over the sockets that systemd opened
+	github.com/docker/go-units v0.5.0 // sizes and times for people
 	github.com/getkin/kin-openapi v0.153.0 // loads the OpenAPI documents and resolves their references; in tests, a second opinion on values
 	github.com/go-chi/chi/v5 v5.5.0 // the router that the generated server interfaces mount on
+	github.com/gofrs/flock v0.13.2 // locks of the model store between processes
 	github.com/google/go-cmp v0.7.0 // differences in tests
 	github.com/oapi-codegen/nullable v1.2.0 // absent, null and value as three states in generated types
 	github.com/oapi-codegen/runtime v1.9.0 // what the generated code calls
 	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package; its newest version that has one
+	github.com/opencontainers/go-digest v1.0.0 // digests of blobs, and their check
+	github.com/opencontainers/image-spec v1.1.1 // descriptors and manifests as registries know them
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // judges, in tests, the texts that our grammars let through
+	github.com/spf13/cobra v1.10.2 // the command line: verbs, help, shell completion
+	github.com/vbauerster/mpb/v8 v8.16.2 // progress bars
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
+	golang.org/x/sync v0.25.0 // groups of goroutines that end together
+	golang.org/x/term v0.48.0 // line editing in a terminal
 	gopkg.in/yaml.v3 v3.0.1 // reads scripts
+	oras.land/oras-go/v2 v2.7.0 // the client of OCI registries, with the credentials of docker
 )
 
 require (
+	github.com/VividCortex/ewma v1.2.0 // indirect
+	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
+	github.com/agnivade/levenshtein v1.1.1 // indirect
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
+	github.com/bahlo/generic-list-go v0.2.0 // indirect
+	github.com/buger/jsonparser v1.1.1 // indirect
+	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
+	github.com/mailru/easyjson v0.7.7 // indirect
+	github.com/mattn/go-runewidth v0.0.30 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+	github.com/vbauerster/cupwriter v0.0.5 // indirect
+	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
+	golang.org/x/crypto v0.43.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
