@@ -2,34 +2,18 @@ package main
 
 import (
 	"errors"
-	"flag"
-	"fmt"
-	"io"
 	"strconv"
 	"strings"
-)
 
-// parse reads a command's flags; nothing may follow them. Help goes to help.
-func parse(flags *flag.FlagSet, args []string, help io.Writer) error {
-	flags.SetOutput(io.Discard) // run prints the error, once
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(help, "Usage of diglot %s:\n", flags.Name())
-		flags.SetOutput(help)
-		flags.PrintDefaults()
-		return err
-	case err != nil:
-		return wrongUsage("%s: %v", flags.Name(), err)
-	case flags.NArg() > 0:
-		return wrongUsage("%s: unexpected argument %q", flags.Name(), flags.Arg(0))
-	}
-	return nil
-}
+	"github.com/spf13/pflag"
+)
 
 // list is a flag that may be repeated.
 type list []string
 
 func (l *list) String() string { return strings.Join(*l, " ") }
+
+func (l *list) Type() string { return "text" }
 
 func (l *list) Set(value string) error {
 	if value == "" {
@@ -55,7 +39,15 @@ func (m modelFile) String() string {
 // modelFiles is a flag NAME=FILE[,PROJECTOR] that may be repeated.
 type modelFiles []modelFile
 
-func (m *modelFiles) String() string { return fmt.Sprint(*m) }
+func (m *modelFiles) String() string {
+	var all []string
+	for _, f := range *m {
+		all = append(all, f.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func (m *modelFiles) Type() string { return "file" }
 
 func (m *modelFiles) Set(value string) error {
 	name, files, ok := strings.Cut(value, "=")
@@ -72,6 +64,8 @@ type size int
 
 func (s *size) String() string { return strconv.Itoa(int(*s)) }
 
+func (s *size) Type() string { return "number" }
+
 func (s *size) Set(value string) error {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 {
@@ -85,7 +79,7 @@ func (s *size) Set(value string) error {
 // the runners.
 type limits struct{ threads, parallel, context size }
 
-func (l *limits) register(flags *flag.FlagSet) {
+func (l *limits) register(flags *pflag.FlagSet) {
 	flags.Var(&l.threads, "threads", "`threads` that compute (default the physical cores)")
 	flags.Var(&l.parallel, "parallel", "`requests` that one model computes at the same time (default 8)")
 	flags.Var(&l.context, "context", "`tokens` that one request may use, prompt and answer (default what the model was trained with, as far as memory allows)")

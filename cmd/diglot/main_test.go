@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 )
 
 // execute runs a command line to its end and returns what it prints.
 func execute(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
-	status = run(ctx, args, environment{stdout: &out, stderr: &err, getenv: func(string) string { return "" }})
+	status = run(ctx, args, environment{stdin: strings.NewReader(""), stdout: &out, stderr: &err, getenv: func(string) string { return "" }})
 	return status, out.String(), err.String()
 }
 
@@ -43,11 +44,16 @@ func TestCommandLines(t *testing.T) {
 	}{
 		{"no command", nil, 2, "a command is missing"},
 		{"unknown command", []string{"sreve"}, 2, `there is no command "sreve"`},
+		{"unknown command, and near", []string{"serv"}, 2, `is it "diglot serve"?`},
 		{"help", []string{"help"}, 0, "Usage:"},
-		{"help of serve", []string{"serve", "--help"}, 0, "Usage of diglot serve:\n  -allow-host NAME\n"},
+		{"help by a flag", []string{"--help"}, 0, "Usage:"},
+		{"help on statuses", []string{"help", "exit-codes"}, 0, "there is no such model"},
+		{"completion", []string{"completion", "bash"}, 0, "diglot"},
+		{"help of serve", []string{"serve", "--help"}, 0, "      --allow-host NAME "},
 		{"version", []string{"version"}, 0, "built with go1."},
+		{"version by a flag", []string{"--version"}, 0, "built with go1."},
 		{"version with more", []string{"version", "x"}, 2, `unexpected argument "x"`},
-		{"unknown flag", []string{"serve", "--speed", "9"}, 2, "flag provided but not defined: -speed"},
+		{"unknown flag", []string{"serve", "--speed", "9"}, 2, "unknown flag: --speed"},
 		{"argument", []string{"serve", "--script", good, "x"}, 2, `unexpected argument "x"`},
 		{"nothing to serve", []string{"serve"}, 2, "nothing to serve"},
 		{"model without a name", []string{"serve", "--model", "a.gguf"}, 2, "want NAME=FILE"},
@@ -91,11 +97,17 @@ func TestServeOptions(t *testing.T) {
 	env := environment{getenv: func(name string) string {
 		return map[string]string{"DIGLOT_API_KEY": "from the environment"}[name]
 	}}
-	got, err := parseServe([]string{
+	got := &serveOptions{}
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	got.register(flags)
+	err := flags.Parse([]string{
 		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
 		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
 		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
-	}, env)
+	})
+	if err == nil {
+		err = got.complete(env)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,10 @@ package main
 
 import (
 	"context"
-	"flag"
 	"log/slog"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -12,24 +13,35 @@ import (
 	"github.com/diglot/diglot/engine/runner"
 )
 
-// runRunner is the process of one model. serve starts it, by [runnerCommand].
-func runRunner(ctx context.Context, args []string, env environment) error {
+// newRunner is the command of the process of one model. serve starts it, by
+// [runnerCommand].
+func newRunner(env environment) *cobra.Command {
 	var models modelFiles
 	var limits limits
-	flags := flag.NewFlagSet("runner", flag.ContinueOnError)
-	flags.Var(&models, "model", "`NAME=FILE[,PROJECTOR]` to serve")
-	limits.register(flags)
-	if err := parse(flags, args, env.stdout); err != nil {
-		return err
+	c := &cobra.Command{
+		Use:    "runner",
+		Short:  "Compute one model; diglot serve starts it",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if len(models) != 1 {
+				return wrongUsage("runner: want one --model; this command is for diglot serve to start")
+			}
+			return runRunner(c.Context(), models[0], limits, env)
+		},
 	}
-	if len(models) != 1 {
-		return wrongUsage("runner: want one --model; this command is for diglot serve to start")
-	}
+	c.Flags().Var(&models, "model", "`NAME=FILE[,PROJECTOR]` to serve")
+	limits.register(c.Flags())
+	return c
+}
+
+// runRunner serves the model to the parent process until ctx ends.
+func runRunner(ctx context.Context, m modelFile, limits limits, env environment) error {
 	log := slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 	return runner.RunChild(ctx, func(ctx context.Context) (engine.Engine, error) {
 		model, err := llamacpp.Open(ctx, llamacpp.Options{
-			Path:      models[0].path,
-			Projector: models[0].projector,
+			Path:      m.path,
+			Projector: m.projector,
 			Threads:   int(limits.threads),
 			Parallel:  int(limits.parallel),
 			Context:   int(limits.context),
@@ -39,7 +51,7 @@ func runRunner(ctx context.Context, args []string, env environment) error {
 			return nil, err
 		}
 		shareCores(env, 4)
-		e, err := chat.New(named{model, models[0].name}, log, time.Now)
+		e, err := chat.New(named{model, m.name}, log, time.Now)
 		if err != nil {
 			return nil, err
 		}

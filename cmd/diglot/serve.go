@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/llamacpp"
@@ -52,9 +54,27 @@ type serveOptions struct {
 	images  list // hosts
 }
 
-func parseServe(args []string, env environment) (*serveOptions, error) {
+// newServe is the command that serves until it is told to end.
+func newServe(env environment) *cobra.Command {
 	var o serveOptions
-	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	c := &cobra.Command{
+		Use:     "serve",
+		Short:   "Serve models to clients over HTTP",
+		Example: "  diglot serve --model qwen=qwen2.5-7b.gguf\n  diglot serve --script models.yaml",
+		GroupID: groupServer,
+		Args:    noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.complete(env); err != nil {
+				return err
+			}
+			return serve(c.Context(), &o, env)
+		},
+	}
+	o.register(c.Flags())
+	return c
+}
+
+func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8484", "`HOST:PORT` to listen on")
 	flags.Var(&o.models, "model", "`NAME=FILE[,PROJECTOR]` of a GGUF model to serve, and of what lets it see images; may be repeated")
 	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
@@ -66,16 +86,14 @@ func parseServe(args []string, env environment) (*serveOptions, error) {
 	flags.Var(&o.origins, "allow-origin", "`ORIGIN` (SCHEME://HOST[:PORT]) of browser pages to let in besides those on this machine; may be repeated; * for all")
 	flags.Var(&o.hosts, "allow-host", "`NAME` to answer to in the Host header besides local ones; may be repeated")
 	flags.Var(&o.images, "allow-image-host", "`NAME` of a host to fetch images from though its address is not public; may be repeated")
-	if err := parse(flags, args, env.stdout); err != nil {
-		return nil, err
-	}
+}
+
+// complete adds what the environment says to the flags, and checks both.
+func (o *serveOptions) complete(env environment) error {
 	if key := env.getenv("DIGLOT_API_KEY"); key != "" {
 		o.keys = append(o.keys, key)
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	return &o, nil
+	return o.check()
 }
 
 // check finds what cannot be meant: an origin or a host that no browser
@@ -119,11 +137,7 @@ func isOrigin(s string) bool {
 }
 
 // serve serves until ctx ends.
-func serve(ctx context.Context, args []string, env environment) error {
-	o, err := parseServe(args, env)
-	if err != nil {
-		return err
-	}
+func serve(ctx context.Context, o *serveOptions, env environment) error {
 	log := slog.New(slog.NewTextHandler(env.stderr, nil))
 
 	// Requests that run when ctx ends are given their time, and so are the

@@ -1,21 +1,30 @@
 package main
 
 import (
-	"flag"
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
 	"slices"
+
+	"github.com/spf13/cobra"
 )
 
-// version prints what this program is made of.
-func version(args []string, env environment) error {
-	if err := parse(flag.NewFlagSet("version", flag.ContinueOnError), args, env.stdout); err != nil {
-		return err
+// newVersion is the command that says what this program is made of.
+func newVersion(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Say what this program is made of",
+		GroupID: groupMore,
+		Args:    noArguments,
+		RunE:    func(*cobra.Command, []string) error { return version(env) },
 	}
+}
+
+func version(env environment) error {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return fmt.Errorf("this program was built without module support, and does not know its version")
+		return errors.New("this program was built without module support, and does not know its version")
 	}
 	printVersion(env.stdout, info)
 	return nil

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// The groups of commands in the help.
+const (
+	groupModels   = "models"
+	groupServer   = "server"
+	groupRegistry = "registry"
+	groupMore     = "more"
+)
+
+// run runs one command until it is done or ctx ends. It returns the exit
+// status, as "diglot help exit-codes" lists them.
+func run(ctx context.Context, args []string, env environment) int {
+	root := newRoot(env)
+	root.SetArgs(append([]string{}, args...)) // nil would mean the program's own
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintln(env.stderr, "diglot:", err)
+	}
+	return exitStatus(err)
+}
+
+// newRoot is the tree of all commands.
+func newRoot(env environment) *cobra.Command {
+	var showVersion bool
+	root := &cobra.Command{
+		Use:   "diglot",
+		Short: "Serve language models to clients of the OpenAI and Anthropic styles",
+		Long: `diglot serves language models to clients of the OpenAI and Anthropic styles,
+and keeps the models that it serves.`,
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 0:
+				return noSuchCommand(c, args[0])
+			case showVersion:
+				return version(env)
+			}
+			return wrongUsage("a command is missing\n\n%s", strings.TrimSpace(c.UsageString()))
+		},
+	}
+	root.Flags().BoolVar(&showVersion, "version", false, "say what this program is made of")
+	root.SetIn(env.stdin)
+	root.SetOut(env.stdout)
+	root.SetErr(env.stderr)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return wrongUsage("%s: %v; see %q", c.Name(), err, c.CommandPath()+" --help")
+	})
+	root.AddGroup(
+		&cobra.Group{ID: groupServer, Title: "Serving and asking:"},
+		&cobra.Group{ID: groupModels, Title: "Models on this machine:"},
+		&cobra.Group{ID: groupRegistry, Title: "Models elsewhere:"},
+		&cobra.Group{ID: groupMore, Title: "More:"},
+	)
+	root.SetHelpCommandGroupID(groupMore)
+	root.SetCompletionCommandGroupID(groupMore)
+	root.AddCommand(newServe(env), newRunner(env), newVersion(env), newExitCodes())
+	return root
+}
+
+// noSuchCommand names the commands that could have been meant.
+func noSuchCommand(root *cobra.Command, name string) error {
+	text := fmt.Sprintf("there is no command %q", name)
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		return wrongUsage(`%s; is it "diglot %s"?`, text, strings.Join(near, `" or "diglot `))
+	}
+	return wrongUsage(`%s; "diglot help" lists them all`, text)
+}
+
+// noArguments is for commands that take flags alone.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return wrongUsage("%s: unexpected argument %q", c.Name(), args[0])
+	}
+	return nil
+}
