@@ -151,7 +151,10 @@ type Sampling struct {
 	MinP             *float64
 	FrequencyPenalty *float64
 	PresencePenalty  *float64
-	Seed             *int64 // the same seed and request give the same text
+	RepeatPenalty    *float64 // what the odds of tokens are divided by that stand in the last RepeatLastN; 0 or 1: none
+	RepeatLastN      *int     // tokens of prompt and answer that RepeatPenalty looks back; 0: none, -1: all
+	TypicalP         *float64 // 0 to 1: how much probability the tokens make up that are about as surprising as is usual; 0 or 1: all
+	Seed             *int64   // the same seed and request give the same text
 	LogitBias        map[int]float64
 }
 

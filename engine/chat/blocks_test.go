@@ -66,11 +66,27 @@ func TestNew(t *testing.T) {
 }
 
 func TestSampling(t *testing.T) {
-	zero, half, three, seedling := 0.0, 0.5, 3, int64(7)
-	got := sampling(engine.Sampling{Temperature: &zero, Seed: &seedling}, engine.Sampling{Temperature: &half, TopK: &three}, 7)
-	want := Sampling{Temperature: 0, TopP: defaultTopP, TopK: 3, MinP: defaultMinP, Seed: 7}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	zero, none, half, three, seedling := 0.0, 0, 0.5, 3, int64(7)
+	for _, tt := range []struct {
+		name           string
+		request, model engine.Sampling
+		want           Sampling
+	}{
+		{
+			"the request comes first",
+			engine.Sampling{Temperature: &zero, Seed: &seedling}, engine.Sampling{Temperature: &half, TopK: &three},
+			Sampling{Temperature: 0, TopP: defaultTopP, TopK: 3, MinP: defaultMinP, RepeatPenalty: 1, RepeatLastN: 64, TypicalP: 1, Seed: 7},
+		},
+		{
+			"what only definitions set",
+			engine.Sampling{RepeatPenalty: &half, RepeatLastN: &none, TypicalP: &half}, engine.Sampling{RepeatLastN: &three},
+			Sampling{Temperature: defaultTemperature, TopP: defaultTopP, TopK: defaultTopK, MinP: defaultMinP,
+				RepeatPenalty: 0.5, RepeatLastN: 0, TypicalP: 0.5, Seed: 7},
+		},
+	} {
+		if diff := cmp.Diff(tt.want, sampling(tt.request, tt.model, 7)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
 	}
 	m := &fakeModel{pieces: []string{"a"}, end: EndOfTurn}
 	req := testRequest()

@@ -132,6 +132,9 @@ type Sampling struct {
 	MinP             float64
 	FrequencyPenalty float64
 	PresencePenalty  float64
+	RepeatPenalty    float64 // 0 or 1: none
+	RepeatLastN      int     // tokens that RepeatPenalty looks back; 0: none, -1: all
+	TypicalP         float64 // 0 or 1: all
 	Seed             uint64
 	LogitBias        map[int]float64
 }

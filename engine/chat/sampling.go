@@ -16,6 +16,8 @@ const (
 	defaultTopP        = 0.95
 	defaultTopK        = 40
 	defaultMinP        = 0.05
+
+	defaultRepeatLastN = 64 // where a model or its definition sets a penalty and not how far it looks back
 )
 
 // sampling fills in what the request leaves open: the model's own
@@ -28,6 +30,9 @@ func sampling(request, model engine.Sampling, seed uint64) Sampling {
 		MinP:             first(defaultMinP, request.MinP, model.MinP),
 		FrequencyPenalty: first(0, request.FrequencyPenalty, model.FrequencyPenalty),
 		PresencePenalty:  first(0, request.PresencePenalty, model.PresencePenalty),
+		RepeatPenalty:    first(1, request.RepeatPenalty, model.RepeatPenalty),
+		RepeatLastN:      first(defaultRepeatLastN, request.RepeatLastN, model.RepeatLastN),
+		TypicalP:         first(1, request.TypicalP, model.TypicalP),
 		Seed:             seed,
 		LogitBias:        request.LogitBias,
 	}

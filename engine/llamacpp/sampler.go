@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -14,8 +15,8 @@ import (
 // sampler chooses the tokens of one sequence.
 //
 // The steps come in llama.cpp's order, which recommendations for models are
-// made for: bias and penalties, then top_k, top_p and min_p on the model's
-// own probabilities, temperature last. Each token uses exactly two random
+// made for: bias and penalties, then top_k, typical_p, top_p and min_p on the
+// model's own probabilities, temperature last. Each token uses exactly two random
 // numbers, the second for where a constraint refuses what the first chose:
 // a text depends on the seed alone.
 type sampler struct {
@@ -27,6 +28,7 @@ type sampler struct {
 
 	random *rand.Rand
 	counts map[int32]int // of generated tokens, for penalties; nil without them
+	repeat *repeats      // nil without a penalty for them
 
 	buf  []candidate // memory kept between steps
 	sums []float64
@@ -57,6 +59,7 @@ func newSampler(vocab *vocabulary, job chat.Job) *sampler {
 		logprobs:   job.Logprobs,
 		// The choices of one request share its seed and must differ.
 		random: rand.New(rand.NewPCG(job.Sampling.Seed, uint64(job.Choice))),
+		repeat: newRepeats(job.Sampling, job.Prompt),
 	}
 	if s.settings.FrequencyPenalty != 0 || s.settings.PresencePenalty != 0 {
 		s.counts = map[int32]int{}
@@ -103,6 +106,9 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 	if s.counts != nil {
 		s.counts[token]++
 	}
+	if s.repeat != nil {
+		s.repeat.add(token)
+	}
 	c := choice{token: token, spoken: true, end: end, text: text}
 	if p != nil {
 		c.logprob, c.top = p.of(token), p.top
@@ -114,6 +120,9 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 func (s *sampler) adjust(logits []float32) {
 	for token, bias := range s.settings.LogitBias {
 		logits[token] += float32(bias)
+	}
+	if s.repeat != nil {
+		s.repeat.adjust(logits)
 	}
 	for token, n := range s.counts {
 		logits[token] -= float32(float64(n)*s.settings.FrequencyPenalty + s.settings.PresencePenalty)
@@ -130,14 +139,23 @@ func (s *sampler) pick(logits []float32, u float64) int32 {
 	switch {
 	case likely < 0 || s.settings.Temperature == 0:
 		return likely
-	case s.settings.TopP >= 1 && s.settings.MinP <= 0:
+	case s.settings.TopP >= 1 && s.settings.MinP <= 0 && !s.typical():
 		return s.pickAny(logits, likely, u)
 	}
 	return s.draw(s.nucleus(logits), u)
 }
 
-// nucleus returns what top_k, top_p and min_p leave, likeliest first.
+// typical says whether typical_p leaves anything out.
+func (s *sampler) typical() bool { return s.settings.TypicalP > 0 && s.settings.TypicalP < 1 }
+
+// nucleus returns what top_k, typical_p, top_p and min_p leave, likeliest
+// first.
 func (s *sampler) nucleus(logits []float32) []candidate {
+	if s.typical() {
+		s.buf = top(logits, cmp.Or(max(0, s.settings.TopK), len(logits)), s.buf)
+		kept := typical(s.buf, s.settings.TypicalP)
+		return s.truncate(kept, weight(kept))
+	}
 	if k := s.settings.TopK; k > 0 {
 		s.buf = top(logits, k, s.buf)
 		return s.truncate(s.buf, weight(s.buf))
@@ -269,6 +287,13 @@ func (s *sampler) probabilities(logits []float32) *probabilities {
 	p := &probabilities{all: logits, sum: logSum(logits, logits[likely]), logits: map[int32]float32{}}
 	for token := range s.settings.LogitBias {
 		p.logits[int32(token)] = logits[token]
+	}
+	if s.repeat != nil {
+		for token := range s.repeat.counts {
+			if token >= 0 && int(token) < len(logits) {
+				p.logits[token] = logits[token]
+			}
+		}
 	}
 	for token := range s.counts {
 		p.logits[token] = logits[token]

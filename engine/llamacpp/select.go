@@ -53,10 +53,13 @@ func top(logits []float32, n int, buf []candidate) []candidate {
 			bar = heap[0].logit
 		}
 	}
-	slices.SortFunc(heap, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.token, b.token))
-	})
+	slices.SortFunc(heap, byLikelihood)
 	return heap
+}
+
+// byLikelihood is the order of [candidate.before].
+func byLikelihood(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.token, b.token))
 }
 
 // up moves the last element to its place.

@@ -67,6 +67,9 @@ type wireRequest struct {
 	MinP             optional[float64]
 	FrequencyPenalty optional[float64]
 	PresencePenalty  optional[float64]
+	RepeatPenalty    optional[float64]
+	RepeatLastN      optional[int]
+	TypicalP         optional[float64]
 	Seed             optional[int64]
 }
 
@@ -102,6 +105,9 @@ func toWire(req *engine.Request) *wireRequest {
 		MinP:             fromPointer(s.MinP),
 		FrequencyPenalty: fromPointer(s.FrequencyPenalty),
 		PresencePenalty:  fromPointer(s.PresencePenalty),
+		RepeatPenalty:    fromPointer(s.RepeatPenalty),
+		RepeatLastN:      fromPointer(s.RepeatLastN),
+		TypicalP:         fromPointer(s.TypicalP),
 		Seed:             fromPointer(s.Seed),
 	}
 	w.Request.MaxTokens, w.Request.Logprobs = nil, nil
@@ -120,6 +126,9 @@ func (w *wireRequest) request() *engine.Request {
 		MinP:             w.MinP.pointer(),
 		FrequencyPenalty: w.FrequencyPenalty.pointer(),
 		PresencePenalty:  w.PresencePenalty.pointer(),
+		RepeatPenalty:    w.RepeatPenalty.pointer(),
+		RepeatLastN:      w.RepeatLastN.pointer(),
+		TypicalP:         w.TypicalP.pointer(),
 		Seed:             w.Seed.pointer(),
 		LogitBias:        w.Request.Sampling.LogitBias,
 	}
