@@ -49,8 +49,23 @@ func Owner(model string) string {
 	return owner
 }
 
+// Finder is an [Engine] that finds a model by name without listing all of
+// them, and that may know more names, or more about a wrong one, than a list
+// says.
+type Finder interface {
+	Engine
+
+	// FindModel returns the model called name. An error with
+	// [CodeModelNotFound] says that there is none; any other one says that
+	// name cannot be answered for.
+	FindModel(ctx context.Context, name string) (Model, error)
+}
+
 // FindModel returns the model called name; name:latest is the same as name.
 func FindModel(ctx context.Context, e Engine, name string) (Model, error) {
+	if f, ok := e.(Finder); ok {
+		return f.FindModel(ctx, name)
+	}
 	models, err := e.Models(ctx)
 	if err != nil {
 		return Model{}, err

@@ -8,10 +8,10 @@ import (
 )
 
 // Mux is one engine made of several: each request goes to the first of them
-// that lists its model.
+// that has its model.
 type Mux []Engine
 
-var _ Engine = Mux(nil)
+var _ Finder = Mux(nil)
 
 // Models implements [Engine].
 func (m Mux) Models(ctx context.Context) ([]Model, error) {
@@ -63,18 +63,32 @@ func (m Mux) GenerateImages(ctx context.Context, req *ImageRequest) ([]Image, er
 	return e.GenerateImages(ctx, req)
 }
 
-// find returns the engine that lists the model.
-func (m Mux) find(ctx context.Context, model string) (Engine, error) {
+// FindModel implements [Finder].
+func (m Mux) FindModel(ctx context.Context, name string) (Model, error) {
+	_, model, err := m.search(ctx, name)
+	return model, err
+}
+
+// find returns the engine that has the model.
+func (m Mux) find(ctx context.Context, name string) (Engine, error) {
+	e, _, err := m.search(ctx, name)
+	return e, err
+}
+
+// search asks one engine after the other. Where none has the model, the error
+// is that of the last one, which may say what to do about it.
+func (m Mux) search(ctx context.Context, name string) (Engine, Model, error) {
+	var missing error = ModelNotFound(name)
 	for _, e := range m {
-		models, err := e.Models(ctx)
-		if err != nil {
-			return nil, err
+		model, err := FindModel(ctx, e, name)
+		if err == nil {
+			return e, model, nil
 		}
-		if slices.ContainsFunc(models, func(listed Model) bool { return SameModel(listed.Name, model) }) {
-			return e, nil
+		if missing = err; AsError(err).Code != CodeModelNotFound {
+			break
 		}
 	}
-	return nil, ModelNotFound(model)
+	return nil, Model{}, missing
 }
 
 func failure(err *Error) iter.Seq2[Event, error] {

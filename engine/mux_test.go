@@ -87,3 +87,38 @@ func TestMuxPassesErrorsOn(t *testing.T) {
 		}
 	}
 }
+
+// knowing is an engine that finds models which it does not list.
+type knowing struct{ lister }
+
+func (knowing) FindModel(_ context.Context, name string) (Model, error) {
+	switch name {
+	case "alias":
+		return Model{Name: "k"}, nil
+	case "../x":
+		return Model{}, Errorf(CodeInvalidArgument, "That is no name.")
+	}
+	return Model{}, Errorf(CodeModelNotFound, "Pull it first.")
+}
+
+func TestMuxAsksFinders(t *testing.T) {
+	m := Mux{lister{"a"}, knowing{lister{"k"}}}
+	for _, tt := range []struct{ name, want, message string }{
+		{"a:latest", "a", ""},
+		{"alias", "k", ""},
+		{"../x", "", "That is no name."},
+		{"b", "", "Pull it first."},
+	} {
+		model, err := FindModel(t.Context(), m, tt.name)
+		var message string
+		if err != nil {
+			message = AsError(err).Message
+		}
+		if model.Name != tt.want || message != tt.message {
+			t.Errorf("model %q: found %q, error %q; want %q, %q", tt.name, model.Name, message, tt.want, tt.message)
+		}
+		if _, err := m.Count(t.Context(), &Request{Model: tt.name}); (err != nil) != (tt.message != "") {
+			t.Errorf("counting with model %q: %v", tt.name, err)
+		}
+	}
+}

@@ -29,7 +29,7 @@ type Engine struct {
 	fetcher *fetcher
 }
 
-var _ engine.Engine = (*Engine)(nil)
+var _ engine.Finder = (*Engine)(nil)
 
 // New makes an Engine in front of e. Images may come from the hosts, whatever
 // their addresses are, and from hosts with public addresses.
@@ -47,6 +47,11 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 		}
 		e.Engine.Generate(ctx, full)(yield)
 	}
+}
+
+// FindModel implements [engine.Finder].
+func (e *Engine) FindModel(ctx context.Context, name string) (engine.Model, error) {
+	return engine.FindModel(ctx, e.Engine, name)
 }
 
 // Count implements [engine.Engine].
