@@ -26,8 +26,8 @@ func environment(ctx context.Context) ([]string, error) {
 	return append(os.Environ(),
 		"CGO_ENABLED=1",
 		"CGO_CPPFLAGS="+strings.Join(preprocessorFlags(llama), " "),
-		"CGO_CFLAGS="+optimise(runtime.GOARCH),
-		"CGO_CXXFLAGS="+optimise(runtime.GOARCH),
+		"CGO_CFLAGS="+optimise(runtime.GOARCH, os.Getenv("DIGLOT_CPU")),
+		"CGO_CXXFLAGS="+optimise(runtime.GOARCH, os.Getenv("DIGLOT_CPU")),
 	), nil
 }
 
@@ -42,13 +42,17 @@ func preprocessorFlags(llama string) []string {
 	}
 }
 
-// optimise names the CPU at hand: llama.cpp's plain build knows no vector
+// optimise names the CPU that the program is for, as the compiler calls it;
+// empty is the one at hand. llama.cpp's plain build knows no vector
 // instructions beyond the oldest ones and is several times slower.
-func optimise(arch string) string {
-	if arch == "arm64" {
-		return "-O3 -mcpu=native"
+func optimise(arch, cpu string) string {
+	if cpu == "" {
+		cpu = "native"
 	}
-	return "-O3 -march=native"
+	if arch == "arm64" {
+		return "-O3 -mcpu=" + cpu
+	}
+	return "-O3 -march=" + cpu
 }
 
 // findCompiler asks early for what cgo would miss late, with a worse message.

@@ -20,12 +20,14 @@ func TestPreprocessorFlags(t *testing.T) {
 }
 
 func TestOptimise(t *testing.T) {
-	for _, tt := range []struct{ arch, want string }{
-		{"amd64", "-O3 -march=native"},
-		{"arm64", "-O3 -mcpu=native"},
+	for _, tt := range []struct{ arch, cpu, want string }{
+		{"amd64", "", "-O3 -march=native"},
+		{"amd64", "x86-64-v3", "-O3 -march=x86-64-v3"},
+		{"arm64", "", "-O3 -mcpu=native"},
+		{"arm64", "neoverse-n1", "-O3 -mcpu=neoverse-n1"},
 	} {
-		if got := optimise(tt.arch); got != tt.want {
-			t.Errorf("optimise(%s) = %q, want %q", tt.arch, got, tt.want)
+		if got := optimise(tt.arch, tt.cpu); got != tt.want {
+			t.Errorf("optimise(%q, %q) = %q, want %q", tt.arch, tt.cpu, got, tt.want)
 		}
 	}
 }

@@ -3,6 +3,9 @@
 //	go run ./tools/build                 builds bin/diglot with the llama.cpp engine
 //	go run ./tools/build go test ARGS    runs any command in the same environment
 //
+// DIGLOT_CPU names the CPU that the program is for, as the compiler calls it
+// (x86-64-v3, armv8.2-a); without it the program is for the one at hand.
+//
 // It needs a C++ compiler and nothing else: llama.cpp comes as a Go module,
 // and engine/llamacpp uses the part of it that is complete in itself. Flags
 // reach code of another module only through the environment, which is why

@@ -19,6 +19,7 @@ var steps = []step{
 	{"vetsdk", "go vet of the SDK suites, a module of their own", command("go", "-C", "tools/sdk", "vet", "./...")},
 	// What only the llama.cpp build uses is found unused here; staticllama looks again.
 	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
+	{"deploy", "the files in deploy, each with its linter", deployFiles},
 	{"test", "all Go tests that need no cgo, with the race detector where a C compiler is at hand", goTests},
 	{"testsdk", "tests of the recording proxy", testSDK},
 	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
