@@ -1,0 +1,58 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+)
+
+// places are the files and folders of one user.
+type places struct {
+	home   string // empty: what lies in it cannot be found
+	models string // the store; empty: below home
+	socket string // of the running server; empty: below home
+}
+
+// findPlaces asks the environment where things are:
+//
+//	DIGLOT_HOME    the folder of everything below, ~/.diglot
+//	DIGLOT_MODELS  the model store, models in DIGLOT_HOME
+//	DIGLOT_SOCKET  the local socket of the server, diglot.sock in DIGLOT_HOME
+func findPlaces(env environment) places {
+	p := places{home: env.getenv("DIGLOT_HOME"), models: env.getenv("DIGLOT_MODELS"), socket: env.getenv("DIGLOT_SOCKET")}
+	if p.home != "" {
+		return p
+	}
+	for _, name := range []string{"HOME", "USERPROFILE"} { // the latter on Windows
+		if home := env.getenv(name); home != "" {
+			p.home = filepath.Join(home, ".diglot")
+			return p
+		}
+	}
+	return p
+}
+
+// modelsDir is the folder of the model store.
+func (p places) modelsDir() (string, error) { return p.or(p.models, "models", "DIGLOT_MODELS") }
+
+// socketPath is where the server listens for the commands of its machine.
+func (p places) socketPath() (string, error) { return p.or(p.socket, "diglot.sock", "DIGLOT_SOCKET") }
+
+// credentialsPath is the file with the keys of other servers.
+func (p places) credentialsPath() (string, error) {
+	return p.or("", "credentials.json", "DIGLOT_HOME")
+}
+
+// historyPath is the file with what was typed in chats.
+func (p places) historyPath() (string, error) { return p.or("", "history", "DIGLOT_HOME") }
+
+// or is the path that was given, or name in the home. variable could give
+// one.
+func (p places) or(path, name, variable string) (string, error) {
+	switch {
+	case path != "":
+		return path, nil
+	case p.home == "":
+		return "", errors.New("neither " + variable + " nor HOME is set, so there is no place for " + name)
+	}
+	return filepath.Join(p.home, name), nil
+}
