@@ -1,0 +1,67 @@
+package gguf
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestOpenParts(t *testing.T) {
+	part := func(number, count byte) []byte {
+		b := newFile(1, 2)
+		b.str("split.count").u32(valueUint16).Write([]byte{count, 0})
+		b.str("split.no").u32(valueUint16).Write([]byte{number, 0})
+		return b.tensor("t"+string('0'+rune(number)), 0, 0, 4).data(16).Bytes()
+	}
+	for _, tt := range []struct {
+		name   string
+		file   string
+		first  []byte
+		second []byte
+		want   string
+	}{
+		{"both there", "m-00001-of-00002.gguf", part(0, 2), part(1, 2), ""},
+		{"second is cut", "m-00001-of-00002.gguf", part(0, 2), part(1, 2)[:50], "part m-00002-of-00002.gguf: the file ends"},
+		{"second is missing", "m-00001-of-00002.gguf", part(0, 2), nil, "part m-00002-of-00002.gguf: no such file"},
+		{"another name", "m.gguf", part(0, 2), nil, "the first of 2 parts"},
+		{"another number", "m-00001-of-00003.gguf", part(0, 2), nil, "the first of 2 parts"},
+		{"the second alone", "m-00001-of-00002.gguf", part(1, 2), part(1, 2), "part 2 of 2"},
+	} {
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, tt.file), tt.first)
+		if tt.second != nil {
+			write(t, filepath.Join(folder, "m-00002-of-00002.gguf"), tt.second)
+		}
+		file, err := Open(filepath.Join(folder, tt.file))
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), folder) {
+				t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		want := []Tensor{
+			{Name: "t0", Dims: []int64{4}, Elements: 4, Bytes: 16},
+			{Name: "t1", Dims: []int64{4}, Elements: 4, Bytes: 16, Part: 1},
+		}
+		if diff := cmp.Diff(want, file.Tensors); diff != "" {
+			t.Errorf("%s: tensors %s", tt.name, diff)
+		}
+		if file.Size != int64(len(tt.first)+len(tt.second)) || len(file.Paths) != 2 || file.Parameters() != 8 {
+			t.Errorf("%s: size %d, paths %q, %d parameters", tt.name, file.Size, file.Paths, file.Parameters())
+		}
+	}
+}
+
+func write(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,360 @@
+package gguf
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/bits"
+)
+
+// Bounds on what a head may claim. They are far above real files (the
+// biggest vocabularies have 300,000 entries, templates 100 KB) and keep memory
+// small.
+const (
+	maxKeys    = 1 << 16
+	maxTensors = 1 << 20
+	maxString  = 1 << 24
+	maxName    = 1 << 16
+	maxKept    = 1 << 26 // bytes of all strings that are kept
+	keepArray  = 1 << 12 // longer arrays are walked over, not kept
+)
+
+// The types of metadata values, by number.
+const (
+	valueUint8 = iota
+	valueInt8
+	valueUint16
+	valueInt16
+	valueUint32
+	valueInt32
+	valueFloat32
+	valueBool
+	valueString
+	valueArray
+	valueUint64
+	valueInt64
+	valueFloat64
+)
+
+// Read reads the head of one file of the given size, and checks that each
+// tensor lies inside the file. Of what follows the head it reads no more than
+// a buffer.
+func Read(r io.Reader, size int64) (*File, error) {
+	d := &reader{r: bufio.NewReaderSize(r, 1<<16), size: size, room: maxKept}
+	file, err := d.file()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("the file ends inside %s (%d bytes long)", d.place, size)
+	}
+	return file, err
+}
+
+// reader keeps count of where it is. place names the part of the file that is
+// being read, for errors.
+type reader struct {
+	r       *bufio.Reader
+	size    int64
+	at      int64
+	room    int64 // bytes of strings that may still be kept
+	place   string
+	scratch [8]byte
+}
+
+func (d *reader) file() (*File, error) {
+	d.place = "the header"
+	head, err := d.bytes(4)
+	if err != nil {
+		return nil, err
+	}
+	if string(head) != "GGUF" {
+		return nil, fmt.Errorf("not a GGUF file: it begins with %q", head)
+	}
+	version, err := d.uint(4)
+	if err != nil {
+		return nil, err
+	}
+	if version != 2 && version != 3 {
+		return nil, fmt.Errorf("GGUF version %d; 2 and 3 can be read", version)
+	}
+	tensors, err := d.count("tensors", maxTensors)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := d.count("metadata keys", maxKeys)
+	if err != nil {
+		return nil, err
+	}
+	file := &File{meta: map[string]any{}, Size: d.size}
+	for range keys {
+		if err := d.pair(file.meta); err != nil {
+			return nil, err
+		}
+	}
+	if file.Tensors, err = d.tensors(tensors); err != nil {
+		return nil, err
+	}
+	if err := d.check(file); err != nil {
+		return nil, err
+	}
+	return file, nil
+}
+
+// check looks whether the tensors lie inside the file.
+func (d *reader) check(file *File) error {
+	alignment, ok := file.Int("general.alignment")
+	if !ok {
+		alignment = 32
+	}
+	if alignment <= 0 || alignment > 1<<20 || bits.OnesCount64(uint64(alignment)) != 1 {
+		return fmt.Errorf("alignment %d is not a power of 2", alignment)
+	}
+	data := (d.at + alignment - 1) / alignment * alignment
+	for _, t := range file.Tensors {
+		if end := saturated(data, t.Offset, t.Bytes); end > d.size {
+			return fmt.Errorf("the file ends before the end of tensor %q: it has %d bytes and needs %d more", t.Name, d.size, end-d.size)
+		}
+	}
+	return nil
+}
+
+// saturated adds: a hostile offset must not wrap around.
+func saturated(numbers ...int64) int64 {
+	sum := int64(0)
+	for _, n := range numbers {
+		if sum += n; sum < 0 {
+			return math.MaxInt64
+		}
+	}
+	return sum
+}
+
+func (d *reader) pair(meta map[string]any) error {
+	d.place = "the metadata"
+	key, err := d.string(maxName)
+	if err != nil {
+		return err
+	}
+	d.place = fmt.Sprintf("metadata key %q", key)
+	kind, err := d.uint(4)
+	if err != nil {
+		return err
+	}
+	if _, ok := meta[key]; ok {
+		return fmt.Errorf("metadata key %q is there twice", key)
+	}
+	value, err := d.value(kind, key)
+	if err != nil {
+		return err
+	}
+	meta[key] = value
+	return nil
+}
+
+func (d *reader) value(kind uint64, key string) (any, error) {
+	switch kind {
+	case valueString:
+		return d.string(maxString)
+	case valueArray:
+		return d.array(key)
+	}
+	width := scalarWidth(kind)
+	if width == 0 {
+		return nil, fmt.Errorf("metadata key %q has the unknown type %d", key, kind)
+	}
+	raw, err := d.uint(width)
+	if err != nil {
+		return nil, err
+	}
+	return scalar(kind, raw), nil
+}
+
+func scalarWidth(kind uint64) int {
+	switch kind {
+	case valueUint8, valueInt8, valueBool:
+		return 1
+	case valueUint16, valueInt16:
+		return 2
+	case valueUint32, valueInt32, valueFloat32:
+		return 4
+	case valueUint64, valueInt64, valueFloat64:
+		return 8
+	}
+	return 0
+}
+
+func scalar(kind, raw uint64) any {
+	switch kind {
+	case valueInt8:
+		return int64(int8(raw))
+	case valueInt16:
+		return int64(int16(raw))
+	case valueInt32:
+		return int64(int32(raw))
+	case valueInt64:
+		return int64(raw)
+	case valueFloat32:
+		return float64(math.Float32frombits(uint32(raw)))
+	case valueFloat64:
+		return math.Float64frombits(raw)
+	case valueBool:
+		return raw != 0
+	}
+	return raw
+}
+
+// array keeps short arrays of scalars. Of long ones, and of strings, which are
+// the vocabulary, it keeps the length.
+func (d *reader) array(key string) (any, error) {
+	kind, err := d.uint(4)
+	if err != nil {
+		return nil, err
+	}
+	n, err := d.uint(8)
+	if err != nil {
+		return nil, err
+	}
+	if kind == valueString {
+		return length(n), d.skipStrings(n)
+	}
+	width := scalarWidth(kind)
+	if width == 0 {
+		return nil, fmt.Errorf("metadata key %q is an array of the unknown type %d", key, kind)
+	}
+	if n > uint64(d.size)/uint64(width) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if n > keepArray {
+		return length(n), d.skip(int64(n) * int64(width))
+	}
+	values := make([]any, 0, n)
+	for range n {
+		raw, err := d.uint(width)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, scalar(kind, raw))
+	}
+	return values, nil
+}
+
+func (d *reader) skipStrings(n uint64) error {
+	// The shortest string is its 8 bytes of length.
+	if n > uint64(d.size)/8 {
+		return io.ErrUnexpectedEOF
+	}
+	for range n {
+		length, err := d.uint(8)
+		if err != nil {
+			return err
+		}
+		if length > uint64(d.size) {
+			return io.ErrUnexpectedEOF
+		}
+		if err := d.skip(int64(length)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *reader) tensors(n uint64) ([]Tensor, error) {
+	d.place = "the list of tensors"
+	var tensors []Tensor
+	for range n {
+		t, err := d.tensor()
+		if err != nil {
+			return nil, err
+		}
+		tensors = append(tensors, t)
+	}
+	return tensors, nil
+}
+
+func (d *reader) tensor() (Tensor, error) {
+	name, err := d.string(maxName)
+	if err != nil {
+		return Tensor{}, err
+	}
+	dims, err := d.uint(4)
+	if err != nil {
+		return Tensor{}, err
+	}
+	if dims > 4 {
+		return Tensor{}, fmt.Errorf("tensor %q has %d dimensions", name, dims)
+	}
+	t := Tensor{Name: name, Elements: 1, Dims: make([]int64, dims)}
+	for i := range t.Dims {
+		n, err := d.uint(8)
+		if err != nil {
+			return Tensor{}, err
+		}
+		over, product := bits.Mul64(uint64(t.Elements), n)
+		if over != 0 || max(product, n) > math.MaxInt64 {
+			return Tensor{}, fmt.Errorf("tensor %q has more elements than fit", name)
+		}
+		t.Dims[i], t.Elements = int64(n), int64(product)
+	}
+	kind, err := d.uint(4)
+	if err != nil {
+		return Tensor{}, err
+	}
+	offset, err := d.uint(8)
+	if err != nil {
+		return Tensor{}, err
+	}
+	t.Type, t.Offset = Type(kind), int64(min(offset, math.MaxInt64))
+	t.Bytes = t.Type.Size(t.Elements)
+	return t, nil
+}
+
+func (d *reader) count(what string, limit uint64) (uint64, error) {
+	n, err := d.uint(8)
+	if err == nil && n > limit {
+		err = fmt.Errorf("the header claims %d %s", n, what)
+	}
+	return n, err
+}
+
+func (d *reader) uint(width int) (uint64, error) {
+	buf := d.scratch[:width]
+	n, err := io.ReadFull(d.r, buf)
+	d.at += int64(n)
+	if err != nil {
+		return 0, err
+	}
+	clear(d.scratch[width:])
+	return binary.LittleEndian.Uint64(d.scratch[:]), nil
+}
+
+func (d *reader) bytes(n int) ([]byte, error) {
+	buf := make([]byte, n)
+	read, err := io.ReadFull(d.r, buf)
+	d.at += int64(read)
+	return buf, err
+}
+
+func (d *reader) string(limit uint64) (string, error) {
+	n, err := d.uint(8)
+	if err != nil {
+		return "", err
+	}
+	if n > uint64(d.size) {
+		return "", io.ErrUnexpectedEOF
+	}
+	if n > limit {
+		return "", fmt.Errorf("a string of %d bytes in %s", n, d.place)
+	}
+	if d.room -= int64(n); d.room < 0 {
+		return "", fmt.Errorf("more than %d bytes of text up to %s", maxKept, d.place)
+	}
+	buf, err := d.bytes(int(n))
+	return string(buf), err
+}
+
+func (d *reader) skip(n int64) error {
+	skipped, err := io.CopyN(io.Discard, d.r, n)
+	d.at += skipped
+	return err
+}

@@ -1,0 +1,147 @@
+package gguf
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func read(t *testing.T, file []byte) *File {
+	t.Helper()
+	f, err := Read(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestRead(t *testing.T) {
+	f := read(t, small().Bytes())
+	if v, ok := f.Int(f.Key("block_count")); v != 4 || !ok {
+		t.Errorf("block_count is %d", v)
+	}
+	if v, ok := f.Float("general.sampling.temp"); !ok || v != 0.5 {
+		t.Errorf("temp is %v", v)
+	}
+	if v, ok := f.Float("llama.block_count"); !ok || v != 4 {
+		t.Errorf("an integer read as the number %v", v)
+	}
+	if v := f.String("llama.block_count"); v != "" {
+		t.Errorf("a number read as the string %q", v)
+	}
+	if v, ok := f.Bool("flag"); !v || !ok {
+		t.Errorf("flag is %t, %t", v, ok)
+	}
+	if diff := cmp.Diff([]int64{3, 5}, f.Ints("llama.attention.head_count_kv")); diff != "" {
+		t.Errorf("numbers of heads: %s", diff)
+	}
+	if diff := cmp.Diff([]int64{1, 0}, f.Ints("llama.pattern")); diff != "" {
+		t.Errorf("bools: %s", diff)
+	}
+	if v := f.Ints("tokenizer.ggml.tokens"); v != nil {
+		t.Errorf("strings read as the numbers %v", v)
+	}
+	if v := f.Len("tokenizer.ggml.tokens"); v != 2 {
+		t.Errorf("%d tokens, want 2", v)
+	}
+	if v := f.Len("llama.block_count"); v != 0 {
+		t.Errorf("a number of length %d", v)
+	}
+	want := []Tensor{
+		{Name: "one", Type: F32, Dims: []int64{4, 2}, Elements: 8, Offset: 0, Bytes: 32},
+		{Name: "two", Type: 12, Dims: []int64{256}, Elements: 256, Offset: 32, Bytes: 144},
+	}
+	if diff := cmp.Diff(want, f.Tensors); diff != "" {
+		t.Errorf("tensors: %s", diff)
+	}
+}
+
+// TestCut cuts the file at every length: each is an error that says that the
+// file ends too early.
+func TestCut(t *testing.T) {
+	file := small().Bytes()
+	for n := range len(file) {
+		_, err := Read(bytes.NewReader(file[:n]), int64(n))
+		if err == nil || !strings.Contains(err.Error(), "the file ends") {
+			t.Errorf("cut to %d of %d bytes: error %v", n, len(file), err)
+		}
+	}
+}
+
+// broken are files that are no models, and what the error must say.
+var broken = []struct {
+	name string
+	file []byte
+	want string
+}{
+	{"empty", nil, "the file ends inside the header"},
+	{"text", []byte("hello, I am not a model at all"), `not a GGUF file: it begins with "hell"`},
+	{"wrong magic", []byte("GGML\x03\x00\x00\x00"), "not a GGUF file"},
+	{"version 1", []byte("GGUF\x01\x00\x00\x00"), "GGUF version 1"},
+	{"other byte order", []byte("GGUF\x00\x00\x00\x03"), "GGUF version"},
+	{"huge number of tensors", newFile(1<<60, 0).Bytes(), "claims 1152921504606846976 tensors"},
+	{"huge number of keys", newFile(0, 1<<60).Bytes(), "claims 1152921504606846976 metadata keys"},
+	{"huge key", newFile(0, 1).u64(1 << 40).Bytes(), "the file ends inside the metadata"},
+	{"huge string array", newFile(0, 1).str("k").u32(valueArray).u32(valueString).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
+	{"huge number array", newFile(0, 1).str("k").u32(valueArray).u32(valueUint8).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
+	{"array of arrays", newFile(0, 1).str("k").u32(valueArray).u32(valueArray).u64(1).u64(0).Bytes(), "unknown type 9"},
+	{"unknown type", newFile(0, 1).str("k").u32(99).u64(0).Bytes(), "unknown type 99"},
+	{"same key twice", newFile(0, 2).str("k").u32(valueUint32).u32(1).str("k").u32(valueUint32).u32(1).Bytes(), "there twice"},
+	{"alignment of 3", newFile(0, 1).str("general.alignment").u32(valueUint32).u32(3).Bytes(), "not a power of 2"},
+	{"five dimensions", newFile(1, 0).tensor("t", 0, 0, 1, 1, 1, 1, 1).Bytes(), "has 5 dimensions"},
+	{"too many elements", newFile(1, 0).tensor("t", 0, 0, 1<<40, 1<<40).Bytes(), "more elements than fit"},
+	{"a huge dimension beside none", newFile(1, 0).tensor("t", 0, 0, 0, math.MaxUint64).Bytes(), "more elements than fit"},
+	{"more bytes than fit", newFile(1, 0).tensor("t", 0, 0, 1<<62).data(64).Bytes(), `before the end of tensor "t"`},
+	{"tensor behind the end", newFile(1, 0).tensor("t", 0, 1<<20, 4).data(64).Bytes(), `before the end of tensor "t"`},
+	{"offset that wraps", newFile(1, 0).tensor("t", 0, math.MaxUint64, 4).data(64).Bytes(), `before the end of tensor "t"`},
+}
+
+func TestBroken(t *testing.T) {
+	for _, tt := range broken {
+		_, err := Read(bytes.NewReader(tt.file), int64(len(tt.file)))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want one with %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+// TestMuchText has more strings than are kept, in a file that is long enough
+// for them, as one with holes may be.
+func TestMuchText(t *testing.T) {
+	b := newFile(0, 6)
+	for i := range 5 {
+		b.str(string(rune('a' + i))).u32(valueString).str(strings.Repeat("x", maxString))
+	}
+	_, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of text") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(small().Bytes())
+	for _, tt := range broken {
+		f.Add(tt.file)
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := Read(bytes.NewReader(file), int64(len(file)))
+		if (got == nil) == (err == nil) {
+			t.Fatalf("file %v and error %v", got, err)
+		}
+		if got == nil {
+			return
+		}
+		for _, tensor := range got.Tensors {
+			if tensor.Bytes > int64(len(file)) || tensor.Offset > int64(len(file)) {
+				t.Errorf("tensor %q of %d bytes at %d in a file of %d", tensor.Name, tensor.Bytes, tensor.Offset, len(file))
+			}
+		}
+		if got.Parameters() < 0 || got.Context() < 0 {
+			t.Errorf("%d parameters, a context of %d", got.Parameters(), got.Context())
+		}
+		_ = got.Quantization()
+	})
+}
