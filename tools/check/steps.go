@@ -29,6 +29,7 @@ var steps = []step{
 	{"frameworks", "frameworks built on them, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
 	{"agents", "coding agents do small tasks through the server, the same way", suites("agents")},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
+	{"paths", "what a user does with the program, from the first command to the answer", paths},
 	{"sdkvision", "the same SDKs against a real model that sees colours", sdkOverVision},
 }
 
