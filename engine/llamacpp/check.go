@@ -2,14 +2,15 @@ package llamacpp
 
 import (
 	"fmt"
-	"os"
+
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // Check says what is wrong with a GGUF file, if its head or its length tells:
 // that it is something else, or cut short, or lacks its other parts. It reads
 // no weights and works in every build.
 func Check(path string) error {
-	_, err := inspect(path)
+	_, err := gguf.Open(path)
 	return err
 }
 
@@ -25,16 +26,12 @@ func projectorBytes(path string) (int64, error) {
 	if path == "" {
 		return 0, nil
 	}
-	file, err := inspect(path)
+	file, err := gguf.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("projector %s: %w", path, err)
 	}
-	if sees, ok := file.meta["clip.has_vision_encoder"].(bool); !ok || !sees {
+	if !file.SeesImages() {
 		return 0, fmt.Errorf("projector %s: the file is not a projector for images", path)
 	}
-	stat, err := os.Stat(path)
-	if err != nil {
-		return 0, err
-	}
-	return stat.Size(), nil
+	return file.Size, nil
 }

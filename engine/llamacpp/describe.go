@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,81 +14,26 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
-// inspect reads the head of the file, and of the parts that belong to it.
-func inspect(path string) (*gguf, error) {
-	first, err := inspectPart(path)
-	if err != nil {
-		return nil, err
-	}
-	parts, ok := first.int("split.count")
-	if !ok || parts <= 1 {
-		return first, nil
-	}
-	names := partNames(path, int(parts))
-	if names == nil {
-		return nil, fmt.Errorf("the file is the first of %d parts, and its name does not end in -00001-of-%05d.gguf", parts, parts)
-	}
-	for _, name := range names[1:] {
-		if _, err := inspectPart(name); err != nil {
-			return nil, fmt.Errorf("part %s: %w", filepath.Base(name), err)
-		}
-	}
-	return first, nil
-}
-
-func inspectPart(path string) (*gguf, error) {
-	// Asked before it is opened: opening a named pipe waits for a writer.
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !stat.Mode().IsRegular() {
-		return nil, fmt.Errorf("not a file")
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return readGGUF(f, stat.Size())
-}
-
-var partSuffix = regexp.MustCompile(`-00001-of-(\d{5})\.gguf$`)
-
-// partNames lists the files of a model that is split; nil where the name of
-// the first does not fit.
-func partNames(path string, parts int) []string {
-	m := partSuffix.FindStringSubmatch(path)
-	if m == nil || m[1] != fmt.Sprintf("%05d", parts) {
-		return nil
-	}
-	stem := strings.TrimSuffix(path, m[0])
-	var names []string
-	for i := range parts {
-		names = append(names, fmt.Sprintf("%s-%05d-of-%05d.gguf", stem, i+1, parts))
-	}
-	return names
-}
-
-func describe(path string, changed time.Time, file *gguf, vocab *vocabulary, limit int) chat.Info {
+func describe(path string, changed time.Time, file *gguf.File, vocab *vocabulary, limit int) chat.Info {
 	return chat.Info{
-		Name:     file.name(path),
-		Owner:    file.string("general.organization"),
+		Name:     nameOf(file, path),
+		Owner:    file.String("general.organization"),
 		Changed:  changed,
-		Template: file.string("tokenizer.chat_template"),
+		Template: file.Template(),
 		BOS:      vocab.spelled(vocab.bos),
 		EOS:      vocab.spelled(vocab.eos),
 		Control:  slices.Sorted(maps.Keys(vocab.control)),
 		FIM:      vocab.fim,
 		Context:  limit,
-		Sampling: file.sampling(),
+		Sampling: sampling(file),
 	}
 }
 
-func (g *gguf) name(path string) string {
-	if name := g.string("general.name"); name != "" {
+func nameOf(file *gguf.File, path string) string {
+	if name := file.String("general.name"); name != "" {
 		return name
 	}
 	return strings.TrimSuffix(filepath.Base(path), ".gguf")
@@ -97,18 +41,18 @@ func (g *gguf) name(path string) string {
 
 // sampling is what the file recommends. A value that makes no sense is
 // left out rather than believed.
-func (g *gguf) sampling() engine.Sampling {
+func sampling(file *gguf.File) engine.Sampling {
 	var s engine.Sampling
-	if v, ok := g.float("general.sampling.temp"); ok && v >= 0 && v <= 2 {
+	if v, ok := file.Float("general.sampling.temp"); ok && v >= 0 && v <= 2 {
 		s.Temperature = &v
 	}
-	if v, ok := g.float("general.sampling.top_p"); ok && v > 0 && v <= 1 {
+	if v, ok := file.Float("general.sampling.top_p"); ok && v > 0 && v <= 1 {
 		s.TopP = &v
 	}
-	if v, ok := g.float("general.sampling.min_p"); ok && v >= 0 && v <= 1 {
+	if v, ok := file.Float("general.sampling.min_p"); ok && v >= 0 && v <= 1 {
 		s.MinP = &v
 	}
-	if v, ok := g.int("general.sampling.top_k"); ok && v >= 0 {
+	if v, ok := file.Int("general.sampling.top_k"); ok && v >= 0 {
 		k := int(min(v, 1<<20))
 		s.TopK = &k
 	}
@@ -117,22 +61,22 @@ func (g *gguf) sampling() engine.Sampling {
 
 // bytesPerCell estimates what one token takes in the cache: a key and a
 // value in each layer, as 16-bit floats.
-func (g *gguf) bytesPerCell() int64 {
+func bytesPerCell(file *gguf.File) int64 {
 	const defaultCell = 1 << 17 // of an 8B model, where the file says nothing
-	layers, _ := g.arch("block_count")
-	heads, _ := g.arch("attention.head_count")
-	width, _ := g.arch("embedding_length")
+	layers, _ := file.Int(file.Key("block_count"))
+	heads, _ := file.Int(file.Key("attention.head_count"))
+	width, _ := file.Int(file.Key("embedding_length"))
 	if layers <= 0 || heads <= 0 || width <= 0 || layers > 1<<12 {
 		return defaultCell
 	}
 	key, value := width/heads, width/heads
-	if v, ok := g.arch("attention.key_length"); ok {
+	if v, ok := file.Int(file.Key("attention.key_length")); ok {
 		key = v
 	}
-	if v, ok := g.arch("attention.value_length"); ok {
+	if v, ok := file.Int(file.Key("attention.value_length")); ok {
 		value = v
 	}
-	cell := g.keyHeads(layers, heads) * (key + value) * 2
+	cell := keyHeads(file, layers, heads) * (key + value) * 2
 	if cell <= 0 {
 		return defaultCell
 	}
@@ -141,18 +85,17 @@ func (g *gguf) bytesPerCell() int64 {
 
 // keyHeads sums the heads that have keys over the layers; models may have
 // another number in each.
-func (g *gguf) keyHeads(layers, heads int64) int64 {
-	key := g.string("general.architecture") + ".attention.head_count_kv"
-	each, ok := g.meta[key].([]any)
-	if !ok {
-		if v, ok := g.int(key); ok {
+func keyHeads(file *gguf.File, layers, heads int64) int64 {
+	key := file.Key("attention.head_count_kv")
+	each := file.Ints(key)
+	if each == nil {
+		if v, ok := file.Int(key); ok {
 			heads = v
 		}
 		return layers * heads
 	}
 	sum := int64(0)
-	for _, v := range each {
-		n, _ := asInt(v)
+	for _, n := range each {
 		sum += n
 	}
 	return sum

@@ -216,21 +216,17 @@ func TestEmbeddingOfFile(t *testing.T) {
 		ok   bool
 	}{
 		{"a model that writes text", nil, embedding{poolingLast, true, false}, true},
-		{"one that says so", map[string]any{"x.pooling_type": uint64(0), "x.attention.causal": true}, embedding{poolingLast, true, false}, true},
-		{"an encoder", map[string]any{"x.pooling_type": uint64(1), "x.attention.causal": false}, embedding{poolingMean, false, true}, true},
-		{"an encoder with a token for all", map[string]any{"x.pooling_type": uint64(2), "x.attention.causal": false}, embedding{poolingCLS, false, true}, true},
-		{"a decoder for embeddings", map[string]any{"x.pooling_type": uint64(3)}, embedding{poolingLast, true, true}, true},
-		{"a reranker", map[string]any{"x.pooling_type": uint64(4)}, embedding{}, false},
+		{"one that says so", map[string]any{"x.pooling_type": uint32(0), "x.attention.causal": true}, embedding{poolingLast, true, false}, true},
+		{"an encoder", map[string]any{"x.pooling_type": uint32(1), "x.attention.causal": false}, embedding{poolingMean, false, true}, true},
+		{"an encoder with a token for all", map[string]any{"x.pooling_type": uint32(2), "x.attention.causal": false}, embedding{poolingCLS, false, true}, true},
+		{"a decoder for embeddings", map[string]any{"x.pooling_type": uint32(3)}, embedding{poolingLast, true, true}, true},
+		{"a reranker", map[string]any{"x.pooling_type": uint32(4)}, embedding{}, false},
 		{"an encoder that does not say how", map[string]any{"x.attention.causal": false}, embedding{}, false},
-		{"an unknown number", map[string]any{"x.pooling_type": uint64(9)}, embedding{}, false},
+		{"an unknown number", map[string]any{"x.pooling_type": uint32(9)}, embedding{}, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			file := &gguf{meta: map[string]any{"general.architecture": "x"}}
-			for key, value := range tt.meta {
-				file.meta[key] = value
-			}
-			got, err := file.embedding()
+			got, err := embeddingOf(head(t, "x", tt.meta))
 			if (err == nil) != tt.ok || tt.ok && got != tt.want {
 				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
 			}

@@ -438,11 +438,15 @@ func TestBrokenFiles(t *testing.T) {
 	}
 	open("missing", filepath.Join(folder, "none.gguf"))
 	open("folder", folder)
-	for _, tt := range brokenGGUF {
-		path := filepath.Join(folder, "broken.gguf")
-		write(t, path, tt.file)
-		open(tt.name, path)
+	write := func(name string, content []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
+	open("empty", write("empty.gguf", nil))
+	open("text", write("text.gguf", []byte("hello, I am not a model at all")))
 	for _, n := range []int64{1, 20, 1000, 100_000, 1_000_000, 1_700_000, 1_760_000, stat.Size() / 2, stat.Size() - 1} {
 		path := filepath.Join(folder, "cut.gguf")
 		copyStart(t, whole, path, n)
@@ -453,14 +457,12 @@ func TestBrokenFiles(t *testing.T) {
 		name string
 		file []byte
 	}{
-		{"no tensors", newGGUF(0, 0).data(64).Bytes()},
-		{"unknown architecture", newGGUF(0, 1).str("general.architecture").u32(ggufString).str("none").data(64).Bytes()},
-		{"architecture alone", newGGUF(0, 1).str("general.architecture").u32(ggufString).str("llama").data(64).Bytes()},
-		{"some of a model", small().Bytes()},
+		{"no architecture", modelBytes(t, "", nil)},
+		{"unknown architecture", modelBytes(t, "none", nil)},
+		{"architecture alone", modelBytes(t, "llama", nil)},
+		{"some of a model", modelBytes(t, "llama", map[string]any{"llama.block_count": uint32(4), "tokenizer.ggml.tokens": []string{"a", "bc"}})},
 	} {
-		path := filepath.Join(folder, "odd.gguf")
-		write(t, path, tt.file)
-		open(tt.name, path)
+		open(tt.name, write("odd.gguf", tt.file))
 	}
 }
 

@@ -13,13 +13,14 @@ import (
 	"runtime/cgo"
 
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // Open loads a model. Its errors are for the log: they say what is wrong
 // with the file, or what llama.cpp says is. Ending ctx stops the loading.
 func Open(ctx context.Context, options Options) (*Model, error) {
 	options = options.withDefaults()
-	file, err := inspect(options.Path)
+	file, err := gguf.Open(options.Path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", options.Path, err)
 	}
@@ -59,8 +60,8 @@ func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
 	return w, nil
 }
 
-func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, error) {
-	embedding, err := file.embedding()
+func build(w *weights, file *gguf.File, options Options, sink *logSink) (*Model, error) {
+	embedding, err := embeddingOf(file)
 	switch {
 	case err != nil:
 		return nil, err
@@ -77,7 +78,7 @@ func build(w *weights, file *gguf, options Options, sink *logSink) (*Model, erro
 	if err != nil {
 		return nil, err
 	}
-	limit, pool, err := size(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()+eyes))
+	limit, pool, err := size(options, w.trained(), bytesPerCell(file), availableMemory(stat.Size()+eyes))
 	if err != nil {
 		return nil, err
 	}

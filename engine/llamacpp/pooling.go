@@ -3,6 +3,8 @@ package llamacpp
 import (
 	"errors"
 	"fmt"
+
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // pooling says how the vectors of a text's tokens become one, by the numbers
@@ -24,14 +26,14 @@ type embedding struct {
 	only    bool // the model is for nothing else
 }
 
-// embedding reads it from the file. A model that writes text and says nothing
+// embeddingOf reads it from the file. A model that writes text and says nothing
 // of vectors gives that of the last token, the one that has seen all others.
-func (g *gguf) embedding() (embedding, error) {
+func embeddingOf(file *gguf.File) (embedding, error) {
 	e := embedding{pooling: poolingNone, causal: true}
-	if n, ok := g.arch("pooling_type"); ok {
+	if n, ok := file.Int(file.Key("pooling_type")); ok {
 		e.pooling = pooling(n)
 	}
-	if causal, ok := g.meta[g.string("general.architecture")+".attention.causal"].(bool); ok {
+	if causal, ok := file.Bool(file.Key("attention.causal")); ok {
 		e.causal = causal
 	}
 	if e.only = e.pooling != poolingNone || !e.causal; !e.only {

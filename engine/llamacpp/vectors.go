@@ -13,6 +13,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // vectorSession is a session whose decodes give vectors.
@@ -64,7 +65,7 @@ func (s vectorSession) clear() {
 }
 
 // buildEmbedder makes a Model that is for embeddings alone.
-func buildEmbedder(w *weights, file *gguf, e embedding, options Options, sink *logSink) (*Model, error) {
+func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, sink *logSink) (*Model, error) {
 	if !w.generates() {
 		return nil, errors.New("models of the T5 family are not supported")
 	}
@@ -72,7 +73,7 @@ func buildEmbedder(w *weights, file *gguf, e embedding, options Options, sink *l
 	if err != nil {
 		return nil, err
 	}
-	input, err := e.inputLimit(options, w.trained(), file.bytesPerCell(), availableMemory(stat.Size()))
+	input, err := e.inputLimit(options, w.trained(), bytesPerCell(file), availableMemory(stat.Size()))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func buildEmbedder(w *weights, file *gguf, e embedding, options Options, sink *l
 
 // embedBeside lets a model that writes text make embeddings too. Few are
 // asked for them, so that the memory is taken when the first one is.
-func (m *Model) embedBeside(w *weights, file *gguf, e embedding, options Options, sink *logSink) {
+func (m *Model) embedBeside(w *weights, file *gguf.File, e embedding, options Options, sink *logSink) {
 	input := min(m.info.Context, maxInputBeside)
 	shape := e.shape(input)
 	if w.recurrent() {
@@ -110,7 +111,7 @@ func (m *Model) embedBeside(w *weights, file *gguf, e embedding, options Options
 	}
 	m.info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: m.vocab.size()}
 	m.embedder = newEmbedder(shape, func() (vectorBackend, error) {
-		if int64(shape.cells(input))*file.bytesPerCell() > availableMemory(0) {
+		if int64(shape.cells(input))*bytesPerCell(file) > availableMemory(0) {
 			return nil, errNoRoom()
 		}
 		session, ok := newVectorSession(w, e, shape, input, options, sink)
