@@ -1,0 +1,180 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxFile is the most bytes of a definition file.
+const maxFile = 16 << 20
+
+// Parse reads a definition file. Its text is UTF-8, or UTF-16 with a byte order
+// mark. Errors are of type *[Error], those of r aside. What the instructions
+// mean is checked by [Create].
+func Parse(r io.Reader) (*File, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxFile {
+		return nil, &Error{Message: fmt.Sprintf("a definition file has at most %d MiB", maxFile>>20)}
+	}
+	text, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	p := parser{lines: strings.Split(text, "\n"), file: &File{}}
+	for p.at < len(p.lines) {
+		if err := p.line(); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.ContainsFunc(p.file.Instructions, func(i Instruction) bool { return i.Name == From }) {
+		return nil, &Error{Message: "there is no FROM line, which says what the model is made of: a model's name, the path of a GGUF file, or a URL"}
+	}
+	return p.file, nil
+}
+
+var (
+	markUTF8   = []byte("\xef\xbb\xbf")
+	markBig    = []byte("\xfe\xff")
+	markLittle = []byte("\xff\xfe")
+)
+
+// decode makes UTF-8 of what a text editor saved.
+func decode(raw []byte) (string, error) {
+	text := ""
+	switch {
+	case bytes.HasPrefix(raw, markBig):
+		text = decode16(raw[2:], binary.BigEndian)
+	case bytes.HasPrefix(raw, markLittle):
+		text = decode16(raw[2:], binary.LittleEndian)
+	default:
+		raw = bytes.TrimPrefix(raw, markUTF8)
+		if bytes.IndexByte(raw[:min(len(raw), 4)], 0) >= 0 {
+			return "", &Error{Line: 1, Message: "this is not text, or it is UTF-16 without a byte order mark; save the file as UTF-8"}
+		}
+		text = string(raw)
+	}
+	if !utf8.ValidString(text) {
+		good := 0
+		for r, size := utf8.DecodeRuneInString(text); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRuneInString(text[good:]) {
+			good += size
+		}
+		return "", &Error{Line: 1 + strings.Count(text[:good], "\n"), Message: "this is not UTF-8; save the file as UTF-8"}
+	}
+	// Only where all lines end so: a value may hold such ends of its own.
+	if n := strings.Count(text, "\r\n"); n > 0 && n == strings.Count(text, "\n") {
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	return text, nil
+}
+
+// decode16 leaves a last odd byte out.
+func decode16(raw []byte, order binary.ByteOrder) string {
+	units := make([]uint16, len(raw)/2)
+	for i := range units {
+		units[i] = order.Uint16(raw[2*i:])
+	}
+	return string(utf16.Decode(units))
+}
+
+type parser struct {
+	lines []string
+	at    int
+	file  *File
+}
+
+// line reads what begins on the line.
+func (p *parser) line() error {
+	// What ends the line counts where quotes are open.
+	text := strings.TrimLeftFunc(p.lines[p.at], unicode.IsSpace)
+	switch {
+	case text == "":
+		p.at++
+		return nil
+	case strings.HasPrefix(text, Comment):
+		p.add(Instruction{Name: Comment, Value: strings.TrimSpace(text[1:])}, 1)
+		return nil
+	}
+	word, rest := cut(text)
+	i := Instruction{Name: strings.ToUpper(word), Line: p.at + 1}
+	if !slices.Contains(names, i.Name) {
+		return i.errorf("unknown instruction %s; a line begins with %s, or # for a comment", shown(word), strings.Join(names, ", "))
+	}
+	var err error
+	if i.Key, rest, err = key(i, rest); err != nil {
+		return err
+	}
+	if strings.TrimSpace(rest) == "" {
+		return i.errorf("%s has no value; it begins on the same line", head(i))
+	}
+	taken := 0
+	if i.Value, taken = readValue(rest, p.lines[p.at:]); taken == 0 {
+		return i.errorf("the value of %s begins with %s, and no line ends with %[2]s", head(i), opening(rest))
+	}
+	if i.Name == From && i.Value == "" {
+		return i.errorf("FROM has an empty value")
+	}
+	p.add(i, taken)
+	return nil
+}
+
+func (p *parser) add(i Instruction, lines int) {
+	i.Line = p.at + 1
+	p.file.Instructions = append(p.file.Instructions, i)
+	p.at += lines
+}
+
+// cut takes the first word off, and what separates it from the rest.
+func cut(text string) (word, rest string) {
+	if i := strings.IndexAny(text, " \t\r"); i >= 0 {
+		return text[:i], strings.TrimLeft(text[i:], " \t\r")
+	}
+	return text, ""
+}
+
+// head is an instruction without its value, for messages.
+func head(i Instruction) string { return strings.TrimSpace(i.Name + " " + i.Key) }
+
+var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// key takes off what comes before the value, where an instruction has that.
+func key(i Instruction, text string) (key, rest string, err error) {
+	switch i.Name {
+	case Parameter:
+		if key, rest = cut(text); !parameterName.MatchString(key) {
+			return "", "", i.errorf("PARAMETER needs a name and a value, such as PARAMETER num_ctx 4096; %s is not a name", shown(key))
+		}
+		return strings.ToLower(key), rest, nil
+	case Message:
+		key, rest = cut(text)
+		if key = strings.ToLower(key); !slices.Contains(roles, key) {
+			return "", "", i.errorf("MESSAGE needs a role and a text; the role is %s, not %s", strings.Join(roles, ", "), shown(key))
+		}
+		return key, rest, nil
+	}
+	return "", text, nil
+}
+
+// roles are who may speak in a MESSAGE.
+var roles = []string{"system", "user", "assistant"}
+
+// shown is a word of the file's author in a message: not too long, and with
+// nothing that a terminal would obey.
+func shown(word string) string {
+	const most = 40
+	runes := []rune(word)
+	if len(runes) > most {
+		runes = append(runes[:most], '…')
+	}
+	return fmt.Sprintf("%q", string(runes))
+}
