@@ -1,0 +1,65 @@
+package modelstore
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/opencontainers/go-digest"
+)
+
+// BlobPath is where the blob of a digest is, if it is there. It is empty for
+// what is not a sha256 digest, so that no path leaves the store; a [Manifest]
+// that was read from the store has no such digest.
+func (s *Store) BlobPath(d digest.Digest) string {
+	if checkDigest(d) != nil {
+		return ""
+	}
+	return filepath.Join(s.blobs(), blobName(d))
+}
+
+func blobName(d digest.Digest) string { return "sha256-" + d.Encoded() }
+
+// ReadBlob reads a small layer, and checks its size and its digest. One that
+// has more than limit bytes is refused.
+func (s *Store) ReadBlob(l Layer, limit int64) ([]byte, error) {
+	if l.Size > limit {
+		return nil, fmt.Errorf("layer %s has %d bytes, more than the %d that one of its kind may have", l.Digest, l.Size, limit)
+	}
+	if err := s.has(l); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(s.BlobPath(l.Digest))
+	if err != nil {
+		return nil, fmt.Errorf("read layer %s: %w", l.Digest, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, l.Size+1))
+	if err != nil {
+		return nil, fmt.Errorf("read layer %s: %w", l.Digest, err)
+	}
+	if digest.FromBytes(text) != l.Digest {
+		return nil, fmt.Errorf("layer %s is damaged: %w", l.Digest, ErrDigest)
+	}
+	return text, nil
+}
+
+// has is nil where the blob of a layer is there with its size.
+func (s *Store) has(l Layer) error {
+	if err := checkDigest(l.Digest); err != nil {
+		return fmt.Errorf("a layer is named by %w", err)
+	}
+	info, err := os.Stat(s.BlobPath(l.Digest))
+	switch {
+	case os.IsNotExist(err):
+		return fmt.Errorf("layer %s is missing: pull or create the model again", l.Digest)
+	case err != nil:
+		return fmt.Errorf("layer %s cannot be read: %w", l.Digest, err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("layer %s is not a file", l.Digest)
+	case info.Size() != l.Size:
+		return fmt.Errorf("layer %s has %d bytes in place of %d: pull or create the model again", l.Digest, info.Size(), l.Size)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package modelstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+
+	"github.com/gofrs/flock"
+	"github.com/opencontainers/go-digest"
+)
+
+// Change adds blobs and manifests to a store. Until it is closed, no process
+// collects anything, so a blob that it wrote is there when the manifest that
+// names it comes. Its methods may be called from any goroutine.
+type Change struct {
+	store *Store
+	use   *flock.Flock
+	left  atomic.Bool // something may be of no use now
+}
+
+// Begin starts a change. It waits while another process collects.
+func (s *Store) Begin(ctx context.Context) (*Change, error) {
+	if err := s.prepare(); err != nil {
+		return nil, err
+	}
+	use, err := s.use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Change{store: s, use: use}, nil
+}
+
+// Close ends the change. What it wrote and no manifest names is collected,
+// and so are the blobs of manifests that it replaced, once no other change is
+// under way. Close every [Partial] first. Closing twice does nothing.
+func (c *Change) Close() error {
+	if !c.use.RLocked() {
+		return nil
+	}
+	if err := c.use.Unlock(); err != nil {
+		return fmt.Errorf("unlock the model store: %w", err)
+	}
+	if !c.left.Load() {
+		return nil
+	}
+	if _, err := c.store.Collect(context.Background()); err != nil {
+		c.store.log.Warn("unused blobs could not be collected", "error", err)
+	}
+	return nil
+}
+
+// Write stores what r gives as a blob. Content that is there already is kept
+// once.
+func (c *Change) Write(ctx context.Context, mediaType string, r io.Reader) (Layer, error) {
+	return c.write(ctx, mediaType, r, func(int64) {})
+}
+
+// Import stores a copy of a file as a blob. progress may be nil; it gets the
+// bytes that were copied so far.
+func (c *Change) Import(ctx context.Context, mediaType, path string, progress func(done int64)) (Layer, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", path)
+	}
+	if err != nil {
+		return Layer{}, fmt.Errorf("import a file: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Layer{}, fmt.Errorf("import a file: %w", err)
+	}
+	defer f.Close()
+	if progress == nil {
+		progress = func(int64) {}
+	}
+	return c.write(ctx, mediaType, f, progress)
+}
+
+func (c *Change) write(ctx context.Context, mediaType string, r io.Reader, progress func(int64)) (Layer, error) {
+	s := c.store
+	f, err := s.disk.create(s.work(s.blobs()), "blob-*")
+	if err != nil {
+		return Layer{}, s.refuse(fmt.Errorf("write a layer: %w", err))
+	}
+	defer f.discard()
+	sum := sha256.New()
+	size, err := io.CopyBuffer(io.MultiWriter(f, sum), onlyReader{&source{ctx: ctx, r: r, progress: progress}}, make([]byte, 1<<20))
+	if err != nil {
+		return Layer{}, fmt.Errorf("write a layer: %w", err)
+	}
+	l := Layer{MediaType: mediaType, Digest: digestOf(sum), Size: size}
+	c.left.Store(true)
+	if err := s.loosen(l); err != nil {
+		return Layer{}, fmt.Errorf("write a layer: %w", err)
+	}
+	if s.has(l) == nil {
+		return l, nil
+	}
+	if err := s.disk.settle(f, s.BlobPath(l.Digest)); err != nil {
+		return Layer{}, fmt.Errorf("write a layer: %w", err)
+	}
+	return l, nil
+}
+
+func digestOf(h hash.Hash) digest.Digest { return digest.NewDigest(digest.SHA256, h) }
+
+// loosen notes that a blob can go as soon as nothing names it. Nobody loses
+// anything where the note is lost: the blob stays a while longer.
+func (s *Store) loosen(l Layer) error {
+	f, err := s.disk.open(filepath.Join(s.loose(), blobName(l.Digest)))
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// source is a reader that ends with its context and tells how far it is.
+type source struct {
+	ctx      context.Context
+	r        io.Reader
+	done     int64
+	progress func(int64)
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.r.Read(p)
+	s.done += int64(n)
+	if n > 0 {
+		s.progress(s.done)
+	}
+	return n, err
+}
+
+// onlyReader hides every other method.
+type onlyReader struct{ io.Reader }
+
+// Put writes a manifest under a name. Every blob that it names must be there,
+// or the model would be a half one. A model that had the name is replaced.
+func (c *Change) Put(ctx context.Context, n Name, manifest []byte) (*Model, error) {
+	if err := n.Check(); err != nil {
+		return nil, err
+	}
+	m, err := newModel(n, manifest)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.store.Whole(m); err != nil {
+		return nil, err
+	}
+	replaced, err := c.store.put(ctx, m)
+	if replaced {
+		c.left.Store(true)
+	}
+	return m, err
+}
+
+// put writes a manifest whose blobs are there, while the caller keeps
+// collection away.
+func (s *Store) put(ctx context.Context, m *Model) (replaced bool, err error) {
+	lock, err := s.lockManifests(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer lock.Unlock()
+	if err := s.refuseFold(m.Name); err != nil {
+		return false, err
+	}
+	replaced, err = s.loosenModel(m.Name)
+	if err != nil {
+		return replaced, fmt.Errorf("model %s: write its manifest: %w", m.Name, err)
+	}
+	if err := s.writeManifest(m); err != nil {
+		return replaced, s.refuse(fmt.Errorf("model %s: write its manifest: %w", m.Name, err))
+	}
+	return replaced, nil
+}
+
+func (s *Store) writeManifest(m *Model) error {
+	path := s.manifestPath(m.Name)
+	if err := s.disk.mkdir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	f, err := s.disk.create(s.work(s.manifests()), "manifest-*")
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	if _, err := f.Write(m.Raw); err != nil {
+		return err
+	}
+	if err := s.disk.settle(f, path); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	m.Changed = info.ModTime()
+	return nil
+}
+
+// loosenModel notes the layers of the model that has a name, if one has.
+func (s *Store) loosenModel(n Name) (bool, error) {
+	old, err := s.read(n)
+	if err != nil { // none, or one that cannot be read: its blobs go when they are old
+		return false, nil
+	}
+	for _, l := range old.Manifest.all() {
+		err = errors.Join(err, s.loosen(l))
+	}
+	return true, err
+}

@@ -1,0 +1,72 @@
+package modelstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// The locks between processes are held by the system for an open file, so a
+// process that dies lets go of them. The files stay: one that was removed
+// while another process waits for it would give two processes the lock.
+const (
+	lockUse       = "use.lock"       // shared by every Change, exclusive for Collect
+	lockManifests = "manifests.lock" // exclusive for who writes or removes a manifest
+)
+
+// lockPause is how often a lock that another process holds is tried again.
+const lockPause = 20 * time.Millisecond
+
+// locks is the folder of the store's locks, on whatever file system: it must
+// be the same for all processes.
+func (s *Store) locks() string { return filepath.Join(s.dir, workName) }
+
+// prepare makes the folders that every writing verb needs.
+func (s *Store) prepare() error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	for _, dir := range []string{s.locks(), s.manifests(), s.blobs(), s.work(s.manifests()), s.work(s.blobs()), s.loose(), s.partials()} {
+		if err := s.disk.mkdir(dir); err != nil {
+			return s.refuse(fmt.Errorf("make the model store: %w", err))
+		}
+	}
+	return nil
+}
+
+// loose has an empty file for every blob that may be collected as soon as
+// nothing names it.
+func (s *Store) loose() string { return filepath.Join(s.work(s.blobs()), "loose") }
+
+// partials has what was downloaded of blobs.
+func (s *Store) partials() string { return filepath.Join(s.work(s.blobs()), "partial") }
+
+func newLock(path string) *flock.Flock {
+	return flock.New(path, flock.SetPermissions(os.FileMode(0o644)))
+}
+
+// use keeps collection away until the lock is let go of.
+func (s *Store) use(ctx context.Context) (*flock.Flock, error) {
+	lock := newLock(filepath.Join(s.locks(), lockUse))
+	if _, err := lock.TryRLockContext(ctx, lockPause); err != nil {
+		return nil, s.refuse(fmt.Errorf("lock the model store: %w", err))
+	}
+	return lock, nil
+}
+
+// exclusive waits for the lock in a file.
+func (s *Store) exclusive(ctx context.Context, path string) (*flock.Flock, error) {
+	lock := newLock(path)
+	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
+		return nil, s.refuse(fmt.Errorf("lock the model store: %w", err))
+	}
+	return lock, nil
+}
+
+func (s *Store) lockManifests(ctx context.Context) (*flock.Flock, error) {
+	return s.exclusive(ctx, filepath.Join(s.locks(), lockManifests))
+}

@@ -1,0 +1,113 @@
+package modelstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Copy gives a model a second name. A model that had the name is replaced.
+func (s *Store) Copy(ctx context.Context, from, to Name) error {
+	if err := to.Check(); err != nil {
+		return err
+	}
+	c, err := s.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	m, err := s.Model(from)
+	if err != nil || from == to {
+		return err
+	}
+	_, err = c.Put(ctx, to, m.Raw)
+	return err
+}
+
+// Remove removes a name, and then the blobs that no other model has. They
+// stay while another change is under way; a later Collect removes them.
+func (s *Store) Remove(ctx context.Context, n Name) error {
+	if err := n.Check(); err != nil {
+		return err
+	}
+	if err := s.removeManifest(ctx, n); err != nil {
+		return err
+	}
+	if _, err := s.Collect(ctx); err != nil {
+		s.log.WarnContext(ctx, "unused blobs could not be collected", "error", err)
+	}
+	return nil
+}
+
+func (s *Store) removeManifest(ctx context.Context, n Name) error {
+	if err := s.writable(); err != nil {
+		return err
+	}
+	path := s.manifestPath(n)
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		return notFound(n) // before a store is made for nothing
+	}
+	if err := s.prepare(); err != nil {
+		return err
+	}
+	lock, err := s.lockManifests(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return notFound(n)
+	}
+	if _, err := s.loosenModel(n); err != nil {
+		return s.refuse(fmt.Errorf("model %s: remove it: %w", n, err))
+	}
+	if err := s.disk.remove(path); err != nil {
+		return s.refuse(fmt.Errorf("model %s: remove it: %w", n, err))
+	}
+	return s.prune(filepath.Dir(path))
+}
+
+// prune brings the removal of a name to the disk, and removes the folders
+// that are empty now.
+func (s *Store) prune(dir string) error {
+	for ; strings.HasPrefix(dir, s.manifests()+string(filepath.Separator)); dir = filepath.Dir(dir) {
+		if err := s.disk.syncDir(dir); err != nil {
+			return fmt.Errorf("remove a model: %w", err)
+		}
+		if err := s.disk.remove(dir); err != nil {
+			return nil // it has other models in it
+		}
+	}
+	return nil
+}
+
+// refuseFold refuses a name where another differs from it in case alone: on
+// some systems both are one file.
+func (s *Store) refuseFold(n Name) error {
+	found := []string{""}
+	for part := range strings.SplitSeq(filepath.ToSlash(n.path()), "/") {
+		var next []string
+		for _, below := range found {
+			entries, err := os.ReadDir(filepath.Join(s.manifests(), below))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+				return fmt.Errorf("list the models: %w", err)
+			}
+			for _, e := range entries {
+				if strings.EqualFold(e.Name(), part) {
+					next = append(next, filepath.Join(below, e.Name()))
+				}
+			}
+		}
+		found = next
+	}
+	for _, path := range found {
+		if other, ok := nameOf(path); ok && other != n {
+			return fmt.Errorf("there is a model %s already, and names that differ in upper and lower case only are one file on some systems: use that name, or remove it first", other)
+		}
+	}
+	return nil
+}
