@@ -1,0 +1,113 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// ErrInterrupted is the error of a line that Ctrl-C ended.
+var ErrInterrupted = errors.New("interrupted")
+
+// fence begins and ends a message of several lines.
+const fence = `"""`
+
+// Editor reads messages that a person types, with the keys of a shell for
+// editing and for what was typed before. Between them, other text is written
+// by Write.
+type Editor struct {
+	keys    *keys
+	line    *term.Terminal
+	out     io.Writer
+	history *History
+	restore func()
+}
+
+// OpenEditor takes over a terminal until Close. A goroutine reads in for as
+// long as it has input, also after Close.
+func OpenEditor(in io.Reader, out io.Writer, history *History) (*Editor, error) {
+	restore, err := Raw(in)
+	if err != nil {
+		return nil, err
+	}
+	e := &Editor{keys: newKeys(in), out: out, history: history, restore: restore}
+	e.line = term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{e.keys, out}, "")
+	e.line.History = typed{history}
+	e.line.SetBracketedPasteMode(true)
+	return e, nil
+}
+
+// typed is a history without the lines that Ctrl-C made.
+type typed struct{ *History }
+
+func (t typed) Add(line string) {
+	if line != stopped {
+		t.History.Add(line)
+	}
+}
+
+// Close gives the terminal back.
+func (e *Editor) Close() {
+	e.line.SetBracketedPasteMode(false)
+	e.restore()
+}
+
+// Write implements io.Writer. The ends of lines are made right for a raw
+// terminal.
+func (e *Editor) Write(p []byte) (int, error) { return e.line.Write(p) }
+
+// Interruptible is a context that Ctrl-C ends, until stop is called. What
+// else is typed meanwhile belongs to the next message.
+func (e *Editor) Interruptible(ctx context.Context) (answering context.Context, stop func()) {
+	return e.keys.interruptible(ctx)
+}
+
+// ReadMessage reads a message: one line, or what stands between two """,
+// whose lines after the first are asked for by more. Its errors are
+// ErrInterrupted for Ctrl-C, io.EOF for Ctrl-D, and the end of ctx.
+func (e *Editor) ReadMessage(ctx context.Context, prompt, more string) (string, error) {
+	defer context.AfterFunc(ctx, func() { e.keys.fail(ctx.Err()) })()
+	line, err := e.readLine(prompt)
+	if err != nil {
+		return "", err
+	}
+	text, open := strings.CutPrefix(strings.TrimLeft(line, " "), fence)
+	if !open {
+		return line, nil
+	}
+	var lines []string
+	for {
+		if last, closed := strings.CutSuffix(strings.TrimRight(text, " "), fence); closed {
+			lines = append(lines, last)
+			return strings.Trim(strings.Join(lines, "\n"), "\n"), nil
+		}
+		lines = append(lines, text)
+		if text, err = e.readLine(more); err != nil {
+			return "", err
+		}
+	}
+}
+
+func (e *Editor) readLine(prompt string) (string, error) {
+	if f, ok := e.out.(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
+			_ = e.line.SetSize(columns, rows)
+		}
+	}
+	e.line.SetPrompt(prompt)
+	line, err := e.line.ReadLine()
+	switch {
+	case err != nil:
+		return "", err
+	case line == stopped:
+		return "", ErrInterrupted
+	}
+	return e.keys.expand(line), nil
+}

@@ -1,0 +1,97 @@
+package terminal
+
+import (
+	"bufio"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxHistory is how many entries a history keeps; the file may have up to
+// twice as many until it is opened again.
+const maxHistory = 1000
+
+// History is what was typed before, the newest entry first. It may be used
+// by one goroutine at a time.
+type History struct {
+	entries []string // oldest first
+	file    *os.File // nil: none, or it cannot be written
+}
+
+// OpenHistory reads the history in the file at path, which is made where it
+// is not, for its user alone: it holds prompts. The empty path is a history
+// of this run alone.
+func OpenHistory(path string) (*History, error) {
+	if path == "" {
+		return &History{}, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := readHistory(path)
+	if err != nil {
+		return nil, err
+	}
+	if over := len(entries) - maxHistory; over > 0 {
+		entries = entries[over:]
+		if err := os.WriteFile(path, []byte(strings.Join(entries, "\n")+"\n"), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &History{entries: entries, file: f}, nil
+}
+
+func readHistory(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var entries []string
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if entry := Plain(lines.Text()); entry != "" {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, lines.Err()
+}
+
+// Add keeps a line, unless it is empty or the one before again. An entry
+// that cannot be written is kept for this run.
+func (h *History) Add(line string) {
+	if strings.TrimSpace(line) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == line {
+		return
+	}
+	h.entries = append(h.entries, line)
+	if h.file != nil {
+		_, _ = h.file.WriteString(Plain(line) + "\n")
+	}
+}
+
+// Len is how many entries there are.
+func (h *History) Len() int { return len(h.entries) }
+
+// At returns an entry: 0 is the newest.
+func (h *History) At(i int) string { return h.entries[len(h.entries)-1-i] }
+
+// Close closes the file.
+func (h *History) Close() error {
+	if h.file == nil {
+		return nil
+	}
+	return h.file.Close()
+}

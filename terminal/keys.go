@@ -1,0 +1,239 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+const (
+	ctrlC = 0x03
+
+	// stopped is the line that Ctrl-C makes of what was typed: a character
+	// that shows what happened, and that nobody types.
+	stopped = "␃"
+
+	// clearLine are the keys that delete a line: to its end, and all before.
+	clearLine = "\x05\x15"
+
+	// lineEnd stands for the ends of lines in a pasted text while it is one
+	// line to edit.
+	lineEnd = '⏎'
+
+	pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
+
+	// maxInline is how many characters of a pasted text are shown; in the
+	// place of a longer one stands a note. The line editor takes 4096.
+	maxInline = 500
+)
+
+// keys reads what is typed, all the time: while an answer is written it
+// waits for Ctrl-C, and keeps what is typed ahead. Read gives the line editor
+// its keys. The goroutine that reads ends with its input.
+type keys struct {
+	mu     sync.Mutex
+	ready  *sync.Cond // with mu: queue or err has changed
+	queue  []byte     // for the line editor
+	err    error      // once the input has ended
+	cancel func()     // not nil: ends the answer that is being written
+
+	raw    []byte // not looked at yet: the beginning of a mark
+	paste  []byte // what was pasted so far
+	within bool   // a paste has begun
+
+	pasted map[string]string // by the note that stands for it
+}
+
+func newKeys(in io.Reader) *keys {
+	k := &keys{pasted: map[string]string{}}
+	k.ready = sync.NewCond(&k.mu)
+	go k.pump(in)
+	return k
+}
+
+func (k *keys) pump(in io.Reader) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := in.Read(buf)
+		k.mu.Lock()
+		k.raw = append(k.raw, buf[:n]...)
+		for k.step() {
+		}
+		k.mu.Unlock()
+		if err != nil {
+			k.fail(err)
+			return
+		}
+	}
+}
+
+// fail makes Read return err once the queue is empty.
+func (k *keys) fail(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.err == nil {
+		k.err = err
+	}
+	k.ready.Broadcast()
+}
+
+// Read implements io.Reader for the line editor.
+func (k *keys) Read(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for len(k.queue) == 0 && k.err == nil {
+		k.ready.Wait()
+	}
+	if len(k.queue) == 0 {
+		return 0, k.err
+	}
+	n := copy(p, k.queue)
+	k.queue = k.queue[n:]
+	return n, nil
+}
+
+// interruptible is a context that Ctrl-C ends until stop is called.
+func (k *keys) interruptible(ctx context.Context) (answering context.Context, stop func()) {
+	answering, cancel := context.WithCancel(ctx)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.cancel = cancel
+	return answering, func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.cancel = nil
+		cancel()
+	}
+}
+
+// step takes one thing off raw: a key, a mark, or a piece of a paste. It says
+// whether there was a whole one.
+func (k *keys) step() bool {
+	if k.within {
+		return k.stepPaste()
+	}
+	switch {
+	case len(k.raw) == 0:
+		return false
+	case k.raw[0] == ctrlC:
+		k.raw = k.raw[1:]
+		k.interrupt()
+	case bytes.HasPrefix(k.raw, []byte(pasteStart)):
+		k.raw, k.within = k.raw[len(pasteStart):], true
+	default:
+		whole, n := nextKey(k.raw)
+		if n == 0 {
+			return false
+		}
+		if whole {
+			k.emit(k.raw[:n])
+		}
+		k.raw = k.raw[n:]
+	}
+	return true
+}
+
+const (
+	escape = 0x1b
+
+	// maxSequence is more than the bytes that any key sends.
+	maxSequence = 32
+)
+
+// nextKey finds how many bytes of raw are one key, and whether it is one
+// that the line editor can read: it waits for the end of a sequence that it
+// does not know, and what is no UTF-8 makes it wait too. 0 is a key that has
+// only begun.
+func nextKey(raw []byte) (whole bool, n int) {
+	switch {
+	case raw[0] == escape:
+		return nextSequence(raw)
+	case !utf8.FullRune(raw):
+		return false, 0
+	}
+	r, n := utf8.DecodeRune(raw)
+	return r != utf8.RuneError, n
+}
+
+// nextSequence is nextKey for an escape sequence: ESC [ or ESC O, parameters,
+// and a letter or tilde.
+func nextSequence(raw []byte) (whole bool, n int) {
+	switch {
+	case len(raw) == 1:
+		return false, 0
+	case raw[1] == escape || raw[1] == ctrlC:
+		return false, 1
+	case raw[1] != '[' && raw[1] != 'O':
+		return false, 2 // a key with Alt, which does nothing
+	}
+	for i, b := range raw[2:min(len(raw), maxSequence)] {
+		switch {
+		case b >= 0x20 && b < 0x40:
+		case b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '~':
+			return true, i + 3
+		case b > 0x20 && b < 0x7f:
+			return false, i + 3
+		default: // it breaks off, and another key begins
+			return false, i + 2
+		}
+	}
+	if len(raw) < maxSequence {
+		return false, 0
+	}
+	return false, maxSequence
+}
+
+func (k *keys) stepPaste() bool {
+	text, rest, ended := bytes.Cut(k.raw, []byte(pasteEnd))
+	if !ended {
+		// What could be the beginning of the end is kept.
+		keep := min(len(k.raw), len(pasteEnd)-1)
+		k.paste = append(k.paste, k.raw[:len(k.raw)-keep]...)
+		k.raw = k.raw[len(k.raw)-keep:]
+		return false
+	}
+	k.paste = append(k.paste, text...)
+	k.raw, k.within = rest, false
+	k.emit([]byte(k.note(string(k.paste))))
+	k.paste = nil
+	return true
+}
+
+// note is what stands in the line for a pasted text.
+func (k *keys) note(text string) string {
+	text = Text(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "�")))
+	if n := utf8.RuneCountInString(text); n > maxInline {
+		note := fmt.Sprintf("[pasted text %d, %d characters]", len(k.pasted)+1, n)
+		k.pasted[note] = text
+		return note
+	}
+	return strings.NewReplacer("\n", string(lineEnd), "\t", "    ").Replace(text)
+}
+
+// expand is the text that was meant by an edited line.
+func (k *keys) expand(line string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for note, text := range k.pasted {
+		line = strings.ReplaceAll(line, note, text)
+	}
+	return strings.ReplaceAll(line, string(lineEnd), "\n")
+}
+
+func (k *keys) interrupt() {
+	if k.cancel != nil {
+		k.cancel()
+		k.queue = nil // what was typed ahead was for the answer that is not wanted
+		return
+	}
+	k.emit([]byte(clearLine + stopped + "\r"))
+}
+
+func (k *keys) emit(p []byte) {
+	k.queue = append(k.queue, p...)
+	k.ready.Broadcast()
+}
