@@ -1,0 +1,59 @@
+package registry
+
+import (
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// host is what is known of a registry that does not keep to the protocol in
+// everything.
+type host struct {
+	api string // the host that answers requests, where it is another one
+
+	// tokens: its challenges name no server that gives tokens. What the
+	// docker config has as the password of a login is sent as it is.
+	tokens bool
+
+	logins []string // hosts under which a login may be stored, besides its own
+
+	push string // why nothing can be pushed there; empty where it can
+}
+
+const noPushToHub = "it takes files through git and its own tools alone, not from a client of registries"
+
+// hosts are the exceptions. hf.co sends every request on to huggingface.co,
+// where a login for hf.co would not be sent any more, so that requests go to
+// the second one at once. docker.io is a name that only clients know.
+var hosts = map[string]host{
+	"hf.co":          {api: "huggingface.co", tokens: true, logins: []string{"huggingface.co"}, push: noPushToHub},
+	"huggingface.co": {tokens: true, logins: []string{"hf.co"}, push: noPushToHub},
+	"docker.io":      {api: "registry-1.docker.io"},
+	"registry.ollama.ai": {
+		push: "it takes models only from Ollama's own program, which signs its requests with a key of its own",
+	},
+}
+
+// hostOf returns what is known of the registry with that name.
+func hostOf(name string) host {
+	h := hosts[name]
+	if h.api == "" {
+		h.api = name
+	}
+	return h
+}
+
+// isLoopback says whether a host, with or without a port, is this machine
+// by its name or address alone, without a look-up.
+func isLoopback(hostport string) bool {
+	name := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && addr.IsLoopback()
+}

@@ -1,0 +1,160 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/diglot/diglot/engine/modelstore"
+)
+
+const (
+	// uploads is how many blobs are sent at the same time.
+	uploads = 4
+
+	// settle is how long a registry may take after the last byte of a blob:
+	// it makes the digest of gigabytes before it answers.
+	settle = 15 * time.Minute
+)
+
+// Push sends a model of the store to the registry that its name begins with.
+// What the registry has already is not sent. The manifest goes last, so that
+// the name means what it meant before until all is there. progress and the
+// error are as with [Client.Pull].
+func (c *Client) Push(ctx context.Context, store *modelstore.Store, n modelstore.Name, progress func(Progress)) error {
+	if err := n.Check(); err != nil {
+		return err
+	}
+	if why := hostOf(n.Host).push; why != "" {
+		return failure(ErrUnauthorized, "Nothing can be pushed to %s: %s. Copy the model to a name of another registry, as registry.example/you/%s, and push that.", n.Host, why, n.Model)
+	}
+	m, err := store.Model(n)
+	if err != nil {
+		return err
+	}
+	if err := store.Whole(m); err != nil {
+		return err
+	}
+	s, err := c.open(ctx, n)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	if err := s.push(ctx, store, m, progress); err != nil {
+		return s.explain(ctx, err)
+	}
+	c.config.Log.LogAttrs(ctx, slog.LevelInfo, "registry: pushed", slog.String("model", n.String()), slog.String("digest", m.Digest.String()),
+		slog.Int64("bytes", m.Size), slog.Duration("took", time.Since(began)))
+	return nil
+}
+
+func (s *session) push(ctx context.Context, store *modelstore.Store, m *modelstore.Model, progress func(Progress)) error {
+	u := &upload{session: s, store: store, board: &board{report: progress}}
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(uploads)
+	for _, l := range layersOf(m.Manifest) {
+		group.Go(func() error { return u.blob(inner, l) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	again := retries{session: s}
+	for {
+		err := u.manifest(ctx, m)
+		if err == nil {
+			return nil
+		}
+		if err := again.wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+// upload sends the blobs of a model.
+type upload struct {
+	*session
+	store *modelstore.Store
+	board *board
+}
+
+// blob makes the registry have one blob, in as many attempts as it takes.
+// An attempt that was cut begins anew: no part of the protocol that
+// registries agree on says how to go on.
+func (u *upload) blob(ctx context.Context, l modelstore.Layer) error {
+	bar := u.board.meter(l)
+	again := retries{session: u.session}
+	for {
+		err := u.attempt(ctx, l, bar)
+		if err == nil {
+			return nil
+		}
+		if err := again.wait(ctx, err); err != nil {
+			return err
+		}
+	}
+}
+
+func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) error {
+	ctx, guard := watch(ctx, u.config.Stall)
+	defer guard.stop()
+	blobs := u.remote().Blobs()
+	target := ocispec.Descriptor{MediaType: l.MediaType, Digest: l.Digest, Size: l.Size}
+	there, err := blobs.Exists(ctx, target)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	if there {
+		bar.turn(StatusPresent, l.Size)
+		return nil
+	}
+	f, err := os.Open(u.store.BlobPath(l.Digest))
+	if err != nil {
+		return local(err)
+	}
+	defer f.Close()
+	bar.turn(StatusUpload, 0)
+	guard.wind(u.config.Stall)
+	if err := blobs.Push(ctx, target, &outgoing{file: f, left: l.Size, bar: bar, guard: guard}); err != nil {
+		return cause(ctx, err)
+	}
+	bar.turn(StatusDone, l.Size)
+	return nil
+}
+
+// manifest gives the model its name in the registry.
+func (u *upload) manifest(ctx context.Context, m *modelstore.Model) error {
+	ctx, guard := watch(ctx, u.config.Answer)
+	defer guard.stop()
+	kind := m.Manifest.MediaType
+	if kind == "" {
+		kind = modelstore.MediaTypeManifest
+	}
+	target := ocispec.Descriptor{MediaType: kind, Digest: m.Digest, Size: int64(len(m.Raw))}
+	return cause(ctx, u.remote().Manifests().PushReference(ctx, target, bytes.NewReader(m.Raw), m.Name.Tag))
+}
+
+// outgoing is the content of a blob on its way. It hides what a file can do
+// besides being read.
+type outgoing struct {
+	file  io.Reader
+	left  int64
+	bar   *meter
+	guard *watchdog
+}
+
+func (o *outgoing) Read(p []byte) (int, error) {
+	n, err := o.file.Read(p)
+	o.bar.moved(int64(n))
+	if o.left -= int64(n); o.left > 0 {
+		o.guard.saw(n)
+	} else {
+		o.guard.wind(settle)
+	}
+	return n, err
+}
