@@ -1,22 +1,23 @@
-// Command make writes the models that testdata/ollama was created from: the
-// smallest that llama.cpp loads and runs, and a LoRA adapter for it.
-//
-//	go run ./engine/modelstore/testdata/make FOLDER
-//
-// The model has a token for every byte, so that it reads any text. Its
-// weights are a fixed sequence, and what it says is noise.
-package main
+package modelstore
 
 import (
 	"bytes"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"github.com/diglot/diglot/tools/gguf"
+	"github.com/opencontainers/go-digest"
 )
 
+var sources = flag.String("sources", "", "a folder to write the GGUF files to that testdata/ollama was created from")
+
+// The smallest model that llama.cpp loads and runs. It has a token for every
+// byte, so that it reads any text. Its weights are a fixed sequence, and what
+// it says is noise.
 const (
 	width  = 16
 	hidden = 16
@@ -24,20 +25,24 @@ const (
 	train  = 512 // tokens of context
 )
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: make FOLDER")
-		os.Exit(2)
-	}
+// TestOllamaStoreHasItsSources makes the GGUF files once more and finds them
+// in the store.
+func TestOllamaStoreHasItsSources(t *testing.T) {
+	s := openOllama(t)
 	for name, f := range map[string]*gguf.File{"tiny.gguf": model(), "lora.gguf": adapter()} {
 		var out bytes.Buffer
-		_, err := f.WriteTo(&out)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(os.Args[1], name), out.Bytes(), 0o644)
+		if _, err := f.WriteTo(&out); err != nil {
+			t.Fatal(err)
 		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "make:", err)
-			os.Exit(1)
+		l := Layer{Digest: digest.FromBytes(out.Bytes()), Size: int64(out.Len())}
+		if err := s.has(l); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if *sources == "" {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(*sources, name), out.Bytes(), 0o644); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -56,8 +61,8 @@ func model() *gguf.File {
 	f.Set("llama.attention.layer_norm_rms_epsilon", float32(1e-5))
 	f.Set("llama.rope.dimension_count", uint32(width/heads))
 	size := vocabulary(f)
-	add(f, "token_embd.weight", size, width)
-	add(f, "output_norm.weight", width)
+	addTensor(f, "token_embd.weight", size, width)
+	addTensor(f, "output_norm.weight", width)
 	for _, t := range []struct {
 		name  string
 		shape []uint64
@@ -68,7 +73,7 @@ func model() *gguf.File {
 		{"ffn_gate", []uint64{hidden, width}}, {"ffn_up", []uint64{hidden, width}},
 		{"ffn_down", []uint64{width, hidden}},
 	} {
-		add(f, "blk.0."+t.name+".weight", t.shape...)
+		addTensor(f, "blk.0."+t.name+".weight", t.shape...)
 	}
 	return f
 }
@@ -99,13 +104,13 @@ func adapter() *gguf.File {
 	f.Set("general.name", "tiny lora")
 	f.Set("adapter.type", "lora")
 	f.Set("adapter.lora.alpha", float32(2))
-	add(f, "blk.0.attn_q.weight.lora_a", 2, width)
-	add(f, "blk.0.attn_q.weight.lora_b", width, 2)
+	addTensor(f, "blk.0.attn_q.weight.lora_a", 2, width)
+	addTensor(f, "blk.0.attn_q.weight.lora_b", width, 2)
 	return f
 }
 
-// add adds a tensor; the outermost dimension comes first.
-func add(f *gguf.File, name string, shape ...uint64) {
+// addTensor adds a tensor; the outermost dimension comes first.
+func addTensor(f *gguf.File, name string, shape ...uint64) {
 	n := uint64(1)
 	for _, d := range shape {
 		n *= d
