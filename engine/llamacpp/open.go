@@ -33,6 +33,7 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	releaseMapped(file.Paths)
 	model, err := build(w, file, options, sink)
 	if err != nil {
 		w.free()

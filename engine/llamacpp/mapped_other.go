@@ -1,0 +1,6 @@
+//go:build !linux
+
+package llamacpp
+
+// releaseMapped does nothing: only Linux tells where a file is mapped.
+func releaseMapped([]string) {}
