@@ -44,6 +44,9 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 		return nil, fmt.Errorf("the model %s has the output format %q, which is none of %s",
 			info.Name, template.Format(), strings.Join(FormatNames(), ", "))
 	}
+	if fim := template.FIM(); fim.known() {
+		info.FIM = fim
+	}
 	syntax := template.Capabilities().Syntax
 	log.Debug("output format of a model", "model", info.Name, "format", format.Name)
 	return &Engine{

@@ -79,7 +79,7 @@ func TestRenderImages(t *testing.T) {
 // TestNobodyWritesAnImage sends what might be taken for the mark of one,
 // beside a real image.
 func TestNobodyWritesAnImage(t *testing.T) {
-	for _, source := range []string{anyTurn, mixed, typed} {
+	for _, source := range []string{anyTurn, mixed, typed, goHermes} {
 		for _, forged := range []string{
 			"[image]", "<|image_pad|>", "<__media__>",
 			string(rune(firstPlaceholder)), string(rune(firstPlaceholder + 1)), string(rune(lastPlaceholder)),

@@ -48,7 +48,7 @@ type Info struct {
 	Name     string
 	Owner    string
 	Changed  time.Time
-	Template string   // Jinja source of its chat template; empty: none
+	Template string   // source of its chat template, Jinja or a Go template; empty: none
 	Format   string   // name of the output format, where it is known; empty: found from the template
 	BOS, EOS string   // spellings, for the template
 	Control  []string // spellings of all control and user-defined tokens

@@ -41,6 +41,9 @@ func (t *Template) Capabilities() Capabilities { return t.caps }
 // Format names the output format that a model with this template writes.
 func (t *Template) Format() string { return t.format }
 
+// FIM returns how the template marks a gap in a text; zero: it does not say.
+func (t *Template) FIM() FIM { return t.fim }
+
 // The words of the made-up conversations. They are unlike anything that a
 // template writes by itself, and no template trims or quotes them.
 const (
@@ -85,6 +88,9 @@ func (t *Template) probe(source string) error {
 	t.header = p.header()
 	t.format = p.format()
 	t.example = t.caps.example()
+	if t.golang != nil && p.broken == nil {
+		t.fim, p.broken = t.golang.gap(p.ctx)
+	}
 	return p.broken
 }
 
@@ -93,12 +99,9 @@ func (p *prober) render(c conversation) (string, bool) {
 	if p.broken != nil {
 		return "", false
 	}
-	vars, err := p.t.variables(c, newMasker(&spellings{}))
+	text, err := p.t.text(p.ctx, c, newMasker(&spellings{}))
 	if err == nil {
-		var text string
-		if text, err = p.t.run(p.ctx, vars); err == nil {
-			return text, true
-		}
+		return text, true
 	}
 	if errors.Is(err, errSlow) || errors.Is(err, errStuck) {
 		p.broken = err
@@ -183,7 +186,7 @@ func (p *prober) showsParts(c conversation) bool {
 func (p *prober) roles() {
 	caps := &p.t.caps
 	caps.System = p.shows(conversation{turns: []turn{system(probeSystem), user(probeUser)}}, probeSystem, probeUser)
-	caps.SystemAnywhere = caps.System && p.shows(conversation{turns: []turn{
+	caps.SystemAnywhere = caps.System && !p.t.repeats() && p.shows(conversation{turns: []turn{
 		system(probeSystem), system(probeSystem2), user(probeUser), assistant(probeAnswer), system(probeSystem2), user(probeUser2),
 	}}, probeSystem, probeSystem2, probeUser, probeAnswer, probeSystem2, probeUser2)
 
@@ -298,7 +301,9 @@ func (p *prober) header() string {
 	_, shown, _ = cutLast(shown, probeUser)
 	_, alone, _ = cutLast(alone, probeUser)
 	both := asked[:wholeMarkers(asked, commonPrefix(asked, shown))]
-	both = both[wholeMarkers(both, commonPrefix(both, alone)):]
+	if p.t.golang == nil { // a Go template always asks for an answer
+		both = both[wholeMarkers(both, commonPrefix(both, alone)):]
+	}
 	for _, mark := range []string{p.t.caps.Syntax.ReasoningStart, p.t.caps.Syntax.ReasoningEnd} {
 		if mark != "" {
 			both, _, _ = strings.Cut(both, mark)

@@ -14,13 +14,15 @@ import (
 // control tokens in the prompt are those tokens.
 
 // FIM is how a model fills in the middle of a text: the spellings of the
-// control tokens in front of what precedes the gap, of what follows it, and of
+// control tokens, and the space that its template has beside them, in front of what precedes the gap, of what follows it, and of
 // what the model then writes. All are empty where it cannot.
 type FIM struct {
 	Prefix, Suffix, Middle string
 }
 
-func (f FIM) known() bool { return f.Prefix != "" && f.Suffix != "" && f.Middle != "" }
+func (f FIM) known() bool {
+	return strings.TrimSpace(f.Prefix) != "" && strings.TrimSpace(f.Suffix) != "" && strings.TrimSpace(f.Middle) != ""
+}
 
 // formatOf is the output format of the answer to a request.
 func (e *Engine) formatOf(req *engine.Request) *Format {
@@ -60,7 +62,7 @@ func rawSpans(prompt *engine.Prompt, info Info) []Span {
 func (f FIM) plain(text string) []Span {
 	spans := []Span{{Text: text}}
 	for _, mark := range []string{f.Prefix, f.Suffix, f.Middle} {
-		spans = setApart(spans, mark)
+		spans = setApart(spans, strings.TrimSpace(mark)) // a template may have space beside the token
 	}
 	return spans
 }

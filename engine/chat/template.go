@@ -28,6 +28,7 @@ type Template struct {
 	info      Info
 	compiled  *jinja.Template
 	guards    guards
+	golang    *goTemplate // instead of the two above, where it is written in Go's language
 	spellings *spellings
 	now       func() time.Time
 	limit     time.Duration
@@ -35,6 +36,7 @@ type Template struct {
 	caps      Capabilities
 	format    string
 	example   string // how a call is written, for a model that is told of its tools in words
+	fim       FIM    // where the template says how it marks a gap
 	header    string // what stands in front of each turn of the assistant
 }
 
@@ -47,7 +49,7 @@ type Rendering struct {
 	Opening string
 }
 
-// NewTemplate compiles a Jinja chat template and finds out what it can do by
+// NewTemplate compiles a chat template, in Jinja or as Go template, and finds out what it can do by
 // rendering made-up conversations, which takes a few milliseconds. An empty
 // source is the built-in template of info.Format, or of the plain format. now
 // tells templates the date. The error is for the log.
@@ -69,6 +71,9 @@ func NewTemplate(source string, info Info, now func() time.Time) (*Template, err
 func compile(source string, info Info, now func() time.Time) (*Template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("the chat template has %d bytes, more than %d", len(source), maxTemplate)
+	}
+	if isGoTemplate(source) {
+		return compileGo(source, info, now)
 	}
 	unique := "_"
 	for strings.Contains(source, unique) {
@@ -126,11 +131,7 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 
 // renderConversation renders c as it is.
 func (t *Template) renderConversation(ctx context.Context, c conversation, mask *masker) (Rendering, error) {
-	vars, err := t.variables(c, mask)
-	if err != nil {
-		return Rendering{}, err
-	}
-	text, err := t.run(ctx, vars)
+	text, err := t.text(ctx, c, mask)
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -145,6 +146,20 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 	text = text[:end]
 	_, opening, _ := cutLast(tail(text), t.header)
 	return Rendering{Spans: mask.spans(text + last), Opening: opening}, nil
+}
+
+// text is what the template writes for c.
+func (t *Template) text(ctx context.Context, c conversation, mask *masker) (string, error) {
+	if t.golang != nil {
+		return t.bounded(ctx, func(ctx context.Context) (string, error) {
+			return t.golang.prompt(ctx, c, t.effort(c.reasoning.Effort), mask)
+		})
+	}
+	vars, err := t.variables(c, mask)
+	if err != nil {
+		return "", err
+	}
+	return t.run(ctx, vars)
 }
 
 // opening is the part of a prompt behind the header of the turn that is asked

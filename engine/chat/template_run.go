@@ -22,6 +22,15 @@ var (
 // run executes the template on vars, which it may change. A template that
 // calls raise_exception gives a *refusal.
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
+	return t.bounded(ctx, func(ctx context.Context) (string, error) {
+		r := &rendering{ctx: ctx, now: t.now}
+		r.functions(vars, t.guards)
+		return r.render(t.compiled, vars)
+	})
+}
+
+// bounded does work for which a template has so much time.
+func (t *Template) bounded(ctx context.Context, work func(context.Context) (string, error)) (string, error) {
 	if t.stuck.Load() > 0 {
 		return "", errStuck
 	}
@@ -30,16 +39,13 @@ func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	r := &rendering{ctx: ctx, now: t.now}
-	r.functions(vars, t.guards)
-
 	type result struct {
 		text string
 		err  error
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := r.render(t.compiled, vars)
+		text, err := work(ctx)
 		done <- result{text, err}
 	}()
 	// The guards end a rendering within one step of a loop. What they cannot

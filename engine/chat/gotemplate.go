@@ -1,0 +1,265 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"text/template/parse"
+	"time"
+
+	ollama "github.com/ollama/ollama/template"
+)
+
+// A template of the other kind is Go's own text/template, as Ollama's
+// definition files have it: either one exchange (.System, .Prompt, .Response)
+// that is repeated for a conversation, or all of it (.Messages, .Tools). The
+// library knows the language; execution is ours, because the library collects
+// exchanges in memory that nothing bounds, sorts the members of a client's
+// JSON and leaves out the keywords of a schema that it has no field for.
+
+// goTemplate is such a template, compiled.
+type goTemplate struct {
+	compiled *template.Template
+	whole    bool // it shows a conversation, not one exchange
+	infills  bool // it knows of a gap
+	// Whether what a template does with these is print them: then they can be
+	// the text that they came as. A map, which it may look into, is sorted.
+	printsArguments, printsProperties bool
+}
+
+// repeats says whether the template is one exchange, which a system turn in
+// the middle of a conversation would break in two.
+func (t *Template) repeats() bool { return t.golang != nil && !t.golang.whole }
+
+// goAction is an action of a Go template that reads a field of its data,
+// which all have capitals there.
+var goAction = regexp.MustCompile(`\{\{[^}]*[\s({$]\.[A-Z]|\{\{\.[A-Z]`)
+
+// isGoTemplate tells the two languages of templates apart by their syntax:
+// Jinja has statements in {% %} and names without a dot in front.
+func isGoTemplate(source string) bool {
+	return !strings.Contains(source, "{%") && goAction.MatchString(source)
+}
+
+// compileGo makes a Template of Go source, about which nothing is known yet.
+func compileGo(source string, info Info, now func() time.Time) (*Template, error) {
+	parsed, err := parseGo(source)
+	if err != nil {
+		return nil, fmt.Errorf("compile the chat template, which is a Go template: %w", err)
+	}
+	fields, err := parsed.Vars()
+	if err != nil {
+		return nil, fmt.Errorf("read the chat template, which is a Go template: %w", err)
+	}
+	g := &goTemplate{
+		compiled: parsed.Template.Funcs(goFunctions(now)),
+		whole:    slices.Contains(fields, "messages"),
+		infills:  slices.Contains(fields, "suffix"),
+	}
+	var lexed lexed
+	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}
+	for _, part := range g.compiled.Templates() {
+		if part.Tree == nil || part.Root == nil {
+			continue
+		}
+		walkTemplate(part.Root, func(n parse.Node) {
+			lexed.addNode(n)
+			arguments.add(n)
+			properties.add(n)
+		})
+		guardTemplate(part.Root)
+	}
+	g.printsArguments, g.printsProperties = arguments.onlyPrinted(), properties.onlyPrinted()
+	return &Template{
+		info:      info,
+		golang:    g,
+		spellings: newSpellings(info.Control, lexed),
+		now:       now,
+		limit:     maxRenderTime,
+	}, nil
+}
+
+// parseGo parses a source. The library looks into the tree, in ways that a
+// strange one is too much for.
+func parseGo(source string) (parsed *ollama.Template, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser panicked: %v", p)
+		}
+	}()
+	return ollama.Parse(strings.ReplaceAll(source, "\r\n", "\n"))
+}
+
+// addNode notes the text that a template can write by itself.
+func (l *lexed) addNode(n parse.Node) {
+	switch n := n.(type) {
+	case *parse.TextNode:
+		l.literals = append(l.literals, string(n.Text))
+	case *parse.StringNode:
+		l.literals = append(l.literals, n.Text)
+	}
+}
+
+// guardTemplate puts an empty text in front of each body that may run often.
+// Writing it asks the writer, which knows when there was enough.
+func guardTemplate(root *parse.ListNode) {
+	guard := func(list *parse.ListNode) {
+		list.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText}}, list.Nodes...)
+	}
+	var bodies []*parse.ListNode
+	walkTemplate(root, func(n parse.Node) {
+		if loop, ok := n.(*parse.RangeNode); ok && loop.List != nil {
+			bodies = append(bodies, loop.List)
+		}
+	})
+	for _, body := range append(bodies, root) {
+		guard(body)
+	}
+}
+
+// walkTemplate visits n and all below it.
+func walkTemplate(n parse.Node, visit func(parse.Node)) {
+	visit(n)
+	branch := func(b *parse.BranchNode) {
+		walkTemplate(b.Pipe, visit)
+		for _, list := range []*parse.ListNode{b.List, b.ElseList} {
+			if list != nil {
+				walkTemplate(list, visit)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *parse.ListNode:
+		for _, child := range n.Nodes {
+			walkTemplate(child, visit)
+		}
+	case *parse.ActionNode:
+		walkTemplate(n.Pipe, visit)
+	case *parse.PipeNode:
+		for _, c := range n.Cmds {
+			walkTemplate(c, visit)
+		}
+	case *parse.CommandNode:
+		for _, arg := range n.Args {
+			walkTemplate(arg, visit)
+		}
+	case *parse.ChainNode:
+		walkTemplate(n.Node, visit)
+	case *parse.TemplateNode:
+		if n.Pipe != nil {
+			walkTemplate(n.Pipe, visit)
+		}
+	case *parse.IfNode:
+		branch(&n.BranchNode)
+	case *parse.RangeNode:
+		branch(&n.BranchNode)
+	case *parse.WithNode:
+		branch(&n.BranchNode)
+	}
+}
+
+// fieldUse counts how often a template reads a field, and how often it does
+// so only to print it.
+type fieldUse struct {
+	name          string
+	read, printed int
+}
+
+func (u *fieldUse) add(n parse.Node) {
+	switch n := n.(type) {
+	case *parse.ActionNode:
+		if len(n.Pipe.Decl) == 0 && u.shown(n.Pipe) {
+			u.printed++
+		}
+	default:
+		if slices.Contains(fieldPath(n), u.name) {
+			u.read++
+		}
+	}
+}
+
+// shown says whether a pipeline is the field, or the field as JSON.
+func (u *fieldUse) shown(p *parse.PipeNode) bool {
+	var args []parse.Node
+	for _, c := range p.Cmds {
+		args = append(args, c.Args...)
+	}
+	args = slices.DeleteFunc(args, func(n parse.Node) bool {
+		name, ok := n.(*parse.IdentifierNode)
+		return ok && name.Ident == "json"
+	})
+	if len(args) != 1 {
+		return false
+	}
+	path := fieldPath(args[0])
+	return len(path) > 0 && path[len(path)-1] == u.name
+}
+
+// fieldPath is what a node reads, from the outside in.
+func fieldPath(n parse.Node) []string {
+	switch n := n.(type) {
+	case *parse.FieldNode:
+		return n.Ident
+	case *parse.VariableNode:
+		return n.Ident
+	case *parse.ChainNode:
+		return n.Field
+	}
+	return nil
+}
+
+func (u *fieldUse) onlyPrinted() bool { return u.read == u.printed }
+
+// goFunctions are what a template may call: the library's, with our clock,
+// and those of the language that make text out of text, which could double it
+// without end.
+func goFunctions(now func() time.Time) template.FuncMap {
+	date := func(days int) func(...string) string {
+		return func(...string) string { return now().AddDate(0, 0, days).Format(time.DateOnly) }
+	}
+	return template.FuncMap{
+		"json":          goJSON,
+		"currentDate":   date(0),
+		"yesterdayDate": date(-1),
+		"print":         boundedText(fmt.Sprint),
+		"println":       boundedText(fmt.Sprintln),
+		"html":          boundedText(template.HTMLEscaper),
+		"js":            boundedText(template.JSEscaper),
+		"urlquery":      boundedText(template.URLQueryEscaper),
+		"printf": func(format string, args ...any) (string, error) {
+			return boundedText(func(args ...any) string { return fmt.Sprintf(format, args...) })(args...)
+		},
+	}
+}
+
+var errLongText = errors.New("the chat template makes too long a text")
+
+func boundedText(f func(...any) string) func(...any) (string, error) {
+	return func(args ...any) (string, error) {
+		text := f(args...)
+		if len(text) > maxPrompt {
+			return "", errLongText
+		}
+		return text, nil
+	}
+}
+
+// goJSON writes a value as models know JSON: without the escapes that are for
+// pages of HTML.
+func goJSON(v any) (string, error) {
+	if text, ok := v.(jsonText); ok {
+		return string(text), nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
