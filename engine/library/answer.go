@@ -1,0 +1,99 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Generate implements [engine.Engine]. What the definition of the model says
+// holds where the request says nothing.
+func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		r, err := e.acquire(ctx, req.Model)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer e.release(r)
+		full := r.complete(req)
+		for event, err := range r.instance.Generate(ctx, full) {
+			if !yield(event, asClientSees(err, req, len(full.Messages))) {
+				return
+			}
+		}
+	}
+}
+
+// Count implements [engine.Engine].
+func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
+	r, err := e.acquire(ctx, req.Model)
+	if err != nil {
+		return 0, err
+	}
+	defer e.release(r)
+	full := r.complete(req)
+	n, err := r.instance.Count(ctx, full)
+	return n, asClientSees(err, req, len(full.Messages))
+}
+
+// Embed implements [engine.Engine].
+func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	r, err := e.acquire(ctx, req.Model)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(r)
+	named := *req
+	named.Model = r.model()
+	return r.instance.Embed(ctx, &named)
+}
+
+// GenerateImages implements [engine.Engine].
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	r, err := e.acquire(ctx, req.Model)
+	if err != nil {
+		return nil, err
+	}
+	defer e.release(r)
+	named := *req
+	named.Model = r.model()
+	return r.instance.GenerateImages(ctx, &named)
+}
+
+// complete is the request as the instance gets it: the client's own is left as
+// it is.
+func (r *resident) complete(req *engine.Request) *engine.Request {
+	full := *req
+	r.definition.Apply(&full)
+	full.Model = r.model()
+	return &full
+}
+
+// asClientSees says in the client's numbers which message of a conversation is
+// wrong, where the definition has put messages before the first turn that is
+// no instruction; sent is how many there were with them.
+func asClientSees(err error, req *engine.Request, sent int) error {
+	var wrong *engine.Error
+	added := sent - len(req.Messages)
+	if added == 0 || !errors.As(err, &wrong) || wrong.Place.Field != engine.FieldMessages {
+		return err
+	}
+	first := slices.IndexFunc(req.Messages, func(m engine.Message) bool {
+		return m.Role != engine.RoleSystem && m.Role != engine.RoleDeveloper
+	})
+	if first < 0 {
+		first = len(req.Messages)
+	}
+	moved := *wrong
+	switch i := wrong.Place.Index; {
+	case i >= first+added:
+		moved.Place.Index -= added
+	case i >= first:
+		moved.Place = engine.Place{Field: engine.FieldModel} // it is the definition's
+	}
+	return &moved
+}

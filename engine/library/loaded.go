@@ -1,0 +1,92 @@
+package library
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/opencontainers/go-digest"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Loaded describes a model in memory.
+type Loaded struct {
+	Name     string        // the first one that it was asked for by
+	Digest   digest.Digest // of its manifest
+	Size     int64         // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
+	Context  int           // tokens that one request may use; 0: not known
+	Until    time.Time     // when it goes unless it is used; zero: not before its requests end, or never
+	Requests int           // that use it, or wait for it
+	Loading  bool          // it is not ready yet
+	Stopping bool          // it takes no new requests, and goes with its last one
+	Remote   string        // the URL of the server that has it; empty: it is here
+}
+
+// Loaded lists what is in memory, on its way there and on its way out, by name.
+func (e *Engine) Loaded() []Loaded {
+	e.sweep()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []Loaded
+	for _, r := range e.residents() {
+		if r.isReady() && r.err != nil {
+			continue
+		}
+		all = append(all, e.loaded(r))
+	}
+	slices.SortFunc(all, func(a, b Loaded) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func (e *Engine) loaded(r *resident) Loaded {
+	l := Loaded{
+		Name:     r.name.String(),
+		Digest:   r.digest,
+		Size:     total(r.plan),
+		Context:  r.plan.Context,
+		Until:    r.until,
+		Requests: r.users,
+		Loading:  !r.isReady(),
+		Stopping: e.leaving[r],
+	}
+	if r.isReady() && r.definition.Remote != nil {
+		l.Remote = r.definition.Remote.URL
+	}
+	return l
+}
+
+// Load loads a model unless it is there, and returns when it is ready. It
+// then stays as long as after a request. Errors are of type *engine.Error.
+func (e *Engine) Load(ctx context.Context, name string) error {
+	r, err := e.acquire(ctx, name)
+	if err != nil {
+		return err
+	}
+	e.release(r)
+	return nil
+}
+
+// Stop lets a model go, once the requests that use it have ended, and does
+// not wait for them. A model that is not loaded is an error with
+// [engine.CodeModelNotFound].
+func (e *Engine) Stop(_ context.Context, name string) error {
+	m, err := e.find(name)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, r := range e.residents() {
+		if r.digest != m.Digest || r.isReady() && r.err != nil {
+			continue
+		}
+		if !e.leaving[r] {
+			e.log(r).Info("model unloaded", "reason", "told to")
+			e.leave(r)
+		}
+		return nil
+	}
+	return engine.Errorf(engine.CodeModelNotFound, "The model %q is not loaded.", name).At(engine.Place{Field: engine.FieldModel})
+}

@@ -1,0 +1,166 @@
+package library
+
+import (
+	"errors"
+	"math"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/memory"
+)
+
+// comfortable is the context, in tokens, that a model is content with if more
+// would cost another one its place: with less, a conversation soon ends.
+const comfortable = 8192
+
+// admit waits until there is memory for r, and takes it. Loads wait in turn:
+// otherwise small ones could keep a large one waiting for ever.
+func (e *Engine) admit(r *resident, l Launch) (memory.Plan, *engine.Error) {
+	select {
+	case e.turn <- struct{}{}:
+	case <-e.ctx.Done():
+		return memory.Plan{}, shutDown()
+	}
+	defer func() { <-e.turn }()
+	for {
+		plan, wait, err := e.room(r, l)
+		if wait == nil {
+			return plan, err
+		}
+		select {
+		case <-wait:
+		case <-e.ctx.Done():
+			return memory.Plan{}, shutDown()
+		}
+	}
+}
+
+// room takes the memory for r if it is there. If it is not, others may be told
+// to leave, and wait is closed when it is worth another try.
+//
+// Nobody else takes memory meanwhile, so what was free stays free. The plans
+// read files, so the mutex is not held for them.
+func (e *Engine) room(r *resident, l Launch) (plan memory.Plan, wait <-chan struct{}, err *engine.Error) {
+	s := e.survey(r)
+	if s.unwanted {
+		return plan, nil, engine.Errorf(engine.CodeCanceled, "The request was canceled.")
+	}
+	best, refused := e.config.Plan(l, s.all)
+	if refused != nil {
+		return plan, nil, tooLarge(refused)
+	}
+	plan, refused = e.config.Plan(l, s.free)
+	fits := refused == nil
+	switch {
+	case fits && plan.Context >= min(best.Context, comfortable):
+	case s.ending:
+		return plan, s.wait, nil
+	case s.idle != nil:
+		e.evict(s.idle, l)
+		return plan, s.wait, nil
+	case fits: // with less than it could have, but the others are in use
+	case e.fitsIn(l, s.soon):
+		return plan, s.wait, nil
+	case s.busy != nil:
+		e.evict(s.busy, l)
+		return plan, s.wait, nil
+	default:
+		return plan, nil, tooLarge(refused)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.plan = plan
+	return plan, nil, nil
+}
+
+func (e *Engine) fitsIn(l Launch, free int64) bool {
+	_, refused := e.config.Plan(l, free)
+	return refused == nil
+}
+
+// evict lets a resident leave because l needs its memory.
+func (e *Engine) evict(r *resident, l Launch) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.log(r).Info("model unloaded", "reason", "another one needs the memory", "other", l.Name)
+	e.leave(r)
+}
+
+// survey is what a load sees of the others.
+type survey struct {
+	free     int64           // bytes that nobody has
+	soon     int64           // and with those of residents that are leaving
+	all      int64           // and with those of all others
+	idle     *resident       // of those that nobody uses, the one that was used least recently; nil: none
+	busy     *resident       // of the others that take new requests, likewise
+	ending   bool            // an instance is being closed
+	unwanted bool            // nobody waits for the load any more, and nobody will
+	wait     <-chan struct{} // closed when this has changed
+}
+
+// survey looks around for r.
+func (e *Engine) survey(r *resident) survey {
+	available := int64(math.MaxInt64 / 2)
+	if e.config.Available != nil {
+		available = e.config.Available()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := survey{wait: e.changed}
+	if r.users == 0 {
+		e.leave(r) // nobody can join it any more
+		s.unwanted = true
+		return s
+	}
+	var taken, going int64
+	for _, other := range e.residents() {
+		size := total(other.plan)
+		if size == 0 { // served elsewhere, failed, or behind r in the queue
+			continue
+		}
+		taken += size
+		if !other.isReady() {
+			available -= size // it is going to take it
+		}
+		switch {
+		case e.leaving[other]:
+			going += size
+			s.ending = s.ending || other.ended
+		case other.users == 0:
+			s.idle = older(s.idle, other)
+		default:
+			s.busy = older(s.busy, other)
+		}
+	}
+	left := func(freed int64) int64 {
+		if e.config.Budget == 0 {
+			return available + freed
+		}
+		return min(e.config.Budget-taken, available) + freed
+	}
+	s.free, s.soon, s.all = left(0), left(going), left(taken)
+	return s
+}
+
+// older is the one that was used less recently.
+func older(a, b *resident) *resident {
+	if a == nil || b.used.Before(a.used) {
+		return b
+	}
+	return a
+}
+
+// total is how many bytes a plan takes.
+func total(p memory.Plan) int64 { return p.Weights + p.Cache + p.Buffers }
+
+// tooLarge is the error of a model that does not fit, with the numbers. It is
+// no error of the kind that clients try again after: the machine will be the
+// same one.
+func tooLarge(refused error) *engine.Error {
+	var coded *engine.Error
+	if errors.As(refused, &coded) {
+		return coded
+	}
+	e := engine.Errorf(engine.CodeUnsupported, "%s", refused).At(engine.Place{Field: engine.FieldModel})
+	e.NoRetry = true
+	return e
+}
