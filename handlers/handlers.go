@@ -137,7 +137,18 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		style.writeError(w, r, wrongBase(r, right))
 		return
 	}
-	style.handler.ServeHTTP(w, escapeModel(r))
+	style.handler.ServeHTTP(w, escapeModel(withBody(r)))
+}
+
+// withBody makes a GET of a HEAD, whose reply has the same headers. net/http,
+// which knows what was asked for, leaves the body out.
+func withBody(r *http.Request) *http.Request {
+	if r.Method != http.MethodHead {
+		return r
+	}
+	get := *r
+	get.Method = http.MethodGet
+	return &get
 }
 
 // serveAlive answers the probes of load balancers, and of clients that ask

@@ -67,8 +67,10 @@ func TestPaths(t *testing.T) {
 		{name: "messages has no TRACE", method: "TRACE", path: "/v1/messages", status: 405, style: "anthropic", allow: "POST"},
 		{name: "an unknown method", method: "BREW", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
 		{name: "OPTIONS that is no preflight", method: "OPTIONS", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
-		{name: "models has no POST", method: "POST", path: "/v1/models", body: "{}", status: 405, style: "openai", allow: "GET"},
-		{name: "a model cannot be deleted", method: "DELETE", path: "/v1/models/a/b", status: 405, style: "openai", allow: "GET"},
+		{name: "the list of models, its head alone", method: "HEAD", path: "/v1/models", status: 200},
+		{name: "the head of no model", method: "HEAD", path: "/v1/models/none", status: 404},
+		{name: "models has no POST", method: "POST", path: "/v1/models", body: "{}", status: 405, style: "openai", allow: "GET, HEAD"},
+		{name: "a model cannot be deleted", method: "DELETE", path: "/v1/models/a/b", status: 405, style: "openai", allow: "GET, HEAD"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -64,6 +64,9 @@ func allowed(document *openapi.Document, router chi.Routes, path string) string 
 			found = append(found, o.Method)
 		}
 	}
+	if slices.Contains(found, http.MethodGet) {
+		found = append(found, http.MethodHead)
+	}
 	slices.Sort(found)
 	return strings.Join(found, ", ")
 }
