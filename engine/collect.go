@@ -9,6 +9,7 @@ import (
 type Response struct {
 	PromptTokens int
 	Unenforced   []Place  // as in Start
+	Ignored      []string // as in Start
 	Choices      []Choice // by index
 	Usage        Usage
 }
@@ -53,7 +54,7 @@ type folder struct {
 func (f *folder) add(event Event) {
 	switch e := event.(type) {
 	case Start:
-		f.response.PromptTokens, f.response.Unenforced = e.PromptTokens, e.Unenforced
+		f.response.PromptTokens, f.response.Unenforced, f.response.Ignored = e.PromptTokens, e.Unenforced, e.Ignored
 	case BlockStart:
 		c := f.choice(e.Choice)
 		c.Blocks = append(c.Blocks, Block{Kind: e.Kind, CallID: e.CallID, Name: e.Name})
@@ -73,6 +74,9 @@ func (f *folder) add(event Event) {
 		c.Reason, c.StopSequence = e.Reason, e.StopSequence
 	case Done:
 		f.response.Usage = e.Usage
+		if f.response.PromptTokens == 0 { // known at the end only
+			f.response.PromptTokens = e.Usage.PromptTokens
+		}
 	}
 }
 

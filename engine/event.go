@@ -8,10 +8,11 @@ type Event interface{ event() }
 // Start is the first event, sent once the request is admitted and its prompt
 // is counted, before the prompt is read by the model.
 type Start struct {
-	PromptTokens int
-	Prompt       string  // as rendered, for traces
-	Unenforced   []Place // parts of tool schemas that the grammar cannot enforce
-	Dropped      int     // messages left out because of [Request.Truncate]
+	PromptTokens int      // 0: known at the end only, as of a model that is served elsewhere
+	Prompt       string   // as rendered, for traces
+	Unenforced   []Place  // parts of tool schemas that the grammar cannot enforce
+	Ignored      []string // parameters that had no effect where the model is served, as definition files name them
+	Dropped      int      // messages left out because of [Request.Truncate]
 }
 
 // BlockKind says what a block holds.

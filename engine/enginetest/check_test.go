@@ -51,6 +51,7 @@ func TestCheck(t *testing.T) {
 		{"calls without a call", []engine.Event{start, engine.Finish{Reason: engine.FinishToolCalls}}, "without a call"},
 		{"stop sequence left out", []engine.Event{start, engine.Finish{Reason: engine.FinishStopSequence}}, "stop sequence"},
 		{"other prompt", []engine.Event{start, end, engine.Done{}}, "prompt tokens"},
+		{"a prompt counted at the end", []engine.Event{engine.Start{}, end, done}, ""},
 		{"too much cached", []engine.Event{start, end, engine.Done{Usage: engine.Usage{PromptTokens: 3, CachedTokens: 4}}}, "cached"},
 		{"too much reasoning", []engine.Event{start, end, engine.Done{Usage: engine.Usage{PromptTokens: 3, ReasoningTokens: 1}}}, "reasoning"},
 		{"an unknown probability in a prompt", []engine.Event{start, open, engine.TextDelta{Text: "a", Logprobs: unknown}, stop, end, done}, ""},

@@ -1,0 +1,238 @@
+package credentials
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	version = 1
+	private = 0o600
+	maxFile = 1 << 20 // bytes; a file of keys is a few lines
+)
+
+// File is the file of one user. It is read anew at every use, so that a
+// running server sees what another process has changed. Its errors are
+// sentences for the user. It is safe for concurrent use.
+type File struct{ path string }
+
+// Open returns the file at path, which need not be there yet. A file that
+// others may read is refused, as its keys are theirs already.
+func Open(path string) (*File, error) {
+	f := &File{path: path}
+	_, err := f.read()
+	return f, err
+}
+
+// document is the file as JSON.
+type document struct {
+	Version int                `json:"version"`
+	Hosts   map[string]written `json:"hosts"`
+}
+
+type written struct {
+	Key      string `json:"key,omitempty"`
+	Variable string `json:"variable,omitempty"`
+}
+
+// Allow says that host may be talked to, without a key; a key that was there
+// is gone.
+func (f *File) Allow(host string) error {
+	return f.put(host, written{})
+}
+
+// Set says that host may be talked to, with key.
+func (f *File) Set(host, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return f.put(host, written{Key: key})
+}
+
+// SetEnv says that host may be talked to, with the key that the environment
+// variable called name holds when a request is sent.
+func (f *File) SetEnv(host, name string) error {
+	if err := checkVariable(name); err != nil {
+		return err
+	}
+	return f.put(host, written{Variable: name})
+}
+
+func (f *File) put(host string, w written) error {
+	host, err := Host(host)
+	if err != nil {
+		return err
+	}
+	return f.change(func(hosts map[string]written) { hosts[host] = w })
+}
+
+// Remove forgets host and its key. A host that is not there is an error, as
+// the user meant another one.
+func (f *File) Remove(host string) error {
+	host, err := Host(host)
+	if err != nil {
+		return err
+	}
+	found := false
+	err = f.change(func(hosts map[string]written) {
+		_, found = hosts[host]
+		delete(hosts, host)
+	})
+	if err == nil && !found {
+		return fmt.Errorf("%s is not among the hosts that are allowed", Short(host))
+	}
+	return err
+}
+
+// Lookup returns what the file says of host; false where it does not know
+// the host.
+func (f *File) Lookup(host string) (Entry, bool, error) {
+	host, err := Host(host)
+	if err != nil {
+		return Entry{}, false, err
+	}
+	hosts, err := f.read()
+	if err != nil {
+		return Entry{}, false, err
+	}
+	w, ok := hosts[host]
+	return Entry{Variable: w.Variable, key: w.Key}, ok, nil
+}
+
+// Hosts lists the hosts that are allowed, sorted.
+func (f *File) Hosts() ([]string, error) {
+	hosts, err := f.read()
+	return slices.Sorted(maps.Keys(hosts)), err
+}
+
+// read returns the hosts of the file; none where there is no file.
+func (f *File) read() (map[string]written, error) {
+	in, err := os.Open(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]written{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	if err := f.checkMode(in); err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s has more than %d bytes, which is no file of keys", f.path, maxFile)
+	}
+	return f.parse(text)
+}
+
+func (f *File) checkMode(in *os.File) error {
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 { // there the mode says nothing
+		return fmt.Errorf("others may read or write %s, which holds keys: chmod 600 %s", f.path, f.path)
+	}
+	return nil
+}
+
+// parse reads the file strictly. An error must not quote it, as it holds keys.
+func (f *File) parse(text []byte) (map[string]written, error) {
+	var d document
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&d); err != nil || decoder.More() {
+		return nil, fmt.Errorf("%s is not written as a file of keys is: correct it, or remove it and log in again", f.path)
+	}
+	if d.Version != version {
+		return nil, fmt.Errorf("%s has version %d, and this program knows version %d", f.path, d.Version, version)
+	}
+	if d.Hosts == nil {
+		d.Hosts = map[string]written{}
+	}
+	for host, w := range d.Hosts {
+		if _, _, err := net.SplitHostPort(host); err != nil {
+			return nil, fmt.Errorf("%s: the host %q has no port", f.path, host)
+		}
+		if w.Key != "" && w.Variable != "" {
+			return nil, fmt.Errorf("%s: %s has both a key and a variable", f.path, host)
+		}
+		if w.Key != "" && checkKey(w.Key) != nil {
+			return nil, fmt.Errorf("%s: the key of %s has a character that no key has", f.path, host)
+		}
+		if w.Variable != "" && checkVariable(w.Variable) != nil {
+			return nil, fmt.Errorf("%s: the variable of %s is no name of one", f.path, host)
+		}
+	}
+	return d.Hosts, nil
+}
+
+// change reads the file, edits its hosts and writes it, with nobody else in
+// between.
+func (f *File) change(edit func(map[string]written)) error {
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return err
+	}
+	lock := flock.New(f.path+".lock", flock.SetPermissions(private))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock %s: %w", f.path, err)
+	}
+	defer lock.Unlock()
+	hosts, err := f.read()
+	if err != nil {
+		return err
+	}
+	edit(hosts)
+	text, err := json.MarshalIndent(document{version, hosts}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return replace(f.path, append(text, '\n'))
+}
+
+// replace writes a file so that whoever reads it meanwhile, or after a crash,
+// sees the old one or the new one.
+func replace(path string, text []byte) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // with mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name()) // fails once it is renamed
+	_, err = temp.Write(text)
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename last. Systems that cannot do it for a folder say
+// so, and lose nothing but the guarantee.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := folder.Sync(); err != nil && runtime.GOOS != "windows" {
+		return err
+	}
+	return nil
+}

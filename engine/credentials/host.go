@@ -1,0 +1,70 @@
+package credentials
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// Host is the spelling under which the file knows a server: a lower-case name
+// or address, and a port. Of a URL it takes the host, and the port of the
+// scheme where there is none; a bare host without a port means 443, that of
+// https. The error is a sentence for the user.
+func Host(s string) (string, error) {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		scheme, rest = "https", s
+	}
+	port, known := defaultPorts[strings.ToLower(scheme)]
+	if !known {
+		return "", fmt.Errorf("%q is no address of a server: it must begin with https:// or http://", s)
+	}
+	u, err := url.Parse("//" + rest)
+	if err != nil || u.Hostname() == "" {
+		return "", fmt.Errorf("%q names no host", s)
+	}
+	if u.User != nil {
+		return "", fmt.Errorf("a user or password has no place in the address of a server")
+	}
+	if p := u.Port(); p != "" {
+		port = p
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("%q has no valid port", s)
+	}
+	name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if strings.ContainsFunc(name, odd) {
+		return "", fmt.Errorf("%q names no host", s)
+	}
+	return net.JoinHostPort(name, port), nil
+}
+
+var defaultPorts = map[string]string{"https": "443", "http": "80"}
+
+// odd says what no host name and no address holds.
+func odd(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`/\"'?#@%`, r) }
+
+// Short is a host without the port that https has anyway, as the user types
+// and reads it.
+func Short(host string) string {
+	if name, port, err := net.SplitHostPort(host); err == nil && port == "443" && !strings.Contains(name, ":") {
+		return name
+	}
+	return host
+}
+
+// loopback says whether what is sent to host stays on this machine.
+func loopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		return false
+	}
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(name)
+	return err == nil && address.IsLoopback()
+}

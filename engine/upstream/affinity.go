@@ -1,0 +1,68 @@
+package upstream
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"strconv"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// maxPrefix is how much of a raw prompt counts as its beginning, in bytes:
+// later pieces of the same text have this in common.
+const maxPrefix = 1024
+
+// affinity is the same for all turns of a conversation, and differs between
+// conversations: a hash of what the later turns repeat, which is the tools,
+// the instructions and the first thing that the user says. It has 128 bits
+// and tells nothing of the text to somebody who does not have it.
+func affinity(salt []byte, model string, req *engine.Request) string {
+	h := prefixHash{hmac.New(sha256.New, salt)}
+	h.add("model", model)
+	if req.Prompt != nil {
+		text := req.Prompt.Text
+		h.add("prompt", text[:min(len(text), maxPrefix)])
+		return h.sum()
+	}
+	for _, t := range req.Tools {
+		h.add("tool", t.Name, t.Description, string(t.Parameters))
+	}
+	for _, m := range req.Messages {
+		if m.Role == engine.RoleAssistant || m.Role == engine.RoleTool {
+			break
+		}
+		h.add(string(m.Role), m.Name)
+		h.parts(m.Parts)
+		if m.Role == engine.RoleUser {
+			break
+		}
+	}
+	return h.sum()
+}
+
+type prefixHash struct{ hash.Hash }
+
+// add writes each string with its length, so that no two lists are one text.
+func (h prefixHash) add(kind string, values ...string) {
+	h.Write([]byte(kind + ":" + strconv.Itoa(len(values)) + "\n"))
+	for _, v := range values {
+		h.Write([]byte(strconv.Itoa(len(v)) + ":" + v + "\n"))
+	}
+}
+
+func (h prefixHash) parts(parts []engine.Part) {
+	for _, p := range parts {
+		switch p := p.(type) {
+		case engine.Text:
+			h.add("text", p.Text)
+		case engine.Image:
+			h.add("image", p.URL)
+			sum := sha256.Sum256(p.Data)
+			h.Write(sum[:])
+		}
+	}
+}
+
+func (h prefixHash) sum() string { return hex.EncodeToString(h.Sum(nil)[:16]) }

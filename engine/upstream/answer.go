@@ -1,0 +1,181 @@
+package upstream
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// answer is one choice of a reply, as far as it has come. Chunks say what is
+// new in its text, its thoughts or its calls; here they become blocks, of which
+// one is open at a time.
+type answer struct {
+	choice   int
+	top      int      // alternatives for each token
+	stop     []string // that the client asked for
+	emit     func(engine.Event) error
+	begun    bool
+	finished bool
+	spoken   bool // a text delta was told
+
+	next  int              // index of the next block, or of the open one
+	open  engine.BlockKind // empty: none
+	calls calls
+	held  []engine.TokenLogprob // of tokens to which no text has come yet
+}
+
+func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answer {
+	a := &answer{choice: i, stop: req.Stop, emit: emit}
+	if req.Logprobs != nil {
+		a.top = *req.Logprobs
+	}
+	return a
+}
+
+func (a *answer) add(r *reply, c choice) error {
+	a.begun = true
+	delta := c.new()
+	text := c.Text + orEmpty(delta.Content) + orEmpty(delta.Refusal) // a model that declines does so in its text
+	thought := ""
+	for _, t := range []*string{delta.Reasoning, delta.ReasoningContent} { // servers that have both repeat one in the other
+		if t != nil && *t != "" {
+			thought = *t
+		}
+	}
+	if a.finished {
+		if text != "" || thought != "" || len(delta.ToolCalls) > 0 {
+			return r.malformed("an answer goes on after its end")
+		}
+		return nil
+	}
+	a.held = append(a.held, c.Logprobs.tokens(a.top, !a.spoken && len(a.held) == 0)...)
+	if err := a.say(text, thought); err != nil {
+		return err
+	}
+	for _, call := range delta.ToolCalls {
+		if err := a.call(r, call); err != nil {
+			return err
+		}
+	}
+	if c.FinishReason != nil && *c.FinishReason != "" {
+		return a.finish(r, *c.FinishReason, c.StopReason)
+	}
+	return nil
+}
+
+type gettable interface{ Get() (string, error) }
+
+func orEmpty(n gettable) string {
+	text, _ := n.Get()
+	return text
+}
+
+func (a *answer) say(text, thought string) error {
+	if thought != "" {
+		if err := a.enter(engine.BlockStart{Kind: engine.BlockReasoning}); err != nil {
+			return err
+		}
+		if err := a.emit(engine.ReasoningDelta{Choice: a.choice, Index: a.next, Text: thought}); err != nil {
+			return err
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	if err := a.enter(engine.BlockStart{Kind: engine.BlockText}); err != nil {
+		return err
+	}
+	tokens := a.held
+	a.held, a.spoken = nil, true
+	return a.emit(engine.TextDelta{Choice: a.choice, Index: a.next, Text: text, Logprobs: tokens})
+}
+
+// enter opens a block of text or thoughts, unless one of the kind is open.
+func (a *answer) enter(b engine.BlockStart) error {
+	if a.open == b.Kind {
+		return nil
+	}
+	return a.begin(b)
+}
+
+func (a *answer) begin(b engine.BlockStart) error {
+	if err := a.leave(); err != nil {
+		return err
+	}
+	b.Choice, b.Index, a.open = a.choice, a.next, b.Kind
+	return a.emit(b)
+}
+
+func (a *answer) leave() error {
+	if a.open == "" {
+		return nil
+	}
+	stop := engine.BlockStop{Choice: a.choice, Index: a.next}
+	a.open, a.next = "", a.next+1
+	return a.emit(stop)
+}
+
+// call adds a piece of a call. One begins when its name is known.
+func (a *answer) call(r *reply, delta wire.ChatCompletionToolCallDelta) error {
+	p := a.calls.add(delta)
+	switch {
+	case p.late:
+		return r.malformed(fmt.Sprintf("call %d goes on after another has begun", delta.Index))
+	case p.nameless:
+		return r.malformed("a call has no name")
+	}
+	if p.begins {
+		if err := a.begin(engine.BlockStart{Kind: engine.BlockToolCall, CallID: p.id, Name: p.name}); err != nil {
+			return err
+		}
+	}
+	if p.arguments == "" {
+		return nil
+	}
+	if a.open != engine.BlockToolCall {
+		return r.malformed("a call goes on after text has begun")
+	}
+	return a.emit(engine.ToolCallDelta{Choice: a.choice, Index: a.next, Arguments: p.arguments})
+}
+
+// finish ends the answer for one of the reasons that servers have.
+func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) error {
+	if a.calls.pending() {
+		return r.malformed("a call has no name")
+	}
+	if err := a.leave(); err != nil {
+		return err
+	}
+	a.finished = true
+	out := engine.Finish{Choice: a.choice}
+	switch reason {
+	case "stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence":
+		out.Reason = engine.FinishEndOfTurn
+		if a.calls.count > 0 {
+			out.Reason = engine.FinishToolCalls
+		} else if s := a.stopped(stopReason); s != "" {
+			out.Reason, out.StopSequence = engine.FinishStopSequence, s
+		}
+	case "length", "max_tokens":
+		out.Reason = engine.FinishMaxTokens
+	case "content_filter":
+		return lasting(engine.CodeUnsupported, "The server of the model holds back the rest of the answer, as its filter does not like it.")
+	default:
+		return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has broken off its answer.").
+			Because(fmt.Errorf("finish_reason %q", reason))
+	}
+	return a.emit(out)
+}
+
+// stopped is the stop string that ended the answer, where the server tells:
+// the style has no place for it, so most do not.
+func (a *answer) stopped(stopReason json.RawMessage) string {
+	var s string
+	if json.Unmarshal(stopReason, &s) != nil || !slices.Contains(a.stop, s) {
+		return ""
+	}
+	return s
+}

@@ -1,0 +1,105 @@
+package upstream
+
+import (
+	"crypto/rand"
+	"encoding/json"
+
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// calls puts the pieces of tool calls in order. By the style, the first piece
+// of a call has its index, id and name, and the others its index. Servers also
+// send a call at once, leave out ids, count every call as 0, repeat the name in
+// each piece, or send the name after the id.
+type calls struct {
+	count     int // begun
+	index     int // of the last call, as the server counts
+	id        string
+	own       bool // the server gave the id
+	name      string
+	begun     bool   // of the last call
+	arguments []byte // of the last call, so far
+	seen      map[int]bool
+	ids       map[string]bool
+}
+
+// piece is what a delta adds.
+type piece struct {
+	begins    bool
+	id, name  string
+	arguments string
+	late      bool // it belongs to a call that is over
+	nameless  bool // another call begins, and the last one had no name
+}
+
+func (c *calls) add(delta wire.ChatCompletionToolCallDelta) piece {
+	id, name, arguments := toCallID(value(delta.ID)), "", ""
+	if f := delta.Function; f != nil {
+		name, arguments = value(f.Name), value(f.Arguments)
+	}
+	if c.another(delta.Index, id, name) {
+		if c.pending() {
+			return piece{nameless: true}
+		}
+		if c.seen[delta.Index] && delta.Index != c.index && id == "" && name == "" {
+			return piece{late: true}
+		}
+		c.next(delta.Index)
+	}
+	if id != "" && c.id == "" {
+		c.id, c.own = id, true
+	}
+	if c.name == "" {
+		c.name = name
+	}
+	c.arguments = append(c.arguments, arguments...)
+	if c.begun {
+		return piece{arguments: arguments}
+	}
+	if c.name == "" {
+		return piece{} // what came of the arguments is told when the name is known
+	}
+	return c.begin()
+}
+
+// another says whether a piece belongs to another call than the last one.
+func (c *calls) another(index int, id, name string) bool {
+	switch {
+	case c.seen == nil || index != c.index:
+		return true
+	case id != "" && c.own:
+		return id != c.id
+	case id != "" || name == "":
+		return false
+	}
+	// The name again: of each piece, or of another call that is counted as 0 too?
+	return c.begun && json.Valid(c.arguments)
+}
+
+func (c *calls) next(index int) {
+	if c.seen == nil {
+		c.seen, c.ids = map[int]bool{}, map[string]bool{}
+	}
+	c.seen[index] = true
+	c.index, c.id, c.own, c.name, c.begun, c.arguments = index, "", false, "", false, nil
+}
+
+func (c *calls) begin() piece {
+	if c.id == "" || c.ids[c.id] {
+		c.id = rand.Text()
+	}
+	c.ids[c.id] = true
+	c.begun = true
+	c.count++
+	return piece{begins: true, id: c.id, name: c.name, arguments: string(c.arguments)}
+}
+
+// pending says whether a call is still without a name.
+func (c *calls) pending() bool { return c.seen != nil && !c.begun }
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,54 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// completion asks for the continuation of a raw text.
+func (e *Engine) completion(req *engine.Request) operation {
+	return operation{
+		name: completions,
+		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
+			return e.client.CreateCompletionWithBody(ctx, jsonType, in, e.readdress, dress)
+		},
+		build:    func() (*body, error) { return e.fromCompletion(req) },
+		affinity: affinity(e.config.AffinitySalt, e.config.Model, req),
+	}
+}
+
+func (e *Engine) fromCompletion(req *engine.Request) (*body, error) {
+	m := e.members()
+	out := wire.CreateCompletionRequest{
+		Model:            e.config.Model,
+		Temperature:      number(req.Sampling.Temperature),
+		TopP:             number(req.Sampling.TopP),
+		FrequencyPenalty: number(req.Sampling.FrequencyPenalty),
+		PresencePenalty:  number(req.Sampling.PresencePenalty),
+		Seed:             number(req.Sampling.Seed),
+		LogitBias:        fromLogitBias(req.Sampling.LogitBias),
+		Stop:             fromStop(req.Stop),
+		ResponseFormat:   fromFormat(req.Format),
+		MaxTokens:        number(req.MaxTokens), // this has no other name here
+		Logprobs:         number(req.Logprobs),
+		Suffix:           given(req.Prompt.Suffix),
+	}
+	hold(&out.Prompt, req.Prompt.Text)
+	if req.Choices > 1 {
+		out.N.Set(req.Choices)
+	}
+	if req.Prompt.Echo {
+		out.Echo.Set(true)
+	}
+	m.sampling(req.Sampling)
+	if req.BestOf > req.Choices {
+		out.BestOf.Set(req.BestOf) // the best is known at the end, so there is no stream
+	} else {
+		m.stream()
+	}
+	return m.body(out)
+}

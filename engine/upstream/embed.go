@@ -1,0 +1,207 @@
+package upstream
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/oapi-codegen/nullable"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// Embed implements [engine.Engine]. Vectors are brought to length 1, and cut
+// where the server does not do so.
+func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	out, err := e.embed(ctx, req)
+	if err != nil {
+		return nil, engine.AsError(err)
+	}
+	return out, nil
+}
+
+func (e *Engine) embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	if err := e.check(req.Model); err != nil {
+		return nil, err
+	}
+	if err := checkInputs(req); err != nil {
+		return nil, err
+	}
+	out := &engine.Embeddings{Vectors: make([][]float32, len(req.Inputs))}
+	for _, part := range partition(req.Inputs) {
+		if err := e.embedPart(ctx, req, part, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func checkInputs(req *engine.EmbeddingRequest) error {
+	if len(req.Inputs) == 0 {
+		return engine.Errorf(engine.CodeInvalidArgument, "There is no input.").At(engine.Place{Field: engine.FieldInput})
+	}
+	for i, input := range req.Inputs {
+		if input.Text == "" && len(input.Tokens) == 0 {
+			return engine.Errorf(engine.CodeInvalidArgument, "Input %d is empty.", i).At(engine.Place{Field: engine.FieldInput, Index: i})
+		}
+	}
+	return nil
+}
+
+// partition gives the places of the texts and those of the tokens: the style
+// has no request for both.
+func partition(inputs []engine.EmbeddingInput) [][]int {
+	var texts, tokens []int
+	for i, input := range inputs {
+		if input.Tokens == nil {
+			texts = append(texts, i)
+		} else {
+			tokens = append(tokens, i)
+		}
+	}
+	var parts [][]int
+	for _, part := range [][]int{texts, tokens} {
+		if len(part) > 0 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, part []int, out *engine.Embeddings) error {
+	r, err := e.ask(ctx, e.embedding(req, part))
+	if err != nil {
+		return atInput(err, part)
+	}
+	defer r.close()
+	var list embeddingList
+	if err := r.decode(&list, maxReply); err != nil {
+		return err
+	}
+	if len(list.Data) != len(part) {
+		return r.malformed("it has not one vector for each input")
+	}
+	for i, d := range list.Data {
+		if d.Index == nil {
+			d.Index = &i
+		}
+		if *d.Index < 0 || *d.Index >= len(part) || out.Vectors[part[*d.Index]] != nil {
+			return r.malformed("its vectors are not numbered")
+		}
+		vector, err := toVector(d.Embedding)
+		if err != nil {
+			return r.malformed(err.Error())
+		}
+		if len(vector) < req.Dimensions {
+			return engine.Errorf(engine.CodeInvalidArgument, "The vectors of the model %s have %d dimensions.", req.Model, len(vector)).
+				At(engine.Place{Field: engine.FieldDimensions})
+		}
+		if req.Dimensions > 0 {
+			vector = vector[:req.Dimensions]
+		}
+		if !normalise(vector) {
+			return r.malformed("a vector has no length")
+		}
+		out.Vectors[part[*d.Index]] = vector
+	}
+	out.PromptTokens += max(0, list.Usage.PromptTokens)
+	return nil
+}
+
+// embeddingList is the reply, in which an index may be left out.
+type embeddingList struct {
+	Data []struct {
+		Index     *int                 `json:"index"`
+		Embedding wire.EmbeddingVector `json:"embedding"`
+	} `json:"data"`
+	Usage wire.EmbeddingUsage `json:"usage"`
+}
+
+// atInput moves the place of an error from a part of the inputs to all.
+func atInput(err error, part []int) error {
+	coded := engine.AsError(err)
+	if coded.Place.Field == engine.FieldInput && coded.Place.Index < len(part) {
+		coded.Place.Index = part[coded.Place.Index]
+	}
+	return coded
+}
+
+func (e *Engine) embedding(req *engine.EmbeddingRequest, part []int) operation {
+	return operation{
+		name: embeddings,
+		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
+			return e.client.CreateEmbeddingWithBody(ctx, jsonType, in, e.readdress, dress)
+		},
+		build: func() (*body, error) {
+			out := wire.CreateEmbeddingRequest{
+				Model:          e.config.Model,
+				Input:          fromInputs(req.Inputs, part),
+				EncodingFormat: nullable.NewNullableWithValue(wire.EmbeddingEncodingFormatFloat), // all servers know it
+			}
+			m := e.members()
+			if req.Dimensions > 0 {
+				m.offer("dimensions", req.Dimensions)
+			}
+			return m.body(out)
+		},
+	}
+}
+
+func fromInputs(inputs []engine.EmbeddingInput, part []int) (out wire.EmbeddingInput) {
+	if inputs[part[0]].Tokens != nil {
+		lists := make([]wire.EmbeddingTokens, len(part))
+		for i, at := range part {
+			lists[i] = inputs[at].Tokens
+		}
+		hold(&out, lists)
+		return out
+	}
+	texts := make([]wire.EmbeddingText, len(part))
+	for i, at := range part {
+		texts[i] = inputs[at].Text
+	}
+	hold(&out, texts)
+	return out
+}
+
+func toVector(in wire.EmbeddingVector) ([]float32, error) {
+	if numbers, err := in.AsEmbeddingNumbers(); err == nil {
+		return numbers, nil
+	}
+	text, err := in.AsEmbeddingBase64()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, err
+	}
+	vector := make([]float32, len(raw)/4)
+	for i := range vector {
+		vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return vector, nil
+}
+
+// normalise brings a vector to length 1; a vector of zeros has no direction.
+func normalise(vector []float32) bool {
+	sum := 0.0
+	for _, x := range vector {
+		sum += float64(x) * float64(x)
+	}
+	length := math.Sqrt(sum)
+	if length == 0 || math.IsInf(length, 0) || math.IsNaN(length) {
+		return false
+	}
+	if math.Abs(length-1) < 1e-6 {
+		return true // as exact as 32-bit numbers are
+	}
+	for i := range vector {
+		vector[i] = float32(float64(vector[i]) / length)
+	}
+	return true
+}

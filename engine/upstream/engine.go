@@ -1,0 +1,158 @@
+package upstream
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// Config says which server to ask, and how.
+type Config struct {
+	BaseURL string       // as OpenAI clients take it: https://host/v1
+	Model   string       // name that the server knows the model by
+	Name    string       // the only name that requests may have; empty: any, and Model is what is listed
+	Log     *slog.Logger // required
+	HTTP    *http.Client // for its transport; nil: one with [DefaultConnect]
+
+	// Key returns the bearer key for the server, or an empty one. It is asked
+	// before each request; an error of its own fails the request. nil: no key.
+	Key func() (string, error)
+
+	// AffinityHeader is the header that carries the hash of a conversation's
+	// beginning. Empty: [DefaultAffinityHeader]. "-": none is sent.
+	AffinityHeader string
+	AffinitySalt   []byte // mixed into the hash, so that nobody can try texts against it; may be empty
+
+	FirstByte time.Duration // longest silence before a reply begins; 0: [DefaultFirstByte]
+	Idle      time.Duration // longest silence within a reply; 0: [DefaultIdle]
+}
+
+// Defaults of a [Config].
+const (
+	DefaultConnect   = 10 * time.Second
+	DefaultFirstByte = 10 * time.Minute // a long prompt is read before the first token comes
+	DefaultIdle      = 2 * time.Minute
+
+	// DefaultAffinityHeader is the header that most routers look at first or
+	// can be told to: vLLM's router hashes it before any other, sgl-router and
+	// AIBrix bind sessions by it, and Envoy, nginx and Caddy hash any header.
+	DefaultAffinityHeader = "X-Session-ID"
+)
+
+// Engine asks one model of another server. It implements [engine.Engine].
+type Engine struct {
+	config Config
+	base   *url.URL
+	host   string // with the port, if one is given; for messages
+	client *wire.Client
+	quirks quirks
+	wait   func(ctx context.Context, d time.Duration) error // between tries
+}
+
+var _ engine.Finder = (*Engine)(nil)
+
+// New returns an engine. It talks to nobody yet; the error is a sentence
+// about the configuration.
+func New(c Config) (*Engine, error) {
+	base, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("the address %q of a server cannot be read", c.BaseURL)
+	}
+	switch {
+	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
+		return nil, fmt.Errorf("the address of a server must begin with https:// or http://, unlike %q", c.BaseURL)
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return nil, fmt.Errorf("the address of a server is a host and a path, without a user, a query or a fragment")
+	case c.Model == "":
+		return nil, errors.New("a model that is served elsewhere needs the name that it has there: PARAMETER model NAME")
+	}
+	if base.Path == "" {
+		base.Path = "/v1" // as users write it who look at the address in a browser
+	}
+	c.FirstByte = cmp.Or(c.FirstByte, DefaultFirstByte)
+	c.Idle = cmp.Or(c.Idle, DefaultIdle)
+	c.AffinityHeader = cmp.Or(c.AffinityHeader, DefaultAffinityHeader)
+	e := &Engine{config: c, base: base, host: base.Host, wait: wait}
+	// Where requests go is decided in [Engine.readdress] alone.
+	e.client, err = wire.NewClient(base.String(), wire.WithHTTPClient(newDoer(c.HTTP)))
+	return e, err
+}
+
+// Models implements [engine.Engine]. The server is not asked: what it serves
+// besides is not for the clients of this one.
+func (e *Engine) Models(context.Context) ([]engine.Model, error) {
+	name := cmp.Or(e.config.Name, e.config.Model)
+	return []engine.Model{{Name: name, Owner: engine.Owner(name)}}, nil
+}
+
+// FindModel implements [engine.Finder].
+func (e *Engine) FindModel(ctx context.Context, name string) (engine.Model, error) {
+	if err := e.check(name); err != nil {
+		return engine.Model{}, err
+	}
+	models, err := e.Models(ctx)
+	if err != nil {
+		return engine.Model{}, err
+	}
+	return models[0], nil
+}
+
+func (e *Engine) check(name string) error {
+	if e.config.Name != "" && !engine.SameModel(e.config.Name, name) {
+		return engine.ModelNotFound(name)
+	}
+	return nil
+}
+
+// errLeft says that nobody reads the events any more.
+var errLeft = errors.New("the reader has left")
+
+// Generate implements [engine.Engine]. A count that the server does not tell
+// is 0, and PromptTokens of Start is 0 where the server tells it at the end
+// only.
+func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		err := e.generate(ctx, req, func(event engine.Event) error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !yield(event, nil) {
+				return errLeft
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errLeft) {
+			yield(nil, engine.AsError(err))
+		}
+	}
+}
+
+func (e *Engine) generate(ctx context.Context, req *engine.Request, emit func(engine.Event) error) error {
+	if err := e.check(req.Model); err != nil {
+		return err
+	}
+	op := e.chat(req)
+	if req.Prompt != nil {
+		op = e.completion(req)
+	}
+	reply, err := e.ask(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer reply.close()
+	t := newTeller(req, reply.start(), emit)
+	if reply.whole() {
+		return t.whole(reply)
+	}
+	return t.stream(reply)
+}

@@ -1,0 +1,142 @@
+package upstream
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// members are those of a request that not every server of the style knows.
+// The ones that the server has refused before are left out.
+type members struct {
+	quirks  *quirks
+	values  map[string]any
+	sent    []string // names as quirks knows them
+	ignored []string // what the client wanted and no member is left for
+}
+
+func (e *Engine) members() *members {
+	return &members{quirks: &e.quirks, values: map[string]any{}}
+}
+
+// offer adds a member that the server may know, and says whether it may.
+func (m *members) offer(name string, value any) bool {
+	if !m.allowed(name) {
+		return false
+	}
+	m.values[name] = value
+	return true
+}
+
+// allowed says whether the server may know a member, and notes that it is
+// used.
+func (m *members) allowed(name string) bool {
+	if !m.quirks.takes(name) {
+		return false
+	}
+	m.sent = append(m.sent, name)
+	return true
+}
+
+// want adds a value under all names that servers have for it. What is left
+// with none is ignored under the first one.
+func want[T any](m *members, value *T, names ...string) {
+	if value == nil {
+		return
+	}
+	known := false
+	for _, name := range names {
+		known = m.offer(name, *value) || known
+	}
+	if !known {
+		m.ignored = append(m.ignored, names[0])
+	}
+}
+
+// wanted says under which name [engine.Start.Ignored] has a member that a
+// client, or the definition of a model, asked for.
+var wanted = map[string]string{
+	"top_k":              "top_k",
+	"min_p":              "min_p",
+	"typical_p":          "typical_p",
+	"repeat_penalty":     "repeat_penalty",
+	"repetition_penalty": "repeat_penalty",
+	"repeat_last_n":      "repeat_last_n",
+	"reasoning_effort":   "reasoning_effort",
+}
+
+// sampling adds what llama-server and vLLM know beyond the style.
+func (m *members) sampling(s engine.Sampling) {
+	want(m, s.TopK, "top_k")
+	want(m, s.MinP, "min_p")
+	want(m, s.TypicalP, "typical_p")
+	want(m, s.RepeatPenalty, "repeat_penalty", "repetition_penalty")
+	want(m, s.RepeatLastN, "repeat_last_n")
+}
+
+// maxTokens uses the old name, which all servers know: one that knows only
+// that would ignore the new one without a word and write on. OpenAI's newer
+// models refuse the old one.
+func (m *members) maxTokens(n *int) {
+	if n != nil && !m.offer("max_tokens", *n) {
+		m.values["max_completion_tokens"] = *n
+	}
+}
+
+// reasoning says whether to think in the two ways that there are: the style's
+// own, and what templates of most thinking models look at.
+func (m *members) reasoning(r engine.Reasoning) {
+	if r.Mode == engine.ReasoningDefault {
+		return
+	}
+	on := r.Mode == engine.ReasoningOn
+	effort, name := firstOf(r.Effort, "medium"), "reasoning_effort"
+	if !on {
+		effort, name = "none", "reasoning_effort=none"
+	}
+	told := false
+	if m.allowed(name) {
+		m.values["reasoning_effort"], told = effort, true
+	}
+	told = m.offer("chat_template_kwargs", map[string]any{"enable_thinking": on}) || told
+	if !told && on { // a model that cannot think has nothing to turn off
+		m.ignored = append(m.ignored, "reasoning_effort")
+	}
+}
+
+// stream asks for chunks, and for the number of the prompt's tokens as early
+// as there is a way: in the progress of llama-server, or in each chunk of
+// vLLM.
+func (m *members) stream() {
+	m.values["stream"] = true
+	if m.allowed("stream_options") {
+		options := map[string]bool{"include_usage": true}
+		if m.allowed("continuous_usage_stats") {
+			options["continuous_usage_stats"] = true
+		}
+		m.values["stream_options"] = options
+	}
+	m.offer("return_progress", true)
+}
+
+// body joins the members with a request of the generated types.
+func (m *members) body(request any) (*body, error) {
+	text, err := encode(request)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.values)) {
+		value, err := encode(m.values[name])
+		if err != nil {
+			return nil, err
+		}
+		text = append(text[:len(text)-1], `,"`+name+`":`...)
+		text = append(append(text, value...), '}')
+	}
+	if !json.Valid(text) { // schemas are the client's own text
+		return nil, engine.Errorf(engine.CodeInternal, "Internal error.")
+	}
+	return &body{bytes: text, optional: m.sent, ignored: m.ignored}, nil
+}

@@ -1,0 +1,168 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/diglot/diglot/engine"
+	wire "github.com/diglot/diglot/gen/openai"
+)
+
+// maxReply is the most bytes of a reply that is not streamed.
+const maxReply = 64 << 20
+
+// teller turns the chunks of one reply into events.
+type teller struct {
+	start   engine.Start
+	started bool
+	usage   *wire.CompletionUsage
+	answers []*answer
+	emit    func(engine.Event) error
+}
+
+func newTeller(req *engine.Request, start engine.Start, emit func(engine.Event) error) *teller {
+	t := &teller{start: start, emit: emit}
+	for i := range max(1, req.Choices) {
+		t.answers = append(t.answers, newAnswer(i, req, emit))
+	}
+	return t
+}
+
+var doneMark = []byte(wire.ChatCompletionDoneFrameDataDONE)
+
+// stream reads chunks until the done mark. Some servers close the connection
+// instead, which is an end only when all answers have finished.
+func (t *teller) stream(r *reply) error {
+	in := newFrames(r.in)
+	for {
+		f, err := in.next()
+		switch {
+		case err == errFrame:
+			return r.malformed(err.Error())
+		case err == io.EOF && t.finished():
+			return t.end(r)
+		case err != nil:
+			return r.broken(err)
+		case bytes.Equal(f.data, doneMark):
+			return t.close(r)
+		case f.failed:
+			return r.told(f.data, r.operation)
+		}
+		var c chunk
+		if err := json.Unmarshal(f.data, &c); err != nil {
+			return r.malformed(err.Error())
+		}
+		if hasError(c.Error) {
+			return r.told(f.data, r.operation)
+		}
+		if err := t.add(r, c); err != nil {
+			return err
+		}
+	}
+}
+
+func hasError(e json.RawMessage) bool { return len(e) > 0 && string(e) != "null" }
+
+// whole reads a reply that is not streamed, as one chunk.
+func (t *teller) whole(r *reply) error {
+	var c chunk
+	if err := r.decode(&c, maxReply); err != nil {
+		return err
+	}
+	if hasError(c.Error) {
+		return r.told(c.Error, r.operation)
+	}
+	if err := t.add(r, c); err != nil {
+		return err
+	}
+	return t.close(r)
+}
+
+func (t *teller) add(r *reply, c chunk) error {
+	if c.Usage != nil {
+		t.usage = c.Usage
+	}
+	if err := t.begin(c); err != nil {
+		return err
+	}
+	for _, choice := range c.Choices {
+		if choice.Index < 0 || choice.Index >= len(t.answers) {
+			return r.malformed(fmt.Sprintf("choice %d of %d", choice.Index, len(t.answers)))
+		}
+		if err := t.answers[choice.Index].add(r, choice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin sends the first event with the first chunk: the request is admitted,
+// and the chunk may tell how long the prompt is.
+func (t *teller) begin(c chunk) error {
+	if t.started {
+		return nil
+	}
+	t.started = true
+	switch {
+	case c.Progress != nil:
+		t.start.PromptTokens = max(0, c.Progress.Total)
+	case c.Usage != nil:
+		t.start.PromptTokens = max(0, c.Usage.PromptTokens)
+	}
+	return t.emit(t.start)
+}
+
+func (t *teller) finished() bool {
+	for _, a := range t.answers {
+		if !a.finished {
+			return false
+		}
+	}
+	return t.started
+}
+
+// close ends a reply that the server has marked as whole. An answer that has
+// begun and was given no reason has ended by itself; one that has not begun was
+// never given.
+func (t *teller) close(r *reply) error {
+	for i, a := range t.answers {
+		if a.finished {
+			continue
+		}
+		if !a.begun {
+			if i == 0 {
+				return r.malformed("it has no answer")
+			}
+			return engine.Errorf(engine.CodeUnsupported, "The server of the model gives %d of the %d answers that were asked for.", i, len(t.answers))
+		}
+		if err := a.finish(r, "stop", nil); err != nil {
+			return err
+		}
+	}
+	return t.end(r)
+}
+
+func (t *teller) end(*reply) error {
+	return t.emit(engine.Done{Usage: toUsage(t.usage, t.start.PromptTokens)})
+}
+
+// toUsage keeps to what was said at the start, and to sums that are possible.
+func toUsage(u *wire.CompletionUsage, prompt int) engine.Usage {
+	out := engine.Usage{PromptTokens: prompt}
+	if u == nil {
+		return out
+	}
+	if prompt == 0 {
+		out.PromptTokens = max(0, u.PromptTokens)
+	}
+	out.CompletionTokens = max(0, u.CompletionTokens)
+	if d := u.PromptTokensDetails; d != nil {
+		out.CachedTokens = min(max(0, d.CachedTokens), out.PromptTokens)
+	}
+	if d := u.CompletionTokensDetails; d != nil {
+		out.ReasoningTokens = min(max(0, d.ReasoningTokens), out.CompletionTokens)
+	}
+	return out
+}
