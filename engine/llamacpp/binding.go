@@ -35,9 +35,10 @@ func (f flag) free()  { C.free(unsafe.Pointer(f.p)) }
 
 // weights is a loaded model file.
 type weights struct {
-	model *C.struct_llama_model
-	vocab *C.struct_llama_vocab
-	turn  *sync.Mutex // held while anything is computed: two computations would wait for each other's threads
+	model    *C.struct_llama_model
+	vocab    *C.struct_llama_vocab
+	adapters []*C.struct_llama_adapter_lora
+	turn     *sync.Mutex // held while anything is computed: two computations would wait for each other's threads
 }
 
 // loadWeights returns nil where llama.cpp fails or cancel is raised.
@@ -49,10 +50,13 @@ func loadWeights(path string, cancel flag) *weights {
 	if model == nil {
 		return nil
 	}
-	return &weights{model, C.llama_model_get_vocab(model), new(sync.Mutex)}
+	return &weights{model: model, vocab: C.llama_model_get_vocab(model), turn: new(sync.Mutex)}
 }
 
-func (w *weights) free() { C.llama_model_free(w.model) }
+func (w *weights) free() {
+	w.freeAdapters()
+	C.llama_model_free(w.model)
+}
 
 func (w *weights) trained() int { return int(C.llama_model_n_ctx_train(w.model)) }
 
@@ -220,6 +224,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		interrupts.free()
 		return nil
 	}
+	w.applyAdapters(ctx)
 	worker := newWorker(ctx)
 	if worker == nil {
 		C.llama_free(ctx)

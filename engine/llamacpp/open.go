@@ -24,6 +24,10 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", options.Path, err)
 	}
+	adapted, err := adapterBytes(options.Adapters, file)
+	if err != nil {
+		return nil, err
+	}
 	sink := &logSink{log: options.Log}
 	// The handle stays: llama.cpp has one log for the process, and may
 	// write to it after this model is closed.
@@ -34,7 +38,11 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 		return nil, err
 	}
 	releaseMapped(file.Paths)
-	model, err := build(w, file, options, sink)
+	if err := w.adapt(options.Adapters, sink); err != nil {
+		w.free()
+		return nil, err
+	}
+	model, err := build(w, file, options, adapted, sink)
 	if err != nil {
 		w.free()
 		return nil, fmt.Errorf("%s: %w", options.Path, err)
@@ -61,7 +69,9 @@ func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
 	return w, nil
 }
 
-func build(w *weights, file *gguf.File, options Options, sink *logSink) (*Model, error) {
+// build makes the model of what is loaded. adapted is the size of the adapters,
+// in bytes.
+func build(w *weights, file *gguf.File, options Options, adapted int64, sink *logSink) (*Model, error) {
 	embedding, err := embeddingOf(file)
 	switch {
 	case err != nil:
@@ -79,7 +89,7 @@ func build(w *weights, file *gguf.File, options Options, sink *logSink) (*Model,
 	if err != nil {
 		return nil, err
 	}
-	limit, pool, err := size(options, w.trained(), bytesPerCell(file), availableMemory(stat.Size()+eyes))
+	limit, pool, err := size(options, w.trained(), bytesPerCell(file), availableMemory(stat.Size()+eyes+adapted))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,10 @@ type Options struct {
 	// sees none.
 	Projector string
 
+	// Adapters are LoRA files in GGUF that change the model, all of them at
+	// full strength.
+	Adapters []string
+
 	// Threads that compute; 0: one for each physical core, and fewer while
 	// other programs keep the machine busy.
 	Threads int

@@ -1,0 +1,88 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine/gguf"
+	writer "github.com/diglot/diglot/tools/gguf"
+)
+
+// TestAdapters: one that adds nothing leaves a model as it is, and one that
+// adds something changes what it says and the vectors that it makes.
+func TestAdapters(t *testing.T) {
+	model := modelFile(t, smallest)
+	weights := []string{"attn_q.weight", "attn_k.weight", "attn_v.weight", "attn_output.weight", "ffn_up.weight", "ffn_gate.weight", "ffn_down.weight"}
+	zero, small, large := randomAdapter(t, model, 0, weights...), randomAdapter(t, model, 0.001, "attn_q.weight"), randomAdapter(t, model, 0.3, weights...)
+	type result struct {
+		text    string
+		logprob float64
+		vector  []float32
+	}
+	run := func(adapters ...string) result {
+		m := openModel(t, Options{Path: model, Adapters: adapters, Threads: 1, Context: 512, Parallel: 2})
+		defer m.Close()
+		job := measured(greedy(tokenize(t, m, ask("What is the capital of France?")), 12))
+		got, err := decode(t.Context(), m, job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors, err := m.Embed(t.Context(), [][]int32{tokenize(t, m, "a fox")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result{got.text, got.pieces[0].Logprob, vectors[0]}
+	}
+	plain, same, shifted, other := run(), run(zero), run(small), run(large)
+	if !strings.Contains(plain.text, "Paris") {
+		t.Fatalf("without an adapter the answer is %q", plain.text)
+	}
+	if same.text != plain.text || same.logprob != plain.logprob || !slices.Equal(same.vector, plain.vector) {
+		t.Errorf("an adapter that adds nothing: %q (%v) is now %q (%v)", plain.text, plain.logprob, same.text, same.logprob)
+	}
+	if shifted.logprob == plain.logprob || slices.Equal(shifted.vector, plain.vector) {
+		t.Error("an adapter that adds a little changes no number")
+	}
+	if other.text == plain.text || slices.Equal(other.vector, plain.vector) {
+		t.Errorf("an adapter that adds much changes nothing: %q", other.text)
+	}
+	// As many pairs as the check lets through must have room in llama.cpp.
+	file, err := gguf.Open(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapters := []string{large}
+	for pairs := 7 * 30; pairs+30 <= len(file.Tensors); pairs += 30 {
+		adapters = append(adapters, small)
+	}
+	if both := run(adapters...); both.text == plain.text {
+		t.Errorf("%d adapters change nothing", len(adapters))
+	}
+}
+
+// TestBrokenAdapters: they are errors of loading, also where the head looks
+// right to us.
+func TestBrokenAdapters(t *testing.T) {
+	model := modelFile(t, smallest)
+	q := []writer.Tensor{matrix("blk.0.attn_q.weight"+loraA, 4, 576, nothing), matrix("blk.0.attn_q.weight"+loraB, 576, 4, nothing)}
+	keys := loraKeys("llama")
+	for _, tt := range []struct {
+		name, path, want string
+	}{
+		{"a model", model, "not an adapter"},
+		{"another shape", writeGGUF(t, []writer.Tensor{q[0], matrix(q[1].Name, 575, 4, nothing)}, keys...), "do not fit"},
+		{"a strange alpha", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", uint32(8))...), "another type"},
+		{"alpha in words", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", "8")...), "llama.cpp cannot use it"},
+	} {
+		m, err := Open(t.Context(), Options{Path: model, Adapters: []string{tt.path}, Threads: 1, Context: 512})
+		if err == nil {
+			m.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), tt.path) {
+			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package llamacpp
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine/gguf"
+	writer "github.com/diglot/diglot/tools/gguf"
+)
+
+// matrix is a tensor of so many rows, whose numbers the function makes.
+func matrix(name string, rows, columns int64, number func() float32) writer.Tensor {
+	t := writer.Tensor{Name: name, Shape: []uint64{uint64(rows), uint64(columns)}, Type: writer.TensorF32}
+	for range rows * columns {
+		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(number()))
+	}
+	return t
+}
+
+func nothing() float32 { return 0 }
+
+// writeGGUF writes a file of these keys and tensors. Keys come in pairs.
+func writeGGUF(t testing.TB, tensors []writer.Tensor, keys ...any) string {
+	t.Helper()
+	file := writer.File{Tensors: tensors}
+	for i := 0; i < len(keys); i += 2 {
+		file.Set(keys[i].(string), keys[i+1])
+	}
+	out, err := os.Create(filepath.Join(t.TempDir(), "a.gguf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if _, err := file.WriteTo(out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Name()
+}
+
+// loraKeys are the keys of an adapter of that architecture.
+func loraKeys(architecture string) []any {
+	return []any{"general.type", "adapter", "general.architecture", architecture, "adapter.type", "lora", "adapter.lora.alpha", float32(8)}
+}
+
+// randomAdapter makes an adapter of rank 4 for some tensors of a model. The
+// second of each pair holds numbers of about that size.
+func randomAdapter(t testing.TB, model string, size float32, names ...string) string {
+	t.Helper()
+	file, err := gguf.Open(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(size float32) func() float32 {
+		return func() float32 { return float32(r.NormFloat64()) * size }
+	}
+	var tensors []writer.Tensor
+	for _, base := range file.Tensors {
+		for _, name := range names {
+			if strings.HasSuffix(base.Name, name) {
+				tensors = append(tensors,
+					matrix(base.Name+loraA, 4, base.Dims[0], random(0.05)),
+					matrix(base.Name+loraB, base.Dims[1], 4, random(size)))
+			}
+		}
+	}
+	return writeGGUF(t, tensors, loraKeys(file.Architecture())...)
+}
+
+func TestCheckAdapter(t *testing.T) {
+	base := []writer.Tensor{
+		matrix("q.weight", 6, 8, nothing), matrix("token_embd.weight", 10, 8, nothing), matrix("output_norm.weight", 1, 8, nothing),
+	}
+	model := writeGGUF(t, base, "general.architecture", "llama", "general.type", "model")
+	pair := func(name string, rows, rank, columns int64) []writer.Tensor {
+		return []writer.Tensor{matrix(name+loraA, rank, columns, nothing), matrix(name+loraB, rows, rank, nothing)}
+	}
+	half := func(name string) []writer.Tensor { return pair(name, 6, 2, 8)[:1] }
+	turned := []writer.Tensor{matrix("token_embd.weight"+loraA, 10, 2, nothing), matrix("token_embd.weight"+loraB, 8, 2, nothing)}
+	with := func(key string, value any) []any {
+		keys := loraKeys("llama")
+		for i := 0; i < len(keys); i += 2 {
+			if keys[i] == key {
+				keys[i+1] = value
+				return keys
+			}
+		}
+		return append(keys, key, value)
+	}
+	quantized := pair("q.weight", 6, 2, 8)
+	quantized[0].Type, quantized[0].Data = 24, quantized[0].Data[:16]
+	q := pair("q.weight", 6, 2, 8)
+	for _, tt := range []struct {
+		name    string
+		tensors []writer.Tensor
+		keys    []any
+		want    string // empty: it can be used
+	}{
+		{"right", q, loraKeys("llama"), ""},
+		{"a norm beside it", append(q[:2:2], matrix("output_norm.weight", 1, 8, nothing)), loraKeys("llama"), ""},
+		{"the table of tokens, turned", turned, loraKeys("llama"), ""},
+		{"the table of tokens, not turned", pair("token_embd.weight", 10, 2, 8), loraKeys("llama"), "do not fit"},
+		{"a model", q, with("general.type", "model"), "not an adapter"},
+		{"no type", q, with("general.type", uint32(1)), "not an adapter"},
+		{"a control vector", q, with("adapter.type", "vector"), `"vector"; only lora`},
+		{"another architecture", q, loraKeys("qwen2"), `"qwen2", and this model is "llama"`},
+		{"turned on by words", q, with("adapter.alora.invocation_tokens", []int32{1, 2}), "not supported"},
+		{"empty", nil, loraKeys("llama"), "changes nothing"},
+		{"a first alone", half("q.weight"), loraKeys("llama"), "not one of a pair"},
+		{"a second alone", q[1:], loraKeys("llama"), "not one of a pair"},
+		{"something else", append(q[:2:2], matrix("extra", 2, 2, nothing)), loraKeys("llama"), "extra is not one of a pair"},
+		{"a tensor that the model lacks", pair("k.weight", 6, 2, 8), loraKeys("llama"), "no tensor k.weight"},
+		{"too few rows", pair("q.weight", 5, 2, 8), loraKeys("llama"), "do not fit"},
+		{"too many columns", pair("q.weight", 6, 2, 9), loraKeys("llama"), "do not fit"},
+		{"two ranks", []writer.Tensor{q[0], pair("q.weight", 6, 3, 8)[1]}, loraKeys("llama"), "do not fit"},
+		{"bytes", quantized, loraKeys("llama"), "stored as I8"},
+	} {
+		err := CheckAdapter(model, writeGGUF(t, tt.tensors, tt.keys...))
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)
+		}
+	}
+	if err := CheckAdapter(model, filepath.Join(t.TempDir(), "none.gguf")); err == nil || !strings.Contains(err.Error(), "none.gguf") {
+		t.Errorf("a file that does not exist: error %v", err)
+	}
+}
+
+// TestManyAdapters: together they may change no more tensors than the model
+// has.
+func TestManyAdapters(t *testing.T) {
+	base := []writer.Tensor{matrix("q.weight", 6, 8, nothing), matrix("k.weight", 6, 8, nothing), matrix("n.weight", 1, 8, nothing)}
+	file, err := gguf.Open(writeGGUF(t, base, "general.architecture", "llama"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := writeGGUF(t, []writer.Tensor{
+		matrix("q.weight"+loraA, 2, 8, nothing), matrix("q.weight"+loraB, 6, 2, nothing),
+		matrix("k.weight"+loraA, 2, 8, nothing), matrix("k.weight"+loraB, 6, 2, nothing),
+	}, loraKeys("llama")...)
+	if size, err := adapterBytes([]string{one}, file); err != nil || size == 0 {
+		t.Errorf("one: %d bytes, error %v", size, err)
+	}
+	if _, err := adapterBytes([]string{one, one}, file); err == nil || !strings.Contains(err.Error(), "4 tensors") {
+		t.Errorf("two: error %v", err)
+	}
+}
