@@ -1,0 +1,78 @@
+package modelfile
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Apply puts into a request what it leaves open. What the client sent counts,
+// a zero too. The system text and the messages go in front of a conversation:
+//
+//	the client's system and developer turns at the start; without any in the conversation, the definition's
+//	the definition's messages
+//	the client's other turns
+//
+// A raw prompt gets no text. The definition is not changed, and no slice that
+// the request had: it may be shared.
+func (d *Definition) Apply(req *engine.Request) {
+	d.Parameters.sample(&req.Sampling)
+	req.MaxTokens = cmp.Or(req.MaxTokens, d.Parameters.MaxTokens)
+	req.Stop = d.Parameters.stops(req.Stop)
+	if req.Prompt == nil {
+		req.Messages = d.converse(req.Messages)
+	}
+}
+
+func (p Parameters) sample(s *engine.Sampling) {
+	own := p.Sampling
+	s.Temperature = cmp.Or(s.Temperature, own.Temperature)
+	s.TopP = cmp.Or(s.TopP, own.TopP)
+	s.TopK = cmp.Or(s.TopK, own.TopK)
+	s.MinP = cmp.Or(s.MinP, own.MinP)
+	s.TypicalP = cmp.Or(s.TypicalP, own.TypicalP)
+	s.RepeatPenalty = cmp.Or(s.RepeatPenalty, own.RepeatPenalty)
+	s.RepeatLastN = cmp.Or(s.RepeatLastN, own.RepeatLastN)
+	s.PresencePenalty = cmp.Or(s.PresencePenalty, own.PresencePenalty)
+	s.FrequencyPenalty = cmp.Or(s.FrequencyPenalty, own.FrequencyPenalty)
+	s.Seed = cmp.Or(s.Seed, own.Seed)
+}
+
+// stops adds the definition's to those of the client, which come first and are
+// never left out.
+func (p Parameters) stops(client []string) []string {
+	all := slices.Clip(client)
+	for _, s := range p.Stop {
+		if len(all) < maxStops && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func (d *Definition) converse(client []engine.Message) []engine.Message {
+	if d.System == "" && len(d.Messages) == 0 {
+		return client
+	}
+	start := 0
+	for start < len(client) && instructs(client[start]) {
+		start++
+	}
+	told := slices.ContainsFunc(client, instructs)
+	all := slices.Clone(client[:start])
+	if !told && d.System != "" {
+		all = append(all, engine.Message{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: d.System}}})
+	}
+	for _, m := range d.Messages {
+		// A system turn of the definition is another way to write SYSTEM.
+		if !told || !instructs(m) {
+			all = append(all, m)
+		}
+	}
+	return append(all, client[start:]...)
+}
+
+func instructs(m engine.Message) bool {
+	return m.Role == engine.RoleSystem || m.Role == engine.RoleDeveloper
+}

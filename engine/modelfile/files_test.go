@@ -1,0 +1,194 @@
+package modelfile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine/modelstore"
+)
+
+// weights is a GGUF file in the making.
+type weightsOf struct {
+	keys    []pair
+	tensors []tensor
+}
+
+type pair struct {
+	key   string
+	value any
+}
+
+type tensor struct {
+	name string
+	kind uint32
+	dims []uint64
+	data []byte
+}
+
+func (w weightsOf) bytes() []byte {
+	var b bytes.Buffer
+	put := func(values ...any) {
+		for _, v := range values {
+			if s, ok := v.(string); ok {
+				_ = binary.Write(&b, binary.LittleEndian, uint64(len(s)))
+				b.WriteString(s)
+				continue
+			}
+			_ = binary.Write(&b, binary.LittleEndian, v)
+		}
+	}
+	b.WriteString("GGUF")
+	put(uint32(3), uint64(len(w.tensors)), uint64(len(w.keys)))
+	alignment := 32
+	for _, p := range w.keys {
+		put(p.key)
+		switch v := p.value.(type) {
+		case string:
+			put(uint32(8), v)
+		case uint16:
+			put(uint32(2), v)
+		case int32:
+			put(uint32(5), v)
+		case uint32:
+			put(uint32(4), v)
+			if p.key == "general.alignment" {
+				alignment = int(v)
+			}
+		case []string:
+			put(uint32(9), uint32(8), uint64(len(v)))
+			for _, s := range v {
+				put(s)
+			}
+		case []float32:
+			put(uint32(9), uint32(6), uint64(len(v)), v)
+		default:
+			panic(fmt.Sprintf("no type for %T", v))
+		}
+	}
+	pad := func(n int) int { return (alignment - n%alignment) % alignment }
+	offset := 0
+	for _, t := range w.tensors {
+		put(t.name, uint32(len(t.dims)), t.dims, t.kind, uint64(offset))
+		offset += len(t.data) + pad(len(t.data))
+	}
+	for _, t := range w.tensors {
+		b.Write(make([]byte, pad(b.Len())))
+		b.Write(t.data)
+	}
+	return b.Bytes()
+}
+
+// floats is a tensor of type F32 whose data differs from that of others.
+func floats(name string, n int, fill byte) tensor {
+	return tensor{name: name, dims: []uint64{uint64(n)}, data: bytes.Repeat([]byte{fill}, 4*n)}
+}
+
+func llama(extra ...pair) weightsOf {
+	keys := []pair{{"general.architecture", "llama"}, {"general.file_type", uint32(15)}, {"llama.block_count", uint32(1)}, {"tokenizer.ggml.tokens", []string{"a", "b"}}}
+	return weightsOf{append(keys, extra...), []tensor{floats("one", 8, 1), floats("two", 3, 2)}}
+}
+
+func projector() weightsOf {
+	return weightsOf{[]pair{{"general.architecture", "clip"}}, []tensor{floats("v", 2, 3)}}
+}
+
+func lora(architecture string) weightsOf {
+	return weightsOf{[]pair{{"general.architecture", architecture}, {"general.type", "adapter"}, {"adapter.type", "lora"}}, []tensor{floats("l", 2, 4)}}
+}
+
+// bench is a store and a folder with files.
+type bench struct {
+	t        *testing.T
+	store    *modelstore.Store
+	dir      string
+	warnings []string
+	progress []Progress
+	pulled   []string
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	store, err := modelstore.Open(modelstore.Options{Dir: filepath.Join(t.TempDir(), "models")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, store: store, dir: t.TempDir()}
+	b.file("m.gguf", llama().bytes())
+	b.file("mmproj.gguf", projector().bytes())
+	b.file("lora.gguf", lora("llama").bytes())
+	return b
+}
+
+func (b *bench) file(name string, content []byte) string {
+	b.t.Helper()
+	path := filepath.Join(b.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		b.t.Fatal(err)
+	}
+	return path
+}
+
+func (b *bench) source() Source {
+	return Source{Store: b.store, Dir: b.dir, Home: b.dir,
+		Warn:     func(s string) { b.warnings = append(b.warnings, s) },
+		Progress: func(p Progress) { b.progress = append(b.progress, p) }}
+}
+
+func (b *bench) name(s string) modelstore.Name {
+	b.t.Helper()
+	n, err := modelstore.ParseName(s)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+func (b *bench) parse(text string) *File {
+	b.t.Helper()
+	f, err := Parse(strings.NewReader(text))
+	if err != nil {
+		b.t.Fatalf("%s: %v", text, err)
+	}
+	return f
+}
+
+func (b *bench) try(name, text string) (*modelstore.Model, error) {
+	b.t.Helper()
+	return Create(b.t.Context(), b.source(), b.name(name), b.parse(text))
+}
+
+func (b *bench) create(name, text string) *modelstore.Model {
+	b.t.Helper()
+	m, err := b.try(name, text)
+	if err != nil {
+		b.t.Fatalf("%s: %v", text, err)
+	}
+	return m
+}
+
+// content lists the layers of a model: what they are for, and the texts among
+// them.
+func (b *bench) content(m *modelstore.Model) []string {
+	b.t.Helper()
+	var all []string
+	for _, l := range m.Manifest.Layers {
+		kind := l.MediaType[strings.LastIndex(l.MediaType, ".")+1:]
+		raw, err := b.store.ReadBlob(l, 1<<20)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if bytes.HasPrefix(raw, []byte("GGUF")) {
+			raw = []byte("GGUF")
+		}
+		all = append(all, kind+" "+string(raw))
+	}
+	return all
+}

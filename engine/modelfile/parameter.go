@@ -1,0 +1,130 @@
+package modelfile
+
+import (
+	"math"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// Parameters are what the PARAMETER lines of a definition set. What is nil or
+// empty is left to the model and the server.
+type Parameters struct {
+	Context   *int // num_ctx: tokens that one request may use, prompt and answer
+	Threads   *int // num_thread: that compute
+	MaxTokens *int // num_predict: most tokens of one answer
+	Stop      []string
+	Sampling  engine.Sampling
+}
+
+// kind is what the value of a parameter is.
+type kind int
+
+const (
+	whole  kind = iota // int64
+	number             // float64
+	truth              // bool
+	texts              // []string: the parameter may be given more than once
+	word               // string
+)
+
+// parameter is one that a definition may set.
+type parameter struct {
+	name     string
+	kind     kind
+	min, max float64 // of a whole and a number
+
+	set func(*Parameters, any) // nil: it has no effect here
+	why string                 // it has none, as the end of a sentence
+}
+
+// Bounds that keep a definition from asking for nonsense. They are far above
+// what models can use: the longest contexts have 10 million tokens.
+const (
+	maxContext = 1 << 24
+	maxThreads = 1 << 10
+	maxCount   = math.MaxInt32
+	maxFactor  = 100 // of temperatures and penalties
+	maxStops   = 256
+	maxStop    = 1 << 10 // bytes
+)
+
+// parameterModel is the one that a server elsewhere knows its model by. It is
+// part of the config, not of the layer with the others.
+const parameterModel = "model"
+
+// The reasons that several parameters share.
+const (
+	placed    = "how a model is placed in memory is decided when it is loaded"
+	inFile    = "the file of the model says it"
+	otherMode = "this way of sampling is not implemented; temperature, top_k, top_p, min_p and typical_p are"
+)
+
+// table holds every parameter that Ollama documents, or did once. Files on the
+// web have them all.
+var table = []parameter{
+	{name: "num_ctx", kind: whole, min: 1, max: maxContext, set: func(p *Parameters, v any) { p.Context = count(v) }},
+	{name: "num_thread", kind: whole, min: 0, max: maxThreads, set: func(p *Parameters, v any) { p.Threads = positive(v) }},
+	// -1 is no limit and -2 is what the context leaves; both are what no limit is here.
+	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
+	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
+	{name: "temperature", kind: number, min: 0, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.Temperature = decimal(v) }},
+	{name: "top_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.TopP = decimal(v) }},
+	{name: "top_k", kind: whole, min: -1, max: maxCount, set: func(p *Parameters, v any) { p.Sampling.TopK = new(max(*count(v), 0)) }},
+	{name: "min_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.MinP = decimal(v) }},
+	{name: "typical_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.TypicalP = decimal(v) }},
+	{name: "repeat_penalty", kind: number, min: 0, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.RepeatPenalty = decimal(v) }},
+	{name: "repeat_last_n", kind: whole, min: -1, max: maxContext, set: func(p *Parameters, v any) { p.Sampling.RepeatLastN = count(v) }},
+	{name: "presence_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.PresencePenalty = decimal(v) }},
+	{name: "frequency_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.FrequencyPenalty = decimal(v) }},
+	{name: "seed", kind: whole, min: math.MinInt64, max: math.MaxInt64, set: setSeed},
+
+	{name: "num_keep", kind: whole, min: -1, max: maxContext, why: "a conversation that is too long is refused, or loses whole turns, and never its middle"},
+	{name: "num_batch", kind: whole, min: 0, max: maxContext, why: "how many tokens are read at once depends on what else is computed"},
+	{name: "num_gpu", kind: whole, min: -1, max: maxCount, why: placed},
+	{name: "main_gpu", kind: whole, min: -1, max: maxCount, why: placed},
+	{name: "use_mmap", kind: truth, why: placed},
+	{name: "use_mlock", kind: truth, why: placed},
+	{name: "low_vram", kind: truth, why: placed},
+	{name: "numa", kind: truth, why: placed},
+	{name: "f16_kv", kind: truth, why: placed},
+	{name: "logits_all", kind: truth, why: "a request asks for logprobs"},
+	{name: "vocab_only", kind: truth, why: "a model without its weights answers nothing"},
+	{name: "embedding_only", kind: truth, why: "every model can be asked for what it can do"},
+	{name: "penalize_newline", kind: truth, why: "repeat_penalty counts ends of lines as it counts other tokens"},
+	{name: "mirostat", kind: whole, min: 0, max: 2, why: otherMode},
+	{name: "mirostat_tau", kind: number, min: 0, max: maxFactor, why: otherMode},
+	{name: "mirostat_eta", kind: number, min: 0, max: maxFactor, why: otherMode},
+	{name: "tfs_z", kind: number, min: 0, max: maxFactor, why: otherMode},
+	{name: "num_gqa", kind: whole, min: 0, max: maxCount, why: inFile},
+	{name: "rope_frequency_base", kind: number, min: 0, max: math.MaxFloat32, why: inFile},
+	{name: "rope_frequency_scale", kind: number, min: 0, max: math.MaxFloat32, why: inFile},
+	{name: parameterModel, kind: word, why: "it names a model of another server"},
+}
+
+func count(v any) *int       { return new(int(v.(int64))) }
+func decimal(v any) *float64 { return new(v.(float64)) }
+
+// positive is nil for what leaves the choice to the server.
+func positive(v any) *int {
+	if n := count(v); *n > 0 {
+		return n
+	}
+	return nil
+}
+
+// setSeed takes a negative seed as Ollama does: each answer is another one.
+func setSeed(p *Parameters, v any) {
+	if n := v.(int64); n >= 0 {
+		p.Sampling.Seed = &n
+	}
+}
+
+// find looks a parameter up.
+func find(name string) (parameter, bool) {
+	for _, p := range table {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return parameter{}, false
+}

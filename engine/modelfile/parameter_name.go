@@ -1,0 +1,98 @@
+package modelfile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// secrets are parts of the names of parameters that would carry a key. A
+// definition is passed on with its model, so that it holds none, and names no
+// variable that a stranger's file could have sent to a stranger's host.
+var secrets = []string{"key", "token", "secret", "password", "credential", "auth", "bearer"}
+
+// unknown is the end of the sentence about a parameter that is not in the table.
+// host is where the key belongs that somebody wants to put into the file; empty
+// where the model is not served elsewhere.
+func unknown(name, host string) string {
+	if ours, ok := synonyms[name]; ok {
+		return "is not known; it is called " + ours
+	}
+	for _, s := range secrets {
+		if strings.Contains(name, s) {
+			if host == "" {
+				host = "HOST"
+			}
+			return fmt.Sprintf("is refused: a definition file is passed on with its model and names no key; run: diglot login %s", host)
+		}
+	}
+	near := nearest(name)
+	if len(near) == 0 {
+		near = allNames()
+	}
+	return "is not known; there are " + strings.Join(near, ", ")
+}
+
+// synonyms are the names that other programs have for parameters here.
+var synonyms = map[string]string{
+	"ctx": "num_ctx", "n_ctx": "num_ctx", "ctx_size": "num_ctx", "context": "num_ctx", "context_length": "num_ctx", "context_size": "num_ctx", "max_model_len": "num_ctx",
+	"max_tokens": "num_predict", "max_new_tokens": "num_predict", "n_predict": "num_predict", "max_completion_tokens": "num_predict", "max_output_tokens": "num_predict",
+	"repetition_penalty": "repeat_penalty", "threads": "num_thread", "n_threads": "num_thread", "temp": "temperature",
+	"stop_sequences": "stop", "stop_sequence": "stop", "typ_p": "typical_p", "typical": "typical_p",
+}
+
+// allNames are the parameters that have an effect, sorted.
+func allNames() []string {
+	var all []string
+	for _, p := range table {
+		if p.set != nil {
+			all = append(all, p.name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// nearest are the parameters that a misspelt name may mean, the likeliest
+// first.
+func nearest(name string) []string {
+	const few = 3
+	type match struct {
+		name     string
+		distance int
+	}
+	var matches []match
+	for _, p := range table {
+		// Half of a short name may be wrong, and no more than 3 letters.
+		if d := distance(name, p.name); d <= min(few, len(p.name)/2) || len(name) >= few && strings.HasPrefix(p.name, name) {
+			matches = append(matches, match{p.name, d})
+		}
+	}
+	slices.SortStableFunc(matches, func(a, b match) int { return a.distance - b.distance })
+	var near []string
+	for _, m := range matches[:min(len(matches), few)] {
+		near = append(near, m.name)
+	}
+	return near
+}
+
+// distance is how many letters have to be put in, taken out or changed to make
+// b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			last, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, last+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,122 @@
+package modelfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// read makes the value of a parameter of a text. Errors are the end of a
+// sentence that begins with the parameter's name.
+func (p parameter) read(text string) (any, error) {
+	switch p.kind {
+	case whole:
+		n, err := readWhole(text)
+		if err != nil {
+			return nil, err
+		}
+		return n, p.inRange(float64(n))
+	case number:
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%s is not a number", shown(text))
+		}
+		return f, p.inRange(f)
+	case truth:
+		b, err := strconv.ParseBool(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s is neither true nor false", shown(text))
+		}
+		return b, nil
+	case word:
+		if text = strings.TrimSpace(text); text == "" {
+			return nil, errors.New("the value is empty")
+		}
+		return text, nil
+	}
+	return p.readTexts([]string{text})
+}
+
+func (p parameter) readTexts(values []string) (any, error) {
+	if len(values) > maxStops {
+		return nil, fmt.Errorf("%d values are more than %d", len(values), maxStops)
+	}
+	for _, v := range values {
+		if v == "" {
+			return nil, errors.New("the value is empty")
+		}
+		if len(v) > maxStop {
+			return nil, fmt.Errorf("a value of %d bytes is longer than %d", len(v), maxStop)
+		}
+	}
+	return values, nil
+}
+
+// readWhole also takes 4096.0 and 4e3, which programs write into JSON.
+func readWhole(text string) (int64, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	const exact = 1 << 53 // above it, not every whole number is a float
+	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) <= exact {
+		return int64(f), nil
+	}
+	return 0, fmt.Errorf("%s is not a whole number", shown(text))
+}
+
+func (p parameter) inRange(f float64) error {
+	if f < p.min || f > p.max {
+		return fmt.Errorf("%s is not between %s and %s", plain(f), plain(p.min), plain(p.max))
+	}
+	return nil
+}
+
+func plain(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// readJSON makes the value of a parameter of what a layer has. Programs that
+// write layers differ: a number may be in quotes, and one text may be no array.
+func (p parameter) readJSON(raw json.RawMessage) (any, error) {
+	if p.kind == texts {
+		var values []string
+		if json.Unmarshal(raw, &values) == nil {
+			return p.readTexts(without(values, ""))
+		}
+	}
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return p.read(text)
+	}
+	if p.kind == texts || p.kind == word {
+		return nil, fmt.Errorf("%s is not text", shown(string(raw)))
+	}
+	return p.read(string(raw))
+}
+
+func without(values []string, unwanted string) []string {
+	kept := make([]string, 0, len(values))
+	for _, v := range values {
+		if v != unwanted {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// text is the inverse of read: one text for each line.
+func (p parameter) text(value any) []string {
+	switch v := value.(type) {
+	case []string:
+		return v
+	case float64:
+		return []string{strconv.FormatFloat(v, 'g', -1, 64)}
+	}
+	return []string{fmt.Sprint(value)}
+}

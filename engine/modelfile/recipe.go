@@ -1,0 +1,188 @@
+package modelfile
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/ollama/ollama/template"
+)
+
+// recipe is a definition file that was checked as far as it can be without a
+// look at other files.
+type recipe struct {
+	from     []Instruction
+	adapters []Instruction
+
+	template, system string
+	messages         []turn
+	licenses         []string
+	params           params
+	requires         string
+	renderer, parser string
+	remoteModel      string
+
+	warnings []string
+}
+
+// check makes a recipe. Errors are of type *Error.
+func check(f *File) (*recipe, error) {
+	r := &recipe{params: params{}}
+	host := ""
+	for _, i := range f.Instructions {
+		if i.Name == From && host == "" {
+			host = hostOf(i.Value)
+		}
+	}
+	for _, i := range f.Instructions {
+		if err := r.take(i, host); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.from) == 0 {
+		return nil, &Error{Message: "there is no FROM line"}
+	}
+	r.warnings = append(r.warnings, r.params.warnings()...)
+	return r, nil
+}
+
+// hostOf is the host of a URL; empty for anything else.
+func hostOf(value string) string {
+	_, rest, ok := strings.Cut(value, "://")
+	if !ok {
+		return ""
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return host[strings.LastIndex(host, "@")+1:]
+}
+
+// take adds an instruction. Of those that a model has one of, the last counts.
+func (r *recipe) take(i Instruction, host string) error {
+	if i.Name != Comment && i.Name != Message && len(i.Value) > maxText {
+		return i.errorf("%s has %d bytes, more than %d", head(i), len(i.Value), maxText)
+	}
+	switch i.Name {
+	case From:
+		r.from = append(r.from, i)
+	case Adapter:
+		r.adapters = append(r.adapters, i)
+	case Parameter:
+		return r.parameter(i, host)
+	case Template:
+		r.template = r.replace(i)
+		return checkTemplate(i)
+	case System:
+		r.system = r.replace(i)
+	case License:
+		if i.Value != "" {
+			r.licenses = append(r.licenses, i.Value)
+		}
+	case Message:
+		r.messages = append(r.messages, turn{Role: i.Key, Content: i.Value})
+	case Requires:
+		if _, ok := parseVersion(i.Value); !ok {
+			return i.errorf("REQUIRES needs a version such as 0.14.0, not %s", shown(i.Value))
+		}
+		r.requires = strings.TrimPrefix(i.Value, "v")
+	case Renderer:
+		r.renderer = r.idle(i)
+	case Parser:
+		r.parser = r.idle(i)
+	}
+	return nil
+}
+
+// replace is the value of an instruction that replaces what a base model has.
+func (r *recipe) replace(i Instruction) string {
+	if i.Value == "" {
+		r.warnings = append(r.warnings, fmt.Sprintf("%s is empty and has no effect: what the model of the FROM line has is kept.", i.Name))
+	}
+	return i.Value
+}
+
+func (r *recipe) idle(i Instruction) string {
+	r.warnings = append(r.warnings, fmt.Sprintf("%s has no effect: it names code inside Ollama; the chat template is used.", i.Name))
+	return i.Value
+}
+
+func (r *recipe) parameter(i Instruction, host string) error {
+	p, ok := find(i.Key)
+	if !ok {
+		return i.errorf("PARAMETER %s %s", i.Key, unknown(i.Key, host))
+	}
+	value, err := p.read(i.Value)
+	if err != nil {
+		return i.errorf("PARAMETER %s: %v", i.Key, err)
+	}
+	switch {
+	case p.kind == word:
+		r.remoteModel = value.(string)
+		return nil
+	case p.kind == texts:
+		all, _ := r.params[i.Key].([]string)
+		if value, err = p.readTexts(append(all, value.([]string)...)); err != nil {
+			return i.errorf("PARAMETER %s: %v", i.Key, err)
+		}
+	}
+	r.params[i.Key] = value
+	return nil
+}
+
+// templateMistake is how errors of text/template begin.
+var templateMistake = regexp.MustCompile(`^template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
+
+// checkTemplate looks whether a Go template can be parsed. One in Jinja is
+// known by its statements; it is checked when the model is loaded.
+func checkTemplate(i Instruction) error {
+	if strings.Contains(i.Value, "{%") {
+		return nil
+	}
+	_, err := template.Parse(i.Value)
+	if err == nil {
+		return nil
+	}
+	if m := templateMistake.FindStringSubmatch(err.Error()); m != nil {
+		return i.errorf("TEMPLATE is neither a Go template nor one in Jinja: in its line %s, %s", m[1], m[2])
+	}
+	return i.errorf("TEMPLATE is neither a Go template nor one in Jinja: %v", err)
+}
+
+var versionForm = regexp.MustCompile(`^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
+
+// version is what counts of a semantic version: one with a suffix comes before
+// the one without.
+type version struct {
+	numbers [3]int
+	suffix  string
+}
+
+func parseVersion(text string) (version, bool) {
+	m := versionForm.FindStringSubmatch(text)
+	if m == nil {
+		return version{}, false
+	}
+	v := version{suffix: m[4]}
+	for i := range v.numbers {
+		v.numbers[i], _ = strconv.Atoi(m[i+1]) // digits alone, and few
+	}
+	return v, true
+}
+
+// older says whether a program of version have is too old for what asks for
+// version want. What is no version, and the 0.0.0 that Go gives to a build
+// between two, is too old for nothing.
+func older(have, want string) bool {
+	h, ok := parseVersion(have)
+	w, ok2 := parseVersion(want)
+	if !ok || !ok2 || h.numbers == [3]int{} {
+		return false
+	}
+	for i := range h.numbers {
+		if c := cmp.Compare(h.numbers[i], w.numbers[i]); c != 0 {
+			return c < 0
+		}
+	}
+	return h.suffix != "" && w.suffix == ""
+}
