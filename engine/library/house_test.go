@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"os"
@@ -56,7 +55,7 @@ func plan(l Launch, free int64) (memory.Plan, error) {
 	}
 	p.Cache = int64(p.Context)
 	if p.Context == 0 || p.Weights+p.Cache > free {
-		return memory.Plan{}, fmt.Errorf("The model takes %d bytes, and there are %d.", p.Weights+p.Cache, free)
+		return memory.Plan{}, &memory.DoesNotFit{Plan: p, Available: free}
 	}
 	return p, nil
 }

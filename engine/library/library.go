@@ -38,8 +38,8 @@ type Config struct {
 	Upstream func(context.Context, modelfile.Remote) (engine.Engine, error)
 
 	// Plan says what a launch takes of so many bytes of free memory, and with
-	// what context. Its error says to the client why it does not fit.
-	// Required.
+	// what context. Where it does not fit, the error is a
+	// [*memory.DoesNotFit], which goes to the client. Required.
 	Plan func(l Launch, free int64) (memory.Plan, error)
 
 	// Budget is how many bytes all models may take together. 0: what

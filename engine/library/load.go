@@ -20,7 +20,7 @@ func (e *Engine) load(r *resident, m *modelstore.Model) {
 	if err != nil {
 		log.Error("model cannot be loaded", "err", err)
 	} else {
-		log.Info("model is ready", "took", time.Since(start), "memory", total(r.plan), "context", r.plan.Context)
+		log.Info("model is ready", "took", time.Since(start), "memory", r.plan.Total(), "context", r.plan.Context)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -52,7 +52,7 @@ func (e *Engine) drop(r *resident) {
 func (e *Engine) open(r *resident, m *modelstore.Model) (*modelfile.Definition, Instance, *engine.Error) {
 	definition, err := e.define(m)
 	if err != nil {
-		return nil, nil, broken(m.Name, err)
+		return nil, nil, broken(m.Name.String(), err)
 	}
 	if definition.Remote != nil {
 		instance, err := e.connect(*definition.Remote)
@@ -127,7 +127,7 @@ func (connection) Close() error { return nil }
 
 // broken is the error of a model in the store that cannot be what it says.
 // What is wrong is for the log: it names files.
-func broken(name modelstore.Name, err error) *engine.Error {
+func broken(name string, err error) *engine.Error {
 	if errors.Is(err, context.Canceled) {
 		return engine.AsError(err)
 	}

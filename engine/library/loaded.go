@@ -44,7 +44,7 @@ func (e *Engine) loaded(r *resident) Loaded {
 	l := Loaded{
 		Name:     r.name.String(),
 		Digest:   r.digest,
-		Size:     total(r.plan),
+		Size:     r.plan.Total(),
 		Context:  r.plan.Context,
 		Until:    r.until,
 		Requests: r.users,

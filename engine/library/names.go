@@ -53,7 +53,7 @@ func (e *Engine) find(name string) (*modelstore.Model, error) {
 		missing.Message += " Pull it with: diglot pull " + n.String()
 		return nil, missing
 	case err != nil:
-		return nil, broken(n, err)
+		return nil, broken(n.String(), err)
 	}
 	return m, nil
 }

@@ -46,7 +46,7 @@ func (e *Engine) room(r *resident, l Launch) (plan memory.Plan, wait <-chan stru
 	}
 	best, refused := e.config.Plan(l, s.all)
 	if refused != nil {
-		return plan, nil, tooLarge(refused)
+		return plan, nil, tooLarge(l, refused)
 	}
 	plan, refused = e.config.Plan(l, s.free)
 	fits := refused == nil
@@ -64,7 +64,7 @@ func (e *Engine) room(r *resident, l Launch) (plan memory.Plan, wait <-chan stru
 		e.evict(s.busy, l)
 		return plan, s.wait, nil
 	default:
-		return plan, nil, tooLarge(refused)
+		return plan, nil, tooLarge(l, refused)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,7 +113,7 @@ func (e *Engine) survey(r *resident) survey {
 	}
 	var taken, going int64
 	for _, other := range e.residents() {
-		size := total(other.plan)
+		size := other.plan.Total()
 		if size == 0 { // served elsewhere, failed, or behind r in the queue
 			continue
 		}
@@ -149,18 +149,15 @@ func older(a, b *resident) *resident {
 	return a
 }
 
-// total is how many bytes a plan takes.
-func total(p memory.Plan) int64 { return p.Weights + p.Cache + p.Buffers }
-
 // tooLarge is the error of a model that does not fit, with the numbers. It is
 // no error of the kind that clients try again after: the machine will be the
 // same one.
-func tooLarge(refused error) *engine.Error {
-	var coded *engine.Error
-	if errors.As(refused, &coded) {
-		return coded
+func tooLarge(l Launch, refused error) *engine.Error {
+	var numbers *memory.DoesNotFit
+	if !errors.As(refused, &numbers) {
+		return broken(l.Name, refused)
 	}
-	e := engine.Errorf(engine.CodeUnsupported, "%s", refused).At(engine.Place{Field: engine.FieldModel})
+	e := engine.Errorf(engine.CodeUnsupported, "%s", numbers).At(engine.Place{Field: engine.FieldModel})
 	e.NoRetry = true
 	return e
 }
