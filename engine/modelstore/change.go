@@ -20,11 +20,13 @@ import (
 // names it comes. Its methods may be called from any goroutine.
 type Change struct {
 	store *Store
+	ctx   context.Context // of the operation that the change is a part of
 	use   *flock.Flock
 	left  atomic.Bool // something may be of no use now
 }
 
-// Begin starts a change. It waits while another process collects.
+// Begin starts a change. It waits while another process collects. Where ctx
+// has ended when the change is closed, collecting is left to a later one.
 func (s *Store) Begin(ctx context.Context) (*Change, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -33,7 +35,7 @@ func (s *Store) Begin(ctx context.Context) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Change{store: s, use: use}, nil
+	return &Change{store: s, ctx: ctx, use: use}, nil
 }
 
 // Close ends the change. What it wrote and no manifest names is collected,
@@ -46,11 +48,8 @@ func (c *Change) Close() error {
 	if err := c.use.Unlock(); err != nil {
 		return fmt.Errorf("unlock the model store: %w", err)
 	}
-	if !c.left.Load() {
-		return nil
-	}
-	if _, err := c.store.Collect(context.Background()); err != nil {
-		c.store.log.Warn("unused blobs could not be collected", "error", err)
+	if c.left.Load() && c.ctx.Err() == nil {
+		c.store.tidy(c.ctx)
 	}
 	return nil
 }
@@ -86,24 +85,24 @@ func (c *Change) write(ctx context.Context, mediaType string, r io.Reader, progr
 	s := c.store
 	f, err := s.disk.create(s.work(s.blobs()), "blob-*")
 	if err != nil {
-		return Layer{}, s.refuse(fmt.Errorf("write a layer: %w", err))
+		return Layer{}, s.explain("write a layer", err)
 	}
 	defer f.discard()
 	sum := sha256.New()
 	size, err := io.CopyBuffer(io.MultiWriter(f, sum), onlyReader{&source{ctx: ctx, r: r, progress: progress}}, make([]byte, 1<<20))
 	if err != nil {
-		return Layer{}, fmt.Errorf("write a layer: %w", err)
+		return Layer{}, s.explain("write a layer", err)
 	}
 	l := Layer{MediaType: mediaType, Digest: digestOf(sum), Size: size}
+	if s.has(l) == nil {
+		return l, nil // and not ours to throw away: an Ollama may need it soon
+	}
 	c.left.Store(true)
 	if err := s.loosen(l); err != nil {
-		return Layer{}, fmt.Errorf("write a layer: %w", err)
-	}
-	if s.has(l) == nil {
-		return l, nil
+		return Layer{}, s.explain("write a layer", err)
 	}
 	if err := s.disk.settle(f, s.BlobPath(l.Digest)); err != nil {
-		return Layer{}, fmt.Errorf("write a layer: %w", err)
+		return Layer{}, s.explain("write a layer", err)
 	}
 	return l, nil
 }
@@ -175,11 +174,11 @@ func (s *Store) put(ctx context.Context, m *Model) (replaced bool, err error) {
 		return false, err
 	}
 	replaced, err = s.loosenModel(m.Name)
-	if err != nil {
-		return replaced, fmt.Errorf("model %s: write its manifest: %w", m.Name, err)
+	if err == nil {
+		err = s.writeManifest(m)
 	}
-	if err := s.writeManifest(m); err != nil {
-		return replaced, s.refuse(fmt.Errorf("model %s: write its manifest: %w", m.Name, err))
+	if err != nil {
+		return replaced, s.explain("write model "+m.Name.String(), err)
 	}
 	return replaced, nil
 }

@@ -37,7 +37,7 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	lock := newLock(filepath.Join(s.locks(), lockUse))
 	locked, err := lock.TryLock()
 	if err != nil {
-		return 0, s.refuse(fmt.Errorf("lock the model store: %w", err))
+		return 0, s.explain("lock the model store", err)
 	}
 	if !locked {
 		s.log.DebugContext(ctx, "nothing is collected while the model store is being changed")
@@ -48,8 +48,8 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	// manifest that goes meanwhile does no harm: its blobs stay.
 	named, err := s.named(ctx)
 	if err != nil {
-		s.log.WarnContext(ctx, "nothing is collected, since nobody knows which blobs this manifest names", "error", err)
-		return 0, nil
+		s.log.WarnContext(ctx, "nothing is collected, as it is not known which blobs a manifest names", "error", err)
+		return 0, ctx.Err()
 	}
 	c := &collection{store: s, named: named, now: time.Now()}
 	err = errors.Join(c.blobs(ctx), c.partials(ctx), c.temporary(ctx))
@@ -59,15 +59,36 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	return c.freed, err
 }
 
+// tidy collects, where it is not what the caller was asked for.
+func (s *Store) tidy(ctx context.Context) {
+	if _, err := s.Collect(ctx); err != nil {
+		s.log.WarnContext(ctx, "unused blobs could not be collected", "error", err)
+	}
+}
+
 // named is every digest that a manifest names, and an error where one cannot
-// be read, or where a file has no model's name and might be one.
+// be read.
 func (s *Store) named(ctx context.Context) (map[digest.Digest]bool, error) {
 	named := map[digest.Digest]bool{}
-	err := s.walk(ctx, func(_ Name, m *Model, err error) error {
+	err := s.walk(ctx, func(path string, err error) error {
 		if err != nil {
 			return err
 		}
-		for _, l := range m.Manifest.all() {
+		text, _, err := readManifest(filepath.Join(s.manifests(), path))
+		if isGone(err) && !exists(filepath.Join(s.manifests(), path)) {
+			return nil // removed by another process
+		}
+		if err != nil {
+			return err
+		}
+		m, err := ParseManifest(text)
+		if _, ok := nameOf(path); err != nil && !ok {
+			return nil // no manifest, and no program takes it for one
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for _, l := range m.all() { // also of a name that Ollama allows and this package does not
 			named[l.Digest] = true
 		}
 		return nil
@@ -184,7 +205,8 @@ func isOllamaPartial(name string) bool {
 	return found && ok
 }
 
+// exists does not follow links: one that leads nowhere is there.
 func exists(path string) bool {
-	_, err := os.Stat(path)
+	_, err := os.Lstat(path)
 	return err == nil
 }

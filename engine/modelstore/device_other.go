@@ -4,5 +4,3 @@ package modelstore
 
 // sameDevice says whether a file can be renamed from one folder to the other.
 func sameDevice(string, string) bool { return true }
-
-func isReadOnlyFS(error) bool { return false }

@@ -3,7 +3,6 @@
 package modelstore
 
 import (
-	"errors"
 	"os"
 	"syscall"
 )
@@ -20,5 +19,3 @@ func sameDevice(dir, below string) bool {
 	y, okY := b.Sys().(*syscall.Stat_t)
 	return !okX || !okY || x.Dev == y.Dev
 }
-
-func isReadOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }

@@ -6,19 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 )
 
 // disk is how a store changes what is on disk: every step that a crash could
 // come before or after goes through it.
 type disk struct {
-	step func(what, path string) // called before each step; nil outside tests
+	step func(what, path string) error // called before each step, and may forbid it; nil outside tests
 }
 
-func (d disk) before(what, path string) {
-	if d.step != nil {
-		d.step(what, path)
+func (d disk) before(what, path string) error {
+	if d.step == nil {
+		return nil
 	}
+	return d.step(what, path)
 }
 
 // file is a file that is being written.
@@ -29,7 +29,9 @@ type file struct {
 
 // create opens a new file under a random name.
 func (d disk) create(dir, pattern string) (*file, error) {
-	d.before("create", dir)
+	if err := d.before("create", dir); err != nil {
+		return nil, err
+	}
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
 		return nil, err
@@ -39,7 +41,9 @@ func (d disk) create(dir, pattern string) (*file, error) {
 
 // open opens a file for reading and writing, and makes it if need be.
 func (d disk) open(path string) (*file, error) {
-	d.before("open", path)
+	if err := d.before("open", path); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
@@ -53,30 +57,39 @@ func (f *file) Write(p []byte) (int, error) {
 	if f.disk.step == nil {
 		return f.File.Write(p)
 	}
-	half := len(p) / 2
-	f.disk.before("write", f.Name())
-	n, err := f.File.Write(p[:half])
-	if err != nil {
-		return n, err
+	n, half := 0, len(p)/2
+	for _, part := range [][]byte{p[:half], p[half:]} {
+		if err := f.disk.before("write", f.Name()); err != nil {
+			return n, err
+		}
+		m, err := f.File.Write(part)
+		n += m
+		if err != nil {
+			return n, err
+		}
 	}
-	f.disk.before("write", f.Name())
-	m, err := f.File.Write(p[half:])
-	return n + m, err
+	return n, nil
 }
 
 func (f *file) WriteAt(p []byte, offset int64) (int, error) {
-	f.disk.before("write", f.Name())
+	if err := f.disk.before("write", f.Name()); err != nil {
+		return 0, err
+	}
 	return f.File.WriteAt(p, offset)
 }
 
 // Truncate makes the file so long, with a hole at its end.
 func (f *file) Truncate(size int64) error {
-	f.disk.before("truncate", f.Name())
+	if err := f.disk.before("truncate", f.Name()); err != nil {
+		return err
+	}
 	return f.File.Truncate(size)
 }
 
 func (f *file) Sync() error {
-	f.disk.before("sync", f.Name())
+	if err := f.disk.before("sync", f.Name()); err != nil {
+		return err
+	}
 	return f.File.Sync()
 }
 
@@ -98,7 +111,9 @@ func (d disk) settle(f *file, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	d.before("rename", path)
+	if err := d.before("rename", f.Name()); err != nil {
+		return err
+	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return err
 	}
@@ -110,7 +125,9 @@ func (d disk) syncDir(dir string) error {
 	if runtime.GOOS == "windows" { // it has no such thing
 		return nil
 	}
-	d.before("sync", dir)
+	if err := d.before("sync", dir); err != nil {
+		return err
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -131,7 +148,9 @@ func (d disk) mkdir(dir string) error {
 	if err := d.mkdir(parent); err != nil {
 		return err
 	}
-	d.before("mkdir", dir)
+	if err := d.before("mkdir", dir); err != nil {
+		return err
+	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		if info, statErr := os.Stat(dir); statErr == nil && info.IsDir() {
 			return nil // another process was faster
@@ -143,12 +162,11 @@ func (d disk) mkdir(dir string) error {
 
 // remove removes a file or an empty folder; one that is gone is no error.
 func (d disk) remove(path string) error {
-	d.before("remove", path)
+	if err := d.before("remove", path); err != nil {
+		return err
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
-
-// isNotDir says that a path goes on below a file.
-func isNotDir(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

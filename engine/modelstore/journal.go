@@ -23,9 +23,9 @@ type journal struct {
 	done []Range // in order, without overlaps
 }
 
-// maxJournal is the most bytes of a journal that are read: a line for every
-// 64 KiB of a terabyte has a few more.
-const maxJournal = 1 << 30
+// maxJournal is the most bytes of a journal that are read, enough for two
+// million ranges. What is beyond is downloaded again.
+const maxJournal = 64 << 20
 
 // openJournal opens or begins the journal at a path. What is there counts
 // only where it is for the same layer, and trusted says that its data is.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,12 +29,22 @@ type Model struct {
 // see [Store.Whole].
 func (s *Store) List(ctx context.Context) ([]*Model, error) {
 	var models []*Model
-	err := s.walk(ctx, func(n Name, m *Model, err error) error {
-		if err != nil {
-			s.log.WarnContext(ctx, "a manifest is skipped", "model", n.String(), "error", err)
-			return nil
+	err := s.walk(ctx, func(path string, err error) error {
+		n, named := nameOf(path)
+		if err == nil && !named {
+			err = errors.New("the file has no model's name")
 		}
-		models = append(models, m)
+		var m *Model
+		if err == nil {
+			m, err = s.read(n)
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // removed by another process since the folder was read
+		case err != nil:
+			s.log.WarnContext(ctx, "a manifest is skipped", "path", path, "error", err)
+		default:
+			models = append(models, m)
+		}
 		return nil
 	})
 	if err != nil {
@@ -57,13 +66,11 @@ func (s *Store) Model(n Name) (*Model, error) {
 		return nil, err
 	}
 	m, err := s.read(n)
-	if errors.Is(err, fs.ErrNotExist) {
+	if isGone(err) { // below a file is the name of another model
 		return nil, notFound(n)
 	}
 	return m, err
 }
-
-func notFound(n Name) error { return fmt.Errorf("model %s: %w", n, ErrNotFound) }
 
 // Whole says what is missing: every blob of the model must be there with its
 // size. The content is not read.
@@ -78,22 +85,7 @@ func (s *Store) Whole(m *Model) error {
 
 // read reads the manifest of a name that was checked.
 func (s *Store) read(n Name) (*Model, error) {
-	f, err := os.Open(s.manifestPath(n))
-	if err != nil {
-		if isNotDir(err) { // a part of the name is a file: another model
-			err = fs.ErrNotExist
-		}
-		return nil, fmt.Errorf("model %s: read its manifest: %w", n, err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
-		return nil, fmt.Errorf("model %s: read its manifest: %w", n, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	text, changed, err := readManifest(s.manifestPath(n))
 	if err != nil {
 		return nil, fmt.Errorf("model %s: read its manifest: %w", n, err)
 	}
@@ -101,8 +93,26 @@ func (s *Store) read(n Name) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Changed = info.ModTime()
+	m.Changed = changed
 	return m, nil
+}
+
+// readManifest reads a file as far as a manifest can go.
+func readManifest(path string) (text []byte, changed time.Time, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, changed, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, changed, err
+	}
+	if info.IsDir() { // of models whose namespace is this name
+		return nil, changed, fs.ErrNotExist
+	}
+	text, err = io.ReadAll(io.LimitReader(f, maxManifest+1))
+	return text, info.ModTime(), err
 }
 
 func newModel(n Name, text []byte) (*Model, error) {
@@ -115,61 +125,4 @@ func newModel(n Name, text []byte) (*Model, error) {
 		m.Size += l.Size
 	}
 	return m, nil
-}
-
-// walk visits every file that is below the folder of manifests and has a
-// name. Other files are noted in the log. visit gets an error in place of the
-// model where the manifest cannot be read.
-func (s *Store) walk(ctx context.Context, visit func(Name, *Model, error) error) error {
-	return s.walkDir(ctx, "", 0, visit)
-}
-
-// maxDepth is more than the folders of any name: its namespace has at most
-// maxSpace characters.
-const maxDepth = maxSpace/2 + 4
-
-func (s *Store) walkDir(ctx context.Context, below string, depth int, visit func(Name, *Model, error) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(filepath.Join(s.manifests(), below))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list the models: %w", err)
-	}
-	for _, e := range entries {
-		if err := s.visit(ctx, filepath.Join(below, e.Name()), e, depth, visit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Store) visit(ctx context.Context, path string, e fs.DirEntry, depth int, visit func(Name, *Model, error) error) error {
-	if strings.HasPrefix(e.Name(), ".") { // ours, or one of the many that file managers leave
-		return nil
-	}
-	isDir := e.IsDir()
-	if e.Type()&fs.ModeSymlink != 0 {
-		info, err := os.Stat(filepath.Join(s.manifests(), path))
-		isDir = err == nil && info.IsDir()
-	}
-	if isDir {
-		if depth >= maxDepth {
-			return nil
-		}
-		return s.walkDir(ctx, path, depth+1, visit)
-	}
-	n, ok := nameOf(path)
-	if !ok {
-		s.log.WarnContext(ctx, "a file among the manifests has no model's name", "path", path)
-		return nil
-	}
-	m, err := s.read(n)
-	if errors.Is(err, fs.ErrNotExist) && e.Type()&fs.ModeSymlink == 0 {
-		return nil // removed by another process since the folder was read
-	}
-	return visit(n, m, err)
 }

@@ -2,7 +2,6 @@ package modelstore
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,7 +31,7 @@ func (s *Store) prepare() error {
 	}
 	for _, dir := range []string{s.locks(), s.manifests(), s.blobs(), s.work(s.manifests()), s.work(s.blobs()), s.loose(), s.partials()} {
 		if err := s.disk.mkdir(dir); err != nil {
-			return s.refuse(fmt.Errorf("make the model store: %w", err))
+			return s.explain("make the model store", err)
 		}
 	}
 	return nil
@@ -53,7 +52,7 @@ func newLock(path string) *flock.Flock {
 func (s *Store) use(ctx context.Context) (*flock.Flock, error) {
 	lock := newLock(filepath.Join(s.locks(), lockUse))
 	if _, err := lock.TryRLockContext(ctx, lockPause); err != nil {
-		return nil, s.refuse(fmt.Errorf("lock the model store: %w", err))
+		return nil, s.explain("lock the model store", err)
 	}
 	return lock, nil
 }
@@ -62,7 +61,7 @@ func (s *Store) use(ctx context.Context) (*flock.Flock, error) {
 func (s *Store) exclusive(ctx context.Context, path string) (*flock.Flock, error) {
 	lock := newLock(path)
 	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
-		return nil, s.refuse(fmt.Errorf("lock the model store: %w", err))
+		return nil, s.explain("lock the model store", err)
 	}
 	return lock, nil
 }

@@ -41,7 +41,7 @@ func ParseName(s string) (Name, error) {
 	switch {
 	case last == 1:
 		n.Namespace = parts[0]
-		if strings.ContainsAny(n.Namespace, ".:") {
+		if strings.ContainsAny(n.Namespace, ".:") && checkHost(n.Namespace) == "" {
 			return Name{}, &NameError{Name: s, Part: "host", Reason: "is followed by one part only: name a namespace between the host and the model"}
 		}
 	case last > 1:

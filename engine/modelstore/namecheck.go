@@ -14,6 +14,8 @@ func refuseText(s string) (part, reason string) {
 	switch {
 	case s == "":
 		return "", "is empty"
+	case !utf8.ValidString(s):
+		return "", "is not valid UTF-8"
 	case strings.Contains(s, "://"):
 		return "", "begins with a scheme: leave out all up to \"://\""
 	case strings.Contains(s, "@"):
@@ -112,8 +114,6 @@ func isLetterOrDigit(r rune) bool {
 
 func refuseRune(r rune) string {
 	switch {
-	case r == utf8.RuneError:
-		return "is not valid UTF-8"
 	case r == '\\':
 		return "has a backslash"
 	case r == ' ':

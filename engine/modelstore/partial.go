@@ -64,9 +64,13 @@ func (c *Change) Partial(ctx context.Context, l Layer) (*Partial, error) {
 	p := &Partial{store: s, ctx: ctx, layer: l, base: base, lock: lock}
 	if err := p.open(); err != nil {
 		p.Close()
-		return nil, s.refuse(fmt.Errorf("download layer %s: %w", l.Digest, err))
+		return nil, p.fail(err)
 	}
 	return p, nil
+}
+
+func (p *Partial) fail(err error) error {
+	return p.store.explain("download layer "+string(p.layer.Digest), err)
 }
 
 // open opens the files. Data is used only with a journal that was begun for
@@ -104,14 +108,14 @@ func (p *Partial) WriteAt(b []byte, offset int64) (int, error) {
 	}
 	n, err := p.data.WriteAt(b, offset)
 	if err != nil {
-		return n, fmt.Errorf("download layer %s: %w", p.layer.Digest, err)
+		return n, p.fail(err)
 	}
 	return n, nil
 }
 
 func (p *Partial) inside(r Range) error {
 	if r.Offset < 0 || r.Length < 0 || r.Offset > p.layer.Size || r.Length > p.layer.Size-r.Offset {
-		return fmt.Errorf("download layer %s: %d bytes at %d are not inside its %d bytes", p.layer.Digest, r.Length, r.Offset, p.layer.Size)
+		return p.fail(fmt.Errorf("%d bytes at %d are not inside its %d bytes", r.Length, r.Offset, p.layer.Size))
 	}
 	return nil
 }
@@ -123,12 +127,12 @@ func (p *Partial) Done(r Range) error {
 		return err
 	}
 	if err := p.data.Sync(); err != nil { // before the journal says so
-		return fmt.Errorf("download layer %s: %w", p.layer.Digest, err)
+		return p.fail(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.journal.add(r); err != nil {
-		return fmt.Errorf("download layer %s: %w", p.layer.Digest, err)
+		return p.fail(err)
 	}
 	return nil
 }
@@ -138,18 +142,18 @@ func (p *Partial) Done(r Range) error {
 // errors.Is(err, ErrDigest).
 func (p *Partial) Commit() error {
 	if missing := p.Missing(); len(missing) > 0 {
-		return fmt.Errorf("download layer %s: %d bytes at %d are missing", p.layer.Digest, missing[0].Length, missing[0].Offset)
+		return p.fail(fmt.Errorf("%d bytes at %d are missing", missing[0].Length, missing[0].Offset))
 	}
 	sum := sha256.New()
 	content := &source{ctx: p.ctx, r: io.NewSectionReader(p.data, 0, p.layer.Size), progress: func(int64) {}}
 	if _, err := io.CopyBuffer(sum, onlyReader{content}, make([]byte, 1<<20)); err != nil {
-		return fmt.Errorf("check layer %s: %w", p.layer.Digest, err)
+		return p.fail(err)
 	}
 	if digestOf(sum) != p.layer.Digest {
-		return errors.Join(fmt.Errorf("download layer %s: %w", p.layer.Digest, ErrDigest), p.drop(), p.Close())
+		return errors.Join(p.fail(ErrDigest), p.drop(), p.Close())
 	}
 	if err := p.store.disk.settle(p.data, p.store.BlobPath(p.layer.Digest)); err != nil {
-		return fmt.Errorf("keep layer %s: %w", p.layer.Digest, err)
+		return p.fail(err)
 	}
 	return errors.Join(p.drop(), p.Close())
 }

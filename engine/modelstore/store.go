@@ -9,18 +9,6 @@ import (
 	"path/filepath"
 )
 
-var (
-	// ErrNotFound is in the error for a model that the store does not have.
-	ErrNotFound = errors.New("no such model")
-
-	// ErrReadOnly is in the error of every verb that would write a store that
-	// cannot be written.
-	ErrReadOnly = errors.New("the model store cannot be written")
-
-	// ErrDigest is in the error for content that is not what its digest says.
-	ErrDigest = errors.New("the content does not have its digest")
-)
-
 // Options say which store to open.
 type Options struct {
 	Dir      string       // the folder with manifests and blobs in it; it need not exist
@@ -79,21 +67,3 @@ func (s *Store) work(target string) string {
 
 // workName begins with a dot, so that Ollama does not take it for a host.
 const workName = ".diglot"
-
-// refuse makes the error for a write that the system did not allow one that
-// says so.
-func (s *Store) refuse(err error) error {
-	if err == nil || !errors.Is(err, fs.ErrPermission) && !isReadOnlyFS(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %s may only be read (%w); its models can be served, and to change it, give yourself the right to write it or choose another folder", ErrReadOnly, s.dir, err)
-}
-
-// writable is the error of every writing verb of a store that was opened for
-// reading alone.
-func (s *Store) writable() error {
-	if s.readOnly {
-		return fmt.Errorf("%w: %s was opened for reading alone", ErrReadOnly, s.dir)
-	}
-	return nil
-}

@@ -2,9 +2,7 @@ package modelstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,9 +35,7 @@ func (s *Store) Remove(ctx context.Context, n Name) error {
 	if err := s.removeManifest(ctx, n); err != nil {
 		return err
 	}
-	if _, err := s.Collect(ctx); err != nil {
-		s.log.WarnContext(ctx, "unused blobs could not be collected", "error", err)
-	}
+	s.tidy(ctx)
 	return nil
 }
 
@@ -48,8 +44,8 @@ func (s *Store) removeManifest(ctx context.Context, n Name) error {
 		return err
 	}
 	path := s.manifestPath(n)
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
-		return notFound(n) // before a store is made for nothing
+	if err := findManifest(n, path); err != nil { // before a store is made for nothing
+		return err
 	}
 	if err := s.prepare(); err != nil {
 		return err
@@ -59,16 +55,30 @@ func (s *Store) removeManifest(ctx context.Context, n Name) error {
 		return err
 	}
 	defer lock.Unlock()
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if err := findManifest(n, path); err != nil {
+		return err
+	}
+	_, err = s.loosenModel(n)
+	if err == nil {
+		err = s.disk.remove(path)
+	}
+	if err == nil {
+		err = s.prune(filepath.Dir(path))
+	}
+	return s.explain("remove model "+n.String(), err)
+}
+
+// findManifest takes whatever is at the path but a folder: one that cannot be
+// read can be removed all the same.
+func findManifest(n Name, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case isGone(err), err == nil && info.IsDir():
 		return notFound(n)
+	case err != nil:
+		return fmt.Errorf("remove model %s: %w", n, err)
 	}
-	if _, err := s.loosenModel(n); err != nil {
-		return s.refuse(fmt.Errorf("model %s: remove it: %w", n, err))
-	}
-	if err := s.disk.remove(path); err != nil {
-		return s.refuse(fmt.Errorf("model %s: remove it: %w", n, err))
-	}
-	return s.prune(filepath.Dir(path))
+	return nil
 }
 
 // prune brings the removal of a name to the disk, and removes the folders
@@ -76,7 +86,7 @@ func (s *Store) removeManifest(ctx context.Context, n Name) error {
 func (s *Store) prune(dir string) error {
 	for ; strings.HasPrefix(dir, s.manifests()+string(filepath.Separator)); dir = filepath.Dir(dir) {
 		if err := s.disk.syncDir(dir); err != nil {
-			return fmt.Errorf("remove a model: %w", err)
+			return err
 		}
 		if err := s.disk.remove(dir); err != nil {
 			return nil // it has other models in it
@@ -93,7 +103,7 @@ func (s *Store) refuseFold(n Name) error {
 		var next []string
 		for _, below := range found {
 			entries, err := os.ReadDir(filepath.Join(s.manifests(), below))
-			if err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err) {
+			if err != nil && !isGone(err) {
 				return fmt.Errorf("list the models: %w", err)
 			}
 			for _, e := range entries {

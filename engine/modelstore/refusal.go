@@ -1,0 +1,51 @@
+package modelstore
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+var (
+	// ErrNotFound is in the error for a model that the store does not have.
+	ErrNotFound = errors.New("no such model")
+
+	// ErrReadOnly is in the error of every verb that would write a store that
+	// cannot be written.
+	ErrReadOnly = errors.New("the model store cannot be written")
+
+	// ErrDigest is in the error for content that is not what its digest says.
+	ErrDigest = errors.New("the content does not have its digest")
+)
+
+func notFound(n Name) error { return fmt.Errorf("model %s: %w", n, ErrNotFound) }
+
+// writable is the error of every writing verb of a store that was opened for
+// reading alone.
+func (s *Store) writable() error {
+	if s.readOnly {
+		return fmt.Errorf("%w: %s was opened for reading alone", ErrReadOnly, s.dir)
+	}
+	return nil
+}
+
+// explain makes the error for a write that the system refused one that says
+// what to do.
+func (s *Store) explain(doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return fmt.Errorf("%s: %w: %s may only be read: its models can be served, and to change it, give yourself the right to write there, or choose another folder (%w)", doing, ErrReadOnly, s.dir, err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%s: there is no space left for the model store %s: remove models, or choose a folder on another disk (%w)", doing, s.dir, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// isGone says that a path has no file at its end, be it that it goes on below
+// another file.
+func isGone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}

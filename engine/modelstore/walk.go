@@ -1,0 +1,64 @@
+package modelstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxDepth is more than the folders of any name: its namespace has at most
+// maxSpace characters. It ends a circle of links.
+const maxDepth = maxSpace/2 + 4
+
+// walk visits every file below the folder of manifests, by its path from
+// there. visit gets an error with what cannot be read. Links to folders are
+// followed, as a user may keep some models elsewhere.
+func (s *Store) walk(ctx context.Context, visit func(path string, err error) error) error {
+	if _, err := os.Stat(s.manifests()); errors.Is(err, fs.ErrNotExist) {
+		return nil // a store that has nothing yet
+	} else if err != nil {
+		return fmt.Errorf("list the models: %w", err)
+	}
+	return s.walkDir(ctx, "", 0, visit)
+}
+
+func (s *Store) walkDir(ctx context.Context, dir string, depth int, visit func(string, error) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(filepath.Join(s.manifests(), dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // removed by another process
+	}
+	if err != nil {
+		return visit(dir, err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") { // ours, or one of those that file managers leave
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case !s.isFolder(path, e):
+			err = visit(path, nil)
+		case depth < maxDepth:
+			err = s.walkDir(ctx, path, depth+1, visit)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) isFolder(path string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir()
+	}
+	info, err := os.Stat(filepath.Join(s.manifests(), path))
+	return err == nil && info.IsDir()
+}
