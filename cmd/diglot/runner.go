@@ -1,11 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"log/slog"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -18,6 +24,7 @@ import (
 func newRunner(env environment) *cobra.Command {
 	var models modelFiles
 	var limits limits
+	var changes changes
 	c := &cobra.Command{
 		Use:    "runner",
 		Short:  "Compute one model; diglot serve starts it",
@@ -27,21 +34,75 @@ func newRunner(env environment) *cobra.Command {
 			if len(models) != 1 {
 				return wrongUsage("runner: want one --model; this command is for diglot serve to start")
 			}
-			return runRunner(c.Context(), models[0], limits, env)
+			return runRunner(c.Context(), models[0], limits, changes, env)
 		},
 	}
 	c.Flags().Var(&models, "model", "`NAME=FILE[,PROJECTOR]` to serve")
 	limits.register(c.Flags())
+	changes.register(c.Flags())
 	return c
 }
 
+// changes are the flags that say in what a model differs from its file.
+type changes struct {
+	template string // a file, Jinja or a Go template; empty: the model's own
+	adapters list
+}
+
+func (c *changes) register(flags *pflag.FlagSet) {
+	flags.StringVar(&c.template, "template", "", "`file` with the chat template to use in place of the model's own")
+	flags.Var(&c.adapters, "adapter", "LoRA `file` that changes the model; may be repeated")
+}
+
+// args are the flags that make the same changes.
+func (c changes) args() []string {
+	var args []string
+	if c.template != "" {
+		args = append(args, "--template", c.template)
+	}
+	for _, path := range c.adapters {
+		args = append(args, "--adapter", path)
+	}
+	return args
+}
+
+// maxTemplate bounds the file of a template, in bytes.
+const maxTemplate = 1 << 20
+
+// source reads the template; empty: the model's own.
+func (c changes) source() (string, error) {
+	if c.template == "" {
+		return "", nil
+	}
+	file, err := os.Open(c.template)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxTemplate+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(text) > maxTemplate:
+		return "", fmt.Errorf("the template %s has more than %d bytes", c.template, maxTemplate)
+	case strings.TrimSpace(string(text)) == "":
+		return "", fmt.Errorf("the template %s is empty", c.template)
+	}
+	return string(text), nil
+}
+
 // runRunner serves the model to the parent process until ctx ends.
-func runRunner(ctx context.Context, m modelFile, limits limits, env environment) error {
+func runRunner(ctx context.Context, m modelFile, limits limits, changes changes, env environment) error {
+	template, err := changes.source()
+	if err != nil {
+		return err
+	}
 	log := slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
 	return runner.RunChild(ctx, func(ctx context.Context) (engine.Engine, error) {
 		model, err := llamacpp.Open(ctx, llamacpp.Options{
 			Path:      m.path,
 			Projector: m.projector,
+			Adapters:  changes.adapters,
 			Threads:   int(limits.threads),
 			Parallel:  int(limits.parallel),
 			Context:   int(limits.context),
@@ -51,8 +112,12 @@ func runRunner(ctx context.Context, m modelFile, limits limits, env environment)
 			return nil, err
 		}
 		shareCores(env, 4)
-		e, err := chat.New(named{model, m.name}, log, time.Now)
+		e, err := chat.New(named{model, m.name, template}, log, time.Now)
+		if err != nil && template != "" {
+			err = fmt.Errorf("template %s: %w", changes.template, err)
+		}
 		if err != nil {
+			model.Close()
 			return nil, err
 		}
 		return progressing{e, model}, nil
@@ -82,14 +147,16 @@ func withoutTime(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// named is a model under the name that the user gave it.
+// named is a model under the name that the user gave it, and with the template.
 type named struct {
 	chat.Model
-	name string
+	name     string
+	template string // empty: its own
 }
 
 func (n named) Info() chat.Info {
 	info := n.Model.Info()
 	info.Name = n.name
+	info.Template = cmp.Or(n.template, info.Template)
 	return info
 }
