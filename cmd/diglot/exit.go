@@ -6,6 +6,10 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/modelstore"
 )
 
 // The exit statuses of every command, as newExitCodes documents them.
@@ -34,10 +38,21 @@ func exitStatus(err error) int {
 		return 0
 	case errors.As(err, &usage):
 		return exitUsage
+	case errors.Is(err, modelstore.ErrNotFound), hasCode(err, engine.CodeModelNotFound):
+		return exitNotFound
+	case errors.Is(err, control.ErrNotRunning):
+		return exitNoServer
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
 	}
 	return exitFailure
+}
+
+// hasCode says whether the engine, or the server, refused with code.
+func hasCode(err error, code engine.Code) bool {
+	var own *engine.Error
+	var sent *control.Error
+	return errors.As(err, &own) && own.Code == code || errors.As(err, &sent) && sent.Code == code
 }
 
 // newExitCodes is a page of help.

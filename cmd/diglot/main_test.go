@@ -141,7 +141,12 @@ func TestVersion(t *testing.T) {
 	}{
 		{
 			"without llama.cpp",
-			debug.BuildInfo{GoVersion: "go1.27", Main: debug.Module{Version: "v1.2.3"}},
+			debug.BuildInfo{
+				GoVersion: "go1.27",
+				Main:      debug.Module{Version: "v1.2.3"},
+				Deps:      []*debug.Module{{Path: binding, Version: "v0.17.4"}}, // for its other packages
+				Settings:  []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "1"}},
+			},
 			"diglot v1.2.3\nbuilt with go1.27\nno llama.cpp in this build: it serves scripts only\n",
 		},
 		{
@@ -150,7 +155,10 @@ func TestVersion(t *testing.T) {
 				GoVersion: "go1.27",
 				Main:      debug.Module{Version: "(devel)"},
 				Deps:      []*debug.Module{{Path: "a", Version: "v1"}, {Path: binding, Version: "v0.17.4"}},
-				Settings:  []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}},
+				Settings: []debug.BuildSetting{
+					{Key: "-tags", Value: "x,llamacpp"}, {Key: "CGO_ENABLED", Value: "1"},
+					{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"},
+				},
 			},
 			"diglot (devel)\nrevision abc, modified\nbuilt with go1.27\nllama.cpp of github.com/ollama/ollama v0.17.4\n",
 		},

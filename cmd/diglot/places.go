@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 )
@@ -19,16 +20,15 @@ type places struct {
 //	DIGLOT_SOCKET  the local socket of the server, diglot.sock in DIGLOT_HOME
 func findPlaces(env environment) places {
 	p := places{home: env.getenv("DIGLOT_HOME"), models: env.getenv("DIGLOT_MODELS"), socket: env.getenv("DIGLOT_SOCKET")}
-	if p.home != "" {
-		return p
-	}
-	for _, name := range []string{"HOME", "USERPROFILE"} { // the latter on Windows
-		if home := env.getenv(name); home != "" {
-			p.home = filepath.Join(home, ".diglot")
-			return p
-		}
+	if home := homeOf(env); p.home == "" && home != "" {
+		p.home = filepath.Join(home, ".diglot")
 	}
 	return p
+}
+
+// homeOf is the home of the user; empty where it is not known.
+func homeOf(env environment) string {
+	return cmp.Or(env.getenv("HOME"), env.getenv("USERPROFILE")) // the second on Windows
 }
 
 // modelsDir is the folder of the model store.

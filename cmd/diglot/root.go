@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,10 +23,15 @@ func run(ctx context.Context, args []string, env environment) int {
 	root := newRoot(env)
 	root.SetArgs(append([]string{}, args...)) // nil would mean the program's own
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	status := exitStatus(err)
+	var told *interruptedError
+	switch {
+	case status == exitInterrupted && !errors.As(err, &told):
+		fmt.Fprintln(env.stderr, "diglot: interrupted")
+	case err != nil:
 		fmt.Fprintln(env.stderr, "diglot:", err)
 	}
-	return exitStatus(err)
+	return status
 }
 
 // newRoot is the tree of all commands.
@@ -64,7 +70,12 @@ and keeps the models that it serves.`,
 	)
 	root.SetHelpCommandGroupID(groupMore)
 	root.SetCompletionCommandGroupID(groupMore)
-	root.AddCommand(newServe(env), newRunner(env), newVersion(env), newExitCodes())
+	root.AddCommand(
+		newServe(env), newRunner(env), newPs(env), newLoad(env), newStop(env),
+		newList(env), newShow(env), newCopy(env), newRemove(env), newCreate(env),
+		newPull(env), newPush(env), newLogin(env), newLogout(env),
+		newVersion(env), newExitCodes(),
+	)
 	return root
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -50,8 +51,12 @@ func printVersion(w io.Writer, info *debug.BuildInfo) {
 }
 
 // llamacppModule is the module that llama.cpp came from; nil in a build
-// without it.
+// without it, which may have other packages of the module.
 func llamacppModule(info *debug.BuildInfo) *debug.Module {
+	tags := strings.Split(setting(info, "-tags"), ",")
+	if !slices.Contains(tags, "llamacpp") || setting(info, "CGO_ENABLED") != "1" {
+		return nil
+	}
 	i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == binding })
 	if i < 0 {
 		return nil

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/terminal"
+)
+
+// defaultFile is the definition file that create takes where none is named.
+const defaultFile = "Modelfile"
+
+// maxFile is the most bytes of a definition file.
+const maxFile = 64 << 20
+
+// newCreate is the command that makes a model of a definition file.
+func newCreate(env environment) *cobra.Command {
+	var o transferOptions
+	var path string
+	c := &cobra.Command{
+		Use:   "create NAME",
+		Short: "Make a model of a definition file",
+		Long: `Make a model of a definition file, which says in a few lines what it is made of:
+
+  FROM qwen2.5:0.5b
+  PARAMETER num_ctx 4096
+  SYSTEM You answer in one sentence.
+
+FROM names a model, the path of a GGUF file, or the address of a server that has the
+model (FROM https://host/v1, PARAMETER model NAME). "diglot show NAME --modelfile"
+gives the file of a model that is there.`,
+		Example: "  diglot create brief -f brief.modelfile\n  echo 'FROM ./model.gguf' | diglot create mine -f -",
+		GroupID: groupModels,
+		Args:    arguments(1, 1, "the name of the new model"),
+	}
+	o.register(c)
+	c.Flags().StringVarP(&path, "file", "f", defaultFile, "`FILE` with the definition; - is standard input")
+	asJSON := jsonFlag(c, modelMembers)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		n, err := parseName(args[0])
+		if err != nil {
+			return err
+		}
+		m, err := create(c.Context(), env, n, path, o)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(env.stdout, toJSON(m))
+		}
+		return nil
+	}
+	return c
+}
+
+func create(ctx context.Context, env environment, n modelstore.Name, path string, o transferOptions) (*modelstore.Model, error) {
+	f, err := readDefinition(env, path)
+	if err != nil {
+		return nil, err
+	}
+	store, err := openStore(env)
+	if err != nil {
+		return nil, err
+	}
+	m, err := build(ctx, env, store, n, filepath.Dir(path), f, o)
+	if err != nil {
+		return nil, err
+	}
+	if !o.quiet {
+		fmt.Fprintf(env.stderr, "%s is made, %s\n", n, terminal.Size(m.Size))
+	}
+	return m, askRemote(env, store, m)
+}
+
+// build makes a model of a definition whose relative paths begin at dir.
+func build(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name, dir string, f *modelfile.File, o transferOptions) (*modelstore.Model, error) {
+	work := &working{env: env, quiet: o.quiet}
+	defer work.close()
+	return modelfile.Create(ctx, modelfile.Source{
+		Store: store,
+		Dir:   dir,
+		Home:  homeOf(env),
+		Pull: func(ctx context.Context, n modelstore.Name) error {
+			_, err := pull(ctx, env, store, n, o)
+			return err
+		},
+		Progress: work.show,
+		Warn:     func(text string) { fmt.Fprintln(env.stderr, "warning:", text) },
+	}, n, f)
+}
+
+// working shows the steps of a create. Its bars are made for the first step:
+// before it there may be those of a pull.
+type working struct {
+	env   environment
+	quiet bool
+	bars  terminal.Progress
+}
+
+func (w *working) show(p modelfile.Progress) {
+	if w.bars == nil {
+		w.bars = newProgress(w.env, w.quiet)
+	}
+	if p.Total == 0 {
+		w.bars.Say(p.Status)
+		return
+	}
+	w.bars.Update(terminal.Step{Key: p.Status, Label: p.Status, Done: p.Done, Total: p.Total})
+}
+
+func (w *working) close() {
+	if w.bars != nil {
+		w.bars.Close()
+	}
+}
+
+func readDefinition(env environment, path string) (*modelfile.File, error) {
+	if path == "-" {
+		return parseDefinition("standard input", env.stdin)
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s; -f FILE names another definition, and -f - reads standard input", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return parseDefinition(path, f)
+}
+
+func parseDefinition(name string, r io.Reader) (*modelfile.File, error) {
+	limited := &io.LimitedReader{R: r, N: maxFile + 1}
+	f, err := modelfile.Parse(limited)
+	if limited.N == 0 {
+		return nil, fmt.Errorf("%s has more than %d bytes, and is no definition", name, maxFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}

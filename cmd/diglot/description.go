@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/modelstore"
+)
+
+// descriptionJSON is what show prints. What is not known is absent.
+type descriptionJSON struct {
+	modelJSON
+	Architecture  string          `json:"architecture,omitempty"`
+	ParameterSize string          `json:"parameter_size,omitempty"`
+	Quantization  string          `json:"quantization,omitempty"`
+	ContextLength int             `json:"context_length,omitempty"` // in tokens, that the model was trained with
+	Vision        bool            `json:"vision"`
+	Template      string          `json:"template"`
+	System        string          `json:"system"`
+	Parameters    []parameterJSON `json:"parameters"`
+	Messages      []messageJSON   `json:"messages"`
+	Licenses      []string        `json:"licenses"`
+	Remote        *remoteJSON     `json:"remote,omitempty"`
+	File          string          `json:"modelfile"`
+	Layers        []layerJSON     `json:"layers"`
+}
+
+type parameterJSON struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type messageJSON struct {
+	Role string `json:"role"`
+	Text string `json:"text"`
+}
+
+type remoteJSON struct {
+	URL   string `json:"url"`
+	Model string `json:"model"`
+}
+
+type layerJSON struct {
+	MediaType string `json:"media_type"`
+	Digest    string `json:"digest"`
+	Size      int64  `json:"size"`
+}
+
+func newDescription(store *modelstore.Store, m *modelstore.Model, d *modelfile.Definition) (*descriptionJSON, error) {
+	all := &descriptionJSON{
+		modelJSON:     toJSON(m),
+		Architecture:  d.Config.ModelFamily,
+		ParameterSize: d.Config.ModelType,
+		Quantization:  d.Config.FileType,
+		ContextLength: d.Config.ContextLen,
+		Vision:        d.Projector != "",
+		System:        d.System,
+		Parameters:    []parameterJSON{},
+		Messages:      messagesJSON(d.Messages),
+		Licenses:      append([]string{}, d.Licenses...),
+		Layers:        []layerJSON{},
+	}
+	for _, l := range m.Manifest.Layers {
+		all.Layers = append(all.Layers, layerJSON{l.MediaType, l.Digest.String(), l.Size})
+	}
+	if d.Remote != nil {
+		all.Remote = &remoteJSON{d.Remote.URL, d.Remote.Model}
+	}
+	if err := all.readFile(store, m); err != nil {
+		return nil, err
+	}
+	return all, all.readHead(d)
+}
+
+// readFile adds what the definition file says.
+func (all *descriptionJSON) readFile(store *modelstore.Store, m *modelstore.Model) error {
+	file, err := modelfile.Of(store, m)
+	if err != nil {
+		return err
+	}
+	all.File = file.String()
+	for _, i := range file.Instructions {
+		if i.Name == modelfile.Parameter {
+			all.Parameters = append(all.Parameters, parameterJSON{i.Key, i.Value})
+		}
+	}
+	return nil
+}
+
+// readHead adds what the head of the model's own file says, and its template.
+func (all *descriptionJSON) readHead(d *modelfile.Definition) error {
+	if d.Template != "" {
+		text, err := os.ReadFile(d.Template)
+		if err != nil {
+			return err
+		}
+		all.Template = string(text)
+	}
+	if d.Model == "" {
+		return nil
+	}
+	head, err := gguf.Open(d.Model)
+	if err != nil {
+		return fmt.Errorf("model %s: %w", all.Name, err)
+	}
+	all.Architecture = head.Architecture()
+	all.Quantization = head.Quantization()
+	all.ContextLength = head.Context()
+	all.ParameterSize = billions(head.Parameters())
+	if all.Template == "" {
+		all.Template = head.Template()
+	}
+	return nil
+}
+
+// billions is a number of parameters as the names of models have it.
+func billions(n int64) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n < 1_000_000_000:
+		return fmt.Sprintf("%.4gM", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.4gB", float64(n)/1e9)
+}
+
+func messagesJSON(messages []engine.Message) []messageJSON {
+	all := []messageJSON{}
+	for _, m := range messages {
+		one := messageJSON{Role: string(m.Role)}
+		for _, p := range m.Parts {
+			if text, ok := p.(engine.Text); ok {
+				one.Text += text.Text
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}

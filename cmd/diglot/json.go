@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/engine/modelstore"
+)
+
+// jsonFlag adds the flag that makes a command print JSON. The members that
+// the help names keep their names and meanings; others may be added. Lists
+// are never null, sizes are bytes, and times are those of RFC 3339.
+func jsonFlag(c *cobra.Command, members string) *bool {
+	return c.Flags().Bool("json", false, "print JSON: "+members)
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+// modelJSON is a model of the store as list, pull and others print it.
+type modelJSON struct {
+	Name     string    `json:"name"`
+	Digest   string    `json:"digest"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified_at"`
+}
+
+// modelMembers names the members of modelJSON for the help.
+const modelMembers = "name, digest, size, modified_at"
+
+func toJSON(m *modelstore.Model) modelJSON {
+	return modelJSON{Name: m.Name.String(), Digest: m.Digest.String(), Size: m.Size, Modified: m.Changed.UTC().Truncate(time.Second)}
+}

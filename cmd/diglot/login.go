@@ -1,0 +1,160 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/engine/credentials"
+	"github.com/diglot/diglot/terminal"
+)
+
+// loginOptions say where a key comes from.
+type loginOptions struct {
+	variable string
+	noKey    bool
+	asJSON   *bool
+}
+
+// newLogin is the command that lets models be served by another host.
+func newLogin(env environment) *cobra.Command {
+	var o loginOptions
+	c := &cobra.Command{
+		Use:   "login [HOST]",
+		Short: "Let models be served by another host, with a key for it",
+		Long: `Let models be served by another host, with a key for it. The definition of a model
+may name a host, but nothing is sent there before this was said on this machine.
+
+The key is asked for on a terminal, where it does not show, and otherwise read
+from standard input. Without HOST, the hosts are listed.
+
+Registries are another matter: "docker login" has the keys for pull and push.`,
+		Example: `  diglot login api.example.com
+  diglot login api.example.com < key.txt
+  diglot login api.example.com --key-env EXAMPLE_KEY
+  diglot login http://localhost:8000 --no-key`,
+		GroupID: groupRegistry,
+		Args:    arguments(0, 1, "one host at most"),
+	}
+	c.Flags().StringVar(&o.variable, "key-env", "", "`NAME` of an environment variable of the server that holds the key")
+	c.Flags().BoolVar(&o.noKey, "no-key", false, "the host wants no key")
+	o.asJSON = jsonFlag(c, "a list of host, key (none, stored or environment), variable")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		file, err := openCredentials(env)
+		if err != nil {
+			return err
+		}
+		if len(args) == 0 {
+			return listHosts(env, file, *o.asJSON)
+		}
+		return login(env, file, args[0], o)
+	}
+	return c
+}
+
+// newLogout is the command that takes it back.
+func newLogout(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use:     "logout HOST",
+		Short:   "Send nothing to a host any more, and forget its key",
+		Example: "  diglot logout api.example.com",
+		GroupID: groupRegistry,
+		Args:    arguments(1, 1, "a host"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			host, err := credentials.Host(args[0])
+			if err != nil {
+				return wrongUsage("logout: %v", err)
+			}
+			file, err := openCredentials(env)
+			if err != nil {
+				return err
+			}
+			if err := file.Remove(host); err != nil {
+				return err
+			}
+			fmt.Fprintf(env.stderr, "nothing is sent to %s any more\n", credentials.Short(host))
+			return nil
+		},
+	}
+}
+
+func openCredentials(env environment) (*credentials.File, error) {
+	path, err := findPlaces(env).credentialsPath()
+	if err != nil {
+		return nil, err
+	}
+	return credentials.Open(path)
+}
+
+func login(env environment, file *credentials.File, name string, o loginOptions) error {
+	host, err := credentials.Host(name)
+	if err != nil {
+		return wrongUsage("login: %v", err)
+	}
+	switch {
+	case o.noKey && o.variable != "":
+		return wrongUsage("login: --no-key and --key-env exclude each other")
+	case o.noKey:
+		err = file.Allow(host)
+	case o.variable != "":
+		err = file.SetEnv(host, o.variable)
+	default:
+		err = askKey(env, file, host)
+	}
+	if err != nil {
+		return err
+	}
+	entry, _, err := file.Lookup(host)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stderr, "models may be served by %s (%s)\n", credentials.Short(host), entry)
+	return nil
+}
+
+// askKey stores the key that a person types, or that standard input has.
+func askKey(env environment, file *credentials.File, host string) error {
+	key, err := terminal.ReadSecret(env.stdin, env.stderr, "Key for "+credentials.Short(host)+": ")
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if key == "" {
+		return wrongUsage("login: no key was given; --no-key says that %s wants none", credentials.Short(host))
+	}
+	return file.Set(host, key)
+}
+
+// hostJSON is a host as login lists it. A key itself is never printed.
+type hostJSON struct {
+	Host     string `json:"host"`
+	Key      string `json:"key"`
+	Variable string `json:"variable,omitempty"`
+}
+
+func listHosts(env environment, file *credentials.File, asJSON bool) error {
+	names, err := file.Hosts()
+	if err != nil {
+		return err
+	}
+	all, rows := []hostJSON{}, [][]string{}
+	for _, name := range names {
+		entry, _, err := file.Lookup(name)
+		if err != nil {
+			return err
+		}
+		kind := "none"
+		switch {
+		case entry.Variable != "":
+			kind = "environment"
+		case entry.HasKey():
+			kind = "stored"
+		}
+		all = append(all, hostJSON{credentials.Short(name), kind, entry.Variable})
+		rows = append(rows, []string{credentials.Short(name), entry.String()})
+	}
+	if asJSON {
+		return printJSON(env.stdout, all)
+	}
+	return terminal.Table(env.stdout, []string{"HOST", "KEY"}, rows)
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	units "github.com/docker/go-units"
+	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/terminal"
+)
+
+// newPs is the command that lists what the server has loaded.
+func newPs(env environment) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "ps",
+		Short:   "List the models that the server has loaded",
+		GroupID: groupServer,
+		Args:    noArguments,
+	}
+	asJSON := jsonFlag(c, "a list of name, digest, size (of memory), context (tokens), until (absent: no end is set), requests, loading, stopping, remote (the server that has the model; absent: this one)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		server, err := dial(env)
+		if err != nil {
+			return err
+		}
+		defer server.Close()
+		loaded, err := server.Loaded(c.Context())
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return printJSON(env.stdout, append([]control.Model{}, loaded...))
+		}
+		rows := [][]string{}
+		for _, m := range loaded {
+			rows = append(rows, loadedRow(m))
+		}
+		return terminal.Table(env.stdout, []string{"NAME", "ID", "SIZE", "CONTEXT", "UNTIL"}, rows)
+	}
+	return c
+}
+
+func loadedRow(m control.Model) []string {
+	size, context := "-", "-"
+	if m.Size > 0 {
+		size = terminal.Size(m.Size)
+	}
+	if m.Remote != "" {
+		size = "at " + m.Remote
+	}
+	if m.Context > 0 {
+		context = strconv.Itoa(m.Context)
+	}
+	_, id, _ := strings.Cut(m.Digest, ":")
+	return []string{m.Name, id[:min(12, len(id))], size, context, until(m)}
+}
+
+// until says for a person when a model goes.
+func until(m control.Model) string {
+	switch {
+	case m.Loading:
+		return "loading"
+	case m.Stopping:
+		return "stopping"
+	case m.Until != nil:
+		return "in " + strings.ToLower(units.HumanDuration(max(time.Until(*m.Until), 0)))
+	case m.Requests > 0:
+		return "in use"
+	}
+	return "it is stopped"
+}

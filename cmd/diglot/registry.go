@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/registry"
+	"github.com/diglot/diglot/terminal"
+)
+
+// transferOptions are the flags of pull and push.
+type transferOptions struct {
+	quiet, plainHTTP bool
+}
+
+func (o *transferOptions) register(c *cobra.Command) {
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
+	c.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "speak to the registry without TLS where it has none; anyone on the way can then change the model")
+}
+
+// openRegistry makes the client of registries, with the proxy and the logins
+// that docker has.
+func openRegistry(env environment, o transferOptions) *registry.Client {
+	return registry.New(registry.Config{
+		Log:          warnings(env),
+		Transport:    registry.NewTransport(http.ProxyFromEnvironment),
+		DockerConfig: dockerConfig(env),
+		PlainHTTP:    func(string) bool { return o.plainHTTP },
+	})
+}
+
+// dockerConfig is where docker keeps its logins.
+func dockerConfig(env environment) string {
+	if folder := env.getenv("DOCKER_CONFIG"); folder != "" {
+		return filepath.Join(folder, "config.json")
+	}
+	if home := homeOf(env); home != "" {
+		return filepath.Join(home, ".docker", "config.json")
+	}
+	return ""
+}
+
+// newProgress shows on standard error how a command goes on.
+func newProgress(env environment, quiet bool) terminal.Progress {
+	if quiet {
+		return terminal.Silent()
+	}
+	return terminal.NewProgress(env.stderr)
+}
+
+// layers shows the progress of layers.
+func layers(p terminal.Progress) func(registry.Progress) {
+	return func(l registry.Progress) {
+		p.Update(terminal.Step{
+			Key:   l.Layer.String(),
+			Label: layerLabel(modelstore.Layer{MediaType: l.MediaType, Digest: l.Layer}),
+			Done:  l.Done,
+			Total: l.Total,
+		})
+	}
+}
+
+// kinds name layers for a person.
+var kinds = map[string]string{
+	modelstore.MediaTypeModel:     "model",
+	modelstore.MediaTypeProjector: "projector",
+	modelstore.MediaTypeAdapter:   "adapter",
+	modelstore.MediaTypeTemplate:  "template",
+	modelstore.MediaTypeSystem:    "system",
+	modelstore.MediaTypeParams:    "parameters",
+	modelstore.MediaTypeMessages:  "messages",
+	modelstore.MediaTypeLicense:   "license",
+	modelstore.MediaTypeConfig:    "config",
+}
+
+func layerLabel(l modelstore.Layer) string {
+	kind, ok := kinds[l.MediaType]
+	if !ok {
+		kind = "layer"
+	}
+	digest := l.Digest.Encoded()
+	return kind + " " + digest[:min(12, len(digest))]
+}
+
+// interruptedError is what a command says that Ctrl-C ended.
+type interruptedError struct{ text string }
+
+func (e *interruptedError) Error() string { return e.text }
+func (e *interruptedError) Unwrap() error { return context.Canceled }
+
+// continuable says of an interrupted transfer that nothing is lost.
+func continuable(ctx context.Context, err error, command string) error {
+	if err == nil || !errors.Is(ctx.Err(), context.Canceled) {
+		return err
+	}
+	return &interruptedError{"interrupted; \"" + command + "\" goes on where this ended"}
+}

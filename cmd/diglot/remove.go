@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/modelstore"
+)
+
+// newRemove is the command that removes models from the store.
+func newRemove(env environment) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm NAME...",
+		Short: "Remove models from this machine",
+		Long: `Remove models from this machine. Files that another model needs too stay. A server
+that has one of the models loaded lets go of it once its requests have ended.`,
+		Example:           "  diglot rm gpt-4o\n  diglot rm qwen2.5:0.5b qwen2.5:7b",
+		GroupID:           groupModels,
+		Args:              arguments(1, anyNumber, "the names of models"),
+		ValidArgsFunction: completeModels(env, anyNumber),
+		RunE: func(c *cobra.Command, args []string) error {
+			names, err := parseNames(args)
+			if err != nil {
+				return err
+			}
+			store, err := openStore(env)
+			if err != nil {
+				return err
+			}
+			var failed []error
+			for _, n := range names {
+				if err := removeModel(c.Context(), env, store, n); err != nil {
+					failed = append(failed, err)
+				}
+			}
+			return errors.Join(failed...)
+		},
+	}
+}
+
+func removeModel(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name) error {
+	if err := store.Remove(ctx, n); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stderr, "removed %s\n", n)
+	if err := stopIfLoaded(ctx, env, n.String()); err != nil {
+		fmt.Fprintf(env.stderr, "the server may still have %s loaded: %v\n", n, err)
+	}
+	return nil
+}
+
+// stopIfLoaded has a server, where one runs, let go of a model. One that it
+// does not have, or does not know any more, is let go of already.
+func stopIfLoaded(ctx context.Context, env environment, name string) error {
+	server, err := dial(env)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	err = server.Stop(ctx, name)
+	if errors.Is(err, control.ErrNotRunning) || hasCode(err, engine.CodeModelNotFound) {
+		return nil
+	}
+	return err
+}
