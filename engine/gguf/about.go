@@ -86,3 +86,34 @@ var fileTypes = map[int64]string{
 	19: "IQ2_XXS", 20: "IQ2_XS", 21: "Q2_K_S", 22: "IQ3_XS", 23: "IQ3_XXS", 24: "IQ1_S", 25: "IQ4_NL", 26: "IQ3_S",
 	27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4",
 }
+
+// Causal says whether a token sees those before it alone, as in all models that
+// write text.
+func (f *File) Causal() bool {
+	causal, ok := f.Bool(f.Key("attention.causal"))
+	return causal || !ok
+}
+
+// The ways to make one vector of those of a text's tokens, by the numbers that
+// files and llama.cpp have for them.
+const (
+	PoolingNone = 0
+	PoolingMean = 1
+	PoolingCLS  = 2 // that of the first token
+	PoolingLast = 3 // that of the last token
+	PoolingRank = 4 // a score of how well a text answers another
+)
+
+// Pooling is how the model makes one vector of a text; PoolingNone where the
+// file does not say.
+func (f *File) Pooling() int64 {
+	n, _ := f.Int(f.Key("pooling_type"))
+	return n
+}
+
+// Embeds says whether the model makes vectors and nothing else, and then
+// whether it must read a text at once, rather than in pieces.
+func (f *File) Embeds() (only, whole bool) {
+	only = f.Pooling() != PoolingNone || !f.Causal()
+	return only, only && (!f.Causal() || f.Pooling() != PoolingLast)
+}

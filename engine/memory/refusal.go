@@ -1,0 +1,77 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/docker/go-units"
+)
+
+// DoesNotFit says that a model needs more memory than there is, and what would
+// do with it. Its text is one that can be shown to whoever asked.
+type DoesNotFit struct {
+	Plan      Plan  // what was needed
+	Available int64 // bytes
+
+	// Context is the largest that fits, in tokens; 0: none does.
+	Context int
+
+	// Quantization is one of the same model that would fit, where no context
+	// does; empty: none of the usual ones. Needs is about what it takes.
+	Quantization string
+	Needs        int64
+}
+
+func (e *DoesNotFit) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The model needs %s of memory (weights %s, cache %s for %d tokens, buffers %s), and %s are free.",
+		size(e.Plan.Total()), size(e.Plan.Weights), size(e.Plan.Cache), max(e.Plan.Cells, e.Plan.Context), size(e.Plan.Buffers), size(e.Available))
+	switch {
+	case e.Context > 0:
+		fmt.Fprintf(&b, " A context of %d tokens would fit.", e.Context)
+	case e.Quantization != "":
+		fmt.Fprintf(&b, " As %s it would need about %s, and fit.", e.Quantization, size(e.Needs))
+	default:
+		b.WriteString(" No context is small enough, and no quantization of it either.")
+	}
+	return b.String()
+}
+
+// size is a number of bytes for people.
+func size(n int64) string {
+	return units.CustomSize("%.1f %s", float64(max(n, 0)), 1000, []string{"B", "kB", "MB", "GB", "TB", "PB", "EB"})
+}
+
+func (m *model) refuse(plan Plan, available int64) *DoesNotFit {
+	e := &DoesNotFit{Plan: plan, Available: max(available, 0)}
+	if cells := m.cellsIn(available - m.fixed()); cells > 0 && !m.embeds {
+		e.Context = min(cells, plan.Context)
+		return e
+	}
+	e.Quantization, e.Needs = m.smaller(plan, available)
+	return e
+}
+
+// quantizations are the usual ones, with the bits of a parameter. The numbers
+// are those of llama.cpp's own table of an 8B model (bits per weight, in the
+// documentation of llama-quantize).
+var quantizations = []struct {
+	name string
+	bits float64
+}{
+	{"Q8_0", 8.50}, {"Q6_K", 6.56}, {"Q5_K_M", 5.70}, {"Q4_K_M", 4.89}, {"Q3_K_M", 4.00}, {"Q2_K", 3.16},
+}
+
+// smaller finds the best quantization that would fit with a useful context,
+// and what it would need.
+func (m *model) smaller(plan Plan, available int64) (name string, needs int64) {
+	least := min(roundUp(plan.Context), beside)
+	for _, q := range quantizations {
+		weights := int64(float64(m.file.Parameters()) * q.bits / 8)
+		needs := m.plan(least, least).Total() - bytesOf(m.file) + weights
+		if weights < bytesOf(m.file) && needs <= available {
+			return q.name, needs
+		}
+	}
+	return "", 0
+}
