@@ -214,10 +214,10 @@ func (s *session) explainNetwork(err error) error {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		return failure(err, "%s speaks without encryption. That is allowed for this machine alone, and for hosts that you name as insecure.", host)
 	case errors.Is(err, errStalled):
-		return failure(err, "%s fell silent: nothing came for %v. Try again later; what has arrived is kept.", host, s.config.Stall)
+		return failure(err, "%s fell silent: next to nothing came for %v. Try again later; what has arrived is kept.", host, s.config.Stall)
 	case errors.Is(err, errMismatch):
 		return failure(err, "%s cannot be fetched: %v. Tell the people who run %s.", s.name, err, host)
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, errSlow), errors.As(err, &timeout) && timeout.Timeout():
 		return failure(err, "%s does not answer in time. Check the network, or try again later; what has arrived is kept.", host)
 	case errors.As(err, &operation):
 		return failure(err, "%s cannot be reached: %v. Check the network, or try again later; what has arrived is kept.", host, operation.Err)

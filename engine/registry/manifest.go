@@ -56,8 +56,8 @@ func (s *session) manifest(ctx context.Context) ([]byte, modelstore.Manifest, er
 // the right type), so they are checked where they are there, and nothing is
 // asked by HEAD before.
 func (s *session) fetchManifest(ctx context.Context) ([]byte, error) {
-	ctx, guard := watch(ctx, s.config.Answer)
-	defer guard.stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, s.config.Answer, errSlow)
+	defer cancel()
 	resp, err := s.get(ctx, "manifests", s.name.Tag, http.Header{"Accept": accepted})
 	if err != nil {
 		return nil, cause(ctx, err)

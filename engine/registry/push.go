@@ -3,11 +3,13 @@ package registry
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
 	"time"
 
+	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
 
@@ -55,7 +57,11 @@ func (c *Client) Push(ctx context.Context, store *modelstore.Store, n modelstore
 }
 
 func (s *session) push(ctx context.Context, store *modelstore.Store, m *modelstore.Model, progress func(Progress)) error {
-	u := &upload{session: s, store: store, board: &board{report: progress}}
+	known, err := s.knownElsewhere(ctx, store)
+	if err != nil {
+		return local(err)
+	}
+	u := &upload{session: s, store: store, board: &board{report: progress}, known: known}
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(uploads)
 	for _, l := range layersOf(m.Manifest) {
@@ -81,6 +87,28 @@ type upload struct {
 	*session
 	store *modelstore.Store
 	board *board
+	known map[digest.Digest]string // where else in the registry a blob should be
+}
+
+// knownElsewhere finds blobs that the registry has, most likely, for other
+// models: an alias of a model, or one made from it, need not send the weights
+// again.
+func (s *session) knownElsewhere(ctx context.Context, store *modelstore.Store) (map[digest.Digest]string, error) {
+	models, err := store.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := map[digest.Digest]string{}
+	for _, m := range models {
+		repository := repositoryOf(m.Name)
+		if m.Name.Host != s.name.Host || repository == s.repository() {
+			continue
+		}
+		for _, l := range m.Manifest.Layers {
+			known[l.Digest] = repository
+		}
+	}
+	return known, nil
 }
 
 // blob makes the registry have one blob, in as many attempts as it takes.
@@ -113,6 +141,10 @@ func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) er
 		bar.turn(StatusPresent, l.Size)
 		return nil
 	}
+	if from := u.known[l.Digest]; from != "" && u.mount(ctx, target, from) {
+		bar.turn(StatusPresent, l.Size)
+		return nil
+	}
 	f, err := os.Open(u.store.BlobPath(l.Digest))
 	if err != nil {
 		return local(err)
@@ -127,10 +159,25 @@ func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) er
 	return nil
 }
 
+// errNoMount stops an upload that begins because a blob is not mounted.
+var errNoMount = errors.New("the registry does not mount the blob")
+
+// mount has the registry take a blob from another of its repositories. What
+// keeps it from doing so, a login that may not read the other one for
+// instance, does not matter: then the blob is sent.
+func (u *upload) mount(ctx context.Context, target ocispec.Descriptor, from string) bool {
+	err := u.remote().Mount(ctx, target, from, func() (io.ReadCloser, error) { return nil, errNoMount })
+	if err != nil {
+		u.config.Log.LogAttrs(ctx, slog.LevelDebug, "registry: a blob is not mounted", slog.String("model", u.name.String()),
+			slog.String("from", from), slog.Any("error", err))
+	}
+	return err == nil
+}
+
 // manifest gives the model its name in the registry.
 func (u *upload) manifest(ctx context.Context, m *modelstore.Model) error {
-	ctx, guard := watch(ctx, u.config.Answer)
-	defer guard.stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, u.config.Answer, errSlow)
+	defer cancel()
 	kind := m.Manifest.MediaType
 	if kind == "" {
 		kind = modelstore.MediaTypeManifest

@@ -130,7 +130,9 @@ func (s *session) scheme(ctx context.Context) (string, error) {
 }
 
 // repository is what the protocol calls the model without its tag.
-func (s *session) repository() string { return s.name.Namespace + "/" + s.name.Model }
+func (s *session) repository() string { return repositoryOf(s.name) }
+
+func repositoryOf(n modelstore.Name) string { return n.Namespace + "/" + n.Model }
 
 // remote is the repository as oras-go sees it, for what it does for us.
 func (s *session) remote() *remote.Repository {

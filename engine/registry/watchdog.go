@@ -7,8 +7,10 @@ import (
 	"time"
 )
 
-// errStalled ends a request on which nothing arrives.
-var errStalled = errors.New("nothing came any more")
+var (
+	errStalled = errors.New("nothing came any more")         // ends a request on which nothing arrives
+	errSlow    = errors.New("the answer took too much time") // ends one that must be done after some time
+)
 
 // enough is how many bytes have to arrive within the time of a watchdog. A
 // server that sends a byte now and then is as good as silent.
