@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -113,7 +114,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	store, err := modelstore.Open(modelstore.Options{Dir: filepath.Join(t.TempDir(), "models")})
+	store, err := modelstore.Open(modelstore.Options{Dir: filepath.Join(t.TempDir(), "models"), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,151 @@
+package modelfile
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/llamacpp"
+)
+
+// wholeModel is a model with tensors of lengths that need padding, and one of a type
+// that no table has.
+func wholeModel(alignment uint32) weightsOf {
+	w := llama(pair{"general.alignment", alignment}, pair{"x.scores", []float32{1, 2, 3}})
+	w.tensors = append(w.tensors, floats("three", 1, 3), tensor{"blocks", 12, []uint64{256}, bytes.Repeat([]byte{9}, 144)}, floats("last", 5, 5))
+	return w
+}
+
+// split writes a model in parts of so many tensors, as the tool of llama.cpp
+// does: all keys in the first, and what is split in each.
+func (b *bench) split(name string, w weightsOf, each int) string {
+	count := (len(w.tensors) + each - 1) / each
+	first := ""
+	for n := range count {
+		part := weightsOf{tensors: w.tensors[n*each : min((n+1)*each, len(w.tensors))]}
+		if n == 0 {
+			part.keys = w.keys
+		}
+		part.keys = append(part.keys[:len(part.keys):len(part.keys)], pair{"split.no", uint16(n)}, pair{"split.count", uint16(count)}, pair{"split.tensors.count", int32(len(w.tensors))})
+		path := b.file(fmt.Sprintf("%s-%05d-of-%05d.gguf", name, n+1, count), part.bytes())
+		if n == 0 {
+			first = path
+		}
+	}
+	return first
+}
+
+func TestMerge(t *testing.T) {
+	for _, tt := range []struct {
+		alignment uint32
+		each      int
+	}{{32, 1}, {32, 2}, {32, 4}, {64, 2}, {8, 2}, {4096, 3}} {
+		b := newBench(t)
+		w := wholeModel(tt.alignment)
+		m := b.create("m", "FROM "+b.split("parts", w, tt.each))
+		if len(m.Manifest.Layers) != 1 {
+			t.Fatalf("%+v: %d layers", tt, len(m.Manifest.Layers))
+		}
+		path := b.store.BlobPath(m.Manifest.Layers[0].Digest)
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The writer of the test pads between tensors, and llama.cpp behind the
+		// last one too.
+		want := w.bytes()
+		if size := len(got) - len(want); size < 0 || size >= int(tt.alignment) || !bytes.Equal(got, append(want, make([]byte, size)...)) {
+			t.Errorf("%+v: the merged file is not the whole one: %d bytes and %d", tt, len(got), len(want))
+		}
+		if err := llamacpp.Check(path); err != nil {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+// TestMergeUnknownType has a type of tensors that the tables do not have: it
+// ends where the next tensor begins.
+func TestMergeUnknownType(t *testing.T) {
+	b := newBench(t)
+	w := llama()
+	w.tensors = append(w.tensors, tensor{"new", 200, []uint64{7}, bytes.Repeat([]byte{7}, 64)}, floats("end", 2, 8), tensor{"newest", 201, []uint64{7}, bytes.Repeat([]byte{6}, 32)})
+	m := b.create("m", "FROM "+b.split("parts", w, 3))
+	got, err := os.ReadFile(b.store.BlobPath(m.Manifest.Layers[0].Digest))
+	if err != nil || !bytes.Equal(got, w.bytes()) {
+		t.Errorf("the merged file is not the whole one (%v)", err)
+	}
+}
+
+func TestMergeAgain(t *testing.T) {
+	b := newBench(t)
+	m := b.create("m", "FROM "+b.split("parts", wholeModel(32), 2))
+	second, _ := b.again(m)
+	if second.Digest != m.Digest {
+		t.Errorf("digest %s, not %s", second.Digest, m.Digest)
+	}
+	b.file("one/x.txt", nil)
+	b.split("one/parts", wholeModel(32), 2)
+	if third := b.create("m", "FROM one"); third.Digest != m.Digest {
+		t.Errorf("digest of the folder %s, not %s", third.Digest, m.Digest)
+	}
+}
+
+func TestMergeErrors(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		do   func(b *bench) string
+		want string
+	}{
+		{"a part is missing", func(b *bench) string {
+			path := b.split("p", wholeModel(32), 2)
+			os.Remove(filepath.Join(b.dir, "p-00003-of-00003.gguf"))
+			return path
+		}, "part p-00003-of-00003.gguf: no such file"},
+		{"not the first", func(b *bench) string {
+			b.split("p", wholeModel(32), 2)
+			return "p-00002-of-00003.gguf"
+		}, "part 2 of 3"},
+		{"the same part twice", func(b *bench) string {
+			path := b.split("p", wholeModel(32), 2)
+			raw, _ := os.ReadFile(filepath.Join(b.dir, "p-00002-of-00003.gguf"))
+			b.file("p-00003-of-00003.gguf", raw)
+			return path
+		}, "the parts have 6"},
+		{"of another model", func(b *bench) string {
+			path := b.split("p", wholeModel(32), 2)
+			raw, _ := os.ReadFile(filepath.Join(b.dir, "p-00001-of-00003.gguf"))
+			b.file("p-00002-of-00003.gguf", raw)
+			return path
+		}, "p-00002-of-00003.gguf says that it is part 1 of 3"},
+		{"a tensor twice", func(b *bench) string {
+			w := wholeModel(32)
+			w.tensors[3].name = "one"
+			return b.split("p", w, 2)
+		}, `tensor "one" is in two parts`},
+	} {
+		b := newBench(t)
+		_, err := b.try("m", "FROM "+tt.do(b))
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestOverlap(t *testing.T) {
+	h := &rawHead{data: 100, tensors: []rawTensor{{name: "a", offset: 0}, {name: "b", offset: 32}}}
+	if err := h.sizes([]gguf.Tensor{{Bytes: 33}, {Bytes: 1}}, 200); err == nil {
+		t.Error("tensors overlap, and there is no error")
+	}
+	if err := h.sizes([]gguf.Tensor{{Bytes: 0}, {Bytes: 0}}, 200); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff([]int64{32, 68}, []int64{h.tensors[0].bytes, h.tensors[1].bytes}); diff != "" {
+		t.Error(diff)
+	}
+}
