@@ -3,6 +3,7 @@
 package llamacpp
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,31 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 	writer "github.com/diglot/diglot/tools/gguf"
 )
+
+// randomAdapter makes an adapter of rank 4 for some tensors of a model. The
+// second of each pair holds numbers of about that size.
+func randomAdapter(t testing.TB, model string, size float32, names ...string) string {
+	t.Helper()
+	file, err := gguf.Open(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	random := func(size float32) func() float32 {
+		return func() float32 { return float32(r.NormFloat64()) * size }
+	}
+	var tensors []writer.Tensor
+	for _, base := range file.Tensors {
+		for _, name := range names {
+			if strings.HasSuffix(base.Name, name) {
+				tensors = append(tensors,
+					matrix(base.Name+loraA, 4, base.Dims[0], random(0.05)),
+					matrix(base.Name+loraB, base.Dims[1], 4, random(size)))
+			}
+		}
+	}
+	return writeGGUF(t, tensors, loraKeys(file.Architecture())...)
+}
 
 // TestAdapters: one that adds nothing leaves a model as it is, and one that
 // adds something changes what it says and the vectors that it makes.

@@ -3,7 +3,6 @@ package llamacpp
 import (
 	"encoding/binary"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,31 +44,6 @@ func writeGGUF(t testing.TB, tensors []writer.Tensor, keys ...any) string {
 // loraKeys are the keys of an adapter of that architecture.
 func loraKeys(architecture string) []any {
 	return []any{"general.type", "adapter", "general.architecture", architecture, "adapter.type", "lora", "adapter.lora.alpha", float32(8)}
-}
-
-// randomAdapter makes an adapter of rank 4 for some tensors of a model. The
-// second of each pair holds numbers of about that size.
-func randomAdapter(t testing.TB, model string, size float32, names ...string) string {
-	t.Helper()
-	file, err := gguf.Open(model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	random := func(size float32) func() float32 {
-		return func() float32 { return float32(r.NormFloat64()) * size }
-	}
-	var tensors []writer.Tensor
-	for _, base := range file.Tensors {
-		for _, name := range names {
-			if strings.HasSuffix(base.Name, name) {
-				tensors = append(tensors,
-					matrix(base.Name+loraA, 4, base.Dims[0], random(0.05)),
-					matrix(base.Name+loraB, base.Dims[1], 4, random(size)))
-			}
-		}
-	}
-	return writeGGUF(t, tensors, loraKeys(file.Architecture())...)
 }
 
 func TestCheckAdapter(t *testing.T) {
