@@ -56,7 +56,7 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	if c.freed > 0 {
 		s.log.InfoContext(ctx, "unused blobs were collected", "bytes", c.freed)
 	}
-	return c.freed, err
+	return c.freed, s.explain("collect unused blobs", err)
 }
 
 // tidy collects, where it is not what the caller was asked for.
@@ -166,7 +166,7 @@ func (c *collection) temporary(ctx context.Context) error {
 func (c *collection) each(ctx context.Context, dir string, visit func(path string, info fs.FileInfo) error) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("collect: %w", err)
+		return err
 	}
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
@@ -177,7 +177,7 @@ func (c *collection) each(ctx context.Context, dir string, visit func(path strin
 			continue
 		}
 		if err := visit(filepath.Join(dir, e.Name()), info); err != nil {
-			return fmt.Errorf("collect: %w", err)
+			return err
 		}
 	}
 	return nil

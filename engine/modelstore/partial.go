@@ -155,7 +155,10 @@ func (p *Partial) Commit() error {
 	if err := p.store.disk.settle(p.data, p.store.BlobPath(p.layer.Digest)); err != nil {
 		return p.fail(err)
 	}
-	return errors.Join(p.drop(), p.Close())
+	if err := p.drop(); err != nil { // which does no harm: the blob is there
+		p.store.log.WarnContext(p.ctx, "what is left of a download could not be removed", "error", err)
+	}
+	return p.Close()
 }
 
 // drop removes the files; the journal goes first, as data is nothing without
