@@ -34,7 +34,8 @@ type Config struct {
 	Start func(context.Context, Launch) (Instance, error)
 
 	// Upstream makes the engine of a model that another server has. It is
-	// asked for the model by Remote.Model. nil: there are no such models.
+	// asked for the one model whatever requests call it. nil: there are no
+	// such models.
 	Upstream func(context.Context, modelfile.Remote) (engine.Engine, error)
 
 	// Plan says what a launch takes of so many bytes of free memory, and with
@@ -46,10 +47,10 @@ type Config struct {
 	// Available says is the only limit.
 	Budget int64
 
-	// Available says how many bytes of the machine's memory are free now;
-	// what models take that are in use may or may not be among them. nil: it
-	// is not known, and Budget is the only limit.
-	Available func() int64
+	// Available says how many bytes of the machine's memory may be taken now,
+	// beside what loaded models take; [memory.Available] does. nil: it is not
+	// known, and Budget is the only limit.
+	Available func() (int64, error)
 
 	// Limits of all models, where their definitions do not say. 0: as the
 	// instance likes.

@@ -241,7 +241,7 @@ func TestRemote(t *testing.T) {
 	if _, err := h.ask(t.Context(), "cloud"); engine.AsError(err).Code != engine.CodeUnsupported {
 		t.Errorf("without upstream: %v", err)
 	}
-	upstream := &puppet{house: h, launch: Launch{Name: "big"}, content: "far", closed: make(chan struct{})}
+	upstream := &puppet{house: h, launch: Launch{Name: "cloud"}, content: "far", closed: make(chan struct{})}
 	h.Engine.config.Upstream = func(_ context.Context, r modelfile.Remote) (engine.Engine, error) {
 		asked = r
 		return upstream, nil

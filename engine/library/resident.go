@@ -54,13 +54,8 @@ func (r *resident) over() bool {
 	return r.isReady() && r.err != nil && time.Since(r.failed) >= failureMemory
 }
 
-// model is the name of the model in the words of what serves it.
-func (r *resident) model() string {
-	if r.definition.Remote != nil {
-		return r.definition.Remote.Model
-	}
-	return r.name.String()
-}
+// model is what the instance knows the model as.
+func (r *resident) model() string { return r.name.String() }
 
 // residents are all that have memory, or will. The mutex is held.
 func (e *Engine) residents() []*resident {

@@ -209,7 +209,7 @@ func TestContextGivesWay(t *testing.T) {
 func TestAvailableMemory(t *testing.T) {
 	var h *house
 	others := int64(0)
-	available := func() int64 { return 5000 - others - 2000*int64(h.running()) }
+	available := func() (int64, error) { return 5000 - others - 2000*int64(h.running()), nil }
 	inBubble(t, Config{Available: available}, func(t *testing.T, house *house) {
 		h = house
 		h.mustAsk(t, "a")
@@ -221,6 +221,16 @@ func TestAvailableMemory(t *testing.T) {
 		_, err := h.ask(t.Context(), "c")
 		expect(t, "code without memory", engine.AsError(err).Code, engine.CodeUnsupported)
 		expect(t, "loaded: nothing goes for it", h.running(), 1)
+	})
+}
+
+func TestMemoryIsNotKnown(t *testing.T) {
+	unknown := func() (int64, error) { return 0, errors.New("no such file") }
+	inBubble(t, Config{Available: unknown}, func(t *testing.T, h *house) {
+		for _, name := range []string{"a", "b", "c"} {
+			h.mustAsk(t, name)
+		}
+		expect(t, "loaded: what the budget allows", h.running(), 2)
 	})
 }
 

@@ -99,10 +99,7 @@ type survey struct {
 
 // survey looks around for r.
 func (e *Engine) survey(r *resident) survey {
-	available := int64(math.MaxInt64 / 2)
-	if e.config.Available != nil {
-		available = e.config.Available()
-	}
+	available := e.available()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := survey{wait: e.changed}
@@ -139,6 +136,21 @@ func (e *Engine) survey(r *resident) survey {
 	}
 	s.free, s.soon, s.all = left(0), left(going), left(taken)
 	return s
+}
+
+// available is what the machine has left. Where it does not tell, the budget
+// is the only limit.
+func (e *Engine) available() int64 {
+	const unlimited = math.MaxInt64 / 2 // with room for what is added to it
+	if e.config.Available == nil {
+		return unlimited
+	}
+	bytes, err := e.config.Available()
+	if err != nil {
+		e.config.Log.Warn("the memory of the machine is not known", "err", err)
+		return unlimited
+	}
+	return bytes
 }
 
 // older is the one that was used less recently.
