@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/opencontainers/go-digest"
@@ -77,10 +78,15 @@ func ParseManifest(text []byte) (Manifest, error) {
 	if m.Config.Digest == "" {
 		return m, errors.New("the manifest names no config")
 	}
+	var size int64
 	for _, l := range m.all() {
 		if err := l.check(); err != nil {
 			return m, err
 		}
+		if l.Size > math.MaxInt64-size {
+			return m, errors.New("the layers of the manifest have more bytes than there can be")
+		}
+		size += l.Size
 	}
 	return m, nil
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/opencontainers/go-digest"
 )
 
 func openTest(t *testing.T, dir string) *Store {
@@ -75,42 +73,5 @@ func TestModelFromCreateToRemove(t *testing.T) {
 	}
 	if err := s.has(m.Manifest.Layers[0]); err == nil || !strings.Contains(err.Error(), "missing") {
 		t.Errorf("the blob was not collected: %v", err)
-	}
-}
-
-func TestPartialContinues(t *testing.T) {
-	s := openTest(t, t.TempDir())
-	c, err := s.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	const content = "0123456789"
-	l := Layer{MediaType: MediaTypeModel, Digest: digest.FromString(content), Size: 10}
-	for _, r := range []Range{{6, 4}, {0, 6}} {
-		p, err := c.Partial(t.Context(), l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.WriteAt([]byte(content[r.Offset:r.end()]), r.Offset); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Done(r); err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Missing()) == 0 {
-			if err := p.Commit(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := p.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if p, err := c.Partial(t.Context(), l); p != nil || err != nil {
-		t.Errorf("a blob that is there gives %v and %v", p, err)
-	}
-	if text, err := s.ReadBlob(l, 10); err != nil || string(text) != content {
-		t.Errorf("the blob is %q and %v", text, err)
 	}
 }
