@@ -15,7 +15,7 @@ import (
 //	the client's other turns
 //
 // A raw prompt gets no text. The definition is not changed, and no slice that
-// the request had: it may be shared.
+// the request had: it may be shared. What the request has then is its own.
 func (d *Definition) Apply(req *engine.Request) {
 	d.Parameters.sample(&req.Sampling)
 	req.MaxTokens = cmp.Or(req.MaxTokens, d.Parameters.MaxTokens)
@@ -67,6 +67,7 @@ func (d *Definition) converse(client []engine.Message) []engine.Message {
 	for _, m := range d.Messages {
 		// A system turn of the definition is another way to write SYSTEM.
 		if !told || !instructs(m) {
+			m.Parts = slices.Clone(m.Parts)
 			all = append(all, m)
 		}
 	}
