@@ -42,10 +42,15 @@ func readRefusal(response *http.Response, in io.Reader, key string) refusal {
 }
 
 // parseRefusal reads a body: {"error": {...}} as the document has it,
-// {"error": "text"}, the members without the envelope (older vLLM), or
-// {"detail": ...} (FastAPI). A body that is none of these has no message.
+// {"error": "text"}, the members without the envelope (older vLLM),
+// {"detail": ...} (FastAPI), or a list of one of these (Gemini). A body that
+// is none of them has no message.
 func parseRefusal(text []byte, key string) refusal {
 	r := refusal{text: clean(string(text), key)}
+	var list []json.RawMessage
+	if json.Unmarshal(text, &list) == nil && len(list) > 0 {
+		text = list[0]
+	}
 	var envelope struct {
 		Error  json.RawMessage `json:"error"`
 		Detail json.RawMessage `json:"detail"`

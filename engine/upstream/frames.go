@@ -80,12 +80,12 @@ func (f *frames) read() ([]byte, error) {
 		piece, err := f.in.ReadSlice('\n')
 		f.line = append(f.line, piece...)
 		switch {
+		case len(f.line) > maxFrame:
+			return nil, errFrame
 		case err == nil:
 			return bytes.TrimRight(f.line, "\r\n"), nil
 		case err != bufio.ErrBufferFull:
 			return nil, err
-		case len(f.line) > maxFrame:
-			return nil, errFrame
 		}
 	}
 }

@@ -1,9 +1,10 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/json/jsontext"
+	jsonv2 "encoding/json/v2"
 	"io"
 	"net/http"
 	"slices"
@@ -183,14 +184,8 @@ func hold(union json.Unmarshaler, value any) {
 	_ = union.UnmarshalJSON(b)
 }
 
-// encode writes JSON without escapes for HTML: it is for a server, and text
-// stays readable in its log.
+// encode writes JSON without escapes for HTML, also where a type writes
+// itself: it is for a server, and text stays readable in its log.
 func encode(value any) ([]byte, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return jsonv2.Marshal(value, json.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.PreserveRawStrings(false))
 }

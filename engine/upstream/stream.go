@@ -18,6 +18,7 @@ type teller struct {
 	start   engine.Start
 	started bool
 	usage   *wire.CompletionUsage
+	final   bool // usage is of the end, not of some chunk
 	answers []*answer
 	emit    func(engine.Event) error
 }
@@ -81,9 +82,7 @@ func (t *teller) whole(r *reply) error {
 }
 
 func (t *teller) add(r *reply, c chunk) error {
-	if c.Usage != nil {
-		t.usage = c.Usage
-	}
+	t.count(c)
 	if err := t.begin(c); err != nil {
 		return err
 	}
@@ -96,6 +95,22 @@ func (t *teller) add(r *reply, c chunk) error {
 		}
 	}
 	return nil
+}
+
+// count keeps the latest counts. At the end llama-server tells those of each
+// choice by itself, in a chunk without choices; then they add up.
+func (t *teller) count(c chunk) {
+	if c.Usage == nil {
+		return
+	}
+	final := len(c.Choices) == 0
+	if before := t.usage; final && t.final {
+		c.Usage.CompletionTokens += before.CompletionTokens
+		if a, b := c.Usage.CompletionTokensDetails, before.CompletionTokensDetails; a != nil && b != nil {
+			a.ReasoningTokens += b.ReasoningTokens
+		}
+	}
+	t.usage, t.final = c.Usage, final
 }
 
 // begin sends the first event with the first chunk: the request is admitted,

@@ -1,0 +1,79 @@
+package upstream
+
+import (
+	"net/http"
+	"regexp"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+)
+
+func TestAffinity(t *testing.T) {
+	say := func(role engine.Role, texts ...string) engine.Message {
+		m := engine.Message{Role: role}
+		for _, text := range texts {
+			m.Parts = append(m.Parts, engine.Text{Text: text})
+		}
+		return m
+	}
+	base := func() *engine.Request {
+		return &engine.Request{Tools: []engine.Tool{{Name: "f"}}, Messages: []engine.Message{say(engine.RoleSystem, "s"), say(engine.RoleUser, "ab")}}
+	}
+	first := affinity(nil, "m", base())
+	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(first) {
+		t.Errorf("the hash is %q", first)
+	}
+	tests := []struct {
+		name   string
+		change func(*engine.Request)
+		same   bool
+	}{
+		{"nothing", func(*engine.Request) {}, true},
+		{"a later turn", func(r *engine.Request) {
+			r.Messages = append(r.Messages, say(engine.RoleAssistant, "x"), say(engine.RoleUser, "y"))
+		}, true},
+		{"sampling", func(r *engine.Request) { r.Sampling.Seed, r.MaxTokens = new(int64(1)), new(1) }, true},
+		{"another question", func(r *engine.Request) { r.Messages[1] = say(engine.RoleUser, "b") }, false},
+		{"the same letters in two parts", func(r *engine.Request) { r.Messages[1] = say(engine.RoleUser, "a", "b") }, false},
+		{"other instructions", func(r *engine.Request) { r.Messages[0] = say(engine.RoleSystem, "t") }, false},
+		{"another tool", func(r *engine.Request) { r.Tools[0].Name = "g" }, false},
+		{"a picture", func(r *engine.Request) {
+			r.Messages[1].Parts = append(r.Messages[1].Parts, engine.Image{Data: []byte("x")})
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := base()
+			tt.change(r)
+			if got := affinity(nil, "m", r); (got == first) != tt.same {
+				t.Errorf("the hash is %s, and of the first turn %s", got, first)
+			}
+		})
+	}
+	if affinity([]byte("salt"), "m", base()) == first || affinity(nil, "n", base()) == first {
+		t.Error("salt or model have no effect")
+	}
+}
+
+func TestAffinityHeader(t *testing.T) {
+	tests := []struct {
+		name, config, header string
+		want                 bool
+	}{
+		{"the usual one", "", DefaultAffinityHeader, true},
+		{"another one", "X-User-Id", "X-User-Id", true},
+		{"only that one", "X-User-Id", DefaultAffinityHeader, false},
+		{"none", "-", DefaultAffinityHeader, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, p := serve(t, Config{AffinityHeader: tt.config}, func(w http.ResponseWriter, _ *http.Request, _ int) { answerA(w) })
+			if _, err := gather(t.Context(), e, ask("u")); err != nil {
+				t.Fatal(err)
+			}
+			if got := p.last().header.Get(tt.header); (got != "") != tt.want {
+				t.Errorf("%s is %q", tt.header, got)
+			}
+		})
+	}
+}

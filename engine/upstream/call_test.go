@@ -1,0 +1,282 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+func answerA(w http.ResponseWriter) { stream(w, delta(`"content":"a"`), end("stop"), done) }
+
+const saidA = `start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`
+
+func TestRetries(t *testing.T) {
+	tests := []struct {
+		name   string
+		answer func(w http.ResponseWriter, n int)
+		tries  int
+		code   engine.Code // empty: it succeeds
+	}{
+		{"at once", func(w http.ResponseWriter, _ int) { answerA(w) }, 1, ""},
+		{"after two refusals", func(w http.ResponseWriter, n int) {
+			if n < 3 {
+				status(w, 503, `{"error":{"message":"Loading model"}}`)
+				return
+			}
+			answerA(w)
+		}, 3, ""},
+		{"after a connection that was cut", func(w http.ResponseWriter, n int) {
+			if n == 1 {
+				panic(http.ErrAbortHandler)
+			}
+			answerA(w)
+		}, 2, ""},
+		{"never after the first event", func(w http.ResponseWriter, _ int) {
+			stream(w, delta(`"content":"a"`))
+			panic(http.ErrAbortHandler)
+		}, 1, engine.CodeEngineCrashed},
+		{"not after an answer that cannot be read", func(w http.ResponseWriter, _ int) { status(w, 200, `{`) }, 1, engine.CodeEngineCrashed},
+		{"a page", func(w http.ResponseWriter, _ int) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("<html>"))
+		}, 1, engine.CodeEngineCrashed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, p := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, n int) { tt.answer(w, n) })
+			events, err := gather(t.Context(), e, ask("u"))
+			switch {
+			case tt.code != "":
+				if got := coded(t, err).Code; got != tt.code {
+					t.Errorf("error %v, want %s", err, tt.code)
+				}
+			case err != nil || show(events) != saidA:
+				t.Errorf("%s, %v", show(events), err)
+			}
+			if n := len(p.all()); n != tt.tries {
+				t.Errorf("%d tries, want %d", n, tt.tries)
+			}
+		})
+	}
+}
+
+func TestUnreachable(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(untrusted.Close)
+	untrusted.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	tests := []struct {
+		name, url, says string
+		waits           int
+		noRetry         bool
+	}{
+		{"nobody listens", "http://" + closed.Addr().String() + "/v1", "cannot be reached", 2, false},
+		{"a certificate of nobody", untrusted.URL, "certificate", 0, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := New(Config{BaseURL: tt.url, Model: "m", Log: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			waits := 0
+			e.wait = func(context.Context, time.Duration) error { waits++; return nil }
+			_, err = gather(t.Context(), e, ask("u"))
+			got := coded(t, err)
+			if got.Code != engine.CodeEngineCrashed || !strings.Contains(got.Message, tt.says) || got.NoRetry != tt.noRetry || waits != tt.waits {
+				t.Errorf("%+v after %d waits", got, waits)
+			}
+		})
+	}
+}
+
+// TestSilence has a server that sends nothing, or one event and then nothing
+// but what the row says.
+func TestSilence(t *testing.T) {
+	tests := []struct {
+		name   string
+		config Config
+		answer func(w http.ResponseWriter, r *http.Request)
+		want   string
+		code   engine.Code
+	}{
+		{"no headers", Config{FirstByte: time.Millisecond}, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			``, engine.CodeDeadline},
+		{"no first byte", Config{FirstByte: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+			stream(w)
+			<-r.Context().Done()
+		}, ``, engine.CodeDeadline},
+		{"no second byte", Config{Idle: time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+			stream(w, delta(`"content":"a"`))
+			<-r.Context().Done()
+		}, `start:0 0.0[text "a"`, engine.CodeDeadline},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, p := serve(t, tt.config, func(w http.ResponseWriter, r *http.Request, _ int) { tt.answer(w, r) })
+			checkReply(t, e, ask("u"), tt.want, tt.code)
+			if n := len(p.all()); n > 1 {
+				t.Errorf("%d tries", n)
+			}
+		})
+	}
+}
+
+// TestCancel checks that the connection closes when the client leaves, at
+// each stage: the handler returns only then.
+func TestCancel(t *testing.T) {
+	for _, stage := range []string{"before the headers", "under way", "between tries"} {
+		t.Run(stage, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			left := make(chan struct{}, 1)
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch stage {
+				case "before the headers":
+					cancel()
+				case "under way":
+					stream(w, delta(`"content":"a"`))
+				case "between tries":
+					status(w, 503, ``)
+					left <- struct{}{}
+					return
+				}
+				<-r.Context().Done()
+				left <- struct{}{}
+			})
+			if stage == "between tries" {
+				e.wait = func(ctx context.Context, _ time.Duration) error {
+					cancel()
+					return wait(ctx, time.Hour)
+				}
+			}
+			var last error
+			for _, err := range e.Generate(ctx, ask("u")) {
+				last = err
+				cancel()
+			}
+			if got := coded(t, last); got.Code != engine.CodeCanceled {
+				t.Errorf("ends with %v", last)
+			}
+			<-left
+		})
+	}
+	t.Run("a reader that leaves", func(t *testing.T) {
+		left := make(chan struct{})
+		e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			stream(w, delta(`"content":"a"`))
+			<-r.Context().Done()
+			close(left)
+		})
+		for range e.Generate(t.Context(), ask("u")) {
+			break
+		}
+		<-left
+	})
+}
+
+func TestKeys(t *testing.T) {
+	t.Run("none", func(t *testing.T) {
+		e, p := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { answerA(w) })
+		if _, err := gather(t.Context(), e, ask("u")); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := p.last().header["Authorization"]; ok {
+			t.Errorf("Authorization %q", got)
+		}
+	})
+	t.Run("each request asks for it", func(t *testing.T) {
+		keys := []string{"one", "two"}
+		e, p := serve(t, Config{Key: func() (string, error) {
+			key := keys[0]
+			keys = keys[1:]
+			return key, nil
+		}}, func(w http.ResponseWriter, _ *http.Request, _ int) { answerA(w) })
+		for _, want := range []string{"Bearer one", "Bearer two"} {
+			if _, err := gather(t.Context(), e, ask("u")); err != nil {
+				t.Fatal(err)
+			}
+			if got := p.last().header.Get("Authorization"); got != want {
+				t.Errorf("Authorization %q, want %q", got, want)
+			}
+		}
+	})
+	t.Run("a host that is not allowed", func(t *testing.T) {
+		refused := engine.Errorf(engine.CodeForbidden, "no")
+		e, p := serve(t, Config{Key: func() (string, error) { return "", refused }}, nil)
+		_, err := gather(t.Context(), e, ask("u"))
+		if !errors.Is(err, refused) || len(p.all()) != 0 {
+			t.Errorf("%v after %d requests", err, len(p.all()))
+		}
+	})
+	t.Run("never to where a redirect points", func(t *testing.T) {
+		other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the other host was asked") }))
+		t.Cleanup(other.Close)
+		e, _ := serve(t, Config{Key: func() (string, error) { return "k", nil }}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		})
+		if _, err := gather(t.Context(), e, ask("u")); err == nil {
+			t.Error("it succeeds")
+		}
+	})
+}
+
+func TestNew(t *testing.T) {
+	tests := []struct {
+		url, model string
+		says       string // empty: it is fine
+		path       string // of a chat completion
+	}{
+		{"https://example.com/v1", "m", "", "/v1/chat/completions"},
+		{"https://example.com/v1/", "m", "", "/v1/chat/completions"},
+		{"http://localhost:8080", "m", "", "/v1/chat/completions"},
+		{"https://example.com/v1beta/openai", "m", "", "/v1beta/openai/chat/completions"},
+		{"https://example.com/v1/v1", "m", "", "/v1/v1/chat/completions"},
+		{"example.com/v1", "m", "must begin with https://", ""},
+		{"ftp://example.com", "m", "must begin with https://", ""},
+		{"https://", "m", "must begin with https://", ""},
+		{"https://u:p@example.com/v1", "m", "without a user", ""},
+		{"https://example.com/v1?key=1", "m", "without a user", ""},
+		{"https://exa mple.com", "m", "cannot be read", ""},
+		{"https://example.com/v1", "", "PARAMETER model", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.url+" "+tt.model, func(t *testing.T) {
+			asked := ""
+			transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+				asked = r.URL.Path
+				return nil, errors.New("no network")
+			})
+			e, err := New(Config{BaseURL: tt.url, Model: tt.model, Log: slog.New(slog.DiscardHandler), HTTP: &http.Client{Transport: transport}})
+			if tt.says != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.says) {
+					t.Errorf("%v, want an error with %q", err, tt.says)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.wait = func(context.Context, time.Duration) error { return nil }
+			_, _ = gather(t.Context(), e, ask("u"))
+			if asked != tt.path {
+				t.Errorf("asks %s, want %s", asked, tt.path)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -1,0 +1,245 @@
+package upstream
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/enginetest"
+)
+
+// delta is a chunk of choice 0; end is one with a reason.
+func delta(members string) string {
+	return `{"choices":[{"index":0,"delta":{` + members + `},"finish_reason":null}]}`
+}
+
+func end(reason string) string {
+	return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
+}
+
+const (
+	role  = `"role":"assistant","content":null`
+	usage = `{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":3,"total_tokens":8}}`
+	done  = `[DONE]`
+)
+
+func TestStreams(t *testing.T) {
+	tests := []struct {
+		name    string
+		request func(*engine.Request)
+		lines   []string
+		want    string // events
+		code    engine.Code
+	}{
+		{"text", nil, []string{delta(role), delta(`"content":"He"`), delta(`"content":"llo"`), end("stop"), usage, done},
+			`start:0 0.0[text "He" "llo"] 0:end_of_turn done:5,0,3,0`, ""},
+		{"comments between", nil, []string{": ping", delta(`"content":"a"`), ": ping", end("stop"), ":", done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"no done mark", nil, []string{delta(`"content":"a"`), end("length"), usage},
+			`start:0 0.0[text "a"] 0:max_tokens done:5,0,3,0`, ""},
+		{"no reason", nil, []string{delta(`"content":"a"`), done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"nothing said", nil, []string{delta(role), end("stop"), done}, `start:0 0:end_of_turn done:0,0,0,0`, ""},
+		{"llama-server tells its progress", nil, []string{
+			`{"choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}],"prompt_progress":{"total":5,"cache":2}}`,
+			delta(`"content":"a"`), end("stop"),
+			`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":2}}}`, done},
+			`start:5 0.0[text "a"] 0:end_of_turn done:5,2,1,0`, ""},
+		{"vLLM counts in each chunk", nil, []string{
+			`{"choices":[{"index":0,"delta":{"content":"a"}}],"usage":{"prompt_tokens":5,"completion_tokens":1}}`,
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`,
+			`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":1}}}`, done},
+			`start:5 0.0[text "a"] 0:end_of_turn done:5,0,2,1`, ""},
+		{"impossible counts", nil, []string{delta(`"content":"a"`), end("stop"),
+			`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":9},"completion_tokens_details":{"reasoning_tokens":9}}}`, done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:5,5,1,1`, ""},
+		{"llama-server counts each choice", func(r *engine.Request) { r.Choices = 2 }, []string{
+			`{"choices":[{"index":1,"delta":{"content":"b"}}]}`, delta(`"content":"a"`),
+			`{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}`, usage, end("length"), usage, done},
+			`start:0 1.0[text "b" 0.0[text "a"] 1:end_of_turn] 0:max_tokens done:5,0,6,0`, ""},
+		{"thoughts", nil, []string{delta(`"reasoning_content":"hm"`), delta(`"reasoning_content":"m"`), delta(`"content":"a"`), end("stop"), done},
+			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"thoughts under both names", nil, []string{delta(`"reasoning":"hm","reasoning_content":"hm"`), delta(`"reasoning":"m","content":"a"`), end("stop"), done},
+			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"a refusal is text", nil, []string{delta(`"refusal":"no"`), end("stop"), done},
+			`start:0 0.0[text "no"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"vLLM names the stop string", func(r *engine.Request) { r.Stop = []string{"###"} }, []string{delta(`"content":"a"`),
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":"###"}]}`, done},
+			`start:0 0.0[text "a"] 0:stop_sequence### done:0,0,0,0`, ""},
+		{"vLLM names a stop token", func(r *engine.Request) { r.Stop = []string{"###"} }, []string{delta(`"content":"a"`),
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":128009}]}`, done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"an end that is told twice", nil, []string{delta(`"content":"a"`), end("stop"), end("stop"), done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+
+		{"an error instead", nil, []string{`{"error":{"message":"boom","code":500}}`}, ``, engine.CodeEngineCrashed},
+		{"an error under way", nil, []string{delta(`"content":"a"`), `{"error":{"message":"boom"}}`},
+			`start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"an error by name", nil, []string{delta(`"content":"a"`), `event: error` + "\n" + `data: {"message":"boom"}`},
+			`start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"an error of older llama-server", nil, []string{delta(`"content":"a"`), `error: {"code":500,"message":"boom"}`},
+			`start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"a context that is full", nil, []string{`{"error":{"message":"request (50 tokens) exceeds the available context size (20 tokens)","type":"exceed_context_size_error","n_prompt_tokens":50,"n_ctx":20}}`},
+			``, engine.CodeContextLength},
+		{"cut", nil, []string{delta(`"content":"a"`)}, `start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"nothing at all", nil, nil, ``, engine.CodeEngineCrashed},
+		{"a mark alone", nil, []string{done}, ``, engine.CodeEngineCrashed},
+		{"no JSON", nil, []string{`oops`}, ``, engine.CodeEngineCrashed},
+		{"a choice too many", nil, []string{`{"choices":[{"index":1,"delta":{"content":"a"}}]}`}, `start:0`, engine.CodeEngineCrashed},
+		{"too few choices", func(r *engine.Request) { r.Choices = 2 }, []string{delta(`"content":"a"`), end("stop"), usage, done},
+			`start:0 0.0[text "a"] 0:end_of_turn`, engine.CodeUnsupported},
+		{"text after the end", nil, []string{end("stop"), delta(`"content":"a"`), done}, `start:0 0:end_of_turn`, engine.CodeEngineCrashed},
+		{"filtered", nil, []string{delta(`"content":"a"`), end("content_filter"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
+		{"aborted", nil, []string{delta(`"content":"a"`), end("abort"), done}, `start:0 0.0[text "a"]`, engine.CodeEngineCrashed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { stream(w, tt.lines...) })
+			req := ask("u")
+			if tt.request != nil {
+				tt.request(req)
+			}
+			checkReply(t, e, req, tt.want, tt.code)
+		})
+	}
+}
+
+func checkReply(t *testing.T, e *Engine, req *engine.Request, want string, code engine.Code) {
+	t.Helper()
+	events, err := gather(t.Context(), e, req)
+	if diff := cmp.Diff(want, show(events)); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if code != "" {
+		if got := coded(t, err); got.Code != code {
+			t.Errorf("error %v, want %s", err, code)
+		} else if strings.Contains(got.Message, "boom") {
+			t.Errorf("the message %q is the server's own", got.Message)
+		}
+		return
+	}
+	if err == nil {
+		err = enginetest.Check(events)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func call(index int, members string) string {
+	return delta(fmt.Sprintf(`"tool_calls":[{"index":%d,%s}]`, index, members))
+}
+
+func TestCalls(t *testing.T) {
+	const none = ` done:0,0,0,0`
+	tests := []struct {
+		name  string
+		lines []string
+		want  string
+		code  engine.Code
+	}{
+		{"in pieces", []string{call(0, `"id":"call_1","type":"function","function":{"name":"f","arguments":""}`),
+			call(0, `"function":{"arguments":"{\"a\""}`), call(0, `"function":{"arguments":":1}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call 1=f {"a" :1}] 0:tool_calls` + none, ""},
+		{"two", []string{call(0, `"id":"call_1","function":{"name":"f","arguments":"{}"}`),
+			call(1, `"id":"call_2","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call 1=f {}] 0.1[tool_call 2=g {}] 0:tool_calls` + none, ""},
+		{"two in one chunk, with the reason", []string{`{"choices":[{"index":0,"delta":{"content":null,"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"index":1,"id":"b","type":"function","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`, done},
+			`start:0 0.0[tool_call a=f {}] 0.1[tool_call b=f {}] 0:tool_calls` + none, ""},
+		{"all counted as 0", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`),
+			call(0, `"id":"b","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call a=f {}] 0.1[tool_call b=g {}] 0:tool_calls` + none, ""},
+		{"no counts and no ids", []string{delta(`"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"g","arguments":"{}"}}]`), end("stop"), done},
+			`start:0 0.0[tool_call made=f {}] 0.1[tool_call made=g {}] 0:tool_calls` + none, ""},
+		{"the name again in each piece", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{\"a\":"}`),
+			call(0, `"id":"a","function":{"name":"f","arguments":"1}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call a=f {"a": 1}] 0:tool_calls` + none, ""},
+		{"the name again, without ids", []string{call(0, `"function":{"name":"f","arguments":"{\"a\":"}`),
+			call(0, `"function":{"name":"f","arguments":"1}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call made=f {"a": 1}] 0:tool_calls` + none, ""},
+		{"the name after the id", []string{call(0, `"id":"a"`), call(0, `"function":{"arguments":"{"}`), call(0, `"function":{"name":"f"}`),
+			call(0, `"function":{"arguments":"}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call a=f { }] 0:tool_calls` + none, ""},
+		{"the same id twice", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`),
+			call(1, `"id":"a","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call a=f {}] 0.1[tool_call made=g {}] 0:tool_calls` + none, ""},
+		{"no arguments", []string{call(0, `"id":"a","function":{"name":"f"}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call a=f] 0:tool_calls` + none, ""},
+		{"thoughts and words before", []string{delta(`"reasoning":"hm"`), delta(`"content":"ok"`), call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), end("tool_calls"), done},
+			`start:0 0.0[reasoning "hm"] 0.1[text "ok"] 0.2[tool_call a=f {}] 0:tool_calls` + none, ""},
+		{"words after", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), delta(`"content":"ok"`), end("stop"), done},
+			`start:0 0.0[tool_call a=f {}] 0.1[text "ok"] 0:tool_calls` + none, ""},
+		{"cut by the limit", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{\"a"}`), end("length"), done},
+			`start:0 0.0[tool_call a=f {"a] 0:max_tokens` + none, ""},
+		{"a reason without a call", []string{delta(`"content":"a"`), end("tool_calls"), done}, `start:0 0.0[text "a"] 0:end_of_turn` + none, ""},
+
+		{"mixed", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{"}`), call(1, `"id":"b","function":{"name":"g","arguments":"{"}`),
+			call(0, `"function":{"arguments":"}"}`)}, `start:0 0.0[tool_call a=f {] 0.1[tool_call b=g {`, engine.CodeEngineCrashed},
+		{"pieces after words", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{"}`), delta(`"content":"ok"`),
+			call(0, `"function":{"arguments":"}"}`)}, `start:0 0.0[tool_call a=f {] 0.1[text "ok"`, engine.CodeEngineCrashed},
+		{"no name", []string{call(0, `"id":"a","function":{"arguments":"{}"}`), end("tool_calls"), done}, `start:0`, engine.CodeEngineCrashed},
+		{"no name, and another", []string{call(0, `"id":"a"`), call(1, `"id":"b","function":{"name":"f"}`)}, `start:0`, engine.CodeEngineCrashed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { stream(w, tt.lines...) })
+			checkReply(t, e, ask("u"), tt.want, tt.code)
+		})
+	}
+}
+
+// TestWholeReplies is about servers that do not stream.
+func TestWholeReplies(t *testing.T) {
+	tests := []struct {
+		name, body string
+		want       string
+		code       engine.Code
+	}{
+		{"text and thoughts", `{"choices":[{"index":0,"message":{"role":"assistant","content":"a","reasoning_content":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`,
+			`start:5 0.0[reasoning "hm"] 0.1[text "a"] 0:end_of_turn done:5,0,2,0`, ""},
+		{"calls, which have no index there", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`,
+			`start:0 0.0[tool_call a=f {}] 0.1[tool_call b=g {}] 0:tool_calls done:0,0,0,0`, ""},
+		{"an error with status 200", `{"error":{"message":"boom"}}`, ``, engine.CodeEngineCrashed},
+		{"no answer", `{"choices":[]}`, `start:0`, engine.CodeEngineCrashed},
+		{"half", `{"choices":[{"mess`, ``, engine.CodeEngineCrashed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { status(w, 200, tt.body) })
+			checkReply(t, e, ask("u"), tt.want, tt.code)
+		})
+	}
+}
+
+// FuzzReply feeds a stream of any bytes: it ends as the grammar of events has
+// it, or with an error.
+func FuzzReply(f *testing.F) {
+	for _, lines := range [][]string{
+		{delta(role), delta(`"content":"a"`), end("stop"), usage, done},
+		{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), call(0, `"id":"b","function":{"name":"g"}`), end("tool_calls"), done},
+		{`{"choices":[{"index":0,"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[null],"top_logprobs":[{}]},"finish_reason":"length"}]}`, done},
+	} {
+		f.Add("data: " + strings.Join(lines, "\n\ndata: ") + "\n\n")
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		req := ask("u")
+		req.Logprobs = new(1)
+		var events []engine.Event
+		r := readerReply(t, text)
+		err := newTeller(req, engine.Start{}, func(e engine.Event) error {
+			events = append(events, e)
+			return nil
+		}).stream(r)
+		if err != nil {
+			coded(t, err)
+			return
+		}
+		if err := enginetest.Check(events); err != nil {
+			t.Errorf("%v: %s", err, show(events))
+		}
+	})
+}
