@@ -24,7 +24,8 @@ const lockPause = 20 * time.Millisecond
 // be the same for all processes.
 func (s *Store) locks() string { return filepath.Join(s.dir, workName) }
 
-// prepare makes the folders that every writing verb needs.
+// prepare makes the folders that every writing verb needs, and sees whether
+// it may write.
 func (s *Store) prepare() error {
 	if err := s.writable(); err != nil {
 		return err
@@ -34,6 +35,13 @@ func (s *Store) prepare() error {
 			return s.explain("make the model store", err)
 		}
 	}
+	// Folders that are there say nothing about the right to write. Better to
+	// know before a model is downloaded than after.
+	f, err := s.disk.create(s.work(s.blobs()), "blob-*")
+	if err != nil {
+		return s.explain("change the model store", err)
+	}
+	f.discard()
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -284,6 +285,33 @@ func checkNothingIsLeft(s *Store) error {
 		}
 	}
 	return nil
+}
+
+// cloneStore copies a store, with the times of its files.
+func cloneStore(t *testing.T, template string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(template, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(template, path)
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(filepath.Join(dir, below), info.ModTime(), info.ModTime())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func TestVerbs(t *testing.T) {
