@@ -15,7 +15,7 @@ var sameContent = noise(2, 300_000)
 
 // TestProcessesFetchALayerOnce pulls models with the same layer at once.
 func TestProcessesFetchALayerOnce(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	var waits []func() (bool, string)
 	for seed := range 4 {
 		waits = append(waits, start(t, order{Dir: dir, Verb: "same layer", Seed: seed}))
@@ -84,7 +84,7 @@ func checkContent(s *Store, n Name, want string) error {
 }
 
 func TestCrowdOfProcesses(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	prepareStore(t, dir)
 	var waits []func() (bool, string)
 	for seed := range 3 {
@@ -99,7 +99,7 @@ func TestCrowdOfProcesses(t *testing.T) {
 }
 
 func TestCrowdOfGoroutines(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	prepareStore(t, dir)
 	s := openTest(t, dir)
 	var wait sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 // TestFullDiskAtEveryStep forbids each verb each of its steps in turn: it
 // must say so, leave what was there, and succeed when there is space again.
 func TestFullDiskAtEveryStep(t *testing.T) {
-	template := t.TempDir()
+	template := memoryDir(t)
 	prepareStore(t, template)
 	for _, v := range verbs() {
 		t.Run(v.name, func(t *testing.T) {
@@ -74,7 +74,7 @@ type steps []struct{ what, path string }
 func TestPowerMayFail(t *testing.T) {
 	for _, v := range verbs() {
 		t.Run(v.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := memoryDir(t)
 			prepareStore(t, dir)
 			s := openTest(t, dir)
 			var log steps

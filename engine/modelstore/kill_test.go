@@ -162,7 +162,7 @@ func start(t *testing.T, o order) (wait func() (killed bool, told string)) {
 
 // TestKillAtEveryStep kills each verb before each of its steps on the disk.
 func TestKillAtEveryStep(t *testing.T) {
-	template := t.TempDir()
+	template := memoryDir(t)
 	prepareStore(t, template)
 	for _, v := range verbs() {
 		t.Run(v.name, func(t *testing.T) {
@@ -207,7 +207,7 @@ var toldContent = noise(1, 40)
 func TestKilledPullKeepsWhatIsDone(t *testing.T) {
 	partly := 0
 	for step := 1; ; step++ {
-		dir := t.TempDir()
+		dir := memoryDir(t)
 		killed, told := start(t, order{Dir: dir, Verb: "pull and tell", Steps: step})()
 		if !killed {
 			break
@@ -279,7 +279,7 @@ func randomVerbs(ctx context.Context, s *Store, o order) error {
 // TestRandomKills lets processes do random verbs on one store, three at a
 // time, and kills each at a random moment. Run it with -kills=500 for more.
 func TestRandomKills(t *testing.T) {
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	prepareStore(t, dir)
 	s := openTest(t, dir)
 	r := rand.New(rand.NewPCG(uint64(*kills), 1))

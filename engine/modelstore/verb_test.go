@@ -287,10 +287,27 @@ func checkNothingIsLeft(s *Store) error {
 	return nil
 }
 
+// memoryDir is a folder in memory, where the system has one: the tests that
+// kill hundreds of processes need no disk, and would wait for it most of
+// their time.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "modelstore-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // cloneStore copies a store, with the times of its files.
 func cloneStore(t *testing.T, template string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := memoryDir(t)
 	if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
 		t.Fatal(err)
 	}
