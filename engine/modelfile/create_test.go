@@ -97,8 +97,8 @@ func TestInherit(t *testing.T) {
 		want       []string
 	}{
 		{"nothing new", "FROM base", []string{"model GGUF", "template t {{ .Prompt }}", "system s", "license l", `params {"num_ctx":1024,"seed":3,"stop":["a"]}` + "\n", `messages [{"role":"user","content":"u"}]` + "\n"}},
-		{"all new", "FROM base\nTEMPLATE T\nSYSTEM S\nLICENSE L\nPARAMETER num_ctx 2\nPARAMETER stop b\nPARAMETER min_p 0\nMESSAGE assistant A\nADAPTER lora.gguf",
-			[]string{"model GGUF", "adapter GGUF", "template T", "system S", "license l", "license L", `params {"min_p":0,"num_ctx":2,"seed":3,"stop":["b"]}` + "\n", `messages [{"role":"assistant","content":"A"}]` + "\n"}},
+		{"all new", "FROM base\nTEMPLATE T {{ .Prompt }}\nSYSTEM S\nLICENSE L\nPARAMETER num_ctx 2\nPARAMETER stop b\nPARAMETER min_p 0\nMESSAGE assistant A\nADAPTER lora.gguf",
+			[]string{"model GGUF", "adapter GGUF", "template T {{ .Prompt }}", "system S", "license l", "license L", `params {"min_p":0,"num_ctx":2,"seed":3,"stop":["b"]}` + "\n", `messages [{"role":"assistant","content":"A"}]` + "\n"}},
 		{"a projector too", "FROM base\nFROM mmproj.gguf\nSYSTEM \"\"\nLICENSE l",
 			[]string{"model GGUF", "projector GGUF", "template t {{ .Prompt }}", "system s", "license l", `params {"num_ctx":1024,"seed":3,"stop":["a"]}` + "\n", `messages [{"role":"user","content":"u"}]` + "\n"}},
 	} {
@@ -242,7 +242,7 @@ func TestCreateErrors(t *testing.T) {
 		{"remote without a name", "FROM https://h/v1", "PARAMETER model NAME"},
 		{"remote and here", "FROM m.gguf\nFROM https://h/v1", "no other FROM line"},
 		{"remote and an adapter", "FROM https://h/v1\nPARAMETER model m\nADAPTER lora.gguf", "ADAPTER: the model is served elsewhere"},
-		{"remote and a template", "FROM https://h/v1\nPARAMETER model m\nTEMPLATE x", "its own chat template"},
+		{"remote and a template", "FROM https://h/v1\nPARAMETER model m\nTEMPLATE {{ .Prompt }}", "its own chat template"},
 		{"a name elsewhere for a model here", "FROM m.gguf\nPARAMETER model m", "goes with FROM https://HOST/v1"},
 		{"a password", "FROM https://u:p@h/v1\nPARAMETER model m", "diglot login h"},
 		{"a query", "FROM https://h/v1?key=1\nPARAMETER model m", "diglot login h"},
@@ -255,7 +255,9 @@ func TestCreateErrors(t *testing.T) {
 		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "is not known; there are temperature"},
 		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "it is called num_predict"},
 		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is not known; there are frequency_penalty, min_p"},
-		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"a\n{{ if }}\n\"\"\"", "line 2: TEMPLATE is neither a Go template nor one in Jinja: in its line 2, missing value for if"},
+		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\n{{ if }}\n\"\"\"", "line 2: TEMPLATE: in its line 2: missing value for if"},
+		{"a wrong template in Jinja", "FROM m.gguf\nTEMPLATE {% for m in messages %}", "line 2: TEMPLATE: "},
+		{"a template that shows nothing", "FROM m.gguf\nTEMPLATE hello", "does not show what the user says"},
 		{"no version", "FROM m.gguf\nREQUIRES new", `REQUIRES needs a version such as 0.14.0, not "new"`},
 		{"a long text", "FROM m.gguf\nSYSTEM " + strings.Repeat("x", maxText+1), "more than 1048576"},
 	} {

@@ -104,7 +104,7 @@ func chance(r *rand.Rand) *File {
 	}
 	f := file(From, "", []string{"m.gguf", "base", "./m.gguf"}[r.IntN(3)])
 	for range r.IntN(8) {
-		switch r.IntN(8) {
+		switch r.IntN(9) {
 		case 0:
 			f.add(System, "", text())
 		case 1:
@@ -121,6 +121,8 @@ func chance(r *rand.Rand) *File {
 			f.add(Parameter, "use_mlock", "true")
 		case 7:
 			f.add(Adapter, "", "lora.gguf")
+		case 8:
+			f.add(Template, "", text()+"{{ .Prompt }}"+text())
 		}
 	}
 	return f

@@ -6,8 +6,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
-	"github.com/ollama/ollama/template"
+	"github.com/diglot/diglot/engine/chat"
 )
 
 // recipe is a definition file that was checked as far as it can be without a
@@ -130,23 +131,32 @@ func (r *recipe) parameter(i Instruction, host string) error {
 	return nil
 }
 
-// templateMistake is how errors of text/template begin.
-var templateMistake = regexp.MustCompile(`^template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
+// templateMistake is how errors of text/template end.
+var templateMistake = regexp.MustCompile(`template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
 
-// checkTemplate looks whether a Go template can be parsed. One in Jinja is
-// known by its statements; it is checked when the model is loaded.
+// checkTemplate lets those judge a template who will run it: one that is taken
+// here is no error when the model is loaded.
 func checkTemplate(i Instruction) error {
-	if strings.Contains(i.Value, "{%") {
+	if i.Value == "" {
 		return nil
 	}
-	_, err := template.Parse(i.Value)
+	_, err := chat.NewTemplate(i.Value, chat.Info{}, time.Now)
 	if err == nil {
 		return nil
 	}
 	if m := templateMistake.FindStringSubmatch(err.Error()); m != nil {
-		return i.errorf("TEMPLATE is neither a Go template nor one in Jinja: in its line %s, %s", m[1], m[2])
+		return i.errorf("TEMPLATE: in its line %s: %s", m[1], brief(m[2]))
 	}
-	return i.errorf("TEMPLATE is neither a Go template nor one in Jinja: %v", err)
+	return i.errorf("TEMPLATE: %s", brief(err.Error()))
+}
+
+// brief cuts a message that may quote a text at length.
+func brief(text string) string {
+	const most = 300
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 var versionForm = regexp.MustCompile(`^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
