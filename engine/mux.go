@@ -13,15 +13,21 @@ type Mux []Engine
 
 var _ Finder = Mux(nil)
 
-// Models implements [Engine].
+// Models implements [Engine]. A name that several engines have is listed once.
 func (m Mux) Models(ctx context.Context) ([]Model, error) {
 	var all []Model
+	listed := map[string]bool{}
 	for _, e := range m {
 		models, err := e.Models(ctx)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, models...)
+		for _, model := range models {
+			if name := shortName(model.Name); !listed[name] {
+				listed[name] = true
+				all = append(all, model)
+			}
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Model) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
@@ -98,8 +104,10 @@ func failure(err *Error) iter.Seq2[Event, error] {
 // SameModel says whether two names are those of one model: "name" and
 // "name:latest" are.
 func SameModel(a, b string) bool {
-	return strings.TrimSuffix(a, ":latest") == strings.TrimSuffix(b, ":latest")
+	return shortName(a) == shortName(b)
 }
+
+func shortName(name string) string { return strings.TrimSuffix(name, ":latest") }
 
 // ModelNotFound is the error of a request for a model that is not served.
 func ModelNotFound(name string) *Error {

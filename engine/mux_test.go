@@ -41,12 +41,12 @@ func (unlistable) Models(context.Context) ([]Model, error) {
 }
 
 func TestMux(t *testing.T) {
-	m := Mux{lister{"b", "d:latest"}, lister{"a", "b"}}
+	m := Mux{lister{"b", "d:latest"}, lister{"a", "b:latest"}}
 	models, err := m.Models(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Model{{Name: "a"}, {Name: "b"}, {Name: "b"}, {Name: "d:latest"}}, models); diff != "" {
+	if diff := cmp.Diff([]Model{{Name: "a"}, {Name: "b"}, {Name: "d:latest"}}, models); diff != "" {
 		t.Errorf("models (-want +got):\n%s", diff)
 	}
 	for _, tt := range []struct {

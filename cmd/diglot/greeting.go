@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
@@ -17,6 +18,9 @@ func greet(ctx context.Context, w io.Writer, addr net.Addr, e engine.Engine, o *
 	model, err := firstModel(ctx, e, o)
 	if err != nil {
 		return err
+	}
+	if model == "" {
+		return greetEmpty(w, addr)
 	}
 	quoted, err := json.Marshal(model)
 	if err != nil {
@@ -48,14 +52,34 @@ Anthropic style, base URL %[1]s
 	return nil
 }
 
-// firstModel is the model that the user named first.
+// greetEmpty says how to get a model. A server that has none need not be
+// started again for it.
+func greetEmpty(w io.Writer, addr net.Addr) error {
+	base := "http://" + reachable(addr)
+	_, err := fmt.Fprintf(w, `
+There is no model yet. This gets one, and asks it:
+
+  diglot pull qwen2.5:0.5b
+  diglot run qwen2.5:0.5b "Say hello."
+
+Base URL of the OpenAI style: %[1]s/v1; of the Anthropic style: %[1]s
+
+`, base)
+	return err
+}
+
+// firstModel is the model that the user named first, or else the one that came
+// last to the store; empty: there is none.
 func firstModel(ctx context.Context, e engine.Engine, o *serveOptions) (string, error) {
 	if len(o.models) > 0 {
 		return o.models[0].name, nil
 	}
 	models, err := e.Models(ctx)
-	if err != nil {
+	if err != nil || len(models) == 0 {
 		return "", err
+	}
+	if o.script == "" {
+		return slices.MaxFunc(models, func(a, b engine.Model) int { return a.Changed.Compare(b.Changed) }).Name, nil
 	}
 	return models[0].Name, nil
 }

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -55,7 +56,10 @@ func TestCommandLines(t *testing.T) {
 		{"version with more", []string{"version", "x"}, 2, `unexpected argument "x"`},
 		{"unknown flag", []string{"serve", "--speed", "9"}, 2, "unknown flag: --speed"},
 		{"argument", []string{"serve", "--script", good, "x"}, 2, `unexpected argument "x"`},
-		{"nothing to serve", []string{"serve"}, 2, "nothing to serve"},
+		{"nothing to serve", []string{"serve"}, 2, "nothing to serve: neither DIGLOT_MODELS nor HOME is set"},
+		{"keep-alive", []string{"serve", "--keep-alive", "5"}, 2, "want a time such as 30m or 1h30m, 0 or forever"},
+		{"max-memory", []string{"serve", "--max-memory", "much"}, 2, "want a size such as 12GB or 900MiB"},
+		{"load what nobody has", []string{"serve", "--script", good, "--load", "n"}, 3, `--load: The model "n" does not exist`},
 		{"model without a name", []string{"serve", "--model", "a.gguf"}, 2, "want NAME=FILE"},
 		{"model without a file", []string{"serve", "--model", "a="}, 2, "want NAME=FILE"},
 		{"profile", []string{"serve", "--script", good, "--profile", "lax"}, 2, `--profile is "lax"`},
@@ -104,6 +108,7 @@ func TestServeOptions(t *testing.T) {
 		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
 		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
 		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
+		"--keep-alive", "90s", "--max-memory", "2GiB", "--load", "a", "--load", "d", "--socket", "s",
 	})
 	if err == nil {
 		err = got.complete(env)
@@ -116,6 +121,9 @@ func TestServeOptions(t *testing.T) {
 		models:  modelFiles{{"a", "b=c.gguf", "p.gguf"}, {"d", "e", ""}},
 		script:  "f",
 		limits:  limits{threads: 2, parallel: 3, context: 4},
+		library: libraryOptions{keepAlive: keepAlive(90 * time.Second), memory: 2 << 30},
+		load:    list{"a", "d"},
+		socket:  "s",
 		profile: "document",
 		strict:  true,
 		trace:   "g",
@@ -124,7 +132,7 @@ func TestServeOptions(t *testing.T) {
 		hosts:   list{"h"},
 		images:  list{"i"},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{}, libraryOptions{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	command := runnerCommand("p", got.models[0], got.limits)

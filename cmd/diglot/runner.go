@@ -25,6 +25,7 @@ func newRunner(env environment) *cobra.Command {
 	var models modelFiles
 	var limits limits
 	var changes changes
+	var room memorySize
 	c := &cobra.Command{
 		Use:    "runner",
 		Short:  "Compute one model; diglot serve starts it",
@@ -34,12 +35,13 @@ func newRunner(env environment) *cobra.Command {
 			if len(models) != 1 {
 				return wrongUsage("runner: want one --model; this command is for diglot serve to start")
 			}
-			return runRunner(c.Context(), models[0], limits, changes, env)
+			return runRunner(c.Context(), models[0], limits, changes, room, env)
 		},
 	}
 	c.Flags().Var(&models, "model", "`NAME=FILE[,PROJECTOR]` to serve")
 	limits.register(c.Flags())
 	changes.register(c.Flags())
+	c.Flags().Var(&room, "memory", "`memory` that the model may take (default what the machine has)")
 	return c
 }
 
@@ -92,7 +94,7 @@ func (c changes) source() (string, error) {
 }
 
 // runRunner serves the model to the parent process until ctx ends.
-func runRunner(ctx context.Context, m modelFile, limits limits, changes changes, env environment) error {
+func runRunner(ctx context.Context, m modelFile, limits limits, changes changes, room memorySize, env environment) error {
 	template, err := changes.source()
 	if err != nil {
 		return err
@@ -106,6 +108,7 @@ func runRunner(ctx context.Context, m modelFile, limits limits, changes changes,
 			Threads:   int(limits.threads),
 			Parallel:  int(limits.parallel),
 			Context:   int(limits.context),
+			Available: room.available,
 			Log:       log,
 		})
 		if err != nil {

@@ -9,18 +9,14 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/llamacpp"
-	"github.com/diglot/diglot/engine/runner"
-	"github.com/diglot/diglot/engine/script"
+	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/openapi"
 )
@@ -45,6 +41,9 @@ type serveOptions struct {
 	models  modelFiles
 	script  string
 	limits  limits
+	library libraryOptions
+	load    list   // names of models
+	socket  string // empty: where the environment says
 	profile string
 	strict  bool
 	trace   string
@@ -58,9 +57,14 @@ type serveOptions struct {
 func newServe(env environment) *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
-		Use:     "serve",
-		Short:   "Serve models to clients over HTTP",
-		Example: "  diglot serve --model qwen=qwen2.5-7b.gguf\n  diglot serve --script models.yaml",
+		Use:   "serve",
+		Short: "Serve models to clients over HTTP",
+		Long: `Serve the models of the store to clients over HTTP, and those of the flags --model
+and --script, which come first where names are the same. A model is loaded when a
+request names it.
+
+Sockets that systemd has opened are served in place of --listen.`,
+		Example: "  diglot serve\n  diglot serve --model qwen=qwen2.5-7b.gguf\n  diglot serve --script models.yaml",
 		GroupID: groupServer,
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -79,6 +83,9 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.models, "model", "`NAME=FILE[,PROJECTOR]` of a GGUF model to serve, and of what lets it see images; may be repeated")
 	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
 	o.limits.register(flags)
+	o.library.register(flags)
+	flags.Var(&o.load, "load", "`NAME` of a model to load at once; may be repeated")
+	flags.StringVar(&o.socket, "socket", "", "`PATH` of the socket for the commands of this user, or none; also from DIGLOT_SOCKET (default diglot.sock in ~/.diglot)")
 	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
 	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
 	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
@@ -120,9 +127,6 @@ func (o *serveOptions) check() error {
 			return wrongUsage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
-	if len(o.models) == 0 && o.script == "" {
-		return wrongUsage("serve: nothing to serve; give --model NAME=FILE.gguf or --script FILE")
-	}
 	return nil
 }
 
@@ -142,21 +146,21 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 
 	// Requests that run when ctx ends are given their time, and so are the
 	// processes that they run in.
-	if len(o.models) > 0 {
-		shareCores(env, 2)
-	}
-	e, closeEngine, err := openEngine(context.WithoutCancel(ctx), o, log)
+	e, err := openEngines(context.WithoutCancel(ctx), o, env, log)
 	if err != nil {
 		return err
 	}
-	defer closeEngine()
+	defer func() { _ = e.close() }()
+	if err := e.check(ctx, o.load); err != nil {
+		return err
+	}
 	trace, closeTrace, err := openTrace(o.trace)
 	if err != nil {
 		return err
 	}
 	defer closeTrace()
-	handler, err := handlers.New(handlers.Config{
-		Engine:       e,
+	config := handlers.Config{
+		Engine:       e.all,
 		Log:          log,
 		Profile:      openapi.Profile(o.profile),
 		Strict:       o.strict,
@@ -167,19 +171,32 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		Trace:        trace,
 
 		AllowImageHosts: o.images,
-	})
+	}
+	public, err := handlers.New(config)
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", o.listen)
+	listeners, err := listen(env, o.listen)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stderr, "listening on http://%s\n", l.Addr())
-	if err := greet(ctx, env.stdout, l.Addr(), e, o); err != nil {
-		return errors.Join(err, l.Close())
+	services := services{}
+	for _, l := range listeners {
+		services[l] = &service{handler: public, grace: grace, cutOff: func() { _ = e.close() }, log: log}
 	}
-	return (&service{handler: handler, grace: grace, cutOff: closeEngine, log: log}).serve(ctx, l)
+	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
+	if err := services.addLocal(e, config, o.socket, env); err != nil {
+		return errors.Join(err, services.close())
+	}
+	if err := greet(ctx, env.stdout, listeners[0].Addr(), e.all, o); err != nil {
+		return errors.Join(err, services.close())
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for l, s := range services {
+		group.Go(func() error { return s.serve(ctx, l) })
+	}
+	group.Go(func() error { e.load(ctx, o.load, log); return nil })
+	return group.Wait()
 }
 
 // service is what listens: the handler, and how it comes to its end.
@@ -188,6 +205,36 @@ type service struct {
 	grace   time.Duration // how long running requests may go on
 	cutOff  func()        // ends the requests that run even then, with an error that their clients see
 	log     *slog.Logger
+}
+
+// services are what is served to whom.
+type services map[net.Listener]*service
+
+// addLocal adds what the commands of this user ask, whom no key is asked of.
+func (s services) addLocal(e *engines, config handlers.Config, socket string, env environment) error {
+	if e.store == nil {
+		return nil
+	}
+	l, err := listenLocally(env, socket, config.Log)
+	if err != nil || l == nil {
+		return err
+	}
+	config.APIKeys = nil
+	api, err := handlers.New(config)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	handler := control.New(control.Config{Library: e.store, API: api, Version: programVersion(), Log: config.Log})
+	s[l] = &service{handler: handler, grace: grace, cutOff: func() { _ = e.close() }, log: config.Log}
+	return nil
+}
+
+func (s services) close() error {
+	var all []error
+	for l := range s {
+		all = append(all, l.Close())
+	}
+	return errors.Join(all...)
 }
 
 // serve serves until ctx ends, and then for as long as requests run, but not
@@ -223,84 +270,6 @@ func shutDown(ctx context.Context, server *http.Server, limit time.Duration) err
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	return server.Shutdown(ending)
-}
-
-// openEngine makes the engine of everything that o names.
-func openEngine(ctx context.Context, o *serveOptions, log *slog.Logger) (engine.Engine, func(), error) {
-	scripted, err := openScript(o.script, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	supervised, err := openRunners(ctx, o, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	e := append(engine.Mux{supervised}, scripted...)
-	if err := checkNames(ctx, e); err != nil {
-		return nil, nil, errors.Join(err, supervised.Close())
-	}
-	return e, func() { _ = supervised.Close() }, nil
-}
-
-// checkNames finds a model of a script that has the name of another model.
-func checkNames(ctx context.Context, e engine.Engine) error {
-	models, err := e.Models(ctx)
-	if err != nil {
-		return err
-	}
-	for i, m := range models {
-		if slices.ContainsFunc(models[:i], func(other engine.Model) bool { return engine.SameModel(m.Name, other.Name) }) {
-			return fmt.Errorf("model %q is named twice", m.Name)
-		}
-	}
-	return nil
-}
-
-// openScript makes an engine in this process of each model of a script.
-func openScript(path string, log *slog.Logger) (engine.Mux, error) {
-	if path == "" {
-		return nil, nil
-	}
-	models, err := script.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("script: %w", err)
-	}
-	var all engine.Mux
-	for _, m := range models {
-		e, err := m.Engine(log, time.Now)
-		if err != nil {
-			return nil, fmt.Errorf("script: model %q: %w", m.Info().Name, err)
-		}
-		all = append(all, e)
-	}
-	return all, nil
-}
-
-// openRunners makes the engine that runs each model file in its process. A
-// file that cannot be a model is told now, not to the first client.
-func openRunners(ctx context.Context, o *serveOptions, log *slog.Logger) (*runner.Engine, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	config := runner.Config{Log: log}
-	for _, m := range o.models {
-		if err := llamacpp.Check(m.path); err != nil {
-			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)
-		}
-		if err := llamacpp.CheckProjector(m.projector); err != nil {
-			return nil, fmt.Errorf("model %q: %w", m.name, err)
-		}
-		config.Models = append(config.Models, runner.Model{
-			Name:    m.name,
-			File:    m.path,
-			Command: runnerCommand(program, m, o.limits),
-		})
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && len(o.models) > 0 && llamacppModule(info) == nil {
-		return nil, errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
-	}
-	return runner.New(ctx, config)
 }
 
 // openTrace opens the trace file, for its owner alone: it holds prompts.

@@ -72,6 +72,7 @@ type Launch struct {
 	Context   int      // tokens that one request may use; 0: as many as memory allows
 	Threads   int      // 0: as the instance likes
 	Parallel  int      // 0: as the instance likes
+	Memory    int64    // bytes that were free when it was planned; the instance plans with the same number
 }
 
 // Instance is a loaded model.

@@ -58,12 +58,10 @@ func (e *Engine) open(r *resident, m *modelstore.Model) (*modelfile.Definition, 
 		instance, err := e.connect(*definition.Remote)
 		return definition, instance, err
 	}
-	l := e.launch(m.Name, definition)
-	plan, refused := e.admit(r, l)
+	l, refused := e.admit(r, e.launch(m.Name, definition))
 	if refused != nil {
 		return nil, nil, refused
 	}
-	l.Context = plan.Context
 	instance, err := e.config.Start(e.ctx, l)
 	switch {
 	case err == nil:

@@ -12,64 +12,73 @@ import (
 // would cost another one its place: with less, a conversation soon ends.
 const comfortable = 8192
 
-// admit waits until there is memory for r, and takes it. Loads wait in turn:
-// otherwise small ones could keep a large one waiting for ever.
-func (e *Engine) admit(r *resident, l Launch) (memory.Plan, *engine.Error) {
+// admit waits until there is memory for r, takes it, and returns the launch
+// with what it may have. Loads wait in turn: otherwise small ones could keep a
+// large one waiting for ever.
+func (e *Engine) admit(r *resident, l Launch) (Launch, *engine.Error) {
 	select {
 	case e.turn <- struct{}{}:
 	case <-e.ctx.Done():
-		return memory.Plan{}, shutDown()
+		return l, shutDown()
 	}
 	defer func() { <-e.turn }()
 	for {
-		plan, wait, err := e.room(r, l)
-		if wait == nil {
-			return plan, err
+		s := e.survey(r)
+		plan, done, err := e.room(l, s)
+		switch {
+		case err != nil:
+			return l, err
+		case done:
+			e.take(r, plan)
+			l.Context, l.Memory = plan.Context, s.free
+			return l, nil
 		}
 		select {
-		case <-wait:
+		case <-s.wait:
 		case <-e.ctx.Done():
-			return memory.Plan{}, shutDown()
+			return l, shutDown()
 		}
 	}
 }
 
-// room takes the memory for r if it is there. If it is not, others may be told
-// to leave, and wait is closed when it is worth another try.
+func (e *Engine) take(r *resident, plan memory.Plan) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.plan = plan
+}
+
+// room says whether there is memory for a launch. If there is not, others may
+// be told to leave, and it is to be tried again when things have changed.
 //
 // Nobody else takes memory meanwhile, so what was free stays free. The plans
 // read files, so the mutex is not held for them.
-func (e *Engine) room(r *resident, l Launch) (plan memory.Plan, wait <-chan struct{}, err *engine.Error) {
-	s := e.survey(r)
+func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *engine.Error) {
 	if s.unwanted {
-		return plan, nil, engine.Errorf(engine.CodeCanceled, "The request was canceled.")
+		return plan, false, engine.Errorf(engine.CodeCanceled, "The request was canceled.")
 	}
 	best, refused := e.config.Plan(l, s.all)
 	if refused != nil {
-		return plan, nil, tooLarge(l, refused)
+		return plan, false, tooLarge(l, refused)
 	}
 	plan, refused = e.config.Plan(l, s.free)
 	fits := refused == nil
 	switch {
 	case fits && plan.Context >= min(best.Context, comfortable):
+		return plan, true, nil
 	case s.ending:
-		return plan, s.wait, nil
+		return plan, false, nil
 	case s.idle != nil:
 		e.evict(s.idle, l)
-		return plan, s.wait, nil
+		return plan, false, nil
 	case fits: // with less than it could have, but the others are in use
+		return plan, true, nil
 	case e.fitsIn(l, s.soon):
-		return plan, s.wait, nil
+		return plan, false, nil
 	case s.busy != nil:
 		e.evict(s.busy, l)
-		return plan, s.wait, nil
-	default:
-		return plan, nil, tooLarge(l, refused)
+		return plan, false, nil
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	r.plan = plan
-	return plan, nil, nil
+	return plan, false, tooLarge(l, refused)
 }
 
 func (e *Engine) fitsIn(l Launch, free int64) bool {

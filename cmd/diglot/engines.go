@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/library"
+	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/script"
+)
+
+// engines are all that answer requests: those that flags name, and the store.
+type engines struct {
+	all   engine.Mux
+	files *runner.Engine
+	store *library.Engine // nil: there is none
+}
+
+// openEngines makes the engines of everything that o names, and of the store.
+func openEngines(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*engines, error) {
+	scripted, err := openScript(o.script, log)
+	if err != nil {
+		return nil, err
+	}
+	files, err := openRunners(ctx, o, log)
+	if err != nil {
+		return nil, err
+	}
+	e := &engines{files: files, all: append(engine.Mux{files}, scripted...)}
+	if err := checkNames(ctx, e.all); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	if err := e.openStore(o, env, log); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	if len(o.models) > 0 || e.store != nil {
+		shareCores(env, 2)
+	}
+	return e, nil
+}
+
+// openStore adds the models of the store. Who serves models by flags, and has
+// no home, needs none.
+func (e *engines) openStore(o *serveOptions, env environment, log *slog.Logger) error {
+	if _, err := findPlaces(env).modelsDir(); err != nil {
+		if len(o.models) > 0 || o.script != "" {
+			return nil
+		}
+		return wrongUsage("serve: nothing to serve: %v; set one, or give --model NAME=FILE.gguf or --script FILE", err)
+	}
+	store, err := openStore(env)
+	if err != nil {
+		return err
+	}
+	e.store, err = openLibrary(env, store, o.limits, o.library, log)
+	if err != nil {
+		return err
+	}
+	e.all = append(e.all, e.store) // the last one: it says how to pull what nobody has
+	return nil
+}
+
+// close ends the processes of all models, with the requests that run.
+func (e *engines) close() error {
+	var err error
+	if e.store != nil {
+		err = e.store.Close()
+	}
+	return errors.Join(err, e.files.Close())
+}
+
+// check finds a name to load that no model has.
+func (e *engines) check(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if _, err := e.all.FindModel(ctx, name); err != nil {
+			wrong := engine.AsError(err)
+			return engine.Errorf(wrong.Code, "--load: %s", wrong.Message).Because(wrong.Err)
+		}
+	}
+	return nil
+}
+
+// load loads models one after the other. What cannot be loaded is in the log,
+// and no reason to stop serving the others.
+func (e *engines) load(ctx context.Context, names []string, log *slog.Logger) {
+	for _, name := range names {
+		if err := e.loadOne(ctx, name); err != nil && ctx.Err() == nil {
+			log.Error("model was not loaded at the start", "model", name, "err", err)
+		}
+	}
+}
+
+func (e *engines) loadOne(ctx context.Context, name string) error {
+	if _, err := engine.FindModel(ctx, e.files, name); err == nil {
+		return e.files.Load(ctx, name)
+	}
+	if e.store == nil {
+		return nil // a script needs no loading
+	}
+	return e.store.Load(ctx, name)
+}
+
+// checkNames finds a model of a script that has the name of another model.
+func checkNames(ctx context.Context, all engine.Mux) error {
+	var names []string
+	for _, e := range all {
+		models, err := e.Models(ctx)
+		if err != nil {
+			return err
+		}
+		for _, m := range models {
+			if slices.ContainsFunc(names, func(other string) bool { return engine.SameModel(m.Name, other) }) {
+				return fmt.Errorf("model %q is named twice", m.Name)
+			}
+			names = append(names, m.Name)
+		}
+	}
+	return nil
+}
+
+// openScript makes an engine in this process of each model of a script.
+func openScript(path string, log *slog.Logger) (engine.Mux, error) {
+	if path == "" {
+		return nil, nil
+	}
+	models, err := script.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("script: %w", err)
+	}
+	var all engine.Mux
+	for _, m := range models {
+		e, err := m.Engine(log, time.Now)
+		if err != nil {
+			return nil, fmt.Errorf("script: model %q: %w", m.Info().Name, err)
+		}
+		all = append(all, e)
+	}
+	return all, nil
+}
+
+// openRunners makes the engine that runs each model file in its process. A
+// file that cannot be a model is told now, not to the first client.
+func openRunners(ctx context.Context, o *serveOptions, log *slog.Logger) (*runner.Engine, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	config := runner.Config{Log: log}
+	for _, m := range o.models {
+		if err := llamacpp.Check(m.path); err != nil {
+			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)
+		}
+		if err := llamacpp.CheckProjector(m.projector); err != nil {
+			return nil, fmt.Errorf("model %q: %w", m.name, err)
+		}
+		config.Models = append(config.Models, runner.Model{
+			Name:    m.name,
+			File:    m.path,
+			Command: runnerCommand(program, m, o.limits),
+		})
+	}
+	if len(o.models) > 0 && !hasLlamacpp() {
+		return nil, errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
+	}
+	return runner.New(ctx, config)
+}
+
+// hasLlamacpp says whether this build can compute models.
+func hasLlamacpp() bool {
+	info, ok := debug.ReadBuildInfo()
+	return !ok || llamacppModule(info) != nil // where it is not known, the process of a model will tell
+}
+
+// programVersion is what the commands of this user are told.
+func programVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	units "github.com/docker/go-units"
+	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/credentials"
+	"github.com/diglot/diglot/engine/library"
+	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/memory"
+	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/upstream"
+)
+
+// libraryOptions are the flags that say how long the models of the store stay
+// in memory, and in how much of it.
+type libraryOptions struct {
+	keepAlive keepAlive
+	memory    memorySize
+}
+
+func (o *libraryOptions) register(flags *pflag.FlagSet) {
+	flags.Var(&o.keepAlive, "keep-alive", "how long a model that nobody uses stays in memory: a `time` such as 30m, 0 for not at all, or forever (default 5m)")
+	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models may take (default what the machine has)")
+}
+
+// keepAlive is a flag for a duration as [library.Config] has it; 0 says that
+// it was not given.
+type keepAlive time.Duration
+
+func (k *keepAlive) String() string {
+	switch {
+	case *k == 0:
+		return ""
+	case *k < 0:
+		return "forever"
+	}
+	return time.Duration(*k).String()
+}
+
+func (k *keepAlive) Type() string { return "time" }
+
+func (k *keepAlive) Set(value string) error {
+	if value == "forever" {
+		*k = -1
+		return nil
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 {
+		return errors.New("want a time such as 30m or 1h30m, 0 or forever")
+	}
+	*k = keepAlive(max(d, 1)) // 0 is as good as the shortest time
+	return nil
+}
+
+// memorySize is a flag for at least one byte; 0 says that it was not
+// given.
+type memorySize int64
+
+func (m *memorySize) String() string {
+	if *m == 0 {
+		return ""
+	}
+	return units.HumanSize(float64(*m))
+}
+
+func (m *memorySize) Type() string { return "memory" }
+
+func (m *memorySize) Set(value string) error {
+	read := units.FromHumanSize
+	if strings.ContainsAny(value, "iI") { // GiB and the like
+		read = units.RAMInBytes
+	}
+	n, err := read(value)
+	if err != nil || n < 1 {
+		return errors.New("want a size such as 12GB or 900MiB")
+	}
+	*m = memorySize(n)
+	return nil
+}
+
+// available is what the machine has, and no more than m, as
+// [llamacpp.Options] wants it.
+func (m memorySize) available() (int64, error) {
+	free, err := memory.Available()
+	switch {
+	case m == 0:
+		return free, err
+	case err != nil:
+		return int64(m), nil
+	}
+	return min(free, int64(m)), nil
+}
+
+// openLibrary makes the engine of a model store. Its models end when it is
+// closed.
+func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOptions, log *slog.Logger) (*library.Engine, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return library.New(library.Config{
+		Store:     store,
+		Log:       log,
+		Start:     starter(program, log),
+		Upstream:  connector(env, log),
+		Plan:      planMemory,
+		Budget:    int64(o.memory),
+		Available: memory.Available,
+		Context:   int(l.context),
+		Threads:   int(l.threads),
+		Parallel:  int(l.parallel),
+		KeepAlive: time.Duration(o.keepAlive),
+	}), nil
+}
+
+// starter starts models in processes of program.
+func starter(program string, log *slog.Logger) func(context.Context, library.Launch) (library.Instance, error) {
+	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
+		if !hasLlamacpp() {
+			return nil, noLlamacpp()
+		}
+		e, err := runner.New(ctx, runner.Config{
+			Log:    log,
+			Models: []runner.Model{{Name: l.Name, File: l.Path, Command: launchCommand(program, l)}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		if err := e.Load(ctx, l.Name); err != nil {
+			return nil, errors.Join(err, e.Close())
+		}
+		return e, nil
+	}
+}
+
+// launchCommand is the command line that makes program the process of l.
+func launchCommand(program string, l library.Launch) []string {
+	command := runnerCommand(program,
+		modelFile{l.Name, l.Path, l.Projector},
+		limits{threads: size(l.Threads), parallel: size(l.Parallel), context: size(l.Context)})
+	command = append(command, changes{template: l.Template, adapters: l.Adapters}.args()...)
+	return append(command, "--memory", strconv.FormatInt(l.Memory, 10))
+}
+
+// noLlamacpp is the error of a client that asks a build of scripts alone for a
+// model of the store.
+func noLlamacpp() *engine.Error {
+	err := engine.Errorf(engine.CodeUnsupported, "This build of the server has no llama.cpp in it, so it computes no models.").
+		At(engine.Place{Field: engine.FieldModel})
+	err.NoRetry = true
+	return err
+}
+
+// planMemory says what a model takes of the memory that is free.
+func planMemory(l library.Launch, free int64) (memory.Plan, error) {
+	return memory.Fit(
+		memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters},
+		memory.Options{Context: l.Context, Parallel: l.Parallel, Threads: cmp.Or(l.Threads, llamacpp.DefaultThreads())},
+		free)
+}
+
+// connector makes engines of models that other servers have. Whether one may
+// be asked, and with what key, is in the user's credentials, which are looked
+// at for every request: they may change while the server runs.
+func connector(env environment, log *slog.Logger) func(context.Context, modelfile.Remote) (engine.Engine, error) {
+	return func(_ context.Context, r modelfile.Remote) (engine.Engine, error) {
+		path, err := findPlaces(env).credentialsPath()
+		if err != nil {
+			return nil, err
+		}
+		lookup := func(name string) (string, bool) {
+			value := env.getenv(name)
+			return value, value != ""
+		}
+		e, err := upstream.New(upstream.Config{
+			BaseURL: r.URL,
+			Model:   r.Model,
+			Log:     log,
+			Key: func() (string, error) {
+				file, err := credentials.Open(path)
+				if err != nil {
+					return "", err
+				}
+				return file.Key(r.URL, lookup)
+			},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("the model is served elsewhere: %w", err)
+		}
+		return e, nil
+	}
+}
