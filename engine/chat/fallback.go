@@ -27,6 +27,11 @@ const (
 // describeTools is the text that makes tools known to a model whose template
 // cannot. example shows a call.
 func describeTools(tools []engine.Tool, example string) string {
+	return listTools(tools) + toolsUsage + example + toolsOften
+}
+
+// listTools is the part of it that says what tools there are.
+func listTools(tools []engine.Tool) string {
 	var b strings.Builder
 	b.WriteString(toolsIntro)
 	for _, tool := range tools {
@@ -40,7 +45,6 @@ func describeTools(tools []engine.Tool, example string) string {
 		}
 		b.WriteString(`, "parameters": ` + oneLine(parameters) + "}\n")
 	}
-	b.WriteString(toolsUsage + example + toolsOften)
 	return b.String()
 }
 

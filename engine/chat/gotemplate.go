@@ -27,6 +27,7 @@ type goTemplate struct {
 	compiled *template.Template
 	whole    bool // it shows a conversation, not one exchange
 	infills  bool // it knows of a gap
+	apart    bool // it shows either the text of a turn or its calls
 	// Whether what a template does with these is print them: then they can be
 	// the text that they came as. A map, which it may look into, is sorted.
 	printsArguments, printsProperties bool

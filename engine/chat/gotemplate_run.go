@@ -49,6 +49,7 @@ func (g *goTemplate) prompt(ctx context.Context, c conversation, level string, m
 		data["Think"] = mode == engine.ReasoningOn || mode == engine.ReasoningDefault && level != ""
 		data["ThinkLevel"] = level
 		data["IsThinkSet"] = mode != engine.ReasoningDefault || level != ""
+		data["Suffix"] = "" // an absent one would be printed as that
 		return g.execute(w, data)
 	}
 	if !g.whole {
@@ -65,6 +66,7 @@ func (g *goTemplate) prompt(ctx context.Context, c conversation, level string, m
 		"System":   strings.Join(system, "\n\n"),
 		"Messages": messages,
 		"Tools":    tools,
+		"Prompt":   "",
 		"Response": "",
 	})
 	return w.text.String(), err
@@ -111,7 +113,7 @@ func cutResponse(text string, c conversation) string {
 }
 
 // gap finds how a template that fills in the middle of a text marks the gap;
-// zero where it does not, or in an order that is not understood.
+// zero where it does not.
 func (g *goTemplate) gap(ctx context.Context) (FIM, error) {
 	if !g.infills {
 		return FIM{}, nil
@@ -123,10 +125,17 @@ func (g *goTemplate) gap(ctx context.Context) (FIM, error) {
 	if err != nil {
 		return FIM{}, err
 	}
-	prefix, rest, ok1 := strings.Cut(w.text.String(), probeUser)
-	suffix, middle, ok2 := strings.Cut(rest, probeUser2)
-	if !ok1 || !ok2 {
-		return FIM{}, nil
+	text := w.text.String()
+	cut := func(first, second string) (before, between, after string, ok bool) {
+		before, rest, ok1 := strings.Cut(text, first)
+		between, after, ok2 := strings.Cut(rest, second)
+		return before, between, after, ok1 && ok2
 	}
-	return FIM{Prefix: prefix, Suffix: suffix, Middle: middle}, nil
+	if prefix, suffix, middle, ok := cut(probeUser, probeUser2); ok {
+		return FIM{Prefix: prefix, Suffix: suffix, Middle: middle}, nil
+	}
+	if suffix, prefix, middle, ok := cut(probeUser2, probeUser); ok {
+		return FIM{Prefix: prefix, Suffix: suffix, Middle: middle, SuffixFirst: true}, nil
+	}
+	return FIM{}, nil
 }

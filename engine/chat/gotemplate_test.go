@@ -235,7 +235,7 @@ func TestGoTemplateTexts(t *testing.T) {
 			userParts(engine.Text{Text: "u"}, img, img),
 			{Role: "assistant", Parts: append([]engine.Part{engine.ReasoningText{Text: "r"}}, called.Parts...)},
 			resultMessage("i", "n", "1"), resultMessage("k", "m", "2"),
-		}}, "[user|[image][image]u||||2][assistant|x|r|||0<i|0|n|a={\"z\":1.0}|b=12345678901234567890><k|1|m>][tool|1||n|i|0][tool|2||m|k|0]"},
+		}}, "[user|[image][image]u||||2][assistant|x|r|||0<i|0|n|a={\"z\":1.0}|b=12345678901234567890>][tool|1||n|i|0][assistant|||||0<k|0|m>][tool|2||m|k|0]"},
 		{"tools", tools, engine.Request{
 			Messages: long[1:2],
 			Tools: []engine.Tool{{Name: "n", Description: "d", Parameters: []byte(
@@ -247,6 +247,7 @@ func TestGoTemplateTexts(t *testing.T) {
 		{"thinking on", think, engine.Request{Messages: long[1:2], Reasoning: engine.Reasoning{Mode: engine.ReasoningOn}}, "true true  a"},
 		{"thinking off", think, engine.Request{Messages: long[1:2], Reasoning: engine.Reasoning{Mode: engine.ReasoningOff, Effort: "high"}}, "true false  a"},
 		{"much thinking", think, engine.Request{Messages: long[1:2], Reasoning: engine.Reasoning{Effort: "high"}}, "true true deep a"},
+		{"no gap", "<P>{{ .Prompt }}<S>{{ .Suffix }}<M>", engine.Request{Messages: long[1:2]}, "<P>a<S><M>"},
 		{"dates", "{{ currentDate }} {{ yesterdayDate }} {{ .Prompt }}", engine.Request{Messages: long[1:2]}, "2026-11-27 2026-11-26 a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -324,7 +325,7 @@ func TestGoTemplateLimits(t *testing.T) {
 		{"a tree of templates", `{{ define "x" }}{{ if . }}{{ template "x" (slice . 1) }}{{ template "x" (slice . 1) }}{{ end }}{{ end }}` +
 			`{{ .Prompt }}{{ template "x" "` + strings.Repeat("x", 200) + `" }}`, slow},
 		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
-		{"escapes that double", `{{ $x := "\"" }}{{ range 60 }}{{ $x = js $x }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
+		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tpl, err := compile(tt.source, Info{}, testTime)
@@ -352,10 +353,50 @@ func TestGoTemplateGap(t *testing.T) {
 			FIM{Prefix: "<PRE> ", Suffix: " <SUF>", Middle: " <MID>"}},
 		{"beside messages", "{{ if .Suffix }}<|p|>{{ .Prompt }}<|s|>{{ .Suffix }}<|m|>{{ else }}{{ range .Messages }}{{ .Content }}{{ end }}{{ end }}",
 			FIM{Prefix: "<|p|>", Suffix: "<|s|>", Middle: "<|m|>"}},
-		{"the other way round", "{{ if .Suffix }}<s>{{ .Suffix }}<p>{{ .Prompt }}{{ else }}{{ .Prompt }}{{ end }}", FIM{}},
+		{"the other way round", "{{ if .Suffix }}[S]{{ .Suffix }}[P] {{ end }}{{ .Prompt }}", FIM{Suffix: "[S]", Prefix: "[P] ", SuffixFirst: true}},
 	} {
 		if got := mustTemplate(t, tt.source, Info{}).FIM(); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// goLast looks at how far a message is from the end, and shows a turn's text
+// or its calls.
+const goLast = `{{- range $i, $_ := .Messages }}{{ $last := eq (len (slice $.Messages $i)) 1 }}
+{{- if eq .Role "user" }}{{ if and $last $.Tools }}[AVAILABLE_TOOLS]{{ json $.Tools }}[/AVAILABLE_TOOLS]{{ end }}[INST]
+{{- if and $last $.System }}{{ $.System }}{{ "\n\n" }}{{ end }}{{ .Content }}[/INST]
+{{- else if eq .Role "assistant" }}{{ if .Content }}{{ .Content }}</s>{{ else if .ToolCalls }}[TOOL_CALLS][
+{{- range .ToolCalls }}{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}{{ end }}]</s>{{ end }}
+{{- else if eq .Role "tool" }}[TOOL_RESULTS]{{ .Content }}[/TOOL_RESULTS]{{ end }}{{ end }}`
+
+// TestGoTemplateLosesNothing renders what a template would leave out.
+func TestGoTemplateLosesNothing(t *testing.T) {
+	tool := engine.Tool{Name: "n", Parameters: []byte(`{"type":"object"}`)}
+	call, other := engine.ToolCall{ID: "i", Name: "n", Arguments: "{}"}, engine.ToolCall{ID: "k", Name: "n", Arguments: `{"a": 1}`}
+	asked := []engine.Message{say("system", "S"), say("user", "u")}
+	both := append(asked[:2:2], callMessage("x", call, other), resultMessage("i", "n", "1"), resultMessage("k", "n", "2"))
+	oneMark := strings.NewReplacer("[TOOL_CALLS][", "<tool_call>", "]</s>", "</tool_call>", "[AVAILABLE_TOOLS]", "", "[/AVAILABLE_TOOLS]", "").Replace(goLast)
+	told := strings.TrimSpace(listTools([]engine.Tool{tool}))
+	for _, tt := range []struct {
+		name, source string
+		messages     []engine.Message
+		want         string
+	}{
+		{"a question", goLast, asked, `[AVAILABLE_TOOLS][{"type":"function","function":{"name":"n","description":"","parameters":{"type":"object"}}}][/AVAILABLE_TOOLS]` +
+			"[INST]S\n\nu[/INST]"},
+		{"results", goLast, both, "[INST]S\n\n" + told + "\n\nu[/INST]x</s>" +
+			`[TOOL_CALLS][{"name": "n", "arguments": {}}{"name": "n", "arguments": {"a": 1}}]</s>[TOOL_RESULTS]1[/TOOL_RESULTS][TOOL_RESULTS]2[/TOOL_RESULTS]`},
+		{"calls that nobody could tell apart", oneMark, both, "[INST]S\n\n" + told + "\n\nu[/INST]x</s>" +
+			`<tool_call>{"name": "n", "arguments": {}}</tool_call>[TOOL_RESULTS]1[/TOOL_RESULTS]` +
+			`<tool_call>{"name": "n", "arguments": {"a": 1}}</tool_call>[TOOL_RESULTS]2[/TOOL_RESULTS]`},
+	} {
+		got, err := mustTemplate(t, tt.source, Info{}).Render(t.Context(), &engine.Request{Messages: tt.messages, Tools: []engine.Tool{tool}})
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if diff := cmp.Diff(tt.want, Prompt{Spans: got.Spans}.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
 }

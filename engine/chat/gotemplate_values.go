@@ -127,18 +127,31 @@ func printJSON(v any) string {
 // one message, as templates of this kind expect.
 func (g *goTemplate) messages(c conversation, mask *masker) []*goMessage {
 	var all []*goMessage
-	for i, turn := range c.turns {
-		if i == len(c.turns)-1 && c.continues() {
-			turn.text, turn.parts = continuation, nil
-		}
+	add := func(turn turn) {
 		m := g.message(turn, mask)
-		if n := len(all); n > 0 && all[n-1].Role == m.Role && turn.role != engine.RoleTool {
+		if n := len(all); n > 0 && g.joins(all[n-1], m) {
 			all[n-1].join(m)
-			continue
+			return
 		}
 		all = append(all, m)
 	}
+	for i, t := range c.turns {
+		switch {
+		case i == len(c.turns)-1 && c.continues():
+			t.text, t.parts = continuation, nil
+		case g.apart && t.text != "" && len(t.calls) > 0:
+			add(turn{role: t.role, text: t.text, parts: t.parts, reasoning: t.reasoning})
+			t = turn{role: t.role, calls: t.calls}
+		}
+		add(t)
+	}
 	return all
+}
+
+// joins says whether two neighbors are one message.
+func (g *goTemplate) joins(a, b *goMessage) bool {
+	calls := len(a.ToolCalls)+len(b.ToolCalls) > 0
+	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.apart)
 }
 
 func (g *goTemplate) message(turn turn, mask *masker) *goMessage {

@@ -34,16 +34,24 @@ func (t *Template) fit(c conversation) conversation {
 		c.turns = oneCallEach(c.turns)
 	}
 	if !t.caps.Tools && len(c.tools) > 0 {
-		c.turns = append([]turn{{role: engine.RoleSystem, text: describeTools(c.tools, t.example)}}, c.turns...)
+		c.turns = instruct(c.turns, describeTools(c.tools, t.example))
 		c.tools = nil
-		// The description goes behind the client's own words, which say who
-		// the model is.
-		if len(c.turns) > 1 && c.turns[1].role == engine.RoleSystem {
-			c.turns[0], c.turns[1] = c.turns[1], c.turns[0]
-		}
+	} else if t.caps.ToolsLast && len(c.tools) > 0 && len(c.turns) > 0 && c.turns[len(c.turns)-1].role != engine.RoleUser {
+		// How a call is written, the conversation shows by now.
+		c.turns = instruct(c.turns, strings.TrimSpace(listTools(c.tools)))
 	}
 	c.turns = t.fitSystem(c.turns)
 	return c
+}
+
+// instruct adds a system turn in front, but behind the client's own words, which
+// say who the model is.
+func instruct(turns []turn, text string) []turn {
+	turns = append([]turn{{role: engine.RoleSystem, text: text}}, turns...)
+	if len(turns) > 1 && turns[1].role == engine.RoleSystem {
+		turns[0], turns[1] = turns[1], turns[0]
+	}
+	return turns
 }
 
 // fitSystem puts system turns where the template shows them. A later one that

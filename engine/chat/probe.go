@@ -21,6 +21,7 @@ type Capabilities struct {
 	ResultParts    bool // that of a tool result may, too
 
 	Tools           bool // descriptions of tools
+	ToolsLast       bool // only where a user has the last word
 	ToolCalls       bool // earlier calls and their results
 	ParallelCalls   bool // several calls in one turn
 	ObjectArguments bool // arguments of a call want to be an object, not JSON text
@@ -89,7 +90,7 @@ func (t *Template) probe(source string) error {
 	t.format = p.format()
 	t.example = t.caps.example()
 	if t.golang != nil && p.broken == nil {
-		t.fim, p.broken = t.golang.gap(p.ctx)
+		p.goRest()
 	}
 	return p.broken
 }
@@ -249,6 +250,9 @@ func (p *prober) callAndResult(id string) conversation {
 // calls finds the finer points of a template that shows calls.
 func (p *prober) calls() {
 	caps := &p.t.caps
+	if p.t.golang != nil {
+		p.goCalls()
+	}
 	caps.ShortIDs = !p.shows(p.callAndResult(probeLongID), probeValue, probeResult)
 	caps.ParallelCalls = p.shows(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools(),
 		probeValue, probeValue2)

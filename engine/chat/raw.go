@@ -18,10 +18,14 @@ import (
 // what the model then writes. All are empty where it cannot.
 type FIM struct {
 	Prefix, Suffix, Middle string
+
+	// SuffixFirst says that what follows the gap comes first. Then the model
+	// goes on where the text before the gap ends, and needs no Middle.
+	SuffixFirst bool
 }
 
 func (f FIM) known() bool {
-	return strings.TrimSpace(f.Prefix) != "" && strings.TrimSpace(f.Suffix) != "" && strings.TrimSpace(f.Middle) != ""
+	return strings.TrimSpace(f.Prefix) != "" && strings.TrimSpace(f.Suffix) != "" && (f.SuffixFirst || strings.TrimSpace(f.Middle) != "")
 }
 
 // formatOf is the output format of the answer to a request.
@@ -52,17 +56,26 @@ func rawSpans(prompt *engine.Prompt, info Info) []Span {
 		return []Span{{Text: cmp.Or(prompt.Text, info.BOS, info.EOS)}}
 	}
 	f := info.FIM
-	return slices.Concat(
-		[]Span{{Text: f.Prefix}}, f.plain(prompt.Text),
-		[]Span{{Text: f.Suffix}}, f.plain(prompt.Suffix),
-		[]Span{{Text: f.Middle}})
+	before := append([]Span{{Text: f.Prefix}}, f.plain(prompt.Text)...)
+	behind := append([]Span{{Text: f.Suffix}}, f.plain(prompt.Suffix)...)
+	if f.SuffixFirst {
+		before, behind = behind, before
+	}
+	spans := slices.Concat(before, behind)
+	if f.Middle != "" {
+		spans = append(spans, Span{Text: f.Middle})
+	}
+	return spans
 }
 
 // plain splits text so that no spelling of a mark in it becomes one.
 func (f FIM) plain(text string) []Span {
 	spans := []Span{{Text: text}}
 	for _, mark := range []string{f.Prefix, f.Suffix, f.Middle} {
-		spans = setApart(spans, strings.TrimSpace(mark)) // a template may have space beside the token
+		// A template may have space beside the token.
+		if mark = strings.TrimSpace(mark); mark != "" {
+			spans = setApart(spans, mark)
+		}
 	}
 	return spans
 }
