@@ -163,6 +163,9 @@ func TestPull(t *testing.T) {
 	if _, err := Create(t.Context(), src, b.name("x"), b.parse("\nFROM gone")); !errors.Is(err, refused) || !strings.Contains(err.Error(), "line 2: FROM gone") {
 		t.Errorf("a pull that fails: %v", err)
 	}
+	if _, err := Create(t.Context(), src, b.name("x"), b.parse("FROM hf.co/org/repo:file.gguf")); !errors.Is(err, refused) {
+		t.Errorf("a tag that is the name of a file: %v", err)
+	}
 	if _, err := b.try("x", "FROM gone"); !errors.Is(err, modelstore.ErrNotFound) {
 		t.Errorf("nobody to pull: %v", err)
 	}
@@ -199,7 +202,9 @@ func TestFolder(t *testing.T) {
 	b.file("two/m.gguf", llama().bytes())
 	b.file("two/mmproj-m.gguf", projector().bytes())
 	b.file("two/m.safetensors", nil)
-	for folder, want := range map[string]int{"one": 1, "./two": 2} {
+	b.file("base/README.md", nil)
+	b.create("base", "FROM m.gguf\nSYSTEM s")
+	for folder, want := range map[string]int{"one": 1, "./two": 2, "base": 2} {
 		if m := b.create("m", "FROM "+folder); len(m.Manifest.Layers) != want {
 			t.Errorf("%s: %d layers, not %d", folder, len(m.Manifest.Layers), want)
 		}
@@ -227,7 +232,7 @@ func TestCreateErrors(t *testing.T) {
 		{"a text", "FROM text.gguf", "not a GGUF file"},
 		{"nobody's home", "FROM ~other/x", "only ~/ is known"},
 		{"several", "FROM many", "name one of a.gguf, b.gguf"},
-		{"nothing", "FROM none", "there is no GGUF file in the folder"},
+		{"nothing", "FROM ./none", "there is no GGUF file in the folder"},
 		{"safetensors", "FROM ./st", "python3 convert_hf_to_gguf.py " + st + " --outfile " + filepath.Join(st, "st.gguf")},
 		{"one file of them", "FROM st/model.safetensors", "python3 convert_hf_to_gguf.py " + st + " --outfile "},
 		{"pytorch, and a name for a shell", "FROM it's", `python3 convert_hf_to_gguf.py '` + strings.ReplaceAll(its, "'", `'\''`) + `' --outfile '`},
@@ -251,6 +256,9 @@ func TestCreateErrors(t *testing.T) {
 		{"no host", "FROM https:///v1", "is not a URL"},
 		{"a page", "FROM https://huggingface.co/org/repo", "FROM hf.co/org/repo"},
 		{"a key", "FROM https://u@h:1/v1\nPARAMETER api_key x", "line 2: PARAMETER api_key is refused: a definition file is passed on with its model and names no key; run: diglot login h:1"},
+		{"another way to write it", "FROM m.gguf\nPARAMETER openai_api_key x", "diglot login HOST"},
+		{"no secret", "FROM m.gguf\nPARAMETER monkey_tokens 1", "is not known"},
+		{"escapes for a terminal", "FROM \x1b[31mx", `FROM "\x1b[31mx" has a control character`},
 		{"a key and no host", "FROM m.gguf\nPARAMETER key_env X", "diglot login HOST"},
 		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "is not known; there are temperature"},
 		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "it is called num_predict"},

@@ -44,6 +44,9 @@ const (
 	maxMessages = 32 << 20 // pictures are part of them
 )
 
+// maxWarnings keeps a log readable.
+const maxWarnings = 20
+
 // mediaTypePrompt is what templates were called before they were.
 const mediaTypePrompt = "application/vnd.ollama.image.prompt"
 
@@ -63,6 +66,9 @@ func Read(s *modelstore.Store, m *modelstore.Model) (*Definition, error) {
 	if err := d.finish(); err != nil {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
+	if more := len(d.Warnings) - maxWarnings; more > 0 {
+		d.Warnings = append(d.Warnings[:maxWarnings], fmt.Sprintf("There are %d more parts that have no effect.", more))
+	}
 	return d, nil
 }
 
@@ -71,7 +77,7 @@ func (d *Definition) finish() error {
 	d.Requires = d.Config.Requires
 	for _, unused := range []struct{ name, value string }{{Renderer, d.Config.Renderer}, {Parser, d.Config.Parser}} {
 		if unused.value != "" {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("%s %s has no effect: it names code inside Ollama; the chat template is used.", unused.name, unused.value))
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s %s has no effect: it names code inside Ollama; the chat template is used.", unused.name, shown(unused.value)))
 		}
 	}
 	if d.Config.RemoteHost != "" {
@@ -110,6 +116,10 @@ func (d *Definition) layer(s *modelstore.Store, l modelstore.Layer) error {
 		d.System = text
 		return err
 	case modelstore.MediaTypeLicense:
+		if l.Size > maxText {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("A license of %d bytes is left out: it is longer than %d.", l.Size, maxText))
+			return nil
+		}
 		text, err := readText(s, l, "the license")
 		d.Licenses = append(d.Licenses, text)
 		return err

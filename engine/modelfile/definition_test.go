@@ -232,6 +232,19 @@ func TestReadStrange(t *testing.T) {
 	if len(d.Warnings) != 3 || !strings.Contains(fmt.Sprint(d.Warnings), `Message 2 has no effect: its role is "tool"`) {
 		t.Errorf("warnings: %q", d.Warnings)
 	}
+	f, err := Of(b.store, b.put(`{}`, model, layer{modelstore.MediaTypeSystem, "a\xffb"}, layer{modelstore.MediaTypeLicense, strings.Repeat("x", maxText+1)}, layer{"application/x", "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Left out is SYSTEM: it is not UTF-8", "Left out is LICENSE of 1048577 bytes", `Left out is a part of the kind "application/x"`} {
+		if !strings.Contains(f.String(), want) {
+			t.Errorf("no %q in %s", want, f)
+		}
+	}
+	many := `{"remote_host":"https://h","remote_model":"m"}`
+	if d, err = Read(b.store, b.put(many, layer{modelstore.MediaTypeMessages, "[" + strings.Repeat(`{"role":"x"},`, 99) + `{}]`})); err != nil || len(d.Warnings) != maxWarnings+1 {
+		t.Errorf("%d warnings, %v", len(d.Warnings), err)
+	}
 	cloud, err := Read(b.store, b.put(`{"remote_host":"https://ollama.com:443","remote_model":"big","capabilities":["completion"]}`))
 	if err != nil {
 		t.Fatal(err)

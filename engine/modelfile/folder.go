@@ -39,6 +39,15 @@ func openWeights(path string) ([]weightFile, error) {
 	return []weightFile{{path, head}}, nil
 }
 
+// holdsWeights says whether a folder has files that may be a model's.
+func holdsWeights(folder string) bool {
+	entries, err := os.ReadDir(folder)
+	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
+		end := strings.ToLower(filepath.Ext(e.Name()))
+		return end == ".gguf" || slices.Contains(otherFormats, end)
+	})
+}
+
 func isGGUF(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {

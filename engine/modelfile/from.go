@@ -19,8 +19,8 @@ type origin struct {
 	name modelstore.Name // a model in the store, or in a registry
 }
 
-// resolve finds out what a FROM line means. A file or folder that is there
-// goes before a model of that name, as in Ollama.
+// resolve finds out what a FROM line means. A file that is there, or a folder
+// with weights, goes before a model of that name, as in Ollama.
 func (src Source) resolve(i Instruction) (origin, error) {
 	if strings.Contains(i.Value, "://") {
 		address, err := remoteURL(i.Value)
@@ -33,8 +33,8 @@ func (src Source) resolve(i Instruction) (origin, error) {
 	if err != nil {
 		return origin{}, i.errorf("%s %s: %v", i.Name, shown(i.Value), err)
 	}
-	_, err = os.Stat(path)
-	if err == nil {
+	info, err := os.Stat(path)
+	if err == nil && (isPath(i.Value) || !info.IsDir() || holdsWeights(path)) {
 		return origin{path: path}, nil
 	}
 	if isPath(i.Value) {
@@ -47,10 +47,12 @@ func (src Source) resolve(i Instruction) (origin, error) {
 	return origin{name: name}, nil
 }
 
-// isPath says whether a value can be nothing but a path.
+// isPath says whether a value can be nothing but a path. A tag may be the name
+// of a file too, on hf.co.
 func isPath(value string) bool {
 	starts := []string{"./", "../", "~", `.\`, `..\`}
-	return filepath.IsAbs(value) || value == "." || value == ".." || strings.HasSuffix(strings.ToLower(value), ".gguf") ||
+	isFile := strings.HasSuffix(strings.ToLower(value), ".gguf") && !strings.Contains(value, ":")
+	return isFile || filepath.IsAbs(value) || value == "." || value == ".." ||
 		slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(value, s) })
 }
 

@@ -77,12 +77,17 @@ func (w *writer) layer(l modelstore.Layer) error {
 }
 
 func (w *writer) blob(name string, l modelstore.Layer) error {
+	if l.Size > maxText {
+		w.add(Comment, "", fmt.Sprintf("Left out is %s of %d bytes: a definition file holds no more than %d of one.", name, l.Size, maxText))
+		return nil
+	}
 	raw, err := w.store.ReadBlob(l, maxText)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !utf8.Valid(raw) {
-		return fmt.Errorf("%s is not UTF-8, and a definition file cannot hold it", name)
+		w.add(Comment, "", "Left out is "+name+": it is not UTF-8, and a definition file cannot hold it.")
+		return nil
 	}
 	w.text(name, string(raw))
 	return nil

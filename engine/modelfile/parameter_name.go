@@ -1,15 +1,15 @@
 package modelfile
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// secrets are parts of the names of parameters that would carry a key. A
+// secrets are words in the names of parameters that would carry a key. A
 // definition is passed on with its model, so that it holds none, and names no
 // variable that a stranger's file could have sent to a stranger's host.
-var secrets = []string{"key", "token", "secret", "password", "credential", "auth", "bearer"}
+var secrets = []string{"key", "keys", "apikey", "token", "secret", "password", "passwd", "credential", "credentials", "auth", "authorization", "bearer", "env"}
 
 // unknown is the end of the sentence about a parameter that is not in the table.
 // host is where the key belongs that somebody wants to put into the file; empty
@@ -18,12 +18,9 @@ func unknown(name, host string) string {
 	if ours, ok := synonyms[name]; ok {
 		return "is not known; it is called " + ours
 	}
-	for _, s := range secrets {
-		if strings.Contains(name, s) {
-			if host == "" {
-				host = "HOST"
-			}
-			return fmt.Sprintf("is refused: a definition file is passed on with its model and names no key; run: diglot login %s", host)
+	for _, w := range strings.Split(name, "_") {
+		if slices.Contains(secrets, w) {
+			return "is refused: a definition file is passed on with its model and names no key; run: diglot login " + cmp.Or(host, "HOST")
 		}
 	}
 	near := nearest(name)

@@ -188,7 +188,7 @@ func TestParams(t *testing.T) {
 			`PARAMETER stop has no effect: "[1]" is not text.`,
 			`PARAMETER top_p has no effect: "{\"a\":1}" is not a number.`,
 		}},
-		{"unknown", `{"foo":1,"model":"x"}`, Parameters{}, []string{"PARAMETER foo has no effect: it is not known.", "PARAMETER model has no effect: it is not known."}},
+		{"unknown", `{"foo":1,"model":"x"}`, Parameters{}, []string{"PARAMETER \"foo\" has no effect: it is not known.", "PARAMETER model has no effect: it is not known."}},
 	} {
 		values, err := readParams([]byte(tt.json))
 		if err != nil {

@@ -51,6 +51,9 @@ func (v params) warnings() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if why := v.idle(name); why != "" {
+			if _, ok := find(name); !ok {
+				name = shown(name)
+			}
 			all = append(all, fmt.Sprintf("PARAMETER %s has no effect: %s.", name, why))
 		}
 	}

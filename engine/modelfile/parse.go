@@ -119,13 +119,22 @@ func (p *parser) line() error {
 	}
 	taken := 0
 	if i.Value, taken = readValue(rest, p.lines[p.at:]); taken == 0 {
-		return i.errorf("the value of %s begins with %s, and no line ends with %[2]s", head(i), opening(rest))
+		return i.errorf("the value of %s has no end: %s", head(i), missing(rest))
 	}
 	if i.Name == From && i.Value == "" {
 		return i.errorf("FROM has an empty value")
 	}
 	p.add(i, taken)
 	return nil
+}
+
+// missing says what a value without an end would end with.
+func missing(rest string) string {
+	text := strings.TrimSpace(rest)
+	if marks := opening(text); marks != "" {
+		return "it begins with " + marks + ", and no line ends with that"
+	}
+	return "it begins with " + text + ", and no line is " + strings.TrimPrefix(text, "<<")
 }
 
 func (p *parser) add(i Instruction, lines int) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/diglot/diglot/engine/chat"
 )
@@ -63,6 +64,9 @@ func hostOf(value string) string {
 func (r *recipe) take(i Instruction, host string) error {
 	if i.Name != Comment && i.Name != Message && len(i.Value) > maxText {
 		return i.errorf("%s has %d bytes, more than %d", head(i), len(i.Value), maxText)
+	}
+	if (i.Name == From || i.Name == Adapter) && strings.ContainsFunc(i.Value, unicode.IsControl) {
+		return i.errorf("%s %s has a control character in it", i.Name, shown(i.Value))
 	}
 	switch i.Name {
 	case From:

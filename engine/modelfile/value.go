@@ -21,14 +21,16 @@ const (
 var hereWord = regexp.MustCompile(`^<<([A-Z][A-Z0-9]*)$`)
 
 // readValue takes a value that begins on the first of the lines, of which rest
-// is what follows the instruction. It returns how many lines it takes; 0: the
-// quotes are not closed.
+// is what follows the instruction. It returns how many lines it takes; 0: it has
+// no end.
 func readValue(rest string, lines []string) (value string, taken int) {
 	text := strings.TrimSpace(rest)
 	if m := hereWord.FindStringSubmatch(text); m != nil {
-		if end := hereEnd(m[1], lines); end > 0 {
-			return strings.Join(lines[1:end], "\n"), end + 1
+		end := slices.IndexFunc(lines[1:], func(line string) bool { return bare(line) == m[1] })
+		if end < 0 {
+			return "", 0
 		}
+		return strings.Join(lines[1:end+1], "\n"), end + 2
 	}
 	marks := opening(text)
 	if marks == "" {
@@ -60,15 +62,8 @@ func opening(text string) string {
 	return ""
 }
 
-// hereEnd finds the line that is word; 0: there is none.
-func hereEnd(word string, lines []string) int {
-	for i, line := range lines[1:] {
-		if strings.TrimSuffix(line, "\r") == word {
-			return i + 1
-		}
-	}
-	return 0
-}
+// bare is a line without what else belongs to its end.
+func bare(line string) string { return strings.TrimSuffix(line, "\r") }
 
 // quote writes a value so that readValue reads it: plainly where that works.
 func quote(value string) string {
@@ -85,8 +80,12 @@ func quote(value string) string {
 			return form
 		}
 	}
+	taken := map[string]bool{}
+	for line := range strings.SplitSeq(value, "\n") {
+		taken[bare(line)] = true
+	}
 	word := "END"
-	for n := 2; hereEnd(word, strings.Split("\n"+value, "\n")) > 0; n++ {
+	for n := 2; taken[word]; n++ {
 		word = "END" + strconv.Itoa(n)
 	}
 	return "<<" + word + "\n" + value + "\n" + word
