@@ -195,7 +195,12 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	for l, s := range services {
 		group.Go(func() error { return s.serve(ctx, l) })
 	}
-	group.Go(func() error { e.load(ctx, o.load, log); return nil })
+	group.Go(func() error {
+		e.load(ctx, o.load, log)
+		<-ctx.Done()
+		log.Info("shutting down")
+		return nil
+	})
 	return group.Wait()
 }
 
@@ -253,7 +258,6 @@ func (s *service) serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	s.log.Info("shutting down")
 	if shutDown(ctx, server, s.grace) == nil {
 		return nil
 	}

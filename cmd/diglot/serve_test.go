@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if len(os.Args) > 1 && os.Args[1] == "runner" {
+	if len(os.Args) > 1 && (os.Args[1] == "runner" || os.Args[1] == "serve") {
 		main()
 	}
 	os.Exit(m.Run())
@@ -71,15 +71,22 @@ func (o *output) String() string {
 	return o.buf.String()
 }
 
-// start runs diglot serve on a free port until the test ends.
+// start runs diglot serve on a free port until the test ends, for a user who
+// has no home.
 func start(t *testing.T, args ...string) *server {
+	t.Helper()
+	return startFor(t, func(string) string { return "" }, args...)
+}
+
+// startFor is start for a user with an environment.
+func startFor(t *testing.T, getenv func(string) string, args ...string) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &server{stdout: &output{}, log: &output{}, stop: cancel, ended: make(chan int, 1)}
 	stderr, out := io.Pipe()
 	go func() {
 		args := append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)
-		s.ended <- run(ctx, args, environment{stdout: s.stdout, stderr: out, getenv: func(string) string { return "" }})
+		s.ended <- run(ctx, args, environment{stdout: s.stdout, stderr: out, getenv: getenv})
 		_ = out.Close()
 	}()
 	lines := bufio.NewReader(stderr)

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine/library"
+)
+
+func TestLaunchCommand(t *testing.T) {
+	got := launchCommand("p", library.Launch{
+		Name: "a:b", Path: "f", Projector: "g", Template: "t", Adapters: []string{"x", "y"}, Context: 4, Threads: 2, Parallel: 3, Memory: 5,
+	})
+	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --template t --adapter x --adapter y --memory 5")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestKeepAliveFlag(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want time.Duration // 0: refused
+	}{
+		{"30m", 30 * time.Minute}, {"1h30m", 90 * time.Minute}, {"forever", -1}, {"0", 1}, {"0s", 1}, {"-1", 0}, {"-5m", 0}, {"5", 0}, {"", 0},
+	} {
+		var k keepAlive
+		if err := k.Set(tt.text); (err == nil) != (tt.want != 0) || time.Duration(k) != tt.want {
+			t.Errorf("%q: %v, error %v; want %v", tt.text, time.Duration(k), err, tt.want)
+		}
+	}
+}
+
+func TestMemoryFlag(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want int64 // 0: refused
+	}{
+		{"12GB", 12e9}, {"12g", 12e9}, {"1.5 GB", 1.5e9}, {"2GiB", 2 << 30}, {"900MiB", 900 << 20}, {"1234", 1234}, {"0", 0}, {"-1GB", 0}, {"GB", 0}, {"", 0},
+	} {
+		var m memorySize
+		if err := m.Set(tt.text); (err == nil) != (tt.want != 0) || int64(m) != tt.want {
+			t.Errorf("%q: %d, error %v; want %d", tt.text, m, err, tt.want)
+		}
+	}
+}
+
+func TestGreetingOfAnEmptyStore(t *testing.T) {
+	u := newUser(t)
+	s := startFor(t, u.environment(nil, nil).getenv)
+	reply := post(t, s.url+"/v1/messages", `{"model": "nobody", "max_tokens": 1, "messages": [{"role": "user", "content": "hi"}]}`)
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusNotFound || !strings.Contains(string(body), "diglot pull nobody") {
+		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+	if text := s.stdout.String(); !strings.Contains(text, "diglot pull qwen2.5:0.5b") || !strings.Contains(text, s.url+"/v1;") || strings.Contains(text, "curl") {
+		t.Errorf("the greeting:\n%s", text)
+	}
+	// What comes to the store is served without another start.
+	u.model("m", "")
+	if got := get(t, s.url+"/v1/models"); !strings.Contains(got, `"id":"m"`) {
+		t.Errorf("models: %s", got)
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	reply, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// TestAliasInEveryEndpoint gives a model the name that clients expect. Each
+// reply names what was asked for.
+func TestAliasInEveryEndpoint(t *testing.T) {
+	u := newUser(t)
+	u.far()
+	u.must("cp", "far", "gpt-4o")
+	url, _ := u.serve("--load", "far")
+	askEverywhere(t, url, "gpt-4o", `"content":"hi"`)
+	var loaded []struct{ Name string }
+	if err := json.Unmarshal([]byte(u.must("ps", "--json")), &loaded); err != nil || len(loaded) != 1 || loaded[0].Name != "far" {
+		t.Errorf("loaded %+v, error %v; the names share one", loaded, err)
+	}
+}
+
+// askEverywhere asks a model in every endpoint that makes text. message is the
+// content of the one message.
+func askEverywhere(t *testing.T, url, model, message string) {
+	t.Helper()
+	conversation := `"messages":[{"role":"user",` + message + `}]`
+	for _, tt := range []struct{ path, body, want string }{
+		{"/v1/chat/completions", `"max_tokens":2,` + conversation, `"model":"%s"`},
+		{"/v1/chat/completions", `"max_tokens":2,"stream":true,` + conversation, `"model":"%s"`},
+		{"/v1/completions", `"max_tokens":2,"prompt":"hi"`, `"model":"%s"`},
+		{"/v1/completions", `"max_tokens":2,"stream":true,"prompt":"hi"`, `"model":"%s"`},
+		{"/v1/responses", `"max_output_tokens":16,"input":"hi"`, `"model":"%s"`},
+		{"/v1/responses", `"max_output_tokens":16,"stream":true,"input":"hi"`, `"model":"%s"`},
+		{"/v1/messages", `"max_tokens":2,` + conversation, `"model":"%s"`},
+		{"/v1/messages", `"max_tokens":2,"stream":true,` + conversation, `"model":"%s"`},
+	} {
+		reply := post(t, url+tt.path, fmt.Sprintf(`{"model":%q,%s}`, model, tt.body))
+		body, err := io.ReadAll(reply.Body)
+		if err != nil || reply.StatusCode != http.StatusOK || !strings.Contains(string(body), fmt.Sprintf(tt.want, model)) {
+			t.Errorf("%s %s\nstatus %d, error %v:\n%s", tt.path, tt.body, reply.StatusCode, err, body)
+		}
+	}
+	for _, name := range []string{model, model + ":latest"} {
+		if got := get(t, url+"/v1/models/"+name); !strings.Contains(got, fmt.Sprintf(`"id":"%s"`, model)) {
+			t.Errorf("model %q: %s", name, got)
+		}
+	}
+}
+
+// TestWrongNamesInEveryEndpoint asks for what is no name of a model.
+func TestWrongNamesInEveryEndpoint(t *testing.T) {
+	u := newUser(t)
+	u.model("m", "")
+	url, _ := u.serve()
+	for _, name := range []string{"../../x", "a/../../b", "/etc/passwd", `a\b`, "a\x00b", "модель", strings.Repeat("a", 5000)} {
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, rest := range map[string]string{
+			"/v1/chat/completions":      `"messages":[{"role":"user","content":"hi"}]`,
+			"/v1/completions":           `"prompt":"hi"`,
+			"/v1/responses":             `"input":"hi"`,
+			"/v1/embeddings":            `"input":"hi"`,
+			"/v1/images/generations":    `"prompt":"hi"`,
+			"/v1/messages":              `"max_tokens":1,"messages":[{"role":"user","content":"hi"}]`,
+			"/v1/messages/count_tokens": `"messages":[{"role":"user","content":"hi"}]`,
+		} {
+			reply := post(t, url+path, fmt.Sprintf(`{"model":%s,%s}`, quoted, rest))
+			body, err := io.ReadAll(reply.Body)
+			if err != nil || reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "in the model name") && !strings.Contains(string(body), "The model name") {
+				t.Errorf("%s, model %.20q: status %d, error %v:\n%s", path, name, reply.StatusCode, err, body)
+			}
+		}
+	}
+	for _, path := range []string{"..%2F..%2Fx", "a%5Cb", "a%00b"} {
+		if got := get(t, url+"/v1/models/"+path); !strings.Contains(got, "model name") || !strings.Contains(got, "invalid_request_error") {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
+
+// TestHostThatIsNotAllowed has the definition of a model name a host that the
+// user knows nothing of.
+func TestHostThatIsNotAllowed(t *testing.T) {
+	u := newUser(t)
+	u.far()
+	url, _ := u.serve()
+	host := strings.Fields(u.must("login"))[2] // below HOST and KEY
+	u.must("logout", host)
+	reply := post(t, url+"/v1/chat/completions", `{"model":"far","messages":[{"role":"user","content":"hi"}]}`)
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "diglot login "+host) {
+		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+	u.must("login", host, "--no-key")
+	reply = post(t, url+"/v1/chat/completions", `{"model":"far","messages":[{"role":"user","content":"hi"}]}`)
+	if reply.StatusCode != http.StatusOK {
+		t.Errorf("after login: status %d", reply.StatusCode)
+	}
+}
+
+func TestSockets(t *testing.T) {
+	u := newUser(t)
+	script := u.write("script.yaml", twoModels)
+	first, _ := u.serve("--script", script)
+	second, _ := u.serve("--script", script)
+	if first == second {
+		t.Fatal("both listen at the same address")
+	}
+	u.must("ps")
+	for _, tt := range []struct {
+		name, path, want string
+	}{
+		{"of another server", filepath.Join(u.home, ".diglot", "diglot.sock"), "a server is running already"},
+		{"that cannot be", filepath.Join(u.home, "script.yaml"), "is not a socket"},
+	} {
+		status, _, stderr := u.do("serve", "--listen", "127.0.0.1:0", "--script", script, "--socket", tt.path)
+		if status != 1 || !strings.Contains(stderr, tt.want) {
+			t.Errorf("a socket %s: status %d, %s", tt.name, status, stderr)
+		}
+	}
+	other := newUser(t)
+	other.serve("--script", script, "--socket", "none")
+	if status, _, _ := other.do("ps"); status != exitNoServer {
+		t.Errorf("without a socket: status %d", status)
+	}
+}
+
+// TestSystemdSockets hands on two sockets, as systemd does.
+func TestSystemdSockets(t *testing.T) {
+	dir := newUser(t).home
+	tcp, errTCP := net.Listen("tcp", "127.0.0.1:0")
+	unix, errUnix := net.Listen("unix", filepath.Join(dir, "public"))
+	if errTCP != nil || errUnix != nil {
+		t.Fatal(errTCP, errUnix)
+	}
+	tcpFile, errTCP := tcp.(*net.TCPListener).File()
+	unixFile, errUnix := unix.(*net.UnixListener).File()
+	if errTCP != nil || errUnix != nil {
+		t.Fatal(errTCP, errUnix)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `LISTEN_PID=$$ exec "$0" serve --script "$1"`, os.Args[0], write(t, "script.yaml", twoModels))
+	cmd.Env = []string{"LISTEN_FDS=2", "HOME=" + dir}
+	cmd.ExtraFiles = []*os.File{tcpFile, unixFile}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	// The sockets listen already: what connects waits for the server.
+	if got := get(t, "http://"+tcp.Addr().String()+"/v1/models"); !strings.Contains(got, `"id":"m"`) {
+		t.Errorf("over TCP: %s", got)
+	}
+	overUnix := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", unix.Addr().String()) }}}
+	reply, err := overUnix.Get("http://localhost/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	if body, err := io.ReadAll(reply.Body); err != nil || !strings.Contains(string(body), `"id":"m"`) {
+		t.Errorf("over a Unix socket: %s, error %v", body, err)
+	}
+}
+
+func TestSystemdHasNoSocket(t *testing.T) {
+	env := environment{getenv: func(string) string { return "1" }} // LISTEN_PID is not set in this process
+	if _, err := listen(env, "127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "there is no socket of systemd") {
+		t.Errorf("error %v", err)
+	}
+}
