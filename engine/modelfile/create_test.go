@@ -211,6 +211,24 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestCreateUnparsed has a file that a program made.
+func TestCreateUnparsed(t *testing.T) {
+	b := newBench(t)
+	for _, tt := range []struct {
+		file *File
+		want string
+	}{
+		{&File{}, "there is no FROM line"},
+		{file(From, "", "m.gguf", Message, "tool", "x"), `the role of a MESSAGE is system, user, assistant, not "tool"`},
+		{file(From, "", "gone"), "FROM gone: model gone"},
+	} {
+		_, err := Create(t.Context(), b.source(), b.name("m"), tt.file)
+		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("%v, want %q", err, tt.want)
+		}
+	}
+}
+
 func TestCreateErrors(t *testing.T) {
 	b := newBench(t)
 	b.file("many/a.gguf", llama().bytes())

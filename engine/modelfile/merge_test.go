@@ -137,6 +137,25 @@ func TestMergeErrors(t *testing.T) {
 	}
 }
 
+func FuzzRawHead(f *testing.F) {
+	w := wholeModel(64)
+	f.Add(w.bytes())
+	w.keys = append(w.keys, pair{"split.no", uint16(1)}, pair{"split.count", uint16(2)})
+	f.Add(w.bytes())
+	f.Add(projector().bytes())
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		h, err := readRawHead(bytes.NewReader(raw), int64(len(raw)))
+		if err != nil {
+			return
+		}
+		for _, tensor := range h.tensors {
+			if tensor.offset < 0 || tensor.bytes < 0 || h.data+tensor.offset+tensor.bytes > int64(len(raw)) {
+				t.Errorf("tensor %+v is outside the file", tensor)
+			}
+		}
+	})
+}
+
 func TestOverlap(t *testing.T) {
 	h := &rawHead{data: 100, tensors: []rawTensor{{name: "a", offset: 0}, {name: "b", offset: 32}}}
 	if err := h.sizes([]gguf.Tensor{{Bytes: 33}, {Bytes: 1}}, 200); err == nil {

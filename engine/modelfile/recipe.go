@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ type recipe struct {
 
 	template, system string
 	messages         []turn
+	size             int // bytes of all messages
 	licenses         []string
 	params           params
 	requires         string
@@ -85,6 +87,12 @@ func (r *recipe) take(i Instruction, host string) error {
 			r.licenses = append(r.licenses, i.Value)
 		}
 	case Message:
+		if !slices.Contains(roles, i.Key) {
+			return i.errorf("the role of a MESSAGE is %s, not %s", strings.Join(roles, ", "), shown(i.Key))
+		}
+		if r.size += len(i.Value); r.size > maxMessages/2 {
+			return i.errorf("the texts of all MESSAGE lines have more than %d MiB together", maxMessages/2>>20)
+		}
 		r.messages = append(r.messages, turn{Role: i.Key, Content: i.Value})
 	case Requires:
 		if _, ok := parseVersion(i.Value); !ok {
