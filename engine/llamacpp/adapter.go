@@ -21,37 +21,35 @@ func CheckAdapter(model, adapter string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
-	_, err = adapterBytes([]string{adapter}, file)
-	return err
+	return checkAdapters([]string{adapter}, file)
 }
 
-// adapterBytes is the size of the files together, after a look at each.
-func adapterBytes(paths []string, model *gguf.File) (int64, error) {
+// checkAdapters looks at the heads of all adapters of a model.
+func checkAdapters(paths []string, model *gguf.File) error {
 	tensors := make(map[string]gguf.Tensor, len(model.Tensors))
 	for _, t := range model.Tensors {
 		tensors[t.Name] = t
 	}
-	size, pairs := int64(0), 0
+	pairs := 0
 	for _, path := range paths {
 		file, err := gguf.Open(path)
 		if err != nil {
-			return 0, fmt.Errorf("adapter %s: %w", path, err)
+			return fmt.Errorf("adapter %s: %w", path, err)
 		}
 		n, err := checkAdapter(file, model.Architecture(), tensors)
 		if err != nil {
-			return 0, fmt.Errorf("adapter %s: %w", path, err)
+			return fmt.Errorf("adapter %s: %w", path, err)
 		}
-		size += file.Size
 		pairs += n
 	}
 	// llama.cpp makes room for the steps of a computation by the number of the
 	// model's tensors, and ends the process where the steps of the adapters,
 	// four for each pair, do not fit in beside the model's own.
 	if pairs > len(model.Tensors) {
-		return 0, fmt.Errorf("the adapters change %d tensors together, more than llama.cpp has room for beside this model: %d",
+		return fmt.Errorf("the adapters change %d tensors together, more than llama.cpp has room for beside this model: %d",
 			pairs, len(model.Tensors))
 	}
-	return size, nil
+	return nil
 }
 
 // loraTypes are the types of tensors in adapters that can be multiplied with

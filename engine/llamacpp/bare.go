@@ -20,6 +20,9 @@ type Bare struct {
 	session *session
 }
 
+// bareCells is how long a text it reads and writes, in tokens.
+const bareCells = 2048
+
 // OpenBare loads a model for measuring, with Options.Threads of it.
 func OpenBare(options Options) (*Bare, error) {
 	options = options.withDefaults()
@@ -33,7 +36,7 @@ func OpenBare(options Options) (*Bare, error) {
 		return nil, fmt.Errorf("llama.cpp cannot load %s", options.Path)
 	}
 	s := newSession(w, sessionConfig{
-		cells:     cellsPerRequest,
+		cells:     bareCells,
 		sequences: 1,
 		rows:      readAlone,
 		governor:  newGovernor(options),
@@ -49,7 +52,7 @@ func OpenBare(options Options) (*Bare, error) {
 // Token reads the prompt, of at most 512 tokens, continues it n times, and
 // says how long one token took.
 func (b *Bare) Token(prompt []int32, n int) (time.Duration, error) {
-	if len(prompt) == 0 || len(prompt) > readAlone || n < 1 || n >= cellsPerRequest-readAlone {
+	if len(prompt) == 0 || len(prompt) > readAlone || n < 1 || n >= bareCells-readAlone {
 		return 0, fmt.Errorf("a prompt of %d tokens and %d more", len(prompt), n)
 	}
 	spent := C.shim_bare(b.session.ctx, (*C.llama_token)(unsafe.Pointer(&prompt[0])), C.int32_t(len(prompt)), C.int32_t(n))

@@ -16,22 +16,12 @@ func Check(path string) error {
 
 // CheckProjector is Check for the file of a projector.
 func CheckProjector(path string) error {
-	_, err := projectorBytes(path)
-	return err
-}
-
-// projectorBytes is the size of a projector's file, after a look at its head;
-// 0 without a path.
-func projectorBytes(path string) (int64, error) {
-	if path == "" {
-		return 0, nil
-	}
 	file, err := gguf.Open(path)
 	if err != nil {
-		return 0, fmt.Errorf("projector %s: %w", path, err)
+		return fmt.Errorf("projector %s: %w", path, err)
 	}
 	if !file.SeesImages() {
-		return 0, fmt.Errorf("projector %s: the file is not a projector for images", path)
+		return fmt.Errorf("projector %s: the file is not a projector for images", path)
 	}
-	return file.Size, nil
+	return nil
 }

@@ -235,34 +235,25 @@ func TestEmbeddingOfFile(t *testing.T) {
 }
 
 func TestEmbedShape(t *testing.T) {
-	const cell, memory = 1 << 10, 1 << 30
 	tests := []struct {
 		name        string
 		e           embedding
-		options     Options
-		trained     int
-		limit, rows int
+		input, rows int
 		cells       int
 		whole       bool
 	}{
-		{"a small encoder", embedding{poolingMean, false, true}, Options{}, 512, 512, 512, 512, true},
-		{"a tiny encoder", embedding{poolingMean, false, true}, Options{}, 128, 128, 512, 512, true},
-		{"a big encoder", embedding{poolingCLS, false, true}, Options{}, 8192, 2048, 2048, 2048, true},
-		{"a big encoder, as asked", embedding{poolingCLS, false, true}, Options{Context: 8192}, 8192, 8192, 8192, 8192, true},
-		{"an encoder asked for more than it can", embedding{poolingMean, false, true}, Options{Context: 4096}, 512, 512, 512, 512, true},
-		{"a decoder for embeddings", embedding{poolingLast, true, true}, Options{}, 32768, 8192, 512, 8192, false},
-		{"a decoder that takes the mean", embedding{poolingMean, true, true}, Options{}, 1000, 1000, 1000, 1024, true},
-		{"a big decoder that takes the mean", embedding{poolingMean, true, true}, Options{}, 32768, 2048, 2048, 2048, true},
+		{"a small encoder", embedding{poolingMean, false, true}, 512, 512, 512, true},
+		{"a tiny encoder", embedding{poolingMean, false, true}, 128, 512, 512, true},
+		{"a big encoder", embedding{poolingCLS, false, true}, 2048, 2048, 2048, true},
+		{"a decoder for embeddings", embedding{poolingLast, true, true}, 8192, 512, 8192, false},
+		{"a decoder that takes the mean", embedding{poolingMean, true, true}, 1000, 1000, 1024, true},
+		{"a model that writes text", embedding{poolingLast, true, false}, 2048, 256, 2048, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			limit, err := tt.e.inputLimit(tt.options, tt.trained, cell, memory)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := tt.e.shape(limit)
-			if limit != tt.limit || s.rows != tt.rows || s.cells(limit) != tt.cells || s.whole != tt.whole {
-				t.Errorf("inputs of %d tokens, %d rows, %d cells, whole %t", limit, s.rows, s.cells(limit), s.whole)
+			s := tt.e.shape(tt.input)
+			if s.rows != tt.rows || s.cells(tt.input) != tt.cells || s.whole != tt.whole {
+				t.Errorf("%d rows, %d cells, whole %t", s.rows, s.cells(tt.input), s.whole)
 			}
 		})
 	}

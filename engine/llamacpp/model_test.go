@@ -17,6 +17,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/memory"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -323,7 +324,7 @@ func TestTinyPool(t *testing.T) {
 	if w == nil {
 		t.Fatal("the model cannot be loaded")
 	}
-	m, err := assemble(w, options, &logSink{log: options.Log}, 256, 256)
+	m, err := assemble(w, options, &logSink{log: options.Log}, memory.Plan{Context: 256, Cells: 256})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/memory"
 )
 
 // Open loads a model. Its errors are for the log: they say what is wrong
@@ -24,7 +25,10 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", options.Path, err)
 	}
-	adapted, err := adapterBytes(options.Adapters, file)
+	if err := options.check(file); err != nil {
+		return nil, err
+	}
+	plan, err := options.fit()
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +46,7 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 		w.free()
 		return nil, err
 	}
-	model, err := build(w, file, options, adapted, sink)
+	model, err := build(w, file, options, plan, sink)
 	if err != nil {
 		w.free()
 		return nil, fmt.Errorf("%s: %w", options.Path, err)
@@ -69,15 +73,24 @@ func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
 	return w, nil
 }
 
-// build makes the model of what is loaded. adapted is the size of the adapters,
-// in bytes.
-func build(w *weights, file *gguf.File, options Options, adapted int64, sink *logSink) (*Model, error) {
+// check looks at the heads of the files beside the model's.
+func (o Options) check(model *gguf.File) error {
+	if o.Projector != "" {
+		if err := CheckProjector(o.Projector); err != nil {
+			return err
+		}
+	}
+	return checkAdapters(o.Adapters, model)
+}
+
+// build makes the model of what is loaded, as large as planned.
+func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink *logSink) (*Model, error) {
 	embedding, err := embeddingOf(file)
 	switch {
 	case err != nil:
 		return nil, err
 	case embedding.only:
-		return buildEmbedder(w, file, embedding, options, sink)
+		return buildEmbedder(w, file, embedding, options, plan.Context, sink)
 	case !w.generates():
 		return nil, errors.New("the model does not generate text")
 	}
@@ -85,30 +98,23 @@ func build(w *weights, file *gguf.File, options Options, adapted int64, sink *lo
 	if err != nil {
 		return nil, err
 	}
-	eyes, err := projectorBytes(options.Projector)
-	if err != nil {
-		return nil, err
+	if plan.Context > w.trained() {
+		options.Log.Warn("the context is longer than the model was trained with", "context", plan.Context, "trained", w.trained())
 	}
-	limit, pool, err := size(options, w.trained(), bytesPerCell(file), availableMemory(stat.Size()+eyes+adapted))
-	if err != nil {
-		return nil, err
-	}
-	if limit > w.trained() {
-		options.Log.Warn("the context is longer than the model was trained with", "context", limit, "trained", w.trained())
-	}
-	m, err := assemble(w, options, sink, limit, pool)
+	m, err := assemble(w, options, sink, plan)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, sink.reason())
 	}
-	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, limit)
+	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, plan.Context)
 	m.info.Vision = m.lay != nil
-	m.embedBeside(w, file, embedding, options, sink)
+	m.embedBeside(w, embedding, options, sink)
 	return m, nil
 }
 
-// assemble starts the loop over w, with a pool of so many cells of which
-// one request may use limit.
-func assemble(w *weights, options Options, sink *logSink, limit, pool int) (*Model, error) {
+// assemble starts the loop over w, with the cells of the plan, of which one
+// request may use its context.
+func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Model, error) {
+	pool := max(plan.Cells, plan.Context) // a model that keeps a state has no cells to count
 	vocab, err := w.vocabulary()
 	if err != nil {
 		return nil, err
@@ -129,11 +135,11 @@ func assemble(w *weights, options Options, sink *logSink, limit, pool int) (*Mod
 		return nil, err
 	}
 	m := &Model{
-		info:     chat.Info{Context: limit},
+		info:     chat.Info{Context: plan.Context},
 		vocab:    vocab,
 		tokenize: w.tokenize,
 		lay:      lay,
-		loop:     newLoop(session, vocab, options.Parallel, limit, pool, options.Log),
+		loop:     newLoop(session, vocab, options.Parallel, plan.Context, pool, options.Log),
 		free: func() {
 			session.free()
 			w.free()

@@ -1,6 +1,10 @@
 package llamacpp
 
-import "log/slog"
+import (
+	"log/slog"
+
+	"github.com/diglot/diglot/engine/memory"
+)
 
 // Options says what to load and what it may use.
 type Options struct {
@@ -27,16 +31,17 @@ type Options struct {
 	// as many as the model was trained with, as far as memory allows.
 	Context int
 
+	// Available says how many bytes of memory may be taken; nil:
+	// [memory.Available].
+	Available func() (int64, error)
+
 	// Log gets llama.cpp's own messages; nil: none.
 	Log *slog.Logger
 
 	fixedThreads bool // Threads was given
 }
 
-const (
-	defaultParallel = 8
-	maxParallel     = 64 // llama.cpp has 256 sequences; each kept prefix needs one too
-)
+const maxParallel = 64 // llama.cpp has 256 sequences; each kept prefix needs one too
 
 func (o Options) withDefaults() Options {
 	o.fixedThreads = o.Threads > 0
@@ -44,9 +49,12 @@ func (o Options) withDefaults() Options {
 		o.Threads = DefaultThreads()
 	}
 	if o.Parallel <= 0 {
-		o.Parallel = defaultParallel
+		o.Parallel = memory.DefaultParallel
 	}
 	o.Parallel = min(o.Parallel, maxParallel)
+	if o.Available == nil {
+		o.Available = memory.Available
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

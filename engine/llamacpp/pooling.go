@@ -12,11 +12,11 @@ import (
 type pooling int32
 
 const (
-	poolingNone pooling = 0
-	poolingMean pooling = 1
-	poolingCLS  pooling = 2 // that of the first token
-	poolingLast pooling = 3 // that of the last token
-	poolingRank pooling = 4 // a score of how well a text answers another
+	poolingNone pooling = gguf.PoolingNone
+	poolingMean pooling = gguf.PoolingMean
+	poolingCLS  pooling = gguf.PoolingCLS
+	poolingLast pooling = gguf.PoolingLast
+	poolingRank pooling = gguf.PoolingRank
 )
 
 // embedding is how a model makes vectors.
@@ -29,14 +29,8 @@ type embedding struct {
 // embeddingOf reads it from the file. A model that writes text and says nothing
 // of vectors gives that of the last token, the one that has seen all others.
 func embeddingOf(file *gguf.File) (embedding, error) {
-	e := embedding{pooling: poolingNone, causal: true}
-	if n, ok := file.Int(file.Key("pooling_type")); ok {
-		e.pooling = pooling(n)
-	}
-	if causal, ok := file.Bool(file.Key("attention.causal")); ok {
-		e.causal = causal
-	}
-	if e.only = e.pooling != poolingNone || !e.causal; !e.only {
+	e := embedding{pooling: pooling(file.Pooling()), causal: file.Causal()}
+	if e.only, _ = file.Embeds(); !e.only {
 		e.pooling = poolingLast
 	}
 	switch e.pooling {
@@ -53,12 +47,10 @@ func embeddingOf(file *gguf.File) (embedding, error) {
 // Sizes of batches. The longer one is, the more each of the others in the
 // process has to wait, and the larger are llama.cpp's buffers.
 const (
-	fillBatch       = 512
-	piecesOfInput   = 256  // of what a model that writes text reads at once
-	maxInputs       = 64   // in a batch
-	defaultMaxWhole = 2048 // tokens of an input that is read at once; what it takes grows with the square
-	defaultMaxInput = 8192
-	maxInputBeside  = 2048 // of a model that writes text: it needs a cache of its own for them
+	fillBatch      = 512
+	piecesOfInput  = 256  // of what a model that writes text reads at once
+	maxInputs      = 64   // in a batch
+	maxInputBeside = 2048 // of a model that writes text: it needs a cache of its own for them
 )
 
 // whole says that an input must be read at once: see [embedShape].
@@ -81,23 +73,6 @@ func (e embedding) shape(input int) embedShape {
 // cells is how large a cache such batches need, for inputs of at most so many
 // tokens.
 func (s embedShape) cells(input int) int {
+	const poolStep = 256 // what llama.cpp rounds the number of cells to
 	return (max(input, s.fill, s.rows) + poolStep - 1) / poolStep * poolStep
-}
-
-// inputLimit is how many tokens an input of a model that is for embeddings
-// alone may have. Memory, in bytes, matters where each takes a cell.
-func (e embedding) inputLimit(o Options, trained int, cellBytes, memory int64) (int, error) {
-	o.Context, o.Parallel = min(o.Context, trained), 1
-	limit := defaultMaxInput
-	if e.whole() {
-		limit = defaultMaxWhole
-	}
-	if limit = min(limit, trained); e.causal {
-		limit, _, err := size(o, limit, cellBytes, memory)
-		return limit, err
-	}
-	if o.Context > 0 {
-		limit = o.Context
-	}
-	return limit, nil
 }

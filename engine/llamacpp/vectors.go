@@ -64,16 +64,13 @@ func (s vectorSession) clear() {
 	}
 }
 
-// buildEmbedder makes a Model that is for embeddings alone.
-func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, sink *logSink) (*Model, error) {
+// buildEmbedder makes a Model that is for embeddings alone, of inputs of so many
+// tokens at most.
+func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, input int, sink *logSink) (*Model, error) {
 	if !w.generates() {
 		return nil, errors.New("models of the T5 family are not supported")
 	}
 	stat, err := os.Stat(options.Path)
-	if err != nil {
-		return nil, err
-	}
-	input, err := e.inputLimit(options, w.trained(), bytesPerCell(file), availableMemory(stat.Size()))
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +100,7 @@ func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, si
 
 // embedBeside lets a model that writes text make embeddings too. Few are
 // asked for them, so that the memory is taken when the first one is.
-func (m *Model) embedBeside(w *weights, file *gguf.File, e embedding, options Options, sink *logSink) {
+func (m *Model) embedBeside(w *weights, e embedding, options Options, sink *logSink) {
 	input := min(m.info.Context, maxInputBeside)
 	shape := e.shape(input)
 	if w.recurrent() {
@@ -111,7 +108,7 @@ func (m *Model) embedBeside(w *weights, file *gguf.File, e embedding, options Op
 	}
 	m.info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: m.vocab.size()}
 	m.embedder = newEmbedder(shape, func() (vectorBackend, error) {
-		if int64(shape.cells(input))*bytesPerCell(file) > availableMemory(0) {
+		if !options.beside(input) {
 			return nil, errNoRoom()
 		}
 		session, ok := newVectorSession(w, e, shape, input, options, sink)

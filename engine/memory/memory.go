@@ -19,11 +19,23 @@ type Options struct {
 	// was trained with, as far as they fit.
 	Context int
 
-	// Parallel is how many requests are computed at the same time; below 1 is 1.
+	// Parallel is how many requests are computed at the same time; 0:
+	// [DefaultParallel].
 	Parallel int
 
 	// Threads that compute; below 1 is 1.
 	Threads int
+}
+
+// DefaultParallel is how many requests a model computes at the same time if
+// nobody says.
+const DefaultParallel = 8
+
+func (o Options) parallel() int {
+	if o.Parallel <= 0 {
+		return DefaultParallel
+	}
+	return o.Parallel
 }
 
 // Plan is what a model will take, in bytes of memory that the system cannot
@@ -126,7 +138,7 @@ func (m *model) wanted(o Options) (context, cells int) {
 	if m.embeds {
 		return context, roundUp(max(context, m.rows))
 	}
-	return context, roundUp(max(context, max(o.Parallel, 1)*min(context, beside)))
+	return context, roundUp(max(context, o.parallel()*min(context, beside)))
 }
 
 func roundUp(cells int) int { return (cells + cellStep - 1) / cellStep * cellStep }

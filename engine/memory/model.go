@@ -53,7 +53,7 @@ func newModel(file *gguf.File, options Options) *model {
 		a.kvHeads = nil // an encoder remembers nothing
 	}
 	m.cell = a.cell()
-	m.state = times(stateOf(file, a), max(options.Parallel, 1))
+	m.state = times(stateOf(file, a), options.parallel())
 	m.rows = batch
 	if m.embeds && m.whole {
 		m.rows = max(m.contextFor(options), batch)
