@@ -20,9 +20,10 @@ const (
 	// uploads is how many blobs are sent at the same time.
 	uploads = 4
 
-	// settle is how long a registry may take after the last byte of a blob:
-	// it makes the digest of gigabytes before it answers.
-	settle = 15 * time.Minute
+	// hashRate is how many bytes a second a registry is expected to go
+	// through after the last one has come: it makes the digest of all of them
+	// before it answers.
+	hashRate = 16 << 20
 )
 
 // Push sends a model of the store to the registry that its name begins with.
@@ -152,7 +153,8 @@ func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) er
 	defer f.Close()
 	bar.turn(StatusUpload, 0)
 	guard.wind(u.config.Stall)
-	if err := blobs.Push(ctx, target, &outgoing{file: f, left: l.Size, bar: bar, guard: guard}); err != nil {
+	if err := blobs.Push(ctx, target, &outgoing{file: f, left: l.Size, bar: bar, guard: guard,
+		settle: u.config.Stall + time.Duration(l.Size/hashRate)*time.Second}); err != nil {
 		return cause(ctx, err)
 	}
 	bar.turn(StatusDone, l.Size)
@@ -189,10 +191,11 @@ func (u *upload) manifest(ctx context.Context, m *modelstore.Model) error {
 // outgoing is the content of a blob on its way. It hides what a file can do
 // besides being read.
 type outgoing struct {
-	file  io.Reader
-	left  int64
-	bar   *meter
-	guard *watchdog
+	file   io.Reader
+	left   int64
+	bar    *meter
+	guard  *watchdog
+	settle time.Duration // for the answer, after the last byte
 }
 
 func (o *outgoing) Read(p []byte) (int, error) {
@@ -201,7 +204,7 @@ func (o *outgoing) Read(p []byte) (int, error) {
 	if o.left -= int64(n); o.left > 0 {
 		o.guard.saw(n)
 	} else {
-		o.guard.wind(settle)
+		o.guard.wind(o.settle)
 	}
 	return n, err
 }

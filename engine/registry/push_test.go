@@ -11,7 +11,9 @@ import (
 	"github.com/diglot/diglot/engine/registry"
 )
 
-func isUpload(r request) bool { return r.method == http.MethodPut && strings.Contains(r.path, "/uploads/") }
+func isUpload(r request) bool {
+	return r.method == http.MethodPut && strings.Contains(r.path, "/uploads/")
+}
 
 // TestPushOverFaults has uploads meet what goes wrong.
 func TestPushOverFaults(t *testing.T) {
@@ -80,6 +82,7 @@ func TestPushOverFaults(t *testing.T) {
 // buffers of the system take some, so the blob is larger than they are.
 func TestPushToAServerThatHangs(t *testing.T) {
 	f := newFront(t, "")
+	over := make(chan struct{}) // a server does not see that a client leaves while its body is unread
 	f.use(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		switch r.Method {
 		case http.MethodHead:
@@ -88,11 +91,12 @@ func TestPushToAServerThatHangs(t *testing.T) {
 			w.Header().Set("Location", r.URL.Path+"1")
 			w.WriteHeader(http.StatusAccepted)
 		default:
-			<-r.Context().Done()
+			<-over
 		}
 	})
 	s := newStore(t)
 	m := create(t, s, parse(t, f.host+"/a/model"), 32<<20)
+	defer close(over)
 	err := newClient(t, func(c *registry.Config) { shortStall(c); c.Tries = 2 }).Push(t.Context(), s, m.Name, nil)
 	expectText(t, err, f.host, "silent")
 }
