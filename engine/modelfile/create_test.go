@@ -278,7 +278,7 @@ func TestCreateErrors(t *testing.T) {
 		{"no secret", "FROM m.gguf\nPARAMETER monkey_tokens 1", "is not known"},
 		{"escapes for a terminal", "FROM \x1b[31mx", `FROM "\x1b[31mx" has a control character`},
 		{"a key and no host", "FROM m.gguf\nPARAMETER key_env X", "diglot login HOST"},
-		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "is not known; there are temperature"},
+		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "PARAMETER temprature is not known; did you mean temperature?"},
 		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "it is called num_predict"},
 		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is not known; there are frequency_penalty, min_p"},
 		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\n{{ if }}\n\"\"\"", "line 2: TEMPLATE: in its line 2: missing value for if"},

@@ -18,7 +18,8 @@ import (
 // has no place for parts: llama.cpp finds the second by the name of the first,
 // and blobs are named by their digests. The merged file has the metadata of the
 // first part without what says that it is split, then all tensors in the order
-// of the parts.
+// of the parts. Of parts that llama.cpp's own tool made, that is the file that
+// was split, byte for byte, so both are one blob.
 
 // maxParts keeps the number of open files small.
 const maxParts = 512

@@ -23,11 +23,10 @@ func unknown(name, host string) string {
 			return "is refused: a definition file is passed on with its model and names no key; run: diglot login " + cmp.Or(host, "HOST")
 		}
 	}
-	near := nearest(name)
-	if len(near) == 0 {
-		near = allNames()
+	if near := nearest(name); len(near) > 0 {
+		return "is not known; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return "is not known; there are " + strings.Join(near, ", ")
+	return "is not known; there are " + strings.Join(allNames(), ", ")
 }
 
 // synonyms are the names that other programs have for parameters here.
