@@ -36,6 +36,7 @@ type Model struct {
 	Name    string
 	Owner   string    // as [Owner] says, where nobody else is known
 	Changed time.Time // last change of what it is made of; zero: unknown
+	Context int       // tokens that one request may use, prompt and answer; 0: unknown
 }
 
 // Owner is whom the name of a model belongs to: org of hf.co/org/model:tag, and

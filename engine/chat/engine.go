@@ -66,7 +66,12 @@ type renderer interface {
 
 // Models lists the one model.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
-	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed}}, nil
+	return []engine.Model{{
+		Name:    e.info.Name,
+		Owner:   cmp.Or(e.info.Owner, engine.Owner(e.info.Name)),
+		Changed: e.info.Changed,
+		Context: e.info.Context,
+	}}, nil
 }
 
 // Count implements [engine.Engine].

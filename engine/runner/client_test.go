@@ -47,7 +47,7 @@ func TestModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]engine.Model{{Name: "m", Owner: "library"}}, got); diff != "" {
+	if diff := cmp.Diff([]engine.Model{{Name: "m", Owner: "library", Context: 4096}}, got); diff != "" {
 		t.Errorf("models (-want +got):\n%s", diff)
 	}
 }

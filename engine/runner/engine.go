@@ -80,11 +80,12 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Models implements [engine.Engine]. It starts no process.
+// Models implements [engine.Engine]. It starts no process; the context is that
+// of one that runs.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	models := make([]engine.Model, 0, len(e.workers))
 	for _, w := range e.workers {
-		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name)}
+		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name), Context: w.context()}
 		if info, err := os.Stat(w.model.File); err == nil {
 			m.Changed = info.ModTime()
 		}

@@ -118,6 +118,15 @@ func TestNamesAndModels(t *testing.T) {
 			t.Errorf("model %q: the process was asked for %q, want %q; error %v", tt.name, got, tt.want, err)
 		}
 	}
+	models, err = e.Models(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range models {
+		if m.Context != 4096 {
+			t.Errorf("model %q runs with a context of %d tokens, want 4096", m.Name, m.Context)
+		}
+	}
 	_, err = New(t.Context(), Config{Models: []Model{{Name: "a"}, {Name: "a:latest"}}, Log: slog.New(slog.DiscardHandler)})
 	if err == nil {
 		t.Error("one model with two names was taken twice")
@@ -207,6 +216,7 @@ func TestUnloadable(t *testing.T) {
 		loads int // that two requests try
 	}{
 		{"broken file", puppetModel("m", "broken"), engine.CodeInternal, "/secret/path: not a model", 1},
+		{"too large", puppetModel("m", "large"), engine.CodeUnsupported, "The model needs 5 GB.", 1},
 		{"dies while loading", puppetModel("m", "dies"), engine.CodeEngineCrashed, "exit status 7", 2},
 		{"no such program", Model{Name: "m", Command: []string{"/secret/path/nobody"}}, engine.CodeInternal, "/secret/path/nobody", 1},
 	} {
@@ -215,7 +225,7 @@ func TestUnloadable(t *testing.T) {
 			for i := range 2 {
 				_, err := ask(t, e, order("m", "pid"))
 				coded := engine.AsError(err)
-				noRetry := tt.code == engine.CodeInternal || i > 0 // it fails again and again
+				noRetry := tt.code == engine.CodeInternal || tt.code == engine.CodeEngineCrashed && i > 0 // it fails again and again
 				if code(t, err) != tt.code || coded.NoRetry != noRetry || strings.Contains(coded.Message, "secret") {
 					t.Errorf("request %d: error %#v, want code %q", i, err, tt.code)
 				}

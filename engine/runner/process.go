@@ -17,6 +17,8 @@ type process struct {
 	kill   context.CancelFunc
 	exited chan struct{} // closed once it is gone
 	status string        // how it ended; to be read after exited
+
+	context int // tokens that a request may use; 0: unknown. Set once the model is loaded
 }
 
 // startProcess starts a child and returns without waiting for its model. The

@@ -31,6 +31,8 @@ func TestMain(m *testing.M) {
 			return nil, errors.New("/secret/path: not a model")
 		case "scripted":
 			return scripted()
+		case "large":
+			return nil, engine.Errorf(engine.CodeUnsupported, "The model needs 5 GB.")
 		case "dies":
 			os.Exit(7)
 		}
@@ -75,7 +77,7 @@ func newPuppet() *puppet {
 }
 
 func (p *puppet) Models(context.Context) ([]engine.Model, error) {
-	return []engine.Model{{Name: "m", Owner: "library"}}, nil
+	return []engine.Model{{Name: "m", Owner: "library", Context: 4096}}, nil
 }
 
 func (p *puppet) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {

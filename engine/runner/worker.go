@@ -126,8 +126,11 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	}
 	loading, cancel := context.WithTimeout(ctx, w.config.LoadTimeout)
 	defer cancel()
-	_, err = p.client.Models(loading)
+	models, err := p.client.Models(loading)
 	if err == nil {
+		if len(models) == 1 {
+			p.context = models[0].Context
+		}
 		return p, nil
 	}
 	p.kill()
@@ -144,9 +147,33 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	return nil, crashed
 }
 
+// context is how many tokens a request to the running process may use; 0: none
+// runs, or it does not say.
+func (w *worker) context() int {
+	w.mu.Lock()
+	l := w.latest
+	w.mu.Unlock()
+	if l == nil {
+		return 0
+	}
+	select {
+	case <-l.done:
+	default:
+		return 0
+	}
+	if l.err != nil || l.process.hasExited() {
+		return 0
+	}
+	return l.process.context
+}
+
 // unloadable is the error of a model that cannot be loaded. What is wrong
-// with it is for the log: it may name files.
+// with it is for the log: it may name files. Only what is refused on purpose
+// has a text for clients, such as a model that is too large for the machine.
 func (w *worker) unloadable(err error) *engine.Error {
+	if coded := engine.AsError(err); coded.Code == engine.CodeUnsupported {
+		return coded
+	}
 	e := engine.Errorf(engine.CodeInternal, "The model %q cannot be loaded.", w.model.Name).Because(err)
 	e.NoRetry = true
 	return e
