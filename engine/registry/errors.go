@@ -119,7 +119,7 @@ func words(body []byte) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, ""))
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ".")
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
 	}

@@ -28,7 +28,6 @@ type request struct {
 }
 
 func (r request) blob() bool     { return strings.Contains(r.path, "/blobs/sha256:") }
-func (r request) manifest() bool { return strings.Contains(r.path, "/manifests/") }
 func (r request) String() string { return strings.TrimSpace(r.method + " " + r.path + " " + r.span) }
 
 // fault answers a request, or passes it on to the registry.

@@ -15,7 +15,11 @@ type host struct {
 	// docker config has as the password of a login is sent as it is.
 	tokens bool
 
-	logins []string // hosts under which a login may be stored, besides its own
+	logins []string // hosts under which a login may be stored, besides api
+
+	// ollama: a manifest is asked for exactly as Ollama does it. Hugging Face
+	// makes manifests on request, in the packing of whoever asks.
+	ollama bool
 
 	push string // why nothing can be pushed there; empty where it can
 }
@@ -26,11 +30,12 @@ const noPushToHub = "it takes files through git and its own tools alone, not fro
 // where a login for hf.co would not be sent any more, so that requests go to
 // the second one at once. docker.io is a name that only clients know.
 var hosts = map[string]host{
-	"hf.co":          {api: "huggingface.co", tokens: true, logins: []string{"huggingface.co"}, push: noPushToHub},
-	"huggingface.co": {tokens: true, logins: []string{"hf.co"}, push: noPushToHub},
+	"hf.co":          {api: "huggingface.co", tokens: true, ollama: true, logins: []string{"hf.co"}, push: noPushToHub},
+	"huggingface.co": {tokens: true, ollama: true, logins: []string{"hf.co"}, push: noPushToHub},
 	"docker.io":      {api: "registry-1.docker.io"},
 	"registry.ollama.ai": {
-		push: "it takes models only from Ollama's own program, which signs its requests with a key of its own",
+		ollama: true,
+		push:   "it takes models only from Ollama's own program, which signs its requests with a key of its own",
 	},
 }
 

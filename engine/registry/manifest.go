@@ -26,9 +26,9 @@ const (
 
 const mediaTypeDockerIndex = "application/vnd.docker.distribution.manifest.list.v2+json"
 
-// accepted are the kinds of manifests that are asked for. Ollama's registry
-// and Hugging Face go by the first one. Indexes are asked for too, because a
-// registry that has only one would say "not found".
+// accepted are the kinds of manifests that are asked for. Ollama asks for the
+// first one alone. Indexes are there because a registry that has only one
+// would say "not found" otherwise.
 var accepted = []string{
 	modelstore.MediaTypeManifest,
 	ocispec.MediaTypeImageManifest,
@@ -58,7 +58,11 @@ func (s *session) manifest(ctx context.Context) ([]byte, modelstore.Manifest, er
 func (s *session) fetchManifest(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.config.Answer, errSlow)
 	defer cancel()
-	resp, err := s.get(ctx, "manifests", s.name.Tag, http.Header{"Accept": accepted})
+	kinds := accepted
+	if s.host.ollama {
+		kinds = accepted[:1]
+	}
+	resp, err := s.get(ctx, "manifests", s.name.Tag, http.Header{"Accept": kinds})
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
