@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"regexp"
+	"strconv"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -44,6 +46,9 @@ func checkInputs(req *engine.EmbeddingRequest) error {
 	if len(req.Inputs) == 0 {
 		return engine.Errorf(engine.CodeInvalidArgument, "There is no input.").At(engine.Place{Field: engine.FieldInput})
 	}
+	if req.Dimensions < 0 {
+		return engine.Errorf(engine.CodeInvalidArgument, "A vector has at least one dimension.").At(engine.Place{Field: engine.FieldDimensions})
+	}
 	for i, input := range req.Inputs {
 		if input.Text == "" && len(input.Tokens) == 0 {
 			return engine.Errorf(engine.CodeInvalidArgument, "Input %d is empty.", i).At(engine.Place{Field: engine.FieldInput, Index: i})
@@ -75,7 +80,7 @@ func partition(inputs []engine.EmbeddingInput) [][]int {
 func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, part []int, out *engine.Embeddings) error {
 	r, err := e.ask(ctx, e.embedding(req, part))
 	if err != nil {
-		return atInput(err, part)
+		return atInput(err, req.Inputs, part)
 	}
 	defer r.close()
 	var list embeddingList
@@ -121,11 +126,22 @@ type embeddingList struct {
 	Usage wire.EmbeddingUsage `json:"usage"`
 }
 
-// atInput moves the place of an error from a part of the inputs to all.
-func atInput(err error, part []int) error {
+var limitOfItems = regexp.MustCompile(`at most (\d+) items`)
+
+// atInput moves the place of an error from a part of the inputs to all. A list
+// of tokens that is longer than a list may be, as the document of the style
+// has it, is an input that is too long.
+func atInput(err error, inputs []engine.EmbeddingInput, part []int) error {
 	coded := engine.AsError(err)
-	if coded.Place.Field == engine.FieldInput && coded.Place.Index < len(part) {
-		coded.Place.Index = part[coded.Place.Index]
+	if coded.Place.Field != engine.FieldInput || coded.Place.Index >= len(part) {
+		return coded
+	}
+	coded.Place.Index = part[coded.Place.Index]
+	tokens := len(inputs[coded.Place.Index].Tokens)
+	if m := limitOfItems.FindStringSubmatch(coded.Message); m != nil && coded.Code == engine.CodeInvalidArgument {
+		if limit, _ := strconv.Atoi(m[1]); tokens > limit {
+			coded.Code, coded.Tokens, coded.Limit = engine.CodeContextLength, tokens, limit
+		}
 	}
 	return coded
 }

@@ -130,6 +130,8 @@ func (e *Engine) refusedRequest(r refusal, op operation) *engine.Error {
 			"The server %s, which serves the model, does not accept the key of this server, or wants one: diglot login %s sets it.", e.host, e.host)
 	case r.status == 402 || r.code == "insufficient_quota":
 		return lasting(engine.CodeInternal, "The account at %s, which serves the model, has nothing left to spend.", e.host)
+	case r.code == "model_not_found" && op.name == images: // or one that draws none, which the message may say
+		return engine.Errorf(engine.CodeModelNotFound, "%s", firstOf(r.message, e.cannot(op).Message)).At(engine.Place{Field: engine.FieldModel})
 	case r.code == "model_not_found" || r.status == 404 && op.name == chatCompletions:
 		return engine.Errorf(engine.CodeModelNotFound, "The model %q does not exist at %s, which is to serve it.", e.config.Model, e.host).
 			At(engine.Place{Field: engine.FieldModel})

@@ -98,3 +98,13 @@ func TestEmbeddingSuite(t *testing.T) {
 		return over(t, serving(t, playing(t, talker)), "scripted")
 	})
 }
+
+// muxOf is an engine over the models of another server.
+func muxOf(t *testing.T, h http.Handler, models ...string) engine.Mux {
+	t.Helper()
+	var all engine.Mux
+	for _, model := range models {
+		all = append(all, over(t, h, model))
+	}
+	return all
+}
