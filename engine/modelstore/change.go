@@ -185,15 +185,15 @@ func (s *Store) put(ctx context.Context, m *Model) (replaced bool, err error) {
 
 func (s *Store) writeManifest(m *Model) error {
 	path := s.manifestPath(m.Name)
-	if err := s.disk.mkdir(filepath.Dir(path)); err != nil {
-		return err
-	}
 	f, err := s.disk.create(s.work(s.manifests()), "manifest-*")
 	if err != nil {
 		return err
 	}
 	defer f.discard()
 	if _, err := f.Write(m.Raw); err != nil {
+		return err
+	}
+	if err := s.disk.mkdir(filepath.Dir(path)); err != nil { // late, as Ollama removes empty folders
 		return err
 	}
 	if err := s.disk.settle(f, path); err != nil {

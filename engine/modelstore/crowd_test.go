@@ -4,7 +4,10 @@ package modelstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -13,12 +16,44 @@ import (
 
 var sameContent = noise(2, 300_000)
 
+// pullTogether says that it begins, and goes on after the first piece when
+// the test lets it: when all others have begun.
+func pullTogether(ctx context.Context, s *Store, o order) error {
+	begun, goOn := os.NewFile(3, "begun"), os.NewFile(4, "go on")
+	if _, err := begun.Write([]byte{1}); err != nil {
+		return err
+	}
+	var waited error
+	n := Name{"reg.example", "x", fmt.Sprintf("m%d", o.Seed), "t"}
+	err := pullModel(ctx, s, n, sameContent, func(r Range) {
+		fmt.Println(r.Offset, r.Length)
+		_, waited = io.Copy(io.Discard, goOn)
+	})
+	return errors.Join(err, waited)
+}
+
 // TestProcessesFetchALayerOnce pulls models with the same layer at once.
 func TestProcessesFetchALayerOnce(t *testing.T) {
 	dir := memoryDir(t)
+	begun, begin, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	goOn, release, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var waits []func() (bool, string)
 	for seed := range 4 {
-		waits = append(waits, start(t, order{Dir: dir, Verb: "same layer", Seed: seed}))
+		waits = append(waits, start(t, order{Dir: dir, Verb: "same layer", Seed: seed}, begin, goOn))
+	}
+	if _, err := io.ReadFull(begun, make([]byte, 4)); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*os.File{begun, begin, goOn, release} {
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var told []string
 	for _, wait := range waits {

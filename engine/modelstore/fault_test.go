@@ -107,6 +107,11 @@ func (log steps) check(t *testing.T, s *Store) {
 			t.Errorf("after %s was renamed comes %s %s, not sync of the folder", step.path, next.what, next.path)
 		case step.what == "mkdir" && (next.what != "sync" || next.path != filepath.Dir(step.path)):
 			t.Errorf("after %s was made comes %s %s, not sync of the folder above", step.path, next.what, next.path)
+		case step.what == "write" && strings.HasSuffix(step.path, journalEnding):
+			data := strings.TrimSuffix(step.path, journalEnding) + dataEnding
+			if log[:i].lastOn(data) == "write" {
+				t.Errorf("%s was written before the data was on the disk", step.path)
+			}
 		case step.what == "remove" && isManifest:
 			removed = filepath.Dir(step.path)
 		case step.what == "sync" && step.path == removed:

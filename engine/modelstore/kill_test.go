@@ -117,18 +117,15 @@ var childVerbs = map[string]func(context.Context, *Store, order) error{
 			fmt.Println(r.Offset, r.Length)
 		})
 	},
-	"random": randomVerbs,
-	"same layer": func(ctx context.Context, s *Store, o order) error {
-		return pullModel(ctx, s, Name{"reg.example", "x", fmt.Sprintf("m%d", o.Seed), "t"}, sameContent, func(r Range) {
-			fmt.Println(r.Offset, r.Length)
-		})
-	},
+	"random":                      randomVerbs,
+	"same layer":                  pullTogether,
 	"crowd":                       func(ctx context.Context, s *Store, o order) error { return crowd(ctx, s, o.Seed) },
 	"write what may only be read": writeWhatMayOnlyBeRead,
 }
 
-// start begins a child; wait says whether it was killed, and what it wrote.
-func start(t *testing.T, o order) (wait func() (killed bool, told string)) {
+// start begins a child, which gets the files as 3 and up; wait says whether it
+// was killed, and what it wrote.
+func start(t *testing.T, o order, files ...*os.File) (wait func() (killed bool, told string)) {
 	t.Helper()
 	text, err := json.Marshal(o)
 	if err != nil {
@@ -142,6 +139,7 @@ func start(t *testing.T, o order) (wait func() (killed bool, told string)) {
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), childVariable+"="+string(text))
 	cmd.Stdout, cmd.Stderr = &out, &errOut
+	cmd.ExtraFiles = files
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
