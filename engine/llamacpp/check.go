@@ -14,8 +14,12 @@ func Check(path string) error {
 	return err
 }
 
-// CheckProjector is Check for the file of a projector.
+// CheckProjector is Check for the file of a projector, and for none: an empty
+// path.
 func CheckProjector(path string) error {
+	if path == "" {
+		return nil
+	}
 	file, err := gguf.Open(path)
 	if err != nil {
 		return fmt.Errorf("projector %s: %w", path, err)

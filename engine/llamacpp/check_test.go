@@ -21,6 +21,9 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
+	if err := CheckProjector(""); err != nil {
+		t.Errorf("no projector: %v", err)
+	}
 	if err := Check(dir); err == nil {
 		t.Error("a folder: no error")
 	}

@@ -75,10 +75,8 @@ func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
 
 // check looks at the heads of the files beside the model's.
 func (o Options) check(model *gguf.File) error {
-	if o.Projector != "" {
-		if err := CheckProjector(o.Projector); err != nil {
-			return err
-		}
+	if err := CheckProjector(o.Projector); err != nil {
+		return err
 	}
 	return checkAdapters(o.Adapters, model)
 }
