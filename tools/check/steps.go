@@ -20,6 +20,8 @@ var steps = []step{
 	// What only the llama.cpp build uses is found unused here; staticllama looks again.
 	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
 	{"deploy", "the files in deploy, each with its linter", deployFiles},
+	// A test of engine/registry would build it too, but its minutes would look like the test's.
+	{"registry", "the registry program that tests pull from and push to", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
 	{"test", "all Go tests that need no cgo, with the race detector where a C compiler is at hand", goTests},
 	{"testsdk", "tests of the recording proxy", testSDK},
 	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
