@@ -32,14 +32,15 @@ func Host(s string) (string, error) {
 	if p := u.Port(); p != "" {
 		port = p
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
 		return "", fmt.Errorf("%q has no valid port", s)
 	}
-	name := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if strings.ContainsFunc(name, odd) {
+	name := strings.ToLower(strings.TrimRight(u.Hostname(), "."))
+	if _, err := netip.ParseAddr(name); name == "" || strings.ContainsFunc(name, odd) || err != nil && strings.ContainsAny(name, ":[]") {
 		return "", fmt.Errorf("%q names no host", s)
 	}
-	return net.JoinHostPort(name, port), nil
+	return net.JoinHostPort(name, strconv.FormatUint(n, 10)), nil
 }
 
 var defaultPorts = map[string]string{"https": "443", "http": "80"}
