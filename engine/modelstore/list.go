@@ -9,9 +9,11 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/opencontainers/go-digest"
+	"golang.org/x/sync/errgroup"
 )
 
 // Model is a model in the store.
@@ -24,30 +26,34 @@ type Model struct {
 	Raw      []byte // the manifest as it is on disk, with members that are not known here
 }
 
+// readers is how many manifests List reads at once.
+const readers = 8
+
 // List gives all models, the one that changed last first. What is not a
 // manifest is skipped, with a warning in the log. No blob is looked at:
 // see [Store.Whole].
 func (s *Store) List(ctx context.Context) ([]*Model, error) {
 	var models []*Model
+	var mu sync.Mutex
+	var group errgroup.Group
+	group.SetLimit(readers)
 	err := s.walk(ctx, func(path string, err error) error {
-		n, named := nameOf(path)
-		if err == nil && !named {
-			err = errors.New("the file has no model's name")
-		}
-		var m *Model
-		if err == nil {
-			m, err = s.read(n)
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist): // removed by another process since the folder was read
-		case err != nil:
-			s.log.WarnContext(ctx, "a manifest is skipped", "path", path, "error", err)
-		default:
-			models = append(models, m)
-		}
+		group.Go(func() error {
+			m, err := s.readPath(path, err)
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // removed by another process since the folder was read
+			case err != nil:
+				s.log.WarnContext(ctx, "a manifest is skipped", "path", path, "error", err)
+			default:
+				mu.Lock()
+				defer mu.Unlock()
+				models = append(models, m)
+			}
+			return nil
+		})
 		return nil
 	})
-	if err != nil {
+	if err := errors.Join(err, group.Wait()); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(models, func(a, b *Model) int {
@@ -57,6 +63,18 @@ func (s *Store) List(ctx context.Context) ([]*Model, error) {
 		return strings.Compare(a.Name.String(), b.Name.String())
 	})
 	return models, nil
+}
+
+// readPath reads what walk has found.
+func (s *Store) readPath(path string, err error) (*Model, error) {
+	if err != nil {
+		return nil, err
+	}
+	n, ok := nameOf(path)
+	if !ok {
+		return nil, errors.New("the file has no model's name")
+	}
+	return s.read(n)
 }
 
 // Model gives the model of a name. The error is in the words of a user;
@@ -111,8 +129,12 @@ func readManifest(path string) (text []byte, changed time.Time, err error) {
 	if info.IsDir() { // of models whose namespace is this name
 		return nil, changed, fs.ErrNotExist
 	}
-	text, err = io.ReadAll(io.LimitReader(f, maxManifest+1))
-	return text, info.ModTime(), err
+	text = make([]byte, min(info.Size(), maxManifest+1))
+	n, err := io.ReadFull(f, text)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // Ollama does not write in one step
+		err = nil
+	}
+	return text[:n], info.ModTime(), err
 }
 
 func newModel(n Name, text []byte) (*Model, error) {
