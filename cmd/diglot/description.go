@@ -121,6 +121,8 @@ func billions(n int64) string {
 	switch {
 	case n <= 0:
 		return ""
+	case n < 1_000_000:
+		return fmt.Sprint(n)
 	case n < 1_000_000_000:
 		return fmt.Sprintf("%.4gM", float64(n)/1e6)
 	}

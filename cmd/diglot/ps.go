@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/engine/credentials"
 	"github.com/diglot/diglot/terminal"
 )
 
@@ -49,13 +50,22 @@ func loadedRow(m control.Model) []string {
 		size = terminal.Size(m.Size)
 	}
 	if m.Remote != "" {
-		size = "at " + m.Remote
+		size = "at " + hostOf(m.Remote)
 	}
 	if m.Context > 0 {
 		context = strconv.Itoa(m.Context)
 	}
 	_, id, _ := strings.Cut(m.Digest, ":")
 	return []string{m.Name, id[:min(12, len(id))], size, context, until(m)}
+}
+
+// hostOf is the host of an address, as login knows it.
+func hostOf(address string) string {
+	host, err := credentials.Host(address)
+	if err != nil {
+		return address
+	}
+	return credentials.Short(host)
 }
 
 // until says for a person when a model goes.

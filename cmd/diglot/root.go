@@ -24,12 +24,12 @@ func run(ctx context.Context, args []string, env environment) int {
 	root.SetArgs(append([]string{}, args...)) // nil would mean the program's own
 	err := root.ExecuteContext(ctx)
 	status := exitStatus(err)
-	var told *interruptedError
+	var continues *interruptedError
 	switch {
-	case status == exitInterrupted && !errors.As(err, &told):
+	case status == exitInterrupted && !errors.As(err, &continues):
 		fmt.Fprintln(env.stderr, "diglot: interrupted")
 	case err != nil:
-		fmt.Fprintln(env.stderr, "diglot:", err)
+		fmt.Fprintln(env.stderr, "diglot:", told(err))
 	}
 	return status
 }
@@ -50,7 +50,7 @@ and keeps the models that it serves.`,
 			case len(args) > 0:
 				return noSuchCommand(c, args[0])
 			case showVersion:
-				return version(env)
+				return version(c.Context(), env)
 			}
 			return wrongUsage("a command is missing\n\n%s", strings.TrimSpace(c.UsageString()))
 		},
@@ -71,7 +71,7 @@ and keeps the models that it serves.`,
 	root.SetHelpCommandGroupID(groupMore)
 	root.SetCompletionCommandGroupID(groupMore)
 	root.AddCommand(
-		newServe(env), newRunner(env), newPs(env), newLoad(env), newStop(env),
+		newServe(env), newRunner(env), newRun(env), newPs(env), newLoad(env), newStop(env),
 		newList(env), newShow(env), newCopy(env), newRemove(env), newCreate(env),
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
 		newVersion(env), newExitCodes(),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,26 +10,85 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/control"
 )
 
 // newVersion is the command that says what this program is made of.
 func newVersion(env environment) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Say what this program is made of",
+		Short:   "Say what this program is made of, and which server runs",
 		GroupID: groupMore,
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return version(env) },
 	}
+	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), server (absent where none runs)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *asJSON {
+			return versionAsJSON(c.Context(), env)
+		}
+		return version(c.Context(), env)
+	}
+	return c
 }
 
-func version(env environment) error {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return errors.New("this program was built without module support, and does not know its version")
+// versionJSON is what version prints.
+type versionJSON struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Go       string `json:"go"`
+	Llamacpp string `json:"llamacpp,omitempty"`
+	Server   string `json:"server,omitempty"`
+}
+
+func versionAsJSON(ctx context.Context, env environment) error {
+	info, err := buildInfo()
+	if err != nil {
+		return err
+	}
+	v := versionJSON{Version: info.Main.Version, Revision: setting(info, "vcs.revision"), Go: info.GoVersion}
+	if m := llamacppModule(info); m != nil {
+		v.Llamacpp = m.Path + " " + m.Version
+	}
+	if v.Server, err = serverVersion(ctx, env); err != nil {
+		return err
+	}
+	return printJSON(env.stdout, v)
+}
+
+func version(ctx context.Context, env environment) error {
+	info, err := buildInfo()
+	if err != nil {
+		return err
 	}
 	printVersion(env.stdout, info)
-	return nil
+	server, err := serverVersion(ctx, env)
+	if server != "" {
+		fmt.Fprintln(env.stdout, "server", server)
+	}
+	return err
+}
+
+// serverVersion is that of the server of this user; empty: none runs.
+func serverVersion(ctx context.Context, env environment) (string, error) {
+	server, err := dial(env)
+	if err != nil {
+		return "", nil // without a home there is no socket
+	}
+	defer server.Close()
+	version, err := server.Version(ctx)
+	if errors.Is(err, control.ErrNotRunning) {
+		return "", nil
+	}
+	return version, err
+}
+
+func buildInfo() (*debug.BuildInfo, error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil, errors.New("this program was built without module support, and does not know its version")
+	}
+	return info, nil
 }
 
 // binding is the module that carries llama.cpp.

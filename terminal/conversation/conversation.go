@@ -1,8 +1,8 @@
 package conversation
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +75,7 @@ func (c *Conversation) answer(ctx context.Context, question engine.Message) (str
 	meter.begin = time.Now()
 	for event, err := range c.engine.Generate(ctx, c.request(question)) {
 		if err != nil {
-			return p.text.String(), errors.Join(p.end(), coded(ctx, err))
+			return p.text.String(), cmp.Or(p.end(), coded(ctx, err))
 		}
 		meter.see(event)
 		p.show(event)

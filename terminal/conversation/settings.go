@@ -162,3 +162,17 @@ func getSeed(s *Settings) string {
 	}
 	return strconv.FormatInt(*s.Sampling.Seed, 10)
 }
+
+// Choice is a setting that is not left to the model.
+type Choice struct{ Name, Value string }
+
+// Choices lists what is set, in the words of [Settings.Set].
+func (s *Settings) Choices() []Choice {
+	var all []Choice
+	for _, k := range settings {
+		if value := k.get(s); value != "" {
+			all = append(all, Choice{k.name, value})
+		}
+	}
+	return all
+}

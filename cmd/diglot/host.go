@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/upstream"
+	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/terminal/conversation"
+)
+
+// host is where the models of a run command are: in a server that runs, or
+// in this process.
+type host struct {
+	env      environment
+	transfer transferOptions
+	store    *modelstore.Store
+	server   *control.Client // nil: none runs
+	local    engine.Engine   // where none runs
+	late     *lateWriter     // where the log of local goes
+	ending   []func()
+}
+
+func openHost(ctx context.Context, env environment, o transferOptions) (*host, error) {
+	store, err := openStore(env)
+	if err != nil {
+		return nil, err
+	}
+	h := &host{env: env, transfer: o, store: store, late: &lateWriter{w: env.stderr}}
+	server, err := dial(env)
+	if err != nil {
+		return nil, err
+	}
+	h.ending = append(h.ending, server.Close)
+	runs, err := running(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	if runs {
+		h.server = server
+		return h, nil
+	}
+	// One request at a time: a chat has no more, and needs the memory.
+	env.stderr = h.late
+	local, err := openLibrary(env, store, limits{parallel: 1}, libraryOptions{keepAlive: -1}, warnings(env))
+	if err != nil {
+		return nil, err
+	}
+	h.local = local
+	h.ending = append(h.ending, func() { _ = local.Close() })
+	return h, nil
+}
+
+func (h *host) close() {
+	for _, end := range h.ending {
+		end()
+	}
+}
+
+// open gives the engine for a model, which is pulled where it is not there.
+func (h *host) open(ctx context.Context, n modelstore.Name) (engine.Engine, error) {
+	if err := h.fetch(ctx, n); err != nil {
+		return nil, err
+	}
+	if h.server == nil {
+		return h.local, nil
+	}
+	return upstream.New(upstream.Config{
+		BaseURL: control.BaseURL + "/v1",
+		Model:   n.String(),
+		Log:     warnings(h.env),
+		HTTP:    h.server.HTTP(),
+	})
+}
+
+// fetch pulls a model that neither the store nor the server has.
+func (h *host) fetch(ctx context.Context, n modelstore.Name) error {
+	_, err := h.store.Model(n)
+	if !errors.Is(err, modelstore.ErrNotFound) {
+		return err
+	}
+	if h.server != nil {
+		if has, err := serves(ctx, h.server, n.String()); has || err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(h.env.stderr, "%s is not here yet\n", n)
+	_, err = pull(ctx, h.env, h.store, n, h.transfer)
+	return err
+}
+
+// maxList is the most bytes of a server's list of models.
+const maxList = 64 << 20
+
+// serves says whether the server lists a model: one that was named to it by a
+// flag is not in the store.
+func serves(ctx context.Context, server *control.Client, name string) (bool, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, control.BaseURL+"/v1/models", nil)
+	if err != nil {
+		return false, err
+	}
+	reply, err := server.HTTP().Do(req)
+	if err != nil {
+		return false, err
+	}
+	defer reply.Body.Close()
+	var models struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(nil, reply.Body, maxList)).Decode(&models); err != nil {
+		return false, fmt.Errorf("the server's list of models makes no sense: %w", err)
+	}
+	for _, m := range models.Data {
+		if engine.SameModel(m.ID, name) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// askOnce asks a model, and writes its answer. A picture may be named in the
+// prompt, which the user typed, but not in the piped text, which may be
+// anybody's.
+func (h *host) askOnce(ctx context.Context, n modelstore.Name, settings conversation.Settings, prompt, piped string) error {
+	prompt, images, _, err := conversation.Attach(prompt, homeOf(h.env))
+	if err != nil {
+		return err
+	}
+	e, err := h.open(ctx, n)
+	if err != nil {
+		return err
+	}
+	text := strings.Join(notEmpty(prompt, piped), "\n\n")
+	return conversation.New(conversation.Options{
+		Engine:   e,
+		Model:    n.String(),
+		Settings: settings,
+		Screen:   conversation.Screen{Answers: h.env.stdout, Notes: h.env.stderr, Person: terminal.Is(h.env.stdout)},
+	}).Ask(ctx, text, images)
+}
+
+func notEmpty(texts ...string) []string {
+	var left []string
+	for _, t := range texts {
+		if t != "" {
+			left = append(left, t)
+		}
+	}
+	return left
+}

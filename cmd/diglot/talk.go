@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/terminal/conversation"
+)
+
+// talk is a conversation with a person at a terminal.
+func (h *host) talk(ctx context.Context, n modelstore.Name, settings conversation.Settings) error {
+	e, err := h.open(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := h.warm(ctx, n); err != nil {
+		return err
+	}
+	history := h.history()
+	defer history.Close()
+	editor, err := terminal.OpenEditor(h.env.stdin, h.env.stdout, history)
+	if err != nil {
+		return err
+	}
+	defer editor.Close()
+	// What is written beside the editor must go through it from now on.
+	h.late.to(editor)
+	defer h.late.to(h.late.w)
+	h.env.stderr = h.late
+	c := conversation.New(conversation.Options{
+		Engine:   e,
+		Model:    n.String(),
+		Settings: settings,
+		Screen:   conversation.Screen{Answers: editor, Notes: editor, Person: true},
+	})
+	fmt.Fprintf(editor, "This is %s. /help lists what can be done, Ctrl-D leaves.\n", n)
+	return c.Loop(ctx, editor, h.program())
+}
+
+// warm has the server load the model while the person thinks of a question.
+func (h *host) warm(ctx context.Context, n modelstore.Name) error {
+	if h.server == nil {
+		return nil
+	}
+	err := h.server.Load(ctx, n.String())
+	if hasCode(err, engine.CodeModelNotFound) {
+		return nil // it was named by a flag, and is loaded when it is asked
+	}
+	return err
+}
+
+// history is what was typed before; where it cannot be kept, of this run.
+func (h *host) history() *terminal.History {
+	path, err := findPlaces(h.env).historyPath()
+	if err == nil {
+		var history *terminal.History
+		if history, err = terminal.OpenHistory(path); err == nil {
+			return history
+		}
+	}
+	fmt.Fprintln(h.env.stderr, "what you type is not kept for the next time:", err)
+	return &terminal.History{}
+}
+
+// program is what the lines with a slash can do.
+func (h *host) program() conversation.Program {
+	return conversation.Program{
+		Open: func(ctx context.Context, model string) (engine.Engine, string, error) {
+			n, err := parseName(model)
+			if err != nil {
+				return nil, "", err
+			}
+			e, err := h.open(ctx, n)
+			if err != nil {
+				return nil, "", err
+			}
+			return e, n.String(), h.warm(ctx, n)
+		},
+		Show: func(ctx context.Context, model string) (string, error) { return overviewOf(ctx, h.env, model) },
+		Save: h.save,
+		Home: homeOf(h.env),
+	}
+}
+
+// save makes a model of a conversation.
+func (h *host) save(ctx context.Context, model string, as conversation.Saved) error {
+	n, err := parseName(as.Name)
+	if err != nil {
+		return err
+	}
+	_, err = build(ctx, h.env, h.store, n, ".", definitionOf(model, as), h.transfer)
+	return err
+}
+
+// parameters are the settings that a definition has under another name;
+// empty: it has none.
+var parameters = map[string]string{
+	"max_tokens": "num_predict", "system": "", "think": "", "format": "", "verbose": "",
+}
+
+// definitionOf is a definition file that begins every conversation as this
+// one went.
+func definitionOf(model string, as conversation.Saved) *modelfile.File {
+	f := &modelfile.File{Instructions: []modelfile.Instruction{{Name: modelfile.From, Value: model}}}
+	for _, choice := range as.Settings.Choices() {
+		name := choice.Name
+		if other, ok := parameters[name]; ok {
+			name = other
+		}
+		if name != "" {
+			f.Instructions = append(f.Instructions, modelfile.Instruction{Name: modelfile.Parameter, Key: name, Value: choice.Value})
+		}
+	}
+	if as.Settings.System != "" {
+		f.Instructions = append(f.Instructions, modelfile.Instruction{Name: modelfile.System, Value: as.Settings.System})
+	}
+	for _, turn := range as.Turns {
+		for _, part := range turn.Parts {
+			if text, ok := part.(engine.Text); ok && text.Text != "" {
+				f.Instructions = append(f.Instructions, modelfile.Instruction{Name: modelfile.Message, Key: string(turn.Role), Value: text.Text})
+			}
+		}
+	}
+	return f
+}
+
+// lateWriter writes where it is told to at the time.
+type lateWriter struct {
+	mu  sync.Mutex
+	now io.Writer // nil: w
+	w   io.Writer
+}
+
+func (l *lateWriter) to(w io.Writer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = w
+}
+
+func (l *lateWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now == nil {
+		return l.w.Write(p)
+	}
+	return l.now.Write(p)
+}
