@@ -148,6 +148,26 @@ Tools: <tools>
 {{- else if eq .Role "tool" }}[TOOL_RESULTS] {"content": {{ .Content }}}[/TOOL_RESULTS]{{ end }}
 {{- end }}`
 
+	goHarmony = `<|start|>system<|message|>{{ if and .IsThinkSet .Think (ne .ThinkLevel "") }}Reasoning: {{ .ThinkLevel }}{{ end }}<|end|>
+{{- if or .System .Tools }}<|start|>developer<|message|>{{ .System }}
+{{- range .Tools }}
+// {{ .Function.Description }}
+type {{ .Function.Name }} = (_: {
+{{- range $name, $p := .Function.Parameters.Properties }} {{ $name }}: {{ index $p.Type 0 }},{{ end }} }) => any; // {{ .Function.Parameters }}
+{{- end }}<|end|>{{ end }}
+{{- $begun := false }}
+{{- range $i, $m := .Messages }}
+{{- $begun = and (eq .Role "assistant") (eq (len (slice $.Messages $i)) 1) (gt (len .Content) 0) }}
+{{- if eq .Role "user" }}<|start|>user<|message|>{{ .Content }}<|end|>
+{{- else if eq .Role "tool" }}<|start|>functions.{{ .ToolName }} to=assistant<|message|>{{ .Content }}<|end|>
+{{- else if eq .Role "assistant" }}
+{{- if .Thinking }}<|start|>assistant<|channel|>analysis<|message|>{{ .Thinking }}<|end|>{{ end }}
+{{- if .Content }}<|start|>assistant<|channel|>final<|message|>{{ .Content }}{{ if not $begun }}<|end|>{{ end }}{{ end }}
+{{- range .ToolCalls }}<|start|>assistant<|channel|>commentary to=functions.{{ .Function.Name }} <|constrain|>json<|message|>{{ .Function.Arguments }}<|call|>{{ end }}
+{{- end }}
+{{- end }}
+{{- if not $begun }}<|start|>assistant{{ end }}`
+
 	goPairs = `{{ if .System }}[S:{{ .System }}]{{ end }}{{ if .Prompt }}[U:{{ .Prompt }}]{{ end }}[A:{{ .Response }}]`
 )
 
@@ -163,6 +183,8 @@ func TestGoTemplateFormats(t *testing.T) {
 			"<tool_call>\n{\"name\": \"get_weather\", \"arguments\": {\"days\": 2.0, \"city\": \"Köln <b>\"}}\n</tool_call>\n"},
 		{"llama3", goLlama3, "llama3", "…", "", `{"name": "get_weather", "parameters": {"days": 2.0, "city": "Köln <b>"}}`},
 		{"mistral", goMistral, "mistral", "…", "", `[TOOL_CALLS] [{"name": "get_weather", "arguments": {"days": 2.0, "city": "Köln <b>"}}]`},
+		{"harmony", goHarmony, "harmony", "analysis<|message|>…<|end|>", "",
+			`<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"days": 2.0, "city": "Köln <b>"}<|call|>`},
 		{"pairs", goPairs, "hermes", "…", "", `<tool_call>` + "\n" + `{"name": "get_weather", "arguments": {"days": 2.0, "city": "Köln <b>"}}` + "\n</tool_call>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,7 +197,7 @@ func TestGoTemplateFormats(t *testing.T) {
 				Messages: []engine.Message{
 					say(engine.RoleSystem, "Be brief."), say(engine.RoleUser, "And?"),
 					callMessage("", engine.ToolCall{ID: "c1", Name: "get_weather", Arguments: `{"days": 2.0, "city": "Köln <b>"}`}),
-					resultMessage("c1", "get_weather", `"rain"`),
+					resultMessage("c1", "get_weather", `"drizzle"`),
 				},
 				Tools:     []engine.Tool{{Name: "get_weather", Description: "Tells <it>.", Parameters: []byte(`{"type": "object", "properties": {"days": {"minimum": 1}, "city": {}}}`)}},
 				Reasoning: engine.Reasoning{Mode: engine.ReasoningOff},
@@ -185,7 +207,7 @@ func TestGoTemplateFormats(t *testing.T) {
 				t.Fatal(err)
 			}
 			prompt := Prompt{Spans: got.Spans}.String()
-			for _, want := range []string{"Be brief.", "And?", tt.output, "rain", "Tells <it>.", "minimum"} {
+			for _, want := range []string{"Be brief.", "And?", tt.output, "drizzle", "Tells <it>.", "minimum"} {
 				if strings.Count(prompt, want) != 1 {
 					t.Errorf("%q is not once in the prompt:\n%s", want, prompt)
 				}
@@ -240,13 +262,15 @@ func TestGoTemplateTexts(t *testing.T) {
 			Messages: long[1:2],
 			Tools: []engine.Tool{{Name: "n", Description: "d", Parameters: []byte(
 				`{"type": "object", "required": ["b"], "properties": {"b": {"type": ["string", "null"], "enum": [1, "x"]}, "a": {"type": "array", "minItems": 1}, "c": true}}`)}},
-		}, `function n object [b] a:any[]:array:[] b:string | null:[string null]:[1 x] c:any::[] ` +
+		}, `function n object [b] a:any[]:array:[] b:string | null:[string null]:[1 x] c:any:any:[] ` +
 			`{"type":"object","required":["b"],"properties":{"b":{"type":["string","null"],"enum":[1,"x"]},"a":{"type":"array","minItems":1},"c":true}} ` +
 			`{"name":"n","description":"d","parameters":{"type":"object","required":["b"],"properties":{"b":{"type":["string","null"],"enum":[1,"x"]},"a":{"type":"array","minItems":1},"c":true}}}a`},
 		{"thinking by default", think, engine.Request{Messages: long[1:2]}, "false false  a"},
 		{"thinking on", think, engine.Request{Messages: long[1:2], Reasoning: engine.Reasoning{Mode: engine.ReasoningOn}}, "true true  a"},
 		{"thinking off", think, engine.Request{Messages: long[1:2], Reasoning: engine.Reasoning{Mode: engine.ReasoningOff, Effort: "high"}}, "true false  a"},
 		{"much thinking", think, engine.Request{Messages: long[1:2], Reasoning: engine.Reasoning{Effort: "high"}}, "true true deep a"},
+		{"harmony, to be continued", goHarmony, engine.Request{Messages: long[1:4]},
+			"<|start|>system<|message|><|end|><|start|>user<|message|>a\n\nb<|end|><|start|>assistant<|channel|>final<|message|>c"},
 		{"no gap", "<P>{{ .Prompt }}<S>{{ .Suffix }}<M>", engine.Request{Messages: long[1:2]}, "<P>a<S><M>"},
 		{"dates", "{{ currentDate }} {{ yesterdayDate }} {{ .Prompt }}", engine.Request{Messages: long[1:2]}, "2026-11-27 2026-11-26 a"},
 	} {
@@ -397,6 +421,27 @@ func TestGoTemplateLosesNothing(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, Prompt{Spans: got.Spans}.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestGoTemplateOpening: what the prompt holds of the answer already is told
+// to whoever reads the rest.
+func TestGoTemplateOpening(t *testing.T) {
+	const thinks = `{{ range .Messages }}<{{ .Role }}>{{ if .Thinking }}<think>{{ .Thinking }}</think>{{ end }}{{ .Content }}{{ end }}<assistant><think>{{ "\n" }}`
+	asked := []engine.Message{say("user", "u")}
+	for _, tt := range []struct {
+		name, source string
+		messages     []engine.Message
+		want         string
+	}{
+		{"thinking", thinks, asked, "<think>\n"},
+		{"an answer in a channel", goHarmony, append(asked[:1:1], say("assistant", "a")), "<|channel|>final<|message|>"},
+		{"no answer yet", goHarmony, asked, ""},
+	} {
+		got, err := mustTemplate(t, tt.source, Info{}).Render(t.Context(), &engine.Request{Messages: tt.messages})
+		if err != nil || got.Opening != tt.want {
+			t.Errorf("%s: opening %q, error %v; want %q", tt.name, got.Opening, err, tt.want)
 		}
 	}
 }

@@ -259,6 +259,9 @@ func (g *goTemplate) parameters(schema jsonText) goParameters {
 	for name, property := range raw {
 		var v api.ToolProperty
 		_ = json.Unmarshal(property, &v)
+		if len(v.Type) == 0 {
+			v.Type = api.PropertyType{"any"} // templates take the first one
+		}
 		properties[name] = v
 	}
 	p.Properties = properties

@@ -305,8 +305,10 @@ func (p *prober) header() string {
 	_, shown, _ = cutLast(shown, probeUser)
 	_, alone, _ = cutLast(alone, probeUser)
 	both := asked[:wholeMarkers(asked, commonPrefix(asked, shown))]
-	if p.t.golang == nil { // a Go template always asks for an answer
+	if p.t.golang == nil {
 		both = both[wholeMarkers(both, commonPrefix(both, alone)):]
+	} else { // it always asks for an answer, so that the end of the user's turn cannot be told apart
+		both = strings.TrimPrefix(both, p.t.caps.Syntax.ReasoningEnd)
 	}
 	for _, mark := range []string{p.t.caps.Syntax.ReasoningStart, p.t.caps.Syntax.ReasoningEnd} {
 		if mark != "" {
