@@ -16,6 +16,7 @@ type answer struct {
 	choice   int
 	top      int      // alternatives for each token
 	stop     []string // that the client asked for
+	required bool     // the client wants a call
 	emit     func(engine.Event) error
 	begun    bool
 	finished bool
@@ -28,7 +29,7 @@ type answer struct {
 }
 
 func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answer {
-	a := &answer{choice: i, stop: req.Stop, emit: emit}
+	a := &answer{choice: i, stop: req.Stop, required: req.ToolChoice.Mode == engine.ToolRequired, emit: emit}
 	if req.Logprobs != nil {
 		a.top = *req.Logprobs
 	}
@@ -154,10 +155,14 @@ func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) err
 	switch reason {
 	case "stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence":
 		out.Reason = engine.FinishEndOfTurn
-		if a.calls.count > 0 {
-			out.Reason = engine.FinishToolCalls
-		} else if s := a.stopped(stopReason); s != "" {
+		if s := a.stopped(stopReason); s != "" {
 			out.Reason, out.StopSequence = engine.FinishStopSequence, s
+		}
+		if a.calls.count > 0 {
+			out.Reason, out.StopSequence = engine.FinishToolCalls, ""
+		} else if a.required && out.StopSequence == "" { // llama-server drops tools for models that have none
+			return lasting(engine.CodeUnsupported, "The server of the model gave an answer without the call that was required.").
+				At(engine.Place{Field: engine.FieldToolChoice})
 		}
 	case "length", "max_tokens":
 		out.Reason = engine.FinishMaxTokens

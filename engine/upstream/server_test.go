@@ -149,3 +149,15 @@ func coded(t *testing.T, err error) *engine.Error {
 	}
 	return e
 }
+
+func showTokens(tokens []engine.TokenLogprob) string {
+	var out []string
+	for _, token := range tokens {
+		text := fmt.Sprintf("%q=%v", token.Token, token.Logprob)
+		if len(token.Top) > 0 {
+			text += " [" + showTokens(token.Top) + "]"
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, " ")
+}

@@ -93,6 +93,9 @@ func TestStreams(t *testing.T) {
 		{"too few choices", func(r *engine.Request) { r.Choices = 2 }, []string{delta(`"content":"a"`), end("stop"), usage, done},
 			`start:0 0.0[text "a"] 0:end_of_turn`, engine.CodeUnsupported},
 		{"text after the end", nil, []string{end("stop"), delta(`"content":"a"`), done}, `start:0 0:end_of_turn`, engine.CodeEngineCrashed},
+		{"no call where one is required", func(r *engine.Request) {
+			r.Tools, r.ToolChoice.Mode = []engine.Tool{{Name: "f"}}, engine.ToolRequired
+		}, []string{delta(`"content":"a"`), end("stop"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
 		{"filtered", nil, []string{delta(`"content":"a"`), end("content_filter"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
 		{"aborted", nil, []string{delta(`"content":"a"`), end("abort"), done}, `start:0 0.0[text "a"]`, engine.CodeEngineCrashed},
 	}
