@@ -212,3 +212,32 @@ func TestLinksAreFollowed(t *testing.T) {
 		t.Error("not the link was removed but the file, or nothing")
 	}
 }
+
+// TestFoldersElsewhere has a store whose folders a user has put on another
+// disk, where there is one: no file can be renamed from one to the other.
+func TestFoldersElsewhere(t *testing.T) {
+	for _, moved := range [][]string{{"blobs"}, {"manifests"}, {"blobs", "manifests"}} {
+		dir := t.TempDir()
+		for _, folder := range moved {
+			if err := os.Symlink(memoryDir(t), filepath.Join(dir, folder)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := openTest(t, dir)
+		want := map[string]string{"x": "weights", "y": "others"}
+		putModel(t, s, "x", "weights")
+		if err := pullModel(t.Context(), s, name(t, "y"), "others", func(Range) {}); err != nil {
+			t.Errorf("%v are elsewhere: %v", moved, err)
+		}
+		putModel(t, s, "z", "more")
+		if err := s.Remove(t.Context(), name(t, "z")); err != nil {
+			t.Errorf("%v are elsewhere: %v", moved, err)
+		}
+		if err := checkStore(s, want, nil); err != nil {
+			t.Errorf("%v are elsewhere: %v", moved, err)
+		}
+		if s.has(layerOf("more")) == nil {
+			t.Errorf("%v are elsewhere: a blob was not collected", moved)
+		}
+	}
+}
