@@ -184,10 +184,10 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	for _, l := range listeners {
 		services[l] = &service{handler: public, grace: grace, cutOff: func() { _ = e.close() }, log: log}
 	}
-	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
 	if err := services.addLocal(e, config, o.socket, env); err != nil {
 		return errors.Join(err, services.close())
 	}
+	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
 	if err := greet(ctx, env.stdout, listeners[0].Addr(), e.all, o); err != nil {
 		return errors.Join(err, services.close())
 	}
