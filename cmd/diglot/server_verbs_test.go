@@ -2,11 +2,14 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/terminal/conversation"
 )
 
 // serve runs a server of this user until the test ends, and returns its URL
@@ -46,6 +50,7 @@ func (u *user) serve(args ...string) (url string, stop func()) {
 const twoModels = `
 models:
   m:
+    format: hermes
     replies:
       - when: {contains: think}
         pieces: ["<think>Hm.</think>", "Done"]
@@ -79,6 +84,7 @@ func TestRun(t *testing.T) {
 			{"words", "", []string{"run", "far", "hi", "you", "--set", "temperature=0"}, "Hello there\n", ""},
 			{"piped", "hi\n", []string{"run", "far"}, "Hello there\n", ""},
 			{"both", "some text\n", []string{"run", "far", "what is this?"}, "Hello there\n", ""},
+			{"thoughts", "", []string{"run", "far", "please think"}, "Done\n", ""},
 			{"times", "", []string{"run", "far", "hi", "--verbose"}, "Hello there\n", "first token:"},
 		} {
 			t.Run(where+"/"+tt.name, func(t *testing.T) {
@@ -121,6 +127,55 @@ func TestRunOfModelOfFlag(t *testing.T) {
 	u.serve("--script", u.write("script.yaml", twoModels))
 	if got := u.must("run", "m", "hi"); got != "Hello there\n" {
 		t.Errorf("answer %q", got)
+	}
+}
+
+// TestTalk has a conversation over pipes, in which the slash commands do what
+// the verbs do.
+func TestTalk(t *testing.T) {
+	u := newUser(t)
+	u.far()
+	u.must("cp", "far", "other")
+	for _, where := range []string{"in this process", "through a server"} {
+		t.Run(where, func(t *testing.T) {
+			if where == "through a server" {
+				u.serve()
+			}
+			u.stdin = strings.NewReader("hi\r/set system Be brief.\r/set max_tokens 9\r/set think off\r/save mine\r/show\r/load other\rhi\r/load ../x\r/save ../x\r/bye\r")
+			var out, log bytes.Buffer
+			h, err := openHost(t.Context(), u.environment(&out, &log), transferOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.close()
+			n, err := parseName("far")
+			if err == nil {
+				err = h.talk(t.Context(), n, conversation.Settings{})
+			}
+			if err != nil {
+				t.Fatalf("%v\n%s", err, log.String())
+			}
+			for what, want := range map[string]string{
+				"greeting": "This is far. /help lists", "answer": "Hello there\r\n", "show": "Served elsewhere", "load": "This is other.",
+				"save": "is the model mine now", "wrong name": "which is a path",
+			} {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("%s: there is no %q in\n%q", what, want, out.String())
+				}
+			}
+			parameters, system := u.must("show", "mine", "--parameters"), u.must("show", "mine", "--system")
+			if parameters != "model m\nnum_predict 9\n" || system != "Be brief.\n" {
+				t.Errorf("saved %q and %q", parameters, system)
+			}
+			if file := u.must("show", "mine", "--modelfile"); !strings.Contains(file, "MESSAGE assistant Hello there\n") {
+				t.Errorf("saved\n%s", file)
+			}
+			u.must("rm", "mine")
+		})
+	}
+	history, err := os.ReadFile(filepath.Join(u.home, ".diglot", "history"))
+	if err != nil || !strings.HasPrefix(string(history), "hi\n/set system Be brief.\n") {
+		t.Errorf("history %q, error %v", history, err)
 	}
 }
 
