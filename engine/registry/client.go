@@ -32,7 +32,7 @@ type Config struct {
 	Chunk       int64         // bytes of one request for a part of a blob; 0: 64 MiB
 	Stall       time.Duration // a connection on which nothing came for so long is dropped; 0: 30 s
 	Answer      time.Duration // for a manifest to arrive as a whole; 0: 60 s
-	Tries       int           // of the same request before it fails; 0: 6
+	Tries       int           // of the same request for a blob before the pull or push fails; 0: 8
 	Backoff     time.Duration // before the second try; it doubles for each; 0: 500 ms
 }
 
@@ -42,7 +42,7 @@ const (
 	defaultChunk       = 64 << 20
 	defaultStall       = 30 * time.Second
 	defaultAnswer      = 60 * time.Second
-	defaultTries       = 6
+	defaultTries       = 8
 	defaultBackoff     = 500 * time.Millisecond
 
 	maxBackoff = 30 * time.Second // also of what a server asks for

@@ -106,7 +106,7 @@ func (d *download) split(ctx context.Context, l modelstore.Layer, missing []mode
 // promise ranges and serve none, or the other way round, and a redirect for a
 // HEAD may be signed for HEAD alone.
 func (d *download) servesRanges(ctx context.Context, l modelstore.Layer) (served bool, err error) {
-	again := retries{session: d.session}
+	again := d.retries()
 	for {
 		served, err = d.probe(ctx, l)
 		if err == nil {
@@ -125,7 +125,7 @@ func (d *download) probe(ctx context.Context, l modelstore.Layer) (bool, error) 
 	defer d.give()
 	ctx, guard := watch(ctx, d.config.Stall)
 	defer guard.stop()
-	resp, err := d.get(ctx, "blobs", l.Digest.String(), http.Header{"Range": {"bytes=0-0"}})
+	resp, err := d.get(ctx, blobs, l.Digest.String(), http.Header{"Range": {"bytes=0-0"}})
 	if err != nil {
 		return false, cause(ctx, err)
 	}
@@ -161,7 +161,7 @@ func (d *download) part(ctx context.Context, l modelstore.Layer, r modelstore.Ra
 	}
 	defer d.give()
 	out := &sink{partial: p, bar: bar, at: r.Offset, safe: r.Offset}
-	again := retries{session: d.session}
+	again := d.retries()
 	for {
 		before := out.at
 		err := d.stream(ctx, l, out, r.Offset+r.Length)
@@ -188,7 +188,7 @@ func (d *download) stream(ctx context.Context, l modelstore.Layer, out *sink, en
 	if out.at > 0 || end < l.Size {
 		header.Set("Range", fmt.Sprintf("bytes=%d-%d", out.at, end-1))
 	}
-	resp, err := d.get(ctx, "blobs", l.Digest.String(), header)
+	resp, err := d.get(ctx, blobs, l.Digest.String(), header)
 	if err != nil {
 		return cause(ctx, err)
 	}

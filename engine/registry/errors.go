@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -61,6 +62,7 @@ type statusError struct {
 	code      int
 	host      string // that sent it
 	elsewhere bool   // it is not the registry, but a server that it sent us to
+	blob      string // the digest, where a blob was asked for
 	said      string // its own words; may be empty
 	after     time.Duration
 }
@@ -107,7 +109,7 @@ func words(body []byte) string {
 			if text != "" {
 				text += "; "
 			}
-			text += strings.TrimSpace(strings.ToLower(strings.ReplaceAll(e.Code, "_", " ")) + ": " + e.Message)
+			text += sentence(e.Code, e.Message)
 		}
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "<") {
@@ -124,6 +126,15 @@ func words(body []byte) string {
 		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
 	}
 	return text
+}
+
+// sentence joins a code and its message, which often say the same.
+func sentence(code, message string) string {
+	code = strings.ToLower(strings.ReplaceAll(code, "_", " "))
+	if code == "" || message == "" || strings.EqualFold(code, message) {
+		return cmp.Or(message, code)
+	}
+	return code + ": " + message
 }
 
 // explain makes a sentence of what went wrong. What the store says, and that
@@ -143,44 +154,48 @@ func (s *session) explain(ctx context.Context, err error) error {
 	case errors.As(err, &ours):
 		return ours.err
 	}
-	if code, said, ok := statusOf(err); ok {
-		return s.explainStatus(err, code, said)
+	if status := statusOf(err); status != nil {
+		return s.explainStatus(err, status)
 	}
 	return s.explainNetwork(err)
 }
 
 // statusOf finds the status in an error, our own or one of oras-go.
-func statusOf(err error) (code int, said string, ok bool) {
+func statusOf(err error) *statusError {
 	var status *statusError
-	if errors.As(err, &status) {
-		return status.code, status.said, true
-	}
 	var response *errcode.ErrorResponse
-	if errors.As(err, &response) {
+	switch {
+	case errors.As(err, &status):
+		return status
+	case errors.As(err, &response):
+		said := ""
 		if len(response.Errors) > 0 {
 			said = words([]byte(response.Errors.Error()))
 		}
-		return response.StatusCode, said, true
+		return &statusError{code: response.StatusCode, said: said}
+	case errors.Is(err, auth.ErrBasicCredentialNotFound):
+		return &statusError{code: http.StatusUnauthorized}
 	}
-	if errors.Is(err, auth.ErrBasicCredentialNotFound) {
-		return http.StatusUnauthorized, "", true
-	}
-	return 0, "", false
+	return nil
 }
 
-func (s *session) explainStatus(err error, code int, said string) error {
+func (s *session) explainStatus(err error, status *statusError) error {
+	code, said := status.code, status.said
 	if said != "" {
 		said = " (" + said + ")"
 	}
+	refused := code == http.StatusUnauthorized || code == http.StatusForbidden
 	switch {
+	case code == http.StatusNotFound && status.blob != "":
+		return failure(err, "%s lacks a part of %s, %s%s. Tell the people who run %s, or push the model again.", s.name.Host, s.name, status.blob, said, s.name.Host)
 	case code == http.StatusNotFound, code == http.StatusBadRequest && s.host.tokens:
 		return failure(fmt.Errorf("%w: %w", modelstore.ErrNotFound, err),
 			"%s has no model %s%s. Check how it is spelled, and the tag after the colon.", s.name.Host, s.name, said)
-	case (code == http.StatusUnauthorized || code == http.StatusForbidden) && s.host.tokens:
+	case refused && s.host.tokens:
 		return failure(fmt.Errorf("%w: %w", ErrUnauthorized, err),
 			"%s has no model %s that you may read%s. Check how it is spelled; for one that is not public, log in with docker login %s and an access token in place of the password.",
 			s.name.Host, s.name, said, s.name.Host)
-	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+	case refused:
 		return failure(fmt.Errorf("%w: %w", ErrUnauthorized, err),
 			"%s does not allow this for %s%s. Log in with docker login %s, or check that your login may do it.", s.name.Host, s.name, said, s.name.Host)
 	case code == http.StatusTooManyRequests:
@@ -212,7 +227,7 @@ func (s *session) explainNetwork(err error) error {
 	case errors.As(err, &certificate):
 		return failure(err, "The certificate of %s is not to be trusted: %v.", host, certificate.Err)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return failure(err, "%s speaks without encryption. That is allowed for this machine alone, and for hosts that you name as insecure.", host)
+		return failure(err, "%s speaks without encryption. That is allowed for this machine alone, and elsewhere only where you ask for it (--plain-http).", host)
 	case errors.Is(err, errStalled):
 		return failure(err, "%s fell silent: next to nothing came for %v. Try again later; what has arrived is kept.", host, s.config.Stall)
 	case errors.Is(err, errMismatch):

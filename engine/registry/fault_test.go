@@ -17,6 +17,7 @@ import (
 // TestFaultsThatPass has a pull meet what goes wrong on a network and with
 // busy servers. It succeeds all the same.
 func TestFaultsThatPass(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	blob := weights(m).Digest.String()
@@ -27,17 +28,17 @@ func TestFaultsThatPass(t *testing.T) {
 	}{
 		{"cuts in the middle of ranges", onBlob(blob, times(9, cut(chunk/2))), nil},
 		{"cuts at once", onBlob(blob, times(3, cut(0))), nil},
-		{"cuts of everything", times(4, cut(10)), nil},
+		{"cuts of everything", times(2, cut(10)), nil},
 		{"no ranges", onBlob(blob, noRanges), nil},
 		{"no ranges, and cuts", onBlob(blob, times(3, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			noRanges(&limited{ResponseWriter: w, left: 5 * chunk, then: func() { panic(http.ErrAbortHandler) }}, r, next)
 		})), func(c *registry.Config) { c.Tries = 9 }},
 		{"ranges now and then", onBlob(blob, cutAfterRequests(3, noRanges)), nil},
 		{"silence in the middle", onBlob(blob, times(4, silence(chunk/2))), shortStall},
-		{"silence at once", times(2, silence(0)), shortStall},
+		{"silence at once", onBlob(blob, times(2, silence(0))), shortStall},
 		{"a byte now and then", onBlob(blob, times(2, drip)), shortStall},
-		{"busy", times(3, status(http.StatusTooManyRequests, "slow down", "Retry-After", "0")), nil},
-		{"in trouble", times(4, status(http.StatusServiceUnavailable, "<html>")), nil},
+		{"busy", times(2, status(http.StatusTooManyRequests, "slow down", "Retry-After", "0")), nil},
+		{"in trouble", times(2, status(http.StatusServiceUnavailable, "<html>")), nil},
 		{"a gateway", onBlob(blob, times(5, status(http.StatusBadGateway, ""))), nil},
 		{"a redirect to itself", onBlob(blob, times(3, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			http.Redirect(w, r, "//"+r.Host+r.URL.Path, http.StatusFound)
@@ -60,7 +61,9 @@ func TestFaultsThatPass(t *testing.T) {
 	}
 }
 
-func shortStall(c *registry.Config) { c.Stall, c.Answer = 150*time.Millisecond, 150*time.Millisecond }
+// shortStall is for servers that fall silent. It is longer than a busy
+// machine takes for a reply.
+func shortStall(c *registry.Config) { c.Stall = 400 * time.Millisecond }
 
 // drip sends the blob a byte at a time, for as long as somebody listens.
 func drip(w http.ResponseWriter, r *http.Request, registry http.Handler) {
@@ -99,6 +102,7 @@ func (u *unsized) WriteHeader(code int) {
 // TestFaultsThatStay are those that end a pull. Nothing is there after, and
 // without the fault the next pull succeeds.
 func TestFaultsThatStay(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	blob := weights(m).Digest.String()
@@ -115,11 +119,11 @@ func TestFaultsThatStay(t *testing.T) {
 		{"cuts", onBlob(blob, cut(100)), few, nil, []string{f.host, "cut the connection", "what has arrived is kept"}},
 		{"silence", onBlob(blob, silence(100)), func(c *registry.Config) { few(c); shortStall(c) }, nil, []string{f.host, "fell silent"}},
 		{"a slow manifest", func(w http.ResponseWriter, r *http.Request, next http.Handler) { drip(w, r, next) },
-			func(c *registry.Config) { few(c); shortStall(c) }, nil, []string{f.host, "does not answer in time"}},
+			func(c *registry.Config) { few(c); c.Answer = 400 * time.Millisecond }, nil, []string{f.host, "does not answer in time"}},
 		{"trouble", onBlob(blob, status(http.StatusInternalServerError, `{"errors":[{"code":"UNKNOWN","message":"disk \u001b[31mfull"}]}`)), few, nil,
 			[]string{f.host, "in trouble", "500", "disk [31mfull"}},
 		{"too busy", status(http.StatusTooManyRequests, "buy more"), few, nil, []string{f.host, "too many requests", "buy more"}},
-		{"the blob is gone", onBlob(blob, status(http.StatusNotFound, "")), few, modelstore.ErrNotFound, []string{f.host}},
+		{"the blob is gone", onBlob(blob, status(http.StatusNotFound, "")), few, nil, []string{f.host + " lacks a part", blob}},
 		{"a larger blob", onBlob(blob, sized(large+1)), few, nil, []string{"contradicts itself", strconv.Itoa(large + 1), strconv.Itoa(large)}},
 		{"a smaller blob", onBlob(blob, sized(large-1)), few, nil, []string{"contradicts itself", strconv.Itoa(large - 1)}},
 		{"a length that does not come", onBlob(m.Manifest.Config.Digest.String(), func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -176,6 +180,7 @@ func span(text string) fault {
 // TestCutsCostLittle checks that after cuts only what is missing is asked
 // for: no request begins where an earlier one did.
 func TestCutsCostLittle(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	s := newStore(t)

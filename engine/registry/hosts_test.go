@@ -108,6 +108,7 @@ func storage(t *testing.T, s *modelstore.Store) http.HandlerFunc {
 // text/plain, have neither length nor digest in their headers and answer GET
 // alone; blobs are elsewhere; refusals have a body of their own.
 func TestOllama(t *testing.T) {
+	t.Parallel()
 	const cdn = "dd20.r2.cloudflarestorage.example"
 	from := newStore(t)
 	m := create(t, from, parse(t, "qwen2.5:0.5b"), large)
@@ -202,6 +203,7 @@ func resolved(hosts map[string]http.HandlerFunc) map[string]http.HandlerFunc {
 }
 
 func TestHuggingFace(t *testing.T) {
+	t.Parallel()
 	const token = "hf_secret"
 	for _, tt := range []struct {
 		name, pull string
@@ -265,6 +267,7 @@ func TestHuggingFaceIsBusy(t *testing.T) {
 // TestSignedAddressesEnd has a storage whose signatures are over when they
 // are used for the first time: each attempt asks the registry for a new one.
 func TestSignedAddressesEnd(t *testing.T) {
+	t.Parallel()
 	from := newStore(t)
 	m := create(t, from, parse(t, "qwen2.5:0.5b"), large)
 	serve := storage(t, from)

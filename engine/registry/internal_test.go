@@ -22,6 +22,8 @@ func TestWords(t *testing.T) {
 		{`{"error":{"code":1}}`, ""},
 		{`{"errors":[{"code":"NAME_UNKNOWN","message":"no such name"}]}`, "name unknown: no such name"},
 		{`{"errors":[{"code":"DENIED","message":"a"},{"code":"X","message":"b"}]}`, "denied: a; x: b"},
+		{`{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}`, "manifest unknown"},
+		{`{"errors":[{"code":"UNKNOWN"},{"message":"b"}]}`, "unknown; b"},
 		{`<html><body>502</body></html>`, ""},
 		{` <?xml version="1.0"?>`, ""},
 		{"\xff\xfeword", "word"},

@@ -12,6 +12,7 @@ import (
 
 // TestLogin uses a registry that answers nobody without a password.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startLockedRegistry(t))
 	from := newStore(t)
 	m := create(t, from, parse(t, f.host+"/a/model"), large)
@@ -72,6 +73,7 @@ func TestDockerConfigThatIsBroken(t *testing.T) {
 // TestCredentialsStayWithTheirHost has a registry that sends to another host
 // for its blobs, as many do, and wants no password there.
 func TestCredentialsStayWithTheirHost(t *testing.T) {
+	t.Parallel()
 	behind := startLockedRegistry(t)
 	f := newFront(t, behind)
 	config := dockerConfig(t, f.host, user, password)
@@ -114,6 +116,7 @@ func newContentServer(t *testing.T, path string, see func(*http.Request)) *httpt
 
 // TestEncryptionIsKept has a registry with TLS that sends to a server without.
 func TestEncryptionIsKept(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	plain := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

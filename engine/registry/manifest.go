@@ -15,6 +15,10 @@ import (
 	"github.com/diglot/diglot/engine/modelstore"
 )
 
+// manifestTries is how often a manifest is asked for. Whoever waits for the
+// first sign of a registry wants to know soon that there is none.
+const manifestTries = 3
+
 // What a manifest may be at most. The models that there are have dozens of
 // layers, and hundreds of gigabytes.
 const (
@@ -38,7 +42,8 @@ var accepted = []string{
 
 // manifest fetches the manifest of the model, and checks it.
 func (s *session) manifest(ctx context.Context) ([]byte, modelstore.Manifest, error) {
-	again := retries{session: s}
+	again := s.retries()
+	again.most = min(again.most, manifestTries)
 	for {
 		text, err := s.fetchManifest(ctx)
 		if err == nil {
@@ -62,7 +67,7 @@ func (s *session) fetchManifest(ctx context.Context) ([]byte, error) {
 	if s.host.ollama {
 		kinds = accepted[:1]
 	}
-	resp, err := s.get(ctx, "manifests", s.name.Tag, http.Header{"Accept": kinds})
+	resp, err := s.get(ctx, manifests, s.name.Tag, http.Header{"Accept": kinds})
 	if err != nil {
 		return nil, cause(ctx, err)
 	}

@@ -32,6 +32,7 @@ func sha(n int) string { return fmt.Sprintf("sha256:%064x", n) }
 // TestManifestsThatAreRefused come from a registry that nobody should trust.
 // Nothing but a manifest is asked for, and nothing is written.
 func TestManifestsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	config := layer(modelstore.MediaTypeConfig, sha(1), 2)
 	model := layer(modelstore.MediaTypeModel, sha(2), 2)
 	many := make([]string, 5000)

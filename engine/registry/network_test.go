@@ -18,6 +18,7 @@ import (
 
 // TestProxy pulls from a host that only a proxy can reach.
 func TestProxy(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	var passed atomic.Int32
@@ -68,6 +69,7 @@ func TestProxy(t *testing.T) {
 // TestNetworkErrors says what a user reads when a registry cannot be spoken
 // to at all.
 func TestNetworkErrors(t *testing.T) {
+	t.Parallel()
 	plain := newFront(t, "").host
 	unknown := httptest.NewTLSServer(http.NotFoundHandler())
 	unknown.Config.ErrorLog = quiet
@@ -122,6 +124,7 @@ func TestNetworkErrors(t *testing.T) {
 }
 
 func TestNotFound(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	publish(t, f, "a/model")
 	for _, name := range []string{"/a/model:other", "/a/other", "/b/c/d/e"} {

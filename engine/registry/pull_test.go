@@ -17,6 +17,7 @@ import (
 )
 
 func TestPushAndPull(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	from, to := newStore(t), newStore(t)
 	want := create(t, from, parse(t, f.host+"/some/where/model:Q4_K_M"), large)
@@ -65,6 +66,7 @@ func TestPushAndPull(t *testing.T) {
 }
 
 func TestPullTakesTheNewModel(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	s := newStore(t)
 	old := publish(t, f, "a/model")
@@ -90,6 +92,7 @@ func TestPullTakesTheNewModel(t *testing.T) {
 }
 
 func TestPullAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	s := newStore(t)
@@ -131,6 +134,7 @@ func missing(t *testing.T, s *modelstore.Store, l modelstore.Layer) []modelstore
 
 // TestPullGoesOn cancels a pull in the middle, again and again.
 func TestPullGoesOn(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	s := newStore(t)
@@ -167,6 +171,7 @@ func TestPullGoesOn(t *testing.T) {
 
 // TestPullStopsAtOnce cancels while nothing arrives.
 func TestPullStopsAtOnce(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	s := newStore(t)
@@ -234,6 +239,7 @@ func expectInside(t *testing.T, f *front, missing []modelstore.Range) {
 }
 
 func TestLayersThatNobodyKnowsAreKept(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	m := publish(t, f, "a/model")
 	s := newStore(t)

@@ -71,7 +71,7 @@ func (s *session) push(ctx context.Context, store *modelstore.Store, m *modelsto
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	again := retries{session: s}
+	again := s.retries()
 	for {
 		err := u.manifest(ctx, m)
 		if err == nil {
@@ -117,7 +117,7 @@ func (s *session) knownElsewhere(ctx context.Context, store *modelstore.Store) (
 // registries agree on says how to go on.
 func (u *upload) blob(ctx context.Context, l modelstore.Layer) error {
 	bar := u.board.meter(l)
-	again := retries{session: u.session}
+	again := u.retries()
 	for {
 		err := u.attempt(ctx, l, bar)
 		if err == nil {
@@ -132,9 +132,9 @@ func (u *upload) blob(ctx context.Context, l modelstore.Layer) error {
 func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) error {
 	ctx, guard := watch(ctx, u.config.Stall)
 	defer guard.stop()
-	blobs := u.remote().Blobs()
+	repository := u.remote().Blobs()
 	target := ocispec.Descriptor{MediaType: l.MediaType, Digest: l.Digest, Size: l.Size}
-	there, err := blobs.Exists(ctx, target)
+	there, err := repository.Exists(ctx, target)
 	if err != nil {
 		return cause(ctx, err)
 	}
@@ -153,7 +153,7 @@ func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) er
 	defer f.Close()
 	bar.turn(StatusUpload, 0)
 	guard.wind(u.config.Stall)
-	if err := blobs.Push(ctx, target, &outgoing{file: f, left: l.Size, bar: bar, guard: guard,
+	if err := repository.Push(ctx, target, &outgoing{file: f, left: l.Size, bar: bar, guard: guard,
 		settle: u.config.Stall + time.Duration(l.Size/hashRate)*time.Second}); err != nil {
 		return cause(ctx, err)
 	}

@@ -17,6 +17,7 @@ func isUpload(r request) bool {
 
 // TestPushOverFaults has uploads meet what goes wrong.
 func TestPushOverFaults(t *testing.T) {
+	t.Parallel()
 	behind := startRegistry(t)
 	uploading := func(then fault) fault {
 		return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -81,6 +82,7 @@ func TestPushOverFaults(t *testing.T) {
 // TestPushToAServerThatHangs has one that takes no byte of a blob. The
 // buffers of the system take some, so the blob is larger than they are.
 func TestPushToAServerThatHangs(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, "")
 	over := make(chan struct{}) // a server does not see that a client leaves while its body is unread
 	f.use(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
@@ -103,6 +105,7 @@ func TestPushToAServerThatHangs(t *testing.T) {
 
 // TestPushMounts sends an alias to a registry that has the weights already.
 func TestPushMounts(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	s := newStore(t)
 	m := create(t, s, parse(t, f.host+"/a/model"), large)
@@ -146,6 +149,7 @@ func TestPushMounts(t *testing.T) {
 }
 
 func TestPushIsCancelled(t *testing.T) {
+	t.Parallel()
 	f := newFront(t, startRegistry(t))
 	s := newStore(t)
 	m := create(t, s, parse(t, f.host+"/a/model"), large)

@@ -18,7 +18,10 @@ import (
 type retries struct {
 	session *session
 	tried   int
+	most    int
 }
+
+func (s *session) retries() retries { return retries{session: s, most: s.config.Tries} }
 
 // forget is for an attempt that failed, but got on.
 func (r *retries) forget() { r.tried = 0 }
@@ -30,7 +33,7 @@ func (r *retries) wait(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if r.tried >= r.session.config.Tries || !passing(err) {
+	if r.tried >= r.most || !passing(err) {
 		return err
 	}
 	pause := min(r.session.config.Backoff<<(r.tried-1), maxBackoff)

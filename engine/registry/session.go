@@ -143,6 +143,12 @@ func (s *session) remote() *remote.Repository {
 	}
 }
 
+// What [session.get] can ask for.
+const (
+	manifests = "manifests"
+	blobs     = "blobs"
+)
+
 // get asks for a manifest or a blob of the model. The reply's status is 200
 // or 206; any other is a [*statusError].
 func (s *session) get(ctx context.Context, kind, reference string, header http.Header) (*http.Response, error) {
@@ -162,7 +168,11 @@ func (s *session) get(ctx context.Context, kind, reference string, header http.H
 	}
 	if resp.StatusCode != http.StatusOK && resp.StatusCode != http.StatusPartialContent {
 		defer resp.Body.Close()
-		return nil, newStatusError(resp)
+		refusal := newStatusError(resp)
+		if kind == blobs {
+			refusal.blob = reference
+		}
+		return nil, refusal
 	}
 	return resp, nil
 }
