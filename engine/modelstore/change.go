@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/gofrs/flock"
 	"github.com/opencontainers/go-digest"
@@ -22,7 +21,6 @@ type Change struct {
 	store *Store
 	ctx   context.Context // of the operation that the change is a part of
 	use   *flock.Flock
-	left  atomic.Bool // something may be of no use now
 }
 
 // Begin starts a change. It waits while another process collects. Where ctx
@@ -38,9 +36,10 @@ func (s *Store) Begin(ctx context.Context) (*Change, error) {
 	return &Change{store: s, ctx: ctx, use: use}, nil
 }
 
-// Close ends the change. What it wrote and no manifest names is collected,
-// and so are the blobs of manifests that it replaced, once no other change is
-// under way. Close every [Partial] first. Closing twice does nothing.
+// Close ends the change and collects: what it wrote and no manifest names,
+// what the manifests named that it replaced, and what others could not collect
+// while it was under way. Close every [Partial] first. Closing twice does
+// nothing.
 func (c *Change) Close() error {
 	if !c.use.RLocked() {
 		return nil
@@ -48,7 +47,7 @@ func (c *Change) Close() error {
 	if err := c.use.Unlock(); err != nil {
 		return fmt.Errorf("unlock the model store: %w", err)
 	}
-	if c.left.Load() && c.ctx.Err() == nil {
+	if c.ctx.Err() == nil {
 		c.store.tidy(c.ctx)
 	}
 	return nil
@@ -97,7 +96,6 @@ func (c *Change) write(ctx context.Context, mediaType string, r io.Reader, progr
 	if s.has(l) == nil {
 		return l, nil // and not ours to throw away: an Ollama may need it soon
 	}
-	c.left.Store(true)
 	if err := s.loosen(l); err != nil {
 		return Layer{}, s.explain("write a layer", err)
 	}
@@ -155,32 +153,28 @@ func (c *Change) Put(ctx context.Context, n Name, manifest []byte) (*Model, erro
 	if err := c.store.Whole(m); err != nil {
 		return nil, err
 	}
-	replaced, err := c.store.put(ctx, m)
-	if replaced {
-		c.left.Store(true)
+	if err := c.store.put(ctx, m); err != nil {
+		return nil, err
 	}
-	return m, err
+	return m, nil
 }
 
 // put writes a manifest whose blobs are there, while the caller keeps
 // collection away.
-func (s *Store) put(ctx context.Context, m *Model) (replaced bool, err error) {
+func (s *Store) put(ctx context.Context, m *Model) error {
 	lock, err := s.lockManifests(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer lock.Unlock()
 	if err := s.refuseFold(m.Name); err != nil {
-		return false, err
+		return err
 	}
-	replaced, err = s.loosenModel(m.Name)
+	err = s.loosenModel(m.Name)
 	if err == nil {
 		err = s.writeManifest(m)
 	}
-	if err != nil {
-		return replaced, s.explain("write model "+m.Name.String(), err)
-	}
-	return replaced, nil
+	return s.explain("write model "+m.Name.String(), err)
 }
 
 func (s *Store) writeManifest(m *Model) error {
@@ -208,13 +202,13 @@ func (s *Store) writeManifest(m *Model) error {
 }
 
 // loosenModel notes the layers of the model that has a name, if one has.
-func (s *Store) loosenModel(n Name) (bool, error) {
+func (s *Store) loosenModel(n Name) error {
 	old, err := s.read(n)
 	if err != nil { // none, or one that cannot be read: its blobs go when they are old
-		return false, nil
+		return nil
 	}
 	for _, l := range old.Manifest.all() {
 		err = errors.Join(err, s.loosen(l))
 	}
-	return true, err
+	return err
 }

@@ -124,7 +124,14 @@ func (c *collection) blobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.each(ctx, loose, func(path string, _ fs.FileInfo) error { return c.store.disk.remove(path) })
+	// The notes on blobs that are there stay: a Remove may have made one that
+	// comes before the removal of a manifest that was still read here.
+	return c.each(ctx, loose, func(path string, info fs.FileInfo) error {
+		if exists(filepath.Join(c.store.blobs(), info.Name())) {
+			return nil
+		}
+		return c.store.disk.remove(path)
+	})
 }
 
 // partials removes the downloads that are finished, or that nobody goes on

@@ -85,16 +85,10 @@ func child(text string) int {
 
 // die is kill -9: nothing is flushed, no deferred function runs.
 func die() {
-	p, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		err = p.Kill()
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		panic(err)
 	}
-	panic(fmt.Sprintf("still alive: %v", errors.Join(err, waitForever())))
-}
-
-// waitForever is for the moment between a signal and the end.
-func waitForever() error {
-	select {}
+	select {} // for the moment until the end
 }
 
 func perform(ctx context.Context, s *Store, o order) error {

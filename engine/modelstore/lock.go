@@ -45,8 +45,9 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// loose has an empty file for every blob that may be collected as soon as
-// nothing names it.
+// loose has an empty file for each blob that was written here or belonged to
+// a model: it may be collected as soon as nothing names it, since no download
+// waits for it, and no Ollama is about to name it.
 func (s *Store) loose() string { return filepath.Join(s.work(s.blobs()), "loose") }
 
 // partials has what was downloaded of blobs.

@@ -90,11 +90,6 @@ func nameOf(path string) (n Name, ok bool) {
 	return n, n.Check() == nil
 }
 
-func (n Name) equalFold(o Name) bool {
-	return strings.EqualFold(n.Host, o.Host) && strings.EqualFold(n.Namespace, o.Namespace) &&
-		strings.EqualFold(n.Model, o.Model) && strings.EqualFold(n.Tag, o.Tag)
-}
-
 // NameError says which part of a name is refused, and why.
 type NameError struct {
 	Name   string // as it was given

@@ -268,6 +268,7 @@ func checkNothingIsLeft(s *Store) error {
 			named[blobName(l.Digest)] = true
 		}
 	}
+	inUse := map[string]bool{s.blobs(): true, s.loose(): true}
 	for dir, allowed := range map[string][]string{
 		s.blobs():    nil,
 		s.locks():    {lockUse, lockManifests, "loose", "partial"},
@@ -279,7 +280,7 @@ func checkNothingIsLeft(s *Store) error {
 			return err
 		}
 		for _, e := range entries {
-			if !slices.Contains(allowed, e.Name()) && !(dir == s.blobs() && named[e.Name()]) {
+			if !slices.Contains(allowed, e.Name()) && !(inUse[dir] && named[e.Name()]) {
 				return fmt.Errorf("%s is left", filepath.Join(dir, e.Name()))
 			}
 		}

@@ -58,7 +58,7 @@ func (s *Store) removeManifest(ctx context.Context, n Name) error {
 	if err := findManifest(n, path); err != nil {
 		return err
 	}
-	_, err = s.loosenModel(n)
+	err = s.loosenModel(n)
 	if err == nil {
 		err = s.disk.remove(path)
 	}
