@@ -13,6 +13,8 @@ import (
 )
 
 // TestUnknownMembers has a server that refuses some members, one at a time.
+//
+// long: most of it is the table.
 func TestUnknownMembers(t *testing.T) {
 	openAI := func(name string) string {
 		return `{"error":{"message":"Unrecognized request argument supplied: ` + name + `","type":"invalid_request_error","param":null,"code":null}}`

@@ -14,6 +14,7 @@ import (
 // rest is what the body of each streamed request ends with.
 const rest = `,"return_progress":true,"stream":true,"stream_options":{"continuous_usage_stats":true,"include_usage":true}`
 
+// long: most of it is the table.
 func TestRequests(t *testing.T) {
 	f := engine.Tool{Name: "f", Description: "does", Parameters: json.RawMessage(`{"type":"object","properties":{"z":{"const":"<1>"},"a":{}}}`), Strict: true}
 	const fText = `{"function":{"description":"does","name":"f","parameters":{"type":"object","properties":{"z":{"const":"<1>"},"a":{}}},"strict":true},"type":"function"}`

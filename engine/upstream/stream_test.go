@@ -27,6 +27,7 @@ const (
 	done  = `[DONE]`
 )
 
+// long: most of it is the table.
 func TestStreams(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -8,10 +8,6 @@ import (
 	"os/exec"
 )
 
-// peerModel chats and has a template with tools, of which llama-server makes
-// calls; it ignores the tools of a model whose template has none.
-const peerModel = "qwen2.5-coder-0.5b"
-
 // peers asks real servers of other projects, where they are at hand: a
 // llama-server that LLAMA_SERVER names, or that is in the path.
 func peers(ctx context.Context, out io.Writer) (tally, error) {
@@ -24,7 +20,7 @@ func peers(ctx context.Context, out io.Writer) (tally, error) {
 		}
 		program = found
 	}
-	file, err := fetchModel(ctx, out, peerModel)
+	file, err := fetchModel(ctx, out, testModel)
 	if err != nil {
 		return tally{}, err
 	}

@@ -27,6 +27,7 @@ var steps = []step{
 	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
 	{"staticllama", "staticcheck of everything as it is with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
 	{"llama", "tests of the llama.cpp engine, on a real model", llamaTests},
+	{"peers", "models served elsewhere, by a real llama-server where there is one", peers},
 	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go")},
 	{"frameworks", "frameworks built on them, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
 	{"agents", "coding agents do small tasks through the server, the same way", suites("agents")},
