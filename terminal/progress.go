@@ -103,9 +103,8 @@ type bars struct {
 }
 
 type part struct {
-	bar  *mpb.Bar
-	last time.Time // of the last update
-	done int64     // then
+	bar   *mpb.Bar
+	speed speed
 }
 
 func newBars(w io.Writer, more ...mpb.ContainerOption) *bars {
@@ -113,47 +112,54 @@ func newBars(w io.Writer, more ...mpb.ContainerOption) *bars {
 	return &bars{w: w, all: mpb.New(options...), parts: map[string]*part{}}
 }
 
-// speedAge is over how many updates the speed is a moving average.
-const speedAge = 30
-
 func (b *bars) Update(s Step) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return
 	}
-	now := time.Now()
 	p, known := b.parts[s.Key]
 	if !known {
-		p = &part{bar: b.add(s), last: now, done: s.Done}
+		p = b.add(s)
 		b.parts[s.Key] = p
-		// What an earlier try has brought says nothing about the speed.
-		p.bar.SetRefill(s.Done)
-		p.bar.SetCurrent(s.Done)
 	}
+	p.speed.add(time.Now(), s.Done)
 	p.bar.SetTotal(s.Total, false)
-	if s.Done > p.done {
-		p.bar.EwmaSetCurrent(s.Done, now.Sub(p.last))
-		p.last, p.done = now, s.Done
-	}
+	p.bar.SetCurrent(s.Done)
 	if s.Total > 0 && s.Done >= s.Total {
 		p.bar.SetTotal(s.Total, true)
 	}
 }
 
-func (b *bars) add(s Step) *mpb.Bar {
-	return b.all.New(0,
+func (b *bars) add(s Step) *part {
+	p := &part{}
+	p.bar = b.all.New(0,
 		mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]"),
 		mpb.PrependDecorators(decor.Name(Plain(s.Label), decor.WCSyncSpaceR)),
 		mpb.AppendDecorators(
 			decor.Any(counters, decor.WCSyncSpace),
-			decor.OnComplete(decor.EwmaSpeed(decor.SizeB1000(0), "% .1f", speedAge, decor.WCSyncSpace), ""),
-			decor.OnComplete(decor.EwmaETA(decor.ET_STYLE_GO, speedAge, decor.WCSyncSpace), "done"),
+			decor.OnComplete(decor.Any(p.rate, decor.WCSyncSpace), ""),
+			decor.OnComplete(decor.Any(p.left, decor.WCSyncSpace), "done"),
 		),
 	)
+	return p
 }
 
 func counters(s decor.Statistics) string { return Size(s.Current) + " / " + Size(s.Total) }
+
+func (p *part) rate(decor.Statistics) string {
+	if rate := p.speed.rate(time.Now()); rate >= 1 {
+		return Size(int64(rate)) + "/s"
+	}
+	return ""
+}
+
+func (p *part) left(s decor.Statistics) string {
+	if d := left(s.Total-s.Current, p.speed.rate(time.Now())); d > 0 {
+		return d.String()
+	}
+	return ""
+}
 
 func (b *bars) Say(line string) {
 	b.mu.Lock()

@@ -111,7 +111,7 @@ func TestBars(t *testing.T) {
 	b.Update(steps[5])
 	b.Say("after the end")
 	got := out.String()
-	for _, want := range []string{"model", "template", "450 B / 2 KB", "something to say\n", "after the end\n", "[===", "B/s"} {
+	for _, want := range []string{"model", "template", "450 B / 2 KB", "something to say\n", "after the end\n", "[==="} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%q", want, got)
 		}

@@ -53,9 +53,13 @@ func newProgress(env environment, quiet bool) terminal.Progress {
 	return terminal.NewProgress(env.stderr)
 }
 
-// layers shows the progress of layers.
+// layers shows the progress of layers. One whose bytes are all there is done
+// once its digest has been checked.
 func layers(p terminal.Progress) func(registry.Progress) {
 	return func(l registry.Progress) {
+		if l.Status != registry.StatusDone && l.Status != registry.StatusPresent {
+			l.Done = min(l.Done, max(l.Total-1, 0))
+		}
 		p.Update(terminal.Step{
 			Key:   l.Layer.String(),
 			Label: layerLabel(modelstore.Layer{MediaType: l.MediaType, Digest: l.Layer}),
