@@ -112,20 +112,19 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 // assemble starts the loop over w, with the cells of the plan, of which one
 // request may use its context.
 func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Model, error) {
-	pool := max(plan.Cells, plan.Context) // a model that keeps a state has no cells to count
 	vocab, err := w.vocabulary()
 	if err != nil {
 		return nil, err
 	}
 	session := newSession(w, sessionConfig{
-		cells:     pool,
+		cells:     plan.Cells,
 		sequences: sequenceIDs(options.Parallel, !w.recurrent()),
 		rows:      readAlone,
 		governor:  newGovernor(options),
 		sink:      sink,
 	})
 	if session == nil {
-		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens", pool)
+		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens", plan.Cells)
 	}
 	lay, err := attachProjector(options.Projector, w, session)
 	if err != nil {
@@ -137,7 +136,7 @@ func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Mo
 		vocab:    vocab,
 		tokenize: w.tokenize,
 		lay:      lay,
-		loop:     newLoop(session, vocab, options.Parallel, plan.Context, pool, options.Log),
+		loop:     newLoop(session, vocab, options.Parallel, plan.Context, plan.Cells, options.Log),
 		free: func() {
 			session.free()
 			w.free()

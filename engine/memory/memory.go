@@ -46,7 +46,7 @@ type Plan struct {
 	Buffers int64 // what computing takes, the vocabulary, and the process itself
 
 	Context int // tokens that one request may use
-	Cells   int // tokens that there is room for, of all requests together; 0: the model keeps none
+	Cells   int // tokens that there is room for, of all requests together; 0: an encoder, which keeps none
 }
 
 // Total is the sum, in bytes.
@@ -161,10 +161,13 @@ func (m *model) fit(o Options, available int64) (Plan, error) {
 
 // cellsIn is how many cells there is room for, in whole steps.
 func (m *model) cellsIn(bytes int64) int {
-	if m.perCell() == 0 {
+	switch {
+	case bytes < 0:
+		return 0
+	case m.perCell() == 0:
 		return 1 << 30
 	}
-	return int(max(bytes, 0)/m.perCell()) / cellStep * cellStep
+	return int(bytes/m.perCell()) / cellStep * cellStep
 }
 
 // plan sums up.
@@ -176,7 +179,7 @@ func (m *model) plan(context, cells int) Plan {
 		Context: context,
 		Cells:   cells,
 	}
-	if m.cell == 0 {
+	if m.embeds && m.cell == 0 {
 		p.Cells = 0
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine/gguf"
@@ -79,6 +80,21 @@ func TestFit(t *testing.T) {
 		if plan.Total() > tt.available || plan.Cache != int64(plan.Cells)*131072 || plan.Weights != 4_891_250_000 {
 			t.Errorf("%s: %+v of %d", tt.name, plan, tt.available)
 		}
+	}
+}
+
+// TestFitState has a model that keeps a state in place of what it has read: any
+// context fits, or none.
+func TestFitState(t *testing.T) {
+	meta := map[string]any{"block_count": uint32(24), "embedding_length": uint32(768), "context_length": uint32(1 << 20),
+		"ssm.conv_kernel": uint32(4), "ssm.inner_size": uint32(1536), "ssm.state_size": uint32(16)}
+	m := newModel(head(t, "mamba", meta), Options{})
+	plan, err := m.fit(Options{}, gigabyte)
+	if err != nil || plan.Context != 1<<20 || plan.Cells != 1<<20 || plan.Cache != 8*24*(3*1536+16*1536)*4 {
+		t.Errorf("%+v, %v", plan, err)
+	}
+	if _, err := m.fit(Options{Context: 1}, 20e6); err == nil || !strings.Contains(err.Error(), "No context is small enough") {
+		t.Errorf("error %v", err)
 	}
 }
 
