@@ -54,7 +54,7 @@ func checkFolder(dir string) error {
 		return err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("others may write to the folder %s, so the socket cannot be there; choose one that is yours alone", dir)
+		return fmt.Errorf("others may write to the folder %s, so the socket cannot be there; make it yours alone with: chmod go-w %s", dir, dir)
 	}
 	return nil
 }

@@ -108,6 +108,9 @@ func (m memorySize) available() (int64, error) {
 // openLibrary makes the engine of a model store. Its models end when it is
 // closed.
 func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOptions, log *slog.Logger) (*library.Engine, error) {
+	if strings.Contains(store.Dir(), ",") { // see modelFiles.Set
+		return nil, fmt.Errorf("the model store %s has a comma in its path, which cannot be served; name another place with DIGLOT_MODELS", store.Dir())
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err

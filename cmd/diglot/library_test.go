@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -237,7 +238,9 @@ func TestSystemdSockets(t *testing.T) {
 	if got := get(t, "http://"+tcp.Addr().String()+"/v1/models"); !strings.Contains(got, `"id":"m"`) {
 		t.Errorf("over TCP: %s", got)
 	}
-	overUnix := &http.Client{Transport: &http.Transport{Dial: func(string, string) (net.Conn, error) { return net.Dial("unix", unix.Addr().String()) }}}
+	overUnix := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", unix.Addr().String())
+	}}}
 	reply, err := overUnix.Get("http://localhost/v1/models")
 	if err != nil {
 		t.Fatal(err)
@@ -245,6 +248,17 @@ func TestSystemdSockets(t *testing.T) {
 	defer reply.Body.Close()
 	if body, err := io.ReadAll(reply.Body); err != nil || !strings.Contains(string(body), `"id":"m"`) {
 		t.Errorf("over a Unix socket: %s, error %v", body, err)
+	}
+}
+
+// TestStoreWithAComma has a folder whose name the command line of a runner
+// cannot hold.
+func TestStoreWithAComma(t *testing.T) {
+	u := newUser(t)
+	u.variables["DIGLOT_MODELS"] = filepath.Join(u.home, "a,b")
+	status, _, stderr := u.do("serve", "--listen", "127.0.0.1:0")
+	if status != 1 || !strings.Contains(stderr, "has a comma in its path") {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 }
 

@@ -90,13 +90,13 @@ type Engine struct {
 	cancel context.CancelFunc
 	turn   chan struct{} // held by the load that may take memory
 
-	mu       sync.Mutex
-	serving  map[digest.Digest]*resident // those that take new requests
-	leaving  map[*resident]bool
-	waiting  int           // requests whose resident is not ready
-	changed  chan struct{} // closed, and made anew, when memory may have become free
-	closed   bool
-	closeOut sync.WaitGroup // goroutines that load, and that end instances
+	mu      sync.Mutex
+	serving map[digest.Digest]*resident // those that take new requests
+	leaving map[*resident]bool
+	waiting int           // requests whose resident is not ready
+	changed chan struct{} // closed, and made anew, when memory may have become free
+	closed  bool
+	tasks   sync.WaitGroup // goroutines that load, and that end instances
 }
 
 var _ engine.Finder = (*Engine)(nil)
@@ -127,7 +127,7 @@ func (e *Engine) Close() error {
 		e.end(r)
 	}
 	e.mu.Unlock()
-	e.closeOut.Wait()
+	e.tasks.Wait()
 	return nil
 }
 

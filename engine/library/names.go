@@ -73,7 +73,9 @@ func (e *Engine) sweep() {
 		}
 		e.mu.Lock()
 		if e.serving[r.digest] == r && len(r.names) == len(names) { // no further name has come
-			e.log(r).Info("model unloaded", "reason", "it is not in the store any more")
+			if !r.isReady() || r.err == nil {
+				e.log(r).Info("model unloaded", "reason", "it is not in the store any more")
+			}
 			e.leave(r)
 		}
 		e.mu.Unlock()

@@ -133,7 +133,7 @@ func (e *Engine) join(m *modelstore.Model) (*resident, *engine.Error) {
 	if fresh {
 		r = &resident{digest: m.Digest, name: m.Name, ready: make(chan struct{})}
 		e.serving[m.Digest] = r
-		e.closeOut.Go(func() { e.load(r, m) })
+		e.tasks.Go(func() { e.load(r, m) })
 	}
 	if !slices.Contains(r.names, m.Name) {
 		r.names = append(r.names, m.Name)
@@ -215,7 +215,7 @@ func (e *Engine) end(r *resident) {
 		return
 	}
 	r.ended = true
-	e.closeOut.Go(func() {
+	e.tasks.Go(func() {
 		if r.instance != nil {
 			if err := r.instance.Close(); err != nil {
 				e.log(r).Warn("model did not end well", "err", err)

@@ -60,7 +60,10 @@ func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *eng
 	if refused != nil {
 		return plan, false, tooLarge(l, refused)
 	}
-	plan, refused = e.config.Plan(l, s.free)
+	plan = best
+	if s.free < s.all {
+		plan, refused = e.config.Plan(l, s.free)
+	}
 	fits := refused == nil
 	switch {
 	case fits && plan.Context >= min(best.Context, comfortable):
