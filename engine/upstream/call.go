@@ -20,6 +20,7 @@ const (
 	maxTries  = 3
 	firstWait = 500 * time.Millisecond
 	maxWait   = 10 * time.Second // a server that wants more is answered for at once
+	maxDrain  = 100 * time.Millisecond
 )
 
 // operation is one thing to ask of the server.
@@ -112,7 +113,7 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		return nil, fail
 	}
 	watched := &watched{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle}
-	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, operation: op.name}
+	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, operation: op.name, key: key}
 	if response.StatusCode == http.StatusOK {
 		return r, nil
 	}
@@ -211,9 +212,18 @@ type reply struct {
 	ctx    context.Context // of the request
 
 	operation string // its name
+	key       string // that was sent, to keep it out of errors
 }
 
 func (r *reply) close() { _ = r.in.Close() }
+
+// drain reads what comes after the end, which is nothing, so that the
+// connection can be used again. A server that says no more has little time
+// for it.
+func (r *reply) drain() {
+	r.in.limit, r.in.idle = maxDrain, maxDrain
+	_, _ = io.CopyN(io.Discard, r.in, 4<<10)
+}
 
 // whole says whether the reply is one JSON value: some servers do not stream.
 func (r *reply) whole() bool {

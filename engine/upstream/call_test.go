@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -230,6 +231,31 @@ func TestKeys(t *testing.T) {
 			t.Error("it succeeds")
 		}
 	})
+}
+
+// TestConnections checks that a reply leaves its connection to the next one.
+func TestConnections(t *testing.T) {
+	var opened atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answerA(w) }))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	e, err := New(Config{BaseURL: s.URL, Model: "m", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if _, err := gather(t.Context(), e, ask("u")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections for 5 requests", n)
+	}
 }
 
 func TestNew(t *testing.T) {

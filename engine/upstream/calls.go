@@ -23,6 +23,10 @@ type calls struct {
 	ids       map[string]bool
 }
 
+// maxArguments is how much of a call's arguments is kept, in bytes, to tell
+// whether they are whole.
+const maxArguments = 1 << 20
+
 // piece is what a delta adds.
 type piece struct {
 	begins    bool
@@ -52,7 +56,9 @@ func (c *calls) add(delta wire.ChatCompletionToolCallDelta) piece {
 	if c.name == "" {
 		c.name = name
 	}
-	c.arguments = append(c.arguments, arguments...)
+	if len(c.arguments) < maxArguments {
+		c.arguments = append(c.arguments, arguments...)
+	}
 	if c.begun {
 		return piece{arguments: arguments}
 	}

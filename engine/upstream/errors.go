@@ -108,8 +108,18 @@ func retryAfter(value string) time.Duration {
 	return 0
 }
 
+// maxLogged is how much of an error's body the log gets, in bytes: it may
+// quote the prompt.
+const maxLogged = 500
+
 // Error makes a cause for the log of a refusal.
-func (r refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.text) }
+func (r refusal) Error() string {
+	text := r.text
+	if len(text) > maxLogged {
+		text = strings.ToValidUTF8(text[:maxLogged], "") + "…"
+	}
+	return fmt.Sprintf("status %d: %s", r.status, text)
+}
 
 // refused is what a refusal means to the client, and whether to try again.
 func (e *Engine) refused(r refusal, op operation) *failure {
@@ -234,11 +244,11 @@ func (r *reply) malformed(what string) error {
 }
 
 // told is the error that comes in the place of a chunk.
-func (r *reply) told(text []byte, op string) error {
-	refusal := parseRefusal(text, "")
+func (r *reply) told(text []byte) error {
+	refusal := parseRefusal(text, r.key)
 	refusal.status = http.StatusInternalServerError
 	if refusal.tooLong() {
-		return refusal.contextLength(operation{name: op}).Because(refusal)
+		return refusal.contextLength(operation{name: r.operation}).Because(refusal)
 	}
 	return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has failed during its answer.").Because(refusal)
 }

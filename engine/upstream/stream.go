@@ -43,20 +43,22 @@ func (t *teller) stream(r *reply) error {
 		case err == errFrame:
 			return r.malformed(err.Error())
 		case err == io.EOF && t.finished():
-			return t.end(r)
+			return t.end()
 		case err != nil:
 			return r.broken(err)
 		case bytes.Equal(f.data, doneMark):
-			return t.close(r)
+			err := t.close(r)
+			r.drain()
+			return err
 		case f.failed:
-			return r.told(f.data, r.operation)
+			return r.told(f.data)
 		}
 		var c chunk
 		if err := json.Unmarshal(f.data, &c); err != nil {
 			return r.malformed(err.Error())
 		}
 		if hasError(c.Error) {
-			return r.told(f.data, r.operation)
+			return r.told(f.data)
 		}
 		if err := t.add(r, c); err != nil {
 			return err
@@ -73,7 +75,7 @@ func (t *teller) whole(r *reply) error {
 		return err
 	}
 	if hasError(c.Error) {
-		return r.told(c.Error, r.operation)
+		return r.told(c.Error)
 	}
 	if err := t.add(r, c); err != nil {
 		return err
@@ -156,10 +158,10 @@ func (t *teller) close(r *reply) error {
 			return err
 		}
 	}
-	return t.end(r)
+	return t.end()
 }
 
-func (t *teller) end(*reply) error {
+func (t *teller) end() error {
 	return t.emit(engine.Done{Usage: toUsage(t.usage, t.start.PromptTokens)})
 }
 
