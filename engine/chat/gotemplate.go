@@ -85,9 +85,43 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 	}, nil
 }
 
+// maxActions bounds how deep actions may be inside each other. What the
+// library does with a tree takes time by the square of its depth.
+const maxActions = 200
+
+// goBlock is an action that others may be inside of, or the end of one.
+var goBlock = regexp.MustCompile(`\{\{-?\s*(if|range|with|block|define|else\s+(?:if|with)|end)\b`)
+
+// nestsDeeply says whether a source has actions too deep inside each other.
+func nestsDeeply(source string) bool {
+	depth := 0
+	var open []int // how many levels each end closes
+	for _, block := range goBlock.FindAllStringSubmatch(source, -1) {
+		switch last := len(open) - 1; {
+		case block[1] == "end" && last < 0:
+		case block[1] == "end":
+			depth -= open[last]
+			open = open[:last]
+		case strings.HasPrefix(block[1], "else") && last >= 0: // one inside the other, with one end for both
+			open[last]++
+			depth++
+		default:
+			open = append(open, 1)
+			depth++
+		}
+		if depth > maxActions {
+			return true
+		}
+	}
+	return false
+}
+
 // parseGo parses a source. The library looks into the tree, in ways that a
 // strange one is too much for.
 func parseGo(source string) (parsed *ollama.Template, err error) {
+	if nestsDeeply(source) {
+		return nil, fmt.Errorf("actions are more than %d deep inside each other", maxActions)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the parser panicked: %v", p)

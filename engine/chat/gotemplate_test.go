@@ -329,6 +329,8 @@ func TestBrokenGoTemplates(t *testing.T) {
 		{"no such template", `{{ .Prompt }}{{ template "x" }}`, "undefined template"},
 		{"shows nothing", "{{ .System }}", errBlindTemplate.Error()},
 		{"fails", "{{ .Prompt.Text }}", errBlindTemplate.Error()},
+		{"deep", strings.Repeat("{{ if .Prompt }}", maxActions+1) + "{{ .Prompt }}" + strings.Repeat("{{ end }}", maxActions+1), "deep inside each other"},
+		{"deep alternatives", "{{ if .Prompt }}" + strings.Repeat("{{- else if .Prompt }}", maxActions) + "{{ .Prompt }}{{ end }}", "deep inside each other"},
 		{"too long", "{{ .Prompt }}" + strings.Repeat(" ", maxTemplate), "more than"},
 		{"endless recursion", `{{ define "x" }}{{ template "x" . }}{{ end }}{{ .Prompt }}{{ template "x" . }}`, errBlindTemplate.Error()},
 	} {
