@@ -108,7 +108,7 @@ type part struct {
 }
 
 func newBars(w io.Writer, more ...mpb.ContainerOption) *bars {
-	options := append([]mpb.ContainerOption{mpb.WithOutput(w), mpb.WithWidth(min(width(w), 100)), mpb.WithRefreshRate(100 * time.Millisecond)}, more...)
+	options := append([]mpb.ContainerOption{mpb.WithOutput(w), mpb.WithWidth(width(w)), mpb.WithRefreshRate(100 * time.Millisecond)}, more...)
 	return &bars{w: w, all: mpb.New(options...), parts: map[string]*part{}}
 }
 

@@ -118,9 +118,24 @@ func TestBars(t *testing.T) {
 	}
 }
 
+func TestAsk(t *testing.T) {
+	for _, tt := range []struct {
+		typed, want string
+		err         error
+	}{
+		{"yes\r", "yes", nil}, {" n \r", "n", nil}, {"\r", "", nil}, {"ye\x03", "", ErrInterrupted}, {"\x04", "", ErrInterrupted},
+	} {
+		var out bytes.Buffer
+		got, err := Ask(strings.NewReader(tt.typed), &out, "Sure? ")
+		if got != tt.want || err != tt.err || !strings.HasPrefix(out.String(), "Sure? ") {
+			t.Errorf("Ask after %q = %q, %v; shown %q", tt.typed, got, err, out.String())
+		}
+	}
+}
+
 func TestReadSecret(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"key\n", "key"}, {"key", "key"}, {" key \r\nmore\n", "key"}, {"", ""}, {strings.Repeat("k", maxSecret+1), strings.Repeat("k", maxSecret)},
+		{"key\n", "key"}, {"key", "key"}, {" key \r\nmore\n", "key"}, {"", ""}, {strings.Repeat("k", maxLine+1), strings.Repeat("k", maxLine)},
 	} {
 		got, err := ReadSecret(strings.NewReader(tt.in), io.Discard, "Key: ")
 		if got != tt.want || err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/terminal"
 )
 
 // The exit statuses of every command, as newExitCodes documents them.
@@ -42,7 +43,7 @@ func exitStatus(err error) int {
 		return exitNotFound
 	case errors.Is(err, control.ErrNotRunning):
 		return exitNoServer
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, terminal.ErrInterrupted):
 		return exitInterrupted
 	}
 	return exitFailure

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -116,7 +115,7 @@ func login(env environment, file *credentials.File, name string, o loginOptions)
 // askKey stores the key that a person types, or that standard input has.
 func askKey(env environment, file *credentials.File, host string) error {
 	key, err := terminal.ReadSecret(env.stdin, env.stderr, "Key for "+credentials.Short(host)+": ")
-	if err != nil && err != io.EOF {
+	if err != nil {
 		return err
 	}
 	if key == "" {

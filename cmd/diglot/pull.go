@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -92,9 +91,11 @@ func askRemote(env environment, store *modelstore.Store, m *modelstore.Model) er
 		fmt.Fprintf(env.stderr, "Nothing is sent there before it is allowed: diglot login %s\n", short)
 		return nil
 	}
-	fmt.Fprintf(env.stderr, "Allow it now, with a key? [y/N] ")
-	answer, err := bufio.NewReader(env.stdin).ReadString('\n')
-	if answer = strings.ToLower(strings.TrimSpace(answer)); err != nil || answer != "y" && answer != "yes" {
+	answer, err := terminal.Ask(env.stdin, env.stderr, "Allow it now, with a key? [y/N] ")
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 		fmt.Fprintf(env.stderr, "Nothing is sent there before it is allowed: diglot login %s\n", short)
 		return nil
 	}
