@@ -180,17 +180,27 @@ func given(s string) (out nullable.Nullable[string]) {
 }
 
 // callPrefix marks the ids of calls in this style; inside, ids have no prefix.
-const callPrefix = "call_"
+// Some servers have ids of another form and take no other back: nine letters
+// and digits (Mistral), or the name and number of the call (Kimi). Those are
+// kept as they are, and rawPrefix says so.
+const (
+	callPrefix = "call_"
+	rawPrefix  = "raw_"
+)
 
-func toCallID(id string) string { return strings.TrimPrefix(id, callPrefix) }
+func toCallID(id string) string {
+	if id == "" {
+		return ""
+	}
+	if inner, ok := strings.CutPrefix(id, callPrefix); ok && inner != "" {
+		return inner
+	}
+	return rawPrefix + id
+}
 
-// fromCallID leaves an id of Mistral's form as it is: its servers take nine
-// letters and digits and nothing else, and for any other server an id is good
-// if the call and the result have the same.
 func fromCallID(id string) string {
-	odd := func(r rune) bool { return r == '_' || r >= 0x80 || !wordByte(byte(r)) }
-	if len(id) == 9 && !strings.ContainsFunc(id, odd) {
-		return id
+	if raw, ok := strings.CutPrefix(id, rawPrefix); ok {
+		return raw
 	}
 	return callPrefix + id
 }

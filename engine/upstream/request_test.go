@@ -75,9 +75,9 @@ func TestRequests(t *testing.T) {
 		}, `"messages":[` + userText + `,{"content":"a","reasoning_content":"hm","role":"assistant"},` + userText + `]`},
 		{"earlier calls", func(r *engine.Request) {
 			r.Messages = []engine.Message{user, {Role: engine.RoleAssistant, Parts: []engine.Part{
-				engine.ToolCall{ID: "1", Name: "f", Arguments: `{"a":1}`}, engine.ToolCall{ID: "AbCdEf123", Name: "g"}}},
+				engine.ToolCall{ID: "1", Name: "f", Arguments: `{"a":1}`}, engine.ToolCall{ID: "raw_AbCdEf123", Name: "g"}}},
 				result(engine.ToolResult{CallID: "1", Parts: []engine.Part{engine.Text{Text: "r"}, engine.Image{Data: []byte("x"), MediaType: "image/gif"}}}),
-				result(engine.ToolResult{CallID: "AbCdEf123", IsError: true, Parts: []engine.Part{engine.Text{Text: "bad"}}}), user}
+				result(engine.ToolResult{CallID: "raw_AbCdEf123", IsError: true, Parts: []engine.Part{engine.Text{Text: "bad"}}}), user}
 		}, `"messages":[` + userText + `,{"role":"assistant","tool_calls":[{"function":{"arguments":"{\"a\":1}","name":"f"},"id":"call_1","type":"function"},` +
 			`{"function":{"arguments":"{}","name":"g"},"id":"AbCdEf123","type":"function"}]},` +
 			`{"content":"r","role":"tool","tool_call_id":"call_1"},{"content":"Error: bad","role":"tool","tool_call_id":"AbCdEf123"},` +
@@ -163,5 +163,22 @@ func TestCompletions(t *testing.T) {
 				t.Errorf("body (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestCallIDs checks that a server gets back the id that it gave.
+func TestCallIDs(t *testing.T) {
+	for id, inside := range map[string]string{
+		"call_1":          "1",
+		"AbCdEf123":       "raw_AbCdEf123",
+		"functions.f:0":   "raw_functions.f:0",
+		"chatcmpl-tool-1": "raw_chatcmpl-tool-1",
+		"call_":           "raw_call_",
+		"call_call_1":     "call_1",
+		"raw_1":           "raw_raw_1",
+	} {
+		if got := toCallID(id); got != inside || fromCallID(got) != id {
+			t.Errorf("%s is %s inside, and %s again", id, got, fromCallID(got))
+		}
 	}
 }

@@ -118,7 +118,7 @@ func show(events []engine.Event) string {
 		case engine.BlockStart:
 			fmt.Fprintf(&b, " %d.%d[%s", e.Choice, e.Index, e.Kind)
 			if e.Kind == engine.BlockToolCall {
-				id := e.CallID
+				id := strings.TrimPrefix(e.CallID, rawPrefix)
 				if len(id) > 20 {
 					id = "made"
 				}
