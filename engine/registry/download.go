@@ -48,12 +48,11 @@ func (d *download) blob(ctx context.Context, l modelstore.Layer) error {
 		return nil
 	}
 	defer partial.Close()
-	missing := partial.Missing()
-	bar.resumed(StatusDownload, l.Size-length(missing))
-	parts, err := d.split(ctx, l, missing)
+	parts, err := d.split(ctx, l, partial.Missing())
 	if err != nil {
 		return err
 	}
+	bar.resumed(StatusDownload, l.Size-length(parts))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(d.config.Connections)
 	for _, p := range parts {
@@ -80,8 +79,8 @@ func length(ranges []modelstore.Range) int64 {
 }
 
 // split cuts what is missing into parts that are fetched at the same time.
-// A server that serves no ranges is read in one stream, from the first byte
-// on.
+// A server that serves no ranges is read in one stream, up to the last byte:
+// what is there after the first gap comes again.
 func (d *download) split(ctx context.Context, l modelstore.Layer, missing []modelstore.Range) ([]modelstore.Range, error) {
 	var parts []modelstore.Range
 	for _, m := range missing {

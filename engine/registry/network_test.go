@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -64,6 +65,55 @@ func TestProxy(t *testing.T) {
 	if passed.Load() < 20 {
 		t.Errorf("only %d requests went through the proxy", passed.Load())
 	}
+}
+
+// TestTunnel pulls over TLS through a proxy, which sees nothing but where to
+// connect to.
+func TestTunnel(t *testing.T) {
+	t.Parallel()
+	from := newStore(t)
+	m := create(t, from, parse(t, "registry.example/a/model"), large)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/manifests/") {
+			w.Write(m.Raw)
+			return
+		}
+		http.ServeFile(w, r, from.BlobPath(digestIn(r)))
+	}))
+	t.Cleanup(server.Close)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect || r.Host != "registry.example:443" {
+			t.Errorf("the proxy was asked for %s %s", r.Method, r.Host)
+		}
+		there, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer there.Close()
+		w.WriteHeader(http.StatusOK)
+		here, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer here.Close()
+		go io.Copy(there, here)
+		io.Copy(here, there)
+	}))
+	t.Cleanup(proxy.Close)
+	address, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := registry.NewTransport(http.ProxyURL(address))
+	pool := server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
+	transport.TLSClientConfig = &tls.Config{RootCAs: pool, ServerName: "example.com"}
+	t.Cleanup(transport.CloseIdleConnections)
+	to := newStore(t)
+	client := newClient(t, func(c *registry.Config) { c.Transport = transport })
+	if _, err := client.Pull(t.Context(), to, m.Name, nil); err != nil {
+		t.Fatal(err)
+	}
+	expectSame(t, to, m)
 }
 
 // TestNetworkErrors says what a user reads when a registry cannot be spoken

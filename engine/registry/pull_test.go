@@ -169,6 +169,48 @@ func TestPullGoesOn(t *testing.T) {
 	}
 }
 
+// leave makes parts of a layer be there, as a pull that was cut does.
+func leave(t *testing.T, s *modelstore.Store, l modelstore.Layer, content []byte, parts ...modelstore.Range) {
+	t.Helper()
+	change, err := s.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer change.Close()
+	p, err := change.Partial(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, r := range parts {
+		if _, err := p.WriteAt(content[r.Offset:r.Offset+r.Length], r.Offset); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Done(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPullGoesOnWithoutRanges has a server that served ranges at first.
+func TestPullGoesOnWithoutRanges(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, startRegistry(t))
+	m := publish(t, f, "a/model")
+	s := newStore(t)
+	leave(t, s, weights(m), noise(1, large), modelstore.Range{Offset: 0, Length: chunk}, modelstore.Range{Offset: 9 * chunk, Length: 3 * chunk})
+	f.use(onBlob(weights(m).Digest.String(), noRanges))
+	bar := newTape(t)
+	if _, err := newClient(t, nil).Pull(t.Context(), s, m.Name, bar.note); err != nil {
+		t.Fatal(err)
+	}
+	expectSame(t, s, m)
+	bar.expectEnd(m, registry.StatusDone)
+	if got := bar.last[weights(m).Digest].Resumed; got != chunk {
+		t.Errorf("%d bytes were resumed, and %d were there before the first gap", got, chunk)
+	}
+}
+
 // TestPullStopsAtOnce cancels while nothing arrives.
 func TestPullStopsAtOnce(t *testing.T) {
 	t.Parallel()
