@@ -29,7 +29,7 @@ func FuzzGoTemplate(f *testing.F) {
 		c := conversation{turns: []turn{system(probeSystem), user(probeUser), calling(probeAnswer, probeCall(probeID))}}.withTools()
 		text, err := tpl.text(t.Context(), c, newMasker(tpl.spellings))
 		if len(text) > maxPrompt {
-			t.Errorf("%d bytes", len(text))
+			t.Errorf("%d bytes, error %v", len(text), err)
 		}
 	})
 }
