@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
-	wire "github.com/diglot/diglot/gen/openai"
 )
 
 // answer is one choice of a reply, as far as it has come. Chunks say what is
@@ -38,14 +37,8 @@ func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answe
 
 func (a *answer) add(r *reply, c choice) error {
 	a.begun = true
-	delta := c.new()
-	text := c.Text + orEmpty(delta.Content) + orEmpty(delta.Refusal) // a model that declines does so in its text
-	thought := ""
-	for _, t := range []*string{delta.Reasoning, delta.ReasoningContent} { // servers that have both repeat one in the other
-		if t != nil && *t != "" {
-			thought = *t
-		}
-	}
+	delta := c.news()
+	text, thought := c.Text+delta.text(), delta.thought()
 	if a.finished {
 		if text != "" || thought != "" || len(delta.ToolCalls) > 0 {
 			return r.malformed("an answer goes on after its end")
@@ -65,13 +58,6 @@ func (a *answer) add(r *reply, c choice) error {
 		return a.finish(r, *c.FinishReason, c.StopReason)
 	}
 	return nil
-}
-
-type gettable interface{ Get() (string, error) }
-
-func orEmpty(n gettable) string {
-	text, _ := n.Get()
-	return text
 }
 
 func (a *answer) say(text, thought string) error {
@@ -120,7 +106,7 @@ func (a *answer) leave() error {
 }
 
 // call adds a piece of a call. One begins when its name is known.
-func (a *answer) call(r *reply, delta wire.ChatCompletionToolCallDelta) error {
+func (a *answer) call(r *reply, delta callDelta) error {
 	p := a.calls.add(delta)
 	switch {
 	case p.late:

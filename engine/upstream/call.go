@@ -50,7 +50,7 @@ func (e *Engine) ask(ctx context.Context, op operation) (*reply, error) {
 			return r, nil
 		case fail.learned:
 			continue
-		case !fail.again || try == maxTries:
+		case !fail.again || try == maxTries || fail.dangerous && try > 1:
 			return nil, fail.err
 		}
 		pause := max(backoff(try), fail.after)
@@ -90,6 +90,8 @@ type failure struct {
 	again   bool          // another try may succeed
 	after   time.Duration // not before this
 	learned bool          // another try will differ
+
+	dangerous bool // the request may be what the server died of
 }
 
 var errSilent = errors.New("the server is silent")

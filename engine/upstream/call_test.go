@@ -15,7 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-func answerA(w http.ResponseWriter) { stream(w, delta(`"content":"a"`), end("stop"), done) }
+func answerA(w http.ResponseWriter) { stream(w, says(`"content":"a"`), end("stop"), done) }
 
 const saidA = `start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`
 
@@ -40,8 +40,9 @@ func TestRetries(t *testing.T) {
 			}
 			answerA(w)
 		}, 2, ""},
+		{"not again and again where the server dies of it", func(http.ResponseWriter, int) { panic(http.ErrAbortHandler) }, 2, engine.CodeEngineCrashed},
 		{"never after the first event", func(w http.ResponseWriter, _ int) {
-			stream(w, delta(`"content":"a"`))
+			stream(w, says(`"content":"a"`))
 			panic(http.ErrAbortHandler)
 		}, 1, engine.CodeEngineCrashed},
 		{"not after an answer that cannot be read", func(w http.ResponseWriter, _ int) { status(w, 200, `{`) }, 1, engine.CodeEngineCrashed},
@@ -120,7 +121,7 @@ func TestSilence(t *testing.T) {
 			<-r.Context().Done()
 		}, ``, engine.CodeDeadline},
 		{"no second byte", Config{Idle: time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
-			stream(w, delta(`"content":"a"`))
+			stream(w, says(`"content":"a"`))
 			<-r.Context().Done()
 		}, `start:0 0.0[text "a"`, engine.CodeDeadline},
 	}
@@ -147,7 +148,7 @@ func TestCancel(t *testing.T) {
 				case "before the headers":
 					cancel()
 				case "under way":
-					stream(w, delta(`"content":"a"`))
+					stream(w, says(`"content":"a"`))
 				case "between tries":
 					status(w, 503, ``)
 					left <- struct{}{}
@@ -176,7 +177,7 @@ func TestCancel(t *testing.T) {
 	t.Run("a reader that leaves", func(t *testing.T) {
 		left := make(chan struct{})
 		e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
-			stream(w, delta(`"content":"a"`))
+			stream(w, says(`"content":"a"`))
 			<-r.Context().Done()
 			close(left)
 		})

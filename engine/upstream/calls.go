@@ -3,8 +3,6 @@ package upstream
 import (
 	"crypto/rand"
 	"encoding/json"
-
-	wire "github.com/diglot/diglot/gen/openai"
 )
 
 // calls puts the pieces of tool calls in order. By the style, the first piece
@@ -36,11 +34,8 @@ type piece struct {
 	nameless  bool // another call begins, and the last one had no name
 }
 
-func (c *calls) add(delta wire.ChatCompletionToolCallDelta) piece {
-	id, name, arguments := toCallID(value(delta.ID)), "", ""
-	if f := delta.Function; f != nil {
-		name, arguments = value(f.Name), value(f.Arguments)
-	}
+func (c *calls) add(delta callDelta) piece {
+	id, name, arguments := toCallID(delta.ID), delta.Function.Name, string(delta.Function.Arguments)
 	if c.another(delta.Index, id, name) {
 		if c.pending() {
 			return piece{nameless: true}
@@ -102,10 +97,3 @@ func (c *calls) begin() piece {
 
 // pending says whether a call is still without a name.
 func (c *calls) pending() bool { return c.seen != nil && !c.begun }
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
-}

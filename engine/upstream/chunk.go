@@ -19,19 +19,84 @@ type chunk struct {
 }
 
 type choice struct {
-	Index        int                       `json:"index"`
-	Delta        wire.ChatCompletionDelta  `json:"delta"`
-	Message      *wire.ChatCompletionDelta `json:"message"` // of a whole reply
-	Text         string                    `json:"text"`    // of a raw text
-	FinishReason *string                   `json:"finish_reason"`
-	StopReason   json.RawMessage           `json:"stop_reason"` // vLLM: the stop string, or a token
-	Logprobs     *logprobs                 `json:"logprobs"`
+	Index        int             `json:"index"`
+	Delta        delta           `json:"delta"`
+	Message      *delta          `json:"message"` // of a whole reply
+	Text         string          `json:"text"`    // of a raw text
+	FinishReason *string         `json:"finish_reason"`
+	StopReason   json.RawMessage `json:"stop_reason"` // vLLM: the stop string, or a token
+	Logprobs     *logprobs       `json:"logprobs"`
 }
 
-// new is what the choice adds to its answer.
-func (c choice) new() wire.ChatCompletionDelta {
+// news is what the choice adds to its answer.
+func (c choice) news() delta {
 	if c.Message != nil {
 		return *c.Message
 	}
 	return c.Delta
+}
+
+// delta is what is new in an answer; null is as good as nothing.
+type delta struct {
+	Content          content     `json:"content"`
+	Refusal          string      `json:"refusal"`
+	Reasoning        string      `json:"reasoning"`
+	ReasoningContent string      `json:"reasoning_content"`
+	ToolCalls        []callDelta `json:"tool_calls"`
+}
+
+// text is what the answer says; a model that declines does so in its text.
+func (d delta) text() string { return d.Content.text + d.Refusal }
+
+// thought is what the answer thinks. Servers that have both names repeat one
+// in the other.
+func (d delta) thought() string {
+	return d.Content.thought + firstOf(d.ReasoningContent, d.Reasoning)
+}
+
+type callDelta struct {
+	Index    int    `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string    `json:"name"`
+		Arguments arguments `json:"arguments"`
+	} `json:"function"`
+}
+
+// content is text, or, of Mistral's models that think, a list of texts and
+// thoughts.
+type content struct{ text, thought string }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (c *content) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, &c.text)
+	}
+	var parts []struct {
+		Text     string  `json:"text"`
+		Thinking content `json:"thinking"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		c.text += p.Text
+		c.thought += p.Thinking.text
+	}
+	return nil
+}
+
+// arguments are a text that holds JSON; some servers send the JSON itself.
+type arguments string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (a *arguments) UnmarshalJSON(b []byte) error {
+	var text string
+	if len(b) > 0 && b[0] == '{' {
+		text = string(b)
+	} else if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	*a = arguments(text)
+	return nil
 }

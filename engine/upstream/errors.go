@@ -215,11 +215,11 @@ func (e *Engine) unanswered(ctx, trying context.Context, err error) *failure {
 	if coded := (*engine.Error)(nil); errors.As(err, &coded) {
 		return &failure{err: coded}
 	}
-	message := "The server of the model has closed the connection."
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
-		message = "The server of the model cannot be reached."
+		return &failure{err: engine.Errorf(engine.CodeEngineCrashed, "The server of the model cannot be reached.").Because(err), again: true}
 	}
-	return &failure{err: engine.Errorf(engine.CodeEngineCrashed, "%s", message).Because(err), again: true}
+	return &failure{err: engine.Errorf(engine.CodeEngineCrashed, "The server of the model has closed the connection.").Because(err),
+		again: true, dangerous: true}
 }
 
 func silent(err error) *engine.Error {

@@ -87,7 +87,7 @@ func TestRequests(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			e, p := serve(t, Config{Model: "there"}, func(w http.ResponseWriter, _ *http.Request, _ int) {
-				stream(w, delta(`"content":"a"`), end("stop"), usage, done)
+				stream(w, says(`"content":"a"`), end("stop"), usage, done)
 			})
 			req := ask("u")
 			tt.change(req)

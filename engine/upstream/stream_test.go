@@ -12,8 +12,8 @@ import (
 	"github.com/diglot/diglot/engine/enginetest"
 )
 
-// delta is a chunk of choice 0; end is one with a reason.
-func delta(members string) string {
+// says is a chunk of choice 0; end is one with a reason.
+func says(members string) string {
 	return `{"choices":[{"index":0,"delta":{` + members + `},"finish_reason":null}]}`
 }
 
@@ -36,18 +36,18 @@ func TestStreams(t *testing.T) {
 		want    string // events
 		code    engine.Code
 	}{
-		{"text", nil, []string{delta(role), delta(`"content":"He"`), delta(`"content":"llo"`), end("stop"), usage, done},
+		{"text", nil, []string{says(role), says(`"content":"He"`), says(`"content":"llo"`), end("stop"), usage, done},
 			`start:0 0.0[text "He" "llo"] 0:end_of_turn done:5,0,3,0`, ""},
-		{"comments between", nil, []string{": ping", delta(`"content":"a"`), ": ping", end("stop"), ":", done},
+		{"comments between", nil, []string{": ping", says(`"content":"a"`), ": ping", end("stop"), ":", done},
 			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
-		{"no done mark", nil, []string{delta(`"content":"a"`), end("length"), usage},
+		{"no done mark", nil, []string{says(`"content":"a"`), end("length"), usage},
 			`start:0 0.0[text "a"] 0:max_tokens done:5,0,3,0`, ""},
-		{"no reason", nil, []string{delta(`"content":"a"`), done},
+		{"no reason", nil, []string{says(`"content":"a"`), done},
 			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
-		{"nothing said", nil, []string{delta(role), end("stop"), done}, `start:0 0:end_of_turn done:0,0,0,0`, ""},
+		{"nothing said", nil, []string{says(role), end("stop"), done}, `start:0 0:end_of_turn done:0,0,0,0`, ""},
 		{"llama-server tells its progress", nil, []string{
 			`{"choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}],"prompt_progress":{"total":5,"cache":2}}`,
-			delta(`"content":"a"`), end("stop"),
+			says(`"content":"a"`), end("stop"),
 			`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":2}}}`, done},
 			`start:5 0.0[text "a"] 0:end_of_turn done:5,2,1,0`, ""},
 		{"vLLM counts in each chunk", nil, []string{
@@ -55,50 +55,53 @@ func TestStreams(t *testing.T) {
 			`{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":2}}`,
 			`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":1}}}`, done},
 			`start:5 0.0[text "a"] 0:end_of_turn done:5,0,2,1`, ""},
-		{"impossible counts", nil, []string{delta(`"content":"a"`), end("stop"),
+		{"impossible counts", nil, []string{says(`"content":"a"`), end("stop"),
 			`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":9},"completion_tokens_details":{"reasoning_tokens":9}}}`, done},
 			`start:0 0.0[text "a"] 0:end_of_turn done:5,5,1,1`, ""},
 		{"llama-server counts each choice", func(r *engine.Request) { r.Choices = 2 }, []string{
-			`{"choices":[{"index":1,"delta":{"content":"b"}}]}`, delta(`"content":"a"`),
+			`{"choices":[{"index":1,"delta":{"content":"b"}}]}`, says(`"content":"a"`),
 			`{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}`, usage, end("length"), usage, done},
 			`start:0 1.0[text "b" 0.0[text "a"] 1:end_of_turn] 0:max_tokens done:5,0,6,0`, ""},
-		{"thoughts", nil, []string{delta(`"reasoning_content":"hm"`), delta(`"reasoning_content":"m"`), delta(`"content":"a"`), end("stop"), done},
+		{"thoughts", nil, []string{says(`"reasoning_content":"hm"`), says(`"reasoning_content":"m"`), says(`"content":"a"`), end("stop"), done},
 			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
-		{"thoughts under both names", nil, []string{delta(`"reasoning":"hm","reasoning_content":"hm"`), delta(`"reasoning":"m","content":"a"`), end("stop"), done},
+		{"thoughts under both names", nil, []string{says(`"reasoning":"hm","reasoning_content":"hm"`), says(`"reasoning":"m","content":"a"`), end("stop"), done},
 			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
-		{"a refusal is text", nil, []string{delta(`"refusal":"no"`), end("stop"), done},
+		{"Mistral's thoughts", nil, []string{says(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]`),
+			says(`"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), end("stop"), done},
+			`start:0 0.0[reasoning "hm"] 0.1[text "ab"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"a refusal is text", nil, []string{says(`"refusal":"no"`), end("stop"), done},
 			`start:0 0.0[text "no"] 0:end_of_turn done:0,0,0,0`, ""},
-		{"vLLM names the stop string", func(r *engine.Request) { r.Stop = []string{"###"} }, []string{delta(`"content":"a"`),
+		{"vLLM names the stop string", func(r *engine.Request) { r.Stop = []string{"###"} }, []string{says(`"content":"a"`),
 			`{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":"###"}]}`, done},
 			`start:0 0.0[text "a"] 0:stop_sequence### done:0,0,0,0`, ""},
-		{"vLLM names a stop token", func(r *engine.Request) { r.Stop = []string{"###"} }, []string{delta(`"content":"a"`),
+		{"vLLM names a stop token", func(r *engine.Request) { r.Stop = []string{"###"} }, []string{says(`"content":"a"`),
 			`{"choices":[{"index":0,"delta":{},"finish_reason":"stop","stop_reason":128009}]}`, done},
 			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
-		{"an end that is told twice", nil, []string{delta(`"content":"a"`), end("stop"), end("stop"), done},
+		{"an end that is told twice", nil, []string{says(`"content":"a"`), end("stop"), end("stop"), done},
 			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
 
 		{"an error instead", nil, []string{`{"error":{"message":"boom","code":500}}`}, ``, engine.CodeEngineCrashed},
-		{"an error under way", nil, []string{delta(`"content":"a"`), `{"error":{"message":"boom"}}`},
+		{"an error under way", nil, []string{says(`"content":"a"`), `{"error":{"message":"boom"}}`},
 			`start:0 0.0[text "a"`, engine.CodeEngineCrashed},
-		{"an error by name", nil, []string{delta(`"content":"a"`), `event: error` + "\n" + `data: {"message":"boom"}`},
+		{"an error by name", nil, []string{says(`"content":"a"`), `event: error` + "\n" + `data: {"message":"boom"}`},
 			`start:0 0.0[text "a"`, engine.CodeEngineCrashed},
-		{"an error of older llama-server", nil, []string{delta(`"content":"a"`), `error: {"code":500,"message":"boom"}`},
+		{"an error of older llama-server", nil, []string{says(`"content":"a"`), `error: {"code":500,"message":"boom"}`},
 			`start:0 0.0[text "a"`, engine.CodeEngineCrashed},
 		{"a context that is full", nil, []string{`{"error":{"message":"request (50 tokens) exceeds the available context size (20 tokens)","type":"exceed_context_size_error","n_prompt_tokens":50,"n_ctx":20}}`},
 			``, engine.CodeContextLength},
-		{"cut", nil, []string{delta(`"content":"a"`)}, `start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"cut", nil, []string{says(`"content":"a"`)}, `start:0 0.0[text "a"`, engine.CodeEngineCrashed},
 		{"nothing at all", nil, nil, ``, engine.CodeEngineCrashed},
 		{"a mark alone", nil, []string{done}, ``, engine.CodeEngineCrashed},
 		{"no JSON", nil, []string{`oops`}, ``, engine.CodeEngineCrashed},
 		{"a choice too many", nil, []string{`{"choices":[{"index":1,"delta":{"content":"a"}}]}`}, `start:0`, engine.CodeEngineCrashed},
-		{"too few choices", func(r *engine.Request) { r.Choices = 2 }, []string{delta(`"content":"a"`), end("stop"), usage, done},
+		{"too few choices", func(r *engine.Request) { r.Choices = 2 }, []string{says(`"content":"a"`), end("stop"), usage, done},
 			`start:0 0.0[text "a"] 0:end_of_turn`, engine.CodeUnsupported},
-		{"text after the end", nil, []string{end("stop"), delta(`"content":"a"`), done}, `start:0 0:end_of_turn`, engine.CodeEngineCrashed},
+		{"text after the end", nil, []string{end("stop"), says(`"content":"a"`), done}, `start:0 0:end_of_turn`, engine.CodeEngineCrashed},
 		{"no call where one is required", func(r *engine.Request) {
 			r.Tools, r.ToolChoice.Mode = []engine.Tool{{Name: "f"}}, engine.ToolRequired
-		}, []string{delta(`"content":"a"`), end("stop"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
-		{"filtered", nil, []string{delta(`"content":"a"`), end("content_filter"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
-		{"aborted", nil, []string{delta(`"content":"a"`), end("abort"), done}, `start:0 0.0[text "a"]`, engine.CodeEngineCrashed},
+		}, []string{says(`"content":"a"`), end("stop"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
+		{"filtered", nil, []string{says(`"content":"a"`), end("content_filter"), done}, `start:0 0.0[text "a"]`, engine.CodeUnsupported},
+		{"aborted", nil, []string{says(`"content":"a"`), end("abort"), done}, `start:0 0.0[text "a"]`, engine.CodeEngineCrashed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,7 +138,7 @@ func checkReply(t *testing.T, e *Engine, req *engine.Request, want string, code 
 }
 
 func call(index int, members string) string {
-	return delta(fmt.Sprintf(`"tool_calls":[{"index":%d,%s}]`, index, members))
+	return says(fmt.Sprintf(`"tool_calls":[{"index":%d,%s}]`, index, members))
 }
 
 func TestCalls(t *testing.T) {
@@ -157,7 +160,7 @@ func TestCalls(t *testing.T) {
 		{"all counted as 0", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`),
 			call(0, `"id":"b","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done},
 			`start:0 0.0[tool_call a=f {}] 0.1[tool_call b=g {}] 0:tool_calls` + none, ""},
-		{"no counts and no ids", []string{delta(`"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"g","arguments":"{}"}}]`), end("stop"), done},
+		{"no counts and no ids", []string{says(`"tool_calls":[{"function":{"name":"f","arguments":"{}"}},{"function":{"name":"g","arguments":"{}"}}]`), end("stop"), done},
 			`start:0 0.0[tool_call made=f {}] 0.1[tool_call made=g {}] 0:tool_calls` + none, ""},
 		{"the name again in each piece", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{\"a\":"}`),
 			call(0, `"id":"a","function":{"name":"f","arguments":"1}"}`), end("tool_calls"), done},
@@ -171,19 +174,21 @@ func TestCalls(t *testing.T) {
 		{"the same id twice", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`),
 			call(1, `"id":"a","function":{"name":"g","arguments":"{}"}`), end("tool_calls"), done},
 			`start:0 0.0[tool_call a=f {}] 0.1[tool_call made=g {}] 0:tool_calls` + none, ""},
+		{"arguments that are no text", []string{call(0, `"id":"a","function":{"name":"f","arguments":{"a": 1}}`), end("tool_calls"), done},
+			`start:0 0.0[tool_call a=f {"a": 1}] 0:tool_calls` + none, ""},
 		{"no arguments", []string{call(0, `"id":"a","function":{"name":"f"}`), end("tool_calls"), done},
 			`start:0 0.0[tool_call a=f] 0:tool_calls` + none, ""},
-		{"thoughts and words before", []string{delta(`"reasoning":"hm"`), delta(`"content":"ok"`), call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), end("tool_calls"), done},
+		{"thoughts and words before", []string{says(`"reasoning":"hm"`), says(`"content":"ok"`), call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), end("tool_calls"), done},
 			`start:0 0.0[reasoning "hm"] 0.1[text "ok"] 0.2[tool_call a=f {}] 0:tool_calls` + none, ""},
-		{"words after", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), delta(`"content":"ok"`), end("stop"), done},
+		{"words after", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), says(`"content":"ok"`), end("stop"), done},
 			`start:0 0.0[tool_call a=f {}] 0.1[text "ok"] 0:tool_calls` + none, ""},
 		{"cut by the limit", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{\"a"}`), end("length"), done},
 			`start:0 0.0[tool_call a=f {"a] 0:max_tokens` + none, ""},
-		{"a reason without a call", []string{delta(`"content":"a"`), end("tool_calls"), done}, `start:0 0.0[text "a"] 0:end_of_turn` + none, ""},
+		{"a reason without a call", []string{says(`"content":"a"`), end("tool_calls"), done}, `start:0 0.0[text "a"] 0:end_of_turn` + none, ""},
 
 		{"mixed", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{"}`), call(1, `"id":"b","function":{"name":"g","arguments":"{"}`),
 			call(0, `"function":{"arguments":"}"}`)}, `start:0 0.0[tool_call a=f {] 0.1[tool_call b=g {`, engine.CodeEngineCrashed},
-		{"pieces after words", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{"}`), delta(`"content":"ok"`),
+		{"pieces after words", []string{call(0, `"id":"a","function":{"name":"f","arguments":"{"}`), says(`"content":"ok"`),
 			call(0, `"function":{"arguments":"}"}`)}, `start:0 0.0[tool_call a=f {] 0.1[text "ok"`, engine.CodeEngineCrashed},
 		{"no name", []string{call(0, `"id":"a","function":{"arguments":"{}"}`), end("tool_calls"), done}, `start:0`, engine.CodeEngineCrashed},
 		{"no name, and another", []string{call(0, `"id":"a"`), call(1, `"id":"b","function":{"name":"f"}`)}, `start:0`, engine.CodeEngineCrashed},
@@ -223,7 +228,7 @@ func TestWholeReplies(t *testing.T) {
 // it, or with an error.
 func FuzzReply(f *testing.F) {
 	for _, lines := range [][]string{
-		{delta(role), delta(`"content":"a"`), end("stop"), usage, done},
+		{says(role), says(`"content":"a"`), end("stop"), usage, done},
 		{call(0, `"id":"a","function":{"name":"f","arguments":"{}"}`), call(0, `"id":"b","function":{"name":"g"}`), end("tool_calls"), done},
 		{`{"choices":[{"index":0,"text":"a","logprobs":{"tokens":["a"],"token_logprobs":[null],"top_logprobs":[{}]},"finish_reason":"length"}]}`, done},
 	} {
