@@ -14,7 +14,7 @@ require (
 	github.com/google/go-cmp v0.7.0 // differences in tests
 	github.com/oapi-codegen/nullable v1.2.0 // absent, null and value as three states in generated types
 	github.com/oapi-codegen/runtime v1.9.0 // what the generated code calls
-	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package; its newest version that has one
+	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package, its newest version that has one; and the reader of its Go templates
 	github.com/opencontainers/go-digest v1.0.0 // digests of blobs, and their check
 	github.com/opencontainers/image-spec v1.1.1 // descriptors and manifests as registries know them
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // judges, in tests, the texts that our grammars let through

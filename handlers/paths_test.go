@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
+// long: most of it is the table.
 func TestPaths(t *testing.T) {
 	h := newHandler(t, handlers.Config{})
 	tests := []struct {
