@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/library"
 	"github.com/diglot/diglot/engine/llamacpp"
@@ -92,20 +93,57 @@ func (e *engines) check(ctx context.Context, names []string) error {
 // and no reason to stop serving the others.
 func (e *engines) load(ctx context.Context, names []string, log *slog.Logger) {
 	for _, name := range names {
-		if err := e.loadOne(ctx, name); err != nil && ctx.Err() == nil {
+		if err := e.Load(ctx, name); err != nil && ctx.Err() == nil {
 			log.Error("model was not loaded at the start", "model", name, "err", err)
 		}
 	}
 }
 
-func (e *engines) loadOne(ctx context.Context, name string) error {
+var _ control.Library = (*engines)(nil)
+
+// Load implements [control.Library].
+func (e *engines) Load(ctx context.Context, name string) error {
 	if _, err := engine.FindModel(ctx, e.files, name); err == nil {
 		return e.files.Load(ctx, name)
 	}
-	if e.store == nil {
-		return nil // a script needs no loading
+	if named, err := e.isNamed(ctx, name); named || err != nil {
+		return err // a script needs no loading
 	}
 	return e.store.Load(ctx, name)
+}
+
+// Stop implements [control.Library]. Only models of the store come and go.
+func (e *engines) Stop(ctx context.Context, name string) error {
+	named, err := e.isNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	if named {
+		return engine.Errorf(engine.CodeUnsupported, "The model %q was named by a flag of the server, and stays until that ends.", name)
+	}
+	return e.store.Stop(ctx, name)
+}
+
+// Loaded implements [control.Library].
+func (e *engines) Loaded() []library.Loaded {
+	if e.store == nil {
+		return nil
+	}
+	return e.store.Loaded()
+}
+
+// isNamed says whether a flag named a model. Where there is no store, what no
+// flag named is an error.
+func (e *engines) isNamed(ctx context.Context, name string) (bool, error) {
+	named := e.all
+	if e.store != nil {
+		named = named[:len(named)-1]
+	}
+	_, err := named.FindModel(ctx, name)
+	if err != nil && e.store != nil && engine.AsError(err).Code == engine.CodeModelNotFound {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // checkNames finds a model of a script that has the name of another model.

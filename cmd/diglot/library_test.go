@@ -211,6 +211,22 @@ func TestSockets(t *testing.T) {
 	}
 }
 
+// TestCommandsForModelsOfFlags names a model to commands that is not in the
+// store.
+func TestCommandsForModelsOfFlags(t *testing.T) {
+	u := newUser(t)
+	u.serve("--script", u.write("script.yaml", twoModels), "--load", "m")
+	u.must("load", "m")
+	if status, _, stderr := u.do("stop", "m"); status != 1 || !strings.Contains(stderr, "stays until that ends") {
+		t.Errorf("stop: status %d, %s", status, stderr)
+	}
+	for _, command := range []string{"load", "stop"} {
+		if status, _, stderr := u.do(command, "n"); status != exitNotFound || !strings.Contains(stderr, "diglot pull n") {
+			t.Errorf("%s of what nobody has: status %d, %s", command, status, stderr)
+		}
+	}
+}
+
 // TestSystemdSockets hands on two sockets, as systemd does.
 func TestSystemdSockets(t *testing.T) {
 	dir := newUser(t).home

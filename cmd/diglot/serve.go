@@ -217,9 +217,6 @@ type services map[net.Listener]*service
 
 // addLocal adds what the commands of this user ask, whom no key is asked of.
 func (s services) addLocal(e *engines, config handlers.Config, socket string, env environment) error {
-	if e.store == nil {
-		return nil
-	}
 	l, err := listenLocally(env, socket, config.Log)
 	if err != nil || l == nil {
 		return err
@@ -229,7 +226,7 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, en
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	handler := control.New(control.Config{Library: e.store, API: api, Version: programVersion(), Log: config.Log})
+	handler := control.New(control.Config{Library: e, API: api, Version: programVersion(), Log: config.Log})
 	s[l] = &service{handler: handler, grace: grace, cutOff: func() { _ = e.close() }, log: config.Log}
 	return nil
 }
