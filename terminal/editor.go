@@ -105,6 +105,8 @@ func (e *Editor) readLine(prompt string) (string, error) {
 	line, err := e.line.ReadLine()
 	switch {
 	case err != nil:
+		// What comes next, of a shell perhaps, begins a line.
+		_, _ = io.WriteString(e.out, "\r\n")
 		return "", err
 	case line == stopped:
 		return "", ErrInterrupted

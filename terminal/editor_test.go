@@ -125,8 +125,11 @@ func TestEditorWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Fprint(e, "one\ntwo\n")
+	if _, err := e.ReadMessage(t.Context(), "> ", ". "); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
 	e.Close()
-	want := "\x1b[?2004h> a\r\none\r\ntwo\r\n\x1b[?2004l"
+	want := "\x1b[?2004h> a\r\none\r\ntwo\r\n> \r\n\x1b[?2004l"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("written (-want +got):\n%s", diff)
 	}

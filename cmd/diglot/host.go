@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/library"
 	"github.com/diglot/diglot/engine/modelstore"
 	"github.com/diglot/diglot/engine/upstream"
 	"github.com/diglot/diglot/terminal"
@@ -23,7 +24,7 @@ type host struct {
 	transfer transferOptions
 	store    *modelstore.Store
 	server   *control.Client // nil: none runs
-	local    engine.Engine   // where none runs
+	local    *library.Engine // where none runs
 	late     *lateWriter     // where the log of local goes
 	ending   []func()
 }

@@ -49,6 +49,7 @@ func TestCommandLines(t *testing.T) {
 		{"help", []string{"help"}, 0, "Usage:"},
 		{"help by a flag", []string{"--help"}, 0, "Usage:"},
 		{"help on statuses", []string{"help", "exit-codes"}, 0, "there is no such model"},
+		{"help on the environment", []string{"help", "environment"}, 0, "DIGLOT_MODELS"},
 		{"completion", []string{"completion", "bash"}, 0, "diglot"},
 		{"help of serve", []string{"serve", "--help"}, 0, "      --allow-host NAME "},
 		{"version", []string{"version"}, 0, "built with go1."},

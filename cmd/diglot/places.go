@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
+
+	"github.com/spf13/cobra"
 )
 
 // places are the files and folders of one user.
@@ -13,11 +15,8 @@ type places struct {
 	socket string // of the running server; empty: below home
 }
 
-// findPlaces asks the environment where things are:
-//
-//	DIGLOT_HOME    the folder of everything below, ~/.diglot
-//	DIGLOT_MODELS  the model store, models in DIGLOT_HOME
-//	DIGLOT_SOCKET  the local socket of the server, diglot.sock in DIGLOT_HOME
+// findPlaces asks the environment where things are, as newEnvironment
+// documents it.
 func findPlaces(env environment) places {
 	p := places{home: env.getenv("DIGLOT_HOME"), models: env.getenv("DIGLOT_MODELS"), socket: env.getenv("DIGLOT_SOCKET")}
 	if home := homeOf(env); p.home == "" && home != "" {
@@ -55,4 +54,22 @@ func (p places) or(path, name, variable string) (string, error) {
 		return "", errors.New("neither " + variable + " nor HOME is set, so there is no place for " + name)
 	}
 	return filepath.Join(p.home, name), nil
+}
+
+// newEnvironment is a page of help.
+func newEnvironment() *cobra.Command {
+	return &cobra.Command{
+		Use:   "environment",
+		Short: "What the environment says to diglot",
+		Long: `These environment variables are looked at:
+
+  DIGLOT_HOME      the folder of the user's files (default ~/.diglot)
+  DIGLOT_MODELS    the model store, which may be Ollama's (default models in DIGLOT_HOME)
+  DIGLOT_SOCKET    the socket between the commands and the server (default diglot.sock
+                   in DIGLOT_HOME)
+  DIGLOT_API_KEY   one more key that clients of "diglot serve" may send
+  DOCKER_CONFIG    the folder with docker's logins for registries (default ~/.docker)
+  HTTPS_PROXY, HTTP_PROXY, NO_PROXY
+                   the proxy to registries and other servers`,
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/terminal"
 )
 
 // The groups of commands in the help.
@@ -29,7 +31,7 @@ func run(ctx context.Context, args []string, env environment) int {
 	case status == exitInterrupted && !errors.As(err, &continues):
 		fmt.Fprintln(env.stderr, "diglot: interrupted")
 	case err != nil:
-		fmt.Fprintln(env.stderr, "diglot:", told(err))
+		fmt.Fprintln(env.stderr, "diglot:", terminal.Text(told(err))) // parts may be what another server said
 	}
 	return status
 }
@@ -74,7 +76,7 @@ and keeps the models that it serves.`,
 		newServe(env), newRunner(env), newRun(env), newPs(env), newLoad(env), newStop(env),
 		newList(env), newShow(env), newCopy(env), newRemove(env), newCreate(env),
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
-		newVersion(env), newExitCodes(),
+		newVersion(env), newExitCodes(), newEnvironment(),
 	)
 	return root
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -127,6 +129,8 @@ func readPiped(env environment) (string, error) {
 		return "", fmt.Errorf("standard input: %w", err)
 	case limited.N == 0:
 		return "", fmt.Errorf("standard input has more than %d bytes", maxPrompt)
+	case !utf8.Valid(text):
+		return "", errors.New("standard input is no text; a picture is named by its path in the prompt")
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
 }

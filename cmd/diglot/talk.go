@@ -43,10 +43,14 @@ func (h *host) talk(ctx context.Context, n modelstore.Name, settings conversatio
 	return c.Loop(ctx, editor, h.program())
 }
 
-// warm has the server load the model while the person thinks of a question.
+// warm has the model loaded while the person thinks of a question.
 func (h *host) warm(ctx context.Context, n modelstore.Name) error {
+	if terminal.Is(h.env.stderr) {
+		fmt.Fprintf(h.env.stderr, "loading %s ...", n)
+		defer fmt.Fprint(h.env.stderr, clearLine)
+	}
 	if h.server == nil {
-		return nil
+		return h.local.Load(ctx, n.String())
 	}
 	err := h.server.Load(ctx, n.String())
 	if hasCode(err, engine.CodeModelNotFound) {
@@ -54,6 +58,9 @@ func (h *host) warm(ctx context.Context, n modelstore.Name) error {
 	}
 	return err
 }
+
+// clearLine makes the line of a terminal empty.
+const clearLine = "\r\x1b[K"
 
 // history is what was typed before; where it cannot be kept, of this run.
 func (h *host) history() *terminal.History {

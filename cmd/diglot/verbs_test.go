@@ -285,6 +285,7 @@ func TestExitStatuses(t *testing.T) {
 		{"no value", nil, []string{"run", "far", "hi", "--set", "top_p"}, exitUsage, "not NAME=VALUE"},
 		{"wrong format", nil, []string{"run", "far", "hi", "--format", "xml"}, exitUsage, "format is json or text"},
 		{"not allowed", nil, []string{"run", "far", "hi"}, exitFailure, "diglot login api.example.com"},
+		{"no text", nil, []string{"run", "far"}, exitFailure, "standard input is no text"},
 		{"no picture", nil, []string{"run", "far", u.write("x.png", "no picture") + " what?"}, exitFailure, "x.png: The data is not an image"},
 		{"login to nothing", nil, []string{"login", "ftp://x"}, exitUsage, "no address of a server"},
 		{"login without a key", nil, []string{"login", "x.example.com"}, exitUsage, "no key was given"},
@@ -294,6 +295,10 @@ func TestExitStatuses(t *testing.T) {
 		{"interrupted pull", gone, []string{"pull", "far"}, exitInterrupted, `"diglot pull far" goes on where this ended`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			u.stdin = strings.NewReader("")
+			if tt.name == "no text" {
+				u.stdin = strings.NewReader("\xff\xd8\xff")
+			}
 			ctx := tt.ctx
 			if ctx == nil {
 				ctx = t.Context()

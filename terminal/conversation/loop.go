@@ -39,8 +39,7 @@ func (c *Conversation) Loop(ctx context.Context, e *terminal.Editor, p Program) 
 		line, err := e.ReadMessage(ctx, prompt, more)
 		switch {
 		case errors.Is(err, io.EOF):
-			_, err := io.WriteString(c.screen.Answers, "\n") // the shell's prompt begins a line
-			return err
+			return nil
 		case errors.Is(err, terminal.ErrInterrupted):
 			c.screen.note("Ctrl-D or /bye leaves.")
 			continue

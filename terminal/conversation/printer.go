@@ -62,7 +62,7 @@ func (p *printer) show(event engine.Event) {
 	case engine.Finish:
 		if e.Reason == engine.FinishMaxTokens {
 			p.newline()
-			p.screen.note("The answer is cut off: there is no room for more tokens.")
+			p.screen.note("The answer is cut off: it may have no more tokens.")
 		}
 	}
 }
