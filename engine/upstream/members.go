@@ -8,6 +8,12 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
+// Members of a stream: the second stands in the first.
+const (
+	streamOptions = "stream_options"
+	usageStats    = "continuous_usage_stats"
+)
+
 // members are those of a request that not every server of the style knows.
 // The ones that the server has refused before are left out.
 type members struct {
@@ -111,12 +117,12 @@ func (m *members) reasoning(r engine.Reasoning) {
 // vLLM.
 func (m *members) stream() {
 	m.values["stream"] = true
-	if m.allowed("stream_options") {
+	if m.allowed(streamOptions) {
 		options := map[string]bool{"include_usage": true}
-		if m.allowed("continuous_usage_stats") {
-			options["continuous_usage_stats"] = true
+		if m.allowed(usageStats) {
+			options[usageStats] = true
 		}
-		m.values["stream_options"] = options
+		m.values[streamOptions] = options
 	}
 	m.offer("return_progress", true)
 }

@@ -36,6 +36,9 @@ func (q *quirks) learn(refusal refusal, sent []string) bool {
 	if refusal.status != 400 && refusal.status != 422 || !refusal.aboutMembers() {
 		return false
 	}
+	if refusal.names(usageStats) { // which stands in another that the refusal may name as well
+		sent = slices.DeleteFunc(slices.Clone(sent), func(member string) bool { return member == streamOptions })
+	}
 	learned := false
 	for _, member := range sent {
 		// reasoning_effort=none is a value that a server may not know, while it knows the member.

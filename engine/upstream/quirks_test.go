@@ -40,6 +40,13 @@ func TestUnknownMembers(t *testing.T) {
 			[]string{"return_progress", "stream", "stream_options", "top_k"}, nil},
 		{"what only this package wants", []string{"return_progress", "continuous_usage_stats"}, openAI, func(*engine.Request) {},
 			[]string{"stream", "stream_options"}, nil},
+		{"a member in a member", []string{"continuous_usage_stats"}, func(string) string {
+			return `{"error":{"message":"Unknown parameter: 'stream_options.continuous_usage_stats'.","code":"unknown_parameter","param":"stream_options.continuous_usage_stats"}}`
+		}, func(*engine.Request) {}, []string{"return_progress", "stream", "stream_options"}, nil},
+		{"a member in a member, by steps", []string{"continuous_usage_stats"}, func(string) string {
+			return `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options","continuous_usage_stats"],"msg":"Extra inputs are not permitted"}]}`
+		}, func(*engine.Request) {}, []string{"return_progress", "stream", "stream_options"}, nil},
+		{"the outer member", []string{"stream_options"}, openAI, func(*engine.Request) {}, []string{"return_progress", "stream"}, nil},
 		{"what the client wants", []string{"top_k", "min_p"}, pydantic, func(r *engine.Request) {
 			r.Sampling.TopK, r.Sampling.MinP = new(3), new(0.1)
 		}, []string{"return_progress", "stream", "stream_options"}, []string{"top_k", "min_p"}},
