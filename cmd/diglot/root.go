@@ -70,7 +70,9 @@ and keeps the models that it serves.`,
 		&cobra.Group{ID: groupRegistry, Title: "Models elsewhere:"},
 		&cobra.Group{ID: groupMore, Title: "More:"},
 	)
+	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID(groupMore)
+	root.SuggestionsMinimumDistance = 2 // letters that may differ
 	root.SetCompletionCommandGroupID(groupMore)
 	root.AddCommand(
 		newServe(env), newRunner(env), newRun(env), newPs(env), newLoad(env), newStop(env),
