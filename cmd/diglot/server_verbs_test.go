@@ -201,6 +201,12 @@ func TestServerVerbs(t *testing.T) {
 	if diff := cmp.Diff("far\n:4\n", u.must("__complete", "stop", "")); diff != "" {
 		t.Errorf("completion of stop (-want +got):\n%s", diff)
 	}
+	u.must("cp", "far", "alias")
+	u.must("stop", "alias")
+	if got := u.must("ps", "--json"); got != "[]\n" {
+		t.Errorf("after stop: %s", got)
+	}
+	u.must("rm", "alias")
 	for _, verb := range []string{"stop", "rm"} {
 		u.must("load", "far")
 		u.must(verb, "far")
