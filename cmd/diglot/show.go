@@ -52,8 +52,14 @@ func newShow(env environment) *cobra.Command {
 		if *asJSON {
 			return printJSON(env.stdout, d)
 		}
-		d.print(env.stdout, o)
-		return nil
+		var b strings.Builder
+		d.print(&b, o)
+		text := b.String()
+		if terminal.Is(env.stdout) {
+			text = terminal.Text(text)
+		}
+		_, err = io.WriteString(env.stdout, text)
+		return err
 	}
 	return c
 }
@@ -80,13 +86,9 @@ func (d *descriptionJSON) print(w io.Writer, o showOptions) {
 
 // printText ends a text with the end of a line, if there is any.
 func printText(w io.Writer, text string) {
-	if text == "" {
-		return
+	if text != "" {
+		fmt.Fprint(w, strings.TrimSuffix(text, "\n")+"\n")
 	}
-	if terminal.Is(w) {
-		text = terminal.Text(text)
-	}
-	fmt.Fprint(w, strings.TrimSuffix(text, "\n")+"\n")
 }
 
 func (d *descriptionJSON) overview(w io.Writer) {
