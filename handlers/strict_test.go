@@ -16,6 +16,8 @@ import (
 func TestStrict(t *testing.T) {
 	unenforced := handlerstest.Text("x")
 	unenforced[0] = engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Index: 0, Path: "/not"}}}
+	elsewhere := handlerstest.Text("x")
+	elsewhere[0] = engine.Start{Ignored: []string{"top_k"}}
 	const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":{"not":{}}}}]`
 	const messagesTools = `"tools":[{"name":"f","input_schema":{"not":{}}}]`
 	tests := []struct {
@@ -31,6 +33,7 @@ func TestStrict(t *testing.T) {
 		{"unknown, by case", `"Temperature":2`, `"Temperature":2`, nil, "Temperature", "Temperature"},
 		{"a schema that cannot be enforced", tools, messagesTools, unenforced,
 			"tools[0].function.parameters.not", "tools.0.input_schema.not"},
+		{"a parameter that the model's server does not know", `"temperature":0`, `"top_k":3`, elsewhere, "top_k", "top_k"},
 	}
 	e := &handlerstest.Engine{Name: "m"}
 	lenient, strict := newHandler(t, handlers.Config{Engine: e}), newHandler(t, handlers.Config{Engine: e, Strict: true})
@@ -109,5 +112,33 @@ func TestProfiles(t *testing.T) {
 				t.Errorf("by the document: status %d, want %d and %s\n%s", w.Code, tt.byDocument, tt.wantByDocument, w.Body)
 			}
 		})
+	}
+}
+
+// TestPromptCountedLate holds that a stream says how long the prompt was when
+// that is known at its end, and does not say it twice otherwise.
+func TestPromptCountedLate(t *testing.T) {
+	late := handlerstest.Text("x")
+	late[0] = engine.Start{}
+	const told = `"usage":{"input_tokens":3,"output_tokens":1}`
+	e := &handlerstest.Engine{Name: "m"}
+	h := newHandler(t, handlers.Config{Engine: e})
+	for _, tt := range []struct {
+		name   string
+		events []engine.Event
+		again  bool
+	}{
+		{"known at the start", handlerstest.Text("x"), false},
+		{"known at the end", late, true},
+	} {
+		e.Events = tt.events
+		w := post(t, h, "/v1/messages", []byte(styles[1].stream))
+		_, delta, _ := strings.Cut(w.Body.String(), "event: message_delta")
+		if got := strings.Contains(delta, told); w.Code != 200 || delta == "" || got != tt.again {
+			t.Errorf("%s: status %d, the count is told at the end: %v, want %v\n%s", tt.name, w.Code, got, tt.again, w.Body)
+		}
+		if w := post(t, h, "/v1/messages", []byte(messagesBody)); !strings.Contains(w.Body.String(), `"input_tokens":3`) {
+			t.Errorf("%s, whole: %s", tt.name, w.Body)
+		}
 	}
 }

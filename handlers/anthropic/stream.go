@@ -17,6 +17,7 @@ type encoder struct {
 	requestID string
 	words     wording
 	started   bool
+	prompt    int       // tokens, as message_start has told them
 	thoughts  hash.Hash // of the open block of thinking, or nil
 	finish    engine.Finish
 }
@@ -29,7 +30,7 @@ func newEncoder(h head, requestID string, words wording) *encoder {
 func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	switch v := event.(type) {
 	case engine.Start:
-		e.started = true
+		e.started, e.prompt = true, v.PromptTokens
 		return frames(wire.MessageStartFrameEventMessageStart, wire.MessageStartEvent{
 			Type:    wire.MessageStartEventTypeMessageStart,
 			Message: fromHead(e.head, v.PromptTokens),
@@ -102,12 +103,18 @@ func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
 	})...)
 }
 
+// end tells the counts. Those of the prompt are told again only where they
+// were not known when the message began, as over another server.
 func (e *encoder) end(usage engine.Usage) []sse.Frame {
+	counts := wire.MessageDeltaUsage{OutputTokens: usage.CompletionTokens}
+	if usage.PromptTokens != e.prompt {
+		counts.InputTokens = &usage.PromptTokens
+	}
 	return append(
 		frames(wire.MessageDeltaFrameEventMessageDelta, wire.MessageDeltaEvent{
 			Type:  wire.MessageDeltaEventTypeMessageDelta,
 			Delta: fromFinish(e.finish.Reason, e.finish.StopSequence, e.words),
-			Usage: wire.MessageDeltaUsage{OutputTokens: usage.CompletionTokens},
+			Usage: counts,
 		}),
 		frames(wire.MessageStopFrameEventMessageStop, wire.MessageStopEvent{
 			Type: wire.MessageStopEventTypeMessageStop,

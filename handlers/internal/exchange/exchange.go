@@ -76,6 +76,11 @@ func (x *Exchange) Operate(operation string) {
 func (x *Exchange) Ignore(fields ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.ignore(fields)
+}
+
+// ignore adds fields. The mutex is held.
+func (x *Exchange) ignore(fields []string) {
 	x.ignored = append(x.ignored, fields...)
 	slices.Sort(x.ignored)
 	x.ignored = slices.Compact(x.ignored)
@@ -106,17 +111,20 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 }
 
 // Watch records what req and the events of its reply tell, and passes the
-// events on. For a strict client the reply ends before it begins where a part
-// of a tool's schema cannot be enforced, as it would have no effect.
+// events on. For a strict client the reply ends before it begins where
+// something would have no effect: a part of a tool's schema that cannot be
+// enforced, or a parameter that the model's server does not know.
 func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	x.mu.Lock()
 	x.model, x.request = req.Model, req
 	x.mu.Unlock()
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
-			if start, ok := event.(engine.Start); ok && x.Strict && len(start.Unenforced) > 0 {
-				yield(nil, engine.Errorf(engine.CodeUnsupported, "It cannot be enforced, so it has no effect.").At(start.Unenforced[0]))
-				return
+			if start, ok := event.(engine.Start); ok && x.Strict {
+				if without := effectless(start); without != nil {
+					yield(nil, without)
+					return
+				}
 			}
 			x.note(event)
 			if !yield(event, err) {
@@ -124,6 +132,19 @@ func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, err
 			}
 		}
 	}
+}
+
+// effectless is the error of a strict client's request, or nil.
+func effectless(start engine.Start) *engine.Error {
+	switch {
+	case len(start.Unenforced) > 0:
+		return engine.Errorf(engine.CodeUnsupported, "It cannot be enforced, so it has no effect.").At(start.Unenforced[0])
+	case len(start.Ignored) > 0:
+		err := engine.Errorf(engine.CodeUnsupported, "It has no effect where the model is served.")
+		err.Param = start.Ignored[0]
+		return err
+	}
+	return nil
 }
 
 // Asks records the model of a request that generates no events.
@@ -147,6 +168,7 @@ func (x *Exchange) note(event engine.Event) {
 	case engine.Start:
 		x.prompt, x.dropped = e.Prompt, e.Dropped
 		x.usage.PromptTokens = e.PromptTokens
+		x.ignore(e.Ignored)
 	case engine.Done:
 		x.usage = e.Usage
 	}
