@@ -47,6 +47,9 @@ func (silent) Update(Step) {}
 func (silent) Say(string)  {}
 func (silent) Close()      {}
 
+// short is the size of a part whose end alone is worth a line.
+const short = 1 << 20
+
 // lines is the progress for a pipe.
 type lines struct {
 	mu     sync.Mutex
@@ -59,7 +62,7 @@ func (l *lines) Update(s Step) {
 	defer l.mu.Unlock()
 	last, known := l.tenths[s.Key]
 	tenth := tenths(s)
-	if known && tenth <= last {
+	if known && tenth <= last || tenth < 10 && s.Total > 0 && s.Total < short {
 		return
 	}
 	l.tenths[s.Key] = tenth

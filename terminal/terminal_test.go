@@ -71,15 +71,16 @@ func TestText(t *testing.T) {
 // steps are two parts whose updates come in turns, as those of a pull do.
 var steps = []Step{
 	{"a", "model", 0, 0},
-	{"a", "model", 0, 2000},
+	{"a", "model", 0, 2e9},
 	{"b", "template", 0, 50},
-	{"a", "model", 100, 2000},
-	{"a", "model", 450, 2000},
+	{"a", "model", 1e8, 2e9},
+	{"a", "model", 4.5e8, 2e9},
+	{"b", "template", 25, 50},
 	{"b", "template", 50, 50},
-	{"a", "model", 500, 2000},
-	{"a", "model", 1999, 2000},
-	{"a", "model", 2000, 2000},
-	{"a", "model", 2000, 2000},
+	{"a", "model", 5e8, 2e9},
+	{"a", "model", 2e9 - 1, 2e9},
+	{"a", "model", 2e9, 2e9},
+	{"a", "model", 2e9, 2e9},
 }
 
 func TestLines(t *testing.T) {
@@ -90,8 +91,8 @@ func TestLines(t *testing.T) {
 	}
 	p.Say("all is \x1b[1mthere")
 	p.Close()
-	want := "model\nmodel: 0 % of 2 KB\ntemplate: 0 % of 50 B\nmodel: 22 % of 2 KB\ntemplate: done, 50 B\n" +
-		"model: 99 % of 2 KB\nmodel: done, 2 KB\nall is [1mthere\n"
+	want := "model\nmodel: 0 % of 2 GB\nmodel: 22 % of 2 GB\ntemplate: done, 50 B\n" +
+		"model: 99 % of 2 GB\nmodel: done, 2 GB\nall is [1mthere\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
 	}
@@ -111,7 +112,7 @@ func TestBars(t *testing.T) {
 	b.Update(steps[5])
 	b.Say("after the end")
 	got := out.String()
-	for _, want := range []string{"model", "template", "450 B / 2 KB", "something to say\n", "after the end\n", "[==="} {
+	for _, want := range []string{"model", "template", "450 MB / 2 GB", "something to say\n", "after the end\n", "[==="} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%q", want, got)
 		}
