@@ -189,6 +189,8 @@ func (b *builder) whole() error {
 	switch {
 	case b.recipe.remoteModel != "":
 		return last.errorf("PARAMETER model is the name of a model that is served elsewhere, and goes with FROM https://HOST/v1")
+	case b.recipe.params[parameterAffinity] != nil:
+		return last.errorf("PARAMETER %s is for a model that is served elsewhere, and goes with FROM https://HOST/v1", parameterAffinity)
 	case len(b.models) == 0:
 		return last.errorf("FROM names a projector and no model; the model needs a FROM line too")
 	case len(b.models) > 1:

@@ -129,12 +129,16 @@ func TestRemote(t *testing.T) {
 	if len(b.warnings) != 1 || !strings.Contains(b.warnings[0], "num_ctx has no effect: the server") {
 		t.Errorf("warnings %q", b.warnings)
 	}
-	derived, err := Read(b.store, b.create("other", "FROM cloud\nPARAMETER model small"))
+	other := b.create("other", "FROM cloud\nPARAMETER model small\nPARAMETER affinity_header X-User-ID")
+	derived, err := Read(b.store, other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&Remote{URL: "https://host.example:8443/v1", Model: "small"}, derived.Remote); diff != "" || derived.System != "s" {
+	if diff := cmp.Diff(&Remote{URL: "https://host.example:8443/v1", Model: "small", AffinityHeader: "X-User-ID"}, derived.Remote); diff != "" || derived.System != "s" {
 		t.Errorf("derived %+v %s", derived, diff)
+	}
+	if again, text := b.again(other); again.Digest != other.Digest {
+		t.Errorf("another model is created by\n%s", text)
 	}
 }
 
@@ -267,6 +271,7 @@ func TestCreateErrors(t *testing.T) {
 		{"remote and an adapter", "FROM https://h/v1\nPARAMETER model m\nADAPTER lora.gguf", "ADAPTER: the model is served elsewhere"},
 		{"remote and a template", "FROM https://h/v1\nPARAMETER model m\nTEMPLATE {{ .Prompt }}", "its own chat template"},
 		{"a name elsewhere for a model here", "FROM m.gguf\nPARAMETER model m", "goes with FROM https://HOST/v1"},
+		{"a header for a model here", "FROM m.gguf\nPARAMETER affinity_header X-A", "PARAMETER affinity_header is for a model that is served elsewhere"},
 		{"a password", "FROM https://u:p@h/v1\nPARAMETER model m", "diglot login h"},
 		{"a query", "FROM https://h/v1?key=1\nPARAMETER model m", "diglot login h"},
 		{"a fragment", "FROM https://h/v1#x\nPARAMETER model m", "ends in ? or #"},
@@ -280,7 +285,7 @@ func TestCreateErrors(t *testing.T) {
 		{"a key and no host", "FROM m.gguf\nPARAMETER key_env X", "diglot login HOST"},
 		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "PARAMETER temprature is not known; did you mean temperature?"},
 		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "it is called num_predict"},
-		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is not known; there are frequency_penalty, min_p"},
+		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is not known; there are affinity_header, frequency_penalty, min_p"},
 		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\n{{ if }}\n\"\"\"", "line 2: TEMPLATE: in its line 2: missing value for if"},
 		{"a wrong template in Jinja", "FROM m.gguf\nTEMPLATE {% for m in messages %}", "line 2: TEMPLATE: "},
 		{"a template that shows nothing", "FROM m.gguf\nTEMPLATE hello", "does not show what the user says"},

@@ -36,6 +36,11 @@ type Definition struct {
 type Remote struct {
 	URL   string // the base of its interface in the style of OpenAI, such as https://host/v1
 	Model string // the model's name there
+
+	// AffinityHeader is the header that carries the hash of a conversation's
+	// beginning, by which a router keeps conversations together. Empty: the
+	// usual one. "-": none is sent.
+	AffinityHeader string
 }
 
 // Bounds of what is read into memory, in bytes.
@@ -88,8 +93,11 @@ func (d *Definition) finish() error {
 		if d.Config.RemoteModel == "" {
 			return errors.New("the model is served elsewhere, and its name there is missing")
 		}
-		d.Remote = &Remote{URL: address, Model: d.Config.RemoteModel}
+		d.Remote = &Remote{URL: address, Model: d.Config.RemoteModel, AffinityHeader: d.Parameters.AffinityHeader}
 		return nil
+	}
+	if d.Parameters.AffinityHeader != "" {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("PARAMETER %s has no effect: the model is not served elsewhere.", parameterAffinity))
 	}
 	if d.Model == "" {
 		return errors.New("there is no GGUF file among its parts; only models in that format can be served")

@@ -245,6 +245,10 @@ func TestReadStrange(t *testing.T) {
 	if d, err = Read(b.store, b.put(many, layer{modelstore.MediaTypeMessages, "[" + strings.Repeat(`{"role":"x"},`, 99) + `{}]`})); err != nil || len(d.Warnings) != maxWarnings+1 {
 		t.Errorf("%d warnings, %v", len(d.Warnings), err)
 	}
+	here, err := Read(b.store, b.put(`{}`, model, layer{modelstore.MediaTypeParams, `{"affinity_header":"X-A"}`}))
+	if err != nil || len(here.Warnings) != 1 || !strings.Contains(here.Warnings[0], "affinity_header has no effect: the model is not served elsewhere") {
+		t.Errorf("of a model that is here: %+v, %v", here, err)
+	}
 	cloud, err := Read(b.store, b.put(`{"remote_host":"https://ollama.com:443","remote_model":"big","capabilities":["completion"]}`))
 	if err != nil {
 		t.Fatal(err)

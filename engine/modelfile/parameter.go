@@ -14,6 +14,10 @@ type Parameters struct {
 	MaxTokens *int // num_predict: most tokens of one answer
 	Stop      []string
 	Sampling  engine.Sampling
+
+	// AffinityHeader, affinity_header, is for a model that is served elsewhere:
+	// see [Remote].
+	AffinityHeader string
 }
 
 // kind is what the value of a parameter is.
@@ -25,6 +29,7 @@ const (
 	truth              // bool
 	texts              // []string: the parameter may be given more than once
 	word               // string
+	header             // string: the name of a header of HTTP, or [noHeader]
 )
 
 // parameter is one that a definition may set.
@@ -52,6 +57,9 @@ const (
 // part of the config, not of the layer with the others.
 const parameterModel = "model"
 
+// parameterAffinity means something for a model that is served elsewhere alone.
+const parameterAffinity = "affinity_header"
+
 // The reasons that several parameters share.
 const (
 	placed    = "how a model is placed in memory is decided when it is loaded"
@@ -77,6 +85,7 @@ var table = []parameter{
 	{name: "presence_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.PresencePenalty = decimal(v) }},
 	{name: "frequency_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.FrequencyPenalty = decimal(v) }},
 	{name: "seed", kind: whole, min: math.MinInt64, max: math.MaxInt64, set: setSeed},
+	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
 
 	{name: "num_keep", kind: whole, min: -1, max: maxContext, why: "a conversation that is too long is refused, or loses whole turns, and never its middle"},
 	{name: "num_batch", kind: whole, min: 0, max: maxContext, why: "how many tokens are read at once depends on what else is computed"},

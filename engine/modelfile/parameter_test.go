@@ -75,6 +75,8 @@ func TestParameters(t *testing.T) {
 		{"frequency_penalty", "2", Parameters{Sampling: engine.Sampling{FrequencyPenalty: new(2.0)}}},
 		{"seed", "9007199254740993", Parameters{Sampling: engine.Sampling{Seed: new(int64(9007199254740993))}}},
 		{"seed", "-1", Parameters{}},
+		{"affinity_header", "X-Session-ID", Parameters{AffinityHeader: "X-Session-ID"}},
+		{"affinity_header", "-", Parameters{AffinityHeader: "-"}},
 		{"num_gpu", "99", Parameters{}},
 		{"numa", "false", Parameters{}},
 		{"mirostat_tau", "5.0", Parameters{}},
@@ -139,6 +141,16 @@ func TestParameterErrors(t *testing.T) {
 		{"stop", "", "the value is empty"},
 		{"stop", strings.Repeat("x", maxStop+1), "longer than 1024"},
 		{"model", " ", "the value is empty"},
+		{"affinity_header", "", "is not the name of a header"},
+		{"affinity_header", "X Session", `"X Session" is not the name of a header`},
+		{"affinity_header", "X-Session: a", "is not the name of a header"},
+		{"affinity_header", "X-Session\r\nHost", "is not the name of a header"},
+		{"affinity_header", "X-Sitzungsschlüssel", "is not the name of a header"},
+		{"affinity_header", strings.Repeat("x", maxHeader+1), "longer than 64"},
+		{"affinity_header", "authorization", "means something else"},
+		{"affinity_header", "HOST", "means something else"},
+		{"affinity_header", "Content-Length", "means something else"},
+		{"affinity_header", "X-Forwarded-For", "means something else"},
 	} {
 		_, err := check(file(From, "", "m", Parameter, tt.name, tt.value))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "PARAMETER "+tt.name) {
@@ -188,6 +200,7 @@ func TestParams(t *testing.T) {
 			`PARAMETER stop has no effect: "[1]" is not text.`,
 			`PARAMETER top_p has no effect: "{\"a\":1}" is not a number.`,
 		}},
+		{"a header that is none", `{"affinity_header":"Host"}`, Parameters{}, []string{"PARAMETER affinity_header has no effect: the header Host means something else; name one such as X-Session-ID."}},
 		{"unknown", `{"foo":1,"model":"x"}`, Parameters{}, []string{"PARAMETER \"foo\" has no effect: it is not known.", "PARAMETER model has no effect: it is not known."}},
 	} {
 		values, err := readParams([]byte(tt.json))

@@ -36,6 +36,8 @@ func (p parameter) read(text string) (any, error) {
 			return nil, errors.New("the value is empty")
 		}
 		return text, nil
+	case header:
+		return text, checkHeader(text)
 	}
 	return p.readTexts([]string{text})
 }
@@ -94,7 +96,7 @@ func (p parameter) readJSON(raw json.RawMessage) (any, error) {
 	if json.Unmarshal(raw, &text) == nil {
 		return p.read(text)
 	}
-	if p.kind == texts || p.kind == word {
+	if p.kind == texts || p.kind == word || p.kind == header {
 		return nil, fmt.Errorf("%s is not text", shown(string(raw)))
 	}
 	return p.read(string(raw))
