@@ -10,7 +10,7 @@ import (
 // Apply puts into a request what it leaves open. What the client sent counts,
 // a zero too. The system text and the messages go in front of a conversation:
 //
-//	the client's system and developer turns at the start; without any in the conversation, the definition's
+//	the client's system and developer turns at the start; without any there, the definition's
 //	the definition's messages
 //	the client's other turns
 //
@@ -59,7 +59,7 @@ func (d *Definition) converse(client []engine.Message) []engine.Message {
 	for start < len(client) && instructs(client[start]) {
 		start++
 	}
-	told := slices.ContainsFunc(client, instructs)
+	told := start > 0 // what comes later adds to the system text, as it does in Ollama
 	all := slices.Clone(client[:start])
 	if !told && d.System != "" {
 		all = append(all, engine.Message{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: d.System}}})

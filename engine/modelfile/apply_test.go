@@ -35,7 +35,7 @@ func TestApplyMessages(t *testing.T) {
 		{"a system text of the client", both, []string{"system:s", "user:u"}, []string{"system:s", "user:U", "assistant:A", "user:u"}},
 		{"a developer text of the client", both, []string{"developer:d", "user:u"}, []string{"developer:d", "user:U", "assistant:A", "user:u"}},
 		{"two of them", both, []string{"system:s", "developer:d", "user:u", "system:t"}, []string{"system:s", "developer:d", "user:U", "assistant:A", "user:u", "system:t"}},
-		{"a late one", both, []string{"user:u", "system:s"}, []string{"user:U", "assistant:A", "user:u", "system:s"}},
+		{"a late one", both, []string{"user:u", "system:s"}, []string{"system:S", "user:U", "assistant:A", "user:u", "system:s"}},
 		{"a system text among the messages", shots, []string{"user:u"}, []string{"system:S2", "user:U", "assistant:A", "user:u"}},
 		{"that gives way to the client's", shots, []string{"system:s", "user:u"}, []string{"system:s", "user:U", "assistant:A", "user:u"}},
 		{"nothing from the client", both, nil, []string{"system:S", "user:U", "assistant:A"}},

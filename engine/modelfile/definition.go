@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -48,6 +49,11 @@ const (
 	maxText     = 1 << 20
 	maxMessages = 32 << 20 // pictures are part of them
 )
+
+// onlyPrompt is the template that models with a RENDERER are published with:
+// Ollama does not look at it, and nothing of a conversation would be left. The
+// one in the GGUF file is what comes nearest to the code that is named.
+var onlyPrompt = regexp.MustCompile(`^\s*\{\{-?\s*\.Prompt\s*-?\}\}\s*$`)
 
 // maxWarnings keeps a log readable.
 const maxWarnings = 20
@@ -116,8 +122,10 @@ func (d *Definition) layer(s *modelstore.Store, l modelstore.Layer) error {
 		d.Adapters = append(d.Adapters, path)
 		return err
 	case modelstore.MediaTypeTemplate, mediaTypePrompt:
-		_, err := readText(s, l, "the template")
-		d.Template = s.BlobPath(l.Digest)
+		text, err := readText(s, l, "the template")
+		if d.Config.Renderer == "" || !onlyPrompt.MatchString(text) {
+			d.Template = s.BlobPath(l.Digest)
+		}
 		return err
 	case modelstore.MediaTypeSystem:
 		text, err := readText(s, l, "the system text")

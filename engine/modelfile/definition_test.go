@@ -208,6 +208,29 @@ func TestReadDamage(t *testing.T) {
 	}
 }
 
+// TestReadTemplateBesideRenderer holds which templates are those of a model:
+// one that a RENDERER makes meaningless gives way to the one in the GGUF file.
+func TestReadTemplateBesideRenderer(t *testing.T) {
+	b := newBench(t)
+	model := layer{modelstore.MediaTypeModel, string(llama().bytes())}
+	for _, tt := range []struct {
+		config, template string
+		own              bool
+	}{
+		{`{}`, "{{ .Prompt }}", true}, // of a model that only continues texts
+		{`{"parser":"p"}`, "{{ .Prompt }}", true},
+		{`{"renderer":"r"}`, "{{ .Prompt }}", false},
+		{`{"renderer":"r"}`, "\n{{- .Prompt -}}\n", false},
+		{`{"renderer":"r"}`, "user: {{ .Prompt }}", true},
+		{`{"renderer":"r"}`, "{{ range .Messages }}{{ .Content }}{{ end }}", true},
+	} {
+		d, err := Read(b.store, b.put(tt.config, model, layer{modelstore.MediaTypeTemplate, tt.template}))
+		if err != nil || (d.Template != "") != tt.own {
+			t.Errorf("config %s, template %q: %+v, error %v; want it used: %v", tt.config, tt.template, d, err, tt.own)
+		}
+	}
+}
+
 func TestReadStrange(t *testing.T) {
 	b := newBench(t)
 	model := layer{modelstore.MediaTypeModel, string(llama().bytes())}
