@@ -257,7 +257,7 @@ func TestSettings(t *testing.T) {
 }
 
 // pictureFile makes a small PNG file.
-func pictureFile(t *testing.T, path string) string {
+func pictureFile(t testing.TB, path string) string {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
