@@ -16,7 +16,7 @@ import (
 // smallestModel finds the smallest model where the fetch program puts it.
 func smallestModel(t *testing.T) string {
 	t.Helper()
-	folder := os.Getenv("DIGLOT_MODELS")
+	folder := os.Getenv("DIGLOT_WEIGHTS")
 	if folder == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {

@@ -20,7 +20,7 @@ const smallest = "smollm2-135m"
 // modelFile finds a model where the fetch program puts it.
 func modelFile(t testing.TB, name string) string {
 	t.Helper()
-	folder := os.Getenv("DIGLOT_MODELS")
+	folder := os.Getenv("DIGLOT_WEIGHTS")
 	if folder == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {

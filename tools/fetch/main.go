@@ -23,7 +23,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Getenv("DIGLOT_MODELS"), os.Stdout); err != nil {
+	if err := run(ctx, os.Args[1:], os.Getenv("DIGLOT_WEIGHTS"), os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "fetch:", err)
 		stop()
 		os.Exit(1)
