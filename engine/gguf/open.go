@@ -33,7 +33,9 @@ func Open(path string) (*File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("part %s: %w", filepath.Base(name), err)
 		}
-		file.add(part, i+1, name)
+		if file.add(part, i+1, name); len(file.Tensors) > maxTensors {
+			return nil, fmt.Errorf("the parts have more than %d tensors together", maxTensors)
+		}
 	}
 	return file, nil
 }

@@ -18,8 +18,9 @@ const (
 	maxTensors = 1 << 20
 	maxString  = 1 << 24
 	maxName    = 1 << 16
-	maxKept    = 1 << 26 // bytes of all strings that are kept
+	maxKept    = 1 << 26 // bytes of all strings and arrays that are kept
 	keepArray  = 1 << 12 // longer arrays are walked over, not kept
+	keptValue  = 24      // bytes that a value of an array takes here, whatever it took in the file
 )
 
 // The types of metadata values, by number.
@@ -57,7 +58,7 @@ type reader struct {
 	r       *bufio.Reader
 	size    int64
 	at      int64
-	room    int64 // bytes of strings that may still be kept
+	room    int64 // bytes that may still be kept
 	place   string
 	scratch [8]byte
 }
@@ -228,6 +229,9 @@ func (d *reader) array(key string) (any, error) {
 	if n > keepArray {
 		return length(n), d.skip(int64(n) * int64(width))
 	}
+	if err := d.keep(int64(n) * keptValue); err != nil {
+		return nil, err
+	}
 	values := make([]any, 0, n)
 	for range n {
 		raw, err := d.uint(width)
@@ -346,11 +350,20 @@ func (d *reader) string(limit uint64) (string, error) {
 	if n > limit {
 		return "", fmt.Errorf("a string of %d bytes in %s", n, d.place)
 	}
-	if d.room -= int64(n); d.room < 0 {
-		return "", fmt.Errorf("more than %d bytes of text up to %s", maxKept, d.place)
+	if err := d.keep(int64(n)); err != nil {
+		return "", err
 	}
 	buf, err := d.bytes(int(n))
 	return string(buf), err
+}
+
+// keep takes bytes of what may be kept: a file with holes is as long as it
+// likes.
+func (d *reader) keep(n int64) error {
+	if d.room -= n; d.room < 0 {
+		return fmt.Errorf("more than %d bytes of metadata up to %s", maxKept, d.place)
+	}
+	return nil
 }
 
 func (d *reader) skip(n int64) error {

@@ -3,6 +3,7 @@ package gguf
 import (
 	"bytes"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -116,7 +117,21 @@ func TestMuchText(t *testing.T) {
 		b.str(string(rune('a' + i))).u32(valueString).str(strings.Repeat("x", maxString))
 	}
 	_, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of text") {
+	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of metadata") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// TestManyArrays has more short arrays than are kept: a number that takes one
+// byte in a file takes many here.
+func TestManyArrays(t *testing.T) {
+	const arrays = maxKept/(keepArray*keptValue) + 1
+	b := newFile(0, arrays)
+	for i := range arrays {
+		b.str(strconv.Itoa(i)).u32(valueArray).u32(valueUint8).u64(keepArray).Write(make([]byte, keepArray))
+	}
+	_, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of metadata") {
 		t.Errorf("error %v", err)
 	}
 }
