@@ -18,10 +18,10 @@ const (
 type Model struct {
 	Name     string     `json:"name"`             // the first one that it was asked for by
 	Digest   string     `json:"digest"`           // of its manifest
-	Size     int64      `json:"size"`             // bytes of memory, as planned; 0: served elsewhere
+	Size     int64      `json:"size"`             // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
 	Context  int        `json:"context"`          // tokens that one request may use; 0: not known
 	Until    *time.Time `json:"until,omitempty"`  // when it goes unless it is used; nil: not before its requests end, or never
-	Requests int        `json:"requests"`         // that use it now
+	Requests int        `json:"requests"`         // that use it, or wait for it
 	Loading  bool       `json:"loading"`          // it is not ready yet
 	Stopping bool       `json:"stopping"`         // it takes no new requests, and goes with its last one
 	Remote   string     `json:"remote,omitempty"` // the server that it is served by; empty: this one

@@ -40,10 +40,12 @@ func (e *Engine) load(r *resident, m *modelstore.Model) {
 }
 
 // drop forgets a resident that could not be loaded, at once where the next
-// request may have more luck. The mutex is held.
+// request may have more luck. A file that makes its process crash is not of
+// that kind: nothing else would space its loads. The mutex is held.
 func (e *Engine) drop(r *resident) {
 	delete(e.leaving, r)
-	if e.serving[r.digest] == r && !r.err.NoRetry {
+	lasting := r.err.NoRetry || r.err.Code == engine.CodeEngineCrashed
+	if e.serving[r.digest] == r && !lasting {
 		delete(e.serving, r.digest)
 	}
 }

@@ -169,6 +169,7 @@ func (e *Engine) release(r *resident) {
 func (e *Engine) rest(r *resident) {
 	e.signal() // a load that waits may take its memory, or is not wanted any more
 	switch {
+	case r.ended: // with its requests, as the engine was closed
 	case !r.isReady(): // decided when it is
 	case e.leaving[r]:
 		e.end(r)

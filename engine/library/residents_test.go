@@ -321,7 +321,8 @@ func TestFailedLoad(t *testing.T) {
 			_, err := h.ask(t.Context(), "a")
 			expect(t, "message", engine.AsError(err).Message, "Crashed.")
 		}
-		expect(t, "tried: a crash is not remembered", h.started(), "a a a")
+		expect(t, "tried: a crash is remembered", h.started(), "a a")
+		time.Sleep(failureMemory)
 		h.failure = errors.New("/secret")
 		_, err := h.ask(t.Context(), "b")
 		expect(t, "message without paths", engine.AsError(err).Message, "Internal error.")
@@ -370,6 +371,7 @@ func TestLoadedForNobody(t *testing.T) {
 func TestClose(t *testing.T) {
 	inBubble(t, Config{}, func(t *testing.T, h *house) {
 		finish := h.begin(t, "a")
+		r := h.residents()[0]
 		h.hold = make(chan struct{})
 		b := h.async(t.Context(), "b")
 		c := h.async(t.Context(), "c")
@@ -380,5 +382,6 @@ func TestClose(t *testing.T) {
 		}
 		finish()
 		_ = h.Close()
+		expect(t, "when the one that is gone goes", r.until, time.Time{})
 	})
 }
