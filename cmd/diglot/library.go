@@ -121,7 +121,7 @@ func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOp
 		Start:     starter(program, log),
 		Upstream:  connector(env, log),
 		Plan:      planMemory,
-		Budget:    int64(o.memory),
+		Budget:    cmp.Or(int64(o.memory), memory.Budget()),
 		Available: memory.Available,
 		Context:   int(l.context),
 		Threads:   int(l.threads),

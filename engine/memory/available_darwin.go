@@ -20,3 +20,11 @@ func available() (int64, error) {
 	}
 	return int64(binary.LittleEndian.Uint64(raw[:]) / 2), nil
 }
+
+func budget() int64 {
+	bytes, err := available()
+	if err != nil {
+		return 0
+	}
+	return bytes
+}
