@@ -14,8 +14,9 @@ import (
 // control tokens in the prompt are those tokens.
 
 // FIM is how a model fills in the middle of a text: the spellings of the
-// control tokens, and the space that its template has beside them, in front of what precedes the gap, of what follows it, and of
-// what the model then writes. All are empty where it cannot.
+// control tokens, and the space that its template has beside them, in front of
+// what precedes the gap, of what follows it, and of what the model then writes.
+// All are empty where it cannot.
 type FIM struct {
 	Prefix, Suffix, Middle string
 

@@ -49,9 +49,9 @@ type Rendering struct {
 	Opening string
 }
 
-// NewTemplate compiles a chat template, in Jinja or as Go template, and finds out what it can do by
-// rendering made-up conversations, which takes a few milliseconds. An empty
-// source is the built-in template of info.Format, or of the plain format. now
+// NewTemplate compiles a chat template, in Jinja or as a Go template, and finds
+// out what it can do by rendering made-up conversations, which takes a few
+// milliseconds. An empty source is the built-in template of info.Format, or of the plain format. now
 // tells templates the date. The error is for the log.
 func NewTemplate(source string, info Info, now func() time.Time) (*Template, error) {
 	if source == "" {

@@ -18,7 +18,9 @@ func typical(ordered []candidate, p float64) []candidate {
 	surprise := func(c candidate) float64 { return norm - float64(c.logit) }
 	entropy := 0.0
 	for _, c := range ordered {
-		entropy += math.Exp(-surprise(c)) * surprise(c)
+		if p := math.Exp(-surprise(c)); p > 0 { // what cannot be surprises without end
+			entropy += p * surprise(c)
+		}
 	}
 	slices.SortStableFunc(ordered, func(a, b candidate) int {
 		return cmp.Compare(math.Abs(surprise(a)-entropy), math.Abs(surprise(b)-entropy))

@@ -36,6 +36,7 @@ func TestTypical(t *testing.T) {
 		{"a sure one", []float64{0.8, 0.05, 0.05, 0.05, 0.05}, 0.5, []int32{0}},
 		// Surprises 1.05 and 2.73 ten times, mean 2.14: the likeliest is farthest.
 		{"the likeliest is not typical", append([]float64{0.35}, slices.Repeat([]float64{0.065}, 10)...), 0.5, []int32{1, 2, 3, 4, 5, 6, 7, 8}},
+		{"some that cannot be", []float64{0.5, 0.25, 0.125, 0.125, 0, 0}, 0.2, []int32{1}},
 	} {
 		var got []int32
 		for _, c := range typical(candidates(tt.probabilities...), tt.p) {
