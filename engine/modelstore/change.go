@@ -172,6 +172,11 @@ func (s *Store) put(ctx context.Context, m *Model) error {
 	}
 	err = s.loosenModel(m.Name)
 	if err == nil {
+		// A blob that was found may have got its name from another process, a
+		// moment ago or just before that died.
+		err = s.disk.syncDir(s.blobs())
+	}
+	if err == nil {
 		err = s.writeManifest(m)
 	}
 	return s.explain("write model "+m.Name.String(), err)

@@ -98,6 +98,9 @@ func (log steps) check(t *testing.T, s *Store) {
 		if i+1 < len(log) {
 			next = log[i+1]
 		}
+		if step.what == "rename" && strings.HasPrefix(filepath.Base(step.path), "manifest-") && log[:i].lastOn(s.blobs()) != "sync" {
+			t.Errorf("%s was renamed before the names of blobs were on the disk", step.path)
+		}
 		below, _ := filepath.Rel(s.manifests(), step.path)
 		_, isManifest := nameOf(below)
 		switch {

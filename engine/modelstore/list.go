@@ -7,16 +7,19 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/opencontainers/go-digest"
 	"golang.org/x/sync/errgroup"
 )
 
-// Model is a model in the store.
+// Model is a model in the store. Its slices are not to be changed: several
+// callers may have the same.
 type Model struct {
 	Name     Name
 	Digest   digest.Digest // of the manifest's bytes: equal for equal models, whatever their names
@@ -37,13 +40,17 @@ func (s *Store) List(ctx context.Context) ([]*Model, error) {
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(readers)
+	found := map[string]bool{}
 	err := s.walk(ctx, func(path string, err error) error {
+		found[filepath.Join(s.manifests(), path)] = true
 		group.Go(func() error {
 			m, err := s.readPath(path, err)
 			switch {
 			case errors.Is(err, fs.ErrNotExist): // removed by another process since the folder was read
 			case err != nil:
-				s.log.WarnContext(ctx, "a manifest is skipped", "path", path, "error", err)
+				if s.memo.isNew(filepath.Join(s.manifests(), path), err) { // or every request for a list would fill the log
+					s.log.WarnContext(ctx, "a manifest is skipped", "path", path, "error", err)
+				}
 			default:
 				mu.Lock()
 				defer mu.Unlock()
@@ -56,6 +63,7 @@ func (s *Store) List(ctx context.Context) ([]*Model, error) {
 	if err := errors.Join(err, group.Wait()); err != nil {
 		return nil, err
 	}
+	s.memo.keep(func(path string) bool { return found[path] })
 	slices.SortFunc(models, func(a, b *Model) int {
 		if c := b.Changed.Compare(a.Changed); c != 0 {
 			return c
@@ -103,7 +111,13 @@ func (s *Store) Whole(m *Model) error {
 
 // read reads the manifest of a name that was checked.
 func (s *Store) read(n Name) (*Model, error) {
-	text, changed, err := readManifest(s.manifestPath(n))
+	path := s.manifestPath(n)
+	if now, err := os.Stat(path); err == nil {
+		if m := s.memo.find(path, now); m != nil {
+			return m, nil
+		}
+	}
+	text, file, err := readManifest(path)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: read its manifest: %w", n, err)
 	}
@@ -111,30 +125,34 @@ func (s *Store) read(n Name) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Changed = changed
+	m.Changed = file.ModTime()
+	s.memo.note(path, file, m)
 	return m, nil
 }
 
-// readManifest reads a file as far as a manifest can go.
-func readManifest(path string) (text []byte, changed time.Time, err error) {
-	f, err := os.Open(path)
+// readManifest reads a file as far as a manifest can go, and says what file it
+// was before.
+func readManifest(path string) (text []byte, info fs.FileInfo, err error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // or a pipe would be waited for
 	if err != nil {
-		return nil, changed, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, changed, err
-	}
-	if info.IsDir() { // of models whose namespace is this name
-		return nil, changed, fs.ErrNotExist
+	info, err = f.Stat()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case info.IsDir(): // of models whose namespace is this name
+		return nil, nil, fs.ErrNotExist
+	case !info.Mode().IsRegular():
+		return nil, nil, errors.New("it is not a file")
 	}
 	text = make([]byte, min(info.Size(), maxManifest+1))
 	n, err := io.ReadFull(f, text)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // Ollama does not write in one step
 		err = nil
 	}
-	return text[:n], info.ModTime(), err
+	return text[:n], info, err
 }
 
 func newModel(n Name, text []byte) (*Model, error) {

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestListHasTheLatestFirst(t *testing.T) {
@@ -43,22 +46,37 @@ func TestListEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// TestListFollowsNoCircle has several links to the folders that they are in,
+// which can be followed in more ways than there is time for, and one to a
+// folder that is elsewhere.
 func TestListFollowsNoCircle(t *testing.T) {
-	s := openTest(t, t.TempDir())
+	s, elsewhere := openTest(t, t.TempDir()), openTest(t, t.TempDir())
 	putModel(t, s, "x", "weights")
-	if err := os.Symlink("..", filepath.Join(s.manifests(), DefaultHost, "circle")); err != nil {
-		t.Fatal(err)
+	putModel(t, elsewhere, "far/away", "weights")
+	host := filepath.Join(s.manifests(), DefaultHost)
+	for name, target := range map[string]string{
+		"up": "..", "same": ".", "again": "library/..", "far": filepath.Join(elsewhere.manifests(), DefaultHost, "far"), "nowhere": "gone",
+	} {
+		if err := os.Symlink(target, filepath.Join(host, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := s.Model(name(t, "x")); err != nil {
 		t.Error(err)
 	}
 	models, err := s.List(t.Context())
-	if err != nil || len(models) == 0 {
-		t.Errorf("List gives %d models, %v", len(models), err)
+	var names []string
+	for _, m := range models {
+		names = append(names, m.Name.String())
+	}
+	slices.Sort(names)
+	if diff := cmp.Diff([]string{"far/away", "x"}, names); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
-// BenchmarkList lists 1,000 models with seven layers each.
+// BenchmarkList lists 1,000 models with seven layers each: for the first time,
+// as a command does, and again, as a server does.
 func BenchmarkList(b *testing.B) {
 	s, err := Open(Options{Dir: b.TempDir()})
 	if err != nil {
@@ -76,11 +94,24 @@ func BenchmarkList(b *testing.B) {
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			b.Fatal(err)
 		}
-	}
-	for b.Loop() {
-		models, err := s.List(b.Context())
-		if err != nil || len(models) != 1000 {
-			b.Fatalf("%d models, %v", len(models), err)
+		if err := os.Chtimes(path, settledTime(), settledTime()); err != nil {
+			b.Fatal(err)
 		}
 	}
+	for _, again := range []bool{false, true} {
+		b.Run(fmt.Sprintf("again=%t", again), func(b *testing.B) {
+			for b.Loop() {
+				if !again {
+					s.memo.keep(func(string) bool { return false })
+				}
+				models, err := s.List(b.Context())
+				if err != nil || len(models) != 1000 {
+					b.Fatalf("%d models, %v", len(models), err)
+				}
+			}
+		})
+	}
 }
+
+// settledTime is long enough ago for a manifest to be remembered.
+func settledTime() time.Time { return time.Now().Add(-2 * settled) }

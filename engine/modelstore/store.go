@@ -23,6 +23,7 @@ type Store struct {
 	readOnly bool
 	log      *slog.Logger
 	disk     disk
+	memo     memo
 }
 
 // Open opens a store. The folder is made by the first verb that writes.

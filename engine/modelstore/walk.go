@@ -11,7 +11,7 @@ import (
 )
 
 // maxDepth is more than the folders of any name: its namespace has at most
-// maxSpace characters. It ends a circle of links.
+// maxSpace characters.
 const maxDepth = maxSpace/2 + 4
 
 // walk visits every file below the folder of manifests, by its path from
@@ -45,7 +45,7 @@ func (s *Store) walkDir(ctx context.Context, dir string, depth int, visit func(s
 		switch {
 		case !s.isFolder(path, e):
 			err = visit(path, nil)
-		case depth < maxDepth:
+		case depth < maxDepth && !s.isCircle(path, e):
 			err = s.walkDir(ctx, path, depth+1, visit)
 		}
 		if err != nil {
@@ -61,4 +61,21 @@ func (s *Store) isFolder(path string, e fs.DirEntry) bool {
 	}
 	info, err := os.Stat(filepath.Join(s.manifests(), path))
 	return err == nil && info.IsDir()
+}
+
+// isCircle says whether a link leads to a folder that it is in. Two of them in
+// one folder would be followed in more ways than there is time for.
+func (s *Store) isCircle(path string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return false
+	}
+	target, err := os.Stat(filepath.Join(s.manifests(), path))
+	for err == nil && path != "." {
+		path = filepath.Dir(path)
+		var above fs.FileInfo
+		if above, err = os.Stat(filepath.Join(s.manifests(), path)); err == nil && os.SameFile(target, above) {
+			return true
+		}
+	}
+	return err != nil
 }
