@@ -25,8 +25,8 @@ const (
 
 // Collect removes the blobs that no manifest names, and what processes that
 // died left behind. It gives the bytes that were freed. It does nothing while
-// a change is under way in any process, or where a manifest cannot be read:
-// nobody knows which blobs that one names.
+// a change is under way in any process, and removes no blob where a manifest
+// cannot be read: nobody knows which blobs that one names.
 //
 // Blobs that are not known to be of no use are kept for a day: they may belong
 // to a download that goes on, here or in an Ollama that shares the store.
@@ -46,13 +46,17 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	defer lock.Unlock()
 	// Remove does not hold the first lock, so that it need not wait; a
 	// manifest that goes meanwhile does no harm: its blobs stay.
-	named, err := s.named(ctx)
-	if err != nil {
-		s.log.WarnContext(ctx, "nothing is collected, as it is not known which blobs a manifest names", "error", err)
-		return 0, ctx.Err()
-	}
+	named, unknown := s.named(ctx)
 	c := &collection{store: s, named: named, now: time.Now()}
-	err = errors.Join(c.blobs(ctx), c.partials(ctx), c.temporary(ctx))
+	switch {
+	case unknown == nil:
+		err = c.blobs(ctx)
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	default:
+		s.log.WarnContext(ctx, "no blob is collected, as it is not known which ones a manifest names", "error", unknown)
+	}
+	err = errors.Join(err, c.partials(ctx), c.temporary(ctx))
 	if c.freed > 0 {
 		s.log.InfoContext(ctx, "unused blobs were collected", "bytes", c.freed)
 	}

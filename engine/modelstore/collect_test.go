@@ -34,6 +34,7 @@ func TestCollect(t *testing.T) {
 		{"half a manifest", map[string]string{".diglot/manifest-1": "x"}, 0, false},
 		{"a file of the user", map[string]string{"blobs/README": "x"}, 99 * day, true},
 		{"a blob of a broken manifest", map[string]string{orphan: "orphan", "manifests/registry.ollama.ai/library/broken/latest": "{"}, 2 * day, true},
+		{"what is left of a download beside a broken manifest", map[string]string{partial + ".lock": "", ".diglot/manifest-1": "x", "manifests/registry.ollama.ai/library/broken/latest": "{"}, 0, false},
 		{"a blob of a name with a device", map[string]string{orphan: "orphan", "manifests/registry.ollama.ai/library/nul/latest": valid}, 2 * day, true},
 		{"a blob beside a file of the user", map[string]string{orphan: "orphan", "manifests/registry.ollama.ai/Thumbs.db": "x"}, 2 * day, false},
 		{"a blob beside a hidden file", map[string]string{orphan: "orphan", "manifests/registry.ollama.ai/library/x/.DS_Store": "x"}, 2 * day, false},
