@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,18 @@ func expectSame(t *testing.T, s *modelstore.Store, want *modelstore.Model) {
 		} else if digest.FromBytes(content) != l.Digest {
 			t.Errorf("blob %s (%s) has other bytes", l.Digest, l.MediaType)
 		}
+	}
+}
+
+// expectNoRest checks that nothing of the downloads is left.
+func expectNoRest(t *testing.T, s *modelstore.Store) {
+	t.Helper()
+	rest, err := os.ReadDir(filepath.Join(s.Dir(), ".diglot", "partial"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range rest {
+		t.Errorf("%s is left of the download", e.Name())
 	}
 }
 

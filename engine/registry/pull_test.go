@@ -38,6 +38,7 @@ func TestPushAndPull(t *testing.T) {
 		t.Errorf("the digest is %s, want %s", got.Digest, want.Digest)
 	}
 	expectSame(t, to, want)
+	expectNoRest(t, to)
 	pulled.expectEnd(want, registry.StatusDone)
 	ranges := f.requests(func(r request) bool { return isDownload(r) && r.span != "" })
 	if len(ranges) != 18 { // a probe and 17 chunks
