@@ -54,6 +54,9 @@ func TestHost(t *testing.T) {
 		{"example.com:http", "", ""},
 		{"exa mple.com", "", ""},
 		{"example.com\nevil", "", ""},
+		{"https://api.m\u0130stral.example", "", ""}, // İ, which in lower case is i, and for the net another host
+		{"https://api.m%C4%B0stral.example", "", ""},
+		{"xn--mnchen-3ya.example", "xn--mnchen-3ya.example:443", "xn--mnchen-3ya.example"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {

@@ -36,7 +36,12 @@ func Host(s string) (string, error) {
 	if err != nil || n == 0 {
 		return "", fmt.Errorf("%q has no valid port", s)
 	}
-	name := strings.ToLower(strings.TrimRight(u.Hostname(), "."))
+	name := strings.TrimRight(u.Hostname(), ".")
+	if strings.ContainsFunc(name, func(r rune) bool { return r > 0x7f }) {
+		// Lower case here and in the names of the net are not the same: İ would be i here.
+		return "", fmt.Errorf("the host of %q has letters beyond ASCII; write it in the form that begins with xn--", s)
+	}
+	name = strings.ToLower(name)
 	if _, err := netip.ParseAddr(name); name == "" || strings.ContainsFunc(name, odd) || err != nil && strings.ContainsAny(name, ":[]") {
 		return "", fmt.Errorf("%q names no host", s)
 	}
