@@ -192,7 +192,7 @@ func toCallID(id string) string {
 	if id == "" {
 		return ""
 	}
-	if inner, ok := strings.CutPrefix(id, callPrefix); ok && inner != "" {
+	if inner, ok := strings.CutPrefix(id, callPrefix); ok && inner != "" && !strings.HasPrefix(inner, rawPrefix) {
 		return inner
 	}
 	return rawPrefix + id

@@ -176,6 +176,7 @@ func TestCallIDs(t *testing.T) {
 		"call_":           "raw_call_",
 		"call_call_1":     "call_1",
 		"raw_1":           "raw_raw_1",
+		"call_raw_1":      "raw_call_raw_1",
 	} {
 		if got := toCallID(id); got != inside || fromCallID(got) != id {
 			t.Errorf("%s is %s inside, and %s again", id, got, fromCallID(got))
