@@ -11,7 +11,7 @@ type Start struct {
 	PromptTokens int      // 0: known at the end only, as of a model that is served elsewhere
 	Prompt       string   // as rendered, for traces
 	Unenforced   []Place  // parts of tool schemas that the grammar cannot enforce
-	Ignored      []string // parameters that had no effect where the model is served, as definition files name them
+	Ignored      []string // parameters without effect where the model is served, in the words of definition files, and reasoning_effort
 	Dropped      int      // messages left out because of [Request.Truncate]
 }
 

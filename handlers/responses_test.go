@@ -91,13 +91,13 @@ func TestResponseIgnored(t *testing.T) {
 	unenforced := handlerstest.Text("x")
 	unenforced[0] = engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Path: "/not"}}}
 	elsewhere := handlerstest.Text("x")
-	elsewhere[0] = engine.Start{Ignored: []string{"min_p", "top_k"}}
+	elsewhere[0] = engine.Start{Ignored: []string{"reasoning_effort", "top_k"}}
 	tests := []struct {
 		name, members string
 		events        []engine.Event
 		ignored       string
 	}{
-		{"parameters that the model's server does not know", `,"store":false`, elsewhere, "min_p, store, top_k"},
+		{"parameters that the model's server does not know", `,"store":false`, elsewhere, "reasoning.effort, store, top_k"},
 		{"nothing", `,"metadata":{"a":"b"},"prompt_cache_key":"k","stream_options":{}`, nil, ""},
 		{"what agents send", `,"store":false,"client_metadata":{},"include":["reasoning.encrypted_content"],"tools":[{"type":"web_search"},{"type":"namespace","tools":[]},{"type":"web_search"}]`, nil,
 			"client_metadata, include[], store, tools[type=namespace], tools[type=web_search]"},

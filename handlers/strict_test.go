@@ -18,6 +18,8 @@ func TestStrict(t *testing.T) {
 	unenforced[0] = engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Index: 0, Path: "/not"}}}
 	elsewhere := handlerstest.Text("x")
 	elsewhere[0] = engine.Start{Ignored: []string{"top_k"}}
+	unthinking := handlerstest.Text("x")
+	unthinking[0] = engine.Start{Ignored: []string{"reasoning_effort"}}
 	const tools = `"tools":[{"type":"function","function":{"name":"f","parameters":{"not":{}}}}]`
 	const messagesTools = `"tools":[{"name":"f","input_schema":{"not":{}}}]`
 	tests := []struct {
@@ -34,6 +36,8 @@ func TestStrict(t *testing.T) {
 		{"a schema that cannot be enforced", tools, messagesTools, unenforced,
 			"tools[0].function.parameters.not", "tools.0.input_schema.not"},
 		{"a parameter that the model's server does not know", `"temperature":0`, `"top_k":3`, elsewhere, "top_k", "top_k"},
+		{"and one that the styles have their own names for", `"reasoning_effort":"low"`, `"thinking":{"type":"adaptive"}`, unthinking,
+			"reasoning_effort", "thinking"},
 	}
 	e := &handlerstest.Engine{Name: "m"}
 	lenient, strict := newHandler(t, handlers.Config{Engine: e}), newHandler(t, handlers.Config{Engine: e, Strict: true})

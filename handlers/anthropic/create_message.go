@@ -17,7 +17,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	events := x.Watch(req, a.engine.Generate(ctx, req))
+	events := x.Watch(req, a.engine.Generate(ctx, req), names)
 	h := head{id: newID("msg_"), model: req.Model}
 	if in.Body.Stream == nil || !*in.Body.Stream {
 		response, err := engine.Collect(events)
@@ -35,6 +35,10 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	ignore(x, stream.Unenforced())
 	return messageStream{stream, newEncoder(h, x.ID, a.wording)}, nil
 }
+
+// names are what this style calls parameters that [engine.Start] has other
+// names for.
+var names = map[string]string{"reasoning_effort": "thinking"}
 
 // messageStream is the reply to a request with stream: true.
 type messageStream struct {

@@ -21,7 +21,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 	}
 	x := exchange.From(ctx)
 	d := dialectOf(in.Body)
-	events := d.name(x.Watch(req, a.engine.Generate(ctx, req)))
+	events := d.name(x.Watch(req, a.engine.Generate(ctx, req), nil))
 	h := head{id: newID("chatcmpl-"), created: a.clock().Unix(), model: req.Model}
 	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)

@@ -17,7 +17,7 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	if err != nil {
 		return nil, err
 	}
-	events := exchange.From(ctx).Watch(req, a.engine.Generate(ctx, req))
+	events := exchange.From(ctx).Watch(req, a.engine.Generate(ctx, req), nil)
 	h := head{id: newID("cmpl-"), created: a.clock().Unix(), model: req.Model}
 	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)

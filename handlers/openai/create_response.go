@@ -22,7 +22,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	events := places.name(x.Watch(req, a.engine.Generate(ctx, req)))
+	events := places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))
 	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)
 		if err != nil {
@@ -39,6 +39,10 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	places.ignore(x, stream.Unenforced())
 	return responseStream{stream, newResponseEncoder(r)}, nil
 }
+
+// responseNames are what a response's request calls parameters that
+// [engine.Start] has other names for.
+var responseNames = map[string]string{"reasoning_effort": "reasoning.effort"}
 
 // responseStream is the reply to a request with stream: true.
 type responseStream struct {

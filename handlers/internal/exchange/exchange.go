@@ -4,6 +4,7 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -113,18 +114,21 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 // Watch records what req and the events of its reply tell, and passes the
 // events on. For a strict client the reply ends before it begins where
 // something would have no effect: a part of a tool's schema that cannot be
-// enforced, or a parameter that the model's server does not know.
-func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+// enforced, or a parameter that the model's server does not know. names says
+// what the style calls parameters that have another name in [engine.Start].
+func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error], names map[string]string) iter.Seq2[engine.Event, error] {
 	x.mu.Lock()
 	x.model, x.request = req.Model, req
 	x.mu.Unlock()
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
-			if start, ok := event.(engine.Start); ok && x.Strict {
-				if without := effectless(start); without != nil {
+			if start, ok := event.(engine.Start); ok {
+				start.Ignored = renamed(start.Ignored, names)
+				if without := effectless(start); without != nil && x.Strict {
 					yield(nil, without)
 					return
 				}
+				event = start
 			}
 			x.note(event)
 			if !yield(event, err) {
@@ -132,6 +136,14 @@ func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, err
 			}
 		}
 	}
+}
+
+func renamed(parameters []string, names map[string]string) []string {
+	var out []string
+	for _, p := range parameters {
+		out = append(out, cmp.Or(names[p], p))
+	}
+	return out
 }
 
 // effectless is the error of a strict client's request, or nil.
