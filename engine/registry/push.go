@@ -27,9 +27,10 @@ const (
 )
 
 // Push sends a model of the store to the registry that its name begins with.
-// What the registry has already is not sent. The manifest goes last, so that
-// the name means what it meant before until all is there. progress and the
-// error are as with [Client.Pull].
+// What the registry has already is not sent, nor are paths of files of this
+// machine that the manifest may name. The manifest goes last, so that the name
+// means what it meant before until all is there. progress and the error are as
+// with [Client.Pull].
 func (c *Client) Push(ctx context.Context, store *modelstore.Store, n modelstore.Name, progress func(Progress)) error {
 	if err := n.Check(); err != nil {
 		return err
@@ -184,8 +185,12 @@ func (u *upload) manifest(ctx context.Context, m *modelstore.Model) error {
 	if kind == "" {
 		kind = modelstore.MediaTypeManifest
 	}
-	target := ocispec.Descriptor{MediaType: kind, Digest: m.Digest, Size: int64(len(m.Raw))}
-	return cause(ctx, u.remote().Manifests().PushReference(ctx, target, bytes.NewReader(m.Raw), m.Name.Tag))
+	text, err := public(m)
+	if err != nil {
+		return local(err)
+	}
+	target := ocispec.Descriptor{MediaType: kind, Digest: digest.FromBytes(text), Size: int64(len(text))}
+	return cause(ctx, u.remote().Manifests().PushReference(ctx, target, bytes.NewReader(text), m.Name.Tag))
 }
 
 // outgoing is the content of a blob on its way. It hides what a file can do

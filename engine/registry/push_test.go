@@ -15,6 +15,35 @@ func isUpload(r request) bool {
 	return r.method == http.MethodPut && strings.Contains(r.path, "/uploads/")
 }
 
+// TestPushKeepsPathsToItself has a manifest that says where on this machine
+// the model's file was, as some that Ollama wrote do.
+func TestPushKeepsPathsToItself(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, startRegistry(t))
+	from, to := newStore(t), newStore(t)
+	m := create(t, from, parse(t, f.host+"/a/model"), large)
+	change, err := from.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer change.Close()
+	raw := strings.Replace(string(m.Raw), `"layers":[{`, `"layers":[{"from":"/home/someone/model.gguf",`, 1)
+	if m, err = change.Put(t.Context(), m.Name, []byte(raw)); err != nil || m.Manifest.Layers[0].From == "" {
+		t.Fatalf("%v, %v", m, err)
+	}
+	client := newClient(t, nil)
+	if err := client.Push(t.Context(), from, m.Name, nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := client.Pull(t.Context(), to, m.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(got.Raw); strings.Contains(text, "someone/model.gguf") || !strings.Contains(text, `"maker":"someone"`) || len(got.Manifest.Layers) != len(m.Manifest.Layers) {
+		t.Errorf("pulled back, the manifest is\n%s\nand here it is\n%s", text, m.Raw)
+	}
+}
+
 // TestPushOverFaults has uploads meet what goes wrong.
 func TestPushOverFaults(t *testing.T) {
 	t.Parallel()
