@@ -151,3 +151,24 @@ func TestPosition(t *testing.T) {
 		}
 	}
 }
+
+func TestPauseBefore(t *testing.T) {
+	for _, tt := range []struct {
+		tried   int
+		backoff time.Duration
+		want    time.Duration
+	}{
+		{1, time.Second, time.Second},
+		{2, time.Second, 2 * time.Second},
+		{4, time.Second, 8 * time.Second},
+		{6, time.Second, maxBackoff},
+		{35, time.Second, maxBackoff},
+		{64, time.Second, maxBackoff},
+		{1000, time.Millisecond, maxBackoff},
+		{1, time.Hour, maxBackoff},
+	} {
+		if got := pauseBefore(tt.tried, tt.backoff); got != tt.want {
+			t.Errorf("after %d tries with %v: %v, want %v", tt.tried, tt.backoff, got, tt.want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (r *retries) wait(ctx context.Context, err error) error {
 	if r.tried >= r.most || !passing(err) {
 		return err
 	}
-	pause := min(r.session.config.Backoff<<(r.tried-1), maxBackoff)
+	pause := pauseBefore(r.tried, r.session.config.Backoff)
 	pause = pause/2 + rand.N(pause/2+1) // so that many clients do not come back at once
 	var status *statusError
 	if errors.As(err, &status) {
@@ -52,6 +52,17 @@ func (r *retries) wait(ctx context.Context, err error) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// pauseBefore is how long to wait at most after so many tries.
+func pauseBefore(tried int, backoff time.Duration) time.Duration {
+	for range tried - 1 {
+		if backoff >= maxBackoff { // before it has no more room
+			break
+		}
+		backoff *= 2
+	}
+	return min(backoff, maxBackoff)
 }
 
 // passing says whether an error may be gone in a moment. A cut connection
