@@ -14,6 +14,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/library"
 	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/modelstore"
 	"github.com/diglot/diglot/engine/runner"
 	"github.com/diglot/diglot/engine/script"
 )
@@ -23,6 +24,8 @@ type engines struct {
 	all   engine.Mux
 	files *runner.Engine
 	store *library.Engine // nil: there is none
+
+	models *modelstore.Store // that store serves; nil: there is none
 }
 
 // openEngines makes the engines of everything that o names, and of the store.
@@ -61,6 +64,7 @@ func (e *engines) openStore(o *serveOptions, env environment, log *slog.Logger) 
 	if err != nil {
 		return err
 	}
+	e.models = store
 	e.store, err = openLibrary(env, store, o.limits, o.library, log)
 	if err != nil {
 		return err

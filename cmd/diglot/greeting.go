@@ -10,12 +10,15 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/modelstore"
 )
 
 // greet prints where each style is, and a command for each that works when
 // it is pasted into a shell.
-func greet(ctx context.Context, w io.Writer, addr net.Addr, e engine.Engine, o *serveOptions) error {
-	model, err := firstModel(ctx, e, o)
+func greet(ctx context.Context, w io.Writer, addr net.Addr, e *engines, o *serveOptions) error {
+	model, err := e.firstModel(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -68,20 +71,74 @@ Base URL of the OpenAI style: %[1]s/v1; of the Anthropic style: %[1]s
 	return err
 }
 
-// firstModel is the model that the user named first, or else the one that came
-// last to the store; empty: there is none.
-func firstModel(ctx context.Context, e engine.Engine, o *serveOptions) (string, error) {
-	if len(o.models) > 0 {
-		return o.models[0].name, nil
-	}
-	models, err := e.Models(ctx)
+// firstModel is the first model that writes text: of those that the user named
+// in their order, or else of those in the store, where what came last is first.
+// Where none does, it is the first of all; empty: there is none.
+func (e *engines) firstModel(ctx context.Context, o *serveOptions) (string, error) {
+	models, err := e.all.Models(ctx)
 	if err != nil || len(models) == 0 {
 		return "", err
 	}
 	if o.script == "" {
-		return slices.MaxFunc(models, func(a, b engine.Model) int { return a.Changed.Compare(b.Changed) }).Name, nil
+		slices.SortStableFunc(models, func(a, b engine.Model) int { return b.Changed.Compare(a.Changed) })
 	}
-	return models[0].Name, nil
+	var names []string
+	for _, m := range o.models {
+		names = append(names, m.name)
+	}
+	for _, m := range models {
+		names = append(names, m.Name)
+	}
+	for _, name := range names {
+		if e.writes(ctx, name, o) {
+			return name, nil
+		}
+	}
+	return names[0], nil
+}
+
+// writes says whether a model is for text, as far as the head of its file
+// tells: one that is for embeddings alone is not.
+func (e *engines) writes(ctx context.Context, name string, o *serveOptions) bool {
+	path, err := e.file(ctx, name, o)
+	if err != nil {
+		return false
+	}
+	if path == "" {
+		return true
+	}
+	head, err := gguf.Open(path)
+	if err != nil {
+		return false
+	}
+	only, _ := head.Embeds()
+	return !only
+}
+
+// file is the file of a model; empty: it has none, as it is scripted or served
+// elsewhere.
+func (e *engines) file(ctx context.Context, name string, o *serveOptions) (string, error) {
+	for _, m := range o.models {
+		if m.name == name {
+			return m.path, nil
+		}
+	}
+	if named, err := e.isNamed(ctx, name); named || err != nil {
+		return "", err
+	}
+	n, err := modelstore.ParseName(name)
+	if err != nil {
+		return "", err
+	}
+	m, err := e.models.Model(n)
+	if err != nil {
+		return "", err
+	}
+	definition, err := modelfile.Read(e.models, m)
+	if err != nil {
+		return "", err
+	}
+	return definition.Model, nil
 }
 
 // reachable is the address to ask for what listens on addr: where that is

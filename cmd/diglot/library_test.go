@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine/library"
+	"github.com/diglot/diglot/tools/gguf"
 )
 
 func TestLaunchCommand(t *testing.T) {
@@ -72,6 +74,38 @@ func TestGreetingOfAnEmptyStore(t *testing.T) {
 	u.model("m", "")
 	if got := get(t, s.url+"/v1/models"); !strings.Contains(got, `"id":"m"`) {
 		t.Errorf("models: %s", got)
+	}
+}
+
+// TestGreetingNamesAModelThatWrites has a model for embeddings come last to the
+// store, and alone.
+func TestGreetingNamesAModelThatWrites(t *testing.T) {
+	u := newUser(t)
+	var encoder gguf.File
+	encoder.Set("general.architecture", "bert")
+	encoder.Set("bert.pooling_type", uint32(1))
+	encoder.Tensors = append(encoder.Tensors, gguf.Tensor{Name: "a", Shape: []uint64{4}, Data: make([]byte, 16)})
+	var b bytes.Buffer
+	if _, err := encoder.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	u.write("encoder.gguf", b.String())
+	embeds := func() {
+		u.must("create", "embeds", "--quiet", "-f", u.write("encoder.modelfile", "FROM ./encoder.gguf"))
+	}
+	for _, tt := range []struct {
+		make func()
+		want string
+	}{
+		{embeds, "embeds"},
+		{func() { u.model("writes", ""); u.must("rm", "embeds"); embeds() }, "writes"},
+	} {
+		tt.make()
+		s := startFor(t, u.environment(nil, nil).getenv, "--socket", "none")
+		_ = post(t, s.url+"/v1/messages", "{}") // a reply means that the greeting is complete
+		if text := s.stdout.String(); strings.Count(text, fmt.Sprintf(`"model":%q`, tt.want)) != 2 {
+			t.Errorf("want the model %s in:\n%s", tt.want, text)
+		}
 	}
 }
 

@@ -188,7 +188,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return errors.Join(err, services.close())
 	}
 	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
-	if err := greet(ctx, env.stdout, listeners[0].Addr(), e.all, o); err != nil {
+	if err := greet(ctx, env.stdout, listeners[0].Addr(), e, o); err != nil {
 		return errors.Join(err, services.close())
 	}
 	group, ctx := errgroup.WithContext(ctx)
