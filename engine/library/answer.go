@@ -21,7 +21,7 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 		defer e.release(r)
 		full := r.complete(req)
 		for event, err := range r.instance.Generate(ctx, full) {
-			if !yield(event, asClientSees(err, req, len(full.Messages))) {
+			if !yield(asClientAsked(event, req), asClientSees(err, req, len(full.Messages))) {
 				return
 			}
 		}
@@ -71,6 +71,17 @@ func (r *resident) complete(req *engine.Request) *engine.Request {
 	r.definition.Apply(&full)
 	full.Model = r.model()
 	return &full
+}
+
+// asClientAsked makes an ordinary end of one by a stop string of the definition:
+// of those, the client knows nothing.
+func asClientAsked(event engine.Event, req *engine.Request) engine.Event {
+	f, ok := event.(engine.Finish)
+	if !ok || f.Reason != engine.FinishStopSequence || slices.Contains(req.Stop, f.StopSequence) {
+		return event
+	}
+	f.Reason, f.StopSequence = engine.FinishEndOfTurn, ""
+	return f
 }
 
 // asClientSees says in the client's numbers which message of a conversation is

@@ -249,7 +249,7 @@ func (p *puppet) Generate(_ context.Context, req *engine.Request) iter.Seq2[engi
 			engine.BlockStart{Kind: engine.BlockText},
 			engine.TextDelta{Text: p.content},
 			engine.BlockStop{},
-			engine.Finish{Reason: engine.FinishEndOfTurn},
+			p.finish(req),
 			engine.Done{Usage: engine.Usage{PromptTokens: 1, CompletionTokens: 1}},
 		} {
 			if !yield(event, p.check(req.Model)) {
@@ -257,6 +257,16 @@ func (p *puppet) Generate(_ context.Context, req *engine.Request) iter.Seq2[engi
 			}
 		}
 	}
+}
+
+// finish is by the first stop string that the content ends with.
+func (p *puppet) finish(req *engine.Request) engine.Finish {
+	for _, stop := range req.Stop {
+		if strings.HasSuffix(p.content, stop) {
+			return engine.Finish{Reason: engine.FinishStopSequence, StopSequence: stop}
+		}
+	}
+	return engine.Finish{Reason: engine.FinishEndOfTurn}
 }
 
 func (p *puppet) Count(_ context.Context, req *engine.Request) (int, error) {

@@ -202,6 +202,34 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
+// TestStopsAreTheClients: a stop string that the client did not send is none to
+// it.
+func TestStopsAreTheClients(t *testing.T) {
+	h := newHouse(t, Config{})
+	defer h.Close()
+	h.create(t, "a", "a...", 10, `{"stop":["."]}`)
+	for _, tt := range []struct {
+		name string
+		stop []string
+		want engine.Choice
+	}{
+		{"the definition's", nil, engine.Choice{Reason: engine.FinishEndOfTurn}},
+		{"the client's", []string{"x", ".."}, engine.Choice{Reason: engine.FinishStopSequence, StopSequence: ".."}},
+		{"of both", []string{"."}, engine.Choice{Reason: engine.FinishStopSequence, StopSequence: "."}},
+	} {
+		req := conversation("a", "hello")
+		req.Stop = tt.stop
+		response, err := engine.Collect(h.Generate(t.Context(), req))
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		got := response.Choices[0]
+		if got.Reason != tt.want.Reason || got.StopSequence != tt.want.StopSequence {
+			t.Errorf("%s: ended by %s %q, want %s %q", tt.name, got.Reason, got.StopSequence, tt.want.Reason, tt.want.StopSequence)
+		}
+	}
+}
+
 func TestPlacesAreTheClients(t *testing.T) {
 	system := engine.Message{Role: engine.RoleSystem}
 	user := engine.Message{Role: engine.RoleUser}
