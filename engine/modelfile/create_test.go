@@ -206,9 +206,11 @@ func TestFolder(t *testing.T) {
 	b.file("two/m.gguf", llama().bytes())
 	b.file("two/mmproj-m.gguf", projector().bytes())
 	b.file("two/m.safetensors", nil)
+	b.file("three/m.gguf", llama().bytes())
+	b.file("three/sees.gguf", weightsOf{[]pair{{"general.architecture", "mllama"}, {"mllama.vision.block_count", uint32(3)}}, []tensor{floats("v", 2, 3)}}.bytes()) // as Ollama wrote some
 	b.file("base/README.md", nil)
 	b.create("base", "FROM m.gguf\nSYSTEM s")
-	for folder, want := range map[string]int{"one": 1, "./two": 2, "base": 2} {
+	for folder, want := range map[string]int{"one": 1, "./two": 2, "three": 2, "base": 2} {
 		if m := b.create("m", "FROM "+folder); len(m.Manifest.Layers) != want {
 			t.Errorf("%s: %d layers, not %d", folder, len(m.Manifest.Layers), want)
 		}

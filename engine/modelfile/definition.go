@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -159,15 +158,9 @@ func onlyPath(s *modelstore.Store, l modelstore.Layer, path *string, what string
 
 // weights finds a large blob, whose content nobody reads here.
 func weights(s *modelstore.Store, l modelstore.Layer, what string) (string, error) {
-	path := s.BlobPath(l.Digest)
-	stat, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return "", fmt.Errorf("the blob of %s is missing; pull or create the model again", what)
-	case err != nil:
-		return "", fmt.Errorf("the blob of %s: %w", what, err)
-	case stat.Size() != l.Size:
-		return "", fmt.Errorf("the blob of %s has %d bytes and not %d; pull or create the model again", what, stat.Size(), l.Size)
+	path, err := s.Find(l)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
 	}
 	return path, nil
 }

@@ -91,7 +91,7 @@ func openFolder(folder string) ([]weightFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if !head.IsProjector() {
+		if !isProjector(head) {
 			models++
 		}
 		files = append(files, weightFile{path, head})

@@ -2,6 +2,7 @@ package modelfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (h *rawHead) sizes(known []gguf.Tensor, size int64) error {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(min(max(h.tensors[a].offset-h.tensors[b].offset, -1), 1)) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(h.tensors[a].offset, h.tensors[b].offset) })
 	for at, i := range order {
 		t := &h.tensors[i]
 		end := size - h.data

@@ -27,10 +27,11 @@ func (s *Store) ReadBlob(l Layer, limit int64) ([]byte, error) {
 	if l.Size > limit {
 		return nil, fmt.Errorf("layer %s has %d bytes, more than the %d that one of its kind may have", l.Digest, l.Size, limit)
 	}
-	if err := s.has(l); err != nil {
+	path, err := s.Find(l)
+	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(s.BlobPath(l.Digest))
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read layer %s: %w", l.Digest, err)
 	}
@@ -45,21 +46,29 @@ func (s *Store) ReadBlob(l Layer, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// has is nil where the blob of a layer is there with its size.
-func (s *Store) has(l Layer) error {
+// Find gives the path of the blob of a layer, which is there with its size. Its
+// content is not read. The error is a sentence that says what to do.
+func (s *Store) Find(l Layer) (path string, err error) {
 	if err := checkDigest(l.Digest); err != nil {
-		return fmt.Errorf("a layer is named by %w", err)
+		return "", fmt.Errorf("a layer is named by %w", err)
 	}
-	info, err := os.Stat(s.BlobPath(l.Digest))
+	path = s.BlobPath(l.Digest)
+	info, err := os.Stat(path)
 	switch {
 	case os.IsNotExist(err):
-		return fmt.Errorf("layer %s is missing: pull or create the model again", l.Digest)
+		return "", fmt.Errorf("layer %s is missing: pull or create the model again", l.Digest)
 	case err != nil:
-		return fmt.Errorf("layer %s cannot be read: %w", l.Digest, err)
+		return "", fmt.Errorf("layer %s cannot be read: %w", l.Digest, err)
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("layer %s is not a file", l.Digest)
+		return "", fmt.Errorf("layer %s is not a file", l.Digest)
 	case info.Size() != l.Size:
-		return fmt.Errorf("layer %s has %d bytes in place of %d: pull or create the model again", l.Digest, info.Size(), l.Size)
+		return "", fmt.Errorf("layer %s has %d bytes in place of %d: pull or create the model again", l.Digest, info.Size(), l.Size)
 	}
-	return nil
+	return path, nil
+}
+
+// has is nil where [Store.Find] finds the blob of a layer.
+func (s *Store) has(l Layer) error {
+	_, err := s.Find(l)
+	return err
 }

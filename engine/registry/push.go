@@ -147,7 +147,11 @@ func (u *upload) attempt(ctx context.Context, l modelstore.Layer, bar *meter) er
 		bar.turn(StatusPresent, l.Size)
 		return nil
 	}
-	f, err := os.Open(u.store.BlobPath(l.Digest))
+	path, err := u.store.Find(l)
+	if err != nil {
+		return local(err)
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return local(err)
 	}
