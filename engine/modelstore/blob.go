@@ -41,7 +41,7 @@ func (s *Store) ReadBlob(l Layer, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read layer %s: %w", l.Digest, err)
 	}
 	if digest.FromBytes(text) != l.Digest {
-		return nil, fmt.Errorf("layer %s is damaged: %w", l.Digest, ErrDigest)
+		return nil, fmt.Errorf("layer %s is damaged: pull or create the model again (%w)", l.Digest, ErrDigest)
 	}
 	return text, nil
 }
@@ -71,4 +71,18 @@ func (s *Store) Find(l Layer) (path string, err error) {
 func (s *Store) has(l Layer) error {
 	_, err := s.Find(l)
 	return err
+}
+
+// maxSound is the most bytes of a blob whose content is looked at before it is
+// taken for one that is there: all that is not weights. Whoever wrote it may
+// not have brought it to the disk before the power failed.
+const maxSound = 32 << 20
+
+// sound is has, and the content of a small blob is right too.
+func (s *Store) sound(l Layer) bool {
+	if l.Size > maxSound {
+		return s.has(l) == nil
+	}
+	_, err := s.ReadBlob(l, maxSound)
+	return err == nil
 }

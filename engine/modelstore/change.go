@@ -93,7 +93,7 @@ func (c *Change) write(ctx context.Context, mediaType string, r io.Reader, progr
 		return Layer{}, s.explain("write a layer", err)
 	}
 	l := Layer{MediaType: mediaType, Digest: digestOf(sum), Size: size}
-	if s.has(l) == nil {
+	if s.sound(l) {
 		return l, nil // and not ours to throw away: an Ollama may need it soon
 	}
 	if err := s.loosen(l); err != nil {

@@ -161,23 +161,25 @@ func TestDamagedBlobs(t *testing.T) {
 
 // TestDamagedBlobsAreRepaired writes what a model lacks once more.
 func TestDamagedBlobsAreRepaired(t *testing.T) {
-	for _, verb := range []string{"write", "pull"} {
-		s := openTest(t, t.TempDir())
-		m := putModel(t, s, "x", "weights")
-		if err := os.Truncate(s.BlobPath(m.Manifest.Layers[0].Digest), 3); err != nil {
-			t.Fatal(err)
-		}
-		var err error
-		if verb == "write" {
-			err = createModel(t.Context(), s, m.Name, "weights")
-		} else {
-			err = pullModel(t.Context(), s, m.Name, "weights", func(Range) {})
-		}
-		if err != nil {
-			t.Errorf("%s: %v", verb, err)
-		}
-		if err := checkStore(s, map[string]string{"x": "weights"}, nil); err != nil {
-			t.Errorf("%s: %v", verb, err)
+	for damage, do := range map[string]func(path string) error{
+		"cut":     func(path string) error { return os.Truncate(path, 3) },
+		"changed": func(path string) error { return os.WriteFile(path, make([]byte, len("weights")), 0o644) }, // as after a loss of power
+	} {
+		for _, verb := range []string{"write", "pull"} {
+			s := openTest(t, t.TempDir())
+			m := putModel(t, s, "x", "weights")
+			err := do(s.BlobPath(m.Manifest.Layers[0].Digest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if verb == "write" {
+				err = createModel(t.Context(), s, m.Name, "weights")
+			} else {
+				err = pullModel(t.Context(), s, m.Name, "weights", func(Range) {})
+			}
+			if err := errors.Join(err, checkStore(s, map[string]string{"x": "weights"}, nil)); err != nil {
+				t.Errorf("%s, %s: %v", damage, verb, err)
+			}
 		}
 	}
 }

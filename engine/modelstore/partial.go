@@ -42,7 +42,8 @@ type Partial struct {
 }
 
 // Partial begins a download, or goes on with one that was cut. It is nil,
-// without an error, where the blob is there already. One process at a time
+// without an error, where the blob is there already; a small one that is damaged
+// is not. One process at a time
 // has the download of a blob: others wait until it is closed, or ctx ends.
 // ctx ends Commit as well.
 func (c *Change) Partial(ctx context.Context, l Layer) (*Partial, error) {
@@ -50,7 +51,7 @@ func (c *Change) Partial(ctx context.Context, l Layer) (*Partial, error) {
 		return nil, err
 	}
 	s := c.store
-	if s.has(l) == nil {
+	if s.sound(l) {
 		return nil, nil
 	}
 	base := filepath.Join(s.partials(), blobName(l.Digest))
@@ -58,7 +59,7 @@ func (c *Change) Partial(ctx context.Context, l Layer) (*Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.has(l) == nil { // who had the lock has finished it
+	if s.sound(l) { // who had the lock has finished it
 		return nil, lock.Unlock()
 	}
 	p := &Partial{store: s, ctx: ctx, layer: l, base: base, lock: lock}
