@@ -156,7 +156,8 @@ func (f *File) parse(text []byte) (map[string]written, error) {
 	var d document
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&d); err != nil || decoder.More() {
+	err := decoder.Decode(&d)
+	if _, more := decoder.Token(); err != nil || more != io.EOF {
 		return nil, fmt.Errorf("%s is not written as a file of keys is: correct it, or remove it and log in again", f.path)
 	}
 	if d.Version != version {
@@ -168,6 +169,9 @@ func (f *File) parse(text []byte) (map[string]written, error) {
 	for host, w := range d.Hosts {
 		if _, _, err := net.SplitHostPort(host); err != nil {
 			return nil, fmt.Errorf("%s: the host %q has no port", f.path, host)
+		}
+		if known, err := Host(host); err != nil || known != host { // it would never be found
+			return nil, fmt.Errorf("%s: the host %q is not written as diglot login writes it, in lower case and with a port alone", f.path, host)
 		}
 		if w.Key != "" && w.Variable != "" {
 			return nil, fmt.Errorf("%s: %s has both a key and a variable", f.path, host)
