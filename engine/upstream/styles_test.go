@@ -123,14 +123,19 @@ func post(t *testing.T, h http.Handler, path, body string) *httptest.ResponseRec
 // made are the ids and times that each server makes for itself.
 var made = regexp.MustCompile(`"(id|item_id|call_id|signature|encrypted_content|request_id)":"[^"]*"|"(created|created_at|completed_at)":[0-9.]+`)
 
-// digest is what a reply says: of a stream, its frames.
+// digest is what a reply says: of a stream, its frames. How long the prompt of
+// a message is, a diglot tells too late for the first of them, so that it comes
+// in the last one.
 func digest(t *testing.T, w *httptest.ResponseRecorder) []string {
 	t.Helper()
-	var out []string
+	var out, prompt []string
 	for line := range linesOf(w.Body.String()) {
 		line = made.ReplaceAllString(line, `"made":0`)
-		if strings.Contains(line, `"type":"message_start"`) { // comes before a diglot tells how long the prompt is
-			line = inputTokens.ReplaceAllString(line, `"input_tokens":0`)
+		if strings.Contains(line, `"type":"message_start"`) || strings.Contains(line, `"type":"message_delta"`) {
+			if m := inputTokens.FindStringSubmatch(line); m != nil && m[1] != "0" {
+				prompt = append(prompt, "a prompt of "+m[1])
+			}
+			line = inputTokens.ReplaceAllString(line, "")
 		}
 		if line != "" && !strings.HasPrefix(line, ":") {
 			out = append(out, line)
@@ -139,10 +144,10 @@ func digest(t *testing.T, w *httptest.ResponseRecorder) []string {
 	if strings.Contains(w.Body.String(), `"index":1,"delta"`) {
 		slices.Sort(out) // the chunks of two choices come in any order
 	}
-	return out
+	return append(out, prompt...)
 }
 
-var inputTokens = regexp.MustCompile(`"input_tokens":\d+`)
+var inputTokens = regexp.MustCompile(`"input_tokens":(\d+),?`)
 
 func linesOf(text string) func(func(string) bool) {
 	return func(yield func(string) bool) {
