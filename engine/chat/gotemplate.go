@@ -258,7 +258,7 @@ func goFunctions(now func() time.Time) template.FuncMap {
 		return func(...string) string { return now().AddDate(0, 0, days).Format(time.DateOnly) }
 	}
 	return template.FuncMap{
-		"json":          goJSON,
+		"json":          boundedJSON,
 		"currentDate":   date(0),
 		"yesterdayDate": date(-1),
 		"print":         boundedText(fmt.Sprint),
@@ -282,6 +282,16 @@ func boundedText(f func(...any) string) func(...any) (string, error) {
 		}
 		return text, nil
 	}
+}
+
+// boundedJSON is goJSON for templates: that of a text, again and again, doubles
+// it as well.
+func boundedJSON(v any) (string, error) {
+	text, err := goJSON(v)
+	if err == nil && len(text) > maxPrompt {
+		return "", errLongText
+	}
+	return text, err
 }
 
 // goJSON writes a value as models know JSON: without the escapes that are for

@@ -351,6 +351,7 @@ func TestGoTemplateLimits(t *testing.T) {
 		{"a tree of templates", `{{ define "x" }}{{ if . }}{{ template "x" (slice . 1) }}{{ template "x" (slice . 1) }}{{ end }}{{ end }}` +
 			`{{ .Prompt }}{{ template "x" "` + strings.Repeat("x", 200) + `" }}`, slow},
 		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
+		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
 		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
