@@ -57,7 +57,10 @@ func Create(ctx context.Context, src Source, name modelstore.Name, f *File) (*mo
 	if err != nil {
 		return nil, err
 	}
-	m, err := (&builder{src: src, change: change, recipe: r}).build(ctx, name, origins)
+	var m *modelstore.Model
+	if err = change.CheckName(name); err == nil {
+		m, err = (&builder{src: src, change: change, recipe: r}).build(ctx, name, origins)
+	}
 	return m, errors.Join(err, change.Close())
 }
 

@@ -349,3 +349,16 @@ func TestHumanCount(t *testing.T) {
 		}
 	}
 }
+
+// TestCreateUnderANameThatCannotBe copies nothing first.
+func TestCreateUnderANameThatCannotBe(t *testing.T) {
+	b := newBench(t)
+	b.create("mine", "FROM m.gguf")
+	b.progress = nil
+	if _, err := b.try("Mine", "FROM lora.gguf"); err == nil || !strings.Contains(err.Error(), "there is a model mine already") {
+		t.Errorf("the error is %v", err)
+	}
+	if len(b.progress) > 0 {
+		t.Errorf("it was done: %+v", b.progress)
+	}
+}

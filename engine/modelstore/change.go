@@ -167,7 +167,7 @@ func (s *Store) put(ctx context.Context, m *Model) error {
 		return err
 	}
 	defer lock.Unlock()
-	if err := s.refuseFold(m.Name); err != nil {
+	if err := s.refuseClash(m.Name); err != nil {
 		return err
 	}
 	err = s.loosenModel(m.Name)

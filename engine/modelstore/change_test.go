@@ -102,7 +102,7 @@ func TestNamesThatDifferInCase(t *testing.T) {
 	} {
 		_, errPut := c.Put(t.Context(), name(t, test.name), m.Raw)
 		errCopy := s.Copy(t.Context(), m.Name, name(t, test.name))
-		for _, err := range []error{errPut, errCopy} {
+		for _, err := range []error{errPut, errCopy, c.CheckName(name(t, test.name))} {
 			if test.allowed != (err == nil) || err != nil && !strings.Contains(err.Error(), "there is a model hf.co/Org/Model:Q4 already") {
 				t.Errorf("%s: %v", test.name, err)
 			}
@@ -118,9 +118,10 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 	} {
 		s := openTest(t, t.TempDir())
 		m := putModel(t, s, test[0], "weights")
-		err := s.Copy(t.Context(), m.Name, name(t, test[1]))
-		if err == nil || !strings.Contains(err.Error(), "write model "+test[1]) {
-			t.Errorf("%s beside %s: %v", test[1], test[0], err)
+		for _, err := range []error{s.Copy(t.Context(), m.Name, name(t, test[1])), begin(t, s).CheckName(name(t, test[1]))} {
+			if err == nil || !strings.HasPrefix(err.Error(), "model "+test[1]+": there ") || !strings.Contains(err.Error(), "both cannot be in one store") {
+				t.Errorf("%s beside %s: %v", test[1], test[0], err)
+			}
 		}
 		if _, err := s.Model(name(t, test[1])); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s is found: %v", test[1], err)

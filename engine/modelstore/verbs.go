@@ -94,30 +94,3 @@ func (s *Store) prune(dir string) error {
 	}
 	return nil
 }
-
-// refuseFold refuses a name where another differs from it in case alone: on
-// some systems both are one file.
-func (s *Store) refuseFold(n Name) error {
-	found := []string{""}
-	for part := range strings.SplitSeq(filepath.ToSlash(n.path()), "/") {
-		var next []string
-		for _, below := range found {
-			entries, err := os.ReadDir(filepath.Join(s.manifests(), below))
-			if err != nil && !isGone(err) {
-				return fmt.Errorf("list the models: %w", err)
-			}
-			for _, e := range entries {
-				if strings.EqualFold(e.Name(), part) {
-					next = append(next, filepath.Join(below, e.Name()))
-				}
-			}
-		}
-		found = next
-	}
-	for _, path := range found {
-		if other, ok := nameOf(path); ok && other != n {
-			return fmt.Errorf("there is a model %s already, and names that differ in upper and lower case only are one file on some systems: use that name, or remove it first", other)
-		}
-	}
-	return nil
-}

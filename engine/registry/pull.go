@@ -45,6 +45,9 @@ func (s *session) pull(ctx context.Context, store *modelstore.Store, progress fu
 		return nil, local(err)
 	}
 	defer change.Close()
+	if err := change.CheckName(s.name); err != nil {
+		return nil, local(err)
+	}
 	text, manifest, err := s.manifest(ctx)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,21 @@ import (
 	"github.com/diglot/diglot/engine/registry"
 )
 
+// TestPullOfANameThatCannotBe is refused before anything is asked for.
+func TestPullOfANameThatCannotBe(t *testing.T) {
+	t.Parallel()
+	f := newFront(t, startRegistry(t))
+	s := newStore(t)
+	create(t, s, parse(t, f.host+"/some/Model:Q4"), 10)
+	for _, name := range []string{"/some/model:Q4", "/some/Model:q4", "/some/Model/Q4:x"} {
+		_, err := newClient(t, nil).Pull(t.Context(), s, parse(t, f.host+name), nil)
+		expectText(t, err, "there is a model "+f.host+"/some/Model:Q4 already")
+	}
+	if asked := f.requests(func(r request) bool { return strings.Contains(r.path, "/some/") }); len(asked) > 0 {
+		t.Errorf("the registry was asked %v", asked)
+	}
+}
+
 func TestPushAndPull(t *testing.T) {
 	t.Parallel()
 	f := newFront(t, startRegistry(t))
