@@ -19,6 +19,7 @@
 // which half a model has a name.
 //
 // Nothing that a registry says is trusted: a manifest has limits, its digests
-// become file names only after they were checked, and credentials go to no
-// other host than the one that they were stored for.
+// become file names only after they were checked, and credentials go to the
+// host that they were stored for and to the server of tokens that it names,
+// and along no redirect to another.
 package registry
