@@ -71,7 +71,7 @@ MESSAGE assistant hello
 			t.Error(err)
 		}
 	}
-	if d.System != "You are a <test>." || *d.Parameters.Context != 2048 || *d.Parameters.Sampling.Temperature != 0.7 || len(d.Messages) != 2 || d.Requires != "0.14.0" {
+	if d.System != "You are a <test>." || *d.Parameters.Context != 2048 || *d.Parameters.Sampling.Temperature != 0.7 || len(d.Messages) != 2 || d.Config.Requires != "0.14.0" {
 		t.Errorf("definition: %+v", d)
 	}
 }

@@ -24,7 +24,6 @@ type Definition struct {
 	Parameters Parameters
 
 	Licenses []string
-	Requires string  // the oldest version of the program that can serve the model; empty: any
 	Remote   *Remote // nil: the model is here
 	Config   modelstore.Config
 
@@ -84,7 +83,6 @@ func Read(s *modelstore.Store, m *modelstore.Model) (*Definition, error) {
 
 // finish looks at the definition as a whole.
 func (d *Definition) finish() error {
-	d.Requires = d.Config.Requires
 	for _, unused := range []struct{ name, value string }{{Renderer, d.Config.Renderer}, {Parser, d.Config.Parser}} {
 		if unused.value != "" {
 			d.Warnings = append(d.Warnings, fmt.Sprintf("%s %s has no effect: it names code inside Ollama; the chat template is used.", unused.name, shown(unused.value)))

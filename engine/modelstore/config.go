@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// maxConfig is the most bytes of a config; most have about 500.
-const maxConfig = 4 << 20
+// MaxConfig is the most bytes of a config; most have about 500.
+const MaxConfig = 4 << 20
 
 // Config is what Ollama notes about a model beside its layers.
 type Config struct {
@@ -41,7 +41,7 @@ type RootFS struct {
 // Config reads the config of a model.
 func (s *Store) Config(m *Model) (Config, error) {
 	var c Config
-	text, err := s.ReadBlob(m.Manifest.Config, maxConfig)
+	text, err := s.ReadBlob(m.Manifest.Config, MaxConfig)
 	if err != nil {
 		return c, fmt.Errorf("model %s: %w", m.Name, err)
 	}

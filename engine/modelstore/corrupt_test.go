@@ -38,7 +38,7 @@ var badManifests = []struct{ name, text, want string }{
 	{"negative size", `{"config":{"digest":"` + emptyDigest + `","size":-1}}`, "a size of -1 bytes"},
 	{"size too big", `{"config":{"digest":"` + emptyDigest + `","size":9223372036854775808}}`, "is not JSON of the right form"},
 	{"sizes too big", `{"config":{"digest":"` + emptyDigest + `","size":9223372036854775807},"layers":[{"digest":"` + emptyDigest + `","size":1}]}`, "more bytes than there can be"},
-	{"too long", `{"config":` + emptyLayer + `,"x":"` + strings.Repeat("x", maxManifest) + `"}`, "more than 4194304"},
+	{"too long", `{"config":` + emptyLayer + `,"x":"` + strings.Repeat("x", MaxManifest) + `"}`, "more than 4194304"},
 }
 
 func TestBadManifests(t *testing.T) {
@@ -111,7 +111,7 @@ func FuzzParseManifest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParseManifest(again); err != nil && len(again) <= maxManifest {
+		if _, err := ParseManifest(again); err != nil && len(again) <= MaxManifest {
 			t.Errorf("%q is written as %q, which is refused: %v", text, again, err)
 		}
 	})

@@ -147,7 +147,7 @@ func readManifest(path string) (text []byte, info fs.FileInfo, err error) {
 	case !info.Mode().IsRegular():
 		return nil, nil, errors.New("it is not a file")
 	}
-	text = make([]byte, min(info.Size(), maxManifest+1))
+	text = make([]byte, min(info.Size(), MaxManifest+1))
 	n, err := io.ReadFull(f, text)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // Ollama does not write in one step
 		err = nil

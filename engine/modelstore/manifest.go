@@ -28,8 +28,8 @@ const (
 	MediaTypeConfig   = "application/vnd.docker.container.image.v1+json"
 )
 
-// maxManifest is the most bytes of a manifest; registries take 4 MiB.
-const maxManifest = 4 << 20
+// MaxManifest is the most bytes of a manifest; registries take 4 MiB.
+const MaxManifest = 4 << 20
 
 // Manifest says what a model consists of.
 type Manifest struct {
@@ -69,8 +69,8 @@ func (m Manifest) Encode() ([]byte, error) {
 // alone. The error says what is wrong, without a name.
 func ParseManifest(text []byte) (Manifest, error) {
 	var m Manifest
-	if len(text) > maxManifest {
-		return m, fmt.Errorf("the manifest has %d bytes, more than %d", len(text), maxManifest)
+	if len(text) > MaxManifest {
+		return m, fmt.Errorf("the manifest has %d bytes, more than %d", len(text), MaxManifest)
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("the manifest is not JSON of the right form: %w", err)

@@ -19,13 +19,11 @@ import (
 // first sign of a registry wants to know soon that there is none.
 const manifestTries = 3
 
-// What a manifest may be at most. The models that there are have dozens of
+// What a manifest may name at most. The models that there are have dozens of
 // layers, and hundreds of gigabytes.
 const (
-	maxManifest = 4 << 20
-	maxLayers   = 1000
-	maxSize     = 4 << 40 // of all layers
-	maxConfig   = 4 << 20
+	maxLayers = 1000
+	maxSize   = 4 << 40 // of all layers
 )
 
 const mediaTypeDockerIndex = "application/vnd.docker.distribution.manifest.list.v2+json"
@@ -72,12 +70,12 @@ func (s *session) fetchManifest(ctx context.Context) ([]byte, error) {
 		return nil, cause(ctx, err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, maxManifest+1))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, modelstore.MaxManifest+1))
 	if err != nil {
 		return nil, cause(ctx, err)
 	}
-	if len(text) > maxManifest {
-		return nil, s.unusable("it is larger than %d bytes", maxManifest)
+	if len(text) > modelstore.MaxManifest {
+		return nil, s.unusable("it is larger than %d bytes", modelstore.MaxManifest)
 	}
 	want := digest.Digest(resp.Header.Get("Docker-Content-Digest"))
 	if want.Validate() == nil && want.Algorithm() == digest.SHA256 && digest.FromBytes(text) != want {
@@ -121,8 +119,8 @@ func (s *session) checkLayers(m modelstore.Manifest) error {
 	if len(m.Layers) > maxLayers {
 		return s.unusable("its manifest has %d layers, more than %d", len(m.Layers), maxLayers)
 	}
-	if m.Config.Size > maxConfig {
-		return s.unusable("its config has %d bytes, more than %d", m.Config.Size, maxConfig)
+	if m.Config.Size > modelstore.MaxConfig {
+		return s.unusable("its config has %d bytes, more than %d", m.Config.Size, modelstore.MaxConfig)
 	}
 	total := int64(0)
 	sizes := map[digest.Digest]int64{}
