@@ -190,15 +190,10 @@ func connector(env environment, log *slog.Logger) func(context.Context, modelfil
 			return value, value != ""
 		}
 		e, err := upstream.New(upstream.Config{
-			BaseURL: r.URL,
-			Model:   r.Model,
-			Log:     log,
-
-			// Nothing is mixed into the hash: several servers may be behind one
-			// address, they share no secret, and for the same conversation
-			// they must send the same.
+			BaseURL:        r.URL,
+			Model:          r.Model,
+			Log:            log,
 			AffinityHeader: r.AffinityHeader,
-
 			Key: func() (string, error) {
 				file, err := credentials.Open(path)
 				if err != nil {

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -17,9 +16,11 @@ const maxPrefix = 1024
 // affinity is the same for all turns of a conversation, and differs between
 // conversations: a hash of what the later turns repeat, which is the tools,
 // the instructions and the first thing that the user says. It has 128 bits
-// and tells nothing of the text to somebody who does not have it.
-func affinity(salt []byte, model string, req *engine.Request) string {
-	h := prefixHash{hmac.New(sha256.New, salt)}
+// and tells nothing of the text to somebody who does not have it. Nothing
+// secret is mixed in: several servers in front of one router share no secret,
+// and must send the same for the same conversation.
+func affinity(model string, req *engine.Request) string {
+	h := prefixHash{sha256.New()}
 	h.add("model", model)
 	if req.Prompt != nil {
 		text := req.Prompt.Text

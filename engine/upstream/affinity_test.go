@@ -19,7 +19,7 @@ func TestAffinity(t *testing.T) {
 	base := func() *engine.Request {
 		return &engine.Request{Tools: []engine.Tool{{Name: "f"}}, Messages: []engine.Message{say(engine.RoleSystem, "s"), say(engine.RoleUser, "ab")}}
 	}
-	first := affinity(nil, "m", base())
+	first := affinity("m", base())
 	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(first) {
 		t.Errorf("the hash is %q", first)
 	}
@@ -45,13 +45,13 @@ func TestAffinity(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := base()
 			tt.change(r)
-			if got := affinity(nil, "m", r); (got == first) != tt.same {
+			if got := affinity("m", r); (got == first) != tt.same {
 				t.Errorf("the hash is %s, and of the first turn %s", got, first)
 			}
 		})
 	}
-	if affinity([]byte("salt"), "m", base()) == first || affinity(nil, "n", base()) == first {
-		t.Error("salt or model have no effect")
+	if affinity("n", base()) == first {
+		t.Error("the model has no effect")
 	}
 }
 

@@ -31,7 +31,6 @@ type Config struct {
 	// AffinityHeader is the header that carries the hash of a conversation's
 	// beginning. Empty: [DefaultAffinityHeader]. "-": none is sent.
 	AffinityHeader string
-	AffinitySalt   []byte // mixed into the hash, so that nobody can try texts against it; may be empty
 
 	FirstByte time.Duration // longest silence before a reply begins; 0: [DefaultFirstByte]
 	Idle      time.Duration // longest silence within a reply; 0: [DefaultIdle]

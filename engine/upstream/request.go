@@ -38,7 +38,7 @@ func (e *Engine) chat(req *engine.Request) operation {
 			m.stream()
 			return e.fromRequest(req, m)
 		},
-		affinity: affinity(e.config.AffinitySalt, e.config.Model, req),
+		affinity: affinity(e.config.Model, req),
 	}
 }
 
