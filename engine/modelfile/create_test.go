@@ -226,6 +226,8 @@ func TestCreateUnparsed(t *testing.T) {
 	}{
 		{&File{}, "there is no FROM line"},
 		{file(From, "", "m.gguf", Message, "tool", "x"), `the role of a MESSAGE is system, user, assistant, not "tool"`},
+		{file(From, "", "m.gguf", Parameter, strings.Repeat("x", 1<<20), "1"), `PARAMETER "xxx`},
+		{file(From, "", "m.gguf", Parameter, "\x1b[31m", "1"), `PARAMETER "\x1b[31m" is not a name`},
 		{file(From, "", "gone"), "FROM gone: model gone"},
 	} {
 		_, err := Create(t.Context(), b.source(), b.name("m"), tt.file)

@@ -154,7 +154,8 @@ func cut(text string) (word, rest string) {
 // head is an instruction without its value, for messages.
 func head(i Instruction) string { return strings.TrimSpace(i.Name + " " + i.Key) }
 
-var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+// parameterName is also what keeps the search for a similar name short.
+var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
 // key takes off what comes before the value, where an instruction has that.
 func key(i Instruction, text string) (key, rest string, err error) {

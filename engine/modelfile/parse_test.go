@@ -94,6 +94,7 @@ func TestParseErrors(t *testing.T) {
 		{"empty FROM", `FROM ""`, 1, "FROM has an empty value"},
 		{"no name of a parameter", "FROM a\nPARAMETER", 2, "PARAMETER needs a name and a value"},
 		{"no name but a value", "FROM a\nPARAMETER 4096", 2, `"4096" is not a name`},
+		{"a name of a parameter that is a book", "FROM a\nPARAMETER " + strings.Repeat("x", 1<<20) + " 1", 2, `xxx…" is not a name`},
 		{"no value of a parameter", "FROM a\nPARAMETER num_ctx", 2, "PARAMETER num_ctx has no value"},
 		{"another role", "FROM a\nMESSAGE tool x", 2, `the role is system, user, assistant, not "tool"`},
 		{"no text of a message", "FROM a\nMESSAGE user", 2, "MESSAGE user has no value"},

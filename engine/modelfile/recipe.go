@@ -3,6 +3,7 @@ package modelfile
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -54,12 +55,11 @@ func check(f *File) (*recipe, error) {
 
 // hostOf is the host of a URL; empty for anything else.
 func hostOf(value string) string {
-	_, rest, ok := strings.Cut(value, "://")
-	if !ok {
+	u, err := url.Parse(value)
+	if err != nil {
 		return ""
 	}
-	host, _, _ := strings.Cut(rest, "/")
-	return host[strings.LastIndex(host, "@")+1:]
+	return u.Host
 }
 
 // take adds an instruction. Of those that a model has one of, the last counts.
@@ -122,7 +122,10 @@ func (r *recipe) idle(i Instruction) string {
 
 func (r *recipe) parameter(i Instruction, host string) error {
 	p, ok := find(i.Key)
-	if !ok {
+	switch {
+	case !parameterName.MatchString(i.Key): // of a file that was not parsed
+		return i.errorf("PARAMETER %s is not a name", shown(i.Key))
+	case !ok:
 		return i.errorf("PARAMETER %s %s", i.Key, unknown(i.Key, host))
 	}
 	value, err := p.read(i.Value)

@@ -102,10 +102,10 @@ func (f *file) discard() {
 // settle brings a written file to its final name, so that it survives the
 // loss of power: content first, then the name.
 func (d disk) settle(f *file, path string) error {
-	if err := f.Sync(); err != nil {
+	if err := f.Chmod(0o644); err != nil { // CreateTemp makes it the user's alone; Ollama may run as another
 		return err
 	}
-	if err := f.Chmod(0o644); err != nil { // CreateTemp makes it the user's alone; Ollama may run as another
+	if err := f.Sync(); err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
