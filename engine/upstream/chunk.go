@@ -73,15 +73,36 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, &c.text)
 	}
 	var parts []struct {
-		Text     string  `json:"text"`
-		Thinking content `json:"thinking"`
+		Text     string `json:"text"`
+		Thinking texts  `json:"thinking"`
 	}
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
 	for _, p := range parts {
 		c.text += p.Text
-		c.thought += p.Thinking.text
+		c.thought += string(p.Thinking)
+	}
+	return nil
+}
+
+// texts is text, or a list of texts. It is no [content]: lists inside each
+// other would be read once for each level.
+type texts string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *texts) UnmarshalJSON(b []byte) error {
+	if len(b) == 0 || b[0] != '[' {
+		return json.Unmarshal(b, (*string)(t))
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(b, &parts); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		*t += texts(p.Text)
 	}
 	return nil
 }

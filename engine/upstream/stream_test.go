@@ -66,6 +66,9 @@ func TestStreams(t *testing.T) {
 			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
 		{"thoughts under both names", nil, []string{says(`"reasoning":"hm","reasoning_content":"hm"`), says(`"reasoning":"m","content":"a"`), end("stop"), done},
 			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
+		{"thoughts inside each other", nil, []string{
+			says(`"content":` + strings.Repeat(`[{"thinking":`, 3000) + `"hm"` + strings.Repeat(`}]`, 3000)), says(`"content":"a"`), end("stop"), done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
 		{"Mistral's thoughts", nil, []string{says(`"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]`),
 			says(`"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]`), end("stop"), done},
 			`start:0 0.0[reasoning "hm"] 0.1[text "ab"] 0:end_of_turn done:0,0,0,0`, ""},
