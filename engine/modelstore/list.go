@@ -112,10 +112,8 @@ func (s *Store) Whole(m *Model) error {
 // read reads the manifest of a name that was checked.
 func (s *Store) read(n Name) (*Model, error) {
 	path := s.manifestPath(n)
-	if now, err := os.Stat(path); err == nil {
-		if m := s.memo.find(path, now); m != nil {
-			return m, nil
-		}
+	if m := s.memo.find(path); m != nil {
+		return m, nil
 	}
 	text, file, err := readManifest(path)
 	if err != nil {

@@ -21,10 +21,9 @@ const (
 )
 
 // memo remembers what manifests say, so that whoever lists a thousand models
-// reads none of them again. It is asked with what the system says of a file
-// now, and answers only where that is the same file, with the same time and
-// size: nothing has to tell it of changes, those of other processes least of
-// all.
+// reads none of them again. It answers only where the system says that a path
+// has the same file still, with the same time and size: nothing has to tell it
+// of changes, those of other processes least of all.
 type memo struct {
 	mu      sync.Mutex
 	models  map[string]noted  // by the path of the manifest
@@ -37,11 +36,15 @@ type noted struct {
 }
 
 // find is nil where the file has to be read.
-func (m *memo) find(path string, now fs.FileInfo) *Model {
+func (m *memo) find(path string) *Model {
 	m.mu.Lock()
 	n, ok := m.models[path]
 	m.mu.Unlock()
-	if !ok || !n.file.ModTime().Equal(now.ModTime()) || n.file.Size() != now.Size() || !os.SameFile(n.file, now) {
+	if !ok {
+		return nil
+	}
+	now, err := os.Stat(path)
+	if err != nil || !n.file.ModTime().Equal(now.ModTime()) || n.file.Size() != now.Size() || !os.SameFile(n.file, now) {
 		return nil
 	}
 	return &n.model
