@@ -128,12 +128,20 @@ func (e *engines) Stop(ctx context.Context, name string) error {
 	return e.store.Stop(ctx, name)
 }
 
-// Loaded implements [control.Library].
+// Loaded implements [control.Library]. Models of flags come first, as far as
+// their processes run; they have no manifest, and so no digest.
 func (e *engines) Loaded() []library.Loaded {
-	if e.store == nil {
-		return nil
+	var all []library.Loaded
+	models, _ := e.files.Models(context.Background()) // asks nobody
+	for _, m := range models {
+		if m.Context > 0 {
+			all = append(all, library.Loaded{Name: m.Name, Context: m.Context})
+		}
 	}
-	return e.store.Loaded()
+	if e.store == nil {
+		return all
+	}
+	return append(all, e.store.Loaded()...)
 }
 
 // isNamed says whether a flag named a model. Where there is no store, what no

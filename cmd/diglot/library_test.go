@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -17,7 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/engine/library"
+	"github.com/diglot/diglot/engine/runner"
 	"github.com/diglot/diglot/tools/gguf"
 )
 
@@ -258,6 +261,30 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 		if status, _, stderr := u.do(command, "n"); status != exitNotFound || !strings.Contains(stderr, "diglot pull n") {
 			t.Errorf("%s of what nobody has: status %d, %s", command, status, stderr)
 		}
+	}
+}
+
+// TestLoadedByFlags lists a model that a flag names while its process runs.
+func TestLoadedByFlags(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {context: 64, replies: [{pieces: [a]}]}}`)
+	files, err := runner.New(t.Context(), runner.Config{Log: slog.New(slog.DiscardHandler),
+		Models: []runner.Model{{Name: "m", Command: []string{os.Args[0], "scripted", script}}, {Name: "n"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	e := &engines{files: files}
+	if got := e.Loaded(); got != nil {
+		t.Errorf("before it is loaded: %+v", got)
+	}
+	if err := files.Load(t.Context(), "m"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]library.Loaded{{Name: "m", Context: 64}}, e.Loaded()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got, want := strings.Join(loadedRow(control.Model{Name: "m", Context: 64}), "|"), "m||-|64|the server ends"; got != want {
+		t.Errorf("ps shows %q, want %q", got, want)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Loaded describes a model in memory.
 type Loaded struct {
 	Name     string        // the first one that it was asked for by
-	Digest   digest.Digest // of its manifest
+	Digest   digest.Digest // of its manifest; empty in lists with models that have none
 	Size     int64         // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
 	Context  int           // tokens that one request may use; 0: not known
 	Until    time.Time     // when it goes unless it is used; zero: not before its requests end, or never
