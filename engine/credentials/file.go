@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/gofrs/flock"
 )
@@ -197,6 +198,9 @@ func (f *File) change(edit func(map[string]written)) error {
 		return fmt.Errorf("lock %s: %w", f.path, err)
 	}
 	defer lock.Unlock()
+	if err := sweep(f.path); err != nil {
+		return err
+	}
 	hosts, err := f.read()
 	if err != nil {
 		return err
@@ -209,10 +213,26 @@ func (f *File) change(edit func(map[string]written)) error {
 	return replace(f.path, append(text, '\n'))
 }
 
+// temporary begins the names of files that become the file.
+const temporary = ".credentials-"
+
+// sweep removes what a process left that ended while it wrote: it has keys,
+// also those that the user has taken back since.
+func sweep(path string) error {
+	folder := filepath.Dir(path)
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), temporary) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
+		}
+	}
+	return err
+}
+
 // replace writes a file so that whoever reads it meanwhile, or after a crash,
 // sees the old one or the new one.
 func replace(path string, text []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // with mode 0600
+	temp, err := os.CreateTemp(filepath.Dir(path), temporary+"*") // with mode 0600
 	if err != nil {
 		return err
 	}

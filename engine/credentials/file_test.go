@@ -172,6 +172,21 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// TestWhatACrashLeft has keys in a file that nobody renamed.
+func TestWhatACrashLeft(t *testing.T) {
+	f, path := open(t)
+	must(t, f.Set("a.example.com", "sk-1"))
+	left, other := filepath.Join(filepath.Dir(path), temporary+"123"), filepath.Join(filepath.Dir(path), "other")
+	must(t, errors.Join(os.WriteFile(left, []byte("sk-1"), private), os.WriteFile(other, nil, private)))
+	must(t, f.Remove("a.example.com"))
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a key is left: %v", err)
+	}
+	if _, err := os.Stat(other); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOtherProcess(t *testing.T) {
 	f, path := open(t)
 	other, err := Open(path)
