@@ -213,8 +213,8 @@ func (f *File) change(edit func(map[string]written)) error {
 	return replace(f.path, append(text, '\n'))
 }
 
-// temporary begins the names of files that become the file.
-const temporary = ".credentials-"
+// temporary begins the names of files that become the one at path.
+func temporary(path string) string { return "." + filepath.Base(path) + "-" }
 
 // sweep removes what a process left that ended while it wrote: it has keys,
 // also those that the user has taken back since.
@@ -222,7 +222,7 @@ func sweep(path string) error {
 	folder := filepath.Dir(path)
 	entries, err := os.ReadDir(folder)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), temporary) {
+		if strings.HasPrefix(e.Name(), temporary(path)) {
 			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
 		}
 	}
@@ -232,7 +232,7 @@ func sweep(path string) error {
 // replace writes a file so that whoever reads it meanwhile, or after a crash,
 // sees the old one or the new one.
 func replace(path string, text []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), temporary+"*") // with mode 0600
+	temp, err := os.CreateTemp(filepath.Dir(path), temporary(path)+"*") // with mode 0600
 	if err != nil {
 		return err
 	}
