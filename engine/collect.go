@@ -9,7 +9,6 @@ import (
 type Response struct {
 	PromptTokens int
 	Unenforced   []Place  // as in Start
-	Ignored      []string // as in Start
 	Choices      []Choice // by index
 	Usage        Usage
 }
@@ -54,7 +53,7 @@ type folder struct {
 func (f *folder) add(event Event) {
 	switch e := event.(type) {
 	case Start:
-		f.response.PromptTokens, f.response.Unenforced, f.response.Ignored = e.PromptTokens, e.Unenforced, e.Ignored
+		f.response.PromptTokens, f.response.Unenforced = e.PromptTokens, e.Unenforced
 	case BlockStart:
 		c := f.choice(e.Choice)
 		c.Blocks = append(c.Blocks, Block{Kind: e.Kind, CallID: e.CallID, Name: e.Name})

@@ -87,6 +87,11 @@ func TestCollect(t *testing.T) {
 			[]engine.Event{engine.Start{PromptTokens: 1}, engine.Finish{Reason: engine.FinishEndOfTurn}, engine.Done{}},
 			engine.Response{PromptTokens: 1, Choices: []engine.Choice{{Reason: engine.FinishEndOfTurn}}},
 		},
+		{
+			"a prompt that is counted at the end",
+			[]engine.Event{engine.Start{}, engine.Finish{Reason: engine.FinishEndOfTurn}, engine.Done{Usage: engine.Usage{PromptTokens: 7}}},
+			engine.Response{PromptTokens: 7, Choices: []engine.Choice{{Reason: engine.FinishEndOfTurn}}, Usage: engine.Usage{PromptTokens: 7}},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
