@@ -23,6 +23,7 @@ func sequence(err error, events ...engine.Event) iter.Seq2[engine.Event, error] 
 	}
 }
 
+// long: most of it is the table.
 func TestCollect(t *testing.T) {
 	logprobs := []engine.TokenLogprob{{Token: []byte("a"), Logprob: -1}}
 	tests := []struct {
