@@ -137,7 +137,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		style.writeError(w, r, wrongBase(r, right))
 		return
 	}
-	style.handler.ServeHTTP(w, escapeModel(withBody(r)))
+	style.handler.ServeHTTP(w, escapeModel(withBody(withRoute(r))))
 }
 
 // withBody makes a GET of a HEAD, whose reply has the same headers. net/http,

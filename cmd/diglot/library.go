@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -180,6 +181,7 @@ func planMemory(l library.Launch, free int64) (memory.Plan, error) {
 // be asked, and with what key, is in the user's credentials, which are looked
 // at for every request: they may change while the server runs.
 func connector(env environment, log *slog.Logger) func(context.Context, modelfile.Remote) (engine.Engine, error) {
+	via := "diglot-" + rand.Text()
 	return func(_ context.Context, r modelfile.Remote) (engine.Engine, error) {
 		path, err := findPlaces(env).credentialsPath()
 		if err != nil {
@@ -193,6 +195,7 @@ func connector(env environment, log *slog.Logger) func(context.Context, modelfil
 			BaseURL:        r.URL,
 			Model:          r.Model,
 			Log:            log,
+			Via:            via,
 			AffinityHeader: r.AffinityHeader,
 			Key: func() (string, error) {
 				file, err := credentials.Open(path)

@@ -43,6 +43,9 @@ type body struct {
 // ask sends a request until it is answered. What has not begun to be answered
 // is sent again a few times where that may help.
 func (e *Engine) ask(ctx context.Context, op operation) (*reply, error) {
+	if err := e.checkRoute(ctx); err != nil {
+		return nil, err
+	}
 	for try := 1; ; {
 		r, fail := e.once(ctx, op)
 		switch {
@@ -145,11 +148,14 @@ func (e *Engine) readdress(_ context.Context, r *http.Request) error {
 
 // dress adds the headers.
 func (e *Engine) dress(key string, op operation) wire.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
+	return func(ctx context.Context, r *http.Request) error {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("User-Agent", "diglot")
 		if key != "" {
 			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		if via := e.route(ctx); via != "" {
+			r.Header.Set("Via", via)
 		}
 		if op.affinity != "" && e.config.AffinityHeader != "-" {
 			r.Header.Set(e.config.AffinityHeader, op.affinity)

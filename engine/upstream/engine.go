@@ -32,6 +32,11 @@ type Config struct {
 	// beginning. Empty: [DefaultAffinityHeader]. "-": none is sent.
 	AffinityHeader string
 
+	// Via is the name of this program in the header Via, which nobody else has.
+	// A request that bears it already has gone in a circle, and is refused.
+	// Empty: circles are not noticed.
+	Via string
+
 	FirstByte time.Duration // longest silence before a reply begins; 0: [DefaultFirstByte]
 	Idle      time.Duration // longest silence within a reply; 0: [DefaultIdle]
 }
