@@ -61,6 +61,8 @@ type Engine struct {
 	client *wire.Client
 	quirks quirks
 	wait   func(ctx context.Context, d time.Duration) error // between tries
+
+	maxStream int // bytes; see the constant
 }
 
 var _ engine.Finder = (*Engine)(nil)
@@ -86,7 +88,7 @@ func New(c Config) (*Engine, error) {
 	c.FirstByte = cmp.Or(c.FirstByte, DefaultFirstByte)
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
 	c.AffinityHeader = cmp.Or(c.AffinityHeader, DefaultAffinityHeader)
-	e := &Engine{config: c, base: base, host: base.Host, wait: wait}
+	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream}
 	// Where requests go is decided in [Engine.readdress] alone.
 	e.client, err = wire.NewClient(base.String(), wire.WithHTTPClient(newDoer(c.HTTP)))
 	return e, err

@@ -149,6 +149,8 @@ func (e *Engine) refusedRequest(r refusal, op operation) *engine.Error {
 		return e.cannot(op)
 	case r.status == 413:
 		return engine.Errorf(engine.CodeTooLarge, "The request is larger than %s, which serves the model, accepts.", e.host)
+	case r.status < 300:
+		return lasting(engine.CodeEngineCrashed, "The server of the model gave an answer that cannot be read.")
 	case r.status >= 300 && r.status < 400:
 		return lasting(engine.CodeEngineCrashed, "The server %s, which is to serve the model, says that it is elsewhere: the definition of the model must name the new address.", e.host)
 	case r.status == 408 || r.status == 429 || r.status >= 500:

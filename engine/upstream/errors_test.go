@@ -37,6 +37,8 @@ func TestRefusals(t *testing.T) {
 		{"no model, as a wrong value", 400, `{"error":{"message":"boom","code":"model_not_found"}}`, "",
 			engine.Error{Code: engine.CodeModelNotFound, Place: engine.Place{Field: engine.FieldModel}}, `"m" does not exist at `, 1},
 		{"too large", 413, `<h1>boom</h1>`, "", engine.Error{Code: engine.CodeTooLarge}, "larger than", 1},
+		{"nothing", 204, ``, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "cannot be read", 1},
+		{"later", 202, `{}`, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "cannot be read", 1},
 		{"elsewhere", 307, ``, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "elsewhere", 1},
 		{"too many requests", 429, `{"error":{"message":"boom"}}`, "2", engine.Error{Code: engine.CodeOverloaded, RetryAfter: 2}, "too much", 3},
 		{"too many requests for long", 429, `{"error":{"message":"boom"}}`, "60", engine.Error{Code: engine.CodeOverloaded, RetryAfter: 60}, "too much", 1},

@@ -13,6 +13,11 @@ import (
 // maxReply is the most bytes of a reply that is not streamed.
 const maxReply = 64 << 20
 
+// maxStream is the most bytes in the frames of one reply, some hundred
+// thousand tokens. A server whose model finds no end would otherwise fill the
+// memory of this one, where the client wants the reply as a whole.
+const maxStream = 256 << 20
+
 // teller turns the chunks of one reply into events.
 type teller struct {
 	start   engine.Start
@@ -37,9 +42,13 @@ var doneMark = []byte(wire.ChatCompletionDoneFrameDataDONE)
 // instead, which is an end only when all answers have finished.
 func (t *teller) stream(r *reply) error {
 	in := newFrames(r.in)
+	left := r.engine.maxStream
 	for {
 		f, err := in.next()
+		left -= len(f.data)
 		switch {
+		case left < 0:
+			return r.malformed("it is longer than a reply may be")
 		case err == errFrame:
 			return r.malformed(err.Error())
 		case err == io.EOF && t.finished():

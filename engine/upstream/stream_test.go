@@ -140,6 +140,20 @@ func checkReply(t *testing.T, e *Engine, req *engine.Request, want string, code 
 	}
 }
 
+// A server that finds no end is not listened to for ever.
+func TestEndlessStream(t *testing.T) {
+	e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+		for r.Context().Err() == nil {
+			stream(w, says(`"content":"`+strings.Repeat("x", 1000)+`"`))
+		}
+	})
+	e.maxStream = 20_000
+	events, err := gather(t.Context(), e, ask("x"))
+	if got := coded(t, err); got.Code != engine.CodeEngineCrashed || len(events) > 25 {
+		t.Errorf("%d events and the error %v", len(events), err)
+	}
+}
+
 func call(index int, members string) string {
 	return says(fmt.Sprintf(`"tool_calls":[{"index":%d,%s}]`, index, members))
 }
