@@ -4,13 +4,17 @@
 
 export GOTOOLCHAIN := go1.27.3
 
-MODEL ?= smollm2-135m
-TOOL  := CGO_ENABLED=0 go run
+MODEL  ?= smollm2-135m
+LISTEN ?= 127.0.0.1:8484
+TOOL   := CGO_ENABLED=0 go run
 
 .PHONY: run build test race bench generate check record clean
 
+# The model is put into the store once, where all commands find it.
 run: build
-	file=$$($(TOOL) ./tools/fetch $(MODEL)) && exec bin/diglot serve --model $(MODEL)="$$file"
+	bin/diglot show $(MODEL) >/dev/null 2>&1 || { \
+	file=$$($(TOOL) ./tools/fetch $(MODEL)) && echo "FROM $$file" | bin/diglot create $(MODEL) -f -; } && \
+	exec bin/diglot serve --listen $(LISTEN) --load $(MODEL)
 
 build:
 	$(TOOL) ./tools/build
