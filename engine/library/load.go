@@ -117,13 +117,8 @@ func (e *Engine) connect(r modelfile.Remote) (Instance, *engine.Error) {
 	if err != nil {
 		return nil, engine.AsError(err)
 	}
-	return connection{upstream}, nil
+	return newConnection(upstream), nil
 }
-
-// connection is a model that takes no memory here.
-type connection struct{ engine.Engine }
-
-func (connection) Close() error { return nil }
 
 // broken is the error of a model in the store that cannot be what it says.
 // What is wrong is for the log: it names files.

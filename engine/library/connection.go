@@ -1,0 +1,87 @@
+package library
+
+import (
+	"context"
+	"iter"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// connection is a model that another server has, which takes no memory here.
+// Its requests end when it is closed, as those of a process would.
+type connection struct {
+	engine engine.Engine
+	ctx    context.Context // until it is closed
+	cancel context.CancelFunc
+}
+
+var _ Instance = (*connection)(nil)
+
+func newConnection(e engine.Engine) *connection {
+	c := &connection{engine: e}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Close implements [Instance].
+func (c *connection) Close() error {
+	c.cancel()
+	return nil
+}
+
+// bind makes the context of a request end with the connection too.
+func (c *connection) bind(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.ctx, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// explain is the error of a request that ends because the connection does.
+func (c *connection) explain(err error) error {
+	if err != nil && c.ctx.Err() != nil {
+		return shutDown()
+	}
+	return err
+}
+
+// Models implements [engine.Engine].
+func (c *connection) Models(ctx context.Context) ([]engine.Model, error) {
+	return c.engine.Models(ctx)
+}
+
+// Generate implements [engine.Engine].
+func (c *connection) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		ctx, done := c.bind(ctx)
+		defer done()
+		for event, err := range c.engine.Generate(ctx, req) {
+			if !yield(event, c.explain(err)) {
+				return
+			}
+		}
+	}
+}
+
+// Count implements [engine.Engine].
+func (c *connection) Count(ctx context.Context, req *engine.Request) (int, error) {
+	ctx, done := c.bind(ctx)
+	defer done()
+	n, err := c.engine.Count(ctx, req)
+	return n, c.explain(err)
+}
+
+// Embed implements [engine.Engine].
+func (c *connection) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	ctx, done := c.bind(ctx)
+	defer done()
+	vectors, err := c.engine.Embed(ctx, req)
+	return vectors, c.explain(err)
+}
+
+// GenerateImages implements [engine.Engine].
+func (c *connection) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	ctx, done := c.bind(ctx)
+	defer done()
+	images, err := c.engine.GenerateImages(ctx, req)
+	return images, c.explain(err)
+}

@@ -1,0 +1,85 @@
+package library
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/modelstore"
+)
+
+// silent is another server that takes requests and says nothing.
+type silent struct {
+	engine.Engine
+	asked chan struct{}
+}
+
+func (s silent) wait(ctx context.Context) error {
+	s.asked <- struct{}{}
+	<-ctx.Done()
+	return engine.AsError(ctx.Err())
+}
+
+func (s silent) Generate(ctx context.Context, _ *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) { yield(nil, s.wait(ctx)) }
+}
+
+func (s silent) Count(ctx context.Context, _ *engine.Request) (int, error) { return 0, s.wait(ctx) }
+
+func (s silent) Embed(ctx context.Context, _ *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s silent) GenerateImages(ctx context.Context, _ *engine.ImageRequest) ([]engine.Image, error) {
+	return nil, s.wait(ctx)
+}
+
+// What another server owes an answer does not keep this one from ending, and
+// the client hears of it.
+func TestCloseEndsRemoteRequests(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		ask  func(context.Context, *Engine) error
+	}{
+		{"generate", func(ctx context.Context, e *Engine) error {
+			for _, err := range e.Generate(ctx, &engine.Request{Model: "cloud"}) {
+				return err
+			}
+			return nil
+		}},
+		{"count", func(ctx context.Context, e *Engine) error {
+			_, err := e.Count(ctx, &engine.Request{Model: "cloud"})
+			return err
+		}},
+		{"embed", func(ctx context.Context, e *Engine) error {
+			_, err := e.Embed(ctx, &engine.EmbeddingRequest{Model: "cloud"})
+			return err
+		}},
+		{"images", func(ctx context.Context, e *Engine) error {
+			_, err := e.GenerateImages(ctx, &engine.ImageRequest{Model: "cloud"})
+			return err
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newHouse(t, Config{})
+			h.put(t, "cloud", modelstore.Config{RemoteHost: "https://host.example/v1", RemoteModel: "big"}, nil)
+			far := silent{asked: make(chan struct{})}
+			h.Engine.config.Upstream = func(context.Context, modelfile.Remote) (engine.Engine, error) { return far, nil }
+			ended := make(chan error)
+			go func() { ended <- test.ask(t.Context(), h.Engine) }()
+			<-far.asked
+			_ = h.Close()
+			if err := <-ended; engine.AsError(err).Code != engine.CodeOverloaded {
+				t.Errorf("the client sees %v", err)
+			}
+
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := test.ask(ctx, h.Engine); engine.AsError(err).Code != engine.CodeOverloaded {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
