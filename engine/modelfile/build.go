@@ -212,8 +212,10 @@ func (b *builder) warn() {
 			}
 		}
 	}
-	if want := b.requires(); b.src.Version != "" && older(b.src.Version, want) {
-		b.src.warn(fmt.Sprintf("The model requires version %s, and this is version %s; it may not work.", want, b.src.Version))
+	// What a base model requires is not compared: most come from Ollama, and
+	// count Ollama's versions.
+	if want := b.recipe.requires; b.src.Version != "" && older(b.src.Version, want) {
+		b.src.warn(fmt.Sprintf("REQUIRES asks for version %s, and this is version %s; it may not work, unless a version of Ollama is meant.", want, b.src.Version))
 	}
 }
 

@@ -105,7 +105,11 @@ func (src Source) fetch(ctx context.Context, n modelstore.Name) error {
 	if err == nil || src.Pull == nil {
 		return err
 	}
-	return src.Pull(ctx, n)
+	missing := errors.Is(err, modelstore.ErrNotFound)
+	if err = src.Pull(ctx, n); err == nil || !missing || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("%s is no model here, and it could not be pulled: %w", n, err)
 }
 
 func (src Source) warn(text string) {

@@ -164,7 +164,7 @@ func TestPull(t *testing.T) {
 	}
 	refused := errors.New("no such model there")
 	src.Pull = func(context.Context, modelstore.Name) error { return refused }
-	if _, err := Create(t.Context(), src, b.name("x"), b.parse("\nFROM gone")); !errors.Is(err, refused) || !strings.Contains(err.Error(), "line 2: FROM gone") {
+	if _, err := Create(t.Context(), src, b.name("x"), b.parse("\nFROM gone")); !errors.Is(err, refused) || !strings.Contains(err.Error(), "line 2: FROM gone: gone is no model here, and it could not be pulled: no such model there") {
 		t.Errorf("a pull that fails: %v", err)
 	}
 	if _, err := Create(t.Context(), src, b.name("x"), b.parse("FROM hf.co/org/repo:file.gguf")); !errors.Is(err, refused) {
@@ -193,9 +193,24 @@ func TestRequires(t *testing.T) {
 		if _, err := Create(t.Context(), src, b.name("m"), b.parse(text)); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(b.warnings) == 1 && strings.Contains(b.warnings[0], "requires version"); got != tt.warns {
+		if got := len(b.warnings) == 1 && strings.Contains(b.warnings[0], "REQUIRES asks for version"); got != tt.warns {
 			t.Errorf("version %q, requires %q: warnings %q", tt.version, tt.requires, b.warnings)
 		}
+	}
+}
+
+// TestRequiresOfABase is one that may count the versions of Ollama.
+func TestRequiresOfABase(t *testing.T) {
+	b := newBench(t)
+	b.create("base", "FROM m.gguf\nREQUIRES 0.14.0")
+	src := b.source()
+	src.Version = "0.3.0"
+	m, err := Create(t.Context(), src, b.name("m"), b.parse("FROM base"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := Read(b.store, m); err != nil || d.Config.Requires != "0.14.0" || len(b.warnings) > 0 {
+		t.Errorf("it requires %q, error %v, warnings %q", d.Config.Requires, err, b.warnings)
 	}
 }
 

@@ -57,7 +57,8 @@ func writeWhatMayOnlyBeRead(ctx context.Context, s *Store, _ order) error {
 	wrong := s.checkWhole(before)
 	for _, v := range verbs() {
 		err := v.run(ctx, s)
-		if !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), s.Dir()+" may only be read: its models can be served") {
+		if !errors.Is(err, ErrReadOnly) || !errors.Is(err, fs.ErrPermission) ||
+			!strings.HasSuffix(err.Error(), "the model store "+s.Dir()+" may only be read by this user: its models can be served, but not changed") {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: the error is %w", v.name, err))
 		}
 	}

@@ -37,12 +37,25 @@ func (s *Store) explain(doing string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return fmt.Errorf("%s: %w: %s may only be read: its models can be served, and to change it, give yourself the right to write there, or choose another folder (%w)", doing, ErrReadOnly, s.dir, err)
+		return &readOnlyError{dir: s.dir, cause: err}
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return fmt.Errorf("%s: there is no space left for the model store %s: remove models, or choose a folder on another disk (%w)", doing, s.dir, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
+
+// readOnlyError is for a store that the system lets nobody write, or not this
+// user. Its cause names a file that the user has never seen.
+type readOnlyError struct {
+	dir   string
+	cause error
+}
+
+func (e *readOnlyError) Error() string {
+	return "the model store " + e.dir + " may only be read by this user: its models can be served, but not changed"
+}
+
+func (e *readOnlyError) Unwrap() []error { return []error{ErrReadOnly, e.cause} }
 
 // isGone says that a path has no file at its end, be it that it goes on below
 // another file.
