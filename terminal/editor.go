@@ -39,19 +39,19 @@ func OpenEditor(in io.Reader, out io.Writer, history *History) (*Editor, error) 
 		io.Reader
 		io.Writer
 	}{e.keys, out}, "")
-	e.line.History = typed{history}
+	e.line.History = recalled{history}
 	e.line.SetBracketedPasteMode(true)
 	return e, nil
 }
 
-// typed is a history without the lines that Ctrl-C made.
-type typed struct{ *History }
+// recalled is a history to look at: what is added to it are whole messages,
+// and not each line.
+type recalled struct{ *History }
 
-func (t typed) Add(line string) {
-	if line != stopped {
-		t.History.Add(line)
-	}
-}
+func (recalled) Add(string) {}
+
+// History is what was typed before.
+func (e *Editor) History() *History { return e.history }
 
 // Close gives the terminal back.
 func (e *Editor) Close() {
@@ -70,29 +70,50 @@ func (e *Editor) Interruptible(ctx context.Context) (answering context.Context, 
 }
 
 // ReadMessage reads a message: one line, or what stands between two """,
-// whose lines after the first are asked for by more. Its errors are
-// ErrInterrupted for Ctrl-C, io.EOF for Ctrl-D, and the end of ctx.
+// whose lines after the first are asked for by more. The history keeps it
+// whole, as one line to edit. Its errors are ErrInterrupted for Ctrl-C,
+// io.EOF for Ctrl-D, and the end of ctx.
 func (e *Editor) ReadMessage(ctx context.Context, prompt, more string) (string, error) {
 	defer context.AfterFunc(ctx, func() { e.keys.fail(ctx.Err()) })()
 	line, err := e.readLine(prompt)
 	if err != nil {
 		return "", err
 	}
-	text, open := strings.CutPrefix(strings.TrimLeft(line, " "), fence)
-	if !open {
-		return line, nil
-	}
-	var lines []string
-	for {
-		if last, closed := strings.CutSuffix(strings.TrimRight(text, " "), fence); closed {
-			lines = append(lines, last)
-			return strings.Trim(strings.Join(lines, "\n"), "\n"), nil
-		}
-		lines = append(lines, text)
-		if text, err = e.readLine(more); err != nil {
+	typed := []string{line}
+	for open(e.keys.expand(line)) {
+		next, err := e.readLine(more)
+		if err != nil {
 			return "", err
 		}
+		typed = append(typed, next)
+		line += "\n" + next
 	}
+	e.remember(strings.Join(typed, string(lineEnd)))
+	return unfence(e.keys.expand(line)), nil
+}
+
+// remember keeps what was typed. A note means something in this run alone.
+func (e *Editor) remember(line string) {
+	if e.keys.noted(line) {
+		e.history.keep(line)
+		return
+	}
+	e.history.Add(line)
+}
+
+// open says whether a message has begun with a fence, and no other ends it.
+func open(text string) bool {
+	text, fenced := strings.CutPrefix(strings.TrimLeft(text, " "), fence)
+	return fenced && !strings.HasSuffix(strings.TrimRight(text, " "), fence)
+}
+
+// unfence is a message without the fences around it.
+func unfence(text string) string {
+	inner, fenced := strings.CutPrefix(strings.TrimLeft(text, " "), fence)
+	if !fenced {
+		return text
+	}
+	return strings.Trim(strings.TrimSuffix(strings.TrimRight(inner, " "), fence), "\n")
 }
 
 func (e *Editor) readLine(prompt string) (string, error) {
@@ -111,5 +132,5 @@ func (e *Editor) readLine(prompt string) (string, error) {
 	case line == stopped:
 		return "", ErrInterrupted
 	}
-	return e.keys.expand(line), nil
+	return line, nil
 }

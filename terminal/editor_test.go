@@ -47,6 +47,10 @@ func TestReadMessage(t *testing.T) {
 		{"other alphabets", "grüße 你好\r", []string{"grüße 你好"}},
 		{"edited", "helo\x1b[Dl\r", []string{"hello"}},
 		{"the line before", "one\rtwo\r\x1b[A\x1b[A\r", []string{"one", "two", "one"}},
+		{"a message of lines again", "\"\"\"one\rtwo\"\"\"\r\x1b[A\r", []string{"one\ntwo", "one\ntwo"}},
+		{"pasted lines again", "\x1b[200~one\ntwo\x1b[201~\r\x1b[A!\r", []string{"one\ntwo", "one\ntwo!"}},
+		{"a long paste again", "\x1b[200~" + long + "\x1b[201~\r\x1b[A\r", []string{long, long}},
+		{"what was stopped is not kept", "one\r\"\"\"two\r\x03\x1b[A\r", []string{"one", "error: interrupted", "one"}},
 		{"several lines", "\"\"\"one\rtwo\rthree\"\"\"\r", []string{"one\ntwo\nthree"}},
 		{"several lines, marks alone", "\"\"\"\rone\r\r two\r\"\"\"\rnext\r", []string{"one\n\n two", "next"}},
 		{"marks on one line", "\"\"\"one\"\"\"\r", []string{"one"}},
@@ -152,8 +156,18 @@ func TestHistory(t *testing.T) {
 	for i := range h.Len() {
 		got = append(got, h.At(i))
 	}
-	if diff := cmp.Diff([]string{`four⏎five"""`, `"""three`, "two", "one"}, got); diff != "" {
+	if diff := cmp.Diff([]string{`"""three⏎four⏎five"""`, "two", "one"}, got); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	messages(t, strings.NewReader("\x1b[200~"+strings.Repeat("long ", 200)+"\x1b[201~\r"), open())
+	if newest := open().At(0); newest != got[0] {
+		t.Errorf("the newest entry is %q; a note means nothing in another run", newest)
+	}
+	h.Pause()
+	h.Add("not kept")
+	h.Resume()
+	if newest := h.At(0); newest != got[0] {
+		t.Errorf("the newest entry after a pause is %q", newest)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, error %v; the file holds prompts", info.Mode(), err)

@@ -18,6 +18,7 @@ const maxHistory = 1000
 type History struct {
 	entries []string // oldest first
 	file    *os.File // nil: none, or it cannot be written
+	paused  bool
 }
 
 // OpenHistory reads the history in the file at path, which is made where it
@@ -70,17 +71,28 @@ func readHistory(path string) ([]string, error) {
 	return entries, lines.Err()
 }
 
-// Add keeps a line, unless it is empty or the one before again. An entry
+// Add keeps an entry, unless it is empty or the one before again. An entry
 // that cannot be written is kept for this run.
-func (h *History) Add(line string) {
-	if strings.TrimSpace(line) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == line {
-		return
-	}
-	h.entries = append(h.entries, line)
-	if h.file != nil {
-		_, _ = h.file.WriteString(Plain(line) + "\n")
+func (h *History) Add(entry string) {
+	if h.keep(entry) && h.file != nil {
+		_, _ = h.file.WriteString(Plain(entry) + "\n")
 	}
 }
+
+// keep is Add for this run alone. It says whether the entry is a new one.
+func (h *History) keep(entry string) bool {
+	if h.paused || strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
+		return false
+	}
+	h.entries = append(h.entries, entry)
+	return true
+}
+
+// Pause makes Add keep nothing until Resume.
+func (h *History) Pause() { h.paused = true }
+
+// Resume ends what Pause began.
+func (h *History) Resume() { h.paused = false }
 
 // Len is how many entries there are.
 func (h *History) Len() int { return len(h.entries) }

@@ -224,6 +224,18 @@ func (k *keys) expand(line string) string {
 	return strings.ReplaceAll(line, string(lineEnd), "\n")
 }
 
+// noted says whether a note stands in a line.
+func (k *keys) noted(line string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for note := range k.pasted {
+		if strings.Contains(line, note) {
+			return true
+		}
+	}
+	return false
+}
+
 func (k *keys) interrupt() {
 	if k.cancel != nil {
 		k.cancel()

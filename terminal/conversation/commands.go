@@ -21,7 +21,7 @@ func commands() []command {
 		{[]string{"help", "?"}, "", "this list", (*Conversation).help},
 		{[]string{"set"}, "NAME VALUE", "change a setting; without VALUE, leave it to the model; without NAME, list them", (*Conversation).set},
 		{[]string{"clear"}, "", "forget what was said", (*Conversation).clear},
-		{[]string{"show"}, "", "say what the model is", (*Conversation).show},
+		{[]string{"show"}, "[PART]", "say what the model is and what is set; or one of " + strings.Join(parts, ", "), (*Conversation).show},
 		{[]string{"load"}, "MODEL", "go on with another model, from the beginning", (*Conversation).load},
 		{[]string{"save"}, "NAME", "make a model of this conversation and its settings", (*Conversation).save},
 		{[]string{bye, "exit", "quit"}, "", "leave; so does Ctrl-D", nil},
@@ -65,43 +65,10 @@ what was typed before.`)
 	return nil
 }
 
-func (c *Conversation) set(_ context.Context, _ Program, args string) error {
-	name, value, _ := strings.Cut(args, " ")
-	if name != "" {
-		return c.settings.Set(name, unwrap(strings.TrimSpace(value)))
-	}
-	var b strings.Builder
-	for _, k := range settings {
-		value := k.get(&c.settings)
-		if value == "" {
-			value = "-"
-		}
-		fmt.Fprintf(&b, "%-18s %-10s %s\n", k.name, value, k.help)
-	}
-	c.screen.note(strings.TrimSuffix(b.String(), "\n"))
-	return nil
-}
-
-// unwrap takes quotes off a value that stands between them.
-func unwrap(value string) string {
-	if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
-		return value[1 : len(value)-1]
-	}
-	return value
-}
-
 func (c *Conversation) clear(context.Context, Program, string) error {
 	c.turns = nil
 	c.screen.note("What was said is forgotten.")
 	return nil
-}
-
-func (c *Conversation) show(ctx context.Context, p Program, _ string) error {
-	text, err := p.Show(ctx, c.model)
-	if err == nil {
-		c.screen.note(strings.TrimRight(text, "\n"))
-	}
-	return err
 }
 
 func (c *Conversation) load(ctx context.Context, p Program, name string) error {
@@ -114,7 +81,7 @@ func (c *Conversation) load(ctx context.Context, p Program, name string) error {
 	}
 	c.engine, c.model, c.turns = e, model, nil
 	c.screen.note("This is " + model + ".")
-	return nil
+	return c.showEarlier(ctx, p)
 }
 
 func (c *Conversation) save(ctx context.Context, p Program, name string) error {

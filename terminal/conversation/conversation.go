@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/terminal"
 )
 
 // Options say how a conversation begins.
@@ -26,7 +27,8 @@ type Conversation struct {
 	model    string
 	settings Settings
 	screen   Screen
-	turns    []engine.Message // without the system text; answers follow questions
+	history  *terminal.History // of what is typed, in a Loop
+	turns    []engine.Message  // without the system text; answers follow questions
 }
 
 // New begins a conversation.

@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"image"
-	"image/png"
 	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -241,6 +238,10 @@ func TestSettings(t *testing.T) {
 		{"think", "maybe", "", `think is on or off, not "maybe"`},
 		{"format", "json", "json", ""},
 		{"verbose", "on", "on", ""},
+		{"repeat_last_n", "-1", "-1", ""},
+		{"typical_p", "0.9", "0.9", ""},
+		{"num_ctx", "4096", "", "num_ctx belongs to the model and not to a conversation: write PARAMETER num_ctx 4096 into a definition file " +
+			"(diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that"},
 		{"speed", "9", "", `there is no setting "speed"; /set lists them`},
 	} {
 		var s Settings
@@ -253,65 +254,6 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%s %q: it is %q, want %q", tt.name, tt.value, k.get(&s), tt.want)
 			}
 		}
-	}
-}
-
-// pictureFile makes a small PNG file.
-func pictureFile(t testing.TB, path string) string {
-	t.Helper()
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := png.Encode(f, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func TestAttach(t *testing.T) {
-	dir := t.TempDir()
-	plain := pictureFile(t, filepath.Join(dir, "a.png"))
-	spaced := pictureFile(t, filepath.Join(dir, "my cat.PNG"))
-	if err := os.Mkdir(filepath.Join(dir, "folder.png"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		name, message, text string
-		found               []string
-	}{
-		{"none", "what is a .png file?", "what is a .png file?", nil},
-		{"no such file", "is /no/such.png there?", "is /no/such.png there?", nil},
-		{"at the end", "what is this? " + plain, "what is this?", []string{plain}},
-		{"alone", plain, "", []string{plain}},
-		{"in a sentence", "what is in " + plain + ", and why?", "what is in , and why?", []string{plain}},
-		{"in brackets", "this (" + plain + ") is what?", "this () is what?", []string{plain}},
-		{"two", plain + " " + plain + " which?", "which?", []string{plain, plain}},
-		{"after one that is not there", "/no.png " + plain, "/no.png", []string{plain}},
-		{"spaces after backslashes", "see " + strings.ReplaceAll(spaced, " ", `\ `), "see", []string{spaced}},
-		{"single quotes", "see '" + spaced + "'", "see", []string{spaced}},
-		{"double quotes", `see "` + spaced + `"`, "see", []string{spaced}},
-		{"home", "see ~/a.png", "see", []string{"~/a.png"}},
-		{"a folder", dir + "/folder.png", dir + "/folder.png", nil},
-		{"part of a word", plain + "x", plain + "x", nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			text, images, found, err := Attach(tt.message, dir)
-			if err != nil || text != tt.text || len(images) != len(tt.found) {
-				t.Errorf("text %q with %d images, error %v; want %q with %d", text, len(images), err, tt.text, len(tt.found))
-			}
-			if diff := cmp.Diff(tt.found, found); diff != "" {
-				t.Errorf("found (-want +got):\n%s", diff)
-			}
-		})
-	}
-	fake := filepath.Join(dir, "fake.jpg")
-	if err := os.WriteFile(fake, []byte("no picture"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, _, err := Attach("see "+fake, dir); err == nil || !strings.Contains(err.Error(), "fake.jpg: The data is not an image") {
-		t.Errorf("a file that is no picture: %v", err)
 	}
 }
 
@@ -345,6 +287,12 @@ func TestLoop(t *testing.T) {
 		},
 		Show: func(_ context.Context, model string) (string, error) { return "about " + model, nil },
 		Save: func(_ context.Context, _ string, as Saved) error { saved = as; return nil },
+		Part: func(_ context.Context, model, part string) (string, error) {
+			if part == "license" {
+				return "", nil
+			}
+			return "the " + part + " of " + model + "\n", nil
+		},
 	}
 	for _, tt := range []struct {
 		name, keys string
@@ -356,6 +304,18 @@ func TestLoop(t *testing.T) {
 		{"cleared", "one\r/clear\rtwo\r", []string{"user: two"}, "forgotten"},
 		{"system", "/set system \"Be brief.\"\rhi\r", []string{"system: Be brief.", "user: hi"}, "ok"},
 		{"settings", "/set temperature 0.5\r/set\r", nil, "temperature        0.5 "},
+		{"settings as ollama has them", "/set parameter temperature 0.5\r/set parameter num_predict 7\r/set\r", nil, "temperature        0.5 "},
+		{"its name for the most tokens", "/set parameter num_predict 7\r/set parameter\r", nil, "max_tokens         7 "},
+		{"think", "/set think\r/set\r", nil, "think              on "},
+		{"nothink", "/set nothink\r/set\r", nil, "think              off "},
+		{"think as it likes", "/set think\r/set think default\r/set\r", nil, "think              - "},
+		{"verbose", "/set verbose\rhi\r", []string{"user: hi"}, "first token:"},
+		{"quiet", "/set verbose\r/set quiet\r/set\r", nil, "verbose            off "},
+		{"what belongs to the model", "/set parameter num_ctx 4096\r", nil, "write PARAMETER num_ctx 4096 into a definition file"},
+		{"said what is set", "/set temperature 0.5\r/set temperature\r", nil, "temperature: as the model likes"},
+		{"nothing kept", "one\r/set nohistory\rtwo\r\x1b[A\x1b[A\r", []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: one"}, "ok"},
+		{"kept again", "/set nohistory\rone\r/set history\rtwo\r\x1b[A\r", []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: two"}, "ok"},
+		{"a path that is mistyped", "see ./no/such.png\r", []string{"user: see ./no/such.png"}, "no such picture: ./no/such.png; it is sent as text"},
 		{"wrong setting", "/set temperature x\r", nil, `temperature is a number from 0 to 100, not "x"`},
 		{"help", "/help\r", nil, "/load MODEL"},
 		{"no such command", "/hlep\r", nil, "there is no command /hlep; /help lists them"},
@@ -366,7 +326,13 @@ func TestLoop(t *testing.T) {
 		{"several lines with a slash", "\"\"\"/clear\rtwo\"\"\"\r", []string{"user: /clear\ntwo"}, "ok"},
 		{"a picture", path + " what?\r", []string{"user: (image) what?"}, "With the picture " + path},
 		{"a path that begins like a command", "/etc is what?\r", []string{"user: /etc is what?"}, "ok"},
-		{"shown", "/show\r", nil, "about m"},
+		{"shown", "/show\r", nil, "about m\x1b[0m"},
+		{"shown with what is set", "/set seed 7\r/show info\r", nil, "about m\r\n\r\nSet in this conversation\r\n  seed               7\x1b[0m"},
+		{"a part of the model", "/show system\r", nil, "\x1b[2mthe system of m\x1b[0m"},
+		{"a part that is set", "/set system \"Be brief.\"\r/show system\r", nil, "\x1b[2mBe brief.\x1b[0m"},
+		{"its parameters", "/set seed 7\r/show parameters\r", nil, "\x1b[2mthe parameters of m\r\n\r\nSet in this conversation:\r\nseed               7\x1b[0m"},
+		{"a part that there is not", "/show license\r", nil, "The model has no license of its own."},
+		{"a part that nothing has", "/show colour\r", nil, `/show has no "colour"; it has system, parameters, template, license, modelfile`},
 		{"no other", "/load none\r", nil, `The model "none" does not exist.`},
 		{"none named", "/load\r/save\r", nil, "say what to call it: /save NAME"},
 	} {
@@ -397,6 +363,42 @@ func TestLoop(t *testing.T) {
 			t.Errorf("saved %+v", saved)
 		}
 	})
+}
+
+// TestEarlier has models whose definitions begin the conversation: what they
+// say is shown, at the start and after /load, and is not sent by us.
+func TestEarlier(t *testing.T) {
+	program := Program{
+		Open: func(_ context.Context, name string) (engine.Engine, string, error) {
+			return says(text("", "ok")...), name, nil
+		},
+		Earlier: func(_ context.Context, model string) ([]engine.Message, error) {
+			if model == "lost" {
+				return nil, errors.New("its messages cannot be read")
+			}
+			return []engine.Message{
+				{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: "Be brief."}}},
+				{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{}, engine.Text{Text: "What is\nthis?"}}},
+				{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{Text: "It is " + model + ".\x1b[2J"}}},
+			}, nil
+		},
+	}
+	p := says(text("", "ok")...)
+	_, screen := chat(t, p, program, "hi\r/load other\r/load lost\r")
+	for _, want := range []string{
+		"\x1b[2m>>> (a picture) What is\r\n... this?\x1b[0m\r\n\x1b[2mIt is m.[2J\r\n\x1b[0m\r\n>>> hi",
+		"It is other.", "its messages cannot be read",
+	} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("there is no %q in\n%q", want, screen)
+		}
+	}
+	if strings.Contains(screen, "brief") {
+		t.Errorf("the system text is shown:\n%q", screen)
+	}
+	if diff := cmp.Diff([]string{"user: hi"}, said(p.asked[0].Messages)); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
 }
 
 // TestLoopStopsAnAnswer types Ctrl-C while an answer comes, and asks again.

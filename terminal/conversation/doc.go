@@ -5,7 +5,7 @@
 //	printer.go       how an answer looks, on a terminal and in a pipe
 //	images.go        pictures whose paths stand in a message
 //	settings.go      what /set can change
-//	commands.go      the lines that begin with a slash
+//	commands.go      the lines that begin with a slash; set.go and show.go hold two
 //	loop.go          reading messages until the person leaves
 //
 // It knows an [engine.Engine], not where that is: in this process, or behind

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
@@ -26,13 +27,11 @@ const endings = `jpe?g|png|webp|gif|bmp`
 // The error says which file is no picture that can be read.
 func Attach(message, home string) (text string, images []engine.Image, found []string, err error) {
 	var rest strings.Builder
-	for message != "" {
-		at := paths.FindStringSubmatchIndex(message)
-		if at == nil {
+	for {
+		before, path, after, ok := nextPath(message)
+		if !ok {
 			break
 		}
-		before, after := at[3], at[10] // the ends of what stands around the path
-		path := unquote(message, at)
 		data, err := readPicture(path, home)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -52,6 +51,40 @@ func Attach(message, home string) (text string, images []engine.Image, found []s
 		text = strings.TrimSpace(text)
 	}
 	return text, images, found, nil
+}
+
+// Missing lists the paths in a message that are meant for pictures, as far as
+// one can see, and that lead to no file: a mistyped one would be text, and the
+// model would talk of a picture that it cannot see. Only what begins like a
+// path counts; many a text is about a file.png.
+func Missing(message, home string) []string {
+	var missing []string
+	for {
+		_, path, after, ok := nextPath(message)
+		if !ok {
+			return missing
+		}
+		message = message[after:]
+		if !slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(path, b) }) {
+			continue
+		}
+		if _, err := os.Stat(atHome(path, home)); err != nil {
+			missing = append(missing, path)
+		}
+	}
+}
+
+// beginnings are those of a path that can be nothing else.
+var beginnings = []string{"/", "./", "../", "~/"}
+
+// nextPath finds the first path of a picture in a message, and where the text
+// before it ends and the text after it begins.
+func nextPath(message string) (before int, path string, after int, ok bool) {
+	at := paths.FindStringSubmatchIndex(message)
+	if at == nil {
+		return 0, "", 0, false
+	}
+	return at[3], unquote(message, at), at[10], true
 }
 
 // unquote is the path that a match of paths stands for.
@@ -74,10 +107,16 @@ func unquote(message string, at []int) string {
 	return b.String()
 }
 
-func readPicture(path, home string) ([]byte, error) {
+// atHome is a path without the ~ that stands for home.
+func atHome(path, home string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
-		path = filepath.Join(home, below)
+		return filepath.Join(home, below)
 	}
+	return path
+}
+
+func readPicture(path, home string) ([]byte, error) {
+	path = atHome(path, home)
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

@@ -22,7 +22,16 @@ type Program struct {
 	Open func(ctx context.Context, model string) (engine.Engine, string, error) // the engine for another model, and the model's name there
 	Show func(ctx context.Context, model string) (string, error)                // what there is to know of a model
 	Save func(ctx context.Context, model string, as Saved) error                // makes a model of a conversation
-	Home string                                                                 // what ~ stands for in paths; may be empty
+
+	// Part is one part of what Show tells, whole: system, parameters,
+	// template, license or modelfile. Nil: it is not known here.
+	Part func(ctx context.Context, model, part string) (string, error)
+
+	// Earlier is what the model's definition begins each conversation with.
+	// Nil: it is not known here.
+	Earlier func(ctx context.Context, model string) ([]engine.Message, error)
+
+	Home string // what ~ stands for in paths; may be empty
 }
 
 // Saved is a conversation that is to be a model.
@@ -35,6 +44,10 @@ type Saved struct {
 // Loop reads messages and answers them until the person leaves, or ctx ends.
 // Ctrl-C ends an answer, not the conversation.
 func (c *Conversation) Loop(ctx context.Context, e *terminal.Editor, p Program) error {
+	c.history = e.History()
+	if err := c.showEarlier(ctx, p); err != nil {
+		c.screen.note(sentence(err))
+	}
 	for {
 		line, err := e.ReadMessage(ctx, prompt, more)
 		switch {
@@ -81,6 +94,9 @@ func (c *Conversation) message(ctx context.Context, p Program, line string) erro
 	}
 	for _, path := range found {
 		c.screen.note("With the picture " + path)
+	}
+	for _, path := range Missing(text, p.Home) {
+		c.screen.note("no such picture: " + path + "; it is sent as text")
 	}
 	if err := c.Ask(ctx, text, images); err != nil {
 		return err

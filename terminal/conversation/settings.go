@@ -38,6 +38,8 @@ var settings = []setting{
 	number("min_p", "0 to 1: how likely a token must be, beside the likeliest", 0, 1, func(s *Settings) **float64 { return &s.Sampling.MinP }),
 	count("top_k", "how many of the likeliest tokens are chosen from; 0 is all", 0, func(s *Settings) **int { return &s.Sampling.TopK }),
 	number("repeat_penalty", "more than 1 makes repetitions rarer", 0, 100, func(s *Settings) **float64 { return &s.Sampling.RepeatPenalty }),
+	count("repeat_last_n", "how many tokens back repeat_penalty looks; 0 is none, -1 is all", -1, func(s *Settings) **int { return &s.Sampling.RepeatLastN }),
+	number("typical_p", "0 to 1: how much of the tokens that are about as likely as usual is chosen from", 0, 1, func(s *Settings) **float64 { return &s.Sampling.TypicalP }),
 	number("presence_penalty", "-2 to 2: above 0, what was said once is rarer", -2, 2, func(s *Settings) **float64 { return &s.Sampling.PresencePenalty }),
 	number("frequency_penalty", "-2 to 2: above 0, what was said often is rarer", -2, 2, func(s *Settings) **float64 { return &s.Sampling.FrequencyPenalty }),
 	{"seed", "a whole number: the same one gives the same answer again", setSeed, getSeed},
@@ -62,9 +64,25 @@ var settings = []setting{
 		func(s *Settings) *bool { return &s.Verbose }),
 }
 
+// otherNames are what definition files call a setting.
+var otherNames = map[string]string{"num_predict": "max_tokens"}
+
+// ofTheModel are parameters that count when a model is loaded, which
+// conversations share, with a value for the example.
+var ofTheModel = map[string]string{"num_ctx": "8192", "num_thread": "4"}
+
 // Set changes the setting called name. An empty value leaves it to the model.
 // The error is a sentence for the person.
 func (s *Settings) Set(name, value string) error {
+	if other, ok := otherNames[name]; ok {
+		name = other
+	}
+	if example, ok := ofTheModel[name]; ok {
+		if value != "" {
+			example = value
+		}
+		return fmt.Errorf("%s belongs to the model and not to a conversation: write PARAMETER %[1]s %s into a definition file (diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that", name, example)
+	}
 	for _, k := range settings {
 		if k.name != name {
 			continue
