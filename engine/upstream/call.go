@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	maxTries  = 3
 	firstWait = 500 * time.Millisecond
 	maxWait   = 10 * time.Second // a server that wants more is answered for at once
 	maxDrain  = 100 * time.Millisecond
@@ -53,7 +52,7 @@ func (e *Engine) ask(ctx context.Context, op operation) (*reply, error) {
 			return r, nil
 		case fail.learned:
 			continue
-		case !fail.again || try == maxTries || fail.dangerous && try > 1:
+		case !fail.again || try == e.config.Tries || fail.dangerous && try > 1:
 			return nil, fail.err
 		}
 		pause := max(backoff(try), fail.after)

@@ -12,6 +12,7 @@
 //	message.go    the messages of a request
 //	stream.go     wire to engine: chunks become events
 //	errors.go     what a status and a body become
+//	report.go     the same, where the server speaks to its own user
 //	quirks.go     what a server turned out not to know
 //
 // Servers of one style differ in the members that they know and in what they

@@ -37,12 +37,22 @@ type Config struct {
 	// Empty: circles are not noticed.
 	Via string
 
+	// Errors words what fails. nil: as of a server that clients know nothing of.
+	Errors Errors
+
+	// Lacks names members of requests that the server is known not to have, so
+	// that they are not tried: return_progress, or one in another by its own
+	// name, such as continuous_usage_stats.
+	Lacks []string
+
+	Tries     int           // how often a request is sent at most; 0: [DefaultTries]
 	FirstByte time.Duration // longest silence before a reply begins; 0: [DefaultFirstByte]
 	Idle      time.Duration // longest silence within a reply; 0: [DefaultIdle]
 }
 
 // Defaults of a [Config].
 const (
+	DefaultTries     = 3
 	DefaultConnect   = 10 * time.Second
 	DefaultFirstByte = 10 * time.Minute // a long prompt is read before the first token comes
 	DefaultIdle      = 2 * time.Minute
@@ -85,13 +95,24 @@ func New(c Config) (*Engine, error) {
 	if base.Path == "" {
 		base.Path = "/v1" // as users write it who look at the address in a browser
 	}
+	c.Tries = cmp.Or(c.Tries, DefaultTries)
 	c.FirstByte = cmp.Or(c.FirstByte, DefaultFirstByte)
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
 	c.AffinityHeader = cmp.Or(c.AffinityHeader, DefaultAffinityHeader)
 	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream}
+	for _, member := range c.Lacks {
+		e.quirks.forget(member)
+	}
 	// Where requests go is decided in [Engine.readdress] alone.
 	e.client, err = wire.NewClient(base.String(), wire.WithHTTPClient(newDoer(c.HTTP)))
 	return e, err
+}
+
+// Allowed asks for the key, and nobody else: its error says why the server may
+// not be asked. A request would fail with the same one.
+func (e *Engine) Allowed() error {
+	_, err := e.key()
+	return err
 }
 
 // Models implements [engine.Engine]. The server is not asked: what it serves

@@ -123,12 +123,29 @@ func (r refusal) Error() string {
 
 // refused is what a refusal means to the client, and whether to try again.
 func (e *Engine) refused(r refusal, op operation) *failure {
+	if e.config.Errors != nil {
+		return &failure{err: e.told(r, op), again: r.status == 429 || r.status == 503, after: r.after}
+	}
 	err := e.refusedRequest(r, op)
 	if err == nil {
 		return e.failed(r)
 	}
 	return &failure{err: err.Because(r)}
 }
+
+// told is a refusal in the words of the configuration. The numbers of a prompt
+// that is too long are read as of any server.
+func (e *Engine) told(r refusal, op operation) *engine.Error {
+	if r.tooLong() {
+		return r.contextLength(op).Because(r)
+	}
+	err := e.config.Errors.Refused(Report{Status: r.status, Code: r.code, Message: r.message}).Because(r)
+	err.RetryAfter = r.seconds()
+	return err.At(place(r.param))
+}
+
+// seconds is when to ask again, as clients are told.
+func (r refusal) seconds() int { return int((r.after + time.Second - 1) / time.Second) }
 
 // refusedRequest is the error of a request that would be refused again.
 func (e *Engine) refusedRequest(r refusal, op operation) *engine.Error {
@@ -186,7 +203,7 @@ func (e *Engine) failed(r refusal) *failure {
 	switch r.status {
 	case 429, 503, 529:
 		err = engine.Errorf(engine.CodeOverloaded, "The server of the model has too much to do.")
-		err.RetryAfter = int((r.after + time.Second - 1) / time.Second)
+		err.RetryAfter = r.seconds()
 		f.again = true
 	case 408, 504:
 		err = engine.Errorf(engine.CodeDeadline, "The server of the model took too long.")
@@ -217,6 +234,9 @@ func (e *Engine) unanswered(ctx, trying context.Context, err error) *failure {
 	if coded := (*engine.Error)(nil); errors.As(err, &coded) {
 		return &failure{err: coded}
 	}
+	if e.config.Errors != nil {
+		return &failure{err: e.config.Errors.Lost().Because(err), again: true, dangerous: true}
+	}
 	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
 		return &failure{err: engine.Errorf(engine.CodeEngineCrashed, "The server of the model cannot be reached.").Because(err), again: true}
 	}
@@ -235,6 +255,8 @@ func (r *reply) broken(err error) error {
 		return r.ctx.Err()
 	case errors.Is(err, errSilent):
 		return silent(err)
+	case r.engine.config.Errors != nil:
+		return r.engine.config.Errors.Lost().Because(err)
 	}
 	return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has broken off its answer.").Because(err)
 }
@@ -248,6 +270,9 @@ func (r *reply) malformed(what string) error {
 // told is the error that comes in the place of a chunk.
 func (r *reply) told(text []byte) error {
 	refusal := parseRefusal(text, r.key)
+	if r.engine.config.Errors != nil {
+		return r.engine.told(refusal, operation{name: r.operation})
+	}
 	refusal.status = http.StatusInternalServerError
 	if refusal.tooLong() {
 		return refusal.contextLength(operation{name: r.operation}).Because(refusal)
