@@ -61,9 +61,21 @@ func (c *Client) Stop(ctx context.Context, name string) error {
 
 // Version is that of the server.
 func (c *Client) Version(ctx context.Context) (string, error) {
+	reply, err := c.about(ctx)
+	return reply.Version, err
+}
+
+// Models is the folder of the model store that the server serves. Empty: it
+// serves none.
+func (c *Client) Models(ctx context.Context) (string, error) {
+	reply, err := c.about(ctx)
+	return reply.Models, err
+}
+
+func (c *Client) about(ctx context.Context) (versionReply, error) {
 	var reply versionReply
 	err := c.call(ctx, http.MethodGet, pathVersion, nil, &reply)
-	return reply.Version, err
+	return reply, err
 }
 
 // Close lets go of the connections.
@@ -80,7 +92,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("the socket %s belongs to another user", c.path)
 	}
-	return nil, fmt.Errorf("%w (nobody listens at %s)", ErrNotRunning, c.path)
+	return nil, fmt.Errorf("%w (nobody listens at %s); start one with: diglot serve", ErrNotRunning, c.path)
 }
 
 // call sends a request and reads the reply into out, unless that is nil.

@@ -56,6 +56,8 @@ func (s *shelf) Stop(_ context.Context, name string) error {
 	return s.err
 }
 
+func (s *shelf) Folder() string { return "/models" }
+
 func (s *shelf) Loaded() []library.Loaded { return s.loaded }
 
 // folder is a short one: the paths of sockets must be.
@@ -114,6 +116,9 @@ func TestCommands(t *testing.T) {
 	if diff := cmp.Diff([]string{"load a b/<é>", "stop "}, s.told); diff != "" {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
+	if dir, err := c.Models(t.Context()); dir != "/models" || err != nil {
+		t.Errorf("models %q, error %v", dir, err)
+	}
 	if v, err := c.Version(t.Context()); v != "v1.2.3" || err != nil {
 		t.Errorf("version %q, error %v", v, err)
 	}
@@ -170,7 +175,7 @@ func TestPublicAPI(t *testing.T) {
 func TestNotRunning(t *testing.T) {
 	path := filepath.Join(folder(t), "s")
 	_, err := Dial(path).Loaded(t.Context())
-	if !errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), "no server is running (nobody listens at "+path+")") {
+	if !errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), "no server is running (nobody listens at "+path+"); start one with: diglot serve") {
 		t.Errorf("error %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

@@ -24,6 +24,9 @@ type Library interface {
 
 	// Loaded lists what is in memory.
 	Loaded() []library.Loaded
+
+	// Folder is the absolute path of the model store; empty: there is none.
+	Folder() string
 }
 
 // Config says what the socket gives access to.
@@ -58,7 +61,7 @@ func (s *server) loaded(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *server) version(w http.ResponseWriter, _ *http.Request) {
-	s.reply(w, http.StatusOK, versionReply{s.Version})
+	s.reply(w, http.StatusOK, versionReply{Version: s.Version, Models: s.Library.Folder()})
 }
 
 // named handles a request that does something with one model.

@@ -40,6 +40,7 @@ type modelRequest struct {
 // versionReply says what the server is.
 type versionReply struct {
 	Version string `json:"version"`
+	Models  string `json:"models"` // the folder of its model store; empty: none
 }
 
 // Error is what the server says is wrong, in words for the user.

@@ -119,10 +119,12 @@ func (e *engines) Load(ctx context.Context, name string) error {
 // Stop implements [control.Library]. Only models of the store come and go.
 func (e *engines) Stop(ctx context.Context, name string) error {
 	named, err := e.isNamed(ctx, name)
-	if err != nil {
+	switch {
+	case e.store == nil && hasCode(err, engine.CodeModelNotFound):
+		return library.NotLoaded(name)
+	case err != nil:
 		return err
-	}
-	if named {
+	case named:
 		return engine.Errorf(engine.CodeUnsupported, "The model %q was named by a flag of the server, and stays until that ends.", name)
 	}
 	return e.store.Stop(ctx, name)
@@ -142,6 +144,14 @@ func (e *engines) Loaded() []library.Loaded {
 		return all
 	}
 	return append(all, e.store.Loaded()...)
+}
+
+// Folder implements [control.Library].
+func (e *engines) Folder() string {
+	if e.models == nil {
+		return ""
+	}
+	return e.models.Dir()
 }
 
 // isNamed says whether a flag named a model. Where there is no store, what no

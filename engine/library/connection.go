@@ -29,6 +29,15 @@ func (c *connection) Close() error {
 	return nil
 }
 
+// allowed says whether the other server may be asked, as far as its engine
+// can tell.
+func (c *connection) allowed() error {
+	if p, ok := c.engine.(Permitter); ok {
+		return p.Allowed()
+	}
+	return nil
+}
+
 // bind makes the context of a request end with the connection too.
 func (c *connection) bind(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)

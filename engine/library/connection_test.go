@@ -2,7 +2,9 @@ package library
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
@@ -81,5 +83,41 @@ func TestCloseEndsRemoteRequests(t *testing.T) {
 				t.Errorf("afterwards: %v", err)
 			}
 		})
+	}
+}
+
+// guarded is another server that may be asked, or may not.
+type guarded struct {
+	engine.Engine
+	refused *error
+}
+
+func (g guarded) Allowed() error { return *g.refused }
+
+// TestLoadOfWhatMayNotBeAsked refuses to say that a model is ready that no
+// request would reach, and does not remember it.
+func TestLoadOfWhatMayNotBeAsked(t *testing.T) {
+	h := newHouse(t, Config{})
+	defer h.Close()
+	h.put(t, "cloud", modelstore.Config{RemoteHost: "https://host.example/v1", RemoteModel: "big"}, nil)
+	login := engine.Errorf(engine.CodeForbidden, "log in first")
+	login.NoRetry = true
+	var refused error = login
+	h.Engine.config.Upstream = func(context.Context, modelfile.Remote) (engine.Engine, error) {
+		return guarded{refused: &refused}, nil
+	}
+	for _, step := range []struct {
+		name string
+		err  error
+		want int // loaded
+	}{{"before", login, 0}, {"after a login", nil, 1}, {"after a logout", login, 0}} {
+		refused = step.err
+		if err := h.Load(t.Context(), "cloud"); !errors.Is(err, step.err) {
+			t.Errorf("%s: error %v, want %v", step.name, err, step.err)
+		}
+		stays := slices.DeleteFunc(h.Loaded(), func(l Loaded) bool { return l.Stopping })
+		if n := len(stays); n != step.want {
+			t.Errorf("%s: %d are loaded, want %d", step.name, n, step.want)
+		}
 	}
 }

@@ -97,7 +97,7 @@ func TestNames(t *testing.T) {
 		{"m:latest", "", ""},
 		{"library/m", "", ""},
 		{"registry.ollama.ai/library/m:latest", "", ""},
-		{"m:7b", engine.CodeModelNotFound, `The model "m:7b" does not exist. Pull it with: diglot pull m:7b`},
+		{"m:7b", engine.CodeModelNotFound, `The model "m:7b" does not exist. "diglot list" shows the models that are here, and "diglot pull m:7b" gets this one where its registry has it.`},
 		{"nobody", engine.CodeModelNotFound, "diglot pull nobody"},
 		{"", engine.CodeInvalidArgument, "name"},
 		{"../../x", engine.CodeInvalidArgument, `"../../x"`},

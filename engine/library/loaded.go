@@ -57,6 +57,13 @@ func (e *Engine) loaded(r *resident) Loaded {
 	return l
 }
 
+// Permitter is an engine of a model that another server has, which can tell
+// without asking it whether it may be asked.
+type Permitter interface {
+	// Allowed is the error that a request would fail with; nil: it may be sent.
+	Allowed() error
+}
+
 // Load loads a model unless it is there, and returns when it is ready. It
 // then stays as long as after a request. Errors are of type *engine.Error.
 func (e *Engine) Load(ctx context.Context, name string) error {
@@ -64,7 +71,17 @@ func (e *Engine) Load(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	e.release(r)
+	defer e.release(r)
+	far, ok := r.instance.(*connection)
+	if !ok {
+		return nil
+	}
+	if err := far.allowed(); err != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.leave(r) // it is not loaded, whatever else waits for the same answer
+		return engine.AsError(err)
+	}
 	return nil
 }
 
@@ -73,7 +90,10 @@ func (e *Engine) Load(ctx context.Context, name string) error {
 // [engine.CodeModelNotFound].
 func (e *Engine) Stop(_ context.Context, name string) error {
 	m, err := e.find(name)
-	if err != nil {
+	switch {
+	case err != nil && engine.AsError(err).Code == engine.CodeModelNotFound:
+		return NotLoaded(name)
+	case err != nil:
 		return err
 	}
 	e.mu.Lock()
@@ -88,5 +108,10 @@ func (e *Engine) Stop(_ context.Context, name string) error {
 		}
 		return nil
 	}
+	return NotLoaded(name)
+}
+
+// NotLoaded is the error of a model that cannot be stopped.
+func NotLoaded(name string) *engine.Error {
 	return engine.Errorf(engine.CodeModelNotFound, "The model %q is not loaded.", name).At(engine.Place{Field: engine.FieldModel})
 }

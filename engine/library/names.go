@@ -50,7 +50,7 @@ func (e *Engine) find(name string) (*modelstore.Model, error) {
 	switch {
 	case errors.Is(err, modelstore.ErrNotFound):
 		missing := engine.ModelNotFound(name)
-		missing.Message += " Pull it with: diglot pull " + n.String()
+		missing.Message += ` "diglot list" shows the models that are here, and "diglot pull ` + n.String() + `" gets this one where its registry has it.`
 		return nil, missing
 	case err != nil:
 		return nil, broken(n.String(), err)

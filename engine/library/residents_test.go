@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -270,7 +271,12 @@ func TestModelRemoved(t *testing.T) {
 
 func TestStop(t *testing.T) {
 	inBubble(t, Config{}, func(t *testing.T, h *house) {
-		expect(t, "code where it is not loaded", engine.AsError(h.Stop(t.Context(), "a")).Code, engine.CodeModelNotFound)
+		for _, name := range []string{"a", "nope"} {
+			idle := engine.AsError(h.Stop(t.Context(), name))
+			expect(t, "code where it is not loaded", idle.Code, engine.CodeModelNotFound)
+			expect(t, "message where it is not loaded", idle.Message, fmt.Sprintf("The model %q is not loaded.", name))
+		}
+		expect(t, "code of no name", engine.AsError(h.Stop(t.Context(), "../a")).Code, engine.CodeInvalidArgument)
 		h.mustAsk(t, "a")
 		if err := h.Stop(t.Context(), "a:latest"); err != nil {
 			t.Error(err)
