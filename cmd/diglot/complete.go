@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/openapi"
 )
 
 // completeModels makes shells complete the first so many arguments with the
 // names of models in the store.
 func completeModels(env environment, most int) cobra.CompletionFunc {
+	env.stderr = io.Discard // which a shell would show in the middle of the line
 	return completeNames(most, func(ctx context.Context) []string {
 		models, err := listModels(ctx, env, "")
 		if err != nil {
@@ -21,6 +25,37 @@ func completeModels(env environment, most int) cobra.CompletionFunc {
 		}
 		return names
 	})
+}
+
+// flagValues are the values that shells complete for the flags of commands.
+var flagValues = []struct {
+	command, flag string
+	values        []cobra.Completion
+	more          bool // the value goes on behind what is completed
+}{
+	{"run", "format", []cobra.Completion{"json", "text"}, false},
+	{"run", "set", []cobra.Completion{
+		"temperature=", "top_p=", "top_k=", "min_p=", "repeat_penalty=", "presence_penalty=", "frequency_penalty=", "seed=", "max_tokens=", "stop=",
+	}, true},
+	{"serve", "profile", []cobra.Completion{string(openapi.ProfileDefault), string(openapi.ProfileDocument)}, false},
+}
+
+// completeFlags makes shells complete the values of flags.
+func completeFlags(env environment, root *cobra.Command) {
+	for _, c := range root.Commands() {
+		for _, f := range flagValues {
+			if f.command == c.Name() {
+				directive := cobra.ShellCompDirectiveNoFileComp
+				if f.more {
+					directive |= cobra.ShellCompDirectiveNoSpace
+				}
+				_ = c.RegisterFlagCompletionFunc(f.flag, cobra.FixedCompletions(f.values, directive))
+			}
+		}
+		if c.Name() == "serve" {
+			_ = c.RegisterFlagCompletionFunc("load", completeModels(env, anyNumber))
+		}
+	}
 }
 
 // completeLoaded does so with the names of models that the server has loaded.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,13 +23,16 @@ const defaultFile = "Modelfile"
 // maxFile is the most bytes of a definition file.
 const maxFile = 64 << 20
 
+// standardInput is the name of a definition that has none.
+const standardInput = "standard input"
+
 // newCreate is the command that makes a model of a definition file.
 func newCreate(env environment) *cobra.Command {
 	var o transferOptions
 	var path string
 	c := &cobra.Command{
-		Use:   "create NAME",
-		Short: "Make a model of a definition file",
+		Use:   "create NAME [FILE]",
+		Short: "Make a model of a definition file, or of a GGUF file",
 		Long: `Make a model of a definition file, which says in a few lines what it is made of:
 
   FROM qwen2.5:0.5b
@@ -37,18 +41,27 @@ func newCreate(env environment) *cobra.Command {
 
 FROM names a model, the path of a GGUF file, or the address of a server that has the
 model (FROM https://host/v1, PARAMETER model NAME). "diglot show NAME --modelfile"
-gives the file of a model that is there.`,
-		Example: "  diglot create brief -f brief.modelfile\n  echo 'FROM ./model.gguf' | diglot create mine -f -",
+gives the file of a model that is there.
+
+A GGUF file in place of the definition is what a FROM line that names it would make.
+FILE and -f FILE are the same.`,
+		Example: "  diglot create brief -f brief.modelfile\n  diglot create mine model.gguf\n  echo 'FROM ./model.gguf' | diglot create mine -f -",
 		GroupID: groupModels,
-		Args:    arguments(1, 1, "the name of the new model"),
+		Args:    arguments(1, 2, "the name of the new model, and a file at most"),
 	}
 	o.register(c)
-	c.Flags().StringVarP(&path, "file", "f", defaultFile, "`FILE` with the definition; - is standard input")
+	c.Flags().StringVarP(&path, "file", "f", defaultFile, "`FILE` with the definition, or a GGUF file; - is standard input")
 	asJSON := jsonFlag(c, modelMembers)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		n, err := parseName(args[0])
 		if err != nil {
 			return err
+		}
+		if len(args) > 1 {
+			if c.Flags().Changed("file") {
+				return wrongUsage("create: both %q and -f %q are given; one file makes the model", args[1], path)
+			}
+			path = args[1]
 		}
 		m, err := create(c.Context(), env, n, path, o)
 		if err != nil {
@@ -86,16 +99,28 @@ func build(ctx context.Context, env environment, store *modelstore.Store, n mode
 	work := &working{env: env, quiet: o.quiet}
 	defer work.close()
 	return modelfile.Create(ctx, modelfile.Source{
-		Store: store,
-		Dir:   dir,
-		Home:  homeOf(env),
-		Pull: func(ctx context.Context, n modelstore.Name) error {
-			_, err := pull(ctx, env, store, n, o)
-			return err
-		},
+		Store:    store,
+		Dir:      dir,
+		Home:     homeOf(env),
+		Version:  programVersion(),
+		Pull:     func(ctx context.Context, n modelstore.Name) error { return pullBase(ctx, env, store, n, o) },
 		Progress: work.show,
 		Warn:     func(text string) { fmt.Fprintln(env.stderr, "warning:", text) },
 	}, n, f)
+}
+
+// pullBase fetches the model of a FROM line. What was mistyped is pulled too,
+// so it is said first.
+func pullBase(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name, o transferOptions) error {
+	_, missing := store.Model(n)
+	if errors.Is(missing, modelstore.ErrNotFound) && !o.quiet {
+		fmt.Fprintf(env.stderr, "%s is no model here; pulling it\n", n)
+	}
+	_, err := pull(ctx, env, store, n, o)
+	if err != nil && ctx.Err() == nil {
+		return hintAtServer(ctx, env, n, err)
+	}
+	return err
 }
 
 // working shows the steps of a create. Its bars are made for the first step:
@@ -125,7 +150,7 @@ func (w *working) close() {
 
 func readDefinition(env environment, path string) (*modelfile.File, error) {
 	if path == "-" {
-		return parseDefinition("standard input", env.stdin)
+		return parseDefinition(standardInput, env.stdin)
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +163,25 @@ func readDefinition(env environment, path string) (*modelfile.File, error) {
 	return parseDefinition(path, f)
 }
 
+// parseDefinition reads a definition. A model's own file makes the one that
+// names it.
 func parseDefinition(name string, r io.Reader) (*modelfile.File, error) {
+	magic := make([]byte, 4)
+	n, err := io.ReadFull(r, magic)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	r = io.MultiReader(bytes.NewReader(magic[:n]), r)
+	if string(magic) != "GGUF" {
+		return parseText(name, r)
+	}
+	if name == standardInput {
+		return nil, errors.New("standard input is a GGUF file; name the file itself: diglot create NAME FILE.gguf")
+	}
+	return &modelfile.File{Instructions: []modelfile.Instruction{{Name: modelfile.From, Value: "./" + filepath.Base(name)}}}, nil
+}
+
+func parseText(name string, r io.Reader) (*modelfile.File, error) {
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	f, err := modelfile.Parse(limited)
 	if limited.N == 0 {

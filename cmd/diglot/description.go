@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/modelfile"
 	"github.com/diglot/diglot/engine/modelstore"
@@ -18,6 +20,7 @@ type descriptionJSON struct {
 	Quantization  string          `json:"quantization,omitempty"`
 	ContextLength int             `json:"context_length,omitempty"` // in tokens, that the model was trained with
 	Vision        bool            `json:"vision"`
+	Capabilities  []string        `json:"capabilities"` // as capabilities names them; empty: not known
 	Template      string          `json:"template"`
 	System        string          `json:"system"`
 	Parameters    []parameterJSON `json:"parameters"`
@@ -57,6 +60,7 @@ func newDescription(store *modelstore.Store, m *modelstore.Model, d *modelfile.D
 		Quantization:  d.Config.FileType,
 		ContextLength: d.Config.ContextLen,
 		Vision:        d.Projector != "",
+		Capabilities:  []string{},
 		System:        d.System,
 		Parameters:    []parameterJSON{},
 		Messages:      messagesJSON(d.Messages),
@@ -113,7 +117,42 @@ func (all *descriptionJSON) readHead(d *modelfile.Definition) error {
 	if all.Template == "" {
 		all.Template = head.Template()
 	}
+	all.Capabilities = capabilities(head, all.Template, all.Vision)
 	return nil
+}
+
+// capabilities are what a model is for, as far as its file and its chat
+// template tell: embeddings alone, or completion with any of chat, tools,
+// thinking and vision.
+func capabilities(head *gguf.File, template string, vision bool) []string {
+	if only, _ := head.Embeds(); only {
+		return []string{"embeddings"}
+	}
+	all := []string{"completion"}
+	if template != "" {
+		all = append(all, templateCapabilities(template)...)
+	}
+	if vision {
+		all = append(all, "vision")
+	}
+	return all
+}
+
+// templateCapabilities are none where the template cannot be used, which is
+// told when the model is loaded.
+func templateCapabilities(source string) []string {
+	t, err := chat.NewTemplate(source, chat.Info{}, time.Now)
+	if err != nil {
+		return nil
+	}
+	all := []string{"chat"}
+	if t.Capabilities().Tools {
+		all = append(all, "tools")
+	}
+	if t.Capabilities().Syntax.ReasoningStart != "" {
+		all = append(all, "thinking")
+	}
+	return all
 }
 
 // billions is a number of parameters as the names of models have it.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/credentials"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/modelfile"
 	"github.com/diglot/diglot/engine/modelstore"
@@ -17,13 +18,13 @@ import (
 
 // greet prints where each style is, and a command for each that works when
 // it is pasted into a shell.
-func greet(ctx context.Context, w io.Writer, addr net.Addr, e *engines, o *serveOptions) error {
-	model, err := e.firstModel(ctx, o)
+func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *serveOptions) error {
+	model, err := e.firstModel(ctx, env, o)
 	if err != nil {
 		return err
 	}
 	if model == "" {
-		return greetEmpty(w, addr)
+		return greetEmpty(env.stdout, addr, e.models)
 	}
 	quoted, err := json.Marshal(model)
 	if err != nil {
@@ -34,13 +35,16 @@ func greet(ctx context.Context, w io.Writer, addr net.Addr, e *engines, o *serve
 	if len(o.keys) > 0 { // a key itself belongs into no log
 		key = ` -H "Authorization: Bearer $DIGLOT_API_KEY"`
 		hint = "\nThe commands take the key from DIGLOT_API_KEY.\n"
+		if env.getenv("DIGLOT_API_KEY") == "" {
+			hint = "\nPut one of the keys into DIGLOT_API_KEY first: the commands take it from there.\n"
+		}
 	}
 	curl := func(path, body string) string {
 		return fmt.Sprintf("curl -sN %s%s -H 'Content-Type: application/json'%s -d '%s'",
 			base, path, key, strings.ReplaceAll(body, "'", `'\''`))
 	}
 	const messages = `"messages":[{"role":"user","content":"Say hello."}]`
-	fmt.Fprintf(w, `
+	fmt.Fprintf(env.stdout, `
 OpenAI style, base URL %[1]s/v1
   %[2]s
 
@@ -55,90 +59,130 @@ Anthropic style, base URL %[1]s
 	return nil
 }
 
-// greetEmpty says how to get a model. A server that has none need not be
-// started again for it.
-func greetEmpty(w io.Writer, addr net.Addr) error {
-	base := "http://" + reachable(addr)
+// greetEmpty says how to get a model, and where it was looked for. A server
+// that has none need not be started again for it.
+func greetEmpty(w io.Writer, addr net.Addr, store *modelstore.Store) error {
+	base, where := "http://"+reachable(addr), ""
+	if store != nil {
+		where = " in " + store.Dir()
+	}
 	_, err := fmt.Fprintf(w, `
-There is no model yet. This gets one, and asks it:
+There is no model yet%[2]s. This gets one, and asks it:
 
   diglot pull qwen2.5:0.5b
   diglot run qwen2.5:0.5b "Say hello."
 
 Base URL of the OpenAI style: %[1]s/v1; of the Anthropic style: %[1]s
 
-`, base)
+`, base, where)
 	return err
 }
 
-// firstModel is the first model that writes text: of those that the user named
-// in their order, or else of those in the store, where what came last is first.
-// Where none does, it is the first of all; empty: there is none.
-func (e *engines) firstModel(ctx context.Context, o *serveOptions) (string, error) {
+// The ranks of models for the greeting, the best first.
+const (
+	rankHere  = iota // it writes text on this machine
+	rankThere        // so does another server, which the user allows to be asked
+	rankOther        // it is for embeddings alone, or its server is not allowed
+)
+
+// firstModel is the model to greet with: the first that the user loads or
+// names, if it writes text; or else the best one, where what came to the store
+// last is first. Empty: there is none.
+func (e *engines) firstModel(ctx context.Context, env environment, o *serveOptions) (string, error) {
 	models, err := e.all.Models(ctx)
 	if err != nil || len(models) == 0 {
 		return "", err
 	}
-	if o.script == "" {
-		slices.SortStableFunc(models, func(a, b engine.Model) int { return b.Changed.Compare(a.Changed) })
-	}
-	var names []string
+	named := slices.Clone(o.load)
 	for _, m := range o.models {
-		names = append(names, m.name)
+		named = append(named, m.name)
 	}
-	for _, m := range models {
-		names = append(names, m.Name)
-	}
-	for _, name := range names {
-		if e.writes(ctx, name, o) {
+	for _, name := range named {
+		if e.rank(ctx, env, name, o) < rankOther {
 			return name, nil
 		}
 	}
-	return names[0], nil
+	if o.script == "" {
+		slices.SortStableFunc(models, func(a, b engine.Model) int { return b.Changed.Compare(a.Changed) })
+	}
+	best, least := "", rankOther+1
+	for _, m := range models {
+		if rank := e.rank(ctx, env, m.Name, o); rank < least {
+			best, least = m.Name, rank
+		}
+		if least == rankHere {
+			break
+		}
+	}
+	if least == rankOther && len(named) > 0 {
+		return named[0], nil
+	}
+	return best, nil
 }
 
-// writes says whether a model is for text, as far as the head of its file
-// tells: one that is for embeddings alone is not.
-func (e *engines) writes(ctx context.Context, name string, o *serveOptions) bool {
-	path, err := e.file(ctx, name, o)
-	if err != nil {
-		return false
-	}
-	if path == "" {
-		return true
+// rank says how fit a model is for the greeting, as far as the head of its
+// file tells.
+func (e *engines) rank(ctx context.Context, env environment, name string, o *serveOptions) int {
+	path, remote, err := e.origin(ctx, name, o)
+	switch {
+	case err != nil:
+		return rankOther
+	case remote != nil:
+		if allowed(env, remote.URL) {
+			return rankThere
+		}
+		return rankOther
+	case path == "":
+		return rankHere
 	}
 	head, err := gguf.Open(path)
 	if err != nil {
-		return false
+		return rankOther
 	}
-	only, _ := head.Embeds()
-	return !only
+	if only, _ := head.Embeds(); only {
+		return rankOther
+	}
+	return rankHere
 }
 
-// file is the file of a model; empty: it has none, as it is scripted or served
-// elsewhere.
-func (e *engines) file(ctx context.Context, name string, o *serveOptions) (string, error) {
+// allowed says whether the user lets the server at url be asked.
+func allowed(env environment, url string) bool {
+	host, err := credentials.Host(url)
+	if err != nil {
+		return false
+	}
+	file, err := openCredentials(env)
+	if err != nil {
+		return false
+	}
+	_, known, err := file.Lookup(host)
+	return known && err == nil
+}
+
+// origin is the file of a model, or the server that has it. Neither: it is
+// scripted.
+func (e *engines) origin(ctx context.Context, name string, o *serveOptions) (path string, remote *modelfile.Remote, err error) {
 	for _, m := range o.models {
-		if m.name == name {
-			return m.path, nil
+		if engine.SameModel(m.name, name) {
+			return m.path, nil, nil
 		}
 	}
 	if named, err := e.isNamed(ctx, name); named || err != nil {
-		return "", err
+		return "", nil, err
 	}
 	n, err := modelstore.ParseName(name)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	m, err := e.models.Model(n)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	definition, err := modelfile.Read(e.models, m)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return definition.Model, nil
+	return definition.Model, definition.Remote, nil
 }
 
 // reachable is the address to ask for what listens on addr: where that is

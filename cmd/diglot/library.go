@@ -67,8 +67,11 @@ func (k *keepAlive) Set(value string) error {
 	return nil
 }
 
-// memorySize is a flag for at least one byte; 0 says that it was not
-// given.
+// leastMemory is the fewest bytes that can be meant for models: who gives
+// fewer has left out the unit.
+const leastMemory = 1 << 20
+
+// memorySize is a flag for some bytes; 0 says that it was not given.
 type memorySize int64
 
 func (m *memorySize) String() string {
@@ -88,6 +91,9 @@ func (m *memorySize) Set(value string) error {
 	n, err := read(value)
 	if err != nil || n < 1 {
 		return errors.New("want a size such as 12GB or 900MiB")
+	}
+	if n < leastMemory {
+		return fmt.Errorf("want a size such as 12GB or 900MiB; no model fits into %d bytes", n)
 	}
 	*m = memorySize(n)
 	return nil

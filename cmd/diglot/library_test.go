@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/engine/library"
 	"github.com/diglot/diglot/engine/runner"
-	"github.com/diglot/diglot/tools/gguf"
 )
 
 func TestLaunchCommand(t *testing.T) {
@@ -53,61 +51,11 @@ func TestMemoryFlag(t *testing.T) {
 		text string
 		want int64 // 0: refused
 	}{
-		{"12GB", 12e9}, {"12g", 12e9}, {"1.5 GB", 1.5e9}, {"2GiB", 2 << 30}, {"900MiB", 900 << 20}, {"1234", 1234}, {"0", 0}, {"-1GB", 0}, {"GB", 0}, {"", 0},
+		{"12GB", 12e9}, {"12g", 12e9}, {"1.5 GB", 1.5e9}, {"2GiB", 2 << 30}, {"900MiB", 900 << 20}, {"12345678", 12345678}, {"1MiB", 1 << 20}, {"1", 0}, {"1000k", 0}, {"0", 0}, {"-1GB", 0}, {"GB", 0}, {"", 0},
 	} {
 		var m memorySize
 		if err := m.Set(tt.text); (err == nil) != (tt.want != 0) || int64(m) != tt.want {
 			t.Errorf("%q: %d, error %v; want %d", tt.text, m, err, tt.want)
-		}
-	}
-}
-
-func TestGreetingOfAnEmptyStore(t *testing.T) {
-	u := newUser(t)
-	s := startFor(t, u.environment(nil, nil).getenv)
-	reply := post(t, s.url+"/v1/messages", `{"model": "nobody", "max_tokens": 1, "messages": [{"role": "user", "content": "hi"}]}`)
-	body, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode != http.StatusNotFound || !strings.Contains(string(body), "diglot pull nobody") {
-		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
-	}
-	if text := s.stdout.String(); !strings.Contains(text, "diglot pull qwen2.5:0.5b") || !strings.Contains(text, s.url+"/v1;") || strings.Contains(text, "curl") {
-		t.Errorf("the greeting:\n%s", text)
-	}
-	// What comes to the store is served without another start.
-	u.model("m", "")
-	if got := get(t, s.url+"/v1/models"); !strings.Contains(got, `"id":"m"`) {
-		t.Errorf("models: %s", got)
-	}
-}
-
-// TestGreetingNamesAModelThatWrites has a model for embeddings come last to the
-// store, and alone.
-func TestGreetingNamesAModelThatWrites(t *testing.T) {
-	u := newUser(t)
-	var encoder gguf.File
-	encoder.Set("general.architecture", "bert")
-	encoder.Set("bert.pooling_type", uint32(1))
-	encoder.Tensors = append(encoder.Tensors, gguf.Tensor{Name: "a", Shape: []uint64{4}, Data: make([]byte, 16)})
-	var b bytes.Buffer
-	if _, err := encoder.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	u.write("encoder.gguf", b.String())
-	embeds := func() {
-		u.must("create", "embeds", "--quiet", "-f", u.write("encoder.modelfile", "FROM ./encoder.gguf"))
-	}
-	for _, tt := range []struct {
-		make func()
-		want string
-	}{
-		{embeds, "embeds"},
-		{func() { u.model("writes", ""); u.must("rm", "embeds"); embeds() }, "writes"},
-	} {
-		tt.make()
-		s := startFor(t, u.environment(nil, nil).getenv, "--socket", "none")
-		_ = post(t, s.url+"/v1/messages", "{}") // a reply means that the greeting is complete
-		if text := s.stdout.String(); strings.Count(text, fmt.Sprintf(`"model":%q`, tt.want)) != 2 {
-			t.Errorf("want the model %s in:\n%s", tt.want, text)
 		}
 	}
 }
@@ -257,8 +205,8 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 	if status, _, stderr := u.do("stop", "m"); status != 1 || !strings.Contains(stderr, "stays until that ends") {
 		t.Errorf("stop: status %d, %s", status, stderr)
 	}
-	for _, command := range []string{"load", "stop"} {
-		if status, _, stderr := u.do(command, "n"); status != exitNotFound || !strings.Contains(stderr, "diglot pull n") {
+	for command, want := range map[string]string{"load": "diglot pull n", "stop": `The model "n" is not loaded.`} {
+		if status, _, stderr := u.do(command, "n"); status != exitNotFound || !strings.Contains(stderr, want) {
 			t.Errorf("%s of what nobody has: status %d, %s", command, status, stderr)
 		}
 	}

@@ -16,13 +16,14 @@ import (
 // newList is the command that lists the models of the store.
 func newList(env environment) *cobra.Command {
 	c := &cobra.Command{
-		Use:     "list [TEXT]",
-		Aliases: []string{"ls"},
-		Short:   "List the models on this machine, the newest first",
-		Long:    "List the models on this machine, the newest first; with TEXT, those that have it in their names.",
-		Example: "  diglot list\n  diglot list qwen\n  diglot list --json | jq -r '.[].name'",
-		GroupID: groupModels,
-		Args:    arguments(0, 1, "one text at most"),
+		Use:        "list [TEXT]",
+		Aliases:    []string{"ls"},
+		SuggestFor: []string{"images", "models"},
+		Short:      "List the models on this machine, the newest first",
+		Long:       "List the models on this machine, the newest first; with TEXT, those that have it in their names.",
+		Example:    "  diglot list\n  diglot list qwen\n  diglot list --json | jq -r '.[].name'",
+		GroupID:    groupModels,
+		Args:       arguments(0, 1, "one text at most"),
 	}
 	asJSON := jsonFlag(c, "a list of "+modelMembers)
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"syscall"
 
 	"github.com/coreos/go-systemd/v22/activation"
 
@@ -21,10 +22,24 @@ func listen(env environment, address string) ([]net.Listener, error) {
 		return inherit()
 	}
 	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%s is in use by another program, or by a diglot server that runs already; choose another address with --listen", address)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return []net.Listener{l}, nil
+}
+
+// warnOfOpenAddresses says which of the addresses other machines may reach, of
+// a server that asks for no key.
+func warnOfOpenAddresses(listeners []net.Listener, log *slog.Logger) {
+	for _, l := range listeners {
+		addr, ok := l.Addr().(*net.TCPAddr)
+		if ok && !addr.IP.IsLoopback() {
+			log.Warn("anyone who reaches this address may use the server; --api-key KEY has it ask for a key", "address", addr)
+		}
+	}
 }
 
 // inherit takes over the sockets that systemd has opened for this process.

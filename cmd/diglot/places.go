@@ -51,7 +51,11 @@ func (p places) or(path, name, variable string) (string, error) {
 	case path != "":
 		return path, nil
 	case p.home == "":
-		return "", errors.New("neither " + variable + " nor HOME is set, so there is no place for " + name)
+		variables := "none of " + variable + ", DIGLOT_HOME and HOME"
+		if variable == "DIGLOT_HOME" {
+			variables = "neither DIGLOT_HOME nor HOME"
+		}
+		return "", errors.New(variables + " is set, so there is no place for " + name)
 	}
 	return filepath.Join(p.home, name), nil
 }

@@ -15,8 +15,9 @@ import (
 // newRemove is the command that removes models from the store.
 func newRemove(env environment) *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm NAME...",
-		Short: "Remove models from this machine",
+		Use:        "rm NAME...",
+		SuggestFor: []string{"rmi", "remove", "delete", "del", "uninstall"},
+		Short:      "Remove models from this machine",
 		Long: `Remove models from this machine. Files that another model needs too stay. A server
 that has one of the models loaded lets go of it once its requests have ended.`,
 		Example:           "  diglot rm gpt-4o\n  diglot rm qwen2.5:0.5b qwen2.5:7b",

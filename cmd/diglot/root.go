@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,12 +58,16 @@ and keeps the models that it serves.`,
 			return wrongUsage("a command is missing\n\n%s", strings.TrimSpace(c.UsageString()))
 		},
 	}
-	root.Flags().BoolVar(&showVersion, "version", false, "say what this program is made of")
+	root.Flags().BoolVarP(&showVersion, "version", "v", false, "say what this program is made of")
 	root.SetIn(env.stdin)
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return wrongUsage("%s: %v; see %q", c.Name(), err, c.CommandPath()+" --help")
+		prefix := c.Name() + ": "
+		if c == root { // whose name stands before every error
+			prefix = ""
+		}
+		return wrongUsage("%s%v; see %q", prefix, err, c.CommandPath()+" --help")
 	})
 	root.AddGroup(
 		&cobra.Group{ID: groupServer, Title: "Serving and asking:"},
@@ -80,16 +85,47 @@ and keeps the models that it serves.`,
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
 		newVersion(env), newExitCodes(), newEnvironment(),
 	)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Args, c.RunE = cobra.ArbitraryArgs, noSuchShell
+		}
+	}
+	completeFlags(env, root)
 	return root
 }
 
 // noSuchCommand names the commands that could have been meant.
 func noSuchCommand(root *cobra.Command, name string) error {
 	text := fmt.Sprintf("there is no command %q", name)
-	if near := root.SuggestionsFor(name); len(near) > 0 {
+	if near := meant(root, name); len(near) > 0 {
 		return wrongUsage(`%s; is it "diglot %s"?`, text, strings.Join(near, `" or "diglot `))
 	}
 	return wrongUsage(`%s; "diglot help" lists them all`, text)
+}
+
+// meant are the commands that a name could stand for: what other programs call
+// so, or else what is spelled nearly so.
+func meant(root *cobra.Command, name string) []string {
+	for _, c := range root.Commands() {
+		if slices.Contains(c.SuggestFor, strings.ToLower(name)) {
+			return []string{c.Name()}
+		}
+	}
+	return root.SuggestionsFor(name)
+}
+
+// noSuchShell is for completion without a shell that it knows, where cobra
+// would print the help and call that a success.
+func noSuchShell(c *cobra.Command, args []string) error {
+	var shells []string
+	for _, k := range c.Commands() {
+		shells = append(shells, k.Name())
+	}
+	if len(args) == 0 {
+		return wrongUsage("completion: want the name of a shell: %s", strings.Join(shells, ", "))
+	}
+	return wrongUsage("completion: there is none for %q, but for %s", args[0], strings.Join(shells, ", "))
 }
 
 // noArguments is for commands that take flags alone.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -188,7 +189,10 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return errors.Join(err, services.close())
 	}
 	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
-	if err := greet(ctx, env.stdout, listeners[0].Addr(), e, o); err != nil {
+	if len(o.keys) == 0 {
+		warnOfOpenAddresses(listeners, log)
+	}
+	if err := greet(ctx, env, listeners[0].Addr(), e, o); err != nil {
 		return errors.Join(err, services.close())
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -242,8 +246,9 @@ func (s services) close() error {
 // serve serves until ctx ends, and then for as long as requests run, but not
 // much longer than the grace.
 func (s *service) serve(ctx context.Context, l net.Listener) error {
+	var requests counter
 	server := &http.Server{
-		Handler:           s.handler,
+		Handler:           requests.count(s.handler),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
@@ -255,6 +260,9 @@ func (s *service) serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
+	if n := requests.Load(); n > 0 {
+		s.log.Info(fmt.Sprintf("waiting up to %v for running requests; Ctrl-C again, or another signal, ends them at once", s.grace), "requests", n)
+	}
 	if shutDown(ctx, server, s.grace) == nil {
 		return nil
 	}
@@ -264,6 +272,17 @@ func (s *service) serve(ctx context.Context, l net.Listener) error {
 		return nil
 	}
 	return server.Close()
+}
+
+// counter is how many requests run.
+type counter struct{ atomic.Int64 }
+
+func (c *counter) count(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.Add(1)
+		defer c.Add(-1)
+		h.ServeHTTP(w, r)
+	})
 }
 
 // shutDown waits until no request runs, though ctx has ended.

@@ -50,7 +50,8 @@ type server struct {
 	stdout *output
 	log    *output // standard error but for its first line
 	stop   context.CancelFunc
-	ended  chan int // the exit status
+	ended  chan int      // the exit status
+	logged chan struct{} // closed when the log is complete
 }
 
 // output is a buffer for two goroutines.
@@ -95,14 +96,14 @@ func startFor(t *testing.T, getenv func(string) string, args ...string) *server 
 	if !ok {
 		t.Fatalf("the first line is %q, error %v", line, err)
 	}
-	logged := make(chan struct{})
+	s.logged = make(chan struct{})
 	go func() {
-		defer close(logged)
+		defer close(s.logged)
 		_, _ = io.Copy(s.log, lines)
 	}()
 	t.Cleanup(func() {
 		cancel()
-		<-logged
+		<-s.logged
 	})
 	s.url = url
 	return s
@@ -201,6 +202,10 @@ func TestShutdown(t *testing.T) {
 			}
 			if status := <-s.ended; status != 0 {
 				t.Errorf("exit status %d", status)
+			}
+			<-s.logged
+			if log := s.log.String(); !strings.Contains(log, `waiting up to 10s for running requests; Ctrl-C again, or another signal, ends them at once" requests=1`) {
+				t.Errorf("the log:\n%s", log)
 			}
 			if conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://")); err == nil {
 				_ = conn.Close()

@@ -36,7 +36,7 @@ func newShow(env environment) *cobra.Command {
 	flags.BoolVar(&o.template, "template", false, "print the chat template")
 	flags.BoolVar(&o.system, "system", false, "print the system text")
 	flags.BoolVar(&o.license, "license", false, "print the licenses")
-	asJSON := jsonFlag(c, modelMembers+", architecture, parameter_size, quantization, context_length, vision, template, system, parameters, messages, licenses, remote, modelfile, layers")
+	asJSON := jsonFlag(c, modelMembers+", architecture, parameter_size, quantization, context_length, vision, capabilities, template, system, parameters, messages, licenses, remote, modelfile, layers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if flags.NFlag() > 1 {
 			return wrongUsage("show: one flag at a time")
@@ -47,7 +47,7 @@ func newShow(env environment) *cobra.Command {
 		}
 		d, err := describe(env, n)
 		if err != nil {
-			return err
+			return hintAtServer(c.Context(), env, n, err)
 		}
 		if *asJSON {
 			return printJSON(env.stdout, d)
@@ -99,6 +99,7 @@ func (d *descriptionJSON) overview(w io.Writer) {
 		{"quantization", d.Quantization},
 		{"context length", positive(d.ContextLength)},
 		{"images", map[bool]string{true: "yes"}[d.Vision]},
+		{"capabilities", strings.Join(d.Capabilities, ", ")},
 		{"size", terminal.Size(d.Size)},
 		{"digest", d.Digest},
 	})

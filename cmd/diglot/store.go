@@ -1,8 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +19,33 @@ func openStore(env environment) (*modelstore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return modelstore.Open(modelstore.Options{Dir: dir, Log: warnings(env)})
+	store, err := modelstore.Open(modelstore.Options{Dir: dir, Log: warnings(env)})
+	if err != nil {
+		return nil, err
+	}
+	// A folder that the user names may be mistyped, and then looks like a
+	// store without models.
+	if _, err := os.Stat(dir); env.getenv("DIGLOT_MODELS") != "" && errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(env.stderr, "the model store %s does not exist yet\n", dir)
+	}
+	return store, nil
+}
+
+// hintAtServer adds to an error for a model that is not in the store that the
+// running server has it all the same.
+func hintAtServer(ctx context.Context, env environment, n modelstore.Name, err error) error {
+	if !errors.Is(err, modelstore.ErrNotFound) {
+		return err
+	}
+	server, dialErr := dial(env)
+	if dialErr != nil {
+		return err // without a home there is no server to ask
+	}
+	defer server.Close()
+	if has, asked := serves(ctx, server, n.String()); asked != nil || !has {
+		return err
+	}
+	return fmt.Errorf("%w (the running server has it by a flag, or in another store; diglot create NAME FILE.gguf puts it into this one)", err)
 }
 
 // warnings is the log of a command that ends soon: what did not go well,

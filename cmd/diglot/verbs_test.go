@@ -139,6 +139,7 @@ func TestStoreVerbs(t *testing.T) {
   parameters         4
   quantization       F32
   context length     512
+  capabilities       completion, chat
   size               SIZE
   digest             DIGEST
 
@@ -178,8 +179,8 @@ func TestShowJSON(t *testing.T) {
 	u.model("mine", "PARAMETER num_ctx 256\nMESSAGE user hi\n")
 	u.must("create", "far", "-f", u.write("far", "FROM https://api.example.com/v1\nPARAMETER model big\n"))
 	for name, want := range map[string][]string{
-		"mine": {"architecture", "context_length", "digest", "layers", "licenses", "messages", "modelfile", "modified_at", "name", "parameter_size", "parameters", "quantization", "size", "system", "template", "vision"},
-		"far":  {"digest", "layers", "licenses", "messages", "modelfile", "modified_at", "name", "parameters", "remote", "size", "system", "template", "vision"},
+		"mine": {"architecture", "capabilities", "context_length", "digest", "layers", "licenses", "messages", "modelfile", "modified_at", "name", "parameter_size", "parameters", "quantization", "size", "system", "template", "vision"},
+		"far":  {"capabilities", "digest", "layers", "licenses", "messages", "modelfile", "modified_at", "name", "parameters", "remote", "size", "system", "template", "vision"},
 	} {
 		var got map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(u.must("show", name, "--json")), &got); err != nil {
@@ -423,6 +424,10 @@ func TestCompletion(t *testing.T) {
 		{"run far ", ":4\n"},
 		{"load ", "far\nfarther\n:4\n"},
 		{"stop ", ":4\n"},
+		{"serve --load ", "far\nfarther\n:4\n"},
+		{"serve --profile ", "default\ndocument\n:4\n"},
+		{"run far --format ", "json\ntext\n:4\n"},
+		{"run far --set ", "frequency_penalty=\nmax_tokens=\nmin_p=\npresence_penalty=\nrepeat_penalty=\nseed=\nstop=\ntemperature=\ntop_k=\ntop_p=\n:6\n"},
 	} {
 		got := strings.Split(u.must(append([]string{"__complete"}, strings.Split(tt.args, " ")...)...), "\n")
 		slices.Sort(got[:len(got)-2])

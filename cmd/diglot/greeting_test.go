@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/tools/gguf"
+)
+
+func TestGreetingOfAnEmptyStore(t *testing.T) {
+	u := newUser(t)
+	s := startFor(t, u.environment(nil, nil).getenv)
+	reply := post(t, s.url+"/v1/messages", `{"model": "nobody", "max_tokens": 1, "messages": [{"role": "user", "content": "hi"}]}`)
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusNotFound || !strings.Contains(string(body), "diglot pull nobody") {
+		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+	if text := s.stdout.String(); !strings.Contains(text, "There is no model yet in "+filepath.Join(u.home, ".diglot", "models")+".") || !strings.Contains(text, "diglot pull qwen2.5:0.5b") || !strings.Contains(text, s.url+"/v1;") || strings.Contains(text, "curl") {
+		t.Errorf("the greeting:\n%s", text)
+	}
+	// What comes to the store is served without another start.
+	u.model("m", "")
+	if got := get(t, s.url+"/v1/models"); !strings.Contains(got, `"id":"m"`) {
+		t.Errorf("models: %s", got)
+	}
+}
+
+// greeting is what a server of this user prints.
+func (u *user) greeting(args ...string) string {
+	u.t.Helper()
+	s := startFor(u.t, u.environment(nil, nil).getenv, append([]string{"--socket", "none"}, args...)...)
+	_ = post(u.t, s.url+"/v1/messages", "{}") // a reply means that the greeting is complete
+	return s.stdout.String()
+}
+
+// embeds makes a model for embeddings, and nothing else.
+func (u *user) embeds(name string) {
+	u.t.Helper()
+	var encoder gguf.File
+	encoder.Set("general.architecture", "bert")
+	encoder.Set("bert.pooling_type", uint32(1))
+	encoder.Tensors = append(encoder.Tensors, gguf.Tensor{Name: "a", Shape: []uint64{4}, Data: make([]byte, 16)})
+	var b bytes.Buffer
+	if _, err := encoder.WriteTo(&b); err != nil {
+		u.t.Fatal(err)
+	}
+	u.must("create", name, "--quiet", u.write("encoder.gguf", b.String()))
+}
+
+// TestGreetingNamesAModelThatWrites adds models one after the other: the newest
+// is not always the one to ask.
+func TestGreetingNamesAModelThatWrites(t *testing.T) {
+	u := newUser(t)
+	served := func(name, host string) {
+		u.must("create", name, "--quiet", "-f", u.write("f", "FROM https://"+host+"/v1\nPARAMETER model big\n"))
+	}
+	for _, tt := range []struct {
+		name string
+		make func()
+		args []string
+		want string
+	}{
+		{"embeddings alone", func() { u.embeds("embeds") }, nil, "embeds"},
+		{"another server", func() { u.must("login", "a.example.com", "--no-key"); served("far", "a.example.com") }, nil, "far"},
+		{"one that is not allowed", func() { served("secret", "b.example.com") }, nil, "far"},
+		{"one here", func() { u.model("old", "") }, nil, "old"},
+		{"a newer one elsewhere", func() { served("farther", "a.example.com") }, nil, "old"},
+		{"embeddings, and newer", func() { u.embeds("embeds2") }, nil, "old"},
+		{"the newest", func() { u.model("new", "SYSTEM x") }, nil, "new"},
+		{"to load", func() {}, []string{"--load", "old"}, "old"},
+		{"to load, elsewhere", func() {}, []string{"--load", "far", "--load", "old"}, "far"},
+		{"to load, for embeddings", func() {}, []string{"--load", "embeds", "--load", "old:latest"}, "old:latest"},
+		{"to load, not allowed", func() {}, []string{"--load", "secret"}, "new"},
+	} {
+		tt.make()
+		if text := u.greeting(tt.args...); strings.Count(text, fmt.Sprintf(`"model":%q`, tt.want)) != 2 {
+			t.Errorf("%s: want the model %s in:\n%s", tt.name, tt.want, text)
+		}
+	}
+}
+
+// TestGreetingWithAKey tells where the commands take a key from.
+func TestGreetingWithAKey(t *testing.T) {
+	u := newUser(t)
+	u.model("m", "")
+	const first = "Put one of the keys into DIGLOT_API_KEY first"
+	if text := u.greeting("--api-key", "very-secret"); !strings.Contains(text, first) || strings.Contains(text, "very-secret") || strings.Count(text, "Bearer $DIGLOT_API_KEY") != 2 {
+		t.Errorf("a key by a flag:\n%s", text)
+	}
+	u.variables["DIGLOT_API_KEY"] = "very-secret"
+	if text := u.greeting(); strings.Contains(text, first) || !strings.Contains(text, "take the key from DIGLOT_API_KEY") {
+		t.Errorf("a key of the environment:\n%s", text)
+	}
+}

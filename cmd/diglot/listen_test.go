@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"net"
+	"strings"
+	"testing"
+)
+
+// TestAddressInUse starts two servers at one address.
+func TestAddressInUse(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
+	address := strings.TrimPrefix(start(t, "--script", script).url, "http://")
+	status, stdout, stderr := execute(t.Context(), "serve", "--script", script, "--listen", address)
+	want := "diglot: " + address + " is in use by another program, or by a diglot server that runs already; choose another address with --listen\n"
+	if status != exitFailure || stdout != "" || stderr != want {
+		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
+	}
+}
+
+// TestOpenAddress warns of the addresses that are not for this machine alone.
+func TestOpenAddress(t *testing.T) {
+	for _, tt := range []struct {
+		network, address string
+		open             bool
+	}{
+		{"tcp", "127.0.0.1:0", false}, {"tcp", "0.0.0.0:0", true}, {"unix", t.TempDir() + "/s", false},
+	} {
+		l, err := net.Listen(tt.network, tt.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		warnOfOpenAddresses([]net.Listener{l}, slog.New(slog.NewTextHandler(&log, nil)))
+		if got := strings.Contains(log.String(), "anyone who reaches this address may use the server; --api-key KEY"); got != tt.open {
+			t.Errorf("%s: the log is %q", tt.address, log.String())
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestOpenServer has the warning on a whole server, unless it asks for a key.
+func TestOpenServer(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
+	for _, tt := range []struct {
+		args []string
+		warn bool
+	}{
+		{[]string{"--listen", "0.0.0.0:0"}, true}, {[]string{"--listen", "0.0.0.0:0", "--api-key", "k"}, false}, {nil, false},
+	} {
+		s := start(t, append([]string{"--script", script}, tt.args...)...)
+		s.stop()
+		<-s.ended
+		<-s.logged
+		if got := strings.Contains(s.log.String(), "anyone who reaches this address"); got != tt.warn {
+			t.Errorf("%q: the log is\n%s", tt.args, s.log)
+		}
+	}
+}
