@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/diglot/diglot/control"
@@ -24,6 +25,7 @@ type host struct {
 	transfer transferOptions
 	store    *modelstore.Store
 	server   *control.Client // nil: none runs
+	served   string          // the store of server; empty: it has none
 	local    *library.Engine // where none runs
 	late     *lateWriter     // where the log of local goes
 	ending   []func()
@@ -46,7 +48,10 @@ func openHost(ctx context.Context, env environment, o transferOptions) (*host, e
 	}
 	if runs {
 		h.server = server
-		return h, nil
+		if h.served, err = server.Models(ctx); err == nil {
+			err = checkStore(h.served, store.Dir())
+		}
+		return h, err
 	}
 	// One request at a time: a chat has no more, and needs the memory.
 	env.stderr = h.late
@@ -78,8 +83,15 @@ func (h *host) open(ctx context.Context, n modelstore.Name) (engine.Engine, erro
 		Model:   n.String(),
 		Log:     warnings(h.env),
 		HTTP:    h.server.HTTP(),
+		Errors:  upstream.Own{Ended: "The diglot server has ended. Start it with: diglot serve"},
+		Tries:   1, // the server tries again by itself, where that helps
+		Lacks:   ownLacks,
 	})
 }
+
+// ownLacks are the members that servers of others may know, and this one
+// would note as ignored.
+var ownLacks = []string{"return_progress", "continuous_usage_stats", "chat_template_kwargs"}
 
 // fetch pulls a model that neither the store nor the server has.
 func (h *host) fetch(ctx context.Context, n modelstore.Name) error {
@@ -88,8 +100,12 @@ func (h *host) fetch(ctx context.Context, n modelstore.Name) error {
 		return err
 	}
 	if h.server != nil {
-		if has, err := serves(ctx, h.server, n.String()); has || err != nil {
+		has, err := serves(ctx, h.server, n.String())
+		switch {
+		case has || err != nil:
 			return err
+		case h.served == "":
+			return fmt.Errorf("the running server has no model store, so it has the models of its flags alone; %s is not among them", n)
 		}
 	}
 	fmt.Fprintf(h.env.stderr, "%s is not here yet\n", n)
@@ -108,10 +124,17 @@ func serves(ctx context.Context, server *control.Client, name string) (bool, err
 		return false, err
 	}
 	reply, err := server.HTTP().Do(req)
-	if err != nil {
+	var withURL *url.Error
+	switch {
+	case errors.As(err, &withURL):
+		return false, withURL.Err // the user knows of no URL
+	case err != nil:
 		return false, err
 	}
 	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return false, fmt.Errorf("the server does not list its models: it answers %s", reply.Status)
+	}
 	var models struct {
 		Data []struct {
 			ID string `json:"id"`

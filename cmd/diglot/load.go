@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"github.com/diglot/diglot/control"
 )
 
 // newLoad is the command that has the server load a model.
@@ -25,6 +29,9 @@ func newLoad(env environment) *cobra.Command {
 				return err
 			}
 			defer server.Close()
+			if err := checkServed(c.Context(), env, server); err != nil {
+				return err
+			}
 			if err := server.Load(c.Context(), n.String()); err != nil {
 				return err
 			}
@@ -32,4 +39,20 @@ func newLoad(env environment) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// checkServed is [checkStore] for a command that needs no store of its own.
+func checkServed(ctx context.Context, env environment, server *control.Client) error {
+	served, err := server.Models(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := findPlaces(env).modelsDir()
+	if err != nil {
+		return nil // there is none that the user could mean
+	}
+	if own, err = filepath.Abs(own); err != nil {
+		return err
+	}
+	return checkStore(served, own)
 }

@@ -82,5 +82,5 @@ func until(m control.Model) string {
 	case m.Requests > 0:
 		return "in use"
 	}
-	return "it is stopped"
+	return "forever"
 }

@@ -40,41 +40,56 @@ func stopModels(ctx context.Context, env environment, names []modelstore.Name) e
 		return err
 	}
 	defer server.Close()
+	digest := digestsOf(ctx, env, server)
+	stopped := map[string]string{} // by digest, what was said
 	var failed []error
 	for _, n := range names {
-		if err := stopModel(ctx, env, server, n); err != nil {
-			failed = append(failed, err)
+		d := digest(n)
+		how, done := stopped[d]
+		if !done || d == "" { // else it is another name of a model that was just stopped
+			if how, err = stopModel(ctx, server, n, d); err != nil {
+				failed = append(failed, err)
+				continue
+			}
+			stopped[d] = how
 		}
+		fmt.Fprintf(env.stderr, how+"\n", n)
 	}
 	return errors.Join(failed...)
 }
 
-func stopModel(ctx context.Context, env environment, server *control.Client, n modelstore.Name) error {
+// stopModel says, around the model's name, what has become of it.
+func stopModel(ctx context.Context, server *control.Client, n modelstore.Name, digest string) (how string, err error) {
 	if err := server.Stop(ctx, n.String()); err != nil {
-		return err
+		return "", err
 	}
-	gone, err := waitGone(ctx, server, stoppedAs(env, n))
-	switch {
-	case err != nil:
-		return err
-	case gone:
-		fmt.Fprintf(env.stderr, "stopped %s\n", n)
-	default:
-		fmt.Fprintf(env.stderr, "%s stops once its requests have ended\n", n)
+	gone, err := waitGone(ctx, server, func(m control.Model) bool {
+		return m.Stopping && (m.Name == n.String() || digest != "" && m.Digest == digest) // it may be listed by another of its names
+	})
+	if gone {
+		return "stopped %s", err
 	}
-	return nil
+	return "%s stops once its requests have ended", err
 }
 
-// stoppedAs recognises a model in the server's list, where it may have
-// another of its names.
-func stoppedAs(env environment, n modelstore.Name) func(control.Model) bool {
-	digest := ""
-	if store, err := openStore(env); err == nil {
-		if m, err := store.Model(n); err == nil {
-			digest = m.Digest.String()
-		}
+// digestsOf gives what a model is known by under all of its names; empty:
+// nothing, as in a server whose models are not those of this user's store.
+func digestsOf(ctx context.Context, env environment, server *control.Client) func(modelstore.Name) string {
+	unknown := func(modelstore.Name) string { return "" }
+	if checkServed(ctx, env, server) != nil {
+		return unknown
 	}
-	return func(m control.Model) bool { return m.Stopping && (m.Digest == digest || m.Name == n.String()) }
+	store, err := openStore(env)
+	if err != nil {
+		return unknown
+	}
+	return func(n modelstore.Name) string {
+		m, err := store.Model(n)
+		if err != nil {
+			return ""
+		}
+		return m.Digest.String()
+	}
 }
 
 const (

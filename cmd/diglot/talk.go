@@ -52,11 +52,7 @@ func (h *host) warm(ctx context.Context, n modelstore.Name) error {
 	if h.server == nil {
 		return h.local.Load(ctx, n.String())
 	}
-	err := h.server.Load(ctx, n.String())
-	if hasCode(err, engine.CodeModelNotFound) {
-		return nil // it was named by a flag, and is loaded when it is asked
-	}
-	return err
+	return h.server.Load(ctx, n.String())
 }
 
 // clearLine makes the line of a terminal empty.
