@@ -152,6 +152,9 @@ func readDefinition(env environment, path string) (*modelfile.File, error) {
 	if path == "-" {
 		return parseDefinition(standardInput, env.stdin)
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder; name a file, or a definition whose FROM line names the folder", path)
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file %s; -f FILE names another definition, and -f - reads standard input", path)

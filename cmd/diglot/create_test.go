@@ -46,6 +46,7 @@ func TestCreateOfAGGUFFile(t *testing.T) {
 		{"short", "GG", []string{"create", "m", "-f", "-"}, exitFailure, "standard input: line 1: "},
 		{"cut off", "", []string{"create", "m", u.write("cut", "GGUF\x03\x00")}, exitFailure, "FROM ./cut: "},
 		{"two files", "", []string{"create", "m", file, "-f", file}, exitUsage, "one file makes the model"},
+		{"a folder", "", []string{"create", "m", u.home}, exitFailure, "is a folder; name a file"},
 		{"no file", "", []string{"create", "m", file + "x"}, exitFailure, "there is no file " + file + "x"},
 	} {
 		u.stdin = strings.NewReader(tt.stdin)
