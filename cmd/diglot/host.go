@@ -76,9 +76,9 @@ func (h *host) open(ctx context.Context, n modelstore.Name) (engine.Engine, erro
 		return nil, err
 	}
 	if h.server == nil {
-		return h.local, nil
+		return newNoting(h.local, h.late), nil
 	}
-	return upstream.New(upstream.Config{
+	e, err := upstream.New(upstream.Config{
 		BaseURL: control.BaseURL + "/v1",
 		Model:   n.String(),
 		Log:     warnings(h.env),
@@ -87,6 +87,10 @@ func (h *host) open(ctx context.Context, n modelstore.Name) (engine.Engine, erro
 		Tries:   1, // the server tries again by itself, where that helps
 		Lacks:   ownLacks,
 	})
+	if err != nil {
+		return nil, err
+	}
+	return newNoting(e, h.late), nil
 }
 
 // ownLacks are the members that servers of others may know, and this one

@@ -76,6 +76,18 @@ models:
 	}
 }
 
+// TestRunNotesWhatHasNoEffect says which settings the style between run and
+// the server has no member for.
+func TestRunNotesWhatHasNoEffect(t *testing.T) {
+	u := newUser(t)
+	u.serve("--script", u.write("script.yaml", twoModels))
+	status, stdout, stderr := u.do("run", "m", "hi", "--set", "top_k=3", "--set", "temperature=0")
+	want := "top_k has no effect: whoever serves the model does not take it\n"
+	if status != 0 || stdout != "Hello there\n" || stderr != want {
+		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
+	}
+}
+
 // hostOfFar is the host of the model far, as login lists it.
 func (u *user) hostOfFar() string {
 	u.t.Helper()
