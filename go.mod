@@ -6,12 +6,14 @@ toolchain go1.27.3
 
 require (
 	github.com/ardanlabs/jinja v1.12.0 // renders the chat templates that models carry; the one Go library that renders the real ones
+	github.com/clipperhouse/uax29/v2 v2.7.0 // what a person takes for one character, in the line editor
 	github.com/coreos/go-systemd/v22 v22.7.0 // takes over the sockets that systemd opened
 	github.com/docker/go-units v0.5.0 // sizes and times for people
 	github.com/getkin/kin-openapi v0.153.0 // loads the OpenAPI documents and resolves their references; in tests, a second opinion on values
 	github.com/go-chi/chi/v5 v5.5.0 // the router that the generated server interfaces mount on
 	github.com/gofrs/flock v0.13.2 // locks of the model store between processes
 	github.com/google/go-cmp v0.7.0 // differences in tests
+	github.com/mattn/go-runewidth v0.0.30 // how many columns of a terminal a character takes
 	github.com/oapi-codegen/nullable v1.2.0 // absent, null and value as three states in generated types
 	github.com/oapi-codegen/runtime v1.9.0 // what the generated code calls
 	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package, its newest version that has one; and the reader of its Go templates
@@ -22,7 +24,7 @@ require (
 	github.com/vbauerster/mpb/v8 v8.16.2 // progress bars
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	golang.org/x/sync v0.25.0 // groups of goroutines that end together
-	golang.org/x/term v0.48.0 // line editing in a terminal
+	golang.org/x/term v0.48.0 // questions in a terminal, and its raw mode
 	gopkg.in/yaml.v3 v3.0.1 // reads scripts
 	oras.land/oras-go/v2 v2.7.0 // the client of OCI registries, with the credentials of docker
 )
@@ -34,14 +36,12 @@ require (
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.1 // indirect
-	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
-	github.com/mattn/go-runewidth v0.0.30 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/vbauerster/cupwriter v0.0.5 // indirect
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect

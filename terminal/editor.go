@@ -1,13 +1,12 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
-
-	"golang.org/x/term"
+	"sync"
 )
 
 // ErrInterrupted is the error of a line that Ctrl-C ended.
@@ -18,13 +17,19 @@ const fence = `"""`
 
 // Editor reads messages that a person types, with the keys of a shell for
 // editing and for what was typed before. Between them, other text is written
-// by Write.
+// by Write. It counts columns and not characters, so that any script and
+// emoji can be edited.
 type Editor struct {
 	keys    *keys
-	line    *term.Terminal
-	out     io.Writer
 	history *History
 	restore func()
+
+	mu      sync.Mutex // what follows: text may be written while a person types
+	screen  painter
+	prompt  string
+	line    line
+	recalls int    // how far back in the history the line is from; 0: it is new
+	fresh   string // the new line, while an older one is shown
 }
 
 // OpenEditor takes over a terminal until Close. A goroutine reads in for as
@@ -34,34 +39,45 @@ func OpenEditor(in io.Reader, out io.Writer, history *History) (*Editor, error) 
 	if err != nil {
 		return nil, err
 	}
-	e := &Editor{keys: newKeys(in), out: out, history: history, restore: restore}
-	e.line = term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{e.keys, out}, "")
-	e.line.History = recalled{history}
-	e.line.SetBracketedPasteMode(true)
+	e := &Editor{keys: newKeys(in), history: history, restore: restore}
+	e.screen = painter{out: out, size: func() (int, int) { return size(out) }}
+	e.screen.write(pasteOn)
 	return e, nil
 }
 
-// recalled is a history to look at: what is added to it are whole messages,
-// and not each line.
-type recalled struct{ *History }
-
-func (recalled) Add(string) {}
+// pasteOn makes a terminal say where a pasted text begins and ends.
+const pasteOn, pasteOff = "\x1b[?2004h", "\x1b[?2004l"
 
 // History is what was typed before.
 func (e *Editor) History() *History { return e.history }
 
 // Close gives the terminal back.
 func (e *Editor) Close() {
-	e.line.SetBracketedPasteMode(false)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.screen.write(pasteOff)
 	e.restore()
 }
 
 // Write implements io.Writer. The ends of lines are made right for a raw
-// terminal.
-func (e *Editor) Write(p []byte) (int, error) { return e.line.Write(p) }
+// terminal, and a line that is being typed stays below what is written.
+func (e *Editor) Write(p []byte) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	typing := e.screen.active
+	e.screen.erase()
+	text := bytes.ReplaceAll(p, []byte("\n"), []byte("\r\n"))
+	if typing && !bytes.HasSuffix(p, []byte("\n")) {
+		text = append(text, "\r\n"...)
+	}
+	if _, err := e.screen.out.Write(text); err != nil {
+		return 0, err
+	}
+	if typing {
+		e.screen.paint(e.prompt, &e.line)
+	}
+	return len(p), nil
+}
 
 // Interruptible is a context that Ctrl-C ends, until stop is called. What
 // else is typed meanwhile belongs to the next message.
@@ -116,21 +132,77 @@ func unfence(text string) string {
 	return strings.Trim(strings.TrimSuffix(strings.TrimRight(inner, " "), fence), "\n")
 }
 
+// readLine lets a person edit a line until a key ends it.
 func (e *Editor) readLine(prompt string) (string, error) {
-	if f, ok := e.out.(*os.File); ok {
-		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			_ = e.line.SetSize(columns, rows)
+	e.begin(prompt)
+	for {
+		key, more, err := e.keys.next()
+		if err != nil {
+			return "", e.end("", err)
 		}
+		switch {
+		case key == "\r" || key == "\n":
+			return e.line.String(), e.end("", nil)
+		case key == ctrlC:
+			return "", e.end("^C", ErrInterrupted)
+		case key == ctrlD && len(e.line.clusters) == 0:
+			return "", e.end("", io.EOF)
+		}
+		e.press(key, more)
 	}
-	e.line.SetPrompt(prompt)
-	line, err := e.line.ReadLine()
+}
+
+func (e *Editor) begin(prompt string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.prompt, e.line, e.recalls, e.fresh = prompt, line{}, 0, ""
+	e.screen.paint(prompt, &e.line)
+}
+
+// end leaves the line on the screen, so that what comes next, of a shell
+// perhaps, begins another.
+func (e *Editor) end(mark string, err error) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.screen.finish(e.prompt, &e.line, mark)
+	return err
+}
+
+// press does what a key says. More keys that are waiting save the painting.
+func (e *Editor) press(key string, more bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	edit, known := edits[key]
 	switch {
-	case err != nil:
-		// What comes next, of a shell perhaps, begins a line.
-		_, _ = io.WriteString(e.out, "\r\n")
-		return "", err
-	case line == stopped:
-		return "", ErrInterrupted
+	case key == "\x1b[A" || key == "\x1bOA" || key == "\x10":
+		e.recall(e.recalls + 1)
+	case key == "\x1b[B" || key == "\x1bOB" || key == "\x0e":
+		e.recall(e.recalls - 1)
+	case key == "\x0c":
+		e.screen.clear()
+	case known:
+		edit(&e.line)
+	case key[0] != escape:
+		e.line.insert(Plain(key))
 	}
-	return line, nil
+	if !more {
+		e.screen.paint(e.prompt, &e.line)
+	}
+}
+
+// recall shows an entry of the history: 1 is the newest, and 0 what was being
+// typed when the person began to look back.
+func (e *Editor) recall(n int) {
+	if n < 0 || n > e.history.Len() {
+		return
+	}
+	if e.recalls == 0 {
+		e.fresh = e.line.String()
+	}
+	e.recalls = n
+	if n == 0 {
+		e.line.set(e.fresh, "")
+		return
+	}
+	e.line.set(e.history.At(n-1), "")
 }

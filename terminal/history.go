@@ -13,6 +13,9 @@ import (
 // twice as many until it is opened again.
 const maxHistory = 1000
 
+// maxEntry is the most bytes of an entry that is kept for the next run.
+const maxEntry = 64 << 10
+
 // History is what was typed before, the newest entry first. It may be used
 // by one goroutine at a time.
 type History struct {
@@ -74,7 +77,7 @@ func readHistory(path string) ([]string, error) {
 // Add keeps an entry, unless it is empty or the one before again. An entry
 // that cannot be written is kept for this run.
 func (h *History) Add(entry string) {
-	if h.keep(entry) && h.file != nil {
+	if h.keep(entry) && h.file != nil && len(entry) < maxEntry {
 		_, _ = h.file.WriteString(Plain(entry) + "\n")
 	}
 }

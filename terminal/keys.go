@@ -11,14 +11,8 @@ import (
 )
 
 const (
-	ctrlC = 0x03
-
-	// stopped is the line that Ctrl-C makes of what was typed: a character
-	// that shows what happened, and that nobody types.
-	stopped = "␃"
-
-	// clearLine are the keys that delete a line: to its end, and all before.
-	clearLine = "\x05\x15"
+	ctrlC = "\x03"
+	ctrlD = "\x04"
 
 	// lineEnd stands for the ends of lines in a pasted text while it is one
 	// line to edit.
@@ -27,17 +21,17 @@ const (
 	pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
 
 	// maxInline is how many characters of a pasted text are shown; in the
-	// place of a longer one stands a note. The line editor takes 4096.
+	// place of a longer one stands a note.
 	maxInline = 500
 )
 
 // keys reads what is typed, all the time: while an answer is written it
-// waits for Ctrl-C, and keeps what is typed ahead. Read gives the line editor
-// its keys. The goroutine that reads ends with its input.
+// waits for Ctrl-C, and keeps what is typed ahead. The goroutine that reads
+// ends with its input.
 type keys struct {
 	mu     sync.Mutex
 	ready  *sync.Cond // with mu: queue or err has changed
-	queue  []byte     // for the line editor
+	queue  []string   // for the line editor: keys as a terminal sends them, and what stands for a pasted text
 	err    error      // once the input has ended
 	cancel func()     // not nil: ends the answer that is being written
 
@@ -71,7 +65,7 @@ func (k *keys) pump(in io.Reader) {
 	}
 }
 
-// fail makes Read return err once the queue is empty.
+// fail makes next return err once the queue is empty.
 func (k *keys) fail(err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -81,19 +75,18 @@ func (k *keys) fail(err error) {
 	k.ready.Broadcast()
 }
 
-// Read implements io.Reader for the line editor.
-func (k *keys) Read(p []byte) (int, error) {
+// next waits for a key. More says whether another one is there already.
+func (k *keys) next() (key string, more bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for len(k.queue) == 0 && k.err == nil {
 		k.ready.Wait()
 	}
 	if len(k.queue) == 0 {
-		return 0, k.err
+		return "", false, k.err
 	}
-	n := copy(p, k.queue)
-	k.queue = k.queue[n:]
-	return n, nil
+	key, k.queue = k.queue[0], k.queue[1:]
+	return key, len(k.queue) > 0, nil
 }
 
 // interruptible is a context that Ctrl-C ends until stop is called.
@@ -119,7 +112,7 @@ func (k *keys) step() bool {
 	switch {
 	case len(k.raw) == 0:
 		return false
-	case k.raw[0] == ctrlC:
+	case k.raw[0] == ctrlC[0]:
 		k.raw = k.raw[1:]
 		k.interrupt()
 	case bytes.HasPrefix(k.raw, []byte(pasteStart)):
@@ -130,7 +123,7 @@ func (k *keys) step() bool {
 			return false
 		}
 		if whole {
-			k.emit(k.raw[:n])
+			k.emit(string(k.raw[:n]))
 		}
 		k.raw = k.raw[n:]
 	}
@@ -165,7 +158,7 @@ func nextSequence(raw []byte) (whole bool, n int) {
 	switch {
 	case len(raw) == 1:
 		return false, 0
-	case raw[1] == escape || raw[1] == ctrlC:
+	case raw[1] == escape || raw[1] == ctrlC[0]:
 		return false, 1
 	case raw[1] != '[' && raw[1] != 'O':
 		return false, 2 // a key with Alt, which does nothing
@@ -198,7 +191,9 @@ func (k *keys) stepPaste() bool {
 	}
 	k.paste = append(k.paste, text...)
 	k.raw, k.within = rest, false
-	k.emit([]byte(k.note(string(k.paste))))
+	if note := k.note(string(k.paste)); note != "" {
+		k.emit(note)
+	}
 	k.paste = nil
 	return true
 }
@@ -242,10 +237,10 @@ func (k *keys) interrupt() {
 		k.queue = nil // what was typed ahead was for the answer that is not wanted
 		return
 	}
-	k.emit([]byte(clearLine + stopped + "\r"))
+	k.emit(ctrlC)
 }
 
-func (k *keys) emit(p []byte) {
-	k.queue = append(k.queue, p...)
+func (k *keys) emit(key string) {
+	k.queue = append(k.queue, key)
 	k.ready.Broadcast()
 }

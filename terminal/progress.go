@@ -111,7 +111,8 @@ type part struct {
 }
 
 func newBars(w io.Writer, more ...mpb.ContainerOption) *bars {
-	options := append([]mpb.ContainerOption{mpb.WithOutput(w), mpb.WithWidth(width(w)), mpb.WithRefreshRate(100 * time.Millisecond)}, more...)
+	columns, _ := size(w)
+	options := append([]mpb.ContainerOption{mpb.WithOutput(w), mpb.WithWidth(columns), mpb.WithRefreshRate(100 * time.Millisecond)}, more...)
 	return &bars{w: w, all: mpb.New(options...), parts: map[string]*part{}}
 }
 

@@ -14,14 +14,14 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// width is the columns of the terminal that w is, or 80.
-func width(w io.Writer) int {
+// size is that of the terminal that w is, or a usual one.
+func size(w io.Writer) (columns, rows int) {
 	if f, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
-			return columns
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
 		}
 	}
-	return 80
+	return 80, 24
 }
 
 // Raw makes a terminal hand on each key as it is typed, Ctrl-C among them,
