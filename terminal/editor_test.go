@@ -163,6 +163,11 @@ func TestHistory(t *testing.T) {
 	if newest := open().At(0); newest != got[0] {
 		t.Errorf("the newest entry is %q; a note means nothing in another run", newest)
 	}
+	h.Add(strings.Repeat("x", maxEntry))
+	if newest := open().At(0); newest != got[0] || len(h.At(0)) != maxEntry {
+		t.Errorf("a huge entry is not kept for this run alone: %.20q, and in the next one %.20q", h.At(0), newest)
+	}
+	h = open()
 	h.Pause()
 	h.Add("not kept")
 	h.Resume()
