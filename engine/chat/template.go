@@ -32,6 +32,7 @@ type Template struct {
 	spellings *spellings
 	now       func() time.Time
 	limit     time.Duration
+	heap      uint64       // bytes that a rendering may add to it
 	stuck     atomic.Int32 // renders that ran out of time and have not ended
 	caps      Capabilities
 	format    string
@@ -95,6 +96,7 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 		spellings: newSpellings(info.Control, lexed),
 		now:       now,
 		limit:     maxRenderTime,
+		heap:      maxRenderHeap,
 	}, nil
 }
 

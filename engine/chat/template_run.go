@@ -23,7 +23,7 @@ var (
 // calls raise_exception gives a *refusal.
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
 	return t.bounded(ctx, func(ctx context.Context) (string, error) {
-		r := &rendering{ctx: ctx, now: t.now}
+		r := &rendering{ctx: ctx, now: t.now, heap: heapSize() + t.heap}
 		r.functions(vars, t.guards)
 		return r.render(t.compiled, vars)
 	})
@@ -70,6 +70,7 @@ func (t *Template) bounded(ctx context.Context, work func(context.Context) (stri
 type rendering struct {
 	ctx     context.Context
 	now     func() time.Time
+	heap    uint64 // most bytes of it
 	depth   int
 	refused *refusal
 }
@@ -118,6 +119,9 @@ func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
 func (r *rendering) step([]jinja.Value) (jinja.Value, error) {
 	if r.ctx.Err() != nil {
 		return jinja.Undefined(), context.Cause(r.ctx)
+	}
+	if heapSize() > r.heap {
+		return jinja.Undefined(), errHeap
 	}
 	return jinja.NewString(""), nil
 }

@@ -19,6 +19,8 @@ func TestLimits(t *testing.T) {
 		{"long range", "{{ range(100001) }}", "range has more than"},
 		{"range without end", "{{ range(0, 1, 0) }}", "a step other than 0"},
 		{"range of text", "{{ range('a') }}", "integers"},
+		{"a text that doubles", "{% set ns = namespace(x='0123456789abcdef') %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", errHeap.Error()},
+		{"a list that doubles", "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", errHeap.Error()},
 		{"long prompt", "{% for i in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "bytes, more than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -26,8 +28,11 @@ func TestLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tt.want == errSlow.Error() {
+			switch tt.want {
+			case errSlow.Error():
 				tpl.limit = 20 * time.Millisecond
+			case errHeap.Error():
+				tpl.heap = 32 << 20
 			}
 			if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %q in it", err, tt.want)
