@@ -35,7 +35,7 @@ var flagValues = []struct {
 }{
 	{"run", "format", []cobra.Completion{"json", "text"}, false},
 	{"run", "set", []cobra.Completion{
-		"temperature=", "top_p=", "top_k=", "min_p=", "repeat_penalty=", "presence_penalty=", "frequency_penalty=", "seed=", "max_tokens=", "stop=",
+		"temperature=", "top_p=", "top_k=", "min_p=", "typical_p=", "repeat_penalty=", "repeat_last_n=", "presence_penalty=", "frequency_penalty=", "seed=", "max_tokens=", "stop=",
 	}, true},
 	{"serve", "profile", []cobra.Completion{string(openapi.ProfileDefault), string(openapi.ProfileDocument)}, false},
 }

@@ -163,6 +163,9 @@ func (h *host) askOnce(ctx context.Context, n modelstore.Name, settings conversa
 	if err != nil {
 		return err
 	}
+	for _, path := range conversation.Missing(prompt, homeOf(h.env)) {
+		fmt.Fprintf(h.env.stderr, "no such picture: %s; it is sent as text\n", path)
+	}
 	e, err := h.open(ctx, n)
 	if err != nil {
 		return err

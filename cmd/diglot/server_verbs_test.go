@@ -141,7 +141,7 @@ func TestTalk(t *testing.T) {
 			if where == "through a server" {
 				u.serve()
 			}
-			u.stdin = strings.NewReader("hi\r/set system Be brief.\r/set max_tokens 9\r/set think off\r/save mine\r/show\r/load other\rhi\r/load ../x\r/save ../x\r/bye\r")
+			u.stdin = strings.NewReader("hi\r/set system Be brief.\r/set max_tokens 9\r/set think off\r/save mine\r/show\r/load other\rhi\r/load mine\r/show parameters\r/load ../x\r/save ../x\r/bye\r")
 			var out, log bytes.Buffer
 			h, err := openHost(t.Context(), u.environment(&out, &log), transferOptions{})
 			if err != nil {
@@ -158,10 +158,14 @@ func TestTalk(t *testing.T) {
 			for what, want := range map[string]string{
 				"greeting": "This is far. /help lists", "answer": "Hello there\r\n", "show": "Served elsewhere", "load": "This is other.",
 				"save": "is the model mine now", "wrong name": "which is a path",
+				"what went before": "This is mine.", "one part": "num_predict 9",
 			} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("%s: there is no %q in\n%q", what, want, out.String())
 				}
+			}
+			if n := strings.Count(out.String(), "Hello there"); n != 3 {
+				t.Errorf("Hello there came %d times, want two answers and the one that mine begins with\n%q", n, out.String())
 			}
 			parameters, system := u.must("show", "mine", "--parameters"), u.must("show", "mine", "--system")
 			if parameters != "model m\nnum_predict 9\n" || system != "Be brief.\n" {

@@ -188,3 +188,24 @@ func overviewOf(_ context.Context, env environment, name string) (string, error)
 	d.overview(&b)
 	return b.String(), nil
 }
+
+// partOf is what /show says of one part: a flag of show.
+func partOf(env environment, name, part string) (string, error) {
+	n, err := parseName(name)
+	if err != nil {
+		return "", err
+	}
+	d, err := describe(env, n)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	d.print(&b, showOptions{
+		file:       part == "modelfile",
+		parameters: part == "parameters",
+		template:   part == "template",
+		system:     part == "system",
+		license:    part == "license",
+	})
+	return b.String(), nil
+}

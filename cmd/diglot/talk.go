@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -85,10 +86,33 @@ func (h *host) program() conversation.Program {
 			}
 			return e, n.String(), h.warm(ctx, n)
 		},
-		Show: func(ctx context.Context, model string) (string, error) { return overviewOf(ctx, h.env, model) },
-		Save: h.save,
-		Home: homeOf(h.env),
+		Show:    func(ctx context.Context, model string) (string, error) { return overviewOf(ctx, h.env, model) },
+		Part:    func(_ context.Context, model, part string) (string, error) { return partOf(h.env, model, part) },
+		Earlier: h.earlier,
+		Save:    h.save,
+		Home:    homeOf(h.env),
 	}
+}
+
+// earlier is what the definition of a model begins each conversation with. A
+// model that only a flag of the server names has none.
+func (h *host) earlier(_ context.Context, model string) ([]engine.Message, error) {
+	n, err := parseName(model)
+	if err != nil {
+		return nil, err
+	}
+	m, err := h.store.Model(n)
+	if errors.Is(err, modelstore.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := modelfile.Read(h.store, m)
+	if err != nil {
+		return nil, err
+	}
+	return d.Messages, nil
 }
 
 // save makes a model of a conversation.

@@ -427,7 +427,7 @@ func TestCompletion(t *testing.T) {
 		{"serve --load ", "far\nfarther\n:4\n"},
 		{"serve --profile ", "default\ndocument\n:4\n"},
 		{"run far --format ", "json\ntext\n:4\n"},
-		{"run far --set ", "frequency_penalty=\nmax_tokens=\nmin_p=\npresence_penalty=\nrepeat_penalty=\nseed=\nstop=\ntemperature=\ntop_k=\ntop_p=\n:6\n"},
+		{"run far --set ", "frequency_penalty=\nmax_tokens=\nmin_p=\npresence_penalty=\nrepeat_last_n=\nrepeat_penalty=\nseed=\nstop=\ntemperature=\ntop_k=\ntop_p=\ntypical_p=\n:6\n"},
 	} {
 		got := strings.Split(u.must(append([]string{"__complete"}, strings.Split(tt.args, " ")...)...), "\n")
 		slices.Sort(got[:len(got)-2])
