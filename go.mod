@@ -21,6 +21,7 @@ require (
 	github.com/opencontainers/image-spec v1.1.1 // descriptors and manifests as registries know them
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // judges, in tests, the texts that our grammars let through
 	github.com/spf13/cobra v1.10.2 // the command line: verbs, help, shell completion
+	github.com/spf13/pflag v1.0.9 // the flags of cobra, whose values are types of ours
 	github.com/vbauerster/mpb/v8 v8.16.2 // progress bars
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	golang.org/x/sync v0.25.0 // groups of goroutines that end together
@@ -42,11 +43,10 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/vbauerster/cupwriter v0.0.5 // indirect
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
 	golang.org/x/crypto v0.43.0 // indirect
-	golang.org/x/text v0.44.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
+	golang.org/x/text v0.44.0 // indirect
 )
