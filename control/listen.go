@@ -53,6 +53,9 @@ func checkFolder(dir string) error {
 	if err != nil {
 		return err
 	}
+	if isForeign(info) {
+		return fmt.Errorf("the folder %s belongs to another user, so the socket cannot be there", dir)
+	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
 		return fmt.Errorf("others may write to the folder %s, so the socket cannot be there; make it yours alone with: chmod go-w %s", dir, dir)
 	}

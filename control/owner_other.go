@@ -1,0 +1,9 @@
+//go:build !unix
+
+package control
+
+import "io/fs"
+
+// isForeign says whether another user owns what info is of. Here it is not
+// known.
+func isForeign(fs.FileInfo) bool { return false }
