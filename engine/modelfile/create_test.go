@@ -309,6 +309,7 @@ func TestCreateErrors(t *testing.T) {
 		{"a wrong template in Jinja", "FROM m.gguf\nTEMPLATE {% for m in messages %}", "line 2: TEMPLATE: "},
 		{"a template that shows nothing", "FROM m.gguf\nTEMPLATE hello", "does not show what the user says"},
 		{"no version", "FROM m.gguf\nREQUIRES new", `REQUIRES needs a version such as 0.14.0, not "new"`},
+		{"many licenses", "FROM m.gguf\n" + strings.Repeat("LICENSE x\n", maxLicenses+1), "more than 100 LICENSE lines"},
 		{"a long text", "FROM m.gguf\nSYSTEM " + strings.Repeat("x", maxText+1), "more than 1048576"},
 	} {
 		m, err := b.try("m", tt.text)

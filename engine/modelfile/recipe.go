@@ -62,6 +62,9 @@ func hostOf(value string) string {
 	return u.Host
 }
 
+// maxLicenses is how many LICENSE lines a definition may have: each is a file.
+const maxLicenses = 100
+
 // take adds an instruction. Of those that a model has one of, the last counts.
 func (r *recipe) take(i Instruction, host string) error {
 	if i.Name != Comment && i.Name != Message && len(i.Value) > maxText {
@@ -83,8 +86,11 @@ func (r *recipe) take(i Instruction, host string) error {
 	case System:
 		r.system = r.replace(i)
 	case License:
-		if i.Value != "" {
-			r.licenses = append(r.licenses, i.Value)
+		if i.Value == "" {
+			return nil
+		}
+		if r.licenses = append(r.licenses, i.Value); len(r.licenses) > maxLicenses {
+			return i.errorf("there are more than %d LICENSE lines; a longer text goes between three quotes", maxLicenses)
 		}
 	case Message:
 		if !slices.Contains(roles, i.Key) {
