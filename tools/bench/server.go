@@ -26,7 +26,7 @@ type server struct {
 
 // startServer waits for the line that says where the server listens.
 func startServer(ctx context.Context, c config) (*server, error) {
-	cmd := exec.CommandContext(ctx, c.server, "serve", "--listen", "127.0.0.1:0",
+	cmd := exec.CommandContext(ctx, c.server, "serve", "--listen", "127.0.0.1:0", "--socket", "none",
 		"--model", c.name+"="+c.path, "--threads", strconv.Itoa(c.threads))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second

@@ -33,15 +33,21 @@ func startServer(program, model string) (address string, stop func(), err error)
 	} else {
 		args = append(args, "--script", filepath.Join(root, "cassettes", "script.yaml"))
 	}
-	cmd := exec.Command(program, args...)
-	log, err := cmd.StderrPipe()
+	home, err := os.MkdirTemp("", "diglot-sdk-home-") // the models of this user are not for tests
 	if err != nil {
 		return "", nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), "DIGLOT_HOME="+home)
+	log, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return "", nil, errors.Join(err, os.RemoveAll(home))
 	}
 	stop = func() {
+		defer os.RemoveAll(home)
 		cmd.Process.Signal(os.Interrupt)
 		timer := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
 		cmd.Wait()
