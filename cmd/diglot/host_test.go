@@ -133,7 +133,7 @@ func TestRunWithoutItsServer(t *testing.T) {
 					fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n")
 					_ = http.NewResponseController(w).Flush()
 				}
-				panic(http.ErrAbortHandler)
+				panic(http.ErrAbortHandler) // net/http cuts the connection for it
 			})
 			s := httptest.NewUnstartedServer(mux)
 			s.Listener = l

@@ -106,7 +106,7 @@ func testEngine(format, opening string, m *fakeModel) *Engine {
 	}
 	f, ok := FormatByName(format)
 	if !ok {
-		panic("no format " + format)
+		panic("no format " + format) // a mistake in the test, which has no t here
 	}
 	return &Engine{model: m, info: m.info, template: fakeTemplate{opening}, thinks: true, format: f,
 		random: rand.NewChaCha8([32]byte{})}

@@ -68,7 +68,7 @@ func (w weightsOf) bytes() []byte {
 		case []float32:
 			put(uint32(9), uint32(6), uint64(len(v)), v)
 		default:
-			panic(fmt.Sprintf("no type for %T", v))
+			panic(fmt.Sprintf("no type for %T", v)) // a mistake in the test
 		}
 	}
 	pad := func(n int) int { return (alignment - n%alignment) % alignment }

@@ -167,7 +167,7 @@ func verbs() []verb {
 	n := func(text string) Name {
 		n, err := ParseName(text)
 		if err != nil {
-			panic(err)
+			panic(err) // a mistake in the test: it is one of its constants
 		}
 		return n
 	}

@@ -31,7 +31,7 @@ func TestFaultsThatPass(t *testing.T) {
 		{"cuts of everything", times(2, cut(10)), nil},
 		{"no ranges", onBlob(blob, noRanges), nil},
 		{"no ranges, and cuts", onBlob(blob, times(3, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-			noRanges(&limited{ResponseWriter: w, left: 5 * chunk, then: func() { panic(http.ErrAbortHandler) }}, r, next)
+			noRanges(&limited{ResponseWriter: w, left: 5 * chunk, then: func() { panic(http.ErrAbortHandler) }}, r, next) // net/http cuts the connection for it
 		})), func(c *registry.Config) { c.Tries = 9 }},
 		{"ranges now and then", onBlob(blob, cutAfterRequests(3, noRanges)), nil},
 		{"silence in the middle", onBlob(blob, times(4, silence(chunk/2))), shortStall},
@@ -82,7 +82,7 @@ func (s *slow) Write(p []byte) (int, error) {
 		select {
 		case <-tick.C:
 		case <-s.r.Context().Done():
-			panic(http.ErrAbortHandler)
+			panic(http.ErrAbortHandler) // net/http cuts the connection for it
 		}
 		s.ResponseWriter.Write(p[i : i+1])
 		http.NewResponseController(s.ResponseWriter).Flush()
