@@ -2,6 +2,7 @@
 
 package llamacpp
 
+// #include "pages.h"
 // #include "shim.h"
 import "C"
 
@@ -23,22 +24,31 @@ type Bare struct {
 // bareCells is how long a text it reads and writes, in tokens.
 const bareCells = 2048
 
-// OpenBare loads a model for measuring, with Options.Threads of it.
-func OpenBare(options Options) (*Bare, error) {
+// OpenBare loads a model for measuring, with Options.Threads of it, in the way
+// that is llama.cpp's default.
+func OpenBare(options Options) (*Bare, error) { return openBare(options, mapped) }
+
+// OpenBareCopied is [OpenBare] with weights as [Open] has them.
+func OpenBareCopied(options Options) (*Bare, error) {
+	C.shim_huge_pages()
+	return openBare(options, copied)
+}
+
+func openBare(options Options, place placement) (*Bare, error) {
 	options = options.withDefaults()
 	options.fixedThreads = true
 	sink := &logSink{log: options.Log}
 	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
 	cancel := newFlag()
 	defer cancel.free()
-	w := loadWeights(options.Path, cancel)
+	w := loadWeights(options.Path, place, cancel)
 	if w == nil {
 		return nil, fmt.Errorf("llama.cpp cannot load %s", options.Path)
 	}
 	s := newSession(w, sessionConfig{
 		cells:     bareCells,
 		sequences: 1,
-		rows:      readAlone,
+		rows:      batchRows,
 		governor:  newGovernor(options),
 		sink:      sink,
 	})
@@ -52,7 +62,7 @@ func OpenBare(options Options) (*Bare, error) {
 // Token reads the prompt, of at most 512 tokens, continues it n times, and
 // says how long one token took.
 func (b *Bare) Token(prompt []int32, n int) (time.Duration, error) {
-	if len(prompt) == 0 || len(prompt) > readAlone || n < 1 || n >= bareCells-readAlone {
+	if len(prompt) == 0 || len(prompt) > batchRows || n < 1 || n >= bareCells-batchRows {
 		return 0, fmt.Errorf("a prompt of %d tokens and %d more", len(prompt), n)
 	}
 	spent := C.shim_bare(b.session.ctx, (*C.llama_token)(unsafe.Pointer(&prompt[0])), C.int32_t(len(prompt)), C.int32_t(n))

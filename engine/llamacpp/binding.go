@@ -42,11 +42,11 @@ type weights struct {
 }
 
 // loadWeights returns nil where llama.cpp fails or cancel is raised.
-func loadWeights(path string, cancel flag) *weights {
+func loadWeights(path string, place placement, cancel flag) *weights {
 	C.llama_backend_init()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	model := C.shim_load(name, cancel.p)
+	model := C.shim_load(name, C.bool(place == mapped), cancel.p)
 	if model == nil {
 		return nil
 	}
@@ -225,7 +225,9 @@ func newSession(w *weights, c sessionConfig) *session {
 		return nil
 	}
 	w.applyAdapters(ctx)
-	worker := newWorker(ctx)
+	// Vectors are to be the same whatever is in a batch beside them, to the last
+	// digit: tiles are computed in another order where the text lies elsewhere.
+	worker := newWorker(ctx, !c.vectors)
 	if worker == nil {
 		C.llama_free(ctx)
 		interrupts.free()

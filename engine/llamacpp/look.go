@@ -60,7 +60,7 @@ func (l *loop) encode(s *sequence, v *view) {
 // readImage reads as much of an image as fits into a batch and the cache.
 func (l *loop) readImage(s *sequence, v *view) {
 	left := v.end() - len(s.cells)
-	want := min(left, readAlone)
+	want := min(left, readPiece)
 	if v.whole {
 		want = left
 	}

@@ -65,11 +65,17 @@ const (
 	decodedFailed              // what the batch's sequences hold is unknown
 )
 
-// Sizes of a batch. While others generate, a prompt is read in smaller
-// pieces: each of their tokens waits for one.
+// Sizes of a batch. Prompts are read in pieces: what a larger one would need
+// less of the weights, it would need more of the processor's caches, and
+// whoever generates beside waits for it. (On two cores of x86-64, with models
+// of 0.1 to 1.5 billion parameters, pieces of 128 tokens were read 1.0 to 1.4
+// times as fast as ones of 512.)
 const (
-	readAlone  = 512
-	readShared = 128
+	readPiece = 128
+
+	// batchRows is room for a piece and all that generate, and for a picture
+	// whose tokens see each other: it must be read at once.
+	batchRows = 512
 )
 
 // maxQueue is how many requests may wait for admission, for each that can
@@ -318,16 +324,12 @@ func (l *loop) plan() []entry {
 		generating = l.ready(false)
 	}
 	readers := l.ready(true)
-	budget := readAlone
-	if len(generating) > 0 {
-		budget = readShared
-	}
 	for len(generating) == 0 && len(readers) > 0 && l.makeRoom(1) {
 		readers = l.ready(true)
 	}
-	for l.cells.available()-len(generating) < budget && l.evict() {
+	for l.cells.available()-len(generating) < readPiece && l.evict() {
 	}
-	share(readers, min(budget, l.cells.available()-len(generating)))
+	share(readers, min(readPiece, l.cells.available()-len(generating)))
 	for _, s := range generating {
 		s.rows = 1
 	}

@@ -2,6 +2,7 @@
 
 package llamacpp
 
+// #include "pages.h"
 // #include "shim.h"
 import "C"
 
@@ -37,7 +38,7 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	// write to it after this model is closed.
 	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
 
-	w, err := load(ctx, options.Path, sink)
+	w, err := load(ctx, options, sink)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +55,12 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	return model, nil
 }
 
-func load(ctx context.Context, path string, sink *logSink) (*weights, error) {
+func load(ctx context.Context, options Options, sink *logSink) (*weights, error) {
+	path := options.Path
+	C.shim_huge_pages()
 	cancel := newFlag()
 	stop := context.AfterFunc(ctx, cancel.raise)
-	w := loadWeights(path, cancel)
+	w := loadWeights(path, options.placement(), cancel)
 	if stop() {
 		cancel.free() // else the function may still run: the flag, 4 bytes, is left
 	}
@@ -119,7 +122,7 @@ func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Mo
 	session := newSession(w, sessionConfig{
 		cells:     plan.Cells,
 		sequences: sequenceIDs(options.Parallel, !w.recurrent()),
-		rows:      readAlone,
+		rows:      batchRows,
 		governor:  newGovernor(options),
 		sink:      sink,
 	})

@@ -10,13 +10,14 @@ import (
 // prefix that it has in common with any other.
 
 // worthWaiting is how many tokens a sequence must save to wait for another
-// that is still reading them. Choices of one request always wait, so that all
-// go on from the same numbers.
+// that is still reading them: what is waited for is one batch, which costs as
+// much as reading so many. Choices of one request always wait, so that all go
+// on from the same numbers.
 func (s *sequence) worthWaiting() int {
 	if s.job.Choices > 1 {
 		return 1
 	}
-	return 32
+	return 8
 }
 
 // maxKept is how many texts stay in the cache after their requests ended.

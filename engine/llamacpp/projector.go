@@ -99,8 +99,8 @@ func (p *projector) layout(pic *picture.Picture) (layout, error) {
 	var l layout
 	for i := range C.mtmd_input_chunks_size(chunks) {
 		s := p.section(C.mtmd_input_chunks_get(chunks, i))
-		if s.whole && s.cells > readAlone {
-			return nil, engine.Errorf(engine.CodeInvalidArgument, "The image takes %d tokens, and this model reads %d at most.", s.cells, readAlone)
+		if s.whole && s.cells > batchRows {
+			return nil, engine.Errorf(engine.CodeInvalidArgument, "The image takes %d tokens, and this model reads %d at most.", s.cells, batchRows)
 		}
 		l = append(l, s)
 	}

@@ -1,5 +1,6 @@
 //go:build llamacpp
 
+#include "attention.h"
 #include "guard.h"
 
 #include <algorithm>
@@ -44,8 +45,9 @@ static bool not_raised(float, void * flag) {
     return !raised(flag);
 }
 
-struct llama_model * shim_load(const char * path, int32_t * cancel) {
+struct llama_model * shim_load(const char * path, bool mapped, int32_t * cancel) {
     struct llama_model_params params = llama_model_default_params();
+    params.use_mmap = mapped;
     params.progress_callback = not_raised;
     params.progress_callback_user_data = cancel;
     return guarded([&] { return llama_model_load_from_file(path, params); }, static_cast<llama_model *>(nullptr));
@@ -68,12 +70,21 @@ int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch) {
 struct shim_worker {
     struct llama_context * ctx;
     int32_t pipe;
+    bool tiles;
     struct llama_batch batch;
     bool wanted = false;
     bool ended = false;
     std::mutex mutex;
     std::condition_variable signal;
     std::thread thread;
+
+    int32_t compute() {
+        if (!tiles) {
+            return shim_decode(ctx, batch);
+        }
+        const tiled_attention tiled;
+        return shim_decode(ctx, batch);
+    }
 
     void run() {
         for (;;) {
@@ -85,18 +96,19 @@ struct shim_worker {
                 }
                 wanted = false;
             }
-            const int32_t result = shim_decode(ctx, batch);
+            const int32_t result = compute();
             while (write(pipe, &result, sizeof result) < 0 && errno == EINTR) {
             }
         }
     }
 };
 
-struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe) {
+struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe, bool tiles) {
     return guarded([&] {
         auto worker = std::make_unique<shim_worker>();
         worker->ctx = ctx;
         worker->pipe = pipe;
+        worker->tiles = tiles;
         worker->thread = std::thread(&shim_worker::run, worker.get());
         return worker.release();
     }, static_cast<shim_worker *>(nullptr));

@@ -3,6 +3,7 @@
 // the process without a word; here it becomes a number.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "llama.h"
 
@@ -16,17 +17,19 @@ extern "C" {
 // A flag is an int32_t that other threads may raise at any time.
 void shim_raise(int32_t * flag, int32_t value);
 
-// shim_load gives NULL when it fails or cancel is raised.
-struct llama_model * shim_load(const char * path, int32_t * cancel);
+// shim_load maps the file, or reads it into memory of the process's own. It
+// gives NULL when it fails or cancel is raised.
+struct llama_model * shim_load(const char * path, bool mapped, int32_t * cancel);
 
 // shim_context makes a context whose decodes stop early while interrupt is
 // raised.
 struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt);
 
 // A worker is a thread that calls shim_decode. It writes what each call
-// returned, an int32_t, to a pipe. NULL: there is no thread to be had.
+// returned, an int32_t, to a pipe. tiles: it reads prompts with our own
+// attention. NULL: there is no thread to be had.
 struct shim_worker;
-struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe);
+struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe, bool tiles);
 void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch);
 void shim_worker_free(struct shim_worker * worker);
 

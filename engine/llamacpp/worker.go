@@ -20,12 +20,12 @@ type worker struct {
 }
 
 // newWorker returns nil where the system has no thread or no pipe to give.
-func newWorker(ctx *C.struct_llama_context) *worker {
+func newWorker(ctx *C.struct_llama_context, tiles bool) *worker {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil
 	}
-	thread := C.shim_worker_start(ctx, C.int32_t(out.Fd()))
+	thread := C.shim_worker_start(ctx, C.int32_t(out.Fd()), C.bool(tiles))
 	if thread == nil {
 		_ = in.Close()
 		_ = out.Close()

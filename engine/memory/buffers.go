@@ -3,13 +3,15 @@ package memory
 import "github.com/diglot/diglot/engine/gguf"
 
 const (
-	batch  = 512 // tokens that are computed together
+	batch  = 128 // tokens of prompts that are computed together
+	packed = 512 // tokens of inputs, of a model that is for embeddings alone, and most of a picture
+	tile   = 64  // of which are looked at together, and cells
 	scored = 64  // of which the whole vocabulary is wanted: those of a prompt that is scored
 )
 
 // What a process takes before it computes, measured: see the package comment.
 const (
-	processBytes = 24 << 20 // the program, Go and llama.cpp
+	processBytes = 40 << 20 // the program, Go and llama.cpp, and what its buffers take for being made of huge pages
 	tokenBytes   = 190      // an entry of the vocabulary, in Go and in llama.cpp
 	mergeBytes   = 110      // a rule that joins two of them
 	bookBytes    = 160      // what is written down of a token in the cache, in Go and in llama.cpp
@@ -23,14 +25,15 @@ func (m *model) addBuffers(a attention, threads int) {
 	vocabulary := m.vocabulary()
 	// Numbers for each token, in one half of a layer after the other.
 	layer := min(max(a.heads*(a.key+a.value)+2*a.width, feedForward(m.file, a)), 1<<32)
-	computed := rows * (layer + 3*a.width) * float32Bytes
-	multiplied := rows * max(layer/2, a.width) * float16Bytes // what is multiplied is copied, in the type of the matrix
-	logits := scored * vocabulary * float32Bytes              // once where they are computed, once where they are read
+	computed := (layer + 3*a.width) * float32Bytes
+	multiplied := max(layer/2, a.width) * float16Bytes // what is multiplied is copied, in the type of the matrix
+	m.row = computed + multiplied
+	logits := scored * vocabulary * float32Bytes // once where they are computed, once where they are read
 	if m.embeds {
 		logits = rows * a.width * float32Bytes
 	}
-	attending := int64(threads) * (a.key + 2*a.value) * float32Bytes
-	m.buffers = processBytes + computed + multiplied + 2*logits + attending +
+	attending := int64(threads) * 2 * tile * (a.key + a.value + tile) * float32Bytes
+	m.buffers = processBytes + rows*m.row + 2*logits + attending +
 		vocabulary*tokenBytes + int64(m.file.Len("tokenizer.ggml.merges"))*mergeBytes
 
 	// Which tokens see which: a number of 32 bits, and one of 16 bits.

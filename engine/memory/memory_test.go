@@ -58,12 +58,12 @@ func TestFit(t *testing.T) {
 		cells     int
 	}{
 		{"all that it was trained with", Options{Parallel: 8}, 200 * gigabyte, 131072, 131072},
-		{"a part of it: half of what is left", Options{}, 12 * gigabyte, 25600, 25600},
-		{"more parts do not fit beside", Options{Parallel: 8}, 12 * gigabyte, 25600, 25600},
-		{"hardly anything", Options{Parallel: 8}, 5_700_000_000, 2048, 2048},
+		{"a part of it: half of what is left", Options{}, 12 * gigabyte, 26112, 26112},
+		{"more parts do not fit beside", Options{Parallel: 8}, 12 * gigabyte, 26112, 26112},
+		{"hardly anything", Options{Parallel: 8}, 5_600_000_000, 2048, 2048},
 		{"a context that is asked for", Options{Context: 4000, Parallel: 1}, 12 * gigabyte, 4000, 4096},
 		{"and some for others", Options{Context: 4000, Parallel: 8}, 12 * gigabyte, 4000, 16384},
-		{"and fewer for others", Options{Context: 4000, Parallel: 64}, 12 * gigabyte, 4000, 25600},
+		{"and fewer for others", Options{Context: 4000, Parallel: 64}, 12 * gigabyte, 4000, 26112},
 		{"it may take more than half", Options{Context: 40000}, 12 * gigabyte, 40000, 40192},
 		{"more than it was trained with", Options{Context: 150000}, 200 * gigabyte, 150000, 150016},
 	}
@@ -106,13 +106,13 @@ func TestRefusal(t *testing.T) {
 		want      string
 	}{
 		{"a context that is too long", Options{Context: 100000}, 12 * gigabyte,
-			"The model needs 18.5 GB of memory (weights 4.9 GB, cache 13.1 GB for 100096 tokens, buffers 537.3 MB), and 12.0 GB are free. A context of 51200 tokens would fit."},
+			"The model needs 18.3 GB of memory (weights 4.9 GB, cache 13.1 GB for 100096 tokens, buffers 249.7 MB), and 12.0 GB are free. A context of 52480 tokens would fit."},
 		{"no context at all", Options{}, 4 * gigabyte,
-			"The model needs 5.4 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 220.4 MB), and 4.0 GB are free. As Q2_K it would need about 3.6 GB, and fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 158.7 MB), and 4.0 GB are free. As Q2_K it would need about 3.6 GB, and fit."},
 		{"not even the smallest", Options{}, 3 * gigabyte,
-			"The model needs 5.4 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 220.4 MB), and 3.0 GB are free. No context is small enough, and no quantization of it either."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 158.7 MB), and 3.0 GB are free. No context is small enough, and no quantization of it either."},
 		{"less than nothing", Options{}, -1,
-			"The model needs 5.4 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 220.4 MB), and 0.0 B are free. No context is small enough, and no quantization of it either."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 158.7 MB), and 0.0 B are free. No context is small enough, and no quantization of it either."},
 	}
 	for _, tt := range tests {
 		m := newModel(eight(t), tt.options)

@@ -4,7 +4,8 @@
 // alternation, so that the ratios hold on a machine whose speed varies:
 //
 //   - one stream through HTTP, and through the engine alone, against the same
-//     llama.cpp driven by a bare C loop;
+//     llama.cpp driven by a bare C loop, loaded by its defaults; beside them the
+//     loop with weights in huge pages, as the engine has them;
 //   - eight clients that start at once with one long prefix against one;
 //   - the choice of tokens against their computation.
 //
@@ -83,12 +84,17 @@ func run(ctx context.Context, c config, out io.Writer) error {
 		return err
 	}
 	defer bare.Close()
+	copied, err := llamacpp.OpenBareCopied(options)
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
 	model, err := llamacpp.Open(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer model.Close()
-	b := &bench{config: c, bare: bare, model: model, samples: map[string][]float64{}}
+	b := &bench{config: c, bare: bare, copied: copied, model: model, samples: map[string][]float64{}}
 	if c.server != "" {
 		b.server, err = startServer(ctx, c)
 		if err != nil {
@@ -106,7 +112,8 @@ func run(ctx context.Context, c config, out io.Writer) error {
 // bench holds what was measured: for each name one number per round.
 type bench struct {
 	config
-	bare    *llamacpp.Bare
+	bare    *llamacpp.Bare // as llama.cpp loads by default
+	copied  *llamacpp.Bare // with weights in huge pages
 	model   *llamacpp.Model
 	server  *server // nil: not measured
 	samples map[string][]float64

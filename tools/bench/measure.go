@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/llamacpp"
 )
 
 const (
@@ -27,7 +28,7 @@ const story = "Write a long story about a fox who builds a mill by the river."
 // measure runs each group of measurements in turn, rounds times. Streams
 // come first: the prefixes that clients leave in the cache slow them down.
 func (b *bench) measure(ctx context.Context) error {
-	streams := []func(context.Context, int) error{b.bareStream, b.modelStream}
+	streams := []func(context.Context, int) error{b.bareStream, b.copiedStream, b.modelStream}
 	clients := []func(context.Context, int) error{b.modelClients}
 	if b.server != nil {
 		streams = append(streams, b.serverStream)
@@ -58,12 +59,20 @@ func (b *bench) prompt(ctx context.Context, text string) ([]int32, error) {
 }
 
 func (b *bench) bareStream(ctx context.Context, _ int) error {
+	return b.loop(ctx, "bare", b.bare)
+}
+
+func (b *bench) copiedStream(ctx context.Context, _ int) error {
+	return b.loop(ctx, "bare, copied", b.copied)
+}
+
+func (b *bench) loop(ctx context.Context, name string, bare *llamacpp.Bare) error {
 	tokens, err := b.prompt(ctx, story)
 	if err != nil {
 		return err
 	}
-	each, err := b.bare.Token(tokens, b.tokens)
-	b.add("bare", milliseconds(each))
+	each, err := bare.Token(tokens, b.tokens)
+	b.add(name, milliseconds(each))
 	return err
 }
 
@@ -214,7 +223,7 @@ func (b *bench) report(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d threads, middle one of %d rounds\n\n", b.name, b.threads, b.rounds)
 	fmt.Fprintf(out, "one stream, ms per token\n")
 	fmt.Fprintf(out, "  %-14s %8.2f\n", "bare C loop", b.median("bare"))
-	for _, name := range []string{"engine", "HTTP", "llama-bench"} {
+	for _, name := range []string{"bare, copied", "engine", "HTTP", "llama-bench"} {
 		if len(b.samples[name]) > 0 {
 			fmt.Fprintf(out, "  %-14s %8.2f   %.3f of bare%s\n", name, b.median(name), b.ratio(name, "bare"), promise(name))
 		}

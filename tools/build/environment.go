@@ -31,11 +31,14 @@ func environment(ctx context.Context) ([]string, error) {
 	), nil
 }
 
-// preprocessorFlags says where llama.cpp's public headers are.
+// preprocessorFlags says where llama.cpp's headers are: the public ones, and
+// those for who adds a kind of memory or a kernel.
 func preprocessorFlags(llama string) []string {
 	return []string{
 		"-I" + filepath.Join(llama, "llama/llama.cpp/include"),
 		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/include"),
+		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/src"),
+		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/src/ggml-cpu"),
 		// The module's own build leaves weight repacking out; with it,
 		// prompts are read a tenth faster.
 		"-DGGML_USE_CPU_REPACK",

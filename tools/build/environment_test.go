@@ -11,6 +11,8 @@ func TestPreprocessorFlags(t *testing.T) {
 	for _, want := range []string{
 		"-I/module/llama/llama.cpp/include",
 		"-I/module/ml/backend/ggml/ggml/include",
+		"-I/module/ml/backend/ggml/ggml/src",
+		"-I/module/ml/backend/ggml/ggml/src/ggml-cpu",
 		"-DGGML_USE_CPU_REPACK",
 	} {
 		if !slices.Contains(got, want) {

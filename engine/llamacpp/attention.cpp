@@ -1,0 +1,422 @@
+//go:build llamacpp
+
+#include "attention.h"
+#include "ggml.h"
+#include "ggml-backend.h"
+#include "ggml-cpu.h"
+#include "traits.h"
+#include "vec.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
+// Products and sums may be one instruction. As the language is asked for
+// without extensions, GCC would not do it by itself.
+#if defined(__clang__)
+#pragma clang fp contract(fast)
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
+
+namespace {
+
+// A tile is some rows (a token and a head that asks) against some cells of the
+// cache. All its heads ask the same keys.
+constexpr int tile_rows = 64;
+constexpr int tile_cells = 64;
+
+// fewest is the number of tokens below which llama.cpp's kernel is as fast:
+// keys are turned around for each tile.
+constexpr int fewest = 16;
+
+// wanted says that what is computed now is to be computed here.
+std::mutex turn;
+std::atomic<bool> wanted;
+
+// A vector register, and how many of them a product keeps for each of its rows.
+#if defined(__AVX512F__)
+constexpr int lanes = 16, registers = 4;
+#elif defined(__AVX__)
+constexpr int lanes = 8, registers = 2;
+#elif defined(__ARM_NEON)
+constexpr int lanes = 4, registers = 4;
+#else
+constexpr int lanes = 4, registers = 2;
+#endif
+typedef float vec __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
+
+// add_block adds the product of A (M rows of k) and B (k rows of V registers)
+// to C. The numbers behind the names are the lengths of rows in memory.
+template <int M, int V>
+inline void add_block(const float * a, int a_row, const float * b, int b_row, float * c, int c_row, int k) {
+    vec sum[M][V];
+    for (int i = 0; i < M; i++) {
+        for (int j = 0; j < V; j++) {
+            sum[i][j] = *reinterpret_cast<const vec *>(c + i * c_row + j * lanes);
+        }
+    }
+    for (int p = 0; p < k; p++) {
+        for (int j = 0; j < V; j++) {
+            const vec x = *reinterpret_cast<const vec *>(b + p * b_row + j * lanes);
+            for (int i = 0; i < M; i++) {
+                sum[i][j] += x * a[i * a_row + p];
+            }
+        }
+    }
+    for (int i = 0; i < M; i++) {
+        for (int j = 0; j < V; j++) {
+            *reinterpret_cast<vec *>(c + i * c_row + j * lanes) = sum[i][j];
+        }
+    }
+}
+
+template <int V>
+void add_columns(int m, const float * a, int a_row, const float * b, int b_row, float * c, int c_row, int k) {
+    int i = 0;
+    for (; i + 4 <= m; i += 4) {
+        add_block<4, V>(a + i * a_row, a_row, b, b_row, c + i * c_row, c_row, k);
+    }
+    for (; i < m; i++) {
+        add_block<1, V>(a + i * a_row, a_row, b, b_row, c + i * c_row, c_row, k);
+    }
+}
+
+// add_product adds the product of A (m rows of k) and B (k rows of n) to C; n
+// is a multiple of lanes.
+void add_product(int m, int n, int k, const float * a, int a_row, const float * b, int b_row, float * c, int c_row) {
+    int j = 0;
+    for (; j + registers * lanes <= n; j += registers * lanes) {
+        add_columns<registers>(m, a, a_row, b + j, b_row, c + j, c_row, k);
+    }
+    for (; j < n; j += lanes) {
+        add_columns<1>(m, a, a_row, b + j, b_row, c + j, c_row, k);
+    }
+}
+
+// widen turns numbers of 16 bits into ones of 32.
+inline void widen(const ggml_fp16_t * x, float * y, int64_t n) {
+    int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16) {
+        _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x + i))));
+    }
+#elif defined(__F16C__)
+    for (; i + 8 <= n; i += 8) {
+        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x + i))));
+    }
+#elif defined(__ARM_NEON)
+    for (; i + 4 <= n; i += 4) {
+        vst1q_f32(y + i, vcvt_f32_f16(vld1_f16(reinterpret_cast<const __fp16 *>(x + i))));
+    }
+#endif
+    for (; i < n; i++) {
+        y[i] = ggml_fp16_to_fp32(x[i]);
+    }
+}
+
+// parameter reads the scale of scores (0), the bias of far tokens (1) or the
+// cap of scores (2).
+float parameter(const ggml_tensor * op, int number) {
+    float value;
+    std::memcpy(&value, op->op_params + number, sizeof value);
+    return value;
+}
+
+// shape is what an operation is about: queries of a length for tokens and
+// heads, the cells of the cache, and what each token may see of them.
+struct shape {
+    const ggml_tensor *q, *k, *v, *mask, *sinks;
+    int64_t key, value;       // numbers of a head
+    int64_t tokens, cells;
+    int64_t heads, kv_heads;  // that ask, and that are asked
+    int64_t shared;           // heads that ask the same one
+    int64_t heads_of_tile, tokens_of_tile;
+    float scale;
+
+    explicit shape(const ggml_tensor * op)
+        : q(op->src[0]), k(op->src[1]), v(op->src[2]), mask(op->src[3]), sinks(op->src[4]),
+          key(k->ne[0]), value(v->ne[0]), tokens(q->ne[1]), cells(k->ne[1]), heads(q->ne[2]), kv_heads(k->ne[2]),
+          shared(heads / kv_heads),
+          heads_of_tile(std::min<int64_t>(shared, tile_rows)), tokens_of_tile(tile_rows / heads_of_tile),
+          scale(parameter(op, 0)) {}
+
+    int64_t parts() const { return (shared + heads_of_tile - 1) / heads_of_tile; }
+    int64_t steps() const { return (tokens + tokens_of_tile - 1) / tokens_of_tile; }
+    int64_t tiles() const { return kv_heads * parts() * steps() * q->ne[3]; }
+};
+
+// suits says whether an operation is one of ours: the cache in 16 bits, one
+// mask for all heads, and nothing that few models have.
+bool suits(const ggml_tensor * op) {
+    if (op->op != GGML_OP_FLASH_ATTN_EXT || !wanted) {
+        return false;
+    }
+    const ggml_tensor *q = op->src[0], *k = op->src[1], *v = op->src[2], *mask = op->src[3];
+    return q->type == GGML_TYPE_F32 && k->type == GGML_TYPE_F16 && v->type == GGML_TYPE_F16 &&
+        mask != nullptr && mask->type == GGML_TYPE_F16 && mask->ne[2] == 1 && mask->ne[3] == q->ne[3] &&
+        q->nb[0] == sizeof(float) && k->nb[0] == sizeof(ggml_fp16_t) && v->nb[0] == sizeof(ggml_fp16_t) &&
+        k->ne[3] == q->ne[3] && v->ne[3] == q->ne[3] && v->ne[2] == k->ne[2] && q->ne[2] % k->ne[2] == 0 &&
+        q->ne[1] >= fewest && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
+        parameter(op, 1) == 0 && parameter(op, 2) == 0;
+}
+
+constexpr int64_t apart = 32; // no two threads write to one line of the processor's cache
+
+// result is what the rows of a tile have come to, from the cells seen so far.
+struct result {
+    float *sums, *highest, *total;
+
+    static int64_t numbers(const shape & s) { return tile_rows * (s.value + 2) + apart; }
+
+    result(const shape & s, float * p) : sums(p), highest(p + tile_rows * s.value), total(highest + tile_rows) {}
+
+    void clear(const shape & s, int rows) const {
+        std::fill_n(sums, rows * s.value, 0.0f);
+        std::fill_n(highest, rows, -std::numeric_limits<float>::infinity());
+        std::fill_n(total, rows, 0.0f);
+    }
+
+    void shrink(const shape & s, int r, float by) const {
+        total[r] *= by;
+        for (int64_t d = 0; d < s.value; d++) {
+            sums[r * s.value + d] *= by;
+        }
+    }
+
+    // raise makes a score the highest one of a row, if it is.
+    void raise(const shape & s, int r, float score) const {
+        if (score > highest[r]) {
+            shrink(s, r, std::exp(highest[r] - score));
+            highest[r] = score;
+        }
+    }
+};
+
+// space is what one thread works in.
+struct space {
+    float *queries, *keys, *values, *weights, *line, *visible;
+
+    static int64_t numbers(const shape & s) {
+        return tile_rows * (s.key + tile_cells) + tile_cells * (s.key + s.value) + s.key + tile_cells + apart;
+    }
+
+    space(const shape & s, float * p) {
+        const auto take = [&](int64_t n) { float * taken = p; p += n; return taken; };
+        queries = take(tile_rows * s.key);         // rows of a key's length
+        keys = take(s.key * tile_cells);           // turned: rows of cells
+        values = take(tile_cells * s.value);
+        weights = take(tile_rows * tile_cells);    // how much a row looks at a cell
+        line = take(s.key);
+        visible = take(tile_cells);                // the mask of one token
+    }
+};
+
+template <typename T>
+const T * at(const ggml_tensor * t, int64_t i1, int64_t i2, int64_t i3) {
+    return reinterpret_cast<const T *>(static_cast<const char *>(t->data) + i1 * t->nb[1] + i2 * t->nb[2] + i3 * t->nb[3]);
+}
+
+// soon fetches numbers into the processor's cache: those of one head lie apart,
+// where it does not foresee them.
+inline void soon(const ggml_fp16_t * x, int64_t n) {
+    for (int64_t i = 0; i < n; i += 32) {
+        __builtin_prefetch(x + i);
+    }
+}
+
+// tile computes one tile of rows.
+struct tile {
+    const shape & s;
+    const space & w;
+    const result & to;
+    int64_t first_token, tokens, first_head, heads, kv_head, stream;
+    int rows;
+
+    tile(const shape & s, const space & w, const result & to, int64_t number) : s(s), w(w), to(to) {
+        first_token = number % s.steps() * s.tokens_of_tile;
+        tokens = std::min(s.tokens_of_tile, s.tokens - first_token);
+        number /= s.steps();
+        const int64_t part = number % s.parts() * s.heads_of_tile;
+        heads = std::min(s.heads_of_tile, s.shared - part);
+        number /= s.parts();
+        kv_head = number % s.kv_heads;
+        stream = number / s.kv_heads;
+        first_head = kv_head * s.shared + part;
+        rows = static_cast<int>(tokens * heads);
+    }
+
+    int64_t token(int row) const { return first_token + row / heads; }
+    int64_t head(int row) const { return first_head + row % heads; }
+
+    // sees says whether any token of the tile may see any cell of those.
+    bool sees(int64_t cell) const {
+        constexpr uint16_t hidden = 0xfc00; // minus infinity
+        bool any = false;
+        for (int64_t t = 0; t < tokens && !any; t++) {
+            const uint16_t * mask = at<uint16_t>(s.mask, first_token + t, 0, stream) + cell;
+            int different = 0;
+            for (int c = 0; c < tile_cells; c++) {
+                different |= mask[c] ^ hidden;
+            }
+            any = different != 0;
+        }
+        return any;
+    }
+
+    void load_queries() const {
+        for (int r = 0; r < rows; r++) {
+            const float * q = at<float>(s.q, token(r), head(r), stream);
+            for (int64_t d = 0; d < s.key; d++) {
+                w.queries[r * s.key + d] = q[d] * s.scale;
+            }
+        }
+    }
+
+    const ggml_fp16_t * key(int64_t cell) const { return at<ggml_fp16_t>(s.k, cell, kv_head, stream); }
+    const ggml_fp16_t * value(int64_t cell) const { return at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
+
+    // score computes how well each row fits each cell.
+    void score(int64_t cell) const {
+        for (int c = 0; c < tile_cells; c++) {
+            soon(value(cell + c), s.value);
+            widen(key(cell + c), w.line, s.key);
+            for (int64_t d = 0; d < s.key; d++) {
+                w.keys[d * tile_cells + c] = w.line[d];
+            }
+        }
+        std::fill_n(w.weights, rows * tile_cells, 0.0f);
+        add_product(rows, tile_cells, s.key, w.queries, s.key, w.keys, tile_cells, w.weights, tile_cells);
+    }
+
+    // weigh turns the scores of a row into weights: softmax, over what has
+    // been seen so far.
+    void weigh(int r) const {
+        float * x = w.weights + r * tile_cells;
+        float highest = to.highest[r];
+        for (int c = 0; c < tile_cells; c++) {
+            x[c] += w.visible[c];
+            highest = std::max(highest, x[c]);
+        }
+        if (highest == -std::numeric_limits<float>::infinity()) { // it sees nothing yet
+            std::fill_n(x, tile_cells, 0.0f);
+            return;
+        }
+        to.raise(s, r, highest);
+        to.total[r] += static_cast<float>(ggml_vec_soft_max_f32(tile_cells, x, x, highest));
+    }
+
+    void look(int64_t cell) const {
+        score(cell);
+        for (int r = 0; r < rows; r++) {
+            if (r % heads == 0) {
+                widen(at<ggml_fp16_t>(s.mask, token(r), 0, stream) + cell, w.visible, tile_cells);
+            }
+            weigh(r);
+        }
+        for (int c = 0; c < tile_cells; c++) {
+            if (cell + tile_cells < s.cells) {
+                soon(key(cell + tile_cells + c), s.key);
+            }
+            widen(value(cell + c), w.values + c * s.value, s.value);
+        }
+        add_product(rows, s.value, tile_cells, w.weights, tile_cells, w.values, s.value, to.sums, s.value);
+    }
+
+    // store divides by the sum of weights. A sink is a weight without a value.
+    void store(ggml_tensor * out) const {
+        for (int r = 0; r < rows; r++) {
+            if (s.sinks != nullptr) {
+                const float sink = static_cast<const float *>(s.sinks->data)[head(r)];
+                to.raise(s, r, sink);
+                to.total[r] += std::exp(sink - to.highest[r]);
+            }
+            const float by = to.total[r] == 0 ? 0 : 1 / to.total[r];
+            float * y = const_cast<float *>(at<float>(out, head(r), token(r), stream));
+            for (int64_t d = 0; d < s.value; d++) {
+                y[d] = to.sums[r * s.value + d] * by;
+            }
+        }
+    }
+
+    void compute(ggml_tensor * out) const {
+        load_queries();
+        to.clear(s, rows);
+        for (int64_t cell = 0; cell < s.cells; cell += tile_cells) {
+            if (sees(cell)) {
+                look(cell);
+            }
+        }
+        store(out);
+    }
+};
+
+// attention is how ggml asks for the operations that somebody computes in
+// their own way.
+struct attention : ggml::cpu::tensor_traits {
+    bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
+        const shape s(op);
+        size = threads * (space::numbers(s) + result::numbers(s)) * sizeof(float);
+        return true;
+    }
+
+    bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
+        const shape s(op);
+        float * own = static_cast<float *>(params->wdata) + params->ith * (space::numbers(s) + result::numbers(s));
+        const space w(s, own);
+        const result to(s, own + space::numbers(s));
+        if (params->ith == 0) {
+            ggml_threadpool_chunk_set(params->threadpool, params->nth);
+        }
+        ggml_barrier(params->threadpool);
+        for (int64_t i = params->ith; i < s.tiles(); i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+            tile(s, w, to, i).compute(op);
+        }
+        return true;
+    }
+};
+
+// registration has no buffers: the weights of a model are never asked to be in
+// one of this type.
+struct registration : ggml::cpu::extra_buffer_type {
+    attention ours;
+
+    bool supports_op(ggml_backend_dev_t, const ggml_tensor *) override { return false; }
+
+    ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override {
+        return suits(op) ? &ours : nullptr;
+    }
+};
+
+} // namespace
+
+tiled_attention::tiled_attention() : lock(turn) {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        // ggml copies its list for those who look for a type of buffer: this
+        // comes first, so that ours is not in it.
+        ggml_backend_reg_t cpu = ggml_backend_cpu_reg();
+        auto list = reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(ggml_backend_reg_get_proc_address(cpu, "ggml_backend_dev_get_extra_bufts"));
+        if (list == nullptr) {
+            return;
+        }
+        list(ggml_backend_reg_dev_get(cpu, 0));
+
+        static registration ours;
+        static ggml_backend_buffer_type type = {};
+        type.context = &ours;
+        ggml_backend_cpu_get_extra_buffer_types().push_back(&type);
+    });
+    wanted = true;
+}
+
+tiled_attention::~tiled_attention() { wanted = false; }

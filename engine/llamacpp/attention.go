@@ -1,0 +1,30 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+// #include "attention_check.h"
+import "C"
+
+// attentionCase is a shape of attention, for a test.
+type attentionCase struct {
+	heads, kvHeads int // that ask, and that are asked
+	key, value     int // numbers of a head
+	tokens, cells  int
+	sinks          bool // each head has a weight without a value
+	threads        int
+}
+
+// attentionError computes random numbers with llama.cpp and plainly. It is the
+// largest difference, or negative where llama.cpp fails.
+func attentionError(c attentionCase) float64 {
+	given := C.struct_shim_attention_case{
+		heads: C.int32_t(c.heads), kv_heads: C.int32_t(c.kvHeads),
+		key: C.int32_t(c.key), value: C.int32_t(c.value),
+		tokens: C.int32_t(c.tokens), cells: C.int32_t(c.cells),
+		threads: C.int32_t(c.threads),
+	}
+	if c.sinks {
+		given.sinks = 1
+	}
+	return float64(C.shim_attention_error(given))
+}

@@ -1,0 +1,120 @@
+//go:build llamacpp
+
+#include "attention_check.h"
+#include "attention.h"
+#include "ggml.h"
+#include "ggml-cpu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace {
+
+struct check {
+    shim_attention_case c;
+    ggml_context * ctx;
+    std::mt19937 random{1};
+    ggml_tensor *q, *k, *v, *mask, *sinks = nullptr, *out;
+
+    explicit check(shim_attention_case given) : c(given) {
+        ctx = ggml_init({size_t(1) << 28, nullptr, false});
+        q = ggml_new_tensor_4d(ctx, GGML_TYPE_F32, c.key, c.tokens, c.heads, 1);
+        k = ggml_new_tensor_4d(ctx, GGML_TYPE_F16, c.key, c.cells, c.kv_heads, 1);
+        v = ggml_new_tensor_4d(ctx, GGML_TYPE_F16, c.value, c.cells, c.kv_heads, 1);
+        mask = ggml_new_tensor_4d(ctx, GGML_TYPE_F16, c.cells, c.tokens, 1, 1);
+        fill();
+        out = ggml_flash_attn_ext(ctx, q, k, v, mask, scale(), 0, 0);
+        ggml_flash_attn_ext_set_prec(out, GGML_PREC_F32);
+        if (c.sinks != 0) {
+            sinks = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, c.heads);
+            for (int h = 0; h < c.heads; h++) {
+                static_cast<float *>(sinks->data)[h] = number();
+            }
+            ggml_flash_attn_ext_add_sinks(out, sinks);
+        }
+    }
+
+    ~check() { ggml_free(ctx); }
+
+    float scale() const { return 1 / std::sqrt(float(c.key)); }
+    float number() { return 4 * std::normal_distribution<float>()(random); }
+
+    void fill() {
+        for (int64_t i = 0; i < ggml_nelements(q); i++) {
+            static_cast<float *>(q->data)[i] = number();
+        }
+        for (ggml_tensor * t : {k, v}) {
+            for (int64_t i = 0; i < ggml_nelements(t); i++) {
+                static_cast<ggml_fp16_t *>(t->data)[i] = ggml_fp32_to_fp16(number());
+            }
+        }
+        // Cells of others in front, some between, and a future that grows
+        // shorter. The first token sees nothing at all.
+        for (int t = 0; t < c.tokens; t++) {
+            for (int i = 0; i < c.cells; i++) {
+                const bool sees = t > 0 && i >= c.cells / 4 && i % 7 != 3 && i < c.cells - c.tokens + t;
+                static_cast<ggml_fp16_t *>(mask->data)[t * c.cells + i] = ggml_fp32_to_fp16(sees ? 0 : -INFINITY);
+            }
+        }
+    }
+
+    static double read(const ggml_tensor * t, int64_t i) {
+        return ggml_fp16_to_fp32(static_cast<const ggml_fp16_t *>(t->data)[i]);
+    }
+
+    // plain is what a head and a token should give.
+    std::vector<double> plain(int h, int t) const {
+        const int64_t kv = h / (c.heads / c.kv_heads) * int64_t(c.cells);
+        std::vector<double> scores(c.cells), sums(c.value);
+        double highest = sinks == nullptr ? -INFINITY : static_cast<const float *>(sinks->data)[h];
+        for (int i = 0; i < c.cells; i++) {
+            double score = read(mask, int64_t(t) * c.cells + i);
+            for (int d = 0; d < c.key; d++) {
+                score += double(static_cast<const float *>(q->data)[(int64_t(h) * c.tokens + t) * c.key + d]) * read(k, (kv + i) * c.key + d) * scale();
+            }
+            scores[i] = score;
+            highest = std::max(highest, score);
+        }
+        double total = sinks == nullptr ? 0 : std::exp(static_cast<const float *>(sinks->data)[h] - highest);
+        for (int i = 0; i < c.cells; i++) {
+            const double weight = std::isinf(scores[i]) ? 0 : std::exp(scores[i] - highest);
+            total += weight;
+            for (int d = 0; d < c.value; d++) {
+                sums[d] += weight * read(v, (kv + i) * c.value + d);
+            }
+        }
+        for (double & sum : sums) {
+            sum = total == 0 ? 0 : sum / total;
+        }
+        return sums;
+    }
+
+    double error() {
+        ggml_cgraph * graph = ggml_new_graph(ctx);
+        ggml_build_forward_expand(graph, out);
+        const tiled_attention tiles;
+        if (ggml_graph_compute_with_ctx(ctx, graph, c.threads) != GGML_STATUS_SUCCESS) {
+            return -1;
+        }
+        double largest = 0;
+        for (int t = 0; t < c.tokens; t++) {
+            for (int h = 0; h < c.heads; h++) {
+                const std::vector<double> want = plain(h, t);
+                for (int d = 0; d < c.value; d++) {
+                    const double got = static_cast<const float *>(out->data)[(int64_t(t) * c.heads + h) * c.value + d];
+                    largest = std::isnan(got) ? INFINITY : std::max(largest, std::abs(got - want[d]));
+                }
+            }
+        }
+        return largest;
+    }
+};
+
+} // namespace
+
+double shim_attention_error(struct shim_attention_case c) {
+    return check(c).error();
+}

@@ -1,0 +1,32 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+import "testing"
+
+// TestAttention holds attention in tiles against a plain one, and so what it
+// leaves to llama.cpp, whose sums have 16 bits.
+func TestAttention(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		shape attentionCase
+		most  float64
+	}{
+		{"three heads ask one", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 128, cells: 512}, 1e-3},
+		{"seven heads ask one", attentionCase{heads: 14, kvHeads: 2, key: 64, value: 64, tokens: 50, cells: 256}, 1e-3},
+		{"each asks its own", attentionCase{heads: 4, kvHeads: 4, key: 128, value: 128, tokens: 100, cells: 256}, 1e-3},
+		{"wide heads", attentionCase{heads: 4, kvHeads: 1, key: 256, value: 256, tokens: 17, cells: 256}, 1e-3},
+		{"as many heads as a tile has rows, and more", attentionCase{heads: 80, kvHeads: 1, key: 96, value: 64, tokens: 20, cells: 256}, 1e-3},
+		{"a width that no block divides", attentionCase{heads: 2, kvHeads: 1, key: 80, value: 80, tokens: 33, cells: 256}, 1e-3},
+		{"sinks", attentionCase{heads: 8, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 256, sinks: true}, 1e-3},
+		{"far", attentionCase{heads: 14, kvHeads: 2, key: 64, value: 64, tokens: 16, cells: 4096}, 1e-3},
+		{"left to llama.cpp: few tokens", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 3, cells: 256}, 0.1},
+		{"left to llama.cpp: part of a tile of cells", attentionCase{heads: 2, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 200}, 0.1},
+	} {
+		for _, tt.shape.threads = range []int{1, 2, 5} {
+			if got := attentionError(tt.shape); got < 0 || got > tt.most {
+				t.Errorf("%s, %d threads: an error of %g", tt.name, tt.shape.threads, got)
+			}
+		}
+	}
+}
