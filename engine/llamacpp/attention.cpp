@@ -14,7 +14,7 @@
 #include <limits>
 #include <mutex>
 
-#if defined(__F16C__)
+#if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
@@ -35,8 +35,8 @@ namespace {
 constexpr int tile_rows = 64;
 constexpr int tile_cells = 64;
 
-// fewest is the number of tokens below which llama.cpp's kernel is as fast:
-// keys are turned around for each tile.
+// fewest is the number of rows for one head that is asked below which
+// llama.cpp's kernel is as fast: keys are turned around for each tile.
 constexpr int fewest = 16;
 
 // wanted says that what is computed now is to be computed here.
@@ -143,12 +143,20 @@ struct shape {
     int64_t heads_of_tile, tokens_of_tile;
     float scale;
 
-    explicit shape(const ggml_tensor * op)
+    shape(const ggml_tensor * op, int threads)
         : q(op->src[0]), k(op->src[1]), v(op->src[2]), mask(op->src[3]), sinks(op->src[4]),
           key(k->ne[0]), value(v->ne[0]), tokens(q->ne[1]), cells(k->ne[1]), heads(q->ne[2]), kv_heads(k->ne[2]),
           shared(heads / kv_heads),
-          heads_of_tile(std::min<int64_t>(shared, tile_rows)), tokens_of_tile(tile_rows / heads_of_tile),
+          heads_of_tile(std::min<int64_t>(shared, tile_rows)), tokens_of_tile(divide(threads)),
           scale(parameter(op, 0)) {}
+
+    // divide gives each thread two tiles or more, of about one size.
+    int64_t divide(int threads) const {
+        const int64_t wanted = tokens * kv_heads * parts() * q->ne[3] / (2 * threads);
+        const int64_t most = std::clamp<int64_t>(wanted, 1, tile_rows / heads_of_tile);
+        const int64_t steps = (tokens + most - 1) / most;
+        return (tokens + steps - 1) / steps;
+    }
 
     int64_t parts() const { return (shared + heads_of_tile - 1) / heads_of_tile; }
     int64_t steps() const { return (tokens + tokens_of_tile - 1) / tokens_of_tile; }
@@ -166,9 +174,11 @@ bool suits(const ggml_tensor * op) {
         mask != nullptr && mask->type == GGML_TYPE_F16 && mask->ne[2] == 1 && mask->ne[3] == q->ne[3] &&
         q->nb[0] == sizeof(float) && k->nb[0] == sizeof(ggml_fp16_t) && v->nb[0] == sizeof(ggml_fp16_t) &&
         k->ne[3] == q->ne[3] && v->ne[3] == q->ne[3] && v->ne[2] == k->ne[2] && q->ne[2] % k->ne[2] == 0 &&
-        q->ne[1] >= fewest && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
+        q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= fewest && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
         parameter(op, 1) == 0 && parameter(op, 2) == 0;
 }
+
+constexpr float hidden = -std::numeric_limits<float>::infinity(); // a score that counts for nothing
 
 constexpr int64_t apart = 32; // no two threads write to one line of the processor's cache
 
@@ -182,7 +192,7 @@ struct result {
 
     void clear(const shape & s, int rows) const {
         std::fill_n(sums, rows * s.value, 0.0f);
-        std::fill_n(highest, rows, -std::numeric_limits<float>::infinity());
+        std::fill_n(highest, rows, hidden);
         std::fill_n(total, rows, 0.0f);
     }
 
@@ -260,7 +270,7 @@ struct tile {
 
     // sees says whether any token of the tile may see any cell of those.
     bool sees(int64_t cell) const {
-        constexpr uint16_t hidden = 0xfc00; // minus infinity
+        constexpr uint16_t hidden = 0xfc00; // minus infinity, in 16 bits
         bool any = false;
         for (int64_t t = 0; t < tokens && !any; t++) {
             const uint16_t * mask = at<uint16_t>(s.mask, first_token + t, 0, stream) + cell;
@@ -285,6 +295,16 @@ struct tile {
     const ggml_fp16_t * key(int64_t cell) const { return at<ggml_fp16_t>(s.k, cell, kv_head, stream); }
     const ggml_fp16_t * value(int64_t cell) const { return at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
 
+    // load_value leaves out what is no number: a cell may be hidden from some of
+    // the rows, and nothing times infinity is not nothing.
+    void load_value(int64_t cell, float * x) const {
+        constexpr float most = 65504; // in 16 bits
+        widen(value(cell), x, s.value);
+        for (int64_t d = 0; d < s.value; d++) {
+            x[d] = std::abs(x[d]) <= most ? x[d] : 0.0f;
+        }
+    }
+
     // score computes how well each row fits each cell.
     void score(int64_t cell) const {
         for (int c = 0; c < tile_cells; c++) {
@@ -304,10 +324,11 @@ struct tile {
         float * x = w.weights + r * tile_cells;
         float highest = to.highest[r];
         for (int c = 0; c < tile_cells; c++) {
-            x[c] += w.visible[c];
+            // What is hidden is of others: not even a broken number of it counts.
+            x[c] = w.visible[c] == hidden ? hidden : x[c] + w.visible[c];
             highest = std::max(highest, x[c]);
         }
-        if (highest == -std::numeric_limits<float>::infinity()) { // it sees nothing yet
+        if (highest == hidden) { // it sees nothing yet
             std::fill_n(x, tile_cells, 0.0f);
             return;
         }
@@ -327,7 +348,7 @@ struct tile {
             if (cell + tile_cells < s.cells) {
                 soon(key(cell + tile_cells + c), s.key);
             }
-            widen(value(cell + c), w.values + c * s.value, s.value);
+            load_value(cell + c, w.values + c * s.value);
         }
         add_product(rows, s.value, tile_cells, w.weights, tile_cells, w.values, s.value, to.sums, s.value);
     }
@@ -364,13 +385,17 @@ struct tile {
 // their own way.
 struct attention : ggml::cpu::tensor_traits {
     bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
-        const shape s(op);
+        const shape s(op, threads);
         size = threads * (space::numbers(s) + result::numbers(s)) * sizeof(float);
         return true;
     }
 
     bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
-        const shape s(op);
+        const shape s(op, params->nth);
+        const size_t needed = params->nth * (space::numbers(s) + result::numbers(s)) * sizeof(float);
+        if (params->wsize < needed) { // it was not ours when the room for it was planned
+            return false;
+        }
         float * own = static_cast<float *>(params->wdata) + params->ith * (space::numbers(s) + result::numbers(s));
         const space w(s, own);
         const result to(s, own + space::numbers(s));
@@ -399,7 +424,7 @@ struct registration : ggml::cpu::extra_buffer_type {
 
 } // namespace
 
-tiled_attention::tiled_attention() : lock(turn) {
+void shim_attention() {
     static std::once_flag once;
     std::call_once(once, [] {
         // ggml copies its list for those who look for a type of buffer: this
@@ -413,10 +438,11 @@ tiled_attention::tiled_attention() : lock(turn) {
 
         static registration ours;
         static ggml_backend_buffer_type type = {};
-        type.context = &ours;
+        type.context = static_cast<ggml::cpu::extra_buffer_type *>(&ours);
         ggml_backend_cpu_get_extra_buffer_types().push_back(&type);
     });
-    wanted = true;
 }
+
+tiled_attention::tiled_attention() : lock(turn) { wanted = true; }
 
 tiled_attention::~tiled_attention() { wanted = false; }

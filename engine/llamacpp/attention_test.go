@@ -20,7 +20,9 @@ func TestAttention(t *testing.T) {
 		{"a width that no block divides", attentionCase{heads: 2, kvHeads: 1, key: 80, value: 80, tokens: 33, cells: 256}, 1e-3},
 		{"sinks", attentionCase{heads: 8, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 256, sinks: true}, 1e-3},
 		{"far", attentionCase{heads: 14, kvHeads: 2, key: 64, value: 64, tokens: 16, cells: 4096}, 1e-3},
-		{"left to llama.cpp: few tokens", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 3, cells: 256}, 0.1},
+		{"a token of each of eight texts", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 8, cells: 512}, 1e-3},
+		{"left to llama.cpp: one token", attentionCase{heads: 32, kvHeads: 1, key: 64, value: 64, tokens: 1, cells: 256}, 0.1},
+		{"left to llama.cpp: few rows", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 3, cells: 256}, 0.1},
 		{"left to llama.cpp: part of a tile of cells", attentionCase{heads: 2, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 200}, 0.1},
 	} {
 		for _, tt.shape.threads = range []int{1, 2, 5} {

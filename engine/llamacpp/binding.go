@@ -225,9 +225,7 @@ func newSession(w *weights, c sessionConfig) *session {
 		return nil
 	}
 	w.applyAdapters(ctx)
-	// Vectors are to be the same whatever is in a batch beside them, to the last
-	// digit: tiles are computed in another order where the text lies elsewhere.
-	worker := newWorker(ctx, !c.vectors)
+	worker := newWorker(ctx)
 	if worker == nil {
 		C.llama_free(ctx)
 		interrupts.free()
@@ -276,7 +274,7 @@ func (s *session) free() {
 	s.interrupts.free()
 }
 
-func (s *session) decode(batch []entry) decoded {
+func (s *session) decode(batch []entry, alike bool) decoded {
 	tokens := unsafe.Slice(s.batch.token, s.rows)
 	positions := unsafe.Slice(s.batch.pos, s.rows)
 	counts := unsafe.Slice(s.batch.n_seq_id, s.rows)
@@ -293,16 +291,16 @@ func (s *session) decode(batch []entry) decoded {
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
-	return s.compute(s.batch)
+	return s.compute(s.batch, alike)
 }
 
-// compute reads a batch that is filled in.
-func (s *session) compute(batch C.struct_llama_batch) decoded {
+// compute reads a batch that is filled in, with attention in tiles or not.
+func (s *session) compute(batch C.struct_llama_batch, tiles bool) decoded {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	threads := C.int32_t(s.governor.threads(time.Now()))
 	C.llama_set_n_threads(s.ctx, threads, threads)
-	switch s.worker.decode(batch) {
+	switch s.worker.decode(batch, tiles) {
 	case 0:
 		return decodedAll
 	case 1:

@@ -79,5 +79,5 @@ func (s *session) decodeImage(g glance) decoded {
 		C.llama_set_causal_attn(s.ctx, false)
 		defer C.llama_set_causal_attn(s.ctx, true)
 	}
-	return s.compute(batch)
+	return s.compute(batch, true)
 }

@@ -14,8 +14,9 @@ import (
 // backend computes. The loop alone calls it, save for interrupt, which may
 // come from anywhere.
 type backend interface {
-	// decode reads the batch. Its tokens must continue their sequences.
-	decode(batch []entry) decoded
+	// decode reads the batch. Its tokens must continue their sequences. They
+	// are alike where most of what they look at is the same for many of them.
+	decode(batch []entry, alike bool) decoded
 
 	// encode computes what an image is to the model. The error, for the log,
 	// says why it failed.

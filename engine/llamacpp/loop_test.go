@@ -64,7 +64,7 @@ func letters() *vocabulary {
 	return v
 }
 
-func (c *counter) decode(batch []entry) decoded {
+func (c *counter) decode(batch []entry, _ bool) decoded {
 	c.steps++
 	if c.turn != nil {
 		c.turn(c.steps)

@@ -199,10 +199,10 @@ type watched struct {
 	count  int
 }
 
-func (w *watched) decode(batch []entry) decoded {
+func (w *watched) decode(batch []entry, alike bool) decoded {
 	w.count++
 	w.before(w.count)
-	return w.backend.decode(batch)
+	return w.backend.decode(batch, alike)
 }
 
 // TestLongPromptIsInterrupted: a client that leaves while its prompt is

@@ -2,6 +2,7 @@
 
 package llamacpp
 
+// #include "attention.h"
 // #include "pages.h"
 // #include "shim.h"
 import "C"
@@ -58,6 +59,7 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 func load(ctx context.Context, options Options, sink *logSink) (*weights, error) {
 	path := options.Path
 	C.shim_huge_pages()
+	C.shim_attention()
 	cancel := newFlag()
 	stop := context.AfterFunc(ctx, cancel.raise)
 	w := loadWeights(path, options.placement(), cancel)

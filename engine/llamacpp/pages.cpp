@@ -15,10 +15,14 @@ using allocate = ggml_backend_buffer_t (*)(ggml_backend_buffer_type_t, size_t);
 
 static allocate plain;
 
-// advise says that memory, which nobody has touched yet, is to come in huge
-// pages. Where there are none, it comes in small ones.
+// advise says that memory that was just asked for is to come in huge pages.
+// Where there are none, it comes in small ones. What is smaller than one page
+// may be a part of something else.
 static void advise(void * base, size_t size) {
 #ifdef MADV_HUGEPAGE
+    if (size < size_t(2) << 20) {
+        return;
+    }
     const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
     const uintptr_t start = reinterpret_cast<uintptr_t>(base) & ~(page - 1);
     const uintptr_t end = (reinterpret_cast<uintptr_t>(base) + size + page - 1) & ~(page - 1);

@@ -12,7 +12,7 @@ const (
 	// mapped weights are the system's cache of the file, in pages of 4 KiB.
 	mapped placement = iota
 
-	// copied weights are memory of the process's own, in pages of 2 MiB: each
+	// copied weights are memory of the process's own, in pages of 2 MiB or more: each
 	// token reads all of them, and finding so many small pages takes a sixth
 	// of its time.
 	copied

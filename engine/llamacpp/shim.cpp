@@ -70,7 +70,7 @@ int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch) {
 struct shim_worker {
     struct llama_context * ctx;
     int32_t pipe;
-    bool tiles;
+    bool tiles = false;
     struct llama_batch batch;
     bool wanted = false;
     bool ended = false;
@@ -82,8 +82,10 @@ struct shim_worker {
         if (!tiles) {
             return shim_decode(ctx, batch);
         }
-        const tiled_attention tiled;
-        return shim_decode(ctx, batch);
+        return guarded([&] {
+            const tiled_attention tiled;
+            return shim_decode(ctx, batch);
+        }, SHIM_THREW);
     }
 
     void run() {
@@ -103,21 +105,21 @@ struct shim_worker {
     }
 };
 
-struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe, bool tiles) {
+struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe) {
     return guarded([&] {
         auto worker = std::make_unique<shim_worker>();
         worker->ctx = ctx;
         worker->pipe = pipe;
-        worker->tiles = tiles;
         worker->thread = std::thread(&shim_worker::run, worker.get());
         return worker.release();
     }, static_cast<shim_worker *>(nullptr));
 }
 
-void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch) {
+void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch, bool tiles) {
     {
         std::lock_guard<std::mutex> lock(worker->mutex);
         worker->batch = batch;
+        worker->tiles = tiles;
         worker->wanted = true;
     }
     worker->signal.notify_one();

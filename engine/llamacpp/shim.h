@@ -26,11 +26,11 @@ struct llama_model * shim_load(const char * path, bool mapped, int32_t * cancel)
 struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt);
 
 // A worker is a thread that calls shim_decode. It writes what each call
-// returned, an int32_t, to a pipe. tiles: it reads prompts with our own
-// attention. NULL: there is no thread to be had.
+// returned, an int32_t, to a pipe; tiles asks for attention in tiles. NULL:
+// there is no thread to be had.
 struct shim_worker;
-struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe, bool tiles);
-void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch);
+struct shim_worker * shim_worker_start(struct llama_context * ctx, int32_t pipe);
+void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch, bool tiles);
 void shim_worker_free(struct shim_worker * worker);
 
 int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);

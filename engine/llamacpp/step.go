@@ -12,7 +12,18 @@ import (
 // choose the next.
 func (l *loop) step(batch []entry) {
 	active := slices.DeleteFunc(slices.Clone(l.live), func(s *sequence) bool { return s.rows == 0 })
-	l.settle(active, l.compute(active, func() decoded { return l.backend.decode(batch) }))
+	l.settle(active, l.compute(active, func() decoded { return l.backend.decode(batch, l.alike(active)) }))
+}
+
+// alike says whether each cell is looked at by several tokens of a batch, as
+// those of a prompt do, and texts that share one.
+func (l *loop) alike(active []*sequence) bool {
+	looks, tokens := 0, 0
+	for _, s := range active {
+		looks += s.rows * len(s.cells)
+		tokens += s.rows
+	}
+	return tokens > 1 && looks >= 2*l.cells.distinct(active)
 }
 
 // settle books what a decode did for its sequences.

@@ -44,6 +44,11 @@ func newVectorSession(w *weights, e embedding, s embedShape, input int, options 
 
 func (w *weights) dimensions() int { return int(C.llama_model_n_embd(w.model)) }
 
+// decode computes no attention in tiles: vectors are to be the same to the last
+// digit, whatever is in a batch beside them, and a tile that begins elsewhere in
+// a text rounds in another way.
+func (s vectorSession) decode(batch []entry) decoded { return s.session.decode(batch, false) }
+
 func (s vectorSession) vector(sequence, row int) ([]float32, bool) {
 	var p *C.float
 	if s.pooled {

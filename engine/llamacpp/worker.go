@@ -20,12 +20,12 @@ type worker struct {
 }
 
 // newWorker returns nil where the system has no thread or no pipe to give.
-func newWorker(ctx *C.struct_llama_context, tiles bool) *worker {
+func newWorker(ctx *C.struct_llama_context) *worker {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil
 	}
-	thread := C.shim_worker_start(ctx, C.int32_t(out.Fd()), C.bool(tiles))
+	thread := C.shim_worker_start(ctx, C.int32_t(out.Fd()))
 	if thread == nil {
 		_ = in.Close()
 		_ = out.Close()
@@ -35,8 +35,8 @@ func newWorker(ctx *C.struct_llama_context, tiles bool) *worker {
 }
 
 // decode returns what shim_decode does.
-func (w *worker) decode(batch C.struct_llama_batch) int32 {
-	C.shim_worker_decode(w.thread, batch)
+func (w *worker) decode(batch C.struct_llama_batch, tiles bool) int32 {
+	C.shim_worker_decode(w.thread, batch, C.bool(tiles))
 	var result [4]byte
 	if _, err := io.ReadFull(w.in, result[:]); err != nil {
 		return C.SHIM_THREW

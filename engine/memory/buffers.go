@@ -37,15 +37,15 @@ func (m *model) addBuffers(a attention, threads int) {
 		vocabulary*tokenBytes + int64(m.file.Len("tokenizer.ggml.merges"))*mergeBytes
 
 	// Which tokens see which: a number of 32 bits, and one of 16 bits.
-	mask := rows * (float32Bytes + float16Bytes)
+	m.mask = float32Bytes + float16Bytes
 	if a.windows {
-		mask *= 2
+		m.mask *= 2
 	}
 	if m.file.Architecture() == "grok" { // its attention is computed in full
-		mask += rows * a.heads * float32Bytes
+		m.mask += a.heads * float32Bytes
 	}
 	if m.cell > 0 || !m.file.Causal() {
-		m.cellBuffers = mask + bookBytes
+		m.cellBuffers = rows*m.mask + bookBytes
 	}
 }
 

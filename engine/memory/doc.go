@@ -40,7 +40,7 @@
 //
 // github.com/gpustack/gguf-parser-go, which estimates llama.cpp's memory too,
 // was tried and is not used: with 2048 cells it says 265 MiB of the first of
-// these models, 1107 of Gemma and 671 of Qwen. It takes weights that are mapped for none, and what is
-// reserved for written to; and it brings six modules that nothing else here
-// needs.
+// these models, 1107 of Gemma and 671 of Qwen. It takes weights that are mapped
+// for none, and what is reserved for written to; and it brings six modules that
+// nothing else here needs.
 package memory

@@ -21,6 +21,7 @@ type model struct {
 	state       int64 // of the cache, whatever the tokens
 	buffers     int64
 	row         int64 // of them, for each token of a batch
+	mask        int64 // and for each such token and one of the cache
 	cellBuffers int64 // of the buffers, for each token of the cache
 }
 
@@ -55,7 +56,7 @@ func newModel(file *gguf.File, options Options) *model {
 	}
 	m.cell = a.cell()
 	m.state = times(stateOf(file, a), options.parallel())
-	m.rows = batch
+	m.rows = batch + options.parallel()
 	switch {
 	case m.embeds && m.whole:
 		m.rows = max(m.contextFor(options), packed)
@@ -109,7 +110,9 @@ func times(a int64, n int) int64 {
 // memory, and so are the numbers of one picture.
 func (m *model) addProjector(file *gguf.File) {
 	m.weights = add(m.weights, bytesOf(file))
-	m.buffers += (packed - batch) * m.row // a picture whose tokens see each other is read at once
+	// A picture whose tokens see each other is read at once.
+	m.buffers += (packed - batch) * m.row
+	m.cellBuffers += (packed - batch) * m.mask
 	side := number(file, "vision.image_size", 448) / max(number(file, "vision.patch_size", 14), 1)
 	width := number(file, "vision.embedding_length", 1024)
 	inner := number(file, "vision.feed_forward_length", 4*width)
