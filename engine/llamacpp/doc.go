@@ -53,6 +53,17 @@
 // in the cells is computed as a step of its own, between two batches, and read
 // as a batch of its own.
 //
+// # Speed
+//
+// Weights are copied into memory in huge pages where the system grants them
+// and there is room: each token reads all of them, and a mapped file comes in
+// small pages. Attention of many tokens that look at the same cells is computed
+// in tiles, by a kernel of our own that ggml asks as it asks its other
+// accelerators; llama.cpp's takes one token and one head at a time. Like
+// llama.cpp's it passes over cells that a token may not see, so that kept
+// prefixes cost little. Prompts are read in pieces that fit the processor's
+// caches.
+//
 // # Sameness
 //
 // The same request with the same seed gives the same text, whatever else is
