@@ -174,13 +174,18 @@ func describe(env environment, n modelstore.Name) (*descriptionJSON, error) {
 	return newDescription(store, m, d)
 }
 
-// overviewOf is what /show says in a chat.
-func overviewOf(_ context.Context, env environment, name string) (string, error) {
+// describeNamed reads a model by a name that a user typed.
+func describeNamed(env environment, name string) (*descriptionJSON, error) {
 	n, err := parseName(name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	d, err := describe(env, n)
+	return describe(env, n)
+}
+
+// overviewOf is what /show says in a chat.
+func overviewOf(_ context.Context, env environment, name string) (string, error) {
+	d, err := describeNamed(env, name)
 	if err != nil {
 		return "", err
 	}
@@ -191,11 +196,7 @@ func overviewOf(_ context.Context, env environment, name string) (string, error)
 
 // partOf is what /show says of one part: a flag of show.
 func partOf(env environment, name, part string) (string, error) {
-	n, err := parseName(name)
-	if err != nil {
-		return "", err
-	}
-	d, err := describe(env, n)
+	d, err := describeNamed(env, name)
 	if err != nil {
 		return "", err
 	}
