@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/memory"
 )
 
 // backend computes. The loop alone calls it, save for interrupt, which may
@@ -72,11 +73,11 @@ const (
 // of 0.1 to 1.5 billion parameters, pieces of 128 tokens were read 1.0 to 1.4
 // times as fast as ones of 512.)
 const (
-	readPiece = 128
+	readPiece = memory.Piece
 
 	// batchRows is room for a piece and all that generate, and for a picture
 	// whose tokens see each other: it must be read at once.
-	batchRows = 512
+	batchRows = memory.Whole
 )
 
 // maxQueue is how many requests may wait for admission, for each that can

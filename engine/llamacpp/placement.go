@@ -13,8 +13,8 @@ const (
 	mapped placement = iota
 
 	// copied weights are memory of the process's own, in pages of 2 MiB or more: each
-	// token reads all of them, and finding so many small pages takes a sixth
-	// of its time.
+	// token reads all of them, and finding so many small pages takes a
+	// tenth of its time.
 	copied
 )
 

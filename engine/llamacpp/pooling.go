@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/memory"
 )
 
 // pooling says how the vectors of a text's tokens become one, by the numbers
@@ -47,7 +48,7 @@ func embeddingOf(file *gguf.File) (embedding, error) {
 // Sizes of batches. The longer one is, the more each of the others in the
 // process has to wait, and the larger are llama.cpp's buffers.
 const (
-	fillBatch      = 512
+	fillBatch      = memory.Whole
 	piecesOfInput  = 256  // of what a model that writes text reads at once
 	maxInputs      = 64   // in a batch
 	maxInputBeside = 2048 // of a model that writes text: it needs a cache of its own for them

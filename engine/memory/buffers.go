@@ -2,11 +2,19 @@ package memory
 
 import "github.com/diglot/diglot/engine/gguf"
 
+// Sizes of what is computed together, in tokens.
 const (
-	batch  = 128 // tokens of prompts that are computed together
-	packed = 512 // tokens of inputs, of a model that is for embeddings alone, and most of a picture
-	tile   = 64  // of which are looked at together, and cells
-	scored = 64  // of which the whole vocabulary is wanted: those of a prompt that is scored
+	// Piece is what is read of prompts at once.
+	Piece = 128
+
+	// Whole is the most of a picture whose tokens see each other, and of inputs
+	// that are made into vectors together.
+	Whole = 512
+)
+
+const (
+	tile   = 64 // of which are looked at together, and cells
+	scored = 64 // of which the whole vocabulary is wanted: those of a prompt that is scored
 )
 
 // What a process takes before it computes, measured: see the package comment.

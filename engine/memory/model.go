@@ -56,12 +56,12 @@ func newModel(file *gguf.File, options Options) *model {
 	}
 	m.cell = a.cell()
 	m.state = times(stateOf(file, a), options.parallel())
-	m.rows = batch + options.parallel()
+	m.rows = Piece + options.parallel()
 	switch {
 	case m.embeds && m.whole:
-		m.rows = max(m.contextFor(options), packed)
+		m.rows = max(m.contextFor(options), Whole)
 	case m.embeds:
-		m.rows = packed
+		m.rows = Whole
 	}
 	m.addBuffers(a, max(options.Threads, 1))
 	return m
@@ -111,8 +111,8 @@ func times(a int64, n int) int64 {
 func (m *model) addProjector(file *gguf.File) {
 	m.weights = add(m.weights, bytesOf(file))
 	// A picture whose tokens see each other is read at once.
-	m.buffers += (packed - batch) * m.row
-	m.cellBuffers += (packed - batch) * m.mask
+	m.buffers += (Whole - Piece) * m.row
+	m.cellBuffers += (Whole - Piece) * m.mask
 	side := number(file, "vision.image_size", 448) / max(number(file, "vision.patch_size", 14), 1)
 	width := number(file, "vision.embedding_length", 1024)
 	inner := number(file, "vision.feed_forward_length", 4*width)
