@@ -6,6 +6,9 @@ import (
 	"go/ast"
 	"os"
 	"path"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -135,6 +138,66 @@ func TestEnvironmentIsReadInProgramsOnly(t *testing.T) {
 			return true
 		})
 	}
+}
+
+// htmlWriters are the ways to write JSON with escapes for pages of HTML.
+var htmlWriters = []string{"Marshal", "MarshalIndent", "NewEncoder", "HTMLEscape"}
+
+// htmlAllowed are the files that write JSON so on purpose.
+var htmlAllowed = map[string]string{
+	"engine/modelfile/build.go":     "the digest of a layer is that of the bytes which Ollama writes",
+	"engine/modelstore/manifest.go": "the digest of a manifest is that of the bytes which Ollama writes",
+	"engine/registry/private.go":    "a registry gets the manifest as the store has it",
+}
+
+// TestJSONIsPlain keeps escapes for HTML out of what is sent, shown or put
+// into a prompt: internal/plainjson is the one way to write JSON.
+func TestJSONIsPlain(t *testing.T) {
+	used := map[string]bool{}
+	for _, f := range readPackages(t).files {
+		if f.test || f.generated || within(f.folder, "tools") || f.folder == "handlers/handlerstest" {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			pkg, ok := sel.X.(*ast.Ident)
+			switch {
+			case !ok:
+			case pkg.Name == importName(f.syntax, "encoding/json") && slices.Contains(htmlWriters, sel.Sel.Name):
+				if used[f.name] = true; htmlAllowed[f.name] == "" {
+					t.Errorf("%s uses json.%s, which escapes for HTML; use internal/plainjson", f.name, sel.Sel.Name)
+				}
+			case within(f.folder, "handlers") && generatedReply.MatchString(sel.Sel.Name):
+				t.Errorf("%s uses %s, which escapes for HTML; use exchange.Reply", f.name, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+	for name := range htmlAllowed {
+		if !used[name] {
+			t.Errorf("%s need not be allowed any more", name)
+		}
+	}
+}
+
+// generatedReply are the generated types that write a reply by themselves.
+var generatedReply = regexp.MustCompile(`^[A-Z]\w*[0-9]{3}(JSON|TextEventStream)Response$`)
+
+// importName is what a file calls a package, or empty.
+func importName(file *ast.File, what string) string {
+	for _, spec := range file.Imports {
+		if spec.Path.Value != strconv.Quote(what) {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		return path.Base(what)
+	}
+	return ""
 }
 
 // TestNothingIsLeftForLater refuses notes of unfinished work in hand-written

@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // BaseURL is what the paths of the public API follow in requests of
@@ -99,7 +101,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
-		encoded, err := json.Marshal(in)
+		encoded, err := plainjson.Marshal(in)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/library"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // maxRequest is the most bytes of a request: it holds a name.
@@ -103,7 +104,11 @@ func (s *server) fail(w http.ResponseWriter, err *engine.Error) {
 func (s *server) reply(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(body); err != nil {
+	text, err := plainjson.Marshal(body)
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	if err != nil {
 		s.Log.Debug("the command has left", "err", err)
 	}
 }

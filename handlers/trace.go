@@ -1,7 +1,6 @@
 package handlers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // tracer appends one JSON line per request to a file, so that one can see
@@ -65,7 +65,7 @@ func (t *tracer) write(start time.Time, x *exchange.Exchange, status int) {
 	if f.Request != nil {
 		line.Request = &traceRequest{f.Request, traceMessages(f.Request.Messages)}
 	}
-	b, err := json.Marshal(line)
+	b, err := plainjson.Marshal(line)
 	if err != nil {
 		t.log.Error("trace", "request_id", x.ID, "error", err)
 		return

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/modelfile"
 	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // greet prints where each style is, and a command for each that works when
@@ -26,7 +26,7 @@ func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *s
 	if model == "" {
 		return greetEmpty(env.stdout, addr, e.models)
 	}
-	quoted, err := json.Marshal(model)
+	quoted, err := plainjson.Marshal(model)
 	if err != nil {
 		return err
 	}

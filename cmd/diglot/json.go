@@ -1,13 +1,14 @@
 package main
 
 import (
-	"encoding/json"
+	"encoding/json/jsontext"
 	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // jsonFlag adds the flag that makes a command print JSON. The members that
@@ -18,10 +19,12 @@ func jsonFlag(c *cobra.Command, members string) *bool {
 }
 
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	text, err := plainjson.Marshal(v, jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
 }
 
 // modelJSON is a model of the store as list, pull and others print it.

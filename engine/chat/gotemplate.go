@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -13,6 +11,8 @@ import (
 	"time"
 
 	ollama "github.com/ollama/ollama/template"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // A template of the other kind is Go's own text/template, as Ollama's
@@ -300,11 +300,6 @@ func goJSON(v any) (string, error) {
 	if text, ok := v.(jsonText); ok {
 		return string(text), nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	b, err := plainjson.Marshal(v)
+	return string(b), err
 }

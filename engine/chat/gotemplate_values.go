@@ -10,6 +10,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // jsonText is JSON in its own words, where a template only prints it.
@@ -20,7 +21,7 @@ func (t jsonText) MarshalJSON() ([]byte, error) {
 	if json.Valid([]byte(t)) {
 		return []byte(t), nil
 	}
-	return json.Marshal(string(t)) // what a model wrote badly
+	return plainjson.Marshal(string(t)) // what a model wrote badly
 }
 
 // goMessage is one turn as Go templates see it. The names of fields are those

@@ -1,12 +1,11 @@
 package chat
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // jsonExtent finds where a JSON value ends, one byte at a time. It follows
@@ -192,11 +191,8 @@ func spaced(parts ...any) grammar.Node {
 
 // quote is the JSON text of a string, with nothing escaped that need not be.
 func quote(s string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string and a buffer: neither can fail
-	return strings.TrimSuffix(b.String(), "\n")
+	b, _ := plainjson.Marshal(s) // a string cannot fail
+	return string(b)
 }
 
 // jsonCallBody gives out the arguments of a call that is one JSON object,

@@ -3,6 +3,7 @@ package credentials
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 const (
@@ -206,7 +209,7 @@ func (f *File) change(edit func(map[string]written)) error {
 		return err
 	}
 	edit(hosts)
-	text, err := json.MarshalIndent(document{version, hosts}, "", "  ")
+	text, err := plainjson.Marshal(document{version, hosts}, jsontext.WithIndent("  "))
 	if err != nil {
 		return err
 	}

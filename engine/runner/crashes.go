@@ -2,9 +2,10 @@ package runner
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 const (
@@ -27,7 +28,7 @@ type crashLog struct {
 // again notes that req, any of the requests of the engine package, met a
 // crash, and says whether it has before.
 func (c *crashLog) again(req any) bool {
-	encoded, err := json.Marshal(req) // with maps in order; read by nobody
+	encoded, err := plainjson.Marshal(req) // with maps in order; read by nobody
 	if err != nil {
 		return false
 	}

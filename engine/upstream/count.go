@@ -12,6 +12,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Count implements [engine.Engine]. The style has no operation for it, so it
@@ -134,7 +135,7 @@ func (e *Engine) countText(ctx context.Context, req *engine.Request) (int, error
 		Tokens []json.RawMessage `json:"tokens"`
 	}
 	build := func() (*body, error) {
-		text, err := encode(map[string]any{
+		text, err := plainjson.Marshal(map[string]any{
 			"model": e.config.Model, "prompt": req.Prompt.Text, "add_special_tokens": true,
 			"content": req.Prompt.Text, "add_special": true, "parse_special": true,
 		})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Members of a stream: the second stands in the first.
@@ -129,12 +130,12 @@ func (m *members) stream() {
 
 // body joins the members with a request of the generated types.
 func (m *members) body(request any) (*body, error) {
-	text, err := encode(request)
+	text, err := plainjson.Marshal(request)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.values)) {
-		value, err := encode(m.values[name])
+		value, err := plainjson.Marshal(m.values[name])
 		if err != nil {
 			return nil, err
 		}

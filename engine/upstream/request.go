@@ -3,8 +3,6 @@ package upstream
 import (
 	"context"
 	"encoding/json"
-	"encoding/json/jsontext"
-	jsonv2 "encoding/json/v2"
 	"io"
 	"net/http"
 	"slices"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Names of the operations, as the paths have them.
@@ -180,12 +179,6 @@ func number[T any](p *T) (out nullable.Nullable[T]) {
 // hold puts one of its members into a union. The generated setters would sort
 // the members of tool schemas.
 func hold(union json.Unmarshaler, value any) {
-	b, _ := encode(value) // of the generated types, which can be encoded
+	b, _ := plainjson.Marshal(value) // of the generated types, which can be encoded
 	_ = union.UnmarshalJSON(b)
-}
-
-// encode writes JSON without escapes for HTML, also where a type writes
-// itself: it is for a server, and text stays readable in its log.
-func encode(value any) ([]byte, error) {
-	return jsonv2.Marshal(value, json.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.PreserveRawStrings(false))
 }

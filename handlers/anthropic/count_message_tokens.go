@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
@@ -21,7 +22,15 @@ func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokens
 		return nil, err
 	}
 	x.Used(engine.Usage{PromptTokens: tokens})
-	return wire.CountMessageTokens200JSONResponse{InputTokens: tokens}, nil
+	return tokensCountReply{InputTokens: tokens}, nil
+}
+
+// tokensCountReply is the reply.
+type tokensCountReply wire.MessageTokensCount
+
+// VisitCountMessageTokensResponse writes the reply.
+func (r tokensCountReply) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 // toCountRequest maps what is counted as the request for the message itself

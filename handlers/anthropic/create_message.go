@@ -25,7 +25,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 			return nil, err
 		}
 		ignore(x, response.Unenforced)
-		return wire.CreateMessage200JSONResponse(fromResponse(h, response, a.wording)), nil
+		return messageReply(fromResponse(h, response, a.wording)), nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -34,6 +34,14 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	}
 	ignore(x, stream.Unenforced())
 	return messageStream{stream, newEncoder(h, x.ID, a.wording)}, nil
+}
+
+// messageReply is the reply.
+type messageReply wire.Message
+
+// VisitCreateMessageResponse writes the reply.
+func (r messageReply) VisitCreateMessageResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 // names are what this style calls parameters that [engine.Start] has other

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"encoding/json"
 	"encoding/json/jsontext"
 	"fmt"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/internal/plainjson"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -51,7 +51,7 @@ func fromError(requestID string, err *engine.Error) []byte {
 	if err.Detail != "" {
 		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail, Unsupported: []string{}}
 	}
-	body, _ := json.Marshal(wire.ErrorResponse{ // strings alone: cannot fail
+	body, _ := plainjson.Marshal(wire.ErrorResponse{ // strings alone: cannot fail
 		Type:      wire.ErrorResponseTypeError,
 		Error:     e,
 		RequestID: nullable.NewNullableWithValue(requestID),

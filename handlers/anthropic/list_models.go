@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 // defaultLimit is how many models a page holds when the client does not say:
@@ -25,7 +27,7 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	out := wire.ListModels200JSONResponse{
+	out := modelListReply{
 		Data:    make([]wire.ModelInfo, 0, len(page)),
 		HasMore: more,
 		FirstID: nullable.NewNullNullable[string](),
@@ -39,6 +41,14 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 		out.LastID.Set(page[n-1].Name)
 	}
 	return out, nil
+}
+
+// modelListReply is the reply.
+type modelListReply wire.ModelList
+
+// VisitListModelsResponse writes the reply.
+func (r modelListReply) VisitListModelsResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 // cut takes the page that the parameters ask for, and says whether more

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/handlerstest"
 	"github.com/diglot/diglot/openapi"
 )
@@ -35,7 +34,7 @@ func TestReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			if err := wire.CreateMessage200JSONResponse(fromResponse(h, response, wordings[openapi.ProfileDefault])).VisitCreateMessageResponse(w); err != nil {
+			if err := messageReply(fromResponse(h, response, wordings[openapi.ProfileDefault])).VisitCreateMessageResponse(w); err != nil {
 				t.Fatal(err)
 			}
 			handlerstest.Golden(t, update, r.Name+".json", w.Body.String())

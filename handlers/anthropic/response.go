@@ -12,6 +12,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // head is what a reply has from its start.
@@ -105,7 +106,7 @@ func toolUseBlock(id, name string, input json.RawMessage) (out wire.ContentBlock
 // decode the value once more, which sorts its members and rounds large numbers
 // in the input of a tool. It cannot fail: values are strings and valid JSON.
 func hold(union json.Unmarshaler, value any) {
-	b, _ := json.Marshal(value)
+	b, _ := plainjson.Marshal(value)
 	_ = union.UnmarshalJSON(b)
 }
 

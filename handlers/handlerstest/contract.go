@@ -5,10 +5,12 @@ package handlerstest
 
 import (
 	"bytes"
+	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -55,6 +57,9 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 	if r.Method == http.MethodHead || r.Method == http.MethodOptions || r.URL.Path == "/" || r.URL.Path == "/health" {
 		return nil // not in the documents
 	}
+	if err := checkSpelling(header.Get("Content-Type"), body); err != nil {
+		return err
+	}
 	document, style := c.openAI, "openai"
 	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && strings.Contains(r.URL.Path, "/models") {
 		document, style = c.anthropic, "anthropic"
@@ -64,6 +69,27 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 		checkReply(document, operation, status, header.Get("Content-Type"), body),
 		c.vendor.check(style, operation, r, status, header, body))
 }
+
+// checkSpelling holds a whole reply to JSON in which nothing is escaped that
+// need not be. Streams keep line ends that some clients know escaped, so of
+// theirs only the escapes for HTML are looked for.
+func checkSpelling(contentType string, body []byte) error {
+	if strings.HasPrefix(contentType, "text/event-stream") {
+		if found := htmlEscapes.Find(body); found != nil {
+			return fmt.Errorf("the stream spells a character as %s", found)
+		}
+		return nil
+	}
+	body = bytes.TrimSpace(body)
+	plain, err := jsontext.AppendFormat(nil, body, jsontext.PreserveRawStrings(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+	if err == nil && !bytes.Equal(plain, body) {
+		return fmt.Errorf("the reply is not spelled plainly, which would be %s", plain)
+	}
+	return nil
+}
+
+// htmlEscapes are not to be mistaken for an escaped backslash and letters.
+var htmlEscapes = regexp.MustCompile(`(?i)[^\\](\\\\)*\\u00(3c|3e|26)`)
 
 // checkReply holds a reply against our own document.
 func checkReply(document *openapi.Document, operation *openapi.Operation, status int, contentType string, body []byte) error {

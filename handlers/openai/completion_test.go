@@ -113,7 +113,7 @@ func TestCompletionReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			reply := wire.CreateCompletion200JSONResponse(fromCompletion(h, response, r.Request.Logprobs != nil))
+			reply := completionReply(fromCompletion(h, response, r.Request.Logprobs != nil))
 			if err := reply.VisitCreateCompletionResponse(w); err != nil {
 				t.Fatal(err)
 			}

@@ -31,7 +31,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		d.ignore(x, response.Unenforced)
 		out := fromResponse(h, response, req.Logprobs != nil)
 		d.whole(&out)
-		return wire.CreateChatCompletion200JSONResponse(out), nil
+		return chatCompletionReply(out), nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -40,6 +40,14 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 	}
 	d.ignore(x, stream.Unenforced())
 	return chatCompletionStream{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions)))}, nil
+}
+
+// chatCompletionReply is the reply.
+type chatCompletionReply wire.ChatCompletion
+
+// VisitCreateChatCompletionResponse writes the reply.
+func (r chatCompletionReply) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 // chatCompletionStream is the reply to a request with stream: true.

@@ -24,7 +24,7 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 		if err != nil {
 			return nil, err
 		}
-		return wire.CreateCompletion200JSONResponse(fromCompletion(h, response, req.Logprobs != nil)), nil
+		return completionReply(fromCompletion(h, response, req.Logprobs != nil)), nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -32,6 +32,14 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 		return nil, err
 	}
 	return completionStream{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions))}, nil
+}
+
+// completionReply is the reply.
+type completionReply wire.Completion
+
+// VisitCreateCompletionResponse writes the reply.
+func (r completionReply) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 // completionStream is the reply to a request with stream: true.

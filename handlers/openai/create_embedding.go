@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
@@ -27,7 +28,15 @@ func (a *API) CreateEmbedding(ctx context.Context, in wire.CreateEmbeddingReques
 	}
 	x.Used(engine.Usage{PromptTokens: embeddings.PromptTokens})
 	encode := fromVector[optional.Or(in.Body.EncodingFormat, wire.EmbeddingEncodingFormatFloat)]
-	return wire.CreateEmbedding200JSONResponse(fromEmbeddings(req.Model, embeddings, encode)), nil
+	return embeddingReply(fromEmbeddings(req.Model, embeddings, encode)), nil
+}
+
+// embeddingReply is the reply.
+type embeddingReply wire.EmbeddingList
+
+// VisitCreateEmbeddingResponse writes the reply.
+func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 func toEmbeddingRequest(in *wire.CreateEmbeddingRequest) (*engine.EmbeddingRequest, error) {

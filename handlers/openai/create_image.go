@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/base64"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -25,11 +26,19 @@ func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	out := wire.CreateImage200JSONResponse{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}
+	out := imageReply{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}
 	for i, drawn := range images {
 		out.Data[i].B64Json = base64.StdEncoding.EncodeToString(drawn.Data)
 	}
 	return out, nil
+}
+
+// imageReply is the reply.
+type imageReply wire.ImageList
+
+// VisitCreateImageResponse writes the reply.
+func (r imageReply) VisitCreateImageResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {

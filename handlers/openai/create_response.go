@@ -29,7 +29,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 			return nil, err
 		}
 		places.ignore(x, response.Unenforced)
-		return wire.CreateResponse200JSONResponse(r.fromResponse(response)), nil
+		return responseReply(r.fromResponse(response)), nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -38,6 +38,14 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	}
 	places.ignore(x, stream.Unenforced())
 	return responseStream{stream, newResponseEncoder(r)}, nil
+}
+
+// responseReply is the reply.
+type responseReply wire.Response
+
+// VisitCreateResponseResponse writes the reply.
+func (r responseReply) VisitCreateResponseResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 // responseNames are what a response's request calls parameters that

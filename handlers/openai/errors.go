@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"encoding/json"
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/internal/plainjson"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -54,7 +54,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 }
 
 func fromError(err *engine.Error) []byte {
-	body, _ := json.Marshal(wire.ErrorResponse{Error: fromErrorObject(err)}) // strings alone: cannot fail
+	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(err)}) // strings alone: cannot fail
 	return body
 }
 

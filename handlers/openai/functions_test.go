@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
@@ -90,7 +89,7 @@ func TestFunctionReplies(t *testing.T) {
 			out := fromResponse(h, response, false)
 			functionDialect.whole(&out)
 			w := httptest.NewRecorder()
-			if err := wire.CreateChatCompletion200JSONResponse(out).VisitCreateChatCompletionResponse(w); err != nil {
+			if err := chatCompletionReply(out).VisitCreateChatCompletionResponse(w); err != nil {
 				t.Fatal(err)
 			}
 			handlerstest.Golden(t, update, "functions/"+r.Name+".json", w.Body.String())

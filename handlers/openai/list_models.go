@@ -2,9 +2,11 @@ package openai
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 // ListModels lists the models that requests can name.
@@ -13,11 +15,19 @@ func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (w
 	if err != nil {
 		return nil, err
 	}
-	out := wire.ListModels200JSONResponse{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
+	out := modelListReply{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
 	for _, m := range models {
 		out.Data = append(out.Data, fromModel(m))
 	}
 	return out, nil
+}
+
+// modelListReply is the reply.
+type modelListReply wire.ModelList
+
+// VisitListModelsResponse writes the reply.
+func (r modelListReply) VisitListModelsResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }
 
 func fromModel(m engine.Model) wire.Model {

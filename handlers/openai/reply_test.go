@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
@@ -31,7 +30,7 @@ func TestReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			if err := wire.CreateChatCompletion200JSONResponse(fromResponse(h, response, r.Request.Logprobs != nil)).VisitCreateChatCompletionResponse(w); err != nil {
+			if err := chatCompletionReply(fromResponse(h, response, r.Request.Logprobs != nil)).VisitCreateChatCompletionResponse(w); err != nil {
 				t.Fatal(err)
 			}
 			handlerstest.Golden(t, update, r.Name+".json", w.Body.String())

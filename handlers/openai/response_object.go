@@ -9,6 +9,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/optional"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // responder makes the objects of one reply, whole or in a stream.
@@ -205,7 +206,7 @@ func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseIte
 // decode the value once more, which sorts its members. It cannot fail: values
 // are strings, numbers and lists of them.
 func hold(union json.Unmarshaler, value any) {
-	b, _ := json.Marshal(value)
+	b, _ := plainjson.Marshal(value)
 	_ = union.UnmarshalJSON(b)
 }
 

@@ -192,7 +192,7 @@ func TestResponses(t *testing.T) {
 
 				w := httptest.NewRecorder()
 				whole := wholeResponse(t, newTestResponder(t, body), reply.Events)
-				if err := wire.CreateResponse200JSONResponse(whole).VisitCreateResponseResponse(w); err != nil {
+				if err := responseReply(whole).VisitCreateResponseResponse(w); err != nil {
 					t.Fatal(err)
 				}
 				handlerstest.Golden(t, update, name+".json", w.Body.String())

@@ -2,9 +2,11 @@ package openai
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 // RetrieveModel describes one model.
@@ -13,5 +15,13 @@ func (a *API) RetrieveModel(ctx context.Context, in wire.RetrieveModelRequestObj
 	if err != nil {
 		return nil, err
 	}
-	return wire.RetrieveModel200JSONResponse(fromModel(model)), nil
+	return modelReply(fromModel(model)), nil
+}
+
+// modelReply is the reply.
+type modelReply wire.Model
+
+// VisitRetrieveModelResponse writes the reply.
+func (r modelReply) VisitRetrieveModelResponse(w http.ResponseWriter) error {
+	return exchange.Reply(w, r)
 }

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Exchange collects facts about one request. It is safe for concurrent use.
@@ -109,6 +110,19 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 	}
 	w.WriteHeader(status)
 	w.Write(append(body, '\n'))
+}
+
+// Reply answers with a value as JSON. The generated types that would do it
+// escape what matters in HTML. An error means that nothing was written.
+func Reply(w http.ResponseWriter, value any) error {
+	body, err := plainjson.Marshal(value)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(append(body, '\n')) // fails only when the client has left
+	return nil
 }
 
 // Watch records what req and the events of its reply tell, and passes the

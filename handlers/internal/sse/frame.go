@@ -7,11 +7,10 @@ package sse
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
-	"encoding/json/jsontext"
-	jsonv2 "encoding/json/v2"
 	"io"
 	"strings"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Frame is one event, or a comment that clients skip.
@@ -21,13 +20,30 @@ type Frame struct {
 	Comment string // set: the frame is this comment and nothing else
 }
 
-// NewFrame is a frame whose data is the JSON of data. Characters that matter
-// in HTML stay as they are, in what a model wrote too: the client shows text,
-// and a person who reads the stream should as well.
+// NewFrame is a frame whose data is the JSON of data. Nothing is escaped that
+// JSON does not ask for, but for characters at which some clients end a line.
 func NewFrame(event string, data any) Frame {
-	// The generated types hold nothing that cannot be encoded.
-	b, _ := jsonv2.Marshal(data, json.DefaultOptionsV1(), jsontext.EscapeForHTML(false), jsontext.PreserveRawStrings(false))
-	return Frame{Event: event, Data: b}
+	b, _ := plainjson.Marshal(data) // the generated types hold nothing that cannot be encoded
+	return Frame{Event: event, Data: oneLine(b)}
+}
+
+// lineEnds are characters that the event-stream format does not take for the
+// end of a line, and line readers of Python do, such as those of httpx: there
+// the rest of the data would be lost.
+var lineEnds = []struct{ plain, escaped []byte }{
+	{[]byte("\u0085"), []byte(`\u0085`)},
+	{[]byte("\u2028"), []byte(`\u2028`)},
+	{[]byte("\u2029"), []byte(`\u2029`)},
+}
+
+// oneLine escapes line ends in JSON, where they stand in strings alone.
+func oneLine(b []byte) []byte {
+	for _, end := range lineEnds {
+		if bytes.Contains(b, end.plain) {
+			b = bytes.ReplaceAll(b, end.plain, end.escaped)
+		}
+	}
+	return b
 }
 
 // Append adds the frame and its blank line to b. Clients drop a frame whose

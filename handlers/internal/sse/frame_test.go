@@ -42,6 +42,7 @@ func TestNewFrame(t *testing.T) {
 		{"characters of HTML", map[string]string{"a": "<&>"}, `{"a":"<&>"}`},
 		{"and those in JSON that was made before", inner{json.RawMessage(`"\u003c \u2713"`)}, `{"text":"< ✓"}`},
 		{"line ends stay escaped", map[string]string{"a": "1\n2\r3"}, `{"a":"1\n2\r3"}`},
+		{"and those of line readers", map[string]string{"a": "1\u20282\u20293\u00854\u2027"}, `{"a":"1\u20282\u20293\u00854` + "\u2027" + `"}`},
 		{"what is empty and was set is there", struct {
 			A *string `json:"a,omitempty"`
 			B *int    `json:"b,omitempty"`
