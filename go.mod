@@ -26,6 +26,7 @@ require (
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	golang.org/x/sync v0.25.0 // groups of goroutines that end together
 	golang.org/x/term v0.48.0 // questions in a terminal, and its raw mode
+	golang.org/x/text v0.44.0 // in tests, a second opinion on text that is cut in the middle of a character
 	gopkg.in/yaml.v3 v3.0.1 // reads scripts
 	oras.land/oras-go/v2 v2.7.0 // the client of OCI registries, with the credentials of docker
 )
@@ -48,5 +49,4 @@ require (
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
 	golang.org/x/crypto v0.43.0 // indirect
 	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/text v0.44.0 // indirect
 )

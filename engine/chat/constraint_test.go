@@ -187,10 +187,9 @@ func TestNoConstraint(t *testing.T) {
 	}
 }
 
-// TestEveryFormat checks for each format that a call is both what its grammar
-// asks for and what its scanner reads.
-func TestEveryFormat(t *testing.T) {
-	outputs := map[string]string{
+// callOutputs are two calls as each format writes them.
+func callOutputs() map[string]string {
+	return map[string]string{
 		"apertus":     `<|tools_prefix|>[{"add": {"a": 1}}, {"now": {}}]<|tools_suffix|>`,
 		"command-r":   `<|START_ACTION|>[{"tool_name": "add", "parameters": {"a": 1}}, {"tool_name": "now", "parameters": {}}]<|END_ACTION|>`,
 		"deepseek":    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜><｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
@@ -210,6 +209,12 @@ func TestEveryFormat(t *testing.T) {
 		"olmo3":       "<function_calls>add(a=1)\nnow()</function_calls>",
 		"qwen-coder":  "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>",
 	}
+}
+
+// TestEveryFormat checks for each format that a call is both what its grammar
+// asks for and what its scanner reads.
+func TestEveryFormat(t *testing.T) {
+	outputs := callOutputs()
 	for _, name := range FormatNames() {
 		format, _ := FormatByName(name)
 		if !format.calls() {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/grammar"
 	"github.com/diglot/diglot/internal/plainjson"
 )
@@ -190,8 +191,9 @@ func spaced(parts ...any) grammar.Node {
 }
 
 // quote is the JSON text of a string, with nothing escaped that need not be.
+// Broken characters are marked as in any text.
 func quote(s string) string {
-	b, _ := plainjson.Marshal(s) // a string cannot fail
+	b, _ := plainjson.Marshal(engine.DecodeText([]byte(s))) // a string cannot fail
 	return string(b)
 }
 
@@ -283,7 +285,7 @@ func (j *jsonCallBody) unquote(out *writer) {
 		return
 	}
 	var text string
-	if json.Unmarshal(j.decoded, &text) == nil && (text == "" || json.Valid([]byte(text))) {
+	if json.Unmarshal([]byte(engine.DecodeText(j.decoded)), &text) == nil && (text == "" || json.Valid([]byte(text))) {
 		out.callArguments([]byte(text))
 	} else {
 		out.callArguments(j.decoded)

@@ -3,7 +3,8 @@ package chat
 import (
 	"bytes"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/diglot/diglot/engine"
 )
 
 // textBuffer holds back the end of a text that is not yet safe to show: the
@@ -23,17 +24,17 @@ func (t *textBuffer) add(b []byte) (show, stop string) {
 	old := len(t.held)
 	t.held = append(t.held, b...)
 	if at, stop := t.stop(old); stop != "" {
-		return valid(t.cut(at)), stop
+		return engine.DecodeText(t.cut(at)), stop
 	}
-	return valid(t.cut(t.safe())), ""
+	return engine.DecodeText(t.cut(t.safe())), ""
 }
 
 // rest returns what was held: nothing more comes.
-func (t *textBuffer) rest() string { return valid(t.cut(len(t.held))) }
+func (t *textBuffer) rest() string { return engine.DecodeText(t.cut(len(t.held))) }
 
 // trimmed returns what was held but for white space at the end.
 func (t *textBuffer) trimmed() string {
-	show := valid(bytes.TrimRight(t.held, " \t\r\n"))
+	show := engine.DecodeText(bytes.TrimRight(t.held, " \t\r\n"))
 	t.held = t.held[:0]
 	return show
 }
@@ -63,7 +64,7 @@ func (t *textBuffer) stop(old int) (at int, stop string) {
 
 // safe is how much of the held text may be shown.
 func (t *textBuffer) safe() int {
-	n := wholeRunes(t.held)
+	n := engine.WholeChars(t.held)
 	if t.holdSpace {
 		n = min(n, len(bytes.TrimRight(t.held, " \t\r\n")))
 	}
@@ -75,27 +76,4 @@ func (t *textBuffer) safe() int {
 		}
 	}
 	return n
-}
-
-// wholeRunes is the length of b without the beginning of a character at its
-// end. Bytes that can never become one are not held.
-func wholeRunes(b []byte) int {
-	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(b)
-}
-
-// valid makes text of bytes: each that is no part of a character becomes
-// U+FFFD.
-func valid(b []byte) string {
-	if utf8.Valid(b) {
-		return string(b)
-	}
-	return string([]rune(string(b)))
 }

@@ -38,7 +38,7 @@ func TestStopStrings(t *testing.T) {
 		{"the longer of two that end together", "xabc", []string{"c", "abc"}, "x", "abc"},
 		{"half at the end", "Hello STO", []string{"STOP"}, "Hello STO", ""},
 		{"of several bytes a character", "a€€b", []string{"€b"}, "a€", "€b"},
-		{"behind a broken character", "a\xe2\x82STOP", []string{"STOP"}, "a\ufffd\ufffd", "STOP"},
+		{"behind a broken character", "a\xe2\x82STOP", []string{"STOP"}, "a\ufffd", "STOP"},
 		{"line ends", "a\n\n\nb", []string{"\n\n"}, "a", "\n\n"},
 	}
 	for _, test := range tests {

@@ -128,6 +128,7 @@ func (w *writer) callStart(id, name string) {
 	w.open, w.started, w.written = engine.BlockToolCall, true, false
 	w.arguments = textBuffer{}
 	w.calls++
+	id = engine.DecodeText([]byte(id))
 	w.add(engine.BlockStart{Choice: w.choice, Index: w.index, Kind: w.open, CallID: id, Name: name})
 }
 

@@ -76,21 +76,25 @@ func (c *textCursor) fromTokens(tokens []engine.TokenLogprob) wire.CompletionLog
 		out.Tokens = append(out.Tokens, fromTokenBytes(t.Token))
 		out.TokenLogprobs = append(out.TokenLogprobs, fromLogprob(t.Logprob))
 		out.TopLogprobs = append(out.TopLogprobs, fromTop(t))
-		out.TextOffset = append(out.TextOffset, c.characters)
-		c.advance(t.Token)
+		out.TextOffset = append(out.TextOffset, c.advance(t.Token))
 	}
 	return out
 }
 
-// advance moves behind a token. One that begins inside a character begins
-// where that character does.
-func (c *textCursor) advance(token []byte) {
+// advance moves behind a token and returns where it begins. One that begins
+// inside a character begins where that character does.
+func (c *textCursor) advance(token []byte) int {
+	start, old := c.characters, len(c.begun)
 	c.begun = append(c.begun, token...)
-	for utf8.FullRune(c.begun) {
-		_, size := utf8.DecodeRune(c.begun)
-		c.begun = c.begun[size:]
+	if size, _ := engine.FirstChar(c.begun); old > 0 && size == old {
+		start++ // the character before it stays without its end
+	}
+	for whole := engine.WholeChars(c.begun); whole > 0; {
+		size, _ := engine.FirstChar(c.begun[:whole])
+		c.begun, whole = c.begun[size:], whole-size
 		c.characters++
 	}
+	return start
 }
 
 // fromTop lists the alternatives and, as the vendor does, the token itself.

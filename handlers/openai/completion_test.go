@@ -132,7 +132,8 @@ func TestFromTokens(t *testing.T) {
 		{"characters count, not bytes", []string{"é", "✓", "👍", "!"}, []string{"é", "✓", "👍", "!"}, []int{0, 1, 2, 3}},
 		{"inside a character", []string{"a", "\xf0\x9f", "\x91", "\x8d", "b"}, []string{"a", `bytes:\xf0\x9f`, `bytes:\x91`, `bytes:\x8d`, "b"}, []int{0, 1, 1, 1, 2}},
 		{"over the end of a character", []string{"\xe2", "\x9c\x93 \xe2", "\x9c\x93", "b"}, []string{`bytes:\xe2`, `bytes:\x9c\x93 \xe2`, `bytes:\x9c\x93`, "b"}, []int{0, 0, 2, 3}},
-		{"bytes that are no character", []string{"\xff", "\xe2", "a"}, []string{`bytes:\xff`, `bytes:\xe2`, "a"}, []int{0, 1, 1}},
+		{"bytes that are no character", []string{"\xff", "\xe2", "a"}, []string{`bytes:\xff`, `bytes:\xe2`, "a"}, []int{0, 1, 2}},
+		{"a character without its end", []string{"\xf0\x9f", "\x98", "a"}, []string{`bytes:\xf0\x9f`, `bytes:\x98`, "a"}, []int{0, 0, 1}},
 		{"a character that says what is none", []string{"\uFFFD"}, []string{"\uFFFD"}, []int{0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

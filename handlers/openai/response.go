@@ -125,5 +125,5 @@ func fromToken(token []byte) (string, nullable.Nullable[[]int]) {
 	for i, b := range token {
 		bytes[i] = int(b)
 	}
-	return strings.ToValidUTF8(string(token), "\uFFFD"), nullable.NewNullableWithValue(bytes)
+	return engine.DecodeText(token), nullable.NewNullableWithValue(bytes)
 }
