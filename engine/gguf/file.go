@@ -9,8 +9,10 @@
 //
 // Files come from strangers. A length is believed only as far as the file is
 // long, what is kept in memory is bounded, and every tensor must lie inside
-// the file, so that nothing that maps the file reads behind its end. What the
-// numbers mean to a model is not checked: that is llama.cpp's part.
+// the file, so that nothing that maps the file reads behind its end. What
+// llama.cpp's own reader of these files would end the process for, or read
+// otherwise than this one, is refused here. What the numbers mean to a model is
+// not checked: that is the work of package inspection.
 package gguf
 
 import "math"
@@ -26,7 +28,8 @@ type File struct {
 	// Size of all parts, in bytes.
 	Size int64
 
-	meta map[string]any // bool, int64, uint64, float64, string; []any of short arrays of these; length of others
+	kinds map[string]Kind
+	meta  map[string]any // bool, int64, uint64, float64, string; []any of short arrays of these; length of others
 }
 
 // length is what is kept of an array that is long, or of strings.

@@ -1,6 +1,7 @@
 package gguf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -33,20 +34,56 @@ func Open(path string) (*File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("part %s: %w", filepath.Base(name), err)
 		}
-		if file.add(part, i+1, name); len(file.Tensors) > maxTensors {
-			return nil, fmt.Errorf("the parts have more than %d tensors together", maxTensors)
+		if err := file.add(part, i+1, name); err != nil {
+			return nil, fmt.Errorf("part %s: %w", filepath.Base(name), err)
 		}
 	}
-	return file, nil
+	return file, file.whole()
 }
 
-func (f *File) add(part *File, number int, path string) {
+// add takes the tensors of a further part.
+func (f *File) add(part *File, number int, path string) error {
+	if err := part.splitKey("split.no", Uint16, int64(number)); err != nil {
+		return err
+	}
+	known := make(map[string]bool, len(f.Tensors))
+	for _, t := range f.Tensors {
+		known[t.Name] = true
+	}
 	for _, t := range part.Tensors {
+		if known[t.Name] {
+			return fmt.Errorf("tensor %q is in two parts", t.Name)
+		}
 		t.Part = number
 		f.Tensors = append(f.Tensors, t)
 	}
 	f.Paths = append(f.Paths, path)
 	f.Size += part.Size
+	if len(f.Tensors) > maxTensors {
+		return fmt.Errorf("the parts up to this one have more than %d tensors together", maxTensors)
+	}
+	return nil
+}
+
+// whole looks whether the first of several parts tells about all of them.
+func (f *File) whole() error {
+	return cmp.Or(
+		f.splitKey("split.no", Uint16, 0),
+		f.splitKey("split.count", Uint16, int64(len(f.Paths))),
+		f.splitKey("split.tensors.count", Int32, int64(len(f.Tensors))),
+	)
+}
+
+// splitKey wants a key with a value, in the type that llama.cpp takes it in.
+func (f *File) splitKey(key string, kind ValueType, want int64) error {
+	got, ok := f.Kind(key)
+	if !ok || got.Type != kind {
+		return fmt.Errorf("%s must be there as a %s", key, kind)
+	}
+	if n, _ := f.Int(key); n != want {
+		return fmt.Errorf("%s is %d; it must be %d", key, n, want)
+	}
+	return nil
 }
 
 func openPart(path string) (*File, error) {

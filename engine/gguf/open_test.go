@@ -1,6 +1,7 @@
 package gguf
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,9 +12,10 @@ import (
 
 func TestOpenParts(t *testing.T) {
 	part := func(number, count byte) []byte {
-		b := newFile(1, 2)
+		b := newFile(1, 3)
 		b.str("split.count").u32(valueUint16).Write([]byte{count, 0})
 		b.str("split.no").u32(valueUint16).Write([]byte{number, 0})
+		b.str("split.tensors.count").u32(valueInt32).u32(2)
 		return b.tensor("t"+string('0'+rune(number)), 0, 0, 4).data(16).Bytes()
 	}
 	for _, tt := range []struct {
@@ -28,6 +30,10 @@ func TestOpenParts(t *testing.T) {
 		{"second is missing", "m-00001-of-00002.gguf", part(0, 2), nil, "part m-00002-of-00002.gguf: no such file"},
 		{"another name", "m.gguf", part(0, 2), nil, "the first of 2 parts"},
 		{"another number", "m-00001-of-00003.gguf", part(0, 2), nil, "the first of 2 parts"},
+		{"the first twice", "m-00001-of-00002.gguf", part(0, 2), part(0, 2), "part m-00002-of-00002.gguf: split.no is 0; it must be 1"},
+		{"the same tensor twice", "m-00001-of-00002.gguf", part(0, 2), bytes.Replace(part(1, 2), []byte("t1"), []byte("t0"), 1), `tensor "t0" is in two parts`},
+		{"another type", "m-00001-of-00002.gguf", part(0, 2), newFile(0, 1).str("split.no").u32(valueUint32).u32(1).Bytes(), "split.no must be there as a uint16"},
+		{"fewer tensors", "m-00001-of-00002.gguf", part(0, 2), withoutTensors(1), "split.tensors.count is 2; it must be 1"},
 		{"the second alone", "m-00001-of-00002.gguf", part(1, 2), part(1, 2), "part 2 of 2"},
 	} {
 		folder := t.TempDir()
@@ -57,6 +63,13 @@ func TestOpenParts(t *testing.T) {
 			t.Errorf("%s: size %d, paths %q, %d parameters", tt.name, file.Size, file.Paths, file.Parameters())
 		}
 	}
+}
+
+// withoutTensors is a part that has none.
+func withoutTensors(number byte) []byte {
+	b := newFile(0, 1)
+	b.str("split.no").u32(valueUint16).Write([]byte{number, 0})
+	return b.Bytes()
 }
 
 func write(t *testing.T, path string, content []byte) {

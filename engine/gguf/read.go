@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/bits"
+	"strings"
 )
 
 // Bounds on what a head may claim. They are far above real files (the
-// biggest vocabularies have 300,000 entries, templates 100 KB) and keep memory
-// small.
+// biggest vocabularies have 300,000 entries, templates 100 KB, the biggest
+// models 2,000 tensors) and keep memory small, and time: llama.cpp compares
+// each name with all others.
 const (
-	maxKeys    = 1 << 16
-	maxTensors = 1 << 20
+	maxKeys    = 1 << 12
+	maxTensors = 1 << 14
 	maxString  = 1 << 24
 	maxName    = 1 << 16
 	maxKept    = 1 << 26 // bytes of all strings and arrays that are kept
@@ -23,31 +24,19 @@ const (
 	keptValue  = 24      // bytes that a value of an array takes here, whatever it took in the file
 )
 
-// The types of metadata values, by number.
-const (
-	valueUint8 = iota
-	valueInt8
-	valueUint16
-	valueInt16
-	valueUint32
-	valueInt32
-	valueFloat32
-	valueBool
-	valueString
-	valueArray
-	valueUint64
-	valueInt64
-	valueFloat64
-)
-
 // Read reads the head of one file of the given size, and checks that each
 // tensor lies inside the file. Of what follows the head it reads no more than
 // a buffer.
-func Read(r io.Reader, size int64) (*File, error) {
-	d := &reader{r: bufio.NewReaderSize(r, 1<<16), size: size, room: maxKept}
+func Read(r io.Reader, size int64) (*File, error) { return newReader(r, size).read() }
+
+func newReader(r io.Reader, size int64) *reader {
+	return &reader{r: bufio.NewReaderSize(r, 1<<16), size: size, room: maxKept}
+}
+
+func (d *reader) read() (*File, error) {
 	file, err := d.file()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("the file ends inside %s (%d bytes long)", d.place, size)
+		return nil, fmt.Errorf("the file ends inside %s (%d bytes long)", d.place, d.size)
 	}
 	return file, err
 }
@@ -60,6 +49,9 @@ type reader struct {
 	at      int64
 	room    int64 // bytes that may still be kept
 	place   string
+	element ValueType         // of the array that was read last
+	wanted  map[string]*Array // arrays that are kept whole
+	whole   int64             // bytes that those may still take
 	scratch [8]byte
 }
 
@@ -87,9 +79,9 @@ func (d *reader) file() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &File{meta: map[string]any{}, Size: d.size}
+	file := &File{meta: map[string]any{}, kinds: map[string]Kind{}, Size: d.size}
 	for range keys {
-		if err := d.pair(file.meta); err != nil {
+		if err := d.pair(file); err != nil {
 			return nil, err
 		}
 	}
@@ -102,58 +94,33 @@ func (d *reader) file() (*File, error) {
 	return file, nil
 }
 
-// check looks whether the tensors lie inside the file.
-func (d *reader) check(file *File) error {
-	alignment, ok := file.Int("general.alignment")
-	if !ok {
-		alignment = 32
-	}
-	if alignment <= 0 || alignment > 1<<20 || bits.OnesCount64(uint64(alignment)) != 1 {
-		return fmt.Errorf("alignment %d is not a power of 2", alignment)
-	}
-	data := (d.at + alignment - 1) / alignment * alignment
-	for _, t := range file.Tensors {
-		if end := saturated(data, t.Offset, t.Bytes); end > d.size {
-			return fmt.Errorf("the file ends before the end of tensor %q: it has %d bytes and needs %d more", t.Name, d.size, end-d.size)
-		}
-	}
-	return nil
-}
-
-// saturated adds: a hostile offset must not wrap around.
-func saturated(numbers ...int64) int64 {
-	sum := int64(0)
-	for _, n := range numbers {
-		if sum += n; sum < 0 {
-			return math.MaxInt64
-		}
-	}
-	return sum
-}
-
-func (d *reader) pair(meta map[string]any) error {
+func (d *reader) pair(file *File) error {
 	d.place = "the metadata"
 	key, err := d.string(maxName)
 	if err != nil {
 		return err
 	}
 	d.place = fmt.Sprintf("metadata key %q", key)
+	if key == "" || strings.ContainsRune(key, 0) {
+		return fmt.Errorf("%s: a key has at least one character, and none of them is NUL", d.place)
+	}
 	kind, err := d.uint(4)
 	if err != nil {
 		return err
 	}
-	if _, ok := meta[key]; ok {
+	if _, ok := file.meta[key]; ok {
 		return fmt.Errorf("metadata key %q is there twice", key)
 	}
 	value, err := d.value(kind, key)
 	if err != nil {
 		return err
 	}
-	meta[key] = value
+	file.meta[key], file.kinds[key] = value, Kind{ValueType(kind), d.element}
 	return nil
 }
 
 func (d *reader) value(kind uint64, key string) (any, error) {
+	d.element = 0
 	switch kind {
 	case valueString:
 		return d.string(maxString)
@@ -216,6 +183,10 @@ func (d *reader) array(key string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.element = ValueType(kind)
+	if keep, ok := d.wanted[key]; ok {
+		return length(n), d.elements(kind, n, keep)
+	}
 	if kind == valueString {
 		return length(n), d.skipStrings(n)
 	}
@@ -261,56 +232,6 @@ func (d *reader) skipStrings(n uint64) error {
 		}
 	}
 	return nil
-}
-
-func (d *reader) tensors(n uint64) ([]Tensor, error) {
-	d.place = "the list of tensors"
-	var tensors []Tensor
-	for range n {
-		t, err := d.tensor()
-		if err != nil {
-			return nil, err
-		}
-		tensors = append(tensors, t)
-	}
-	return tensors, nil
-}
-
-func (d *reader) tensor() (Tensor, error) {
-	name, err := d.string(maxName)
-	if err != nil {
-		return Tensor{}, err
-	}
-	dims, err := d.uint(4)
-	if err != nil {
-		return Tensor{}, err
-	}
-	if dims > 4 {
-		return Tensor{}, fmt.Errorf("tensor %q has %d dimensions", name, dims)
-	}
-	t := Tensor{Name: name, Elements: 1, Dims: make([]int64, dims)}
-	for i := range t.Dims {
-		n, err := d.uint(8)
-		if err != nil {
-			return Tensor{}, err
-		}
-		over, product := bits.Mul64(uint64(t.Elements), n)
-		if over != 0 || max(product, n) > math.MaxInt64 {
-			return Tensor{}, fmt.Errorf("tensor %q has more elements than fit", name)
-		}
-		t.Dims[i], t.Elements = int64(n), int64(product)
-	}
-	kind, err := d.uint(4)
-	if err != nil {
-		return Tensor{}, err
-	}
-	offset, err := d.uint(8)
-	if err != nil {
-		return Tensor{}, err
-	}
-	t.Type, t.Offset = Type(kind), int64(min(offset, math.MaxInt64))
-	t.Bytes = t.Type.Size(t.Elements)
-	return t, nil
 }
 
 func (d *reader) count(what string, limit uint64) (uint64, error) {

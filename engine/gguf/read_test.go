@@ -91,13 +91,26 @@ var broken = []struct {
 	{"array of arrays", newFile(0, 1).str("k").u32(valueArray).u32(valueArray).u64(1).u64(0).Bytes(), "unknown type 9"},
 	{"unknown type", newFile(0, 1).str("k").u32(99).u64(0).Bytes(), "unknown type 99"},
 	{"same key twice", newFile(0, 2).str("k").u32(valueUint32).u32(1).str("k").u32(valueUint32).u32(1).Bytes(), "there twice"},
-	{"alignment of 3", newFile(0, 1).str("general.alignment").u32(valueUint32).u32(3).Bytes(), "not a power of 2"},
+	{"alignment of 3", newFile(0, 1).str("general.alignment").u32(valueUint32).u32(3).Bytes(), "general.alignment is 3; it must be a power of 2 from 32"},
 	{"five dimensions", newFile(1, 0).tensor("t", 0, 0, 1, 1, 1, 1, 1).Bytes(), "has 5 dimensions"},
 	{"too many elements", newFile(1, 0).tensor("t", 0, 0, 1<<40, 1<<40).Bytes(), "more elements than fit"},
 	{"a huge dimension beside none", newFile(1, 0).tensor("t", 0, 0, 0, math.MaxUint64).Bytes(), "more elements than fit"},
 	{"more bytes than fit", newFile(1, 0).tensor("t", 0, 0, 1<<62).data(64).Bytes(), `before the end of tensor "t"`},
-	{"tensor behind the end", newFile(1, 0).tensor("t", 0, 1<<20, 4).data(64).Bytes(), `before the end of tensor "t"`},
-	{"offset that wraps", newFile(1, 0).tensor("t", 0, math.MaxUint64, 4).data(64).Bytes(), `before the end of tensor "t"`},
+	{"tensor behind the end", newFile(1, 0).tensor("t", 0, 0, 32).data(64).Bytes(), `before the end of tensor "t"`},
+	{"tensor elsewhere", newFile(1, 0).tensor("t", 0, 1<<20, 4).data(64).Bytes(), `tensor "t" is at 1048576 of the data; it must be at 0`},
+	{"offset that wraps", newFile(1, 0).tensor("t", 0, math.MaxUint64, 4).data(64).Bytes(), `it must be at 0`},
+	{"tensors that overlap", newFile(2, 0).tensor("t", 0, 0, 16).tensor("u", 0, 32, 16).data(128).Bytes(), `tensor "u" is at 32 of the data; it must be at 64`},
+	{"same tensor twice", newFile(2, 0).tensor("t", 0, 0, 8).tensor("t", 0, 32, 8).data(64).Bytes(), `tensor "t" is there twice`},
+	{"a dimension of 0", newFile(1, 0).tensor("t", 0, 0, 4, 0).data(64).Bytes(), `tensor "t" has the dimensions [4 0]; none may be 0`},
+	{"a part of a block", newFile(1, 0).tensor("t", 8, 0, 48).data(64).Bytes(), "stored as Q8_0 they must be a multiple of 32"},
+	{"a type that is not known", newFile(1, 0).tensor("t", 4, 0, 32).data(64).Bytes(), `tensor "t" is of the unknown type 4`},
+	{"tensor without a name", newFile(1, 0).tensor("", 0, 0, 4).data(64).Bytes(), "must have 1 to 63 bytes"},
+	{"tensor with a long name", newFile(1, 0).tensor(strings.Repeat("t", 64), 0, 0, 4).data(64).Bytes(), "must have 1 to 63 bytes"},
+	{"tensor whose name hides", newFile(1, 0).tensor("t\x00u", 0, 0, 4).data(64).Bytes(), "none of them NUL"},
+	{"key without a name", newFile(0, 1).str("").u32(valueUint32).u32(1).Bytes(), "a key has at least one character"},
+	{"key whose name hides", newFile(0, 1).str("a\x00b").u32(valueUint32).u32(1).Bytes(), "none of them is NUL"},
+	{"alignment of another type", newFile(0, 1).str("general.alignment").u32(valueInt32).u32(32).Bytes(), "stored as int32; it must be a uint32"},
+	{"alignment that is too small", newFile(0, 1).str("general.alignment").u32(valueUint32).u32(8).Bytes(), "a power of 2 from 32"},
 }
 
 func TestBroken(t *testing.T) {
@@ -133,6 +146,42 @@ func TestManyArrays(t *testing.T) {
 	_, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of metadata") {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestReadArrays(t *testing.T) {
+	file := small().Bytes()
+	got, err := readArrays(bytes.NewReader(file), int64(len(file)), "tokenizer.ggml.tokens", "llama.pattern", "llama.block_count", "absent")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Array{
+		"tokenizer.ggml.tokens": {Kind: String, Strings: []string{"a", "bc"}},
+		"llama.pattern":         {Kind: Bool, Numbers: []float64{1, 0}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	for n := range len(file) {
+		_, err := readArrays(bytes.NewReader(file[:n]), int64(n), "tokenizer.ggml.tokens")
+		if err == nil || !strings.Contains(err.Error(), "the file ends") {
+			t.Errorf("cut to %d of %d bytes: error %v", n, len(file), err)
+		}
+	}
+}
+
+func TestKind(t *testing.T) {
+	f := read(t, small().Bytes())
+	for key, want := range map[string]string{
+		"general.architecture": "string", "llama.block_count": "uint32", "general.sampling.temp": "float32", "flag": "bool",
+		"tokenizer.ggml.tokens": "array of string", "llama.attention.head_count_kv": "array of int32",
+	} {
+		if kind, ok := f.Kind(key); !ok || kind.String() != want {
+			t.Errorf("%s is %s, want %s", key, kind, want)
+		}
+	}
+	if kind, ok := f.Kind("absent"); ok {
+		t.Errorf("an absent key is %s", kind)
 	}
 }
 

@@ -17,6 +17,14 @@ type Tensor struct {
 	Part     int     // the file it is in, an index into File.Paths
 }
 
+// Dim is the size along a dimension; those that are not named are 1.
+func (t Tensor) Dim(i int) int64 {
+	if i < len(t.Dims) {
+		return t.Dims[i]
+	}
+	return 1
+}
+
 // Type is how the numbers of a tensor are stored. The values are ggml's.
 type Type uint32
 

@@ -2,14 +2,12 @@ package modelfile
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
@@ -149,30 +147,6 @@ type rawTensor struct {
 	name          string
 	info          []byte // without the offset, which comes last
 	offset, bytes int64
-}
-
-// sizes finds out how long the tensors are. A type that is not known ends where
-// the next tensor begins.
-func (h *rawHead) sizes(known []gguf.Tensor, size int64) error {
-	order := make([]int, len(h.tensors))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(h.tensors[a].offset, h.tensors[b].offset) })
-	for at, i := range order {
-		t := &h.tensors[i]
-		end := size - h.data
-		if at+1 < len(order) {
-			end = h.tensors[order[at+1]].offset
-		}
-		if t.bytes = known[i].Bytes; t.bytes == 0 {
-			t.bytes = end - t.offset
-		}
-		if t.bytes < 0 || t.offset+t.bytes > end {
-			return fmt.Errorf("the data of tensor %s overlaps that of the next", shown(t.name))
-		}
-	}
-	return nil
 }
 
 func isSplitKey(key string) bool { return strings.HasPrefix(key, splitKeys) }

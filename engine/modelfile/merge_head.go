@@ -44,7 +44,10 @@ func readRawHead(f io.ReadSeeker, size int64) (*rawHead, error) {
 		h.alignment = n
 	}
 	h.data = w.at + padding(w.at, h.alignment)
-	return h, h.sizes(checked.Tensors, size)
+	for i, t := range checked.Tensors {
+		h.tensors[i].bytes = t.Bytes
+	}
+	return h, nil
 }
 
 // walker reads and keeps what it read since the last mark.

@@ -1,0 +1,135 @@
+package gguf
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// Array is one of the metadata, whole: a vocabulary, say.
+type Array struct {
+	Kind    ValueType
+	Strings []string  // of an array of strings
+	Numbers []float64 // of any other; true is 1
+}
+
+// maxWhole bounds what the arrays of a file that are kept whole take, in bytes.
+// The biggest vocabularies take a tenth of it.
+const maxWhole = 1 << 28
+
+// ReadArrays reads the arrays of some keys, which [Open] walks over. A key that
+// is absent, or is no array, is absent in the result. The file is one that Open
+// has found right.
+func ReadArrays(path string, keys ...string) (map[string]Array, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	return readArrays(f, stat.Size(), keys...)
+}
+
+func readArrays(r io.Reader, size int64, keys ...string) (map[string]Array, error) {
+	wanted := map[string]*Array{}
+	for _, key := range keys {
+		wanted[key] = &Array{}
+	}
+	d := newReader(r, size)
+	d.wanted, d.whole = wanted, maxWhole
+	file, err := d.read()
+	if err != nil {
+		return nil, err
+	}
+	arrays := map[string]Array{}
+	for key, array := range wanted {
+		if kind, ok := file.Kind(key); ok && kind.Type == ArrayOf {
+			arrays[key] = *array
+		}
+	}
+	return arrays, nil
+}
+
+// elements reads an array that is kept whole.
+func (d *reader) elements(kind, n uint64, array *Array) error {
+	array.Kind = ValueType(kind)
+	width := uint64(scalarWidth(kind))
+	if kind == valueString {
+		width = 8 // of its length
+	}
+	if width == 0 {
+		return fmt.Errorf("%s is an array of the unknown type %d", d.place, kind)
+	}
+	if n > uint64(d.size)/width {
+		return io.ErrUnexpectedEOF
+	}
+	if err := d.keepWhole(int64(n) * 16); err != nil {
+		return err
+	}
+	if kind == valueString {
+		return d.strings(n, array)
+	}
+	array.Numbers = make([]float64, n)
+	for i := range array.Numbers {
+		raw, err := d.uint(int(width))
+		if err != nil {
+			return err
+		}
+		array.Numbers[i] = number(scalar(kind, raw))
+	}
+	return nil
+}
+
+func (d *reader) strings(n uint64, array *Array) error {
+	array.Strings = make([]string, n)
+	var buf []byte
+	for i := range array.Strings {
+		size, err := d.uint(8)
+		if err != nil {
+			return err
+		}
+		if size > uint64(d.size) {
+			return io.ErrUnexpectedEOF
+		}
+		if err := d.keepWhole(int64(size)); err != nil {
+			return err
+		}
+		if uint64(cap(buf)) < size {
+			buf = make([]byte, size)
+		}
+		read, err := io.ReadFull(d.r, buf[:size])
+		d.at += int64(read)
+		if err != nil {
+			return err
+		}
+		array.Strings[i] = string(buf[:size])
+	}
+	return nil
+}
+
+func (d *reader) keepWhole(n int64) error {
+	if d.whole -= n; d.whole < 0 {
+		return fmt.Errorf("more than %d bytes of arrays up to %s", maxWhole, d.place)
+	}
+	return nil
+}
+
+// number is a value of an array.
+func number(value any) float64 {
+	switch v := value.(type) {
+	case float64:
+		return v
+	case int64:
+		return float64(v)
+	case uint64:
+		return float64(v)
+	case bool:
+		if v {
+			return 1
+		}
+	}
+	return 0
+}

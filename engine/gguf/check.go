@@ -1,0 +1,89 @@
+package gguf
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strings"
+)
+
+// What llama.cpp can read of the place of tensors.
+const (
+	minAlignment = 32 // bytes: what it wants of a tensor in a mapped file
+	maxAlignment = 1 << 20
+	maxTensor    = 63 // bytes of a tensor's name
+)
+
+// check looks whether the tensors lie where llama.cpp looks for them, and all
+// inside the file: in the order of the list, one behind the other, each at the
+// next aligned place.
+func (d *reader) check(file *File) error {
+	alignment, err := file.alignment()
+	if err != nil {
+		return err
+	}
+	data := saturated(d.at, (alignment-d.at%alignment)%alignment)
+	names := make(map[string]bool, len(file.Tensors))
+	next := int64(0)
+	for _, t := range file.Tensors {
+		switch {
+		case names[t.Name]:
+			return fmt.Errorf("tensor %q is there twice", t.Name)
+		case t.Offset != next:
+			return fmt.Errorf("tensor %q is at %d of the data; it must be at %d, behind the one before it", t.Name, t.Offset, next)
+		}
+		if end := saturated(data, t.Offset, t.Bytes); end > d.size {
+			return fmt.Errorf("the file ends before the end of tensor %q: it has %d bytes and needs %d more", t.Name, d.size, end-d.size)
+		}
+		names[t.Name] = true
+		next = saturated(next, t.Bytes, (alignment-t.Bytes%alignment)%alignment)
+	}
+	return nil
+}
+
+func (f *File) alignment() (int64, error) {
+	const key = "general.alignment"
+	kind, ok := f.Kind(key)
+	if !ok {
+		return minAlignment, nil
+	}
+	if kind.Type != Uint32 {
+		return 0, fmt.Errorf("%s is stored as %s; it must be a uint32", key, kind)
+	}
+	n, _ := f.Int(key)
+	if n < minAlignment || n > maxAlignment || bits.OnesCount64(uint64(n)) != 1 {
+		return 0, fmt.Errorf("%s is %d; it must be a power of 2 from %d to %d", key, n, minAlignment, maxAlignment)
+	}
+	return n, nil
+}
+
+// saturated adds: a hostile offset must not wrap around.
+func saturated(numbers ...int64) int64 {
+	sum := int64(0)
+	for _, n := range numbers {
+		if sum += n; sum < 0 {
+			return math.MaxInt64
+		}
+	}
+	return sum
+}
+
+// check looks at a tensor by itself.
+func (t Tensor) check() error {
+	l, ok := layouts[t.Type]
+	switch {
+	case t.Name == "" || len(t.Name) > maxTensor || strings.ContainsRune(t.Name, 0):
+		return fmt.Errorf("a tensor has the name %.80q; it must have 1 to %d bytes, none of them NUL", t.Name, maxTensor)
+	case !ok:
+		return fmt.Errorf("tensor %q is of the unknown type %d", t.Name, uint32(t.Type))
+	}
+	for _, n := range t.Dims {
+		if n == 0 {
+			return fmt.Errorf("tensor %q has the dimensions %v; none may be 0", t.Name, t.Dims)
+		}
+	}
+	if row := t.Dim(0); uint64(row)%l.elements != 0 {
+		return fmt.Errorf("tensor %q has rows of %d numbers; stored as %s they must be a multiple of %d", t.Name, row, l.name, l.elements)
+	}
+	return nil
+}
