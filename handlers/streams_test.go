@@ -152,13 +152,16 @@ func transcript(w *httptest.ResponseRecorder, aborted bool) string {
 	}
 	var words []string
 	for frame := range strings.SplitSeq(strings.TrimSuffix(w.Body.String(), "\n\n"), "\n\n") {
+		for strings.HasPrefix(frame, ":") {
+			_, frame, _ = strings.Cut(frame, "\n")
+			words = append(words, "#")
+		}
 		event, named := strings.CutPrefix(frame, "event: ")
 		switch {
 		case named:
 			event, _, _ = strings.Cut(event, "\n")
 			words = append(words, event)
-		case strings.HasPrefix(frame, ":"):
-			words = append(words, "#")
+		case frame == "": // comments alone: the reply was aborted
 		case strings.HasPrefix(frame, "data: [DONE]"):
 			words = append(words, "done")
 		case strings.HasPrefix(frame, `data: {"error":`):

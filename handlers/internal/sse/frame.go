@@ -48,10 +48,12 @@ func oneLine(b []byte) []byte {
 
 // Append adds the frame and its blank line to b. Clients drop a frame whose
 // blank line is missing, and some forget half a frame at the end of a read:
-// so a frame always goes out whole, in one write.
+// so a frame always goes out whole, in one write. A comment has no blank line
+// of its own and begins the next frame: some clients take each blank line for
+// the end of an event, and cannot read one without data.
 func (f Frame) Append(b []byte) []byte {
 	if f.Comment != "" {
-		return append(append(append(b, ": "...), f.Comment...), "\n\n"...)
+		return append(append(append(b, ": "...), f.Comment...), '\n')
 	}
 	if f.Event != "" {
 		b = append(append(append(b, "event: "...), f.Event...), '\n')

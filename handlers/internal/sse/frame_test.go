@@ -18,7 +18,7 @@ func TestFrame(t *testing.T) {
 	}{
 		{"named", Frame{Event: "ping", Data: []byte(`{"type":"ping"}`)}, "event: ping\ndata: {\"type\":\"ping\"}\n\n"},
 		{"unnamed", Frame{Data: []byte("[DONE]")}, "data: [DONE]\n\n"},
-		{"comment", Frame{Comment: "keep-alive"}, ": keep-alive\n\n"},
+		{"comment", Frame{Comment: "keep-alive"}, ": keep-alive\n"},
 		{"empty data", Frame{}, "data: \n\n"},
 	}
 	for _, tt := range tests {

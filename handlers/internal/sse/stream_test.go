@@ -88,7 +88,7 @@ func TestStream(t *testing.T) {
 		{
 			name:  "silence is broken by keep-alives",
 			steps: []step{{event: start}, {wait: 2*Silence + Silence/2 + Silence, event: a}},
-			body:  "data: start\n\n: alive\n\n: alive\n\ndata: a\n\n",
+			body:  "data: start\n\n: alive\n: alive\ndata: a\n\n",
 		},
 		{
 			name:     "an error in mid-stream",
