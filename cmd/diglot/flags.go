@@ -2,10 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/modelfile"
 )
 
 // list is a flag that may be repeated.
@@ -59,19 +63,34 @@ func (m *modelFiles) Set(value string) error {
 	return nil
 }
 
-// size is a flag for a number of at least 1; 0 says that it was not given.
+// size is a number that a flag says; 0 says that it was not given.
 type size int
 
-func (s *size) String() string { return strconv.Itoa(int(*s)) }
+func (s size) String() string { return strconv.Itoa(int(s)) }
 
-func (s *size) Type() string { return "number" }
+// within is a flag for a whole number in a range. All flags for numbers are
+// of this type, so that a number that cannot be meant is refused where it is
+// written, with the ones that can.
+type within struct {
+	to          *size
+	least, most int
+}
 
-func (s *size) Set(value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 {
-		return errors.New("want a whole number of at least 1")
+func (w within) String() string {
+	if w.to == nil || *w.to == 0 {
+		return "" // pflag shows no default then
 	}
-	*s = size(n)
+	return w.to.String()
+}
+
+func (w within) Type() string { return "number" }
+
+func (w within) Set(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil || n < w.least || n > w.most {
+		return fmt.Errorf("want a whole number from %d to %d", w.least, w.most)
+	}
+	*w.to = size(n)
 	return nil
 }
 
@@ -80,9 +99,9 @@ func (s *size) Set(value string) error {
 type limits struct{ threads, parallel, context size }
 
 func (l *limits) register(flags *pflag.FlagSet) {
-	flags.Var(&l.threads, "threads", "`threads` that compute (default the physical cores)")
-	flags.Var(&l.parallel, "parallel", "`requests` that one model computes at the same time (default 8)")
-	flags.Var(&l.context, "context", "`tokens` that one request may use, prompt and answer (default what the model was trained with, as far as memory allows)")
+	flags.Var(within{&l.threads, 1, modelfile.MaxThreads}, "threads", "`threads` that compute (default the physical cores)")
+	flags.Var(within{&l.parallel, 1, llamacpp.MaxParallel}, "parallel", "`requests` that one model computes at the same time (default 8)")
+	flags.Var(within{&l.context, 1, modelfile.MaxContext}, "context", "`tokens` that one request may use, prompt and answer (default what the model was trained with, as far as memory allows)")
 }
 
 // args are the flags that make the same limits.

@@ -38,6 +38,10 @@ func (o *libraryOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models may take (default what the machine has)")
 }
 
+// mostKeepAlive is the longest time that can be meant, a year: who gives more
+// has mistaken the unit, or means forever.
+const mostKeepAlive = 365 * 24 * time.Hour
+
 // keepAlive is a flag for a duration as [library.Config] has it; 0 says that
 // it was not given.
 type keepAlive time.Duration
@@ -60,16 +64,19 @@ func (k *keepAlive) Set(value string) error {
 		return nil
 	}
 	d, err := time.ParseDuration(value)
-	if err != nil || d < 0 {
-		return errors.New("want a time such as 30m or 1h30m, 0 or forever")
+	if err != nil || d < 0 || d > mostKeepAlive {
+		return fmt.Errorf("want a time such as 30m or 1h30m, from 0 to %dh, or forever", mostKeepAlive/time.Hour)
 	}
 	*k = keepAlive(max(d, 1)) // 0 is as good as the shortest time
 	return nil
 }
 
-// leastMemory is the fewest bytes that can be meant for models: who gives
-// fewer has left out the unit.
-const leastMemory = 1 << 20
+// What can be meant for models, in bytes: who gives less has left out the
+// unit, and no machine has more.
+const (
+	leastMemory = 1 << 20
+	mostMemory  = 1 << 50
+)
 
 // memorySize is a flag for some bytes; 0 says that it was not given.
 type memorySize int64
@@ -89,11 +96,8 @@ func (m *memorySize) Set(value string) error {
 		read = units.RAMInBytes
 	}
 	n, err := read(value)
-	if err != nil || n < 1 {
-		return errors.New("want a size such as 12GB or 900MiB")
-	}
-	if n < leastMemory {
-		return fmt.Errorf("want a size such as 12GB or 900MiB; no model fits into %d bytes", n)
+	if err != nil || n < leastMemory || n > mostMemory {
+		return errors.New("want a size such as 12GB or 900MiB, from 1MiB to 1PiB")
 	}
 	*m = memorySize(n)
 	return nil

@@ -41,7 +41,9 @@ type Options struct {
 	fixedThreads bool // Threads was given
 }
 
-const maxParallel = 64 // llama.cpp has 256 sequences; each kept prefix needs one too
+// MaxParallel is the most requests that one model computes at the same time:
+// llama.cpp has 256 sequences, and each kept prefix needs one too.
+const MaxParallel = 64
 
 func (o Options) withDefaults() Options {
 	o.fixedThreads = o.Threads > 0
@@ -51,7 +53,7 @@ func (o Options) withDefaults() Options {
 	if o.Parallel <= 0 {
 		o.Parallel = memory.DefaultParallel
 	}
-	o.Parallel = min(o.Parallel, maxParallel)
+	o.Parallel = min(o.Parallel, MaxParallel)
 	if o.Available == nil {
 		o.Available = memory.Available
 	}

@@ -45,8 +45,8 @@ type parameter struct {
 // Bounds that keep a definition from asking for nonsense. They are far above
 // what models can use: the longest contexts have 10 million tokens.
 const (
-	maxContext = 1 << 24
-	maxThreads = 1 << 10
+	MaxContext = 1 << 24
+	MaxThreads = 1 << 10
 	maxCount   = math.MaxInt32
 	maxFactor  = 100 // of temperatures and penalties
 	maxStops   = 256
@@ -70,8 +70,8 @@ const (
 // table holds every parameter that Ollama documents, or did once. Files on the
 // web have them all.
 var table = []parameter{
-	{name: "num_ctx", kind: whole, min: 1, max: maxContext, set: func(p *Parameters, v any) { p.Context = count(v) }},
-	{name: "num_thread", kind: whole, min: 0, max: maxThreads, set: func(p *Parameters, v any) { p.Threads = positive(v) }},
+	{name: "num_ctx", kind: whole, min: 1, max: MaxContext, set: func(p *Parameters, v any) { p.Context = count(v) }},
+	{name: "num_thread", kind: whole, min: 0, max: MaxThreads, set: func(p *Parameters, v any) { p.Threads = positive(v) }},
 	// -1 is no limit and -2 is what the context leaves; both are what no limit is here.
 	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
 	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
@@ -81,14 +81,14 @@ var table = []parameter{
 	{name: "min_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.MinP = decimal(v) }},
 	{name: "typical_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.TypicalP = decimal(v) }},
 	{name: "repeat_penalty", kind: number, min: 0, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.RepeatPenalty = decimal(v) }},
-	{name: "repeat_last_n", kind: whole, min: -1, max: maxContext, set: func(p *Parameters, v any) { p.Sampling.RepeatLastN = count(v) }},
+	{name: "repeat_last_n", kind: whole, min: -1, max: MaxContext, set: func(p *Parameters, v any) { p.Sampling.RepeatLastN = count(v) }},
 	{name: "presence_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.PresencePenalty = decimal(v) }},
 	{name: "frequency_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.FrequencyPenalty = decimal(v) }},
 	{name: "seed", kind: whole, min: math.MinInt64, max: math.MaxInt64, set: setSeed},
 	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
 
-	{name: "num_keep", kind: whole, min: -1, max: maxContext, why: "a conversation that is too long is refused, or loses whole turns, and never its middle"},
-	{name: "num_batch", kind: whole, min: 0, max: maxContext, why: "how many tokens are read at once depends on what else is computed"},
+	{name: "num_keep", kind: whole, min: -1, max: MaxContext, why: "a conversation that is too long is refused, or loses whole turns, and never its middle"},
+	{name: "num_batch", kind: whole, min: 0, max: MaxContext, why: "how many tokens are read at once depends on what else is computed"},
 	{name: "num_gpu", kind: whole, min: -1, max: maxCount, why: placed},
 	{name: "main_gpu", kind: whole, min: -1, max: maxCount, why: placed},
 	{name: "use_mmap", kind: truth, why: placed},
