@@ -123,6 +123,9 @@ func (v *vocabulary) pieces(spans []chat.Span) []string {
 			continue
 		}
 		cut := v.cut(span.Text)
+		if len(cut) == 1 { // one character of a spelling, whose others are in the spans beside it
+			cut = append(cut, "")
+		}
 		for _, text := range cut[:len(cut)-1] {
 			open.WriteString(text)
 			done = append(done, open.String())

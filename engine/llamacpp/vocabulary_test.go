@@ -34,7 +34,8 @@ func TestPieces(t *testing.T) {
 		{"two plain", []chat.Span{{Text: "<end>", Plain: true}, {Text: "<end>", Plain: true}}, []string{"<", "end><", "end>"}},
 		{"plain within plain", []chat.Span{{Text: "<tool<end>", Plain: true}}, []string{"<tool<", "end>"}},
 		{"first character of two bytes", []chat.Span{{Text: "«x»", Plain: true}}, []string{"«", "x»"}},
-		{"plain that is nothing", []chat.Span{{Text: "b", Plain: true}, {Text: "c"}}, []string{"bc"}},
+		{"one character of a spelling", []chat.Span{{Text: "a<"}, {Text: "e", Plain: true}, {Text: "nd>"}}, []string{"a<e", "nd>"}},
+		{"plain that is nothing", []chat.Span{{Text: "b", Plain: true}, {Text: "c"}}, []string{"b", "c"}},
 	} {
 		if diff := cmp.Diff(tt.want, v.pieces(tt.spans)); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", tt.name, diff)
