@@ -34,7 +34,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	if err != nil {
 		return nil, err
 	}
-	files, err := openRunners(ctx, o, log)
+	files, err := openRunners(ctx, o, env, log)
 	if err != nil {
 		return nil, err
 	}
@@ -208,12 +208,12 @@ func openScript(path string, log *slog.Logger) (engine.Mux, error) {
 
 // openRunners makes the engine that runs each model file in its process. A
 // file that cannot be a model is told now, not to the first client.
-func openRunners(ctx context.Context, o *serveOptions, log *slog.Logger) (*runner.Engine, error) {
+func openRunners(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*runner.Engine, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	config := runner.Config{Log: log}
+	config := runner.Config{Log: log, Variables: variablesOfRunner(env)}
 	for _, m := range o.models {
 		if err := llamacpp.Check(m.path); err != nil {
 			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)

@@ -129,7 +129,7 @@ func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOp
 	return library.New(library.Config{
 		Store:     store,
 		Log:       log,
-		Start:     starter(program, log),
+		Start:     starter(program, variablesOfRunner(env), log),
 		Upstream:  connector(env, log),
 		Plan:      planMemory,
 		Budget:    cmp.Or(int64(o.memory), memory.Budget()),
@@ -141,15 +141,16 @@ func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOp
 	}), nil
 }
 
-// starter starts models in processes of program.
-func starter(program string, log *slog.Logger) func(context.Context, library.Launch) (library.Instance, error) {
+// starter starts models in processes of program with these variables.
+func starter(program string, variables []string, log *slog.Logger) func(context.Context, library.Launch) (library.Instance, error) {
 	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
 		if !hasLlamacpp() {
 			return nil, noLlamacpp()
 		}
 		e, err := runner.New(ctx, runner.Config{
-			Log:    log,
-			Models: []runner.Model{{Name: l.Name, File: l.Path, Command: launchCommand(program, l)}},
+			Log:       log,
+			Variables: variables,
+			Models:    []runner.Model{{Name: l.Name, File: l.Path, Command: launchCommand(program, l)}},
 		})
 		if err != nil {
 			return nil, err

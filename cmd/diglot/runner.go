@@ -142,6 +142,24 @@ func runnerCommand(program string, m modelFile, l limits) []string {
 	return append([]string{program, "runner", "--model", m.String()}, l.args()...)
 }
 
+// runnerVariables are the names of what the process of a model may know of its
+// surroundings: how to find its libraries, how Go is to behave, and where on
+// Earth it is, for templates that tell the date.
+func runnerVariables() []string {
+	return []string{"LD_LIBRARY_PATH", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK", "TZ"}
+}
+
+// variablesOfRunner are the variables of the process of a model.
+func variablesOfRunner(env environment) []string {
+	var set []string
+	for _, name := range runnerVariables() {
+		if value := env.getenv(name); value != "" {
+			set = append(set, name+"="+value)
+		}
+	}
+	return set
+}
+
 // withoutTime leaves out the time: the parent, which logs each line, adds it.
 func withoutTime(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {

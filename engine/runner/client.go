@@ -128,6 +128,7 @@ func (c *Client) begin(ctx context.Context, conn *clientConn, question call) err
 	if err != nil {
 		return lost(ctx, err, false)
 	}
+	arrived(ctx)
 	return nil
 }
 

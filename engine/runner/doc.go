@@ -15,6 +15,28 @@
 // the child still loads its model waits in the socket's queue, and a child
 // that dies resets it.
 //
+// # Crashes
+//
+// A crash ends all requests in the process, and each may be tried again: the
+// next process starts at once. What follows depends on who is to blame.
+//
+//   - A request that ran alone in a process that ended by itself, or that we
+//     ended because it stood still, is the cause. It is told not to try again,
+//     and refused for a minute, twice as long the next time, up to an hour. It
+//     is refused, not its client: nobody here knows clients apart.
+//   - Of several requests, each is a suspect, also one whose client has just
+//     left. A suspect that comes back runs alone until its answer begins, the
+//     next time to its end: then it is the cause, or it is answered and
+//     forgotten. So is one that ran alone in a process that was killed from
+//     outside, which the system does when memory runs out.
+//   - Where processes end often, three times in a minute, all requests run one
+//     after the other, first come, first served. Who ends processes with ever
+//     new requests then ends no answer but its own, and takes of the others'
+//     time what one who asks for long answers would take: its turn.
+//   - A pause before the next start is only for what asking again cannot mend:
+//     processes that end while they load their model (up to 30 seconds), and
+//     requests none of which is answered between crashes (up to 4 seconds).
+//
 // On the wire, each direction is one gob stream per connection. A connection
 // carries one request at a time, and is used again for the next one. The
 // client closes it to cancel.

@@ -20,6 +20,10 @@ type Config struct {
 	Models []Model
 	Log    *slog.Logger // required
 
+	// Variables are those that the processes have, as NAME=VALUE. None of this
+	// process's own is handed on besides: among them may be keys.
+	Variables []string
+
 	// HangTimeout is how long a process may show no progress while requests
 	// wait for it; then it is ended. 0: ten minutes.
 	HangTimeout time.Duration
@@ -41,8 +45,7 @@ type Model struct {
 type Engine struct {
 	ctx     context.Context // of the processes
 	cancel  context.CancelFunc
-	workers []*worker // by name
-	crashes crashLog
+	workers []*worker      // by name
 	running sync.WaitGroup // goroutines that look after processes
 }
 
@@ -64,6 +67,7 @@ func New(ctx context.Context, config Config) (*Engine, error) {
 			config: config,
 			model:  m,
 			log:    config.Log.With("model", m.Name),
+			turns:  newTurns(),
 		})
 	}
 	slices.SortFunc(e.workers, func(a, b *worker) int { return strings.Compare(a.model.Name, b.model.Name) })
@@ -123,7 +127,7 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 
 // Count implements [engine.Engine].
 func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
-	return once(ctx, e, req.Model, req, func(name string, c *Client) (int, error) {
+	return once(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) (int, error) {
 		named := *req
 		named.Model = name
 		return c.Count(ctx, &named)
@@ -132,7 +136,7 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 
 // Embed implements [engine.Engine].
 func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	return once(ctx, e, req.Model, req, func(name string, c *Client) (*engine.Embeddings, error) {
+	return once(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) (*engine.Embeddings, error) {
 		named := *req
 		named.Model = name
 		return c.Embed(ctx, &named)
@@ -141,7 +145,7 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 
 // GenerateImages implements [engine.Engine].
 func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return once(ctx, e, req.Model, req, func(name string, c *Client) ([]engine.Image, error) {
+	return once(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) ([]engine.Image, error) {
 		named := *req
 		named.Model = name
 		return c.GenerateImages(ctx, &named)

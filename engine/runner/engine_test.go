@@ -186,24 +186,85 @@ func TestKilledBetweenRequests(t *testing.T) {
 	pid(t, e)
 }
 
-func TestSecondCrashOfARequest(t *testing.T) {
-	e, log := supervise(t, 0, puppetModel("m", "puppet"))
-	for _, tt := range []struct {
-		text    string
-		noRetry bool
-	}{
-		{"die 1", false},
-		{"die 1", true},
-		{"die 2", false},
-	} {
-		pid(t, e) // one request that succeeds, so that nothing is delayed
-		_, err := ask(t, e, order("m", tt.text))
-		if code(t, err) != engine.CodeEngineCrashed || engine.AsError(err).NoRetry != tt.noRetry {
-			t.Errorf("%q: %#v, want no retry = %t", tt.text, err, tt.noRetry)
+// TestVariables: a process has the variables that it was given, and none of
+// its parent's.
+func TestVariables(t *testing.T) {
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	for _, want := range [][]string{nil, {"TZ=Europe/Berlin", "GOGC=50"}} {
+		e, err := New(t.Context(), Config{
+			Models: []Model{puppetModel("m", "puppet")}, Log: slog.New(slog.DiscardHandler), Variables: want,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		got, err := ask(t, e, order("m", "environ"))
+		if err != nil || got != strings.Join(want, "\n") {
+			t.Errorf("variables %q, want %q; error %v", got, want, err)
 		}
 	}
-	if got := log.String(); !strings.Contains(got, `msg="model process says" model=m line="fatal: die 1"`) {
+}
+
+// TestRequestThatCrashes: one that ran alone is the cause, is refused from
+// then on, and holds up nobody else.
+func TestRequestThatCrashes(t *testing.T) {
+	e, log := supervise(t, 0, puppetModel("m", "puppet"))
+	for i, text := range []string{"die 1", "die 2", "die 3", "die 4"} { // more than would be free of a pause
+		before := pid(t, e)
+		_, err := ask(t, e, order("m", text))
+		if code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry {
+			t.Errorf("%q: %#v, want code %q that is not tried again", text, err, engine.CodeEngineCrashed)
+		}
+		after := pid(t, e)
+		if after == before {
+			t.Errorf("%q did not end process %d", text, before)
+		}
+		_, err = ask(t, e, order("m", text))
+		if code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry || !strings.Contains(err.Error(), "not tried again for 1m0s") {
+			t.Errorf("%q again: %#v, want it refused", text, err)
+		}
+		if now := pid(t, e); now != after {
+			t.Errorf("round %d: process %d answers after %d: the request was not refused", i, now, after)
+		}
+	}
+	got := log.String()
+	if !strings.Contains(got, `msg="model process says" model=m line="fatal: die 1"`) {
 		t.Errorf("what the process says is not in the log:\n%s", got)
+	}
+	if strings.Contains(got, "start_in") {
+		t.Errorf("the next start had to wait:\n%s", got)
+	}
+}
+
+// TestCrashOfSeveral: what ran beside the cause is tried again and answered,
+// and the cause is found.
+func TestCrashOfSeveral(t *testing.T) {
+	e, log := supervise(t, 0, puppetModel("m", "puppet"))
+	var bystander error
+	for event, err := range e.Generate(t.Context(), order("m", "stall 1")) {
+		bystander = err
+		if _, ok := event.(engine.TextDelta); ok {
+			if _, err := ask(t, e, order("m", "die 1")); code(t, err) != engine.CodeEngineCrashed || engine.AsError(err).NoRetry {
+				t.Errorf("the cause: %#v, want an error that may be tried again", err)
+			}
+		}
+	}
+	if code(t, bystander) != engine.CodeEngineCrashed || engine.AsError(bystander).NoRetry {
+		t.Errorf("the other: %#v, want an error that may be tried again", bystander)
+	}
+	if _, err := ask(t, e, order("m", "die 1")); code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry {
+		t.Errorf("the cause again: %#v, want one that is not tried again", err)
+	}
+	for event, err := range e.Generate(t.Context(), order("m", "stall 1")) {
+		if err != nil {
+			t.Errorf("the other again: %v", err)
+		}
+		if _, ok := event.(engine.TextDelta); ok {
+			break // it is answered
+		}
+	}
+	if got := log.String(); strings.Contains(got, "start_in") {
+		t.Errorf("a start had to wait:\n%s", got)
 	}
 }
 
@@ -320,38 +381,6 @@ func TestOrphanEnds(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the socket's folder is left behind: %v", err)
 	}
-}
-
-func TestCrashDelay(t *testing.T) {
-	for _, tt := range []struct {
-		crashes int
-		want    time.Duration
-	}{
-		{0, 0}, {2, 0}, {3, time.Second}, {4, 2 * time.Second}, {7, 16 * time.Second}, {8, 30 * time.Second}, {1000, 30 * time.Second},
-	} {
-		if got := crashDelay(tt.crashes); got != tt.want {
-			t.Errorf("after %d crashes: %v, want %v", tt.crashes, got, tt.want)
-		}
-	}
-}
-
-func TestCrashLogForgets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c crashLog
-		steps := []struct {
-			after time.Duration
-			text  string
-			want  bool
-		}{
-			{0, "a", false}, {0, "b", false}, {time.Minute, "a", true}, {2 * time.Hour, "a", false}, {0, "a", true},
-		}
-		for i, s := range steps {
-			time.Sleep(s.after)
-			if got := c.again(order("m", s.text)); got != s.want {
-				t.Errorf("step %d: %t, want %t", i, got, s.want)
-			}
-		}
-	})
 }
 
 func TestActivity(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,13 +18,16 @@ type process struct {
 	kill   context.CancelFunc
 	exited chan struct{} // closed once it is gone
 	status string        // how it ended; to be read after exited
+	hung   atomic.Bool   // we ended it, for it did nothing
+
+	passengers passengers
 
 	context int // tokens that a request may use; 0: unknown. Set once the model is loaded
 }
 
-// startProcess starts a child and returns without waiting for its model. The
-// child ends when ctx does.
-func startProcess(ctx context.Context, command []string, log *slog.Logger) (*process, error) {
+// startProcess starts a child that has these variables and no others, and
+// returns without waiting for its model. The child ends when ctx does.
+func startProcess(ctx context.Context, command, variables []string, log *slog.Logger) (*process, error) {
 	dir, err := os.MkdirTemp("", "diglot-") // for this user only
 	if err != nil {
 		return nil, err
@@ -38,7 +42,8 @@ func startProcess(ctx context.Context, command []string, log *slog.Logger) (*pro
 	ctx, cancel := context.WithCancel(ctx)
 	p := &process{client: Dial(path), kill: cancel, exited: make(chan struct{})}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.ExtraFiles = []*os.File{socket} // becomes socketFD
+	cmd.Env = append([]string{}, variables...) // nil would be all of ours
+	cmd.ExtraFiles = []*os.File{socket}        // becomes socketFD
 	cmd.Stderr = &lineLog{log: log}
 	cmd.SysProcAttr = processAttributes()
 	cmd.WaitDelay = time.Second // for what still holds its standard error
@@ -75,6 +80,16 @@ func (p *process) end(ctx context.Context) {
 	}
 }
 
+// killed is how the system says that a process was ended from outside: by its
+// operator, or because the machine has no memory left.
+const killed = "signal: killed"
+
+// judge blames the requests that were in the process when it ended; it is
+// gone.
+func (p *process) judge() {
+	p.passengers.judge(p.hung.Load() || p.status != killed)
+}
+
 // hasExited says whether the process is gone.
 func (p *process) hasExited() bool {
 	select {
@@ -97,6 +112,7 @@ func (p *process) watch(hang time.Duration, log *slog.Logger) {
 		}
 		if silence := p.client.activity.silence(); silence > hang {
 			log.Error("model process hangs", "silent", silence)
+			p.hung.Store(true)
 			p.kill()
 			return
 		}

@@ -92,6 +92,8 @@ func (p *puppet) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 			p.say(yield, n, func(i int) string { return strconv.Itoa(i) + " " })
 		case "pid": // the process, and the model's name as it got here
 			p.say(yield, 1, func(int) string { return fmt.Sprintf("%d %s", os.Getpid(), req.Model) })
+		case "environ": // the variables that the process has
+			p.say(yield, 1, func(int) string { return strings.Join(os.Environ(), "\n") })
 		case "die": // after one word
 			if yield(engine.Start{}, nil) && yield(engine.BlockStart{Kind: engine.BlockText}, nil) {
 				yield(engine.TextDelta{Text: "last words"}, nil)

@@ -18,9 +18,12 @@ const (
 	failureMemory = 5 * time.Second
 
 	// freeCrashes is how many crashes in a row start a new process at once.
-	// Each further one doubles the delay before the next start.
-	freeCrashes = 3
-	maxDelay    = 30 * time.Second
+	// Each further one doubles the delay before the next start: up to
+	// maxLoadDelay where the process does not get as far as to take requests,
+	// and up to maxDelay where no request is answered in between.
+	freeCrashes  = 3
+	maxLoadDelay = 30 * time.Second
+	maxDelay     = 4 * time.Second
 )
 
 // worker looks after the process of one model.
@@ -29,11 +32,13 @@ type worker struct {
 	config Config
 	model  Model
 	log    *slog.Logger
+	turns  *turns
 
 	mu      sync.Mutex
 	closed  bool
 	latest  *launch // nil: none yet
-	crashes int     // since a request was last answered in full
+	loads   int     // that crashed in a row
+	crashes int     // of loaded processes, since a request was last answered in full
 }
 
 // launch is one start of a process. Its fields are set when done is closed.
@@ -69,7 +74,7 @@ func (w *worker) ready(ctx context.Context) (*process, *engine.Error) {
 	if l == nil || l.over() {
 		l = &launch{done: make(chan struct{})}
 		w.latest = l
-		delay := crashDelay(w.crashes)
+		delay := max(crashDelay(w.loads, maxLoadDelay), crashDelay(w.crashes, maxDelay))
 		w.engine.running.Go(func() { w.launch(l, delay) })
 	}
 	w.mu.Unlock()
@@ -82,11 +87,11 @@ func (w *worker) ready(ctx context.Context) (*process, *engine.Error) {
 }
 
 // crashDelay is how long to wait before the next start.
-func crashDelay(crashes int) time.Duration {
+func crashDelay(crashes int, most time.Duration) time.Duration {
 	if crashes < freeCrashes {
 		return 0
 	}
-	return min(time.Second<<min(crashes-freeCrashes, 10), maxDelay)
+	return min(time.Second<<min(crashes-freeCrashes, 10), most)
 }
 
 // launch starts a process, waits until its model is loaded, and then looks
@@ -107,17 +112,19 @@ func (w *worker) launch(l *launch, delay time.Duration) {
 	}
 	w.log.Info("model loaded", "took", time.Since(start), "pid", p.pid)
 	l.process = p
+	w.loaded()
 	close(l.done)
 	p.watch(w.config.HangTimeout, w.log)
 	<-p.exited
 	if ctx.Err() == nil {
-		w.crashed(p.status)
+		p.judge()
+		w.crashed(p.status, &w.crashes)
 	}
 }
 
 // start starts a process and waits for its model.
 func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
-	p, err := startProcess(ctx, w.model.Command, w.log)
+	p, err := startProcess(ctx, w.model.Command, w.config.Variables, w.log)
 	switch {
 	case ctx.Err() != nil:
 		return nil, shutDown()
@@ -143,7 +150,7 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	}
 	crashed := engine.Errorf(engine.CodeEngineCrashed, "The process of model %q ended while it loaded the model.", w.model.Name).
 		Because(errors.New(p.status))
-	crashed.NoRetry = w.crashed(p.status) > 1
+	crashed.NoRetry = w.crashed(p.status, &w.loads) > 1
 	return nil, crashed
 }
 
@@ -179,57 +186,85 @@ func (w *worker) unloadable(err error) *engine.Error {
 	return e
 }
 
-// crashed notes a crash and returns how many there were in a row.
-func (w *worker) crashed(status string) int {
+// crashed notes a crash in one of the counts, and returns how many there were
+// in a row.
+func (w *worker) crashed(status string, count *int) int {
 	w.log.Error("model process ended", "status", status)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.crashes++
-	return w.crashes
+	*count++
+	return *count
+}
+
+// loaded notes that a process got so far.
+func (w *worker) loaded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.loads = 0
 }
 
 // send has the process of the model do something for req, any of the requests
 // of the engine package. One that has ended before the request got there is
 // followed by the next one, once. use returns the error of a lost connection,
 // and no other.
-func (w *worker) send(ctx context.Context, req any, use func(*process) error) *engine.Error {
+func (w *worker) send(ctx context.Context, req any, use func(context.Context, *process, *flight) error) *engine.Error {
+	f, refused := w.turns.enter(ctx, w.model.Name, req)
+	if refused != nil {
+		return refused
+	}
+	defer f.leave()
 	for attempt := 0; ; attempt++ {
 		p, failure := w.ready(ctx)
 		if failure != nil {
 			return failure
 		}
-		lost := use(p)
+		lost := w.fly(ctx, p, f, use)
 		if lost == nil {
 			return nil
 		}
-		p.end(ctx)
 		if attempt > 0 || hasLost(lost).arrived {
-			return w.lostReply(req, lost)
+			return w.lostReply(f, lost)
 		}
 	}
 }
 
+// fly has p do something for a request, and finds out whether it is to blame
+// where p ends.
+func (w *worker) fly(ctx context.Context, p *process, f *flight, use func(context.Context, *process, *flight) error) error {
+	defer p.passengers.leave(f)
+	lost := use(onArrival(ctx, func() { p.passengers.board(f) }), p, f)
+	if lost == nil {
+		return nil
+	}
+	p.end(ctx)
+	if p.hasExited() && w.engine.ctx.Err() == nil {
+		p.judge()
+	}
+	return lost
+}
+
 // generate answers req.
 func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(engine.Event, error) bool) {
-	failure := w.send(ctx, req, func(p *process) error { return w.play(ctx, p, req, yield) })
+	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *flight) error { return w.play(ctx, p, f, req, yield) })
 	if failure != nil {
 		yield(nil, failure)
 	}
 }
 
 // once makes a call that is answered at once, in the process of the model.
-func once[T any](ctx context.Context, e *Engine, model string, req any, ask func(name string, c *Client) (T, error)) (T, error) {
+func once[T any](ctx context.Context, e *Engine, model string, req any, ask func(ctx context.Context, name string, c *Client) (T, error)) (T, error) {
 	var result T
 	w := e.worker(model)
 	if w == nil {
 		return result, engine.ModelNotFound(model)
 	}
 	var err error
-	failure := w.send(ctx, req, func(p *process) error {
-		result, err = ask(w.model.Name, p.client)
+	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *flight) error {
+		result, err = ask(ctx, w.model.Name, p.client)
 		if hasLost(err) != nil {
 			return err
 		}
+		f.answered = ctx.Err() == nil
 		if err == nil {
 			w.succeeded()
 		}
@@ -243,18 +278,22 @@ func once[T any](ctx context.Context, e *Engine, model string, req any, ask func
 
 // play passes on what p answers. It returns the error of a lost connection,
 // and passes on any other.
-func (w *worker) play(ctx context.Context, p *process, req *engine.Request, yield func(engine.Event, error) bool) error {
+func (w *worker) play(ctx context.Context, p *process, f *flight, req *engine.Request, yield func(engine.Event, error) bool) error {
 	for event, err := range p.client.Generate(ctx, req) {
 		if hasLost(err) != nil {
 			return err
 		}
-		if _, ok := event.(engine.Done); ok {
+		switch event.(type) {
+		case engine.BlockStart:
+			f.begun()
+		case engine.Done:
 			w.succeeded()
 		}
 		if !yield(event, err) {
 			return nil
 		}
 	}
+	f.answered = ctx.Err() == nil
 	return nil
 }
 
@@ -266,13 +305,13 @@ func (w *worker) succeeded() {
 
 // lostReply is the error of a request that was running in a process that
 // ended.
-func (w *worker) lostReply(req any, lost error) *engine.Error {
+func (w *worker) lostReply(f *flight, lost error) *engine.Error {
 	if w.engine.ctx.Err() != nil {
 		return shutDown()
 	}
 	e := engine.Errorf(engine.CodeEngineCrashed, "The process of model %q ended while it worked on this request.", w.model.Name).
 		Because(lost)
-	e.NoRetry = w.engine.crashes.again(req)
+	e.NoRetry = f.isCause()
 	return e
 }
 

@@ -1,0 +1,247 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestCrashDelay(t *testing.T) {
+	for _, tt := range []struct {
+		crashes int
+		want    time.Duration
+	}{
+		{0, 0}, {2, 0}, {3, time.Second}, {4, 2 * time.Second}, {7, 16 * time.Second}, {8, 30 * time.Second}, {1000, 30 * time.Second},
+	} {
+		if got := crashDelay(tt.crashes, maxLoadDelay); got != tt.want {
+			t.Errorf("after %d crashes: %v, want %v", tt.crashes, got, tt.want)
+		}
+		if got := crashDelay(tt.crashes, maxDelay); got != min(tt.want, maxDelay) {
+			t.Errorf("after %d crashes of loaded models: %v, want %v", tt.crashes, got, min(tt.want, maxDelay))
+		}
+	}
+}
+
+// TestBlame: who is the cause, and for how long it is refused.
+func TestBlame(t *testing.T) {
+	type crash struct {
+		after         time.Duration
+		alone, proven bool
+		want          time.Duration // of refusal; 0: it is a suspect
+	}
+	for _, tt := range []struct {
+		name    string
+		crashes []crash
+	}{
+		{"alone", []crash{{0, true, true, time.Minute}}},
+		{"alone again and again", []crash{{0, true, true, time.Minute}, {2 * time.Minute, true, true, 2 * time.Minute}, {3 * time.Minute, true, true, 4 * time.Minute}}},
+		{"killed from outside", []crash{{0, true, false, 0}}},
+		{"killed from outside twice", []crash{{0, true, false, 0}, {time.Second, true, false, time.Minute}}},
+		{"beside others, then killed from outside", []crash{{0, false, false, 0}, {time.Second, true, false, time.Minute}}},
+		{"always beside others", []crash{{0, false, false, 0}, {time.Second, false, false, 0}, {time.Second, false, false, time.Minute}}},
+		{"long ago", []crash{{0, false, false, 0}, {2 * time.Hour, true, false, 0}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var c crashLog
+				for i, crash := range tt.crashes {
+					time.Sleep(crash.after)
+					cause := c.suspect(requestKey{1}, crash.alone, crash.proven)
+					_, refused := c.look(requestKey{1})
+					if cause != (crash.want > 0) || refused != crash.want {
+						t.Errorf("crash %d: cause %t, refused for %v, want %v", i, cause, refused, crash.want)
+					}
+				}
+				time.Sleep(crashMemory)
+				if crashes, refused := c.look(requestKey{1}); crashes > 0 && refused > 0 {
+					t.Errorf("refused for ever")
+				}
+				if crashes, _ := c.look(requestKey{2}); crashes > 0 {
+					t.Errorf("another request has %d crashes", crashes)
+				}
+			})
+		})
+	}
+}
+
+// TestCrashLogIsBounded: one who ends processes with ever new requests does
+// not fill the memory, and what is newest stays.
+func TestCrashLogIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c crashLog
+		key := func(i int) requestKey { return requestKey{byte(i), byte(i >> 8)} }
+		for i := range maxCrashMemory + 10 {
+			time.Sleep(time.Millisecond)
+			c.suspect(key(i), true, true)
+		}
+		if len(c.seen) != maxCrashMemory {
+			t.Errorf("%d requests are remembered, want %d", len(c.seen), maxCrashMemory)
+		}
+		for i, want := range map[int]int{9: 0, 10: 1, maxCrashMemory + 9: 1} {
+			if got, _ := c.look(key(i)); got != want {
+				t.Errorf("request %d: %d crashes, want %d", i, got, want)
+			}
+		}
+	})
+}
+
+// rider is a request that enters and says so.
+func rider(ctx context.Context, turns *turns, req any) (entered chan *flight) {
+	entered = make(chan *flight, 1)
+	go func() {
+		if f, err := turns.enter(ctx, "m", req); err == nil {
+			entered <- f
+		}
+	}()
+	return entered
+}
+
+// got is the flight that has entered by now, or nil.
+func got(entered chan *flight) *flight {
+	synctest.Wait()
+	select {
+	case f := <-entered:
+		return f
+	default:
+		return nil
+	}
+}
+
+func TestTurns(t *testing.T) {
+	crash := func(turns *turns, requests ...any) {
+		turns.log.crashed()
+		for _, req := range requests {
+			key, _ := keyOf(req)
+			turns.log.suspect(key, false, false)
+		}
+	}
+	t.Run("no crash", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newTurns()
+			for i := range 3 {
+				if got(rider(t.Context(), turns, i)) == nil {
+					t.Errorf("request %d waits", i)
+				}
+			}
+		})
+	})
+	t.Run("a suspect runs alone until it begins", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newTurns()
+			crash(turns, "a", "b")
+			first := got(rider(t.Context(), turns, "other"))
+			suspect := rider(t.Context(), turns, "a")
+			if got(suspect) != nil {
+				t.Fatal("a suspect runs beside another request")
+			}
+			behind := rider(t.Context(), turns, "new")
+			if got(behind) != nil {
+				t.Fatal("a request goes before the suspect")
+			}
+			first.leave()
+			a := got(suspect)
+			if a == nil || got(behind) != nil {
+				t.Fatal("the suspect does not run, or not alone")
+			}
+			a.begun()
+			next := got(behind)
+			if next == nil {
+				t.Fatal("nobody runs beside a suspect that is answered")
+			}
+			a.answered = true
+			a.leave()
+			next.leave()
+			if crashes, _ := turns.log.look(a.key); crashes > 0 {
+				t.Error("an answered request is still a suspect")
+			}
+		})
+	})
+	t.Run("a suspect of two crashes runs alone to its end", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newTurns()
+			crash(turns, "a", "b")
+			crash(turns, "a", "c")
+			a := got(rider(t.Context(), turns, "a"))
+			a.begun()
+			behind := rider(t.Context(), turns, "new")
+			if got(behind) != nil {
+				t.Error("another request runs beside it")
+			}
+			a.leave()
+			if f := got(behind); f != nil {
+				f.leave()
+			}
+		})
+	})
+	t.Run("one after the other while processes end often", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newTurns()
+			for i := range manyCrashes {
+				crash(turns, fmt.Sprint("bad ", i))
+			}
+			first := got(rider(t.Context(), turns, "x"))
+			first.begun()
+			second := rider(t.Context(), turns, "y")
+			if got(second) != nil {
+				t.Fatal("two requests run")
+			}
+			first.leave()
+			got(second).leave()
+			time.Sleep(crashWindow + time.Second)
+			if f1, f2 := got(rider(t.Context(), turns, "x")), got(rider(t.Context(), turns, "y")); f1 == nil || f2 == nil {
+				t.Error("requests still wait for each other")
+			}
+		})
+	})
+	t.Run("a client that leaves the queue", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			turns := newTurns()
+			crash(turns, "a")
+			first := got(rider(t.Context(), turns, "x"))
+			ctx, cancel := context.WithCancel(t.Context())
+			failed := make(chan error, 1)
+			go func() {
+				_, err := turns.enter(ctx, "m", "a")
+				failed <- err
+			}()
+			synctest.Wait()
+			cancel()
+			if err := <-failed; !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v", err)
+			}
+			if got(rider(t.Context(), turns, "y")) == nil {
+				t.Error("the others still wait for it")
+			}
+			first.leave()
+		})
+	})
+}
+
+// TestSuspects: a request whose client has left is one for a while.
+func TestSuspects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns()
+		in := func(req any) *flight { return &flight{turns: turns, req: req} }
+		var p passengers
+		stays, left, answered, early := in("stays"), in("left"), in("answered"), in("early")
+		for _, f := range []*flight{stays, left, answered, early} {
+			p.board(f)
+		}
+		p.leave(early)
+		time.Sleep(afterglow + time.Second)
+		answered.answered = true
+		p.leave(answered)
+		p.leave(left)
+		p.judge(true)
+		p.judge(true) // counts once
+		for f, want := range map[*flight]int{stays: 1, left: 1, answered: 0, early: 0} {
+			key, _ := keyOf(f.req)
+			if got, _ := turns.log.look(key); got != want || f.isCause() {
+				t.Errorf("%v: suspect of %d crashes, want %d; cause: %t", f.req, got, want, f.isCause())
+			}
+		}
+	})
+}
