@@ -2,9 +2,10 @@ package runner
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"sync"
 	"time"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 const (
@@ -35,7 +36,7 @@ type requestKey [sha256.Size]byte
 // keyOf is the key of req, any of the requests of the engine package; false
 // where it has none.
 func keyOf(req any) (requestKey, bool) {
-	encoded, err := json.Marshal(req) // with maps in order; read by nobody
+	encoded, err := plainjson.Marshal(req) // with maps in order; read by nobody
 	if err != nil {
 		return requestKey{}, false
 	}

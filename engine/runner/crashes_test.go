@@ -110,113 +110,117 @@ func got(entered chan *flight) *flight {
 	}
 }
 
-func TestTurns(t *testing.T) {
-	crash := func(turns *turns, requests ...any) {
-		turns.log.crashed()
-		for _, req := range requests {
-			key, _ := keyOf(req)
-			turns.log.suspect(key, false, false)
-		}
+// crashWith has a process end while requests run.
+func crashWith(turns *turns, requests ...any) {
+	turns.log.crashed()
+	for _, req := range requests {
+		key, _ := keyOf(req)
+		turns.log.suspect(key, false, false)
 	}
-	t.Run("no crash", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns()
-			for i := range 3 {
-				if got(rider(t.Context(), turns, i)) == nil {
-					t.Errorf("request %d waits", i)
-				}
+}
+
+func TestNoCrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns()
+		for i := range 3 {
+			if got(rider(t.Context(), turns, i)) == nil {
+				t.Errorf("request %d waits", i)
 			}
-		})
+		}
 	})
-	t.Run("a suspect runs alone until it begins", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns()
-			crash(turns, "a", "b")
-			first := got(rider(t.Context(), turns, "other"))
-			suspect := rider(t.Context(), turns, "a")
-			if got(suspect) != nil {
-				t.Fatal("a suspect runs beside another request")
-			}
-			behind := rider(t.Context(), turns, "new")
-			if got(behind) != nil {
-				t.Fatal("a request goes before the suspect")
-			}
-			first.leave()
-			a := got(suspect)
-			if a == nil || got(behind) != nil {
-				t.Fatal("the suspect does not run, or not alone")
-			}
-			a.begun()
-			next := got(behind)
-			if next == nil {
-				t.Fatal("nobody runs beside a suspect that is answered")
-			}
-			a.answered = true
-			a.leave()
-			next.leave()
-			if crashes, _ := turns.log.look(a.key); crashes > 0 {
-				t.Error("an answered request is still a suspect")
-			}
-		})
+}
+
+func TestSuspectRunsAloneUntilItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns()
+		crashWith(turns, "a", "b")
+		first := got(rider(t.Context(), turns, "other"))
+		suspect := rider(t.Context(), turns, "a")
+		if got(suspect) != nil {
+			t.Fatal("a suspect runs beside another request")
+		}
+		behind := rider(t.Context(), turns, "new")
+		if got(behind) != nil {
+			t.Fatal("a request goes before the suspect")
+		}
+		first.leave()
+		a := got(suspect)
+		if a == nil || got(behind) != nil {
+			t.Fatal("the suspect does not run, or not alone")
+		}
+		a.begun()
+		next := got(behind)
+		if next == nil {
+			t.Fatal("nobody runs beside a suspect that is answered")
+		}
+		a.answered = true
+		a.leave()
+		next.leave()
+		if crashes, _ := turns.log.look(a.key); crashes > 0 {
+			t.Error("an answered request is still a suspect")
+		}
 	})
-	t.Run("a suspect of two crashes runs alone to its end", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns()
-			crash(turns, "a", "b")
-			crash(turns, "a", "c")
-			a := got(rider(t.Context(), turns, "a"))
-			a.begun()
-			behind := rider(t.Context(), turns, "new")
-			if got(behind) != nil {
-				t.Error("another request runs beside it")
-			}
-			a.leave()
-			if f := got(behind); f != nil {
-				f.leave()
-			}
-		})
+}
+
+func TestSuspectOfTwoRunsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns()
+		crashWith(turns, "a", "b")
+		crashWith(turns, "a", "c")
+		a := got(rider(t.Context(), turns, "a"))
+		a.begun()
+		behind := rider(t.Context(), turns, "new")
+		if got(behind) != nil {
+			t.Error("another request runs beside it")
+		}
+		a.leave()
+		if f := got(behind); f != nil {
+			f.leave()
+		}
 	})
-	t.Run("one after the other while processes end often", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns()
-			for i := range manyCrashes {
-				crash(turns, fmt.Sprint("bad ", i))
-			}
-			first := got(rider(t.Context(), turns, "x"))
-			first.begun()
-			second := rider(t.Context(), turns, "y")
-			if got(second) != nil {
-				t.Fatal("two requests run")
-			}
-			first.leave()
-			got(second).leave()
-			time.Sleep(crashWindow + time.Second)
-			if f1, f2 := got(rider(t.Context(), turns, "x")), got(rider(t.Context(), turns, "y")); f1 == nil || f2 == nil {
-				t.Error("requests still wait for each other")
-			}
-		})
+}
+
+func TestOneByOneWhileProcessesEndOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns()
+		for i := range manyCrashes {
+			crashWith(turns, fmt.Sprint("bad ", i))
+		}
+		first := got(rider(t.Context(), turns, "x"))
+		first.begun()
+		second := rider(t.Context(), turns, "y")
+		if got(second) != nil {
+			t.Fatal("two requests run")
+		}
+		first.leave()
+		got(second).leave()
+		time.Sleep(crashWindow + time.Second)
+		if f1, f2 := got(rider(t.Context(), turns, "x")), got(rider(t.Context(), turns, "y")); f1 == nil || f2 == nil {
+			t.Error("requests still wait for each other")
+		}
 	})
-	t.Run("a client that leaves the queue", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			turns := newTurns()
-			crash(turns, "a")
-			first := got(rider(t.Context(), turns, "x"))
-			ctx, cancel := context.WithCancel(t.Context())
-			failed := make(chan error, 1)
-			go func() {
-				_, err := turns.enter(ctx, "m", "a")
-				failed <- err
-			}()
-			synctest.Wait()
-			cancel()
-			if err := <-failed; !errors.Is(err, context.Canceled) {
-				t.Errorf("error %v", err)
-			}
-			if got(rider(t.Context(), turns, "y")) == nil {
-				t.Error("the others still wait for it")
-			}
-			first.leave()
-		})
+}
+
+func TestClientLeavesTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns()
+		crashWith(turns, "a")
+		first := got(rider(t.Context(), turns, "x"))
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error, 1)
+		go func() {
+			_, err := turns.enter(ctx, "m", "a")
+			failed <- err
+		}()
+		synctest.Wait()
+		cancel()
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if got(rider(t.Context(), turns, "y")) == nil {
+			t.Error("the others still wait for it")
+		}
+		first.leave()
 	})
 }
 
