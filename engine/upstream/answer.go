@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,10 +22,11 @@ type answer struct {
 	finished bool
 	spoken   bool // a text delta was told
 
-	next  int              // index of the next block, or of the open one
-	open  engine.BlockKind // empty: none
-	calls calls
-	held  []engine.TokenLogprob // of tokens to which no text has come yet
+	next   int              // index of the next block, or of the open one
+	open   engine.BlockKind // empty: none
+	calls  calls
+	held   []engine.TokenLogprob // of tokens to which no text has come yet
+	joiner joiner                // of the open block
 }
 
 func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answer {
@@ -38,7 +40,7 @@ func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answe
 func (a *answer) add(r *reply, c choice) error {
 	a.begun = true
 	delta := c.news()
-	text, thought := c.Text+delta.text(), delta.thought()
+	text, thought := cmp.Or(delta.text(), c.Text), delta.thought() // Together has both, and they say the same
 	if a.finished {
 		if text != "" || thought != "" || len(delta.ToolCalls) > 0 {
 			return r.malformed("an answer goes on after its end")
@@ -60,20 +62,34 @@ func (a *answer) add(r *reply, c choice) error {
 	return nil
 }
 
-func (a *answer) say(text, thought string) error {
-	if thought != "" {
-		if err := a.enter(engine.BlockStart{Kind: engine.BlockReasoning}); err != nil {
-			return err
-		}
-		if err := a.emit(engine.ReasoningDelta{Choice: a.choice, Index: a.next, Text: thought}); err != nil {
-			return err
-		}
+func (a *answer) say(text, thought rawText) error {
+	if err := a.put(engine.BlockReasoning, thought); err != nil {
+		return err
 	}
+	return a.put(engine.BlockText, text)
+}
+
+// put adds a piece to a block of text or thoughts, which it opens.
+func (a *answer) put(kind engine.BlockKind, piece rawText) error {
+	if piece == "" {
+		return nil
+	}
+	if err := a.enter(engine.BlockStart{Kind: kind}); err != nil {
+		return err
+	}
+	return a.tell(a.joiner.add(piece))
+}
+
+// tell adds text to the open block.
+func (a *answer) tell(text string) error {
 	if text == "" {
 		return nil
 	}
-	if err := a.enter(engine.BlockStart{Kind: engine.BlockText}); err != nil {
-		return err
+	switch a.open {
+	case engine.BlockReasoning:
+		return a.emit(engine.ReasoningDelta{Choice: a.choice, Index: a.next, Text: text})
+	case engine.BlockToolCall:
+		return a.emit(engine.ToolCallDelta{Choice: a.choice, Index: a.next, Arguments: text})
 	}
 	tokens := a.held
 	a.held, a.spoken = nil, true
@@ -100,6 +116,9 @@ func (a *answer) leave() error {
 	if a.open == "" {
 		return nil
 	}
+	if err := a.tell(a.joiner.rest()); err != nil {
+		return err
+	}
 	stop := engine.BlockStop{Choice: a.choice, Index: a.next}
 	a.open, a.next = "", a.next+1
 	return a.emit(stop)
@@ -125,7 +144,7 @@ func (a *answer) call(r *reply, delta callDelta) error {
 	if a.open != engine.BlockToolCall {
 		return r.malformed("a call goes on after text has begun")
 	}
-	return a.emit(engine.ToolCallDelta{Choice: a.choice, Index: a.next, Arguments: p.arguments})
+	return a.tell(a.joiner.add(p.arguments))
 }
 
 // finish ends the answer for one of the reasons that servers have.

@@ -3,7 +3,6 @@ package upstream
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
@@ -29,6 +27,7 @@ type operation struct {
 	build    func() (*body, error) // again for each try: what is left out may have changed
 	affinity string                // hash of the conversation's beginning; empty: none
 	foreign  bool                  // it is not of the style
+	limit    int64                 // most bytes of a reply that is one JSON value; 0: [maxReply]
 }
 
 // body is what is sent, and what the reply has to be read with.
@@ -117,12 +116,18 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		return nil, fail
 	}
 	watched := &watched{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle}
-	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, operation: op.name, key: key}
+	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, op: op, key: key}
+	var refusal refusal
 	if response.StatusCode == http.StatusOK {
-		return r, nil
+		told, ok := r.open()
+		if ok {
+			return r, nil
+		}
+		refusal = told
+	} else {
+		refusal = readRefusal(response, watched, key)
 	}
-	defer r.close()
-	refusal := readRefusal(response, watched, key)
+	r.close()
 	if e.quirks.learn(refusal, sent.optional) {
 		return nil, &failure{learned: true}
 	}
@@ -179,83 +184,4 @@ func newDoer(c *http.Client) *http.Client {
 	transport.MaxIdleConnsPerHost = 64
 	client.Transport = transport
 	return client
-}
-
-// watched is the body of a reply that may not be silent for too long. Only
-// the time that is spent reading counts, as a slow client of ours is not the
-// server's fault.
-type watched struct {
-	in     io.ReadCloser
-	ctx    context.Context // of the try
-	cancel context.CancelCauseFunc
-	limit  time.Duration // of the next silence
-	idle   time.Duration // of the ones after it
-}
-
-func (w *watched) Read(p []byte) (int, error) {
-	timer := time.AfterFunc(w.limit, func() { w.cancel(errSilent) })
-	n, err := w.in.Read(p)
-	timer.Stop()
-	if n > 0 {
-		w.limit = w.idle
-	}
-	if err != nil && err != io.EOF && errors.Is(context.Cause(w.ctx), errSilent) {
-		err = errSilent
-	}
-	return n, err
-}
-
-func (w *watched) Close() error {
-	w.cancel(nil)
-	return w.in.Close()
-}
-
-// reply is a request that the server has accepted.
-type reply struct {
-	header http.Header
-	in     *watched
-	sent   *body
-	engine *Engine
-	ctx    context.Context // of the request
-
-	operation string // its name
-	key       string // that was sent, to keep it out of errors
-}
-
-func (r *reply) close() { _ = r.in.Close() }
-
-// drain reads what comes after the end, which is nothing, so that the
-// connection can be used again. A server that says no more has little time
-// for it.
-func (r *reply) drain() {
-	r.in.limit, r.in.idle = maxDrain, maxDrain
-	_, _ = io.CopyN(io.Discard, r.in, 4<<10)
-}
-
-// whole says whether the reply is one JSON value: some servers do not stream.
-func (r *reply) whole() bool {
-	kind, _, _ := strings.Cut(r.header.Get("Content-Type"), ";")
-	return strings.TrimSpace(kind) == "application/json"
-}
-
-// decode reads a reply of at most limit bytes that is one JSON value.
-func (r *reply) decode(value any, limit int64) error {
-	limited := &io.LimitedReader{R: r.in, N: limit + 1}
-	text, err := io.ReadAll(limited)
-	if err != nil {
-		return r.broken(err)
-	}
-	if limited.N <= 0 {
-		return r.malformed("it is longer than a reply may be")
-	}
-	if err := json.Unmarshal(text, value); err != nil {
-		return r.malformed(err.Error())
-	}
-	return nil
-}
-
-// start is the first event of the reply, as far as its headers tell it.
-func (r *reply) start() engine.Start {
-	places, ignored := readIgnored(r.header.Get("Diglot-Ignored"), r.sent)
-	return engine.Start{Unenforced: places, Ignored: append(ignored, r.sent.ignored...)}
 }

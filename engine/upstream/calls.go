@@ -29,13 +29,13 @@ const maxArguments = 1 << 20
 type piece struct {
 	begins    bool
 	id, name  string
-	arguments string
+	arguments rawText
 	late      bool // it belongs to a call that is over
 	nameless  bool // another call begins, and the last one had no name
 }
 
 func (c *calls) add(delta callDelta) piece {
-	id, name, arguments := toCallID(delta.ID), delta.Function.Name, string(delta.Function.Arguments)
+	id, name, arguments := toCallID(delta.ID), delta.Function.Name, rawText(delta.Function.Arguments)
 	if c.another(delta.Index, id, name) {
 		if c.pending() {
 			return piece{nameless: true}
@@ -92,7 +92,7 @@ func (c *calls) begin() piece {
 	c.ids[c.id] = true
 	c.begun = true
 	c.count++
-	return piece{begins: true, id: c.id, name: c.name, arguments: string(c.arguments)}
+	return piece{begins: true, id: c.id, name: c.name, arguments: rawText(c.arguments)}
 }
 
 // pending says whether a call is still without a name.

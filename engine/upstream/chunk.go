@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 
 	wire "github.com/diglot/diglot/gen/openai"
@@ -10,19 +11,22 @@ import (
 // whole reply. Beyond what the generated types have, it holds what servers
 // tell in addition.
 type chunk struct {
+	fault
 	Choices  []choice              `json:"choices"`
 	Usage    *wire.CompletionUsage `json:"usage"`
-	Error    json.RawMessage       `json:"error"`
 	Progress *struct {
 		Total int `json:"total"`
 	} `json:"prompt_progress"` // llama-server, before the first token
 }
 
+// content says whether the chunk holds anything of an answer.
+func (c chunk) content() bool { return c.Choices != nil || c.Usage != nil || c.Progress != nil }
+
 type choice struct {
 	Index        int             `json:"index"`
 	Delta        delta           `json:"delta"`
 	Message      *delta          `json:"message"` // of a whole reply
-	Text         string          `json:"text"`    // of a raw text
+	Text         rawText         `json:"text"`    // of a raw text
 	FinishReason *string         `json:"finish_reason"`
 	StopReason   json.RawMessage `json:"stop_reason"` // vLLM: the stop string, or a token
 	Logprobs     *logprobs       `json:"logprobs"`
@@ -39,19 +43,19 @@ func (c choice) news() delta {
 // delta is what is new in an answer; null is as good as nothing.
 type delta struct {
 	Content          content     `json:"content"`
-	Refusal          string      `json:"refusal"`
-	Reasoning        string      `json:"reasoning"`
-	ReasoningContent string      `json:"reasoning_content"`
+	Refusal          rawText     `json:"refusal"`
+	Reasoning        rawText     `json:"reasoning"`
+	ReasoningContent rawText     `json:"reasoning_content"`
 	ToolCalls        []callDelta `json:"tool_calls"`
 }
 
 // text is what the answer says; a model that declines does so in its text.
-func (d delta) text() string { return d.Content.text + d.Refusal }
+func (d delta) text() rawText { return d.Content.text + d.Refusal }
 
 // thought is what the answer thinks. Servers that have both names repeat one
 // in the other.
-func (d delta) thought() string {
-	return d.Content.thought + firstOf(d.ReasoningContent, d.Reasoning)
+func (d delta) thought() rawText {
+	return d.Content.thought + cmp.Or(d.ReasoningContent, d.Reasoning)
 }
 
 type callDelta struct {
@@ -65,7 +69,7 @@ type callDelta struct {
 
 // content is text, or, of Mistral's models that think, a list of texts and
 // thoughts.
-type content struct{ text, thought string }
+type content struct{ text, thought rawText }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *content) UnmarshalJSON(b []byte) error {
@@ -73,30 +77,30 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, &c.text)
 	}
 	var parts []struct {
-		Text     string `json:"text"`
-		Thinking texts  `json:"thinking"`
+		Text     rawText `json:"text"`
+		Thinking texts   `json:"thinking"`
 	}
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
 	for _, p := range parts {
 		c.text += p.Text
-		c.thought += string(p.Thinking)
+		c.thought += rawText(p.Thinking)
 	}
 	return nil
 }
 
 // texts is text, or a list of texts. It is no [content]: lists inside each
 // other would be read once for each level.
-type texts string
+type texts rawText
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (t *texts) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || b[0] != '[' {
-		return json.Unmarshal(b, (*string)(t))
+		return json.Unmarshal(b, (*rawText)(t))
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Text rawText `json:"text"`
 	}
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
@@ -108,13 +112,13 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 }
 
 // arguments are a text that holds JSON; some servers send the JSON itself.
-type arguments string
+type arguments rawText
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (a *arguments) UnmarshalJSON(b []byte) error {
-	var text string
+	var text rawText
 	if len(b) > 0 && b[0] == '{' {
-		text = string(b)
+		text = rawText(b)
 	} else if err := json.Unmarshal(b, &text); err != nil {
 		return err
 	}

@@ -199,5 +199,5 @@ func (e *Engine) fetch(ctx context.Context, at *url.URL, build func() (*body, er
 	if !r.whole() {
 		return errNoCount // some page
 	}
-	return r.decode(out, maxReply)
+	return r.decode(out)
 }

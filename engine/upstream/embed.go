@@ -84,7 +84,7 @@ func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, pa
 	}
 	defer r.close()
 	var list embeddingList
-	if err := r.decode(&list, maxReply); err != nil {
+	if err := r.decode(&list); err != nil {
 		return err
 	}
 	if len(list.Data) != len(part) {

@@ -4,122 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"regexp"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/diglot/diglot/engine"
 )
-
-// refusal is an error that the server tells, read from any of the forms in
-// use.
-type refusal struct {
-	status        int
-	text          string // of the whole body, for the log, without the key
-	message       string
-	code          string
-	kind          string
-	param         string
-	tokens, limit int
-	after         time.Duration // of Retry-After; 0: not told
-}
-
-const maxRefusal = 64 << 10 // bytes of an error's body that are read
-
-func readRefusal(response *http.Response, in io.Reader, key string) refusal {
-	text, _ := io.ReadAll(io.LimitReader(in, maxRefusal)) // half an error is better than none
-	r := parseRefusal(text, key)
-	r.status = response.StatusCode
-	r.after = retryAfter(response.Header.Get("Retry-After"))
-	return r
-}
-
-// parseRefusal reads a body: {"error": {...}} as the document has it,
-// {"error": "text"}, the members without the envelope (older vLLM),
-// {"detail": ...} (FastAPI), or a list of one of these (Gemini). A body that
-// is none of them has no message.
-func parseRefusal(text []byte, key string) refusal {
-	r := refusal{text: clean(string(text), key)}
-	var list []json.RawMessage
-	if json.Unmarshal(text, &list) == nil && len(list) > 0 {
-		text = list[0]
-	}
-	var envelope struct {
-		Error  json.RawMessage `json:"error"`
-		Detail json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(text, &envelope) != nil {
-		return r
-	}
-	inner := envelope.Error
-	if inner == nil {
-		inner = text
-	}
-	var told struct {
-		Message string          `json:"message"`
-		Code    json.RawMessage `json:"code"` // a word or a status
-		Type    string          `json:"type"`
-		Param   json.RawMessage `json:"param"` // a name, null, or something of the server's own
-		Prompt  int             `json:"n_prompt_tokens"`
-		Context int             `json:"n_ctx"`
-	}
-	if json.Unmarshal(inner, &told) == nil {
-		r.message, r.kind, r.tokens, r.limit = told.Message, told.Type, told.Prompt, told.Context
-		_ = json.Unmarshal(told.Code, &r.code) // stays empty where it is a status
-		_ = json.Unmarshal(told.Param, &r.param)
-	} else {
-		_ = json.Unmarshal(inner, &r.message)
-	}
-	if r.message == "" {
-		_ = json.Unmarshal(envelope.Detail, &r.message)
-	}
-	r.message = clean(r.message, key)
-	return r
-}
-
-// clean takes the key out of a text, in case the server repeats it, and what
-// would break a line of a log.
-func clean(text, key string) string {
-	if key != "" {
-		text = strings.ReplaceAll(text, key, "[key]")
-	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return time.Duration(seconds * float64(time.Second))
-	}
-	if date, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(date))
-	}
-	return 0
-}
-
-// maxLogged is how much of an error's body the log gets, in bytes: it may
-// quote the prompt.
-const maxLogged = 500
-
-// Error makes a cause for the log of a refusal.
-func (r refusal) Error() string {
-	text := r.text
-	if len(text) > maxLogged {
-		text = strings.ToValidUTF8(text[:maxLogged], "") + "…"
-	}
-	return fmt.Sprintf("status %d: %s", r.status, text)
-}
 
 // refused is what a refusal means to the client, and whether to try again.
 func (e *Engine) refused(r refusal, op operation) *failure {
@@ -143,9 +34,6 @@ func (e *Engine) told(r refusal, op operation) *engine.Error {
 	err.RetryAfter = r.seconds()
 	return err.At(place(r.param))
 }
-
-// seconds is when to ask again, as clients are told.
-func (r refusal) seconds() int { return int((r.after + time.Second - 1) / time.Second) }
 
 // refusedRequest is the error of a request that would be refused again.
 func (e *Engine) refusedRequest(r refusal, op operation) *engine.Error {
@@ -200,17 +88,19 @@ func lasting(code engine.Code, format string, args ...any) *engine.Error {
 func (e *Engine) failed(r refusal) *failure {
 	f := &failure{after: r.after}
 	var err *engine.Error
-	switch r.status {
-	case 429, 503, 529:
+	switch {
+	case r.status == 429 || r.status == 503 || r.status == 529:
 		err = engine.Errorf(engine.CodeOverloaded, "The server of the model has too much to do.")
 		err.RetryAfter = r.seconds()
 		f.again = true
-	case 408, 504:
+	case r.status == 408 || r.status == 504:
 		err = engine.Errorf(engine.CodeDeadline, "The server of the model took too long.")
 		f.again = r.status == 504
-	case 502:
+	case r.status == 502:
 		err = engine.Errorf(engine.CodeEngineCrashed, "The server of the model cannot be reached.")
 		f.again = true
+	case r.late:
+		err = engine.Errorf(engine.CodeEngineCrashed, "The server of the model has failed during its answer.")
 	default:
 		err = engine.Errorf(engine.CodeEngineCrashed, "The server of the model has failed.")
 	}
@@ -267,56 +157,12 @@ func (r *reply) malformed(what string) error {
 		Because(fmt.Errorf("%s: %s", r.engine.host, what))
 }
 
-// told is the error that comes in the place of a chunk.
+// told is the error that comes in the place of a chunk, once the answer has
+// begun.
 func (r *reply) told(text []byte) error {
-	refusal := parseRefusal(text, r.key)
-	if r.engine.config.Errors != nil {
-		return r.engine.told(refusal, operation{name: r.operation})
-	}
-	refusal.status = http.StatusInternalServerError
-	if refusal.tooLong() {
-		return refusal.contextLength(operation{name: r.operation}).Because(refusal)
-	}
-	return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has failed during its answer.").Because(refusal)
-}
-
-// tooLong says whether the prompt leaves no room, in the words of OpenAI and
-// diglot, vLLM, SGLang, and llama-server.
-func (r refusal) tooLong() bool {
-	if r.code == "context_length_exceeded" || r.kind == "exceed_context_size_error" {
-		return true
-	}
-	text := strings.ToLower(r.message)
-	return r.status == 400 && (strings.Contains(text, "maximum context length") || strings.Contains(text, "context length of") ||
-		strings.Contains(text, "exceeds the available context size") || strings.Contains(text, "longer than the model's context length"))
-}
-
-var (
-	countOfTokens = regexp.MustCompile(`(\d+)(?: \w+)? tokens`)
-	limitOfTokens = regexp.MustCompile(`(?:at most|maximum context length is|context length of|context size|context length|limit of) \(?(\d+)`)
-)
-
-// contextLength passes on the numbers, which clients use to shorten their
-// conversation.
-func (r refusal) contextLength(op operation) *engine.Error {
-	err := engine.Errorf(engine.CodeContextLength, "%s", firstOf(r.message, "The prompt is too long for the model."))
-	err.Tokens, err.Limit = r.tokens, r.limit
-	if m := limitOfTokens.FindStringSubmatch(r.message); err.Limit == 0 && m != nil {
-		err.Limit, _ = strconv.Atoi(m[1])
-	}
-	for _, m := range countOfTokens.FindAllStringSubmatch(r.message, -1) {
-		if n, _ := strconv.Atoi(m[1]); r.tokens == 0 && n > err.Limit {
-			err.Tokens = max(err.Tokens, n)
-		}
-	}
-	if err.Tokens <= err.Limit || err.Limit == 0 {
-		err.Tokens, err.Limit = 0, 0 // a number that was misread is worse than none
-	}
-	p := place(r.param)
-	if p.Field == "" {
-		p.Field = promptFields[op.name]
-	}
-	return err.At(p)
+	refusal := r.refusal(text)
+	refusal.late = true
+	return r.engine.refused(refusal, r.op).err
 }
 
 func firstOf(values ...string) string {

@@ -93,7 +93,7 @@ func TestContextLength(t *testing.T) {
 		{"OpenAI", `{"error":{"message":"This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.","type":"invalid_request_error","param":"messages","code":"context_length_exceeded"}}`, 5000, 4096, engine.FieldMessages},
 		{"diglot", `{"error":{"message":"The prompt is too long: it has 5000 tokens, and the model m2.5 takes at most 4096 for prompt and answer together.","code":"context_length_exceeded","param":null}}`, 5000, 4096, engine.FieldMessages},
 		{"vLLM", `{"object":"error","message":"This model's maximum context length is 4096 tokens. However, you requested 5100 tokens (5000 in the messages, 100 in the completion).","type":"BadRequestError","code":400}`, 5100, 4096, engine.FieldMessages},
-		{"vLLM, newer", `{"error":{"message":"The decoder prompt (length 5000) is longer than the maximum context length of 4096. Make sure...","type":"BadRequestError","code":400}}`, 0, 0, engine.FieldMessages},
+		{"vLLM, newer", `{"error":{"message":"The decoder prompt (length 5000) is longer than the maximum context length of 4096. Make sure...","type":"BadRequestError","code":400}}`, 5000, 4096, engine.FieldMessages},
 		{"SGLang", `{"object":"error","message":"The input (5000 tokens) is longer than the model's context length (4096 tokens).","code":400}`, 5000, 4096, engine.FieldMessages},
 		{"llama-server", `{"error":{"code":400,"message":"request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}`, 5000, 4096, engine.FieldMessages},
 		{"no numbers", `{"error":{"message":"too long","code":"context_length_exceeded"}}`, 0, 0, engine.FieldMessages},
@@ -137,6 +137,21 @@ func TestRetryAfter(t *testing.T) {
 	for value, want := range tests {
 		if got := retryAfter(value); got != want {
 			t.Errorf("retryAfter(%q) = %v, want %v", value, got, want)
+		}
+	}
+}
+
+func TestPauseInWords(t *testing.T) {
+	tests := map[string]time.Duration{
+		"Please try again in 7.5s. Visit us.": 7500 * time.Millisecond,
+		"Please try again in 500ms.":          500 * time.Millisecond,
+		"Try again in 2m30s":                  2 * time.Minute,
+		"Please retry after 9 seconds.":       9 * time.Second,
+		"Please try again later":              0,
+	}
+	for message, want := range tests {
+		if got := parseRefusal([]byte(`{"error":{"message":"`+message+`"}}`), "").after; got != want {
+			t.Errorf("%q: %v, want %v", message, got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 )
@@ -10,6 +11,7 @@ import (
 // frame is one server-sent event of a reply.
 type frame struct {
 	failed bool   // it is marked as an error
+	named  bool   // it has a name of the server's own
 	data   []byte // until the next read
 }
 
@@ -17,75 +19,140 @@ type frame struct {
 // arguments may hold a file.
 const maxFrame = 16 << 20
 
-var errFrame = errors.New("a frame is longer than a frame may be")
+var (
+	errFrame = errors.New("a frame is longer than a frame may be")
+	errLong  = errors.New("it is longer than a reply may be")
+)
 
-// frames reads the WHATWG event-stream format, as far as servers use it.
+// frames reads the WHATWG event-stream format, as servers write it: with line
+// ends of any kind, and with lines of JSON that have no field name.
 type frames struct {
-	in   *bufio.Reader
-	data []byte
-	line []byte
+	in      *bufio.Reader
+	left    int // bytes that the reply may still have, comments and all
+	data    []byte
+	line    []byte
+	afterCR bool // a line feed that comes next belongs to the line before
+	begun   bool
 }
 
-func newFrames(in io.Reader) *frames { return &frames{in: bufio.NewReaderSize(in, 16<<10)} }
+func newFrames(in *bufio.Reader, most int) *frames { return &frames{in: in, left: most} }
 
 // next returns the next frame that holds anything, or io.EOF at the end; a
-// last frame may lack its blank line. Comments, which keep a connection alive,
-// are skipped.
+// last frame may lack its blank line. What only keeps a connection alive is
+// skipped: comments, frames without data, and such whose data is a comment.
 func (f *frames) next() (frame, error) {
 	var out frame
 	f.data = f.data[:0]
 	some := false
 	for {
 		line, err := f.read()
-		if err == io.EOF && some {
-			out.data = f.data
+		if err != nil && err != io.EOF {
+			return frame{}, err
+		}
+		if len(line) > 0 && (err == nil || completes(line)) {
+			some = f.field(line, &out, some) || some
+		}
+		if len(f.data) > maxFrame {
+			return frame{}, errFrame
+		}
+		if len(line) > 0 && err == nil {
+			continue
+		}
+		out.data = bytes.TrimSpace(f.data)
+		if out.failed || len(out.data) > 0 && out.data[0] != ':' {
 			return out, nil
 		}
 		if err != nil {
 			return frame{}, err
 		}
-		if len(line) == 0 {
-			if some {
-				out.data = f.data
-				return out, nil
-			}
+		out, f.data, some = frame{}, f.data[:0], false
+	}
+}
+
+// field reads a line that is not empty, and says whether it is data. some says
+// that the frame has data already.
+func (f *frames) field(line []byte, out *frame, some bool) bool {
+	if line[0] == '{' { // no field: the error of a server that has forgotten that it streams
+		f.add(line, some)
+		return true
+	}
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
+	case "event":
+		out.failed = string(value) == "error"
+		out.named = len(value) > 0 && string(value) != "message" && !out.failed
+	case "error": // older llama-server
+		out.failed = true
+		f.add(value, some)
+		return true
+	case "data":
+		f.add(value, some)
+		return true
+	}
+	return false
+}
+
+func (f *frames) add(value []byte, some bool) {
+	if some {
+		f.data = append(f.data, '\n')
+	}
+	f.data = append(f.data, value...)
+}
+
+// completes says whether the beginning of a line, behind which the input ends,
+// is a whole one.
+func completes(line []byte) bool {
+	_, value, ok := bytes.Cut(line, []byte(":"))
+	return line[0] == '{' && json.Valid(line) || ok && (json.Valid(value) || bytes.Equal(bytes.TrimSpace(value), doneMark))
+}
+
+// read returns the next line, without its end, until the next call. At the end
+// of the input it returns what the last line has, with io.EOF.
+func (f *frames) read() ([]byte, error) {
+	f.line = f.line[:0]
+	for {
+		if _, err := f.in.Peek(1); err != nil {
+			return f.line, err
+		}
+		piece, _ := f.in.Peek(f.in.Buffered())
+		if f.afterCR && piece[0] == '\n' {
+			f.discard(1)
+		}
+		if f.afterCR {
+			f.afterCR = false
 			continue
 		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch string(name) {
-		case "event":
-			out.failed = string(value) == "error"
-		case "error": // older llama-server
-			out.failed = true
-			fallthrough
-		case "data":
-			if some {
-				f.data = append(f.data, '\n')
-			}
-			some = true
-			f.data = append(f.data, value...)
+		end := bytes.IndexByte(piece, '\n')
+		if end < 0 {
+			end = len(piece)
 		}
-		if len(f.data) > maxFrame {
-			return frame{}, errFrame
+		if cr := bytes.IndexByte(piece[:end], '\r'); cr >= 0 {
+			end, f.afterCR = cr, true
+		}
+		f.line = append(f.line, piece[:end]...)
+		f.discard(min(end+1, len(piece)))
+		switch {
+		case f.left < 0:
+			return nil, errLong
+		case len(f.line) > maxFrame:
+			return nil, errFrame
+		case end < len(piece):
+			return f.first(), nil
 		}
 	}
 }
 
-// read returns the next line, without its end, until the next call. An end of
-// the input within a line is not a line.
-func (f *frames) read() ([]byte, error) {
-	f.line = f.line[:0]
-	for {
-		piece, err := f.in.ReadSlice('\n')
-		f.line = append(f.line, piece...)
-		switch {
-		case len(f.line) > maxFrame:
-			return nil, errFrame
-		case err == nil:
-			return bytes.TrimRight(f.line, "\r\n"), nil
-		case err != bufio.ErrBufferFull:
-			return nil, err
-		}
+// first takes the mark of UTF-8 off the first line.
+func (f *frames) first() []byte {
+	if f.begun {
+		return f.line
 	}
+	f.begun = true
+	return bytes.TrimPrefix(f.line, []byte("\ufeff"))
+}
+
+func (f *frames) discard(n int) {
+	_, _ = f.in.Discard(n) // they were peeked at
+	f.left -= n
 }

@@ -34,7 +34,7 @@ func (e *Engine) draw(ctx context.Context, req *engine.ImageRequest) ([]engine.I
 	}
 	defer r.close()
 	var list wire.ImageList
-	if err := r.decode(&list, maxImageReply); err != nil {
+	if err := r.decode(&list); err != nil {
 		return nil, err
 	}
 	if len(list.Data) != req.Choices {
@@ -58,6 +58,7 @@ func (e *Engine) drawing(req *engine.ImageRequest) operation {
 			return e.client.CreateImageWithBody(ctx, jsonType, in, e.readdress, dress)
 		},
 		build: func() (*body, error) { return e.fromImageRequest(req) },
+		limit: maxImageReply,
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
@@ -13,8 +12,8 @@ import (
 // maxReply is the most bytes of a reply that is not streamed.
 const maxReply = 64 << 20
 
-// maxStream is the most bytes in the frames of one reply, some hundred
-// thousand tokens. A server whose model finds no end would otherwise fill the
+// maxStream is the most bytes of a streamed reply, comments and all: some
+// hundred thousand tokens. A server whose model finds no end would otherwise fill the
 // memory of this one, where the client wants the reply as a whole.
 const maxStream = 256 << 20
 
@@ -41,50 +40,58 @@ var doneMark = []byte(wire.ChatCompletionDoneFrameDataDONE)
 // stream reads chunks until the done mark. Some servers close the connection
 // instead, which is an end only when all answers have finished.
 func (t *teller) stream(r *reply) error {
-	in := newFrames(r.in)
-	left := r.engine.maxStream
 	for {
-		f, err := in.next()
-		left -= len(f.data)
+		f, err := r.next()
 		switch {
-		case left < 0:
-			return r.malformed("it is longer than a reply may be")
-		case err == errFrame:
-			return r.malformed(err.Error())
-		case err == io.EOF && t.finished():
+		case err != nil && r.ctx.Err() == nil && t.finished():
 			return t.end()
+		case err == errFrame || err == errLong:
+			return r.malformed(err.Error())
 		case err != nil:
 			return r.broken(err)
-		case bytes.Equal(f.data, doneMark):
-			err := t.close(r)
-			r.drain()
-			return err
-		case f.failed:
-			return r.told(f.data)
 		}
-		var c chunk
-		if err := json.Unmarshal(f.data, &c); err != nil {
-			return r.malformed(err.Error())
-		}
-		if hasError(c.Error) {
-			return r.told(f.data)
-		}
-		if err := t.add(r, c); err != nil {
+		if ended, err := t.read(r, f); ended || err != nil {
 			return err
 		}
 	}
 }
 
-func hasError(e json.RawMessage) bool { return len(e) > 0 && string(e) != "null" }
+// read takes a frame, and says whether it ends the reply.
+func (t *teller) read(r *reply, f frame) (ended bool, err error) {
+	if f.failed {
+		return false, r.told(f.data)
+	}
+	for _, value := range f.values() {
+		if bytes.Equal(value, doneMark) {
+			err := t.close(r)
+			r.drain()
+			return true, err
+		}
+		if f.noise(value) {
+			continue
+		}
+		var c chunk
+		err := json.Unmarshal(value, &c)
+		switch {
+		case err != nil && tellsError(value) || err == nil && c.tells(c.content()):
+			return false, r.told(value)
+		case err != nil:
+			return false, r.malformed(err.Error())
+		case !c.content():
+			continue // a sign of life
+		}
+		if err := t.add(r, c); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
 
 // whole reads a reply that is not streamed, as one chunk.
 func (t *teller) whole(r *reply) error {
 	var c chunk
-	if err := r.decode(&c, maxReply); err != nil {
+	if err := r.decode(&c); err != nil {
 		return err
-	}
-	if hasError(c.Error) {
-		return r.told(c.Error)
 	}
 	if err := t.add(r, c); err != nil {
 		return err

@@ -256,10 +256,21 @@ func FuzzReply(f *testing.F) {
 		req.Logprobs = new(1)
 		var events []engine.Event
 		r := readerReply(t, text)
-		err := newTeller(req, engine.Start{}, func(e engine.Event) error {
+		if told, ok := r.open(); !ok {
+			if told.status == 0 {
+				t.Error("an error without a status")
+			}
+			return
+		}
+		teller := newTeller(req, engine.Start{}, func(e engine.Event) error {
 			events = append(events, e)
 			return nil
-		}).stream(r)
+		})
+		read := teller.stream
+		if r.whole() {
+			read = teller.whole
+		}
+		err := read(r)
 		if err != nil {
 			coded(t, err)
 			return

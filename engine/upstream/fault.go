@@ -1,0 +1,113 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// fault is what tells an error in the place of a chunk or of a reply. A server
+// that has begun with status 200 has no other place for it.
+type fault struct {
+	Error  json.RawMessage `json:"error"`
+	Errors json.RawMessage `json:"errors"`
+	Object json.RawMessage `json:"object"`
+	Type   json.RawMessage `json:"type"`
+
+	// These tell one where there is nothing that a reply holds.
+	Message json.RawMessage `json:"message"`
+	Detail  json.RawMessage `json:"detail"`
+	Title   json.RawMessage `json:"title"`
+
+	BaseResp struct {
+		Code json.RawMessage `json:"status_code"`
+	} `json:"base_resp"`
+	Groq struct {
+		Error json.RawMessage `json:"error"`
+	} `json:"x_groq"`
+}
+
+// tells says whether the value tells an error. content says that it has what
+// a reply holds.
+func (f fault) tells(content bool) bool {
+	code := f.BaseResp.Code
+	switch {
+	case present(f.Error) || present(f.Errors) || present(f.Groq.Error) || present(code) && string(code) != "0":
+		return true
+	case string(f.Object) == `"error"` || string(f.Type) == `"error"`:
+		return true
+	}
+	text := present(f.Message) && f.Message[0] == '"' || present(f.Title) && f.Title[0] == '"'
+	return !content && (text || present(f.Detail))
+}
+
+// tellsError says whether a JSON value, or what should be one, tells an error
+// instead of what was asked for: an object that says so, a list of them, or a
+// text.
+func tellsError(value []byte) bool {
+	value = bytes.TrimSpace(value)
+	if len(value) == 0 {
+		return false
+	}
+	switch value[0] {
+	case '{':
+		var v struct {
+			fault
+			Choices     json.RawMessage `json:"choices"`
+			Usage       json.RawMessage `json:"usage"`
+			Progress    json.RawMessage `json:"prompt_progress"`
+			Data        json.RawMessage `json:"data"`
+			Prompt      json.RawMessage `json:"prompt"`
+			Count       json.RawMessage `json:"count"`
+			Tokens      json.RawMessage `json:"tokens"`
+			InputTokens json.RawMessage `json:"input_tokens"`
+		}
+		if firstValue(value, &v) != nil {
+			return false
+		}
+		return v.tells(v.Choices != nil || v.Usage != nil || v.Progress != nil || v.Data != nil || v.Prompt != nil ||
+			v.Count != nil || v.Tokens != nil || v.InputTokens != nil)
+	case '[':
+		var list []json.RawMessage
+		return firstValue(value, &list) == nil && len(list) > 0 && tellsError(list[0])
+	case '"':
+		return present(value)
+	}
+	return !json.Valid(value)
+}
+
+// firstValue reads the JSON value that text begins with, behind which
+// something may follow.
+func firstValue(text []byte, value any) error {
+	return json.NewDecoder(bytes.NewReader(text)).Decode(value)
+}
+
+// values are the JSON values of a frame, which is one; some servers leave out
+// the blank lines between theirs.
+func (f frame) values() [][]byte {
+	if !bytes.Contains(f.data, []byte("\n")) || json.Valid(f.data) {
+		return [][]byte{f.data}
+	}
+	var all [][]byte
+	for line := range bytes.Lines(f.data) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ':' {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// tellsError says whether the frame begins with an error. A text that is no
+// JSON is one, but for what servers send under names of their own.
+func (f frame) tellsError() bool {
+	if f.failed {
+		return true
+	}
+	first := f.values()[0]
+	return !bytes.Equal(first, doneMark) && !f.noise(first) && tellsError(first)
+}
+
+// noise says whether a value means nothing: null, and a text under a name of
+// the server's own, such as the time under the name ping.
+func (f frame) noise(value []byte) bool {
+	return string(value) == "null" || f.named && !json.Valid(value)
+}

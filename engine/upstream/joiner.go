@@ -1,0 +1,80 @@
+package upstream
+
+import (
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// joiner makes text of pieces in which characters may be cut. What stays
+// without its other part is one U+FFFD, as in [engine.DecodeText].
+type joiner struct{ held []byte }
+
+// add returns what the next piece makes whole.
+func (j *joiner) add(piece rawText) string {
+	if len(j.held) == 0 && utf8.ValidString(string(piece)) {
+		return string(piece)
+	}
+	j.held = append(j.held, piece...)
+	return j.take(false)
+}
+
+// rest returns what is still held: nothing more comes.
+func (j *joiner) rest() string { return j.take(true) }
+
+func (j *joiner) take(final bool) string {
+	b := j.held
+	var out []byte
+	for len(b) > 0 {
+		r, size := surrogates(b, final)
+		if size == 0 && r == utf8.RuneError {
+			break // the other half may come
+		}
+		if size > 0 {
+			out, b = utf8.AppendRune(out, r), b[size:]
+			continue
+		}
+		if !final && engine.WholeChars(b) == 0 {
+			break
+		}
+		size, ok := engine.FirstChar(b)
+		if ok {
+			out = append(out, b[:size]...)
+		} else {
+			out = utf8.AppendRune(out, utf8.RuneError)
+		}
+		b = b[size:]
+	}
+	j.held = append(j.held[:0], b...)
+	return string(out)
+}
+
+// surrogates reads the halves of a pair that b begins with: their character,
+// or U+FFFD for one alone. size is 0 where there is none, and with
+// U+FFFD where more bytes may complete it.
+func surrogates(b []byte, final bool) (r rune, size int) {
+	first, ok := half(b)
+	if !ok {
+		if !final && len(b) < 3 && b[0] == 0xed && (len(b) == 1 || b[1] >= 0xa0) {
+			return utf8.RuneError, 0
+		}
+		return 0, 0
+	}
+	second, ok := half(b[3:])
+	if ok && utf16.DecodeRune(first, second) != utf8.RuneError {
+		return utf16.DecodeRune(first, second), 6
+	}
+	if !ok && !final && first < 0xdc00 && len(b) < 6 && (len(b) == 3 || b[3] == 0xed) {
+		return utf8.RuneError, 0
+	}
+	return utf8.RuneError, 3
+}
+
+// half is the half of a surrogate pair that b begins with.
+func half(b []byte) (rune, bool) {
+	if len(b) < 3 || b[0] != 0xed || b[1] < 0xa0 || b[1] > 0xbf || b[2]&0xc0 != 0x80 {
+		return 0, false
+	}
+	return rune(b[0]&0xf)<<12 | rune(b[1]&0x3f)<<6 | rune(b[2]&0x3f), true
+}

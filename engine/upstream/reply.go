@@ -1,0 +1,150 @@
+package upstream
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// watched is the body of a reply that may not be silent for too long. Only
+// the time that is spent reading counts, as a slow client of ours is not the
+// server's fault.
+type watched struct {
+	in     io.ReadCloser
+	ctx    context.Context // of the try
+	cancel context.CancelCauseFunc
+	limit  time.Duration // of the next silence
+	idle   time.Duration // of the ones after it
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	timer := time.AfterFunc(w.limit, func() { w.cancel(errSilent) })
+	n, err := w.in.Read(p)
+	timer.Stop()
+	if n > 0 {
+		w.limit = w.idle
+	}
+	if err != nil && err != io.EOF && errors.Is(context.Cause(w.ctx), errSilent) {
+		err = errSilent
+	}
+	return n, err
+}
+
+func (w *watched) Close() error {
+	w.cancel(nil)
+	return w.in.Close()
+}
+
+// reply is a request that the server has accepted, as far as its status says.
+type reply struct {
+	header http.Header
+	in     *watched
+	sent   *body
+	engine *Engine
+	ctx    context.Context // of the request
+	op     operation
+	key    string // that was sent, to keep it out of errors
+
+	text   []byte // of a reply that is one JSON value
+	frames *frames
+	first  frame // of a stream, until it is taken
+	held   bool  // first was not taken yet
+	err    error // in the place of the text or the first frame
+}
+
+func (r *reply) close() { _ = r.in.Close() }
+
+// open reads the beginning: all of a reply that is one JSON value, or the
+// first frame of a stream. Which of them it is the first byte tells: what
+// servers and those before them say of its type is not always so. An error
+// that the server tells there is as good as one by status: ok is false.
+func (r *reply) open() (told refusal, ok bool) {
+	in := bufio.NewReaderSize(r.in, 16<<10)
+	if isWhole(in) {
+		r.text, r.err = readWhole(in, max(r.op.limit, maxReply))
+		if r.err == nil && len(r.text) <= maxRefusal && tellsError(r.text) {
+			return r.refusal(r.text), false
+		}
+		return refusal{}, true
+	}
+	r.frames = newFrames(in, r.engine.maxStream)
+	r.first, r.err = r.frames.next()
+	r.held = true
+	if r.err == nil && r.first.tellsError() {
+		return r.refusal(r.first.data), false
+	}
+	return refusal{}, true
+}
+
+// isWhole says whether the first byte begins a JSON value. A byte that cannot
+// be read begins none.
+func isWhole(in *bufio.Reader) bool {
+	for n := 1; n <= in.Size(); n++ {
+		head, err := in.Peek(n)
+		if err != nil {
+			return false
+		}
+		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+		if len(head) > 0 && (head[0] < 0x80 || len(head) > 2) {
+			return head[0] == '{' || head[0] == '['
+		}
+	}
+	return false
+}
+
+func readWhole(in io.Reader, limit int64) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = errLong
+	}
+	return bytes.TrimPrefix(text, []byte("\ufeff")), err
+}
+
+// next returns the next frame of a stream.
+func (r *reply) next() (frame, error) {
+	if r.held {
+		r.held = false
+		return r.first, r.err
+	}
+	return r.frames.next()
+}
+
+// drain reads what comes after the end, which is nothing, so that the
+// connection can be used again. A server that says no more has little time
+// for it.
+func (r *reply) drain() {
+	r.in.limit, r.in.idle = maxDrain, maxDrain
+	_, _ = io.CopyN(io.Discard, r.in, 4<<10)
+}
+
+// whole says whether the reply is one JSON value: some servers do not stream.
+func (r *reply) whole() bool { return r.frames == nil }
+
+// decode reads a reply that is one JSON value.
+func (r *reply) decode(value any) error {
+	switch {
+	case !r.whole():
+		return r.malformed("it is no JSON value")
+	case r.err == errLong:
+		return r.malformed(r.err.Error())
+	case r.err != nil:
+		return r.broken(r.err)
+	}
+	if err := json.Unmarshal(r.text, value); err != nil {
+		return r.malformed(err.Error())
+	}
+	return nil
+}
+
+// start is the first event of the reply, as far as its headers tell it.
+func (r *reply) start() engine.Start {
+	places, ignored := readIgnored(r.header.Get("Diglot-Ignored"), r.sent)
+	return engine.Start{Unenforced: places, Ignored: append(ignored, r.sent.ignored...)}
+}
