@@ -1,6 +1,9 @@
 package engine
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"iter"
+)
 
 // Request is one generation, in neutral words: the answer to a conversation,
 // or the continuation of a raw text. Pointers mean "absent": a zero that a
@@ -59,6 +62,9 @@ type Text struct{ Text string }
 // ReasoningText is earlier thinking of the assistant, sent back by a client.
 type ReasoningText struct{ Text string }
 
+// NoArguments is what a call without arguments has for them.
+const NoArguments = "{}"
+
 // ToolCall is an earlier call by the assistant.
 type ToolCall struct {
 	ID        string
@@ -79,6 +85,7 @@ type Image struct {
 	Data      []byte // decoded; nil when URL is set
 	MediaType string // image/png and the like; empty: not known
 	URL       string // http or https
+	Param     string // its place in the style's own words, for errors; may be empty
 }
 
 // MaxImages is how many images one request may have.
@@ -88,26 +95,49 @@ const MaxImages = 100
 func CheckImages(messages []Message) error {
 	n := 0
 	for i, m := range messages {
-		if n += CountImages(m.Parts); n > MaxImages {
-			return Errorf(CodeInvalidArgument, "There are more than %d images.", MaxImages).
-				At(Place{Field: FieldMessages, Index: i})
+		for image := range Images(m.Parts) {
+			if n++; n > MaxImages {
+				return image.Refuse(Errorf(CodeInvalidArgument, "There are more than %d images.", MaxImages), i)
+			}
 		}
 	}
 	return nil
 }
 
+// Images lists the images among the parts and in results there.
+func Images(parts []Part) iter.Seq[Image] {
+	return func(yield func(Image) bool) {
+		for _, p := range parts {
+			switch p := p.(type) {
+			case Image:
+				if !yield(p) {
+					return
+				}
+			case ToolResult:
+				for image := range Images(p.Parts) {
+					if !yield(image) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
 // CountImages counts the images among the parts and in results there.
 func CountImages(parts []Part) int {
 	n := 0
-	for _, p := range parts {
-		switch p := p.(type) {
-		case Image:
-			n++
-		case ToolResult:
-			n += CountImages(p.Parts)
-		}
+	for range Images(parts) {
+		n++
 	}
 	return n
+}
+
+// Refuse is an error about an image in a message, with its place.
+func (i Image) Refuse(err error, message int) *Error {
+	refusal := AsError(err).At(Place{Field: FieldMessages, Index: message})
+	refusal.Param = i.Param
+	return refusal
 }
 
 func (Text) part()          {}

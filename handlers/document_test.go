@@ -40,7 +40,8 @@ var examples = map[string][]string{
 			"messages": [
 				{"role": "user", "content": "u"},
 				{"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
-				{"role": "tool", "tool_call_id": "call_1", "content": "call"}
+				{"role": "tool", "tool_call_id": "call_1", "content": "r"},
+				{"role": "user", "content": "call"}
 			],
 			"tools": [{"type": "function", "function": {"name": "f"}}],
 			"tool_choice": {"type": "function", "function": {"name": "f"}},

@@ -73,18 +73,33 @@ func TestMessageBlocks(t *testing.T) {
 		{name: "failure", members: result(`,"content":"r","is_error":true`)},
 		{name: "result of a document", members: result(`,"content":[{"type":"document","source":{}}]`), place: "messages.2.content.0.content.0", message: "type document"},
 		{name: "result of a search", members: result(`,"content":[{"type":"search_result","source":"s","title":"t","content":[]}]`), place: "messages.2.content.0.content.0", message: "type search_result"},
-		{name: "result of a tool search", members: result(`,"content":[{"type":"tool_reference","tool_name":"f"}]`), place: "messages.2.content.0.content.0", message: "type tool_reference"},
+		{name: "result of a tool search", members: result(`,"content":[{"type":"tool_reference","tool_name":"f"}]`), ignored: "messages[].content[].content[type=tool_reference]"},
 		{name: "thinking", members: assistant(`{"type":"thinking","thinking":"t","signature":""},{"type":"text","text":"a"}`)},
 		{name: "thinking without a signature", members: assistant(`{"type":"thinking","thinking":"t"},{"type":"text","text":"a"}`)},
 		{name: "redacted thinking", members: assistant(`{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}`), ignored: "messages[].content[type=redacted_thinking]"},
 		{name: "document", members: user(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}`), place: block, message: "send the text of the document"},
 		{name: "search result", members: user(`{"type":"search_result","source":"s","title":"t","content":[]}`), place: block, message: "send what was found as text"},
-		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type"},
+		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type", message: `; "hologram" was sent`},
+		{name: "what the service has made of earlier turns", members: assistant(`{"type":"compaction","content":"c","encrypted_content":null},{"type":"text","text":"a"}`)},
+		{name: "a place behind blocks without effect", members: assistant(`{"type":"server_tool_use"},{"type":"redacted_thinking","data":"x"},{"type":"image",` + picture + `}`), place: "messages.1.content.2", message: "cannot hold a block of type image"},
 		{name: "block without a type", members: user(`{"text":"v"}`), place: block + ".type"},
 
 		{name: "tool", members: tool(`"name":"f","input_schema":{"type":"object"}`)},
 		{name: "tool by its type", members: tool(`"name":"f","type":"custom","input_schema":{"type":"object"},"strict":true`)},
-		{name: "tool of the service", members: tool(`"name":"web_search","type":"web_search_20250305"`), place: "tools.0.type", message: "Only tools that the client defines and runs"},
+		{name: "tool by no type", members: tool(`"name":"f","type":null,"input_schema":{"type":"object"}`)},
+		{name: "tools of the service", members: tool(`"name":"web_search","type":"web_search_20250305","max_uses":3},{"type":"mcp_toolset","mcp_server_name":"x"},{"name":"bash","type":"bash_20250124"`),
+			ignored: "tools[type=bash_20250124], tools[type=mcp_toolset], tools[type=web_search_20250305]"},
+		{name: "the choice of one", members: tool(`"name":"web_search","type":"web_search_20250305"},{"name":"f","input_schema":{"type":"object"}`) + `,"tool_choice":{"type":"tool","name":"web_search"}`,
+			place: "tool_choice.name", message: "no tool named 'web_search' that the client runs"},
+		{name: "the choice of any, and only the service has some", members: tool(`"name":"web_search","type":"web_search_20250305"`) + `,"tool_choice":{"type":"any"}`,
+			place: "tool_choice", message: "no tools that the client runs"},
+		{name: "a place behind tools of the service", members: tool(`"type":"mcp_toolset"},{"name":"f","input_schema":{}},{"type":"mcp_toolset"},{"name":"f","input_schema":{}`), place: "tools.3.name", message: "Two tools are named 'f'"},
+		{name: "a schema behind tools of the service", members: tool(`"type":"mcp_toolset"},{"name":"f","input_schema":{"type":"object","properties":{"a":{"type":"nothing"}}}`), place: "tools.1.input_schema.properties.a"},
+		{name: "servers of tools", members: user(`{"type":"text","text":""}`) + `,"mcp_servers":[{"type":"url","name":"x","url":"https://x"}]`, ignored: "mcp_servers"},
+		{name: "the older name of the format", members: user(`{"type":"text","text":""}`) + `,"output_format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"nothing"}}}}`,
+			place: "output_format.schema.properties.a"},
+		{name: "the older name beside the newer", members: user(`{"type":"text","text":""}`) + `,"output_format":{"type":"json_schema","schema":{}},"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"nothing"}}}}}`,
+			place: "output_config.format.schema.properties.a"},
 		{name: "what else a tool may have", members: tool(`"name":"f","input_schema":{"type":"object"},"eager_input_streaming":true,"defer_loading":true,"input_examples":[{}],"cache_control":{"type":"ephemeral"}`),
 			ignored: "tools[].cache_control, tools[].defer_loading, tools[].eager_input_streaming, tools[].input_examples"},
 
@@ -96,8 +111,11 @@ func TestMessageBlocks(t *testing.T) {
 		{name: "a thread", members: user(`{"type":"text","text":""}`) + `,"thread":{"type":"create"}`, place: "thread"},
 	}
 	for _, kind := range []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
-		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "container_upload"} {
-		fates = append(fates, fate{name: kind, members: assistant(fmt.Sprintf(`{"type":%q}`, kind)), place: "messages.1.content.0", message: "tools that a server runs"})
+		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "advisor_tool_result", "container_upload"} {
+		left := "messages[].content[type=" + kind + "]"
+		fates = append(fates,
+			fate{name: kind, members: assistant(fmt.Sprintf(`{"type":"text","text":"a"},{"type":%q,"id":"srvtoolu_1","content":[{}]},{"type":"text","text":"b"}`, kind)), ignored: left},
+			fate{name: kind + " alone", members: assistant(fmt.Sprintf(`{"type":%q}`, kind)), ignored: left})
 	}
 	checkFates(t, "/v1/messages", `"max_tokens":8,`, fates)
 }
@@ -137,5 +155,13 @@ func TestChatMembers(t *testing.T) {
 		{name: "an earlier call of one", members: assistant(`"tool_calls":[{"id":"1","type":"custom","custom":{"name":"c","input":"i"}}]`), place: "messages[1].tool_calls[0]", message: "Custom tools are not offered"},
 		{name: "a search", members: user + `"web_search_options":{}`, place: "web_search_options", message: "no web search"},
 		{name: "an unknown member", members: user + `"logit_biases":{}`, ignored: "logit_biases"},
+		{name: "an unknown part", members: part(`{"type":"video","video":{}}`), place: "messages[0].content[0].type", message: `; "video" was sent`},
+		{name: "an unknown role", members: `"messages":[{"role":"ipython","content":"u"}]`, place: "messages[0].role", message: `; "ipython" was sent`},
+		{name: "an unknown kind of tool", members: user + `"tools":[{"type":"web_search"}]`, place: "tools[0].type", message: `; "web_search" was sent`},
+		{name: "an unknown format", members: user + `"response_format":{"type":"` + strings.Repeat("x", 100) + `"}`, place: "response_format.type", message: `; "` + strings.Repeat("x", 60) + `…" was sent`},
+		{name: "an unknown effort", members: user + `"reasoning_effort":"huge"`, place: "reasoning_effort", message: `; "huge" was sent`},
+		{name: "options of a stream without one", members: user + `"stream_options":{"include_usage":true}`, ignored: "stream_options"},
+		{name: "options of no stream", members: user + `"stream":false,"stream_options":{}`, ignored: "stream_options"},
+		{name: "options of a stream", members: user + `"stream":true,"stream_options":{"include_usage":true}`},
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,13 +101,14 @@ func newStyles(c Config) (styles, error) {
 }
 
 // of picks the style of a request by its path, and for the shared /v1/models
-// by the header that every Anthropic SDK sends.
+// and for paths that neither has by the header that every Anthropic SDK sends.
 func (s styles) of(r *http.Request) style {
 	path := strings.TrimPrefix(misplaced(r.URL.Path), "/v1")
 	if path == "/messages" || strings.HasPrefix(path, "/messages/") {
 		return s.anthropic
 	}
-	if (path == "/models" || strings.HasPrefix(path, "/models/")) && r.Header.Get("Anthropic-Version") != "" {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if r.Header.Get("Anthropic-Version") != "" && (first == "models" || !slices.Contains(operations, first)) {
 		return s.anthropic
 	}
 	return s.openai

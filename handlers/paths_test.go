@@ -63,6 +63,12 @@ func TestPaths(t *testing.T) {
 		{name: "endpoint as base: chat", method: "POST", path: "/v1/chat/completions/chat/completions", status: 404, style: "openai", message: "mean /v1/chat/completions?"},
 		{name: "endpoint as base: messages", method: "POST", path: "/v1/messages/v1/messages", status: 404, style: "anthropic", message: "mean /v1/messages?"},
 
+		{name: "no such path, to an Anthropic client", method: "POST", path: "/v1/complete", body: "{}", header: []string{"Anthropic-Version", "2023-06-01"}, status: 404, style: "anthropic", message: "/v1/complete"},
+		{name: "no such path at all, to an Anthropic client", method: "GET", path: "/x/messages", header: []string{"Anthropic-Version", "x"}, status: 404, style: "anthropic"},
+		{name: "no such path, to another", method: "POST", path: "/v1/complete", body: "{}", status: 404, style: "openai"},
+		{name: "chat, to an Anthropic client", method: "GET", path: "/v1/chat/completions", header: []string{"Anthropic-Version", "x"}, status: 405, style: "openai", allow: "POST"},
+		{name: "chat without /v1, to an Anthropic client", method: "POST", path: "/chat/completions", header: []string{"Anthropic-Version", "x"}, status: 404, style: "openai", message: "/v1/chat/completions"},
+
 		{name: "chat has no GET", method: "GET", path: "/v1/chat/completions", status: 405, style: "openai", allow: "POST"},
 		{name: "messages has no GET", method: "GET", path: "/v1/messages", status: 405, style: "anthropic", allow: "POST"},
 		{name: "messages has no TRACE", method: "TRACE", path: "/v1/messages", status: 405, style: "anthropic", allow: "POST"},
@@ -279,7 +285,7 @@ func TestModelFacts(t *testing.T) {
 	for _, tt := range []struct{ path, version, want string }{
 		{"/v1/models/m", "", `{"id":"m","object":"model","created":0,"owned_by":"library"}`},
 		{"/v1/models/org/m", "", `{"id":"org/m","object":"model","created":0,"owned_by":"org"}`},
-		{"/v1/models/m", "2023-06-01", `{"type":"model","id":"m","display_name":"m","created_at":"1970-01-01T00:00:00Z"}`},
+		{"/v1/models/m", "2023-06-01", `{"type":"model","id":"m","display_name":"m","capabilities":null,"created_at":"1970-01-01T00:00:00Z","max_input_tokens":null,"max_tokens":null}`},
 	} {
 		w := ask(t, h, "GET", tt.path, nil, "Anthropic-Version", tt.version)
 		if got := strings.TrimSpace(w.Body.String()); got != tt.want {

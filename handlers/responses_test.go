@@ -98,11 +98,12 @@ func TestResponseIgnored(t *testing.T) {
 		ignored       string
 	}{
 		{"parameters that the model's server does not know", `,"store":false`, elsewhere, "reasoning.effort, store, top_k"},
-		{"nothing", `,"metadata":{"a":"b"},"prompt_cache_key":"k","stream_options":{}`, nil, ""},
+		{"nothing", `,"metadata":{"a":"b"},"prompt_cache_key":"k"`, nil, ""},
 		{"what agents send", `,"store":false,"client_metadata":{},"include":["reasoning.encrypted_content"],"tools":[{"type":"web_search"},{"type":"namespace","tools":[]},{"type":"web_search"}]`, nil,
 			"client_metadata, include[], store, tools[type=namespace], tools[type=web_search]"},
 		{"items", `,"input":[{"type":"item_reference","id":"rs_1"},{"role":"user","content":"u"},{"type":"compaction","x":1}]`, nil,
 			"input[type=compaction], input[type=item_reference]"},
+		{"a schema behind tools of others", `,"tools":[{"type":"web_search"},{"type":"function","name":"f","parameters":{"not":{}}}]`, unenforced, "tools[1].parameters.not, tools[type=web_search]"},
 		{"a schema that cannot be enforced", `,"tools":[{"type":"function","name":"f","parameters":{"not":{}}}]`, unenforced, "tools[0].parameters.not"},
 	}
 	e := &handlerstest.Engine{Name: "m"}

@@ -3,6 +3,7 @@ package openapi
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -19,6 +20,8 @@ type Checked struct {
 	// Ignored lists what was left out because it has no effect, by name,
 	// each name once.
 	Ignored []Ignored
+
+	skipped map[string][]int // what was left out of arrays, see Locate
 }
 
 // Ignored is a member without effect.
@@ -56,6 +59,7 @@ type checker struct {
 	*tree
 	path    []step
 	ignored []Ignored
+	skipped []skip
 	edited  []int32 // nodes that were dropped or replaced, to undo a branch
 }
 
@@ -76,7 +80,7 @@ func (c *checker) result() Checked {
 	if len(c.edited) == 0 {
 		return Checked{Body: c.text, Ignored: c.ignored}
 	}
-	return Checked{Body: c.render(make([]byte, 0, len(c.text)), 0), Ignored: c.ignored}
+	return Checked{Body: c.render(make([]byte, 0, len(c.text)), 0), Ignored: c.ignored, skipped: bySkipped(c.skipped)}
 }
 
 func (c *checker) use(u *Use, i int32) *Violation {
@@ -123,7 +127,7 @@ func (c *checker) schema(s *Schema, i int32) *Violation {
 		v = c.object(s, i)
 	}
 	if v == nil && len(s.Enum) > 0 && !c.inEnum(s, i) {
-		v = c.violation(RuleEnum, "must be "+oneOf(s.Enum))
+		v = c.violation(RuleEnum, "must be "+oneOf(s.Enum)+c.sent(i))
 	}
 	if v == nil && len(s.Union) > 0 {
 		v = c.union(s, i)
@@ -176,6 +180,9 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 			if v != nil {
 				return v
 			}
+			if ok && p.Needs != "" && !c.isTrue(i, p.Needs) {
+				c.ignore(name+1, Mark{Note: "It has an effect only where " + p.Needs + " is true."}, "")
+			}
 			c.path = c.path[:len(c.path)-1]
 		}
 	}
@@ -183,6 +190,12 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 		return c.missing(s, i)
 	}
 	return c.size(count, s.MinMembers, s.MaxMembers, "member")
+}
+
+// isTrue says whether a member of an object is true.
+func (c *checker) isTrue(object int32, name string) bool {
+	m := c.member(object, name)
+	return m >= 0 && c.nodes[m].kind == 't'
 }
 
 func (c *checker) missing(s *Schema, i int32) *Violation {
@@ -220,7 +233,7 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 		if branch.Schema.Kinds&kinds == 0 {
 			continue
 		}
-		edits, ignored, depth := len(c.edited), len(c.ignored), len(c.path)
+		edits, ignored, skipped, depth := len(c.edited), len(c.ignored), len(c.skipped), len(c.path)
 		v := c.use(branch, i)
 		if v == nil && fits == nil {
 			if fits = branch; !s.Exclusive {
@@ -232,7 +245,7 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 			refused = v // this form is what the client meant
 		}
 		c.undo(edits)
-		c.ignored, c.path = c.ignored[:ignored], c.path[:depth]
+		c.ignored, c.skipped, c.path = c.ignored[:ignored], c.skipped[:skipped], c.path[:depth]
 		if v == nil {
 			return c.violation(RuleUnion, "fits more than one of its forms")
 		}
@@ -274,13 +287,18 @@ func (c *checker) discriminated(s *Schema, i int32) *Violation {
 		branch = s.Default
 	}
 	if branch == nil {
-		v := c.violation(RuleEnum, "must be "+oneOf(s.served()))
+		v := c.violation(RuleEnum, "must be "+oneOf(s.served())+c.sent(m))
 		v.Pointer = append(v.Pointer, s.Discriminator)
 		return v
 	}
 	if branch.effect == SupportIgnored {
 		c.ignore(i, branch.Mark, s.Discriminator+"="+escape(value))
 		return nil
+	}
+	if branch.effect == SupportRefused {
+		v := c.violation(RuleRefused, fmt.Sprintf("with the %s %s is not supported", s.Discriminator, quote(value)))
+		v.Mark = branch.Mark
+		return v.note(branch.Mark.Note)
 	}
 	return c.use(branch, i)
 }
@@ -299,6 +317,10 @@ func (s *Schema) undiscriminated() *Use {
 // several kinds of array item it is.
 func (c *checker) ignore(i int32, mark Mark, label string) {
 	c.drop(i)
+	if last := len(c.path) - 1; last >= 0 && c.path[last].name < 0 {
+		pointer := c.pointer()
+		c.skipped = append(c.skipped, skip{strings.Join(pointer[:last], "/"), int(c.path[last].index)})
+	}
 	if c.nodes[i].kind == 'n' {
 		return
 	}

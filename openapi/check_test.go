@@ -40,22 +40,36 @@ func turn(turn string) string { return `{"model":"m","turns":[` + turn + `]}` }
 
 func parts(parts string) string { return turn(`{"role":"user","content":[` + parts + `]}`) }
 
-func TestCheckRefuses(t *testing.T) {
-	o := operation(t, loadLetters(t), "writeLetter")
-	tests := []struct {
-		name, body string
-		rule       Rule
-		want       string // place and reason
-	}{
+// refusal is a body and what is wrong with it.
+type refusal struct {
+	name, body string
+	rule       Rule
+	want       string // place and reason
+}
+
+func TestParseRefuses(t *testing.T) {
+	checkRefusals(t, []refusal{
 		{"empty body", ``, RuleSyntax, "the body is empty"},
 		{"blank body", " \n", RuleSyntax, "the body is empty"},
 		{"cut short", `{"model":"m"`, RuleSyntax, "the body ends too early"},
-		{"not JSON", `{"model":x}`, RuleSyntax, "model is not valid JSON"},
+		{"not JSON", `{"model":x}`, RuleSyntax, "model is not valid JSON at byte 9"},
+		{"a comma behind the last member", `{"model":"m","turns":[] , }`, RuleSyntax, "the body has a comma at byte 24 with nothing behind it"},
+		{"a comma behind the last item", `{"model":"m","turns":[{"role":"user"},]}`, RuleSyntax, "turns has a comma at byte 37 with nothing behind it"},
+		{"a comma deep down", parts(`{"type":"text","text":"a",}`), RuleSyntax, "turns[0].content[0] has a comma at byte 73 with nothing behind it"},
+		{"a comma too many", `{"model":"m",,"turns":[]}`, RuleSyntax, "the body is not valid JSON at byte 13"},
+		{"bytes that are not UTF-8", turn(`{"role":"user","content":"aé` + "\xff" + `"}`), RuleSyntax, "the body is not UTF-8: there is a byte 0xff at byte 51"},
+		{"half a character", `{"model":"` + "\xe2\x9c" + `"}`, RuleSyntax, "the body is not UTF-8: there is a byte 0xe2 at byte 10"},
+		{"a surrogate in UTF-8", `{"model":"` + "\xed\xa0\x80" + `"}`, RuleSyntax, "the body is not UTF-8: there is a byte 0xed at byte 10"},
 		{"text behind", with("") + "{}", RuleSyntax, "the body has something behind its JSON value"},
 		{"twice", with(`,"seed":1,"seed":2`), RuleDuplicate, "seed is there twice"},
 		{"twice in free JSON", turn(`{"role":"writer","calls":[{"name":"f","input":{"a":1,"a":2}}]}`), RuleDuplicate, "turns[0].calls[0].input.a is there twice"},
 		{"twice by escape", with(`,"seed":1,"s\u0065ed":2`), RuleDuplicate, "seed is there twice"},
 		{"too deep", with(`,"helpers":[{"name":"f","schema":{"x":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}}]`), RuleDepth, "is nested too deep"},
+	})
+}
+
+func TestCheckRefuses(t *testing.T) {
+	checkRefusals(t, []refusal{
 		{"no object", `[1]`, RuleType, "the body must be an object"},
 		{"null", `null`, RuleType, "the body must be an object"},
 		{"absent", `{"turns":[{"role":"user","content":"x"}]}`, RuleRequired, "model is required"},
@@ -66,12 +80,16 @@ func TestCheckRefuses(t *testing.T) {
 		{"wrong type", with(`,"seed":"1"`), RuleType, "seed must be an integer"},
 		{"a fraction for an integer", with(`,"seed":1.5`), RuleType, "seed must be an integer"},
 		{"integer beyond 64 bits", with(`,"seed":9223372036854775808`), RuleRange, "seed is out of range"},
+		{"integer with a huge exponent", with(`,"seed":1e999999999`), RuleRange, "seed is out of range"},
+		{"wrong though it has no effect", with(`,"pace":"fast"`), RuleType, "pace must be an integer"},
 		{"integer by exponent beyond 64 bits", with(`,"seed":1e30`), RuleRange, "seed is out of range"},
 		{"beyond float", with(`,"temperature":1e999`), RuleRange, "temperature is out of range"},
 		{"range", with(`,"temperature":2.5`), RuleRange, "temperature must be between 0 and 2"},
 		{"range of a nullable", with(`,"temperature":-1`), RuleRange, "temperature must be between 0 and 2"},
 		{"type of a nullable", with(`,"temperature":"hot"`), RuleType, "temperature must be a number"},
-		{"enum", with(`,"mood":"odd"`), RuleEnum, "mood must be one of: warm, cold"},
+		{"enum", with(`,"mood":"odd"`), RuleEnum, "mood must be one of: warm, cold; \"odd\" was sent"},
+		{"enum, by a long text", with(`,"mood":"` + strings.Repeat("é\\n", 40) + `"`), RuleEnum, "mood must be one of: warm, cold; \"" + strings.Repeat(`é\n`, 30) + "…\" was sent"},
+		{"enum, by a text with a quote", with(`,"mood":"a\"b"`), RuleEnum, `mood must be one of: warm, cold; "a\"b" was sent`},
 		{"partial", with(`,"copies":2`), RuleRange, "copies must be at most 1: One letter at a time"},
 		{"outside of partial too", with(`,"copies":0`), RuleRange, "copies must be between 1 and 128"},
 		{"refused", with(`,"parent":"p"`), RuleRefused, "parent is not supported: Send the whole conversation instead"},
@@ -82,22 +100,27 @@ func TestCheckRefuses(t *testing.T) {
 		{"map value null", with(`,"bias":{"a":null}`), RuleType, "bias.a must be a number"},
 		{"no discriminator", turn(`{"content":"x"}`), RuleRequired, "turns[0].role is required"},
 		{"null discriminator", turn(`{"role":null,"content":"x"}`), RuleRequired, "turns[0].role is required"},
-		{"odd discriminator", turn(`{"role":"system","content":"x"}`), RuleEnum, "turns[0].role must be one of: user, writer"},
+		{"odd discriminator", turn(`{"role":"system","content":"x"}`), RuleEnum, "turns[0].role must be one of: user, writer; \"system\" was sent"},
 		{"number as discriminator", turn(`{"role":1,"content":"x"}`), RuleType, "turns[0].role must be a string"},
 		{"late discriminator", turn(`{"content":5,"role":"user"}`), RuleType, "turns[0].content must be a string or an array"},
 		{"required in a branch", turn(`{"role":"user"}`), RuleRequired, "turns[0].content is required"},
 		{"string length", turn(`{"role":"user","content":"x","name":"abcdef"}`), RuleLength, "turns[0].name must have at most 5 characters"},
 		{"length counts characters", turn(`{"role":"user","content":"x","name":"éééé\u00e9"}`), RulePattern, "turns[0].name must match ^[a-z]+$"},
 		{"part without its member", parts(`{"type":"text"}`), RuleRequired, "turns[0].content[0].text is required"},
-		{"refused part", parts(`{"type":"text","text":"a"},{"type":"sound"}`), RuleRefused, "turns[0].content[1] is not supported: Sound is not heard"},
-		{"unknown part lists what works", parts(`{"type":"video"}`), RuleEnum, "turns[0].content[0].type must be one of: text, picture, page"},
+		{"refused part", parts(`{"type":"text","text":"a"},{"type":"sound"}`), RuleRefused, "turns[0].content[1] with the type \"sound\" is not supported: Sound is not heard"},
+		{"unknown part lists what works", parts(`{"type":"video"}`), RuleEnum, "turns[0].content[0].type must be one of: text, picture, page; \"video\" was sent"},
 		{"without discriminator it is the branch that needs none", with(`,"enclosures":[{"url":"u"}]`), RuleRequired, "enclosures[0].text is required"},
 		{"a known discriminator keeps its rules", with(`,"enclosures":[{"kind":"photo"}]`), RuleRequired, "enclosures[0].url is required"},
 		{"number as discriminator, with a default", with(`,"enclosures":[{"kind":1}]`), RuleType, "enclosures[0].kind must be a string"},
 		{"multiple", parts(`{"type":"picture","url":"u","size":3}`), RuleRange, "turns[0].content[0].size must be a multiple of 2"},
 		{"minimum", parts(`{"type":"picture","url":"u","size":0}`), RuleRange, "turns[0].content[0].size must be at least 1"},
 		{"free JSON must be an object", turn(`{"role":"writer","calls":[{"name":"f","input":"{}"}]}`), RuleType, "turns[0].calls[0].input must be an object"},
-	}
+	})
+}
+
+func checkRefusals(t *testing.T, tests []refusal) {
+	t.Helper()
+	o := operation(t, loadLetters(t), "writeLetter")
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, v := o.Check([]byte(tt.body))
@@ -130,6 +153,11 @@ func TestCheckAccepts(t *testing.T) {
 		{"null deep down", turn(`{"role":"writer","content":null,"calls":null}`), turn(`{"role":"writer","content":null}`), ""},
 		{"zero is a value", with(`,"temperature":0,"seed":0,"stream":false`), "", ""},
 		{"integers in other spellings", with(`,"seed":1.0,"copies":10e-1`), with(`,"seed":1,"copies":1`), ""},
+		{"with an exponent", with(`,"stream":true,"seed":1E+2,"pace":9.007199254740992e15`), with(`,"stream":true,"seed":100,"pace":9007199254740992`), ""},
+		{"zeros", with(`,"seed":-0.0,"stream":true,"pace":0e999999999`), with(`,"seed":0,"stream":true,"pace":0`), ""},
+		{"needs another member", with(`,"pace":3,"stream":false`), with(`,"stream":false`), "pace"},
+		{"and that is not there", with(`,"pace":3`), with(``), "pace"},
+		{"and that is", with(`,"pace":3,"stream":true`), "", ""},
 		{"largest integer", with(`,"seed":9223372036854775807`), "", ""},
 		{"unknown member", with(`,"Temperature":5,"x":{"y":1}`), with(``), "Temperature x"},
 		{"unknown null", with(`,"x":null`), with(``), ""},
@@ -143,7 +171,6 @@ func TestCheckAccepts(t *testing.T) {
 		{"names are fit for a header", with(`,"a,b\r\nc":1`), with(``), "a%2Cb%0D%0Ac"},
 		{"lone surrogate", turn(`{"role":"user","content":"a\ud800b"}`), turn(`{"role":"user","content":"a` + "\ufffd" + `b"}`), ""},
 		{"surrogate pair", turn(`{"role":"user","content":"\ud83d\ude00"}`), turn(`{"role":"user","content":"😀"}`), ""},
-		{"bytes that are not UTF-8", turn(`{"role":"user","content":"a` + "\xff" + `"}`), turn(`{"role":"user","content":"a` + "\ufffd" + `"}`), ""},
 		{"free JSON keeps its order and spelling", with(`,"x":1,"helpers":[{"name":"f","schema":{"z": 1.50, "a": "\u0041"}}]`),
 			with(`,"helpers":[{"name":"f","schema":{"z": 1.50, "a": "\u0041"}}]`), "x"},
 		{"huge number in free JSON", with(`,"helpers":[{"name":"f","schema":{"z":1e999}}]`), "", ""},

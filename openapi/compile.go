@@ -62,6 +62,7 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 	case forRequest:
 		u.Mark = u.Mark.narrow(c.profile)
 		u.effect = u.Mark.Server
+		u.Needs, _ = ref.Value.Extensions[needsExtension].(string)
 	case forReply:
 		if u.Mark.Server == SupportRefused {
 			u.effect = SupportRefused
@@ -74,6 +75,10 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 	}
 	return u, nil
 }
+
+// needsExtension names a boolean member beside a member of a request, without
+// which the latter has no effect and is reported like one that is ignored.
+const needsExtension = "x-needs"
 
 // compileOnly compiles the schema in a mark.
 func compileOnly(text jsontext.Value) (*Schema, error) {
@@ -213,6 +218,11 @@ func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
 		s.properties[p.Name] = p
 		if p.Required {
 			s.required = append(s.required, p)
+		}
+	}
+	for _, p := range s.Properties {
+		if p.Needs != "" && (s.properties[p.Needs] == nil || s.properties[p.Needs].Schema.Kinds&Boolean == 0) {
+			return fmt.Errorf("line %d: %s of %s names no boolean beside it: %s", p.Line, needsExtension, p.Name, p.Needs)
 		}
 	}
 	for _, name := range in.Required {

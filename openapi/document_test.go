@@ -133,7 +133,7 @@ func TestMatrix(t *testing.T) {
 		`17 query: beta: boolean: unlisted, ignored`,
 		`72 body: model: string: supported, implemented`,
 		`76 body: turns: array of Turn: supported, implemented`,
-		`154 body: turns[role=user]: UserTurn: supported, implemented`,
+		`160 body: turns[role=user]: UserTurn: supported, implemented`,
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)

@@ -131,6 +131,32 @@ func (c *checker) inEnum(s *Schema, i int32) bool {
 	return false
 }
 
+// maxSent is how much of a value an error repeats, in characters.
+const maxSent = 60
+
+// sent says what a client sent, behind what it should have.
+func (c *checker) sent(i int32) string {
+	if c.nodes[i].kind == '"' {
+		return "; " + quote(c.str(i)) + " was sent"
+	}
+	return "; " + cut(string(c.raw(i)[:min(maxSent*utf8.UTFMax, len(c.raw(i)))])) + " was sent"
+}
+
+// quote writes a text of a client as a line of an error can hold it.
+func quote(text []byte) string {
+	return strconv.Quote(cut(string(text[:min((maxSent+1)*utf8.UTFMax, len(text))])))
+}
+
+func cut(text string) string {
+	n := 0
+	for i := range text {
+		if n++; n > maxSent {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
 // canonical writes a JSON value in the one form of RFC 8785, so that equal
 // values are equal bytes.
 func canonical(raw []byte) []byte {

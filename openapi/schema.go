@@ -147,6 +147,7 @@ type Use struct {
 	Line        int // in the document
 	EventName   string
 	Only        *Schema // for partial: a further schema that the value meets
+	Needs       string  // member of a request beside it that must be true, else it has no effect; or empty
 
 	effect     Support // what a check does about the mark
 	nullAbsent bool    // null means the same as absence

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json/jsontext"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"unicode/utf8"
@@ -32,11 +33,15 @@ type node struct {
 	next       int32 // index of the first node behind this value
 }
 
-// parse reads one JSON value. Text that is not Unicode (a lone surrogate as
-// an escape, or bytes that are not UTF-8) becomes U+FFFD: a session whose
-// history holds one must be able to go on.
+// parse reads one JSON value. A lone surrogate, which can only be an escape,
+// becomes U+FFFD: programs cut texts in two, and a session whose history holds
+// one must be able to go on. Bytes that are not UTF-8 come from no encoder of
+// JSON and are an error.
 func parse(text []byte) (*tree, *Violation) {
-	if hasSurrogate(text) || !utf8.Valid(text) {
+	if at := invalidUTF8(text); at >= 0 {
+		return nil, &Violation{Rule: RuleSyntax, Reason: fmt.Sprintf("is not UTF-8: there is a byte %#02x at byte %d", text[at], at)}
+	}
+	if hasSurrogate(text) {
 		// On failure the text stays as it is and the loop below says why.
 		if clean, err := jsontext.AppendFormat(nil, text, jsontext.AllowInvalidUTF8(true)); err == nil {
 			text = clean
@@ -50,7 +55,7 @@ func parse(text []byte) (*tree, *Violation) {
 		switch kind {
 		case '{', '[', '}', ']':
 			if _, err := d.ReadToken(); err != nil {
-				return nil, syntaxViolation(d, err)
+				return nil, syntaxViolation(text, d, err)
 			}
 			end := int32(d.InputOffset())
 			if kind == '}' || kind == ']' {
@@ -67,7 +72,7 @@ func parse(text []byte) (*tree, *Violation) {
 		default:
 			value, err := d.ReadValue()
 			if err != nil {
-				return nil, syntaxViolation(d, err)
+				return nil, syntaxViolation(text, d, err)
 			}
 			end := int32(d.InputOffset())
 			t.nodes = append(t.nodes, node{kind: kind, start: end - int32(len(value)), end: end, next: int32(len(t.nodes) + 1)})
@@ -87,7 +92,7 @@ func hasSurrogate(text []byte) bool {
 	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
-func syntaxViolation(d *jsontext.Decoder, err error) *Violation {
+func syntaxViolation(text []byte, d *jsontext.Decoder, err error) *Violation {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
 		v := &Violation{Rule: RuleDuplicate, Reason: "is there twice"}
 		if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -101,7 +106,38 @@ func syntaxViolation(d *jsontext.Decoder, err error) *Violation {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Violation{Rule: RuleSyntax, Reason: "ends too early"}
 	}
-	return &Violation{Pointer: pointerTokens(d.StackPointer()), Rule: RuleSyntax, Reason: "is not valid JSON"}
+	v := &Violation{Pointer: pointerTokens(d.StackPointer()), Rule: RuleSyntax, Reason: "is not valid JSON"}
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		v.Pointer = pointerTokens(e.JSONPointer)
+		v.Reason += fmt.Sprintf(" at byte %d", e.ByteOffset)
+		if endsInComma(text[e.ByteOffset:]) {
+			v.Reason = fmt.Sprintf("has a comma at byte %d with nothing behind it", e.ByteOffset)
+		}
+	}
+	return v
+}
+
+// endsInComma reports whether a text begins with a comma behind the last of
+// several values.
+func endsInComma(text []byte) bool {
+	rest, ok := bytes.CutPrefix(text, []byte(","))
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return ok && len(rest) > 0 && (rest[0] == '}' || rest[0] == ']')
+}
+
+// invalidUTF8 returns the place of the first byte that is not UTF-8, or -1.
+func invalidUTF8(text []byte) int {
+	if utf8.Valid(text) {
+		return -1
+	}
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
 }
 
 func pointerTokens(p jsontext.Pointer) []string {

@@ -27,7 +27,8 @@ const (
 )
 
 // Violation is the one thing to tell a client whose request breaks a
-// document. It never holds a value that the client sent.
+// document. Of values that the client sent it repeats no more than the start
+// of one that should be another from a list.
 type Violation struct {
 	Pointer []string // names and indexes from the body to the value; empty: the body itself
 	Rule    Rule

@@ -14,9 +14,8 @@ func (e *Engine) checkImages(req *engine.Request) error {
 		return engine.CheckImages(req.Messages)
 	}
 	for i, m := range req.Messages {
-		if engine.CountImages(m.Parts) > 0 {
-			return engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name).
-				At(engine.Place{Field: engine.FieldMessages, Index: i})
+		for image := range engine.Images(m.Parts) {
+			return image.Refuse(engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name), i)
 		}
 	}
 	return nil
@@ -43,5 +42,5 @@ func openImages(images []*Image) error {
 
 // Fail is the error of an image, with its place in the request.
 func (i *Image) Fail(err error) *engine.Error {
-	return engine.AsError(err).At(engine.Place{Field: engine.FieldMessages, Index: i.Message})
+	return i.source.Refuse(err, i.Message)
 }

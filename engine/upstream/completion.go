@@ -33,9 +33,11 @@ func (e *Engine) fromCompletion(req *engine.Request) (*body, error) {
 		LogitBias:        fromLogitBias(req.Sampling.LogitBias),
 		Stop:             fromStop(req.Stop),
 		ResponseFormat:   fromFormat(req.Format),
-		MaxTokens:        number(req.MaxTokens), // this has no other name here
 		Logprobs:         number(req.Logprobs),
 		Suffix:           given(req.Prompt.Suffix),
+	}
+	if req.MaxTokens != nil {
+		out.MaxTokens.Set(int64(*req.MaxTokens)) // this has no other name here
 	}
 	hold(&out.Prompt, req.Prompt.Text)
 	if req.Choices > 1 {

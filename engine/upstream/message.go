@@ -112,7 +112,7 @@ func (c *conversation) addResult(r engine.ToolResult) {
 		text = "Error: " + text
 	}
 	c.put(wire.ChatCompletionToolMessageParam{
-		Role: wire.ChatCompletionToolMessageParamRoleTool, ToolCallID: fromCallID(r.CallID), Content: fromText(text)})
+		Role: wire.ChatCompletionToolMessageParamRoleTool, ToolCallID: fromCallID(r.CallID), Content: nullable.NewNullableWithValue(fromText(text))})
 	for _, p := range r.Parts {
 		if picture, ok := p.(engine.Image); ok {
 			c.pictures = append(c.pictures, picture)

@@ -124,8 +124,8 @@ func post(t *testing.T, h http.Handler, path, body string) *httptest.ResponseRec
 var made = regexp.MustCompile(`"(id|item_id|call_id|signature|encrypted_content|request_id)":"[^"]*"|"(created|created_at|completed_at)":[0-9.]+`)
 
 // digest is what a reply says: of a stream, its frames. How long the prompt of
-// a message is, a diglot tells too late for the first of them, so that it comes
-// in the last one.
+// a message is, a diglot tells too late for the first of them; the last one has
+// it in any case.
 func digest(t *testing.T, w *httptest.ResponseRecorder) []string {
 	t.Helper()
 	var out, prompt []string
@@ -144,7 +144,7 @@ func digest(t *testing.T, w *httptest.ResponseRecorder) []string {
 	if strings.Contains(w.Body.String(), `"index":1,"delta"`) {
 		slices.Sort(out) // the chunks of two choices come in any order
 	}
-	return append(out, prompt...)
+	return append(out, slices.Compact(prompt)...)
 }
 
 var inputTokens = regexp.MustCompile(`"input_tokens":(\d+),?`)

@@ -59,6 +59,21 @@ func (e Base64ImageSourceType) Valid() bool {
 	}
 }
 
+// Defines values for CompactionBlockParamType.
+const (
+	CompactionBlockParamTypeCompaction CompactionBlockParamType = "compaction"
+)
+
+// Valid indicates whether the value is a known member of the CompactionBlockParamType enum.
+func (e CompactionBlockParamType) Valid() bool {
+	switch e {
+	case CompactionBlockParamTypeCompaction:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ContentBlockDeltaEventType.
 const (
 	ContentBlockDeltaEventTypeContentBlockDelta ContentBlockDeltaEventType = "content_block_delta"
@@ -143,6 +158,21 @@ const (
 func (e ContentBlockStopFrameEvent) Valid() bool {
 	switch e {
 	case ContentBlockStopFrameEventContentBlockStop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DirectCallerType.
+const (
+	DirectCallerTypeDirect DirectCallerType = "direct"
+)
+
+// Valid indicates whether the value is a known member of the DirectCallerType enum.
+func (e DirectCallerType) Valid() bool {
+	switch e {
+	case DirectCallerTypeDirect:
 		return true
 	default:
 		return false
@@ -535,6 +565,7 @@ func (e SearchResultBlockParamType) Valid() bool {
 
 // Defines values for ServerToolBlockParamType.
 const (
+	ServerToolBlockParamTypeAdvisorToolResult                 ServerToolBlockParamType = "advisor_tool_result"
 	ServerToolBlockParamTypeBashCodeExecutionToolResult       ServerToolBlockParamType = "bash_code_execution_tool_result"
 	ServerToolBlockParamTypeCodeExecutionToolResult           ServerToolBlockParamType = "code_execution_tool_result"
 	ServerToolBlockParamTypeContainerUpload                   ServerToolBlockParamType = "container_upload"
@@ -550,6 +581,8 @@ const (
 // Valid indicates whether the value is a known member of the ServerToolBlockParamType enum.
 func (e ServerToolBlockParamType) Valid() bool {
 	switch e {
+	case ServerToolBlockParamTypeAdvisorToolResult:
+		return true
 	case ServerToolBlockParamTypeBashCodeExecutionToolResult:
 		return true
 	case ServerToolBlockParamTypeCodeExecutionToolResult:
@@ -764,6 +797,21 @@ func (e ThinkingDeltaType) Valid() bool {
 	}
 }
 
+// Defines values for ToolType.
+const (
+	ToolTypeCustom ToolType = "custom"
+)
+
+// Valid indicates whether the value is a known member of the ToolType enum.
+func (e ToolType) Valid() bool {
+	switch e {
+	case ToolTypeCustom:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ToolChoiceAnyType.
 const (
 	ToolChoiceAnyTypeAny ToolChoiceAnyType = "any"
@@ -932,6 +980,24 @@ type CitationsConfigParam struct {
 	Enabled nullable.Nullable[bool] `json:"enabled,omitempty"`
 }
 
+// CompactionBlockParam What the service has made of earlier turns, which the model reads as text of its own.
+type CompactionBlockParam struct {
+	// CacheControl Marks a place up to which the prompt should be kept.
+	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
+
+	// Content The summary; null if there is none.
+	Content nullable.Nullable[string] `json:"content,omitempty"`
+
+	// EncryptedContent What only the service can read of it.
+	EncryptedContent nullable.Nullable[string] `json:"encrypted_content,omitempty"`
+
+	// Type Says that this block stands for earlier turns.
+	Type CompactionBlockParamType `json:"type"`
+}
+
+// CompactionBlockParamType Says that this block stands for earlier turns.
+type CompactionBlockParamType string
+
 // ContainerID Identifies a container of an earlier reply.
 type ContainerID = string
 
@@ -1052,6 +1118,10 @@ type CountMessageTokensRequest struct {
 	// OutputConfig How much to think, and the form of the answer.
 	OutputConfig nullable.Nullable[OutputConfig] `json:"output_config,omitempty"`
 
+	// OutputFormat The older name of `output_config.format`, which wins if both are given.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	OutputFormat nullable.Nullable[JSONOutputFormat] `json:"output_format,omitempty"`
+
 	// Speed How fast the answer should come.
 	Speed nullable.Nullable[string] `json:"speed,omitempty"`
 
@@ -1068,7 +1138,7 @@ type CountMessageTokensRequest struct {
 	ToolChoice *ToolChoice `json:"tool_choice,omitempty"`
 
 	// Tools The tools that the model may ask the client to run.
-	Tools []Tool `json:"tools,omitempty"`
+	Tools []ToolParam `json:"tools,omitempty"`
 }
 
 // CreateMessageRequest A conversation to answer, and how to answer it.
@@ -1089,7 +1159,10 @@ type CreateMessageRequest struct {
 	InferenceGeo nullable.Nullable[string] `json:"inference_geo,omitempty"`
 
 	// MaxTokens Most tokens to generate, thinking included. A number beyond what the context leaves is cut to it.
-	MaxTokens int `json:"max_tokens"`
+	MaxTokens int64 `json:"max_tokens"`
+
+	// McpServers Servers of tools that the service would call by itself.
+	McpServers nullable.Nullable[[]JSONObject] `json:"mcp_servers,omitempty"`
 
 	// Messages The conversation so far, oldest message first. Neighbours of one role count as one turn.
 	Messages []MessageParam `json:"messages"`
@@ -1102,6 +1175,10 @@ type CreateMessageRequest struct {
 
 	// OutputConfig How much to think, and the form of the answer.
 	OutputConfig nullable.Nullable[OutputConfig] `json:"output_config,omitempty"`
+
+	// OutputFormat The older name of `output_config.format`, which wins if both are given.
+	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
+	OutputFormat nullable.Nullable[JSONOutputFormat] `json:"output_format,omitempty"`
 
 	// ServiceTier The processing tier to use.
 	ServiceTier nullable.Nullable[string] `json:"service_tier,omitempty"`
@@ -1131,10 +1208,10 @@ type CreateMessageRequest struct {
 	ToolChoice *ToolChoice `json:"tool_choice,omitempty"`
 
 	// Tools The tools that the model may ask the client to run.
-	Tools []Tool `json:"tools,omitempty"`
+	Tools []ToolParam `json:"tools,omitempty"`
 
 	// TopK Samples only from this many of the likeliest tokens; 0 from all. Absent means what the model recommends.
-	TopK nullable.Nullable[int] `json:"top_k,omitempty"`
+	TopK nullable.Nullable[int64] `json:"top_k,omitempty"`
 
 	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
 	// recommends.
@@ -1145,6 +1222,15 @@ type CreateMessageRequest struct {
 type CreateMessageRequest_Container struct {
 	union json.RawMessage
 }
+
+// DirectCaller The model itself makes the call. Programs of the service, which could too, do not run here.
+type DirectCaller struct {
+	// Type Says that the model makes the call.
+	Type DirectCallerType `json:"type"`
+}
+
+// DirectCallerType Says that the model makes the call.
+type DirectCallerType string
 
 // DocumentBlockParam A document, such as a PDF.
 type DocumentBlockParam struct {
@@ -1313,13 +1399,13 @@ type Message struct {
 	Usage Usage `json:"usage"`
 
 	// Container The container that the service's own tools ran in.
-	Container nullable.Nullable[JSONObject] `json:"container,omitempty"`
+	Container nullable.Nullable[JSONObject] `json:"container"`
 
 	// Diagnostics Why a kept prompt was not found again.
 	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
 
 	// StopDetails Why the service declined to answer.
-	StopDetails nullable.Nullable[JSONObject] `json:"stop_details,omitempty"`
+	StopDetails nullable.Nullable[JSONObject] `json:"stop_details"`
 }
 
 // MessageType Says that this is a message.
@@ -1335,6 +1421,12 @@ type MessageContent struct {
 
 // MessageDelta The members of the message that are known only at its end.
 type MessageDelta struct {
+	// Container The container that the service's own tools ran in.
+	Container nullable.Nullable[JSONObject] `json:"container"`
+
+	// StopDetails Why the service declined to answer.
+	StopDetails nullable.Nullable[JSONObject] `json:"stop_details"`
+
 	// StopReason Why the answer ended.
 	StopReason StopReason `json:"stop_reason"`
 
@@ -1372,16 +1464,19 @@ type MessageDeltaFrameEvent string
 // MessageDeltaUsage Counts of the tokens that were really processed, from the start of the message.
 type MessageDeltaUsage struct {
 	// InputTokens Tokens of the whole prompt.
-	InputTokens *int `json:"input_tokens,omitempty"`
+	InputTokens int `json:"input_tokens"`
 
 	// OutputTokens Tokens that were generated.
 	OutputTokens int `json:"output_tokens"`
 
 	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
-	CacheCreationInputTokens *int `json:"cache_creation_input_tokens,omitempty"`
+	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 
 	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
-	CacheReadInputTokens *int `json:"cache_read_input_tokens,omitempty"`
+	CacheReadInputTokens int `json:"cache_read_input_tokens"`
+
+	// ServerToolUse How often the service's own tools were used.
+	ServerToolUse nullable.Nullable[JSONObject] `json:"server_tool_use"`
 }
 
 // MessageParam One message of the conversation.
@@ -1469,8 +1564,17 @@ type ModelInfo struct {
 	// DisplayName Name of the model, for people.
 	DisplayName string `json:"display_name"`
 
+	// Capabilities What the model can do.
+	Capabilities nullable.Nullable[JSONObject] `json:"capabilities"`
+
 	// CreatedAt When the model was last changed.
 	CreatedAt time.Time `json:"created_at"`
+
+	// MaxInputTokens How long a prompt may be.
+	MaxInputTokens nullable.Nullable[int] `json:"max_input_tokens"`
+
+	// MaxTokens How long an answer may be.
+	MaxTokens nullable.Nullable[int] `json:"max_tokens"`
 }
 
 // ModelInfoType Says that this is a model.
@@ -1490,6 +1594,9 @@ type ModelList struct {
 	// LastID Id of the last model in the page; null if it is empty.
 	LastID nullable.Nullable[string] `json:"last_id"`
 }
+
+// OtherTool A tool that the service defines, such as a web search, a shell or the tools of an MCP server.
+type OtherTool map[string]interface{}
 
 // OutputConfig How much to think, and the form of the answer.
 type OutputConfig struct {
@@ -1557,7 +1664,7 @@ type SearchResultBlockParam struct {
 // SearchResultBlockParamType Says that this block was found by a search.
 type SearchResultBlockParamType string
 
-// ServerToolBlockParam A call or a result of a tool that the service itself runs.
+// ServerToolBlockParam A call or a result of a tool that the service itself ran.
 type ServerToolBlockParam struct {
 	// Type The kind of call or result.
 	Type ServerToolBlockParamType `json:"type"`
@@ -1696,7 +1803,7 @@ type ThinkingConfigDisabledType string
 // ThinkingConfigEnabled The model thinks, if it can.
 type ThinkingConfigEnabled struct {
 	// BudgetTokens Most tokens to think with. Only `max_tokens` is enforced.
-	BudgetTokens nullable.Nullable[int] `json:"budget_tokens,omitempty"`
+	BudgetTokens nullable.Nullable[int64] `json:"budget_tokens,omitempty"`
 
 	// Display Whether the reply shows the thinking.
 	Display nullable.Nullable[string] `json:"display,omitempty"`
@@ -1751,9 +1858,12 @@ type Tool struct {
 	// Strict Whether the input must follow the schema exactly. It is held to it in any case, as far as it can be enforced.
 	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
 
-	// Type Absent or `custom` for a tool that the client runs.
-	Type nullable.Nullable[string] `json:"type,omitempty"`
+	// Type Says that the client defines the tool; may be left out.
+	Type *ToolType `json:"type,omitempty"`
 }
+
+// ToolType Says that the client defines the tool; may be left out.
+type ToolType string
 
 // ToolChoice Whether the model may, must, or must not use tools, by type.
 type ToolChoice struct {
@@ -1810,6 +1920,12 @@ type ToolChoiceToolType string
 
 // ToolInput The arguments of a tool call, kept as they were written.
 type ToolInput = json.RawMessage
+
+// ToolParam Something that the model may use, by its type; what has no type is a tool that the client defines. Tools of other
+// types, which the service defines or runs, are left out and listed in `Diglot-Ignored`.
+type ToolParam struct {
+	union json.RawMessage
+}
 
 // ToolReferenceBlockParam Names a tool that the search for tools found.
 type ToolReferenceBlockParam struct {
@@ -1868,8 +1984,12 @@ type ToolUseBlock struct {
 	// Name Name of the tool.
 	Name string `json:"name"`
 
-	// Input The arguments. Empty where a stream starts the block.
+	// Input The arguments. Empty where a stream starts the block. Of a call that `max_tokens` cut short, the members that
+	// were whole.
 	Input ToolInput `json:"input"`
+
+	// Caller What makes the call.
+	Caller DirectCaller `json:"caller"`
 }
 
 // ToolUseBlockType Says that this block is a tool call.
@@ -1880,11 +2000,14 @@ type ToolUseBlockParam struct {
 	// CacheControl Marks a place up to which the prompt should be kept.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
+	// Caller What made the call, as a reply says it; models see all calls alike.
+	Caller nullable.Nullable[JSONObject] `json:"caller,omitempty"`
+
 	// ID Identifies the call; its result names it.
 	ID string `json:"id"`
 
-	// Input The arguments.
-	Input ToolInput `json:"input"`
+	// Input The arguments. Absent means that there are none.
+	Input *ToolInput `json:"input,omitempty"`
 
 	// Name Name of the tool.
 	Name string `json:"name"`
@@ -1916,11 +2039,23 @@ type Usage struct {
 	// OutputTokens Tokens that were generated. Is 0 in the event that starts a stream.
 	OutputTokens int `json:"output_tokens"`
 
+	// CacheCreation How the tokens that were kept split by how long they are kept.
+	CacheCreation nullable.Nullable[JSONObject] `json:"cache_creation"`
+
 	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
 	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 
 	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
 	CacheReadInputTokens int `json:"cache_read_input_tokens"`
+
+	// InferenceGeo Where in the world the answer was computed.
+	InferenceGeo nullable.Nullable[string] `json:"inference_geo"`
+
+	// ServerToolUse How often the service's own tools were used.
+	ServerToolUse nullable.Nullable[JSONObject] `json:"server_tool_use"`
+
+	// ServiceTier The processing tier that was used.
+	ServiceTier nullable.Nullable[string] `json:"service_tier"`
 }
 
 // BadGateway What every reply that is no success holds.
@@ -2492,6 +2627,32 @@ func (t *ContentBlockParam) MergeSearchResultBlockParam(v SearchResultBlockParam
 	return err
 }
 
+// AsCompactionBlockParam returns the union data inside the ContentBlockParam as a CompactionBlockParam
+func (t ContentBlockParam) AsCompactionBlockParam() (CompactionBlockParam, error) {
+	var body CompactionBlockParam
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromCompactionBlockParam overwrites any union data inside the ContentBlockParam as the provided CompactionBlockParam
+func (t *ContentBlockParam) FromCompactionBlockParam(v CompactionBlockParam) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeCompactionBlockParam performs a merge with any union data inside the ContentBlockParam, using the provided CompactionBlockParam
+func (t *ContentBlockParam) MergeCompactionBlockParam(v CompactionBlockParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsServerToolBlockParam returns the union data inside the ContentBlockParam as a ServerToolBlockParam
 func (t ContentBlockParam) AsServerToolBlockParam() (ServerToolBlockParam, error) {
 	var body ServerToolBlockParam
@@ -2532,10 +2693,14 @@ func (t ContentBlockParam) ValueByDiscriminator() (interface{}, error) {
 		return nil, err
 	}
 	switch discriminator {
+	case "advisor_tool_result":
+		return t.AsServerToolBlockParam()
 	case "bash_code_execution_tool_result":
 		return t.AsServerToolBlockParam()
 	case "code_execution_tool_result":
 		return t.AsServerToolBlockParam()
+	case "compaction":
+		return t.AsCompactionBlockParam()
 	case "container_upload":
 		return t.AsServerToolBlockParam()
 	case "document":
@@ -3565,6 +3730,107 @@ func (t ToolChoice) MarshalJSON() ([]byte, error) {
 }
 
 func (t *ToolChoice) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+// AsTool returns the union data inside the ToolParam as a Tool
+func (t ToolParam) AsTool() (Tool, error) {
+	var body Tool
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromTool overwrites any union data inside the ToolParam as the provided Tool
+func (t *ToolParam) FromTool(v Tool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"custom"}`))
+	t.union = b
+	return err
+}
+
+// MergeTool performs a merge with any union data inside the ToolParam, using the provided Tool
+func (t *ToolParam) MergeTool(v Tool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"custom"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsOtherTool returns the union data inside the ToolParam as a OtherTool
+func (t ToolParam) AsOtherTool() (OtherTool, error) {
+	var body OtherTool
+	err := json.Unmarshal(t.union, &body)
+	return body, err
+}
+
+// FromOtherTool overwrites any union data inside the ToolParam as the provided OtherTool
+func (t *ToolParam) FromOtherTool(v OtherTool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"OtherTool"}`))
+	t.union = b
+	return err
+}
+
+// MergeOtherTool performs a merge with any union data inside the ToolParam, using the provided OtherTool
+func (t *ToolParam) MergeOtherTool(v OtherTool) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"OtherTool"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ToolParam) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ToolParam) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "OtherTool":
+		return t.AsOtherTool()
+	case "custom":
+		return t.AsTool()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ToolParam) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ToolParam) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }

@@ -340,6 +340,21 @@ func (e ChatCompletionMessageFunctionToolCallType) Valid() bool {
 	}
 }
 
+// Defines values for ChatCompletionMessageFunctionToolCallParamType.
+const (
+	ChatCompletionMessageFunctionToolCallParamTypeFunction ChatCompletionMessageFunctionToolCallParamType = "function"
+)
+
+// Valid indicates whether the value is a known member of the ChatCompletionMessageFunctionToolCallParamType enum.
+func (e ChatCompletionMessageFunctionToolCallParamType) Valid() bool {
+	switch e {
+	case ChatCompletionMessageFunctionToolCallParamTypeFunction:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ChatCompletionModality.
 const (
 	ChatCompletionModalityAudio ChatCompletionModality = "audio"
@@ -2116,15 +2131,18 @@ type ChatCompletionAssistantContentPart struct {
 
 // ChatCompletionAssistantMessageParam An earlier answer of the model, with the tool calls that it made.
 type ChatCompletionAssistantMessageParam struct {
+	// Annotations Remarks on the text, which models do not see.
+	Annotations nullable.Nullable[[]JSONObject] `json:"annotations,omitempty"`
+
 	// Audio Points to an earlier spoken answer.
 	Audio nullable.Nullable[JSONObject] `json:"audio,omitempty"`
 
-	// Content Text of the answer. May be null or absent beside tool calls.
+	// Content Text of the answer. May be null or absent, as it is beside tool calls.
 	Content nullable.Nullable[ChatCompletionAssistantContent] `json:"content,omitempty"`
 
 	// FunctionCall The forerunner of `tool_calls`, answered by a function message.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
-	FunctionCall nullable.Nullable[FunctionCall] `json:"function_call,omitempty"`
+	FunctionCall nullable.Nullable[FunctionCallParam] `json:"function_call,omitempty"`
 
 	// Name Name of the author, for models whose template shows it.
 	Name nullable.Nullable[string] `json:"name,omitempty"`
@@ -2464,12 +2482,27 @@ type ChatCompletionMessageFunctionToolCall struct {
 // ChatCompletionMessageFunctionToolCallType Says that a function is called.
 type ChatCompletionMessageFunctionToolCallType string
 
+// ChatCompletionMessageFunctionToolCallParam A call of a function that the model made.
+type ChatCompletionMessageFunctionToolCallParam struct {
+	// Function Which function, and with what.
+	Function FunctionCallParam `json:"function"`
+
+	// ID Identifies the call; its result names it.
+	ID string `json:"id"`
+
+	// Type Says that a function is called; may be left out.
+	Type *ChatCompletionMessageFunctionToolCallParamType `json:"type,omitempty"`
+}
+
+// ChatCompletionMessageFunctionToolCallParamType Says that a function is called; may be left out.
+type ChatCompletionMessageFunctionToolCallParamType string
+
 // ChatCompletionMessageParam One message of the conversation, by the role of its author.
 type ChatCompletionMessageParam struct {
 	union json.RawMessage
 }
 
-// ChatCompletionMessageToolCall A tool call that the model made, by its type.
+// ChatCompletionMessageToolCall A tool call that the model made, by its type; one without a type is a call of a function.
 type ChatCompletionMessageToolCall struct {
 	union json.RawMessage
 }
@@ -2588,8 +2621,8 @@ type ChatCompletionToolChoiceOption struct {
 
 // ChatCompletionToolMessageParam The result of one tool call.
 type ChatCompletionToolMessageParam struct {
-	// Content The result, as text.
-	Content ChatCompletionTextContent `json:"content"`
+	// Content The result, as text; absent if the tool gave none.
+	Content nullable.Nullable[ChatCompletionTextContent] `json:"content,omitempty"`
 
 	// Role Says that this is the result of a tool call.
 	Role ChatCompletionToolMessageParamRole `json:"role"`
@@ -2812,10 +2845,10 @@ type CreateChatCompletionRequest struct {
 
 	// MaxCompletionTokens Most tokens to generate for one choice, reasoning included. Absent means what the context leaves, and a
 	// number beyond that is cut to it.
-	MaxCompletionTokens nullable.Nullable[int] `json:"max_completion_tokens,omitempty"`
+	MaxCompletionTokens nullable.Nullable[int64] `json:"max_completion_tokens,omitempty"`
 
 	// MaxTokens The older name of `max_completion_tokens`, which wins if both are given.
-	MaxTokens nullable.Nullable[int] `json:"max_tokens,omitempty"`
+	MaxTokens nullable.Nullable[int64] `json:"max_tokens,omitempty"`
 
 	// Messages The conversation so far, oldest message first.
 	Messages []ChatCompletionMessageParam `json:"messages"`
@@ -2877,7 +2910,7 @@ type CreateChatCompletionRequest struct {
 	// Stream Whether the answer comes as server-sent events while it is generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// StreamOptions What a stream should hold beside the answer. Without `stream` it means nothing.
+	// StreamOptions What a stream should hold beside the answer. Without `stream` it has no effect.
 	StreamOptions nullable.Nullable[ChatCompletionStreamOptions] `json:"stream_options,omitempty"`
 
 	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
@@ -2928,7 +2961,7 @@ type CreateCompletionRequest struct {
 
 	// MaxTokens Most tokens to generate for one choice. Absent means what the context leaves, and a number beyond that is cut to
 	// it.
-	MaxTokens nullable.Nullable[int] `json:"max_tokens,omitempty"`
+	MaxTokens nullable.Nullable[int64] `json:"max_tokens,omitempty"`
 
 	// Model Name of the model that answers, as the list of models gives it.
 	Model string `json:"model"`
@@ -2955,7 +2988,7 @@ type CreateCompletionRequest struct {
 	// Stream Whether the answer comes as server-sent events while it is generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// StreamOptions What a stream should hold beside the answer. Without `stream` it means nothing.
+	// StreamOptions What a stream should hold beside the answer. Without `stream` it has no effect.
 	StreamOptions nullable.Nullable[ChatCompletionStreamOptions] `json:"stream_options,omitempty"`
 
 	// Suffix What follows behind the continuation, which fills the gap between the prompt and this. Needs a model that knows how
@@ -2977,7 +3010,7 @@ type CreateCompletionRequest struct {
 type CreateEmbeddingRequest struct {
 	// Dimensions How many numbers of each vector are kept; the rest is cut off, and the vector is brought to length 1 again. Absent
 	// means all. More than the model has is an error.
-	Dimensions nullable.Nullable[int] `json:"dimensions,omitempty"`
+	Dimensions nullable.Nullable[int64] `json:"dimensions,omitempty"`
 
 	// EncodingFormat How each vector is written. Absent means `float`.
 	EncodingFormat nullable.Nullable[EmbeddingEncodingFormat] `json:"encoding_format,omitempty"`
@@ -3063,7 +3096,7 @@ type CreateResponseRequest struct {
 
 	// MaxOutputTokens Most tokens to generate, reasoning included. Absent means what the context leaves, and a number beyond that
 	// is cut to it.
-	MaxOutputTokens nullable.Nullable[int] `json:"max_output_tokens,omitempty"`
+	MaxOutputTokens nullable.Nullable[int64] `json:"max_output_tokens,omitempty"`
 
 	// MaxToolCalls How many calls of the service's own tools to make at most.
 	MaxToolCalls nullable.Nullable[int] `json:"max_tool_calls,omitempty"`
@@ -3113,7 +3146,7 @@ type CreateResponseRequest struct {
 	// Stream Whether the answer comes as server-sent events while it is generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// StreamOptions What a stream should hold beside the answer.
+	// StreamOptions What a stream should hold beside the answer. Without `stream` it has no effect.
 	StreamOptions nullable.Nullable[ResponseStreamOptions] `json:"stream_options,omitempty"`
 
 	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
@@ -3267,6 +3300,15 @@ type FunctionCallDelta struct {
 
 	// Arguments More of the JSON text of the arguments.
 	Arguments *string `json:"arguments,omitempty"`
+}
+
+// FunctionCallParam A function and the arguments for it, as the model wrote them.
+type FunctionCallParam struct {
+	// Arguments The arguments, as JSON text. Absent or empty means that there are none.
+	Arguments nullable.Nullable[string] `json:"arguments,omitempty"`
+
+	// Name Name of the function.
+	Name string `json:"name"`
 }
 
 // FunctionDefinition A function that the model may ask the client to call.
@@ -3436,7 +3478,7 @@ type Response struct {
 	Instructions nullable.Nullable[string] `json:"instructions"`
 
 	// MaxOutputTokens As in the request.
-	MaxOutputTokens nullable.Nullable[int] `json:"max_output_tokens"`
+	MaxOutputTokens nullable.Nullable[int64] `json:"max_output_tokens"`
 
 	// MaxToolCalls Is always null; the server has no tools of its own to call.
 	MaxToolCalls nullable.Nullable[int] `json:"max_tool_calls"`
@@ -3994,8 +4036,8 @@ type ResponseInputFileType string
 
 // ResponseInputFunctionCall A call of a function that the model made.
 type ResponseInputFunctionCall struct {
-	// Arguments The arguments, as JSON text that the model wrote.
-	Arguments string `json:"arguments"`
+	// Arguments The arguments, as JSON text that the model wrote. Absent or empty means that there are none.
+	Arguments nullable.Nullable[string] `json:"arguments,omitempty"`
 
 	// CallID Identifies the call; its result names it.
 	CallID string `json:"call_id"`
@@ -4024,8 +4066,8 @@ type ResponseInputFunctionCallOutput struct {
 	// ID Identifies the item, for the client's own use.
 	ID nullable.Nullable[string] `json:"id,omitempty"`
 
-	// Output The result, as text or in parts.
-	Output ResponseFunctionOutput `json:"output"`
+	// Output The result, as text or in parts; absent if the tool gave none.
+	Output nullable.Nullable[ResponseFunctionOutput] `json:"output,omitempty"`
 
 	// Status How far the call got, for the client's own use.
 	Status nullable.Nullable[string] `json:"status,omitempty"`
@@ -5573,15 +5615,15 @@ func (t *ChatCompletionMessageParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// AsChatCompletionMessageFunctionToolCall returns the union data inside the ChatCompletionMessageToolCall as a ChatCompletionMessageFunctionToolCall
-func (t ChatCompletionMessageToolCall) AsChatCompletionMessageFunctionToolCall() (ChatCompletionMessageFunctionToolCall, error) {
-	var body ChatCompletionMessageFunctionToolCall
+// AsChatCompletionMessageFunctionToolCallParam returns the union data inside the ChatCompletionMessageToolCall as a ChatCompletionMessageFunctionToolCallParam
+func (t ChatCompletionMessageToolCall) AsChatCompletionMessageFunctionToolCallParam() (ChatCompletionMessageFunctionToolCallParam, error) {
+	var body ChatCompletionMessageFunctionToolCallParam
 	err := json.Unmarshal(t.union, &body)
 	return body, err
 }
 
-// FromChatCompletionMessageFunctionToolCall overwrites any union data inside the ChatCompletionMessageToolCall as the provided ChatCompletionMessageFunctionToolCall
-func (t *ChatCompletionMessageToolCall) FromChatCompletionMessageFunctionToolCall(v ChatCompletionMessageFunctionToolCall) error {
+// FromChatCompletionMessageFunctionToolCallParam overwrites any union data inside the ChatCompletionMessageToolCall as the provided ChatCompletionMessageFunctionToolCallParam
+func (t *ChatCompletionMessageToolCall) FromChatCompletionMessageFunctionToolCallParam(v ChatCompletionMessageFunctionToolCallParam) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -5591,8 +5633,8 @@ func (t *ChatCompletionMessageToolCall) FromChatCompletionMessageFunctionToolCal
 	return err
 }
 
-// MergeChatCompletionMessageFunctionToolCall performs a merge with any union data inside the ChatCompletionMessageToolCall, using the provided ChatCompletionMessageFunctionToolCall
-func (t *ChatCompletionMessageToolCall) MergeChatCompletionMessageFunctionToolCall(v ChatCompletionMessageFunctionToolCall) error {
+// MergeChatCompletionMessageFunctionToolCallParam performs a merge with any union data inside the ChatCompletionMessageToolCall, using the provided ChatCompletionMessageFunctionToolCallParam
+func (t *ChatCompletionMessageToolCall) MergeChatCompletionMessageFunctionToolCallParam(v ChatCompletionMessageFunctionToolCallParam) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -5658,7 +5700,7 @@ func (t ChatCompletionMessageToolCall) ValueByDiscriminator() (interface{}, erro
 	case "custom":
 		return t.AsChatCompletionMessageCustomToolCall()
 	case "function":
-		return t.AsChatCompletionMessageFunctionToolCall()
+		return t.AsChatCompletionMessageFunctionToolCallParam()
 	default:
 		return nil, errors.New("unknown discriminator value: " + discriminator)
 	}

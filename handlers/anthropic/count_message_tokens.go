@@ -16,6 +16,7 @@ func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokens
 		return nil, err
 	}
 	x := exchange.From(ctx)
+	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
 	x.Asks(req.Model)
 	tokens, err := a.engine.Count(ctx, req)
 	if err != nil {
@@ -44,6 +45,7 @@ func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, error)
 		ToolChoice:   in.ToolChoice,
 		Thinking:     in.Thinking,
 		OutputConfig: in.OutputConfig,
+		OutputFormat: in.OutputFormat,
 	})
 	if err != nil {
 		return nil, err

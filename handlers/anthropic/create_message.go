@@ -4,9 +4,12 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/oapi-codegen/nullable"
+
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/optional"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -17,6 +20,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 		return nil, err
 	}
 	x := exchange.From(ctx)
+	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
 	events := x.Watch(req, a.engine.Generate(ctx, req), names)
 	h := head{id: newID("msg_"), model: req.Model}
 	if in.Body.Stream == nil || !*in.Body.Stream {
@@ -33,7 +37,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 		return nil, err
 	}
 	ignore(x, stream.Unenforced())
-	return messageStream{stream, newEncoder(h, x.ID, a.wording)}, nil
+	return messageStream{stream, newEncoder(h, x, a.wording)}, nil
 }
 
 // messageReply is the reply.
@@ -42,6 +46,14 @@ type messageReply wire.Message
 // VisitCreateMessageResponse writes the reply.
 func (r messageReply) VisitCreateMessageResponse(w http.ResponseWriter) error {
 	return exchange.Reply(w, r)
+}
+
+// renameFormat has errors name the member in which the format stands.
+func renameFormat(x *exchange.Exchange, config nullable.Nullable[wire.OutputConfig], older nullable.Nullable[wire.JSONOutputFormat]) {
+	_, absent := optional.Or(config, wire.OutputConfig{}).Format.Get()
+	if _, err := older.Get(); err == nil && absent != nil {
+		x.Rename("output_config.format", "output_format")
+	}
 }
 
 // names are what this style calls parameters that [engine.Start] has other
@@ -64,6 +76,6 @@ func (s messageStream) VisitCreateMessageResponse(w http.ResponseWriter) error {
 // ignore names the parts of tool schemas that no grammar can enforce.
 func ignore(x *exchange.Exchange, places []engine.Place) {
 	for _, p := range places {
-		x.Ignore(fromPlace(p))
+		x.Ignore(x.Locate(fromPlace(p)))
 	}
 }

@@ -43,25 +43,25 @@ var renderings = map[engine.Code]rendering{
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 	x := exchange.From(r.Context())
-	x.Answer(w, err, renderings[err.Code].status, fromError(x.ID, err))
+	x.Answer(w, err, renderings[err.Code].status, fromError(x, err))
 }
 
-func fromError(requestID string, err *engine.Error) []byte {
-	e := wire.Error{Type: renderings[err.Code].kind, Message: message(err)}
+func fromError(x *exchange.Exchange, err *engine.Error) []byte {
+	e := wire.Error{Type: renderings[err.Code].kind, Message: message(err, x.Locate)}
 	if err.Detail != "" {
 		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail, Unsupported: []string{}}
 	}
 	body, _ := plainjson.Marshal(wire.ErrorResponse{ // strings alone: cannot fail
 		Type:      wire.ErrorResponseTypeError,
 		Error:     e,
-		RequestID: nullable.NewNullableWithValue(requestID),
+		RequestID: nullable.NewNullableWithValue(x.ID),
 	})
 	return body
 }
 
 // message says where as well as what: errors of this style have no member
 // for the place.
-func message(err *engine.Error) string {
+func message(err *engine.Error, locate func(string) string) string {
 	if err.Code == engine.CodeContextLength && err.Tokens > 0 {
 		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", err.Tokens, err.Limit)
 	}
@@ -72,7 +72,7 @@ func message(err *engine.Error) string {
 	if place == "" {
 		return err.Message
 	}
-	return place + ": " + err.Message
+	return locate(place) + ": " + err.Message
 }
 
 // fromPlace names a place in the neutral request as this style does.

@@ -95,5 +95,9 @@ func fromModel(m engine.Model) wire.ModelInfo {
 		ID:          m.Name,
 		DisplayName: m.Name,
 		CreatedAt:   m.Changed.UTC(),
+
+		Capabilities:   nullable.NewNullNullable[wire.JSONObject](),
+		MaxInputTokens: nullable.NewNullNullable[int](),
+		MaxTokens:      nullable.NewNullNullable[int](),
 	}
 }

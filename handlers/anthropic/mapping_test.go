@@ -82,11 +82,16 @@ func TestMessages(t *testing.T) {
 		{Name: "nothing but instructions", Body: `"messages":[{"role":"system","content":"s"}]`, Param: "messages"},
 		{Name: "nothing but blocks without effect", Body: `"messages":[{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]}]`, Param: "messages"},
 
+		{Name: "calls without input", Body: `"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f"},{"type":"tool_use","id":"2","name":"f","input":null,"caller":{"type":"direct"}},{"type":"tool_use","id":"3","name":"f","caller":null,"input":{}}]}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{
+				engine.ToolCall{ID: "1", Name: "f", Arguments: "{}"}, engine.ToolCall{ID: "2", Name: "f", Arguments: "{}"}, engine.ToolCall{ID: "3", Name: "f", Arguments: "{}"}}}}}},
+		{Name: "earlier turns in short", Body: `"messages":[{"role":"assistant","content":[{"type":"compaction","content":"c"},{"type":"compaction","content":null,"encrypted_content":"x"},{"type":"text","text":"a","citations":null}]}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{Text: "c"}, engine.Text{Text: "a"}}}}}},
 		{Name: "a result of text", Body: answer(`,"content":"r"`), Want: result(false, engine.Text{Text: "r"})},
 		{Name: "a result of blocks", Body: answer(`,"content":[{"type":"text","text":"r"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}]`),
-			Want: result(false, engine.Text{Text: "r"}, engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}})},
+			Want: result(false, engine.Text{Text: "r"}, engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}, Param: "messages.1.content.0.content.1.source"})},
 		{Name: "an image by URL", Body: `"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"https://a/b"}}]}]`,
-			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{URL: "https://a/b"}}}}}},
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{URL: "https://a/b", Param: "messages.0.content.0.source"}}}}}},
 		{Name: "an image in a file of the server", Body: `"messages":[{"role":"user","content":[{"type":"image","source":{"type":"url","url":"file:///etc/passwd"}}]}]`, Param: "messages.0.content.0.source.url"},
 		{Name: "a result of nothing", Body: answer(``), Want: result(false)},
 		{Name: "a result of null", Body: answer(`,"content":null,"is_error":null`), Want: result(false)},

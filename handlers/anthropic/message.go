@@ -136,10 +136,19 @@ func (c conversation) toPart(in wire.ContentBlockParam, param string) (engine.Pa
 		return engine.ReasoningText{Text: b.Thinking}, nil
 	case wire.RedactedThinkingBlockParam:
 		return nil, nil
+	case wire.CompactionBlockParam:
+		if text, err := b.Content.Get(); err == nil {
+			return engine.Text{Text: text}, nil
+		}
+		return nil, nil
 	case wire.ToolUseBlockParam:
 		id := toCallID(b.ID)
 		c.calls[id] = b.Name
-		return engine.ToolCall{ID: id, Name: b.Name, Arguments: string(b.Input)}, nil
+		arguments := engine.NoArguments
+		if b.Input != nil {
+			arguments = string(*b.Input)
+		}
+		return engine.ToolCall{ID: id, Name: b.Name, Arguments: arguments}, nil
 	case wire.ToolResultBlockParam:
 		return c.toToolResult(b, param)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -21,7 +22,7 @@ func TestReplies(t *testing.T) {
 		}
 		t.Run(r.Name, func(t *testing.T) {
 			var stream strings.Builder
-			encoder := newEncoder(h, "req_1", wordings[openapi.ProfileDefault])
+			encoder := newEncoder(h, &exchange.Exchange{ID: "req_1"}, wordings[openapi.ProfileDefault])
 			for _, event := range r.Events {
 				for _, f := range encoder.Encode(event) {
 					stream.Write(f.Append(nil))
@@ -44,7 +45,7 @@ func TestReplies(t *testing.T) {
 
 func BenchmarkEncoder(b *testing.B) {
 	h := head{id: "msg_1", model: "m"}
-	encoder := newEncoder(h, "req_1", wordings[openapi.ProfileDefault])
+	encoder := newEncoder(h, &exchange.Exchange{ID: "req_1"}, wordings[openapi.ProfileDefault])
 	encoder.Encode(engine.Start{})
 	b.ReportAllocs()
 	for b.Loop() {

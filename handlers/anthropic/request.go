@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/internal/optional"
@@ -19,7 +17,11 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := toTools(in.Tools)
+	params, err := toToolParams(in.Tools)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := toTools(params)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +39,26 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 		Tools:      tools,
 		ToolChoice: choice,
 		Sampling:   toSampling(in),
-		MaxTokens:  &in.MaxTokens,
+		MaxTokens:  new(optional.Bound(in.MaxTokens)),
 		Stop:       in.StopSequences,
-		Format:     toFormat(in.OutputConfig),
+		Format:     toFormat(in),
 		Reasoning:  reasoning,
 		Choices:    1,
 	}, nil
+}
+
+// toToolParams lists the tools of the request; the document leaves nothing
+// but those that the client defines.
+func toToolParams(in []wire.ToolParam) ([]wire.Tool, error) {
+	var tools []wire.Tool
+	for _, t := range in {
+		tool, err := t.AsTool()
+		if err != nil {
+			return nil, err
+		}
+		tools = append(tools, tool)
+	}
+	return tools, nil
 }
 
 func toTools(in []wire.Tool) ([]engine.Tool, error) {
@@ -88,11 +104,11 @@ func toToolChoice(in *wire.ToolChoice, tools []engine.Tool) (engine.ToolChoice, 
 		choice.Names = []string{v.Name}
 	}
 	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
-		return choice, invalid("tool_choice", "It wants a call, and the request has no tools.")
+		return choice, invalid("tool_choice", "It wants a call, and the request has no tools that the client runs.")
 	}
 	for _, name := range choice.Names {
 		if !hasTool(tools, name) {
-			return choice, invalid("tool_choice.name", "The request has no tool named '%s'.", name)
+			return choice, invalid("tool_choice.name", "The request has no tool named '%s' that the client runs.", name)
 		}
 	}
 	return choice, nil
@@ -111,12 +127,15 @@ func toSampling(in *wire.CreateMessageRequest) engine.Sampling {
 	return engine.Sampling{
 		Temperature: optional.Pointer(in.Temperature),
 		TopP:        optional.Pointer(in.TopP),
-		TopK:        optional.Pointer(in.TopK),
+		TopK:        optional.Count(in.TopK),
 	}
 }
 
-func toFormat(in nullable.Nullable[wire.OutputConfig]) engine.Format {
-	format, err := optional.Or(in, wire.OutputConfig{}).Format.Get()
+func toFormat(in *wire.CreateMessageRequest) engine.Format {
+	format, err := optional.Or(in.OutputConfig, wire.OutputConfig{}).Format.Get()
+	if err != nil {
+		format, err = in.OutputFormat.Get()
+	}
 	if err != nil {
 		return engine.Format{} // absent: text
 	}
@@ -151,7 +170,14 @@ var toEffort = map[wire.Effort]string{
 	wire.EffortMax:    "high",
 }
 
+// toImage maps a picture, which keeps its place in the request.
 func toImage(in wire.ImageSource, param string) (engine.Image, error) {
+	image, err := toPicture(in, param)
+	image.Param = param
+	return image, err
+}
+
+func toPicture(in wire.ImageSource, param string) (engine.Image, error) {
 	value, err := in.ValueByDiscriminator()
 	if err != nil {
 		return engine.Image{}, err

@@ -33,7 +33,9 @@ func fromHead(h head, promptTokens int) wire.Message {
 		Content:      []wire.ContentBlock{},
 		StopReason:   nullable.NewNullNullable[wire.StopReason](),
 		StopSequence: nullable.NewNullNullable[string](),
-		Usage:        wire.Usage{InputTokens: promptTokens},
+		Usage:        fromUsage(engine.Usage{PromptTokens: promptTokens}),
+		Container:    nullable.NewNullNullable[wire.JSONObject](),
+		StopDetails:  nullable.NewNullNullable[wire.JSONObject](),
 	}
 }
 
@@ -57,6 +59,8 @@ func fromFinish(reason engine.FinishReason, sequence string, words wording) wire
 	out := wire.MessageDelta{
 		StopReason:   words.stopReasons[reason],
 		StopSequence: nullable.NewNullNullable[string](),
+		Container:    nullable.NewNullNullable[wire.JSONObject](),
+		StopDetails:  nullable.NewNullNullable[wire.JSONObject](),
 	}
 	if out.StopReason == wire.StopReasonStopSequence {
 		out.StopSequence.Set(sequence)
@@ -67,7 +71,14 @@ func fromFinish(reason engine.FinishReason, sequence string, words wording) wire
 // fromUsage counts the whole prompt as input: prompt caching is not a
 // service of its own here, whatever the engine did not have to read again.
 func fromUsage(u engine.Usage) wire.Usage {
-	return wire.Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
+	return wire.Usage{
+		InputTokens:   u.PromptTokens,
+		OutputTokens:  u.CompletionTokens,
+		CacheCreation: nullable.NewNullNullable[wire.JSONObject](),
+		InferenceGeo:  nullable.NewNullNullable[string](),
+		ServerToolUse: nullable.NewNullNullable[wire.JSONObject](),
+		ServiceTier:   nullable.NewNullNullable[string](),
+	}
 }
 
 func fromBlock(b engine.Block) wire.ContentBlock {
@@ -98,7 +109,10 @@ func thinkingBlock(text, signature string) (out wire.ContentBlock) {
 }
 
 func toolUseBlock(id, name string, input json.RawMessage) (out wire.ContentBlock) {
-	hold(&out, wire.ToolUseBlock{Type: wire.ToolUseBlockTypeToolUse, ID: fromCallID(id), Name: name, Input: input})
+	hold(&out, wire.ToolUseBlock{
+		Type: wire.ToolUseBlockTypeToolUse, ID: fromCallID(id), Name: name, Input: input,
+		Caller: wire.DirectCaller{Type: wire.DirectCallerTypeDirect},
+	})
 	return out
 }
 

@@ -5,32 +5,34 @@ import (
 	"encoding/json"
 	"hash"
 
+	"github.com/oapi-codegen/nullable"
+
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
 // encoder turns the events of one reply into events of this style, block for
 // block.
 type encoder struct {
-	head      head
-	requestID string
-	words     wording
-	started   bool
-	prompt    int       // tokens, as message_start has told them
-	thoughts  hash.Hash // of the open block of thinking, or nil
-	finish    engine.Finish
+	head     head
+	x        *exchange.Exchange
+	words    wording
+	started  bool
+	thoughts hash.Hash // of the open block of thinking, or nil
+	finish   engine.Finish
 }
 
-func newEncoder(h head, requestID string, words wording) *encoder {
-	return &encoder{head: h, requestID: requestID, words: words}
+func newEncoder(h head, x *exchange.Exchange, words wording) *encoder {
+	return &encoder{head: h, x: x, words: words}
 }
 
 // Encode implements [sse.Encoder].
 func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	switch v := event.(type) {
 	case engine.Start:
-		e.started, e.prompt = true, v.PromptTokens
+		e.started = true
 		return frames(wire.MessageStartFrameEventMessageStart, wire.MessageStartEvent{
 			Type:    wire.MessageStartEventTypeMessageStart,
 			Message: fromHead(e.head, v.PromptTokens),
@@ -103,12 +105,13 @@ func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
 	})...)
 }
 
-// end tells the counts. Those of the prompt are told again only where they
-// were not known when the message began, as over another server.
+// end tells the counts. Those of the prompt are told again: over another
+// server they are not known when the message begins.
 func (e *encoder) end(usage engine.Usage) []sse.Frame {
-	counts := wire.MessageDeltaUsage{OutputTokens: usage.CompletionTokens}
-	if usage.PromptTokens != e.prompt {
-		counts.InputTokens = &usage.PromptTokens
+	counts := wire.MessageDeltaUsage{
+		InputTokens:   usage.PromptTokens,
+		OutputTokens:  usage.CompletionTokens,
+		ServerToolUse: nullable.NewNullNullable[wire.JSONObject](),
 	}
 	return append(
 		frames(wire.MessageDeltaFrameEventMessageDelta, wire.MessageDeltaEvent{
@@ -126,7 +129,7 @@ func (e *encoder) Fail(err *engine.Error) []sse.Frame {
 	if !e.words.errorEvents {
 		return nil
 	}
-	return []sse.Frame{{Event: string(wire.ErrorFrameEventError), Data: fromError(e.requestID, err)}}
+	return []sse.Frame{{Event: string(wire.ErrorFrameEventError), Data: fromError(e.x, err)}}
 }
 
 // KeepAlive implements [sse.Encoder]. Nothing may come before message_start,

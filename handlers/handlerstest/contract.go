@@ -61,7 +61,7 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 		return err
 	}
 	document, style := c.openAI, "openai"
-	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && strings.Contains(r.URL.Path, "/models") {
+	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && !openAIOnly.MatchString(r.URL.Path) {
 		document, style = c.anthropic, "anthropic"
 	}
 	operation := find(document, r)
@@ -69,6 +69,9 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 		checkReply(document, operation, status, header.Get("Content-Type"), body),
 		c.vendor.check(style, operation, r, status, header, body))
 }
+
+// openAIOnly are the paths that one style alone has.
+var openAIOnly = regexp.MustCompile(`/(chat|completions|embeddings|images|responses)(/|$)`)
 
 // checkSpelling holds a whole reply to JSON in which nothing is escaped that
 // need not be. Streams keep line ends that some clients know escaped, so of

@@ -45,7 +45,7 @@ func toCompletionRequest(in *wire.CreateCompletionRequest) (*engine.Request, err
 			Seed:             optional.Pointer(in.Seed),
 			LogitBias:        bias,
 		},
-		MaxTokens: optional.Pointer(in.MaxTokens),
+		MaxTokens: optional.Count(in.MaxTokens),
 		Stop:      stop,
 		Format:    format,
 		Choices:   optional.Or(in.N, 1),

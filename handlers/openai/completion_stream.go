@@ -18,8 +18,8 @@ type completionEncoder struct {
 	cursors []*textCursor // by choice; nil: no log probabilities
 }
 
-func newCompletionEncoder(h head, req *engine.Request, usage bool) *completionEncoder {
-	e := &completionEncoder{head: h, usage: usage}
+func newCompletionEncoder(h head, req *engine.Request, usage bool, locate locator) *completionEncoder {
+	e := &completionEncoder{plainFrames: plainFrames{locate}, head: h, usage: usage}
 	if req.Logprobs != nil {
 		for range req.Choices {
 			e.cursors = append(e.cursors, new(textCursor))

@@ -39,7 +39,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		return nil, err
 	}
 	d.ignore(x, stream.Unenforced())
-	return chatCompletionStream{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions)))}, nil
+	return chatCompletionStream{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate))}, nil
 }
 
 // chatCompletionReply is the reply.

@@ -17,7 +17,8 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	if err != nil {
 		return nil, err
 	}
-	events := exchange.From(ctx).Watch(req, a.engine.Generate(ctx, req), nil)
+	x := exchange.From(ctx)
+	events := x.Watch(req, a.engine.Generate(ctx, req), nil)
 	h := head{id: newID("cmpl-"), created: a.clock().Unix(), model: req.Model}
 	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)
@@ -31,7 +32,7 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	if err != nil {
 		return nil, err
 	}
-	return completionStream{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions))}, nil
+	return completionStream{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate)}, nil
 }
 
 // completionReply is the reply.

@@ -47,7 +47,7 @@ func toEmbeddingRequest(in *wire.CreateEmbeddingRequest) (*engine.EmbeddingReque
 	return &engine.EmbeddingRequest{
 		Model:      in.Model,
 		Inputs:     inputs,
-		Dimensions: optional.Or(in.Dimensions, 0),
+		Dimensions: optional.Bound(optional.Or(in.Dimensions, 0)),
 	}, nil
 }
 

@@ -37,7 +37,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 		return nil, err
 	}
 	places.ignore(x, stream.Unenforced())
-	return responseStream{stream, newResponseEncoder(r)}, nil
+	return responseStream{stream, newResponseEncoder(r, x.Locate)}, nil
 }
 
 // responseReply is the reply.

@@ -50,15 +50,19 @@ var renderings = map[engine.Code]rendering{
 
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
-	exchange.From(r.Context()).Answer(w, err, renderings[err.Code].status, fromError(err))
+	x := exchange.From(r.Context())
+	x.Answer(w, err, renderings[err.Code].status, fromError(err, x.Locate))
 }
 
-func fromError(err *engine.Error) []byte {
-	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(err)}) // strings alone: cannot fail
+func fromError(err *engine.Error, locate locator) []byte {
+	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(err, locate)}) // strings alone: cannot fail
 	return body
 }
 
-func fromErrorObject(err *engine.Error) wire.Error {
+// locator turns a place in what was bound into the one that a client knows.
+type locator func(place string) string
+
+func fromErrorObject(err *engine.Error, locate locator) wire.Error {
 	r := renderings[err.Code]
 	e := wire.Error{
 		Message: err.Message,
@@ -74,7 +78,7 @@ func fromErrorObject(err *engine.Error) wire.Error {
 		param = "messages" // all of them: none is too long by itself
 	}
 	if param = firstOf(err.Param, param); param != "" {
-		e.Param.Set(param)
+		e.Param.Set(locate(param))
 	}
 	return e
 }

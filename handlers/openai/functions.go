@@ -118,11 +118,11 @@ func toFunctionChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool)
 
 // callFunction remembers a call without an id, which a function message
 // answers by its name, and gives it one.
-func (c conversation) callFunction(call wire.FunctionCall) engine.ToolCall {
+func (c conversation) callFunction(call wire.FunctionCallParam) engine.ToolCall {
 	id := fmt.Sprintf("function%d", len(c.calls))
 	c.calls[id] = call.Name
 	c.functions[call.Name] = id
-	return engine.ToolCall{ID: id, Name: call.Name, Arguments: call.Arguments}
+	return engine.ToolCall{ID: id, Name: call.Name, Arguments: toArguments(call.Arguments)}
 }
 
 func (c conversation) toFunctionMessage(m wire.ChatCompletionFunctionMessageParam, param string) (engine.Message, error) {
@@ -209,6 +209,6 @@ func (d dialect) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Ev
 // ignore names the parts of tool schemas that no grammar can enforce.
 func (d dialect) ignore(x *exchange.Exchange, places []engine.Place) {
 	for _, p := range places {
-		x.Ignore(d.place(p))
+		x.Ignore(x.Locate(d.place(p)))
 	}
 }

@@ -80,14 +80,30 @@ func TestMessages(t *testing.T) {
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{called}}}}},
 		{Name: "an empty answer", Body: `"messages":[{"role":"assistant","content":""}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{}}}}}},
-		{Name: "an answer of nothing", Body: `"messages":[{"role":"assistant","content":null}]`, Param: "messages[0].content"},
+		{Name: "an answer of nothing", Body: `"messages":[{"role":"assistant","content":null}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{}}}}}},
+		{Name: "an answer as the vendor gives it", Body: `"messages":[{"role":"assistant","content":"a","refusal":null,"annotations":[{"type":"url_citation"}],"audio":null,"function_call":null,"tool_calls":null}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{Text: "a"}}}}}},
+		{Name: "calls without arguments", Body: `"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f"}},{"id":"2","type":null,"function":{"name":"f","arguments":null}},{"id":"3","type":"function","function":{"name":"f","arguments":" "}}]}]`,
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{
+				engine.ToolCall{ID: "1", Name: "f", Arguments: "{}"}, engine.ToolCall{ID: "2", Name: "f", Arguments: "{}"}, engine.ToolCall{ID: "3", Name: "f", Arguments: "{}"}}}}}},
+		{Name: "a function without arguments, a result of nothing", Body: `"messages":[{"role":"assistant","function_call":{"name":"f"}},{"role":"function","name":"f"}]`,
+			Want: engine.Request{Messages: []engine.Message{
+				{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ToolCall{ID: "function0", Name: "f", Arguments: "{}"}}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "function0", Name: "f", Parts: []engine.Part{engine.Text{}}}}}}}},
+		{Name: "a result of nothing", Body: `"messages":[` + call + `,{"role":"tool","tool_call_id":"call_1"},{"role":"tool","tool_call_id":"call_1","content":null}]`,
+			Want: engine.Request{Messages: []engine.Message{
+				{Role: engine.RoleAssistant, Parts: []engine.Part{called}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "1", Name: "f", Parts: []engine.Part{engine.Text{}}}}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "1", Name: "f", Parts: []engine.Part{engine.Text{}}}}}}}},
 		{Name: "an answer in parts, with reasoning", Body: `"messages":[{"role":"assistant","reasoning":"r","content":[{"type":"text","text":"a"},{"type":"refusal","refusal":"b"}]}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "a"}, engine.Text{Text: "b"}}}}}},
 		{Name: "a refusal", Body: `"messages":[{"role":"assistant","refusal":"no","reasoning_content":"r","reasoning":"other"}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "no"}}}}}},
 		{Name: "images", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"https://a/b"}}]}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-				engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}}, engine.Image{URL: "https://a/b"}}}}}},
+				engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}, Param: "messages[0].content[0].image_url.url"},
+				engine.Image{URL: "https://a/b", Param: "messages[0].content[1].image_url.url"}}}}}},
 		{Name: "an image in a file", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]`, Param: "messages[0].content[0].image_url.url"},
 		{Name: "an image that is no base64", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!"}}]}]`, Param: "messages[0].content[0].image_url.url"},
 	})

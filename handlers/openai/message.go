@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/oapi-codegen/nullable"
+
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/optional"
@@ -122,8 +124,8 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 		}
 	}
 	parts = append(parts, calls...)
-	if len(parts) == 0 {
-		return nil, invalid(param+".content", "An assistant message needs content or tool_calls.")
+	if len(parts) == 0 { // the model said nothing, or the client has dropped what it thought
+		parts = append(parts, engine.Text{})
 	}
 	return parts, nil
 }
@@ -131,18 +133,27 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 func (c conversation) toCalls(m wire.ChatCompletionAssistantMessageParam) ([]engine.Part, error) {
 	var parts []engine.Part
 	for _, call := range optional.Or(m.ToolCalls, nil) {
-		function, err := call.AsChatCompletionMessageFunctionToolCall()
+		function, err := call.AsChatCompletionMessageFunctionToolCallParam()
 		if err != nil {
 			return nil, err
 		}
 		id := toCallID(function.ID)
 		c.calls[id] = function.Function.Name
-		parts = append(parts, engine.ToolCall{ID: id, Name: function.Function.Name, Arguments: function.Function.Arguments})
+		parts = append(parts, engine.ToolCall{ID: id, Name: function.Function.Name, Arguments: toArguments(function.Function.Arguments)})
 	}
 	if call, err := m.FunctionCall.Get(); err == nil {
 		parts = append(parts, c.callFunction(call))
 	}
 	return parts, nil
+}
+
+// toArguments reads the arguments of an earlier call. Clients leave out empty
+// ones.
+func toArguments(in nullable.Nullable[string]) string {
+	if text := optional.Or(in, ""); strings.TrimSpace(text) != "" {
+		return text
+	}
+	return engine.NoArguments
 }
 
 // toAssistantTexts lists what the message says; a refusal is text as well.
@@ -183,9 +194,11 @@ func (c conversation) toToolMessage(m wire.ChatCompletionToolMessageParam, param
 	if !ok {
 		return engine.Message{}, invalid(param+".tool_call_id", "No earlier message calls a tool with the id '%s'.", m.ToolCallID)
 	}
-	parts, err := toTextParts(m.Content)
-	if err != nil {
-		return engine.Message{}, err
+	parts := []engine.Part{engine.Text{}}
+	if content, err := m.Content.Get(); err == nil {
+		if parts, err = toTextParts(content); err != nil {
+			return engine.Message{}, err
+		}
 	}
 	return engine.Message{
 		Role:  engine.RoleTool,

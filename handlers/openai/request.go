@@ -178,10 +178,10 @@ func toLogitBias(in map[string]float64) (map[int]float64, error) {
 
 // toMaxTokens takes the current name before the older one.
 func toMaxTokens(in *wire.CreateChatCompletionRequest) *int {
-	if n := optional.Pointer(in.MaxCompletionTokens); n != nil {
+	if n := optional.Count(in.MaxCompletionTokens); n != nil {
 		return n
 	}
-	return optional.Pointer(in.MaxTokens)
+	return optional.Count(in.MaxTokens)
 }
 
 func toStop(in nullable.Nullable[wire.StopConfiguration]) ([]string, error) {
@@ -246,8 +246,15 @@ func toReasoning(in nullable.Nullable[wire.ReasoningEffort]) engine.Reasoning {
 	}
 }
 
-// toImage reads a data URI; any other URL is kept for the engine.
+// toImage maps a picture, which keeps its place in the request.
 func toImage(url, param string) (engine.Image, error) {
+	image, err := toPicture(url, param)
+	image.Param = param
+	return image, err
+}
+
+// toPicture reads a data URI; any other URL is kept for the engine.
+func toPicture(url, param string) (engine.Image, error) {
 	rest, ok := strings.CutPrefix(url, "data:")
 	if !ok {
 		if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {

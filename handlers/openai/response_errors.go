@@ -60,7 +60,7 @@ func (p itemPlaces) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine
 // ignore names the parts of tool schemas that no grammar can enforce.
 func (p itemPlaces) ignore(x *exchange.Exchange, places []engine.Place) {
 	for _, place := range places {
-		x.Ignore(p.fromPlace(place))
+		x.Ignore(x.Locate(p.fromPlace(place)))
 	}
 }
 

@@ -73,7 +73,7 @@ func (r *itemReader) read(item wire.ResponseInputItem, i int) error {
 	case wire.ResponseInputFunctionCall:
 		id := toCallID(v.CallID)
 		r.calls[id] = v.Name
-		r.add(i, engine.RoleAssistant, engine.ToolCall{ID: id, Name: v.Name, Arguments: v.Arguments})
+		r.add(i, engine.RoleAssistant, engine.ToolCall{ID: id, Name: v.Name, Arguments: toArguments(v.Arguments)})
 		return nil
 	case wire.ResponseInputFunctionCallOutput:
 		return r.result(v, i, param)
@@ -140,9 +140,11 @@ func (r *itemReader) result(v wire.ResponseInputFunctionCallOutput, i int, param
 	if !ok {
 		return invalid(param+".call_id", "No earlier item is a function call with the call_id '%s'.", v.CallID)
 	}
-	parts, err := toOutputParts(v.Output, param+".output")
-	if err != nil {
-		return err
+	parts := []engine.Part{engine.Text{}}
+	if output, err := v.Output.Get(); err == nil {
+		if parts, err = toOutputParts(output, param+".output"); err != nil {
+			return err
+		}
 	}
 	r.add(i, engine.RoleTool, engine.ToolResult{CallID: id, Name: name, Parts: parts})
 	return nil

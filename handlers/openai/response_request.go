@@ -44,7 +44,7 @@ func toResponseRequest(in *wire.CreateResponseRequest) (*engine.Request, itemPla
 			FrequencyPenalty: optional.Pointer(in.FrequencyPenalty),
 			PresencePenalty:  optional.Pointer(in.PresencePenalty),
 		},
-		MaxTokens: optional.Pointer(in.MaxOutputTokens),
+		MaxTokens: optional.Count(in.MaxOutputTokens),
 		Format:    format,
 		Reasoning: toReasoning(optional.Or(in.Reasoning, wire.ResponseReasoningParam{}).Effort),
 		Choices:   1,

@@ -18,6 +18,7 @@ type responseEncoder struct {
 	output   []wire.ResponseOutputItem // the items that are done
 	item     *openItem                 // the one that is not, or nil
 	reason   engine.FinishReason
+	locate   locator
 }
 
 // openItem is an item under way. It stays open when its block ends, until it
@@ -39,8 +40,8 @@ func (i *openItem) whole() engine.Block {
 	return b
 }
 
-func newResponseEncoder(r *responder) *responseEncoder {
-	return &responseEncoder{responder: r, output: []wire.ResponseOutputItem{}}
+func newResponseEncoder(r *responder, locate locator) *responseEncoder {
+	return &responseEncoder{responder: r, locate: locate, output: []wire.ResponseOutputItem{}}
 }
 
 // Encode implements [sse.Encoder].
@@ -262,7 +263,7 @@ func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
 	failed := wire.ResponseFailedEvent{
 		Type: wire.ResponseFailedEventTypeResponseFailed, SequenceNumber: e.next(), Response: e.fail(output, err),
 	}
-	object := fromErrorObject(err)
+	object := fromErrorObject(err, e.locate)
 	event := wire.ResponseErrorEvent{
 		Type: wire.ResponseErrorEventTypeError, SequenceNumber: e.next(),
 		Code: object.Code, Message: object.Message, Param: object.Param, Error: object,

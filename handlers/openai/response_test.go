@@ -79,16 +79,22 @@ func TestResponseItems(t *testing.T) {
 		{Name: "a result in parts", Body: `"input":[` + calledItem + `,{"type":"function_call_output","call_id":"call_1","output":[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"https://a/b"}]}]`,
 			Want: engine.Request{Messages: []engine.Message{
 				{Role: engine.RoleAssistant, Parts: []engine.Part{called}},
-				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "1", Name: "f", Parts: []engine.Part{engine.Text{Text: "a"}, engine.Image{URL: "https://a/b"}}}}}}}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "1", Name: "f", Parts: []engine.Part{engine.Text{Text: "a"}, engine.Image{URL: "https://a/b", Param: "input[1].output[1].image_url"}}}}}}}},
 		{Name: "parallel calls", Body: `"input":[` + calledItem + `,{"type":"function_call","call_id":"x","name":"g","arguments":""},{"type":"function_call_output","call_id":"x","output":"r"}]`,
 			Want: engine.Request{Messages: []engine.Message{
-				{Role: engine.RoleAssistant, Parts: []engine.Part{called, engine.ToolCall{ID: "x", Name: "g"}}},
+				{Role: engine.RoleAssistant, Parts: []engine.Part{called, engine.ToolCall{ID: "x", Name: "g", Arguments: "{}"}}},
 				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "x", Name: "g", Parts: []engine.Part{engine.Text{Text: "r"}}}}}}}},
+		{Name: "a call without arguments, a result of nothing", Body: `"input":[{"type":"function_call","call_id":"x","name":"g"},{"type":"function_call_output","call_id":"x"},{"type":"function_call","call_id":"y","name":"g","arguments":null},{"type":"function_call_output","call_id":"y","output":null}]`,
+			Want: engine.Request{Messages: []engine.Message{
+				{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ToolCall{ID: "x", Name: "g", Arguments: "{}"}}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "x", Name: "g", Parts: []engine.Part{engine.Text{}}}}},
+				{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ToolCall{ID: "y", Name: "g", Arguments: "{}"}}},
+				{Role: engine.RoleTool, Parts: []engine.Part{engine.ToolResult{CallID: "y", Name: "g", Parts: []engine.Part{engine.Text{}}}}}}}},
 		{Name: "items of the service's own tools, and references", Body: `"input":[{"type":"item_reference","id":"rs_1"},{"type":"web_search_call","id":"ws_1","status":"completed"},{"role":"user","content":"u"},{"type":"not known yet"}]`},
 		{Name: "nothing else", Body: `"input":[{"type":"item_reference","id":"rs_1"}]`, Param: "input"},
 		{Name: "a result without a call", Body: `"input":[{"role":"user","content":"u"},{"type":"function_call_output","call_id":"call_1","output":"r"}]`, Param: "input[1].call_id"},
 		{Name: "images", Body: `"input":[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"auto"}]}]`,
-			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}}}}}}},
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}, Param: "input[0].content[0].image_url"}}}}}},
 		{Name: "an image by the assistant", Body: `"input":[{"role":"assistant","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}]`, Param: "input[0].content[0]"},
 		{Name: "an image in a file", Body: `"input":[{"role":"user","content":[{"type":"input_image","image_url":"file:///etc/passwd"}]}]`, Param: "input[0].content[0].image_url"},
 		{Name: "no content", Body: `"input":[{"role":"assistant","content":[]},{"role":"user","content":[]}]`,
@@ -210,7 +216,7 @@ func TestResponseFailure(t *testing.T) {
 
 func encodeResponse(r *responder, events []engine.Event, err *engine.Error) string {
 	var stream strings.Builder
-	encoder := newResponseEncoder(r)
+	encoder := newResponseEncoder(r, unmoved)
 	for _, event := range events {
 		for _, f := range encoder.Encode(event) {
 			stream.Write(f.Append(nil))

@@ -275,6 +275,9 @@ func (w *walker) object(s *openapi.Schema, at site, decides string) {
 			w.add(field, nil, Case{Want: WantNothing, Mark: p.Mark}, "null")
 		}
 		w.use(&p.Use, field)
+		if p.Needs != "" {
+			w.add(field, right(p.Schema), Case{Want: WantIgnored, Ignored: field.name, Mark: p.Mark}, "without "+p.Needs)
+		}
 	}
 	const unknown = "not_in_the_document"
 	switch field := at.member(object, unknown); s.Extra {
@@ -329,11 +332,14 @@ func (w *walker) unknown(s *openapi.Schema, at site) {
 }
 
 func (w *walker) branch(s *openapi.Schema, branch *openapi.Use, value string, at site) {
+	// One branch may stand for several values.
+	named, _ := right(branch.Schema).(map[string]any)
+	named[s.Discriminator] = value
 	switch branch.Mark.Server {
 	case openapi.SupportIgnored:
-		w.add(at, right(branch.Schema), Case{Want: WantIgnored, Ignored: at.kind(s, value), Mark: branch.Mark}, value+" has no effect")
+		w.add(at, named, Case{Want: WantIgnored, Ignored: at.kind(s, value), Mark: branch.Mark}, value+" has no effect")
 	case openapi.SupportRefused:
-		w.add(at, right(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, value+" is refused")
+		w.add(at, named, Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, value+" is refused")
 	default:
 		below := site{pointer: at.pointer, name: at.name, wrap: at.wrap}
 		if s.Default != nil {

@@ -78,6 +78,9 @@ func wrongNumbers(s *openapi.Schema) []bad {
 	}
 	if s.Maximum != nil {
 		value := *s.Maximum + 1
+		if value == *s.Maximum { // so large that there is no number between
+			value = math.Nextafter(value, math.Inf(1))
+		}
 		if s.ExclusiveMax {
 			value = *s.Maximum
 		}

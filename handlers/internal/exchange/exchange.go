@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/diglot/diglot/engine"
@@ -29,6 +30,7 @@ type Exchange struct {
 	dropped   int
 	usage     engine.Usage
 	ignored   []string
+	locate    func(string) string // see Locate
 	err       error
 }
 
@@ -65,6 +67,41 @@ func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return Facts{x.operation, x.model, x.request, x.prompt, x.dropped, x.usage, slices.Clone(x.ignored), x.err}
+}
+
+// Shift says how places in the body that goes on become places in the one
+// that the client sent.
+func (x *Exchange) Shift(locate func(place string) string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.locate = locate
+}
+
+// Locate turns a place in what was bound into the place that the client
+// knows: what it sent to no effect was left out before.
+func (x *Exchange) Locate(place string) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.locate == nil {
+		return place
+	}
+	return x.locate(place)
+}
+
+// Rename says that the client has given a member by another of its names.
+func (x *Exchange) Rename(from, to string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	locate := x.locate
+	x.locate = func(place string) string {
+		if locate != nil {
+			place = locate(place)
+		}
+		if rest, ok := strings.CutPrefix(place, from); ok {
+			return to + rest
+		}
+		return place
+	}
 }
 
 // Operate says which operation of the document the request is for.

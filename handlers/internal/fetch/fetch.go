@@ -87,9 +87,9 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 		if !namesImage(m.Parts) {
 			continue
 		}
-		parts, err := b.fill(m.Parts)
+		parts, err := b.fill(m.Parts, i)
 		if err != nil {
-			return nil, engine.AsError(err).At(engine.Place{Field: engine.FieldMessages, Index: i})
+			return nil, err
 		}
 		m.Parts = parts
 	}
@@ -118,19 +118,20 @@ type basket struct {
 	room    int // bytes left
 }
 
-// fill returns the parts with the data of their images.
-func (b *basket) fill(parts []engine.Part) ([]engine.Part, error) {
+// fill returns the parts of a message with the data of their images.
+func (b *basket) fill(parts []engine.Part, message int) ([]engine.Part, error) {
 	full := slices.Clone(parts)
 	for i, p := range full {
 		switch p := p.(type) {
 		case engine.Image:
 			image, err := b.image(p)
 			if err != nil {
-				return nil, err
+				return nil, p.Refuse(err, message)
 			}
+			image.Param = p.Param
 			full[i] = image
 		case engine.ToolResult:
-			inside, err := b.fill(p.Parts)
+			inside, err := b.fill(p.Parts, message)
 			if err != nil {
 				return nil, err
 			}

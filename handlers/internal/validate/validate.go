@@ -94,6 +94,7 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 		return c.FromViolation(v)
 	}
 	ignore(x, checked.Ignored)
+	x.Shift(checked.Locate)
 	r.Body = io.NopCloser(bytes.NewReader(checked.Body))
 	r.ContentLength = int64(len(checked.Body))
 	return nil
