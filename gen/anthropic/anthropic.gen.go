@@ -1109,6 +1109,9 @@ type CountMessageTokensRequest struct {
 	// ContextManagement How old parts of the conversation should be cleared.
 	ContextManagement nullable.Nullable[JSONObject] `json:"context_management,omitempty"`
 
+	// McpServers Servers of tools that the service would call by itself.
+	McpServers nullable.Nullable[[]JSONObject] `json:"mcp_servers,omitempty"`
+
 	// Messages The conversation so far, oldest message first. Neighbours of one role count as one turn.
 	Messages []MessageParam `json:"messages"`
 
