@@ -80,3 +80,11 @@ func TestProxy(t *testing.T) {
 		}
 	}
 }
+
+func TestStoreHint(t *testing.T) {
+	const body = `{"error":{"message":"The model \"x\" does not exist. \"diglot list\" shows the models that are here, and \"diglot pull x\" gets this one where its registry has it.","code":"y"}}`
+	const want = `{"error":{"message":"The model \"x\" does not exist.","code":"y"}}`
+	if got := storeHint.ReplaceAllString(body, ""); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
