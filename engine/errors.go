@@ -21,6 +21,7 @@ const (
 	CodeModelNotFound    Code = "model_not_found"    // no such model
 	CodeNotFound         Code = "not_found"          // no such path
 	CodeMethodNotAllowed Code = "method_not_allowed" // the path exists, the method does not
+	CodeUpgrade          Code = "upgrade"            // another protocol than HTTP is wanted
 	CodeTooLarge         Code = "too_large"          // the body is over the limit
 	CodeMediaType        Code = "media_type"         // the body is not JSON
 	CodeOverloaded       Code = "overloaded"         // the queue is full; worth a retry

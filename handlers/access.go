@@ -1,8 +1,6 @@
 package handlers
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 // access decides who may talk to the server at all: by Host, by Origin, by
@@ -18,16 +17,13 @@ import (
 type access struct {
 	hosts   []string // names allowed beside loopback names and IP literals
 	origins []string // origins allowed beside those on loopback; "*" is all
-	keys    [][sha256.Size]byte
+	keys    *Keys    // nil: any key will do
 }
 
 func newAccess(c Config) access {
-	a := access{hosts: slices.Clone(c.AllowHosts), origins: c.AllowOrigins}
+	a := access{hosts: slices.Clone(c.AllowHosts), origins: c.AllowOrigins, keys: c.Keys}
 	if host, _, err := net.SplitHostPort(c.Listen); err == nil && host != "" {
 		a.hosts = append(a.hosts, host)
-	}
-	for _, key := range c.APIKeys {
-		a.keys = append(a.keys, sha256.Sum256([]byte(key)))
 	}
 	return a
 }
@@ -79,22 +75,18 @@ func (a access) originAllowed(origin, host string) bool {
 	return isLoopbackName(name) || err == nil && ip.IsLoopback()
 }
 
+// keyAllowed looks for a known key, and tells the log whose it is.
 func (a access) keyAllowed(r *http.Request) bool {
-	if len(a.keys) == 0 {
+	if a.keys == nil {
 		return true
 	}
-	return a.known(r.Header.Get("X-Api-Key")) || a.known(bearer(r.Header.Get("Authorization")))
-}
-
-// known compares hashes in constant time, so that neither the length nor a
-// prefix of a key can be found by timing.
-func (a access) known(key string) bool {
-	sum := sha256.Sum256([]byte(key))
-	found := 0
-	for _, k := range a.keys {
-		found |= subtle.ConstantTimeCompare(sum[:], k[:])
+	for _, key := range []string{r.Header.Get("X-Api-Key"), bearer(r.Header.Get("Authorization"))} {
+		if name, ok := a.keys.find(key); ok {
+			exchange.From(r.Context()).Call(name)
+			return true
+		}
 	}
-	return key != "" && found == 1
+	return false
 }
 
 // cors tells a browser what a page of an allowed origin may do. Headers that

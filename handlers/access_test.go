@@ -8,7 +8,7 @@ import (
 )
 
 func TestAccess(t *testing.T) {
-	keys := Config{APIKeys: []string{"one", "two"}}
+	keys := Config{Keys: NewKeys(Key{"a", "one"}, Key{"b", "two"})}
 	tests := []struct {
 		name   string
 		config Config

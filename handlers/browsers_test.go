@@ -16,7 +16,7 @@ const sdkHeaders = "authorization,x-api-key,content-type,anthropic-version,anthr
 	"x-stainless-runtime-version,x-stainless-timeout,prefer"
 
 func TestPreflight(t *testing.T) {
-	h := newHandler(t, handlers.Config{APIKeys: []string{"secret"}, AllowOrigins: []string{"https://app.example"}})
+	h := newHandler(t, handlers.Config{Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"}), AllowOrigins: []string{"https://app.example"}})
 	tests := []struct {
 		name, path, origin string
 		header             []string
@@ -68,7 +68,7 @@ func TestPreflight(t *testing.T) {
 // TestCrossOrigin holds what a page gets to see behind the preflight, of
 // errors too.
 func TestCrossOrigin(t *testing.T) {
-	h := newHandler(t, handlers.Config{APIKeys: []string{"secret"}})
+	h := newHandler(t, handlers.Config{Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
 	key := []string{"Authorization", "Bearer secret"}
 	tests := []struct {
 		name, method, path, body string
@@ -103,7 +103,7 @@ func TestCrossOrigin(t *testing.T) {
 // TestDoors holds that keys, Host and Origin are refused in the words of the
 // style that was asked.
 func TestDoors(t *testing.T) {
-	h := newHandler(t, handlers.Config{APIKeys: []string{"secret"}})
+	h := newHandler(t, handlers.Config{Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
 	tests := []struct {
 		name               string
 		header             []string

@@ -8,6 +8,7 @@
 package handlers
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"log/slog"
@@ -32,20 +33,25 @@ type Config struct {
 	Profile openapi.Profile // zero: the default profile
 	Strict  bool            // every ignored field is an error
 
-	APIKeys      []string // empty: keys are accepted and not checked
+	Keys         *Keys    // nil: keys are accepted and not checked
 	Listen       string   // host:port that the server listens on; its host is an allowed Host
 	AllowHosts   []string // further names that a Host header may hold
 	AllowOrigins []string // further origins that browsers may call from; "*" is all
 
 	AllowImageHosts []string // hosts that images may be fetched from though their addresses are not public
 
-	MaxBody int64            // bytes of a request body; 0: DefaultMaxBody
-	Trace   io.Writer        // one JSON line per request; nil: none
-	Clock   func() time.Time // nil: time.Now
+	MaxBody int64         // bytes of a request body; 0: DefaultMaxBody
+	Budget  *Budget       // for all requests; nil: one of the defaults
+	Stall   time.Duration // how long a client may neither send nor take anything; 0: DefaultStall
+	Ready   func() bool   // whether requests should come; nil: always
+
+	Trace io.Writer        // one JSON line per request; nil: none
+	Clock func() time.Time // nil: time.Now
 }
 
-// DefaultMaxBody is the most bytes that a request body may have.
-const DefaultMaxBody = 64 << 20
+// DefaultStall is how long a client may neither send its body nor take its
+// reply.
+const DefaultStall = 30 * time.Second
 
 // style is what the shared code needs of an API style.
 type style struct {
@@ -62,21 +68,23 @@ func New(c Config) (http.Handler, error) {
 	if c.Profile == "" {
 		c.Profile = openapi.ProfileDefault
 	}
-	if c.MaxBody == 0 {
-		c.MaxBody = DefaultMaxBody
-	}
+	c.MaxBody = cmp.Or(c.MaxBody, DefaultMaxBody)
+	c.Stall = cmp.Or(c.Stall, DefaultStall)
+	c.Budget = cmp.Or(c.Budget, NewBudget(DefaultMaxBodies, DefaultMaxRequests))
 	c.Engine = fetch.New(c.Engine, c.AllowImageHosts)
 	styles, err := newStyles(c)
 	if err != nil {
 		return nil, err
 	}
 	return &observer{
-		next:   &gate{access: newAccess(c), styles: styles},
+		next:   &gate{access: newAccess(c), styles: styles, budget: c.Budget, ready: c.Ready},
 		style:  styles.of,
 		log:    c.Log,
 		trace:  &tracer{out: c.Trace, log: c.Log},
 		clock:  c.Clock,
 		strict: c.Strict,
+		budget: c.Budget,
+		stall:  c.Stall,
 	}, nil
 }
 
@@ -118,28 +126,68 @@ func (s styles) of(r *http.Request) style {
 type gate struct {
 	access access
 	styles styles
+	budget *Budget
+	ready  func() bool
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.access.cors(w, r)
 	style := g.styles.of(r)
-	if isPreflight(r) {
+	switch {
+	case connectionOf(r.Context()).isTurnedAway():
+		style.writeError(w, r, tooManyConnections())
+		return
+	case isPreflight(r):
 		w.WriteHeader(http.StatusNoContent)
 		return
-	}
-	if r.URL.Path == "/health" || r.URL.Path == "/" {
+	case r.URL.Path == "/health" || r.URL.Path == "/":
 		serveAlive(w, r, style)
 		return
+	case r.URL.Path == "/readyz":
+		g.serveReady(w, r, style)
+		return
 	}
-	if err := g.access.check(r); err != nil {
+	if err := g.refusal(r); err != nil {
+		if err.Code == engine.CodeUpgrade {
+			w.Header().Set("Upgrade", "HTTP/1.1") // what there is
+			w.Header().Set("Connection", "Upgrade")
+		}
 		style.writeError(w, r, err)
 		return
 	}
-	if right := misplaced(r.URL.Path); right != r.URL.Path {
-		style.writeError(w, r, wrongBase(r, right))
-		return
+	if r.Method == http.MethodPost {
+		if err := g.budget.enter(); err != nil {
+			style.writeError(w, r, err)
+			return
+		}
+		defer g.budget.leave()
 	}
 	style.handler.ServeHTTP(w, escapeModel(withBody(withRoute(r))))
+}
+
+// refusal is why a request goes no further than its headers, or nil.
+func (g *gate) refusal(r *http.Request) *engine.Error {
+	if err := g.access.check(r); err != nil {
+		return err
+	}
+	if protocol := upgrade(r); protocol != "" {
+		return engine.Errorf(engine.CodeUpgrade, "The server does not speak %s; send the request over HTTP, and stream with server-sent events.", protocol)
+	}
+	if right := misplaced(r.URL.Path); right != r.URL.Path {
+		return wrongBase(r, right)
+	}
+	return nil
+}
+
+// serveReady answers those who decide whether requests should come here.
+func (g *gate) serveReady(w http.ResponseWriter, r *http.Request, style style) {
+	if g.ready == nil || g.ready() {
+		serveAlive(w, r, style)
+		return
+	}
+	err := engine.Errorf(engine.CodeOverloaded, "The server is starting or shutting down.")
+	err.RetryAfter = 1
+	style.writeError(w, r, err)
 }
 
 // withBody makes a GET of a HEAD, whose reply has the same headers. net/http,

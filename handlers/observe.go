@@ -12,6 +12,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/pace"
 )
 
 // observer is the outermost handler: it names each request, logs it once,
@@ -23,24 +24,34 @@ type observer struct {
 	trace  *tracer
 	clock  func() time.Time
 	strict bool
+	budget *Budget
+	stall  time.Duration
 }
 
 func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header)}
+	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header), Memory: o.budget.bodies.Share()}
 	r = r.WithContext(exchange.With(r.Context(), x))
+	paced := pace.NewWriter(w, r, o.stall)
+	body := pace.NewBody(w, r, o.stall, connectionOf(r.Context()).begin)
+	r.Body = body
 	// Each SDK family reads the id under its own name.
 	w.Header().Set("X-Request-Id", x.ID)
 	w.Header().Set("Request-Id", x.ID)
 
 	start := o.clock()
-	reply := &reply{ResponseWriter: w, exchange: x}
+	reply := &reply{Writer: paced, exchange: x, request: body, plain: r.ProtoMajor == 1}
 	defer func() {
 		aborted := o.recover(reply, r, recover())
 		o.tell(r, x, reply.status, o.clock().Sub(start))
 		o.trace.write(start, x, reply.status)
+		x.Memory.Release()
+		if body.Whole() {
+			connectionOf(r.Context()).end()
+		}
 		if aborted {
 			panic(http.ErrAbortHandler)
 		}
+		reply.finish(r)
 	}()
 	o.next.ServeHTTP(reply, r)
 }
@@ -68,6 +79,9 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 	attrs := []any{
 		"request_id", x.ID, "method", clip(r.Method), "path", clip(r.URL.Path), "operation", f.Operation,
 		"status", status, "took", took.Round(time.Microsecond),
+	}
+	if f.Caller != "" {
+		attrs = append(attrs, "key", f.Caller)
 	}
 	if f.Model != "" {
 		attrs = append(attrs, "model", clip(f.Model),
@@ -104,8 +118,10 @@ func clip(value string) string {
 // reply notes the status and, before the headers go out, names the fields
 // that had no effect.
 type reply struct {
-	http.ResponseWriter
+	*pace.Writer
 	exchange *exchange.Exchange
+	request  *pace.Body
+	plain    bool // HTTP/1, where a request can be stuck behind another
 	status   int
 }
 
@@ -119,18 +135,38 @@ func (w *reply) WriteHeader(status int) {
 	if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
 		w.Header().Set("Diglot-Ignored", headerList(ignored))
 	}
-	w.ResponseWriter.WriteHeader(status)
+	if w.plain && !w.request.Whole() {
+		// Otherwise net/http waits for the rest of the body.
+		w.Header()["Connection"] = append([]string{"close"}, w.Header()["Connection"]...)
+	}
+	w.Writer.WriteHeader(status)
 }
+
+// finish bounds the time of what net/http does once the handler has returned.
+// A refusal that was sent before the body had come is seen off: its connection
+// ends with it.
+func (w *reply) finish(r *http.Request) {
+	w.End()
+	if !w.plain || w.request.Whole() {
+		return
+	}
+	_ = w.FlushError()
+	limit := lingering
+	if r.Header.Get("Expect") != "" {
+		limit = 0 // it waits to be asked for the body
+	}
+	w.request.Linger(limit)
+}
+
+// lingering is how long a client may go on sending what is not wanted.
+const lingering = time.Second
 
 func (w *reply) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	return w.ResponseWriter.Write(b)
+	return w.Writer.Write(b)
 }
-
-// Unwrap lets http.ResponseController reach the connection.
-func (w *reply) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // maxIgnored bounds the header: proxies refuse headers of more than 8 KB.
 const maxIgnored = 4096

@@ -31,15 +31,40 @@ func listen(env environment, address string) ([]net.Listener, error) {
 	return []net.Listener{l}, nil
 }
 
+// isOpen says whether other machines may reach an address.
+func isOpen(l net.Listener) bool {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	return ok && !addr.IP.IsLoopback()
+}
+
+// checkOpenAddresses refuses to serve other machines unless that is safe, or
+// the user says that it is meant.
+func checkOpenAddresses(listeners []net.Listener, allowed bool) error {
+	for _, l := range listeners {
+		if isOpen(l) && !allowed {
+			return wrongUsage("serve: other machines can reach %s, and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY; "+
+				"listen on 127.0.0.1 for this machine alone; or let everyone in with --insecure-public", l.Addr())
+		}
+	}
+	return nil
+}
+
 // warnOfOpenAddresses says which of the addresses other machines may reach, of
 // a server that asks for no key.
 func warnOfOpenAddresses(listeners []net.Listener, log *slog.Logger) {
 	for _, l := range listeners {
-		addr, ok := l.Addr().(*net.TCPAddr)
-		if ok && !addr.IP.IsLoopback() {
-			log.Warn("anyone who reaches this address may use the server; --api-key KEY has it ask for a key", "address", addr)
+		if isOpen(l) {
+			log.Warn("anyone who reaches this address may use the server; --api-key-file FILE has it ask for a key", "address", l.Addr())
 		}
 	}
+}
+
+func closeAll(listeners []net.Listener) error {
+	var all []error
+	for _, l := range listeners {
+		all = append(all, l.Close())
+	}
+	return errors.Join(all...)
 }
 
 // inherit takes over the sockets that systemd has opened for this process.

@@ -33,7 +33,7 @@ func TestOpenAddress(t *testing.T) {
 		}
 		var log bytes.Buffer
 		warnOfOpenAddresses([]net.Listener{l}, slog.New(slog.NewTextHandler(&log, nil)))
-		if got := strings.Contains(log.String(), "anyone who reaches this address may use the server; --api-key KEY"); got != tt.open {
+		if got := strings.Contains(log.String(), "anyone who reaches this address may use the server; --api-key-file FILE"); got != tt.open {
 			t.Errorf("%s: the log is %q", tt.address, log.String())
 		}
 		if err := l.Close(); err != nil {
@@ -49,7 +49,7 @@ func TestOpenServer(t *testing.T) {
 		args []string
 		warn bool
 	}{
-		{[]string{"--listen", "0.0.0.0:0"}, true}, {[]string{"--listen", "0.0.0.0:0", "--api-key", "k"}, false}, {nil, false},
+		{[]string{"--listen", "0.0.0.0:0", "--insecure-public"}, true}, {[]string{"--listen", "0.0.0.0:0", "--api-key", "k"}, false}, {nil, false},
 	} {
 		s := start(t, append([]string{"--script", script}, tt.args...)...)
 		s.stop()

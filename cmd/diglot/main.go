@@ -16,14 +16,29 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], environment{
+	os.Exit(run(untilSignal(), os.Args[1:], environment{
 		stdin:  os.Stdin,
 		stdout: os.Stdout,
 		stderr: os.Stderr,
 		getenv: os.Getenv,
 	}))
+}
+
+// untilSignal returns a context that ends with the first signal. A second one
+// ends the program at once.
+func untilSignal() context.Context {
+	ctx, end := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s := <-signals
+		signal.Stop(signals)
+		if s == syscall.SIGTERM {
+			end(errTerminated)
+		}
+		end(nil)
+	}()
+	return ctx
 }
 
 // environment is what a command sees of the system around it.

@@ -83,6 +83,13 @@ func TestCommandLines(t *testing.T) {
 		{"origin in capitals", []string{"serve", "--script", good, "--allow-origin", "https://O.example"}, 2, `--allow-origin is "https://O.example"`},
 		{"host with a port", []string{"serve", "--script", good, "--allow-host", "box.lan:80"}, 2, `--allow-host is "box.lan:80", not a name without scheme and port`},
 		{"host with a scheme", []string{"serve", "--script", good, "--allow-host", "http://box.lan"}, 2, `--allow-host is "http://box.lan"`},
+		{"too little for bodies", []string{"serve", "--script", good, "--max-bodies", "10MiB"}, 2, "--max-bodies must be at least three times --max-body, which is 67108864 bytes"},
+		{"no stall time", []string{"serve", "--script", good, "--stall-timeout", "0s"}, 2, "want a time such as 30s, from 1s to 1h0m0s"},
+		{"drain", []string{"serve", "--script", good, "--drain", "-1s"}, 2, "from 0s to 1h0m0s"},
+		{"no connections", []string{"serve", "--script", good, "--max-connections", "0"}, 2, "want a whole number from 1 to"},
+		{"no file of keys", []string{"serve", "--script", good, "--api-key-file", missing}, 1, "--api-key-file: stat "},
+		{"no keys in a file", []string{"serve", "--script", good, "--api-key-file", notGGUF}, 1, "line 1 is not NAME: KEY"},
+		{"a public address", []string{"serve", "--script", good, "--listen", "0.0.0.0:0"}, 2, "and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY"},
 		{"threads", []string{"serve", "--script", good, "--threads", "0"}, 2, "--threads\" flag: want a whole number from 1 to 1024"},
 		{"very many threads", []string{"serve", "--script", good, "--threads", "100000"}, 2, "--threads\" flag: want a whole number from 1 to 1024"},
 		{"parallel", []string{"serve", "--script", good, "--parallel", "-1"}, 2, "want a whole number from 1 to 64"},
@@ -113,9 +120,6 @@ func TestCommandLines(t *testing.T) {
 }
 
 func TestServeOptions(t *testing.T) {
-	env := environment{getenv: func(name string) string {
-		return map[string]string{"DIGLOT_API_KEY": "from the environment"}[name]
-	}}
 	got := &serveOptions{}
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	got.register(flags)
@@ -123,10 +127,12 @@ func TestServeOptions(t *testing.T) {
 		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
 		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
 		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
+		"--api-key-file", "keys", "--insecure-public", "--max-body", "2MiB", "--max-bodies", "9MiB", "--max-requests", "7",
+		"--max-connections", "8", "--max-connections-per-address", "5", "--stall-timeout", "3s", "--drain", "0s",
 		"--keep-alive", "90s", "--max-memory", "2GiB", "--load", "a", "--load", "d", "--socket", "s",
 	})
 	if err == nil {
-		err = got.complete(env)
+		err = got.check()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -142,12 +148,17 @@ func TestServeOptions(t *testing.T) {
 		profile: "document",
 		strict:  true,
 		trace:   "g",
-		keys:    list{"k", "l", "from the environment"},
+		keys:    list{"k", "l"},
+		keyFile: "keys",
+		public:  true,
+		bounds: boundOptions{
+			body: 2 << 20, bodies: 9 << 20, requests: 7, connections: 8, perAddress: 5, stall: 3 * time.Second,
+		},
 		origins: list{"https://o:1", "null", "*"},
 		hosts:   list{"h"},
 		images:  list{"i"},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{}, libraryOptions{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{}, libraryOptions{}, boundOptions{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	command := runnerCommand("p", got.models[0], got.limits)

@@ -28,12 +28,6 @@ const (
 
 	// farewell is how long requests that were cut off may take to say so.
 	farewell = time.Second
-
-	// headerTimeout is how long a client may take to send its headers. There
-	// is none for bodies and replies: both may take as long as they need.
-	headerTimeout = 10 * time.Second
-
-	idleTimeout = 2 * time.Minute
 )
 
 // serveOptions are the flags of serve.
@@ -49,6 +43,9 @@ type serveOptions struct {
 	strict  bool
 	trace   string
 	keys    list
+	keyFile string
+	public  bool // other machines may use the server without a key
+	bounds  boundOptions
 	origins list
 	hosts   list
 	images  list // hosts
@@ -69,7 +66,7 @@ Sockets that systemd has opened are served in place of --listen.`,
 		GroupID: groupServer,
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.complete(env); err != nil {
+			if err := o.check(); err != nil {
 				return err
 			}
 			return serve(c.Context(), &o, env)
@@ -90,18 +87,13 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
 	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
 	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
-	flags.Var(&o.keys, "api-key", "`KEY` that clients must send; may be repeated; also from DIGLOT_API_KEY (default any)")
+	flags.StringVar(&o.keyFile, "api-key-file", "", "`FILE` with keys that clients must send, one NAME: KEY a line; read anew when it changes")
+	flags.Var(&o.keys, "api-key", "`KEY` that clients must send, for all users of this machine to see; may be repeated; also from DIGLOT_API_KEY (default any)")
+	flags.BoolVar(&o.public, "insecure-public", false, "serve other machines without asking for a key")
+	o.bounds.register(flags)
 	flags.Var(&o.origins, "allow-origin", "`ORIGIN` (SCHEME://HOST[:PORT]) of browser pages to let in besides those on this machine; may be repeated; * for all")
 	flags.Var(&o.hosts, "allow-host", "`NAME` to answer to in the Host header besides local ones; may be repeated")
 	flags.Var(&o.images, "allow-image-host", "`NAME` of a host to fetch images from though its address is not public; may be repeated")
-}
-
-// complete adds what the environment says to the flags, and checks both.
-func (o *serveOptions) complete(env environment) error {
-	if key := env.getenv("DIGLOT_API_KEY"); key != "" {
-		o.keys = append(o.keys, key)
-	}
-	return o.check()
 }
 
 // check finds what cannot be meant: an origin or a host that no browser
@@ -128,7 +120,7 @@ func (o *serveOptions) check() error {
 			return wrongUsage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
-	return nil
+	return o.bounds.check()
 }
 
 // isOrigin says whether a browser could send s as an Origin, or s is the *
@@ -160,18 +152,28 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return err
 	}
 	defer closeTrace()
+	keys, err := openKeys(ctx, o, env, log)
+	if err != nil {
+		return err
+	}
+	ready := &readiness{}
 	config := handlers.Config{
 		Engine:       e.all,
 		Log:          log,
 		Profile:      openapi.Profile(o.profile),
 		Strict:       o.strict,
-		APIKeys:      o.keys,
+		Keys:         keys,
 		Listen:       o.listen,
 		AllowHosts:   o.hosts,
 		AllowOrigins: o.origins,
 		Trace:        trace,
 
 		AllowImageHosts: o.images,
+
+		MaxBody: int64(o.bounds.body),
+		Budget:  o.bounds.budget(),
+		Stall:   o.bounds.stall,
+		Ready:   ready.is,
 	}
 	public, err := handlers.New(config)
 	if err != nil {
@@ -181,26 +183,34 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err != nil {
 		return err
 	}
+	if err := checkOpenAddresses(listeners, keys != nil || o.public); err != nil {
+		return errors.Join(err, closeAll(listeners))
+	}
+	connections := handlers.NewConnections(o.bounds.limit(descriptors(), log))
 	services := services{}
 	for _, l := range listeners {
+		l = connections.Listen(l)
 		services[l] = &service{handler: public, grace: grace, cutOff: func() { _ = e.close() }, log: log}
 	}
 	if err := services.addLocal(e, config, o.socket, env); err != nil {
 		return errors.Join(err, services.close())
 	}
 	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
-	if len(o.keys) == 0 {
+	if keys == nil {
 		warnOfOpenAddresses(listeners, log)
 	}
 	if err := greet(ctx, env, listeners[0].Addr(), e, o); err != nil {
 		return errors.Join(err, services.close())
 	}
+	ctx, end := ready.outlast(ctx, o.bounds.drain, log)
+	defer end()
 	group, ctx := errgroup.WithContext(ctx)
 	for l, s := range services {
 		group.Go(func() error { return s.serve(ctx, l) })
 	}
 	group.Go(func() error {
 		e.load(ctx, o.load, log)
+		ready.loaded.Store(true)
 		<-ctx.Done()
 		log.Info("shutting down")
 		return nil
@@ -225,12 +235,13 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, en
 	if err != nil || l == nil {
 		return err
 	}
-	config.APIKeys = nil
+	config.Keys = nil
 	api, err := handlers.New(config)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	handler := control.New(control.Config{Library: e, API: api, Version: programVersion(), Log: config.Log})
+	l = handlers.NewConnections(handlers.ConnectionLimits{All: localConnections}).Listen(l)
 	s[l] = &service{handler: handler, grace: grace, cutOff: func() { _ = e.close() }, log: config.Log}
 	return nil
 }
@@ -247,12 +258,7 @@ func (s services) close() error {
 // much longer than the grace.
 func (s *service) serve(ctx context.Context, l net.Listener) error {
 	var requests counter
-	server := &http.Server{
-		Handler:           requests.count(s.handler),
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
-	}
+	server := handlers.NewServer(requests.count(s.handler), s.log)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	select {

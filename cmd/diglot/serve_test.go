@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 type server struct {
 	url    string
 	stdout *output
-	log    *output // standard error but for its first line
+	log    *output // standard error but for the line with the address
 	stop   context.CancelFunc
 	ended  chan int      // the exit status
 	logged chan struct{} // closed when the log is complete
@@ -91,10 +91,15 @@ func startFor(t *testing.T, getenv func(string) string, args ...string) *server 
 		_ = out.Close()
 	}()
 	lines := bufio.NewReader(stderr)
-	line, err := lines.ReadString('\n')
-	url, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
-	if !ok {
-		t.Fatalf("the first line is %q, error %v", line, err)
+	url, ok := "", false
+	for !ok {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("no address in:\n%s%s", s.log, line)
+		}
+		if url, ok = strings.CutPrefix(strings.TrimSpace(line), "listening on "); !ok {
+			_, _ = s.log.Write([]byte(line))
+		}
 	}
 	s.logged = make(chan struct{})
 	go func() {

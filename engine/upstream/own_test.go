@@ -42,7 +42,7 @@ func TestOwnIsTheWayBack(t *testing.T) {
 	}
 	for _, code := range []engine.Code{
 		engine.CodeInvalidArgument, engine.CodeUnsupported, engine.CodeContextLength, engine.CodeUnauthenticated,
-		engine.CodeForbidden, engine.CodeModelNotFound, engine.CodeNotFound, engine.CodeMethodNotAllowed, engine.CodeTooLarge,
+		engine.CodeForbidden, engine.CodeModelNotFound, engine.CodeNotFound, engine.CodeMethodNotAllowed, engine.CodeUpgrade, engine.CodeTooLarge,
 		engine.CodeMediaType, engine.CodeOverloaded, engine.CodeCanceled, engine.CodeDeadline, engine.CodeInternal, engine.CodeEngineCrashed,
 	} {
 		f.err = engine.Errorf(code, "boom")

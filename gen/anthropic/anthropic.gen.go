@@ -2094,6 +2094,9 @@ type Unauthorized = ErrorResponse
 // UnsupportedMediaType What every reply that is no success holds.
 type UnsupportedMediaType = ErrorResponse
 
+// UpgradeRequired What every reply that is no success holds.
+type UpgradeRequired = ErrorResponse
+
 // ListModelsParams defines parameters for ListModels.
 type ListModelsParams struct {
 	// Limit How many models to list at most.
@@ -4663,6 +4666,8 @@ type CreateMessageResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -4711,6 +4716,11 @@ func (r CreateMessageResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CreateMessageResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CreateMessageResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -4781,6 +4791,8 @@ type CountMessageTokensResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -4829,6 +4841,11 @@ func (r CountMessageTokensResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CountMessageTokensResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CountMessageTokensResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -4893,6 +4910,8 @@ type ListModelsResponse struct {
 	JSON403 *Forbidden
 	// JSON405 the response for an HTTP 405 `application/json` response
 	JSON405 *MethodNotAllowed
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON504 the response for an HTTP 504 `application/json` response
@@ -4924,6 +4943,11 @@ func (r ListModelsResponse) GetJSON403() *Forbidden {
 // GetJSON405 returns the response for an HTTP 405 `application/json` response
 func (r ListModelsResponse) GetJSON405() *MethodNotAllowed {
 	return r.JSON405
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r ListModelsResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -4985,6 +5009,8 @@ type RetrieveModelResponse struct {
 	JSON404 *NotFound
 	// JSON405 the response for an HTTP 405 `application/json` response
 	JSON405 *MethodNotAllowed
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON504 the response for an HTTP 504 `application/json` response
@@ -5021,6 +5047,11 @@ func (r RetrieveModelResponse) GetJSON404() *NotFound {
 // GetJSON405 returns the response for an HTTP 405 `application/json` response
 func (r RetrieveModelResponse) GetJSON405() *MethodNotAllowed {
 	return r.JSON405
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r RetrieveModelResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -5230,6 +5261,13 @@ func ParseCreateMessageResponse(rsp *http.Response) (*CreateMessageResponse, err
 		}
 		response.JSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5336,6 +5374,13 @@ func ParseCountMessageTokensResponse(rsp *http.Response) (*CountMessageTokensRes
 		}
 		response.JSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5418,6 +5463,13 @@ func ParseListModelsResponse(rsp *http.Response) (*ListModelsResponse, error) {
 		}
 		response.JSON405 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -5499,6 +5551,13 @@ func ParseRetrieveModelResponse(rsp *http.Response) (*RetrieveModelResponse, err
 			return nil, err
 		}
 		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
@@ -5843,6 +5902,8 @@ type UnauthorizedJSONResponse ErrorResponse
 
 type UnsupportedMediaTypeJSONResponse ErrorResponse
 
+type UpgradeRequiredJSONResponse ErrorResponse
+
 type CreateMessageRequestObject struct {
 	Body *CreateMessageJSONRequestBody
 }
@@ -6004,6 +6065,20 @@ func (response CreateMessage415JSONResponse) VisitCreateMessageResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateMessage426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CreateMessage426JSONResponse) VisitCreateMessageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -6188,6 +6263,20 @@ func (response CountMessageTokens415JSONResponse) VisitCountMessageTokensRespons
 	return err
 }
 
+type CountMessageTokens426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CountMessageTokens426JSONResponse) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CountMessageTokens500JSONResponse struct {
 	InternalServerErrorJSONResponse
 }
@@ -6324,6 +6413,20 @@ func (response ListModels405JSONResponse) VisitListModelsResponse(w http.Respons
 	return err
 }
 
+type ListModels426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response ListModels426JSONResponse) VisitListModelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListModels500JSONResponse struct {
 	InternalServerErrorJSONResponse
 }
@@ -6456,6 +6559,20 @@ func (response RetrieveModel405JSONResponse) VisitRetrieveModelResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetrieveModel426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response RetrieveModel426JSONResponse) VisitRetrieveModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }

@@ -4957,6 +4957,9 @@ type Unauthorized = ErrorResponse
 // UnsupportedMediaType What every reply that is no success holds.
 type UnsupportedMediaType = ErrorResponse
 
+// UpgradeRequired What every reply that is no success holds.
+type UpgradeRequired = ErrorResponse
+
 // CreateChatCompletionJSONRequestBody defines body for CreateChatCompletion for application/json ContentType.
 type CreateChatCompletionJSONRequestBody = CreateChatCompletionRequest
 
@@ -9875,6 +9878,8 @@ type CreateChatCompletionResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -9923,6 +9928,11 @@ func (r CreateChatCompletionResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CreateChatCompletionResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CreateChatCompletionResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -9993,6 +10003,8 @@ type CreateCompletionResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -10041,6 +10053,11 @@ func (r CreateCompletionResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CreateCompletionResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CreateCompletionResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -10111,6 +10128,8 @@ type CreateEmbeddingResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -10159,6 +10178,11 @@ func (r CreateEmbeddingResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CreateEmbeddingResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CreateEmbeddingResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -10229,6 +10253,8 @@ type CreateImageResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -10277,6 +10303,11 @@ func (r CreateImageResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CreateImageResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CreateImageResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -10341,6 +10372,8 @@ type ListModelsResponse struct {
 	JSON403 *Forbidden
 	// JSON405 the response for an HTTP 405 `application/json` response
 	JSON405 *MethodNotAllowed
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -10372,6 +10405,11 @@ func (r ListModelsResponse) GetJSON403() *Forbidden {
 // GetJSON405 returns the response for an HTTP 405 `application/json` response
 func (r ListModelsResponse) GetJSON405() *MethodNotAllowed {
 	return r.JSON405
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r ListModelsResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -10433,6 +10471,8 @@ type RetrieveModelResponse struct {
 	JSON404 *NotFound
 	// JSON405 the response for an HTTP 405 `application/json` response
 	JSON405 *MethodNotAllowed
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON503 the response for an HTTP 503 `application/json` response
@@ -10469,6 +10509,11 @@ func (r RetrieveModelResponse) GetJSON404() *NotFound {
 // GetJSON405 returns the response for an HTTP 405 `application/json` response
 func (r RetrieveModelResponse) GetJSON405() *MethodNotAllowed {
 	return r.JSON405
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r RetrieveModelResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -10534,6 +10579,8 @@ type CreateResponseResponse struct {
 	JSON413 *ContentTooLarge
 	// JSON415 the response for an HTTP 415 `application/json` response
 	JSON415 *UnsupportedMediaType
+	// JSON426 the response for an HTTP 426 `application/json` response
+	JSON426 *UpgradeRequired
 	// JSON500 the response for an HTTP 500 `application/json` response
 	JSON500 *InternalServerError
 	// JSON502 the response for an HTTP 502 `application/json` response
@@ -10582,6 +10629,11 @@ func (r CreateResponseResponse) GetJSON413() *ContentTooLarge {
 // GetJSON415 returns the response for an HTTP 415 `application/json` response
 func (r CreateResponseResponse) GetJSON415() *UnsupportedMediaType {
 	return r.JSON415
+}
+
+// GetJSON426 returns the response for an HTTP 426 `application/json` response
+func (r CreateResponseResponse) GetJSON426() *UpgradeRequired {
+	return r.JSON426
 }
 
 // GetJSON500 returns the response for an HTTP 500 `application/json` response
@@ -10892,6 +10944,13 @@ func ParseCreateChatCompletionResponse(rsp *http.Response) (*CreateChatCompletio
 		}
 		response.JSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -10997,6 +11056,13 @@ func ParseCreateCompletionResponse(rsp *http.Response) (*CreateCompletionRespons
 			return nil, err
 		}
 		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
@@ -11104,6 +11170,13 @@ func ParseCreateEmbeddingResponse(rsp *http.Response) (*CreateEmbeddingResponse,
 		}
 		response.JSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11207,6 +11280,13 @@ func ParseCreateImageResponse(rsp *http.Response) (*CreateImageResponse, error) 
 		}
 		response.JSON415 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11289,6 +11369,13 @@ func ParseListModelsResponse(rsp *http.Response) (*ListModelsResponse, error) {
 		}
 		response.JSON405 = &dest
 
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
+
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
@@ -11370,6 +11457,13 @@ func ParseRetrieveModelResponse(rsp *http.Response) (*RetrieveModelResponse, err
 			return nil, err
 		}
 		response.JSON405 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
@@ -11466,6 +11560,13 @@ func ParseCreateResponseResponse(rsp *http.Response) (*CreateResponseResponse, e
 			return nil, err
 		}
 		response.JSON415 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 426:
+		var dest UpgradeRequired
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON426 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 500:
 		var dest InternalServerError
@@ -11853,6 +11954,8 @@ type UnauthorizedJSONResponse ErrorResponse
 
 type UnsupportedMediaTypeJSONResponse ErrorResponse
 
+type UpgradeRequiredJSONResponse ErrorResponse
+
 type CreateChatCompletionRequestObject struct {
 	Body *CreateChatCompletionJSONRequestBody
 }
@@ -12014,6 +12117,20 @@ func (response CreateChatCompletion415JSONResponse) VisitCreateChatCompletionRes
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateChatCompletion426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CreateChatCompletion426JSONResponse) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -12241,6 +12358,20 @@ func (response CreateCompletion415JSONResponse) VisitCreateCompletionResponse(w 
 	return err
 }
 
+type CreateCompletion426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CreateCompletion426JSONResponse) VisitCreateCompletionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateCompletion500JSONResponse struct {
 	InternalServerErrorJSONResponse
 }
@@ -12417,6 +12548,20 @@ func (response CreateEmbedding415JSONResponse) VisitCreateEmbeddingResponse(w ht
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateEmbedding426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CreateEmbedding426JSONResponse) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -12601,6 +12746,20 @@ func (response CreateImage415JSONResponse) VisitCreateImageResponse(w http.Respo
 	return err
 }
 
+type CreateImage426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CreateImage426JSONResponse) VisitCreateImageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type CreateImage500JSONResponse struct {
 	InternalServerErrorJSONResponse
 }
@@ -12732,6 +12891,20 @@ func (response ListModels405JSONResponse) VisitListModelsResponse(w http.Respons
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListModels426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response ListModels426JSONResponse) VisitListModelsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -12868,6 +13041,20 @@ func (response RetrieveModel405JSONResponse) VisitRetrieveModelResponse(w http.R
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(405)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RetrieveModel426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response RetrieveModel426JSONResponse) VisitRetrieveModelResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }
@@ -13077,6 +13264,20 @@ func (response CreateResponse415JSONResponse) VisitCreateResponseResponse(w http
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(415)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateResponse426JSONResponse struct{ UpgradeRequiredJSONResponse }
+
+func (response CreateResponse426JSONResponse) VisitCreateResponseResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(426)
 	_, err := buf.WriteTo(w)
 	return err
 }

@@ -31,6 +31,7 @@ var renderings = map[engine.Code]rendering{
 	engine.CodeModelNotFound:    {404, wire.ErrorTypeNotFoundError},
 	engine.CodeNotFound:         {404, wire.ErrorTypeNotFoundError},
 	engine.CodeMethodNotAllowed: {405, wire.ErrorTypeInvalidRequestError},
+	engine.CodeUpgrade:          {426, wire.ErrorTypeInvalidRequestError},
 	engine.CodeTooLarge:         {413, wire.ErrorTypeRequestTooLarge},
 	engine.CodeMediaType:        {415, wire.ErrorTypeInvalidRequestError},
 	engine.CodeCanceled:         {499, wire.ErrorTypeInvalidRequestError}, // for the log: the client has left

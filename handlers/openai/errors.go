@@ -39,6 +39,7 @@ var renderings = map[engine.Code]rendering{
 	engine.CodeModelNotFound:    {404, wire.ErrorTypeInvalidRequestError, "model_not_found"},
 	engine.CodeNotFound:         {404, wire.ErrorTypeInvalidRequestError, "not_found"},
 	engine.CodeMethodNotAllowed: {405, wire.ErrorTypeInvalidRequestError, "method_not_allowed"},
+	engine.CodeUpgrade:          {426, wire.ErrorTypeInvalidRequestError, "upgrade_required"},
 	engine.CodeTooLarge:         {413, wire.ErrorTypeInvalidRequestError, "request_too_large"},
 	engine.CodeMediaType:        {415, wire.ErrorTypeInvalidRequestError, "unsupported_media_type"},
 	engine.CodeCanceled:         {499, wire.ErrorTypeInvalidRequestError, "canceled"}, // for the log: the client has left

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -22,7 +23,12 @@ type Exchange struct {
 	ID     string // what the client sees as x-request-id
 	Strict bool   // the client wants a 400 for every ignored field
 
+	// Memory is what the request has reserved of the bytes that all may hold;
+	// it ends with the exchange. Nil: no limit.
+	Memory *budget.Share
+
 	mu        sync.Mutex
+	caller    string
 	operation string
 	model     string
 	request   *engine.Request
@@ -53,6 +59,7 @@ func From(ctx context.Context) *Exchange {
 // Facts is what is known of an exchange at one moment.
 type Facts struct {
 	Operation string          // operationId of the document, or empty
+	Caller    string          // the name of the key; empty where none is asked for
 	Model     string          // that was asked for
 	Request   *engine.Request // nil where nothing is generated
 	Prompt    string          // as rendered
@@ -66,7 +73,7 @@ type Facts struct {
 func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Facts{x.operation, x.model, x.request, x.prompt, x.dropped, x.usage, slices.Clone(x.ignored), x.err}
+	return Facts{x.operation, x.caller, x.model, x.request, x.prompt, x.dropped, x.usage, slices.Clone(x.ignored), x.err}
 }
 
 // Shift says how places in the body that goes on become places in the one
@@ -111,6 +118,13 @@ func (x *Exchange) Operate(operation string) {
 	x.operation = operation
 }
 
+// Call says whose key the request came with.
+func (x *Exchange) Call(caller string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.caller = caller
+}
+
 // Ignore adds fields that had no effect.
 func (x *Exchange) Ignore(fields ...string) {
 	x.mu.Lock()
@@ -145,8 +159,10 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 	if err.NoRetry {
 		header.Set("X-Should-Retry", "false")
 	}
+	body = append(body, '\n')
+	header.Set("Content-Length", strconv.Itoa(len(body))) // the reply may be flushed before the handler returns
 	w.WriteHeader(status)
-	w.Write(append(body, '\n'))
+	w.Write(body)
 }
 
 // Reply answers with a value as JSON. The generated types that would do it

@@ -15,7 +15,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/pace"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -82,7 +84,7 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		return engine.Errorf(engine.CodeMediaType, "The Content-Encoding %q is not supported; send the body as it is.", coding)
 	}
-	body, err := c.read(r)
+	body, err := c.read(r, x.Memory)
 	if err != nil {
 		return err
 	}
@@ -100,28 +102,60 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 	return nil
 }
 
-func (c Config) read(r *http.Request) ([]byte, *engine.Error) {
-	tooLarge := engine.Errorf(engine.CodeTooLarge, "The request body is larger than %d bytes.", c.MaxBody)
+// weight is how many bytes of memory are reserved for each byte of a body: for
+// itself, for what it is decoded to, and for one more copy on the way.
+const weight = 3
+
+// read reads the body. Memory is reserved as bytes arrive, not for what the
+// client has announced: who sends nothing holds nothing.
+func (c Config) read(r *http.Request, memory *budget.Share) ([]byte, *engine.Error) {
 	if r.ContentLength > c.MaxBody {
-		return nil, tooLarge
+		return nil, c.tooLarge()
 	}
-	var buf bytes.Buffer
-	if r.ContentLength > 0 {
-		buf.Grow(int(min(r.ContentLength, growAtMost)) + bytes.MinRead)
+	most := c.MaxBody + 1 // one byte more shows that there is more
+	if r.ContentLength >= 0 {
+		most = r.ContentLength + 1 // room for the end to be seen
 	}
-	_, err := buf.ReadFrom(http.MaxBytesReader(nil, r.Body, c.MaxBody))
-	var over *http.MaxBytesError
-	switch {
-	case errors.As(err, &over):
-		return nil, tooLarge
-	case err != nil:
-		return nil, engine.Errorf(engine.CodeInvalidArgument, "The request body could not be read.").Because(err)
+	var body []byte
+	for {
+		if len(body) == cap(body) {
+			size := max(firstRead, 2*int64(cap(body)))
+			if int64(cap(body)) < most {
+				size = min(size, most)
+			}
+			if !memory.Reserve(weight * (size - int64(cap(body)))) {
+				return nil, full()
+			}
+			body = append(make([]byte, 0, size), body...)
+		}
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case int64(len(body)) > c.MaxBody:
+			return nil, c.tooLarge()
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case errors.Is(err, pace.ErrStalled):
+			return nil, engine.Errorf(engine.CodeDeadline, "The request body did not arrive in time.").Because(err)
+		case err != nil:
+			return nil, engine.Errorf(engine.CodeInvalidArgument, "The request body could not be read.").Because(err)
+		}
 	}
-	return buf.Bytes(), nil
 }
 
-// growAtMost bounds what a client's word alone makes the server allocate.
-const growAtMost = 1 << 20
+// firstRead is how many bytes are reserved for a body that has not begun.
+const firstRead = 4 << 10
+
+func (c Config) tooLarge() *engine.Error {
+	return engine.Errorf(engine.CodeTooLarge, "The request body is larger than %d bytes.", c.MaxBody)
+}
+
+// full is the error of a body that has no room beside those under way.
+func full() *engine.Error {
+	err := engine.Errorf(engine.CodeOverloaded, "The requests under way take all memory that there is for them; try again later.")
+	err.RetryAfter = 2
+	return err
+}
 
 // isJSON accepts JSON under any of its names, and no type at all. The form
 // type that curl -d sends by itself is refused: a page on any site can send

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/handlers"
+)
+
+const (
+	// mostConnections is the default where there are descriptors for them.
+	mostConnections = 4096
+
+	// mostOfAll is more than one machine can have of anything.
+	mostOfAll = 1 << 20
+
+	// keptDescriptors are for all but clients and the requests that they send
+	// on to models: files, processes, listeners, and the local socket.
+	keptDescriptors = 96
+
+	// leastConnections is what a server has even if the descriptors may run out.
+	leastConnections = 16
+
+	// defaultDrain gives a load balancer the time to look twice.
+	defaultDrain = 10 * time.Second
+
+	// localConnections are for the commands of this user.
+	localConnections = 32
+)
+
+// boundOptions are the flags that say what clients may take together.
+type boundOptions struct {
+	body, bodies memorySize // bytes; 0: the defaults of handlers
+	requests     size
+	connections  size // 0: what the descriptors allow
+	perAddress   size // 0: half of the connections
+	stall, drain time.Duration
+}
+
+func (o *boundOptions) register(flags *pflag.FlagSet) {
+	flags.Var(&o.body, "max-body", "most `bytes` of a request body, such as 16MB (default 64MiB)")
+	flags.Var(&o.bodies, "max-bodies", "most `memory` for all request bodies under way, three bytes for each that has arrived (default 512MiB)")
+	flags.Var(within{&o.requests, 1, mostOfAll}, "max-requests", "`requests` to models that may be under way, those that wait included (default 1024)")
+	flags.Var(within{&o.connections, 1, mostOfAll}, "max-connections", "`connections` of clients at the same time (default 4096, or what the limit of open files allows)")
+	flags.Var(within{&o.perAddress, 1, mostOfAll}, "max-connections-per-address", "`connections` of one address of another machine; all that come through a proxy have its address (default half of all)")
+	o.stall, o.drain = handlers.DefaultStall, defaultDrain
+	flags.Var(span{&o.stall, time.Second, time.Hour}, "stall-timeout", "how much `time` a client may neither send its request body nor take its reply")
+	flags.Var(span{&o.drain, 0, time.Hour}, "drain", "how much `time` after SIGTERM requests are still answered while /readyz says that no more should come")
+}
+
+func (o *boundOptions) check() error {
+	if o.bodies != 0 && o.bodies < 3*cmp.Or(o.body, handlers.DefaultMaxBody) {
+		return wrongUsage("serve: --max-bodies must be at least three times --max-body, which is %d bytes", cmp.Or(o.body, handlers.DefaultMaxBody))
+	}
+	return nil
+}
+
+func (o *boundOptions) budget() *handlers.Budget {
+	return handlers.NewBudget(
+		cmp.Or(int64(o.bodies), max(handlers.DefaultMaxBodies, 3*int64(o.body))),
+		cmp.Or(int(o.requests), handlers.DefaultMaxRequests))
+}
+
+// limit is how many connections there may be in a process that may have so
+// many descriptors; each may need a second one, to its model.
+func (o *boundOptions) limit(descriptors uint64, log *slog.Logger) handlers.ConnectionLimits {
+	allowed := leastConnections
+	if descriptors > keptDescriptors {
+		allowed = int(min(max(leastConnections, (descriptors-keptDescriptors)/2), mostOfAll))
+	}
+	all := cmp.Or(int(o.connections), min(mostConnections, allowed))
+	if all > allowed {
+		log.Warn("there are fewer connections than --max-connections says; raise the limit of open files (ulimit -n)", "connections", allowed)
+		all = allowed
+	}
+	return handlers.ConnectionLimits{All: all, PerAddress: cmp.Or(int(o.perAddress), max(1, all/2))}
+}
+
+// span is a flag for a time in a range.
+type span struct {
+	to          *time.Duration
+	least, most time.Duration
+}
+
+func (s span) String() string {
+	if s.to == nil {
+		return ""
+	}
+	return s.to.String()
+}
+
+func (s span) Type() string { return "time" }
+
+func (s span) Set(value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < s.least || d > s.most {
+		return fmt.Errorf("want a time such as 30s, from %v to %v", s.least, s.most)
+	}
+	*s.to = d
+	return nil
+}

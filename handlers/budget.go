@@ -1,0 +1,49 @@
+package handlers
+
+import (
+	"sync/atomic"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/budget"
+)
+
+const (
+	// DefaultMaxBody is the most bytes that a request body may have.
+	DefaultMaxBody = 64 << 20
+
+	// DefaultMaxBodies is the most bytes of memory that all bodies under way
+	// may take: three for each that has arrived.
+	DefaultMaxBodies = 512 << 20
+
+	// DefaultMaxRequests is how many requests may be under way that a model
+	// answers, those that wait for one included.
+	DefaultMaxRequests = 1024
+)
+
+// Budget is what the requests of all handlers that have it may take together.
+// It is safe for concurrent use.
+type Budget struct {
+	bodies   *budget.Budget
+	requests atomic.Int64
+	most     int64 // requests
+}
+
+// NewBudget returns a budget of so many bytes for bodies and what is made of
+// them, and of so many requests.
+func NewBudget(bodies int64, requests int) *Budget {
+	return &Budget{bodies: budget.New(bodies), most: int64(requests)}
+}
+
+// enter takes a place for a request, which leave gives back. The error says
+// that there is none.
+func (b *Budget) enter() *engine.Error {
+	if b.requests.Add(1) <= b.most {
+		return nil
+	}
+	b.requests.Add(-1)
+	err := engine.Errorf(engine.CodeOverloaded, "Too many requests are under way; try again later.")
+	err.RetryAfter = 5
+	return err
+}
+
+func (b *Budget) leave() { b.requests.Add(-1) }
