@@ -64,6 +64,11 @@ var rendered = []struct {
 		anthropicStatus: 405, anthropicType: "invalid_request_error", anthropic: "Method.",
 	},
 	{
+		err:          engine.Errorf(engine.CodeUpgrade, "Socket."),
+		openAIStatus: 426, openAIType: "invalid_request_error", openAICode: "upgrade_required",
+		anthropicStatus: 426, anthropicType: "invalid_request_error", anthropic: "Socket.",
+	},
+	{
 		err:          engine.Errorf(engine.CodeTooLarge, "Large."),
 		openAIStatus: 413, openAIType: "invalid_request_error", openAICode: "request_too_large",
 		anthropicStatus: 413, anthropicType: "request_too_large", anthropic: "Large.",

@@ -33,6 +33,10 @@ func TestPaths(t *testing.T) {
 		{name: "health", method: "GET", path: "/health", status: 200},
 		{name: "health has no POST", method: "POST", path: "/health", status: 405, style: "openai", allow: "GET, HEAD"},
 
+		{name: "readiness", method: "GET", path: "/readyz", status: 200},
+		{name: "readiness, its head alone", method: "HEAD", path: "/readyz", status: 200},
+		{name: "readiness has no POST", method: "POST", path: "/readyz", status: 405, style: "openai", allow: "GET, HEAD"},
+
 		{name: "chat", method: "POST", path: "/v1/chat/completions", body: chatBody, status: 200},
 		{name: "messages", method: "POST", path: "/v1/messages", body: messagesBody, status: 200},
 		{name: "messages of a beta client", method: "POST", path: "/v1/messages?beta=true", body: messagesBody,
@@ -291,5 +295,67 @@ func TestModelFacts(t *testing.T) {
 		if got := strings.TrimSpace(w.Body.String()); got != tt.want {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.path, got, tt.want)
 		}
+	}
+}
+
+// TestUpgrades holds that who wants another protocol learns at once that there
+// is HTTP alone, on every path, and that an offer which may be passed over is.
+func TestUpgrades(t *testing.T) {
+	h := newHandler(t, handlers.Config{AllowOrigins: []string{"https://app.example"}})
+	socket := []string{"Connection", "keep-alive, Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
+	for _, tt := range []struct {
+		name, method, path string
+		header             []string
+		status             int
+		style              string
+	}{
+		{"a coding agent's probe", "GET", "/v1/responses", socket, 426, "openai"},
+		{"another operation", "GET", "/v1/chat/completions", socket, 426, "openai"},
+		{"the other style", "GET", "/v1/messages", socket, 426, "anthropic"},
+		{"a path that nobody has", "GET", "/v1/realtime", socket, 426, "openai"},
+		{"a path that is there", "GET", "/v1/models", socket, 426, "openai"},
+		{"with a body", "POST", "/v1/messages", socket, 426, "anthropic"},
+		{"several, in capitals", "GET", "/v1/responses", []string{"Connection", "UPGRADE", "Upgrade", "h2c, WebSocket"}, 426, "openai"},
+		{"another protocol", "GET", "/v1/responses", []string{"Connection", "Upgrade", "Upgrade", "IRC/6.9"}, 426, "openai"},
+		{"from a page of another site", "GET", "/v1/responses", append(socket[:len(socket):len(socket)], "Origin", "https://evil.example"), 403, "openai"},
+		{"an offer of HTTP/2", "POST", "/v1/messages", []string{"Connection", "Upgrade, HTTP2-Settings", "Upgrade", "h2c", "HTTP2-Settings", "AA"}, 200, ""},
+		{"an offer of TLS", "POST", "/v1/messages", []string{"Connection", "Upgrade", "Upgrade", "TLS/1.2, HTTP/2.0"}, 200, ""},
+		{"no upgrade of this connection", "POST", "/v1/messages", []string{"Upgrade", "websocket"}, 200, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var body []byte
+			if tt.method == "POST" {
+				body = []byte(messagesBody)
+			}
+			w := ask(t, h, tt.method, tt.path, body, tt.header...)
+			if w.Code != tt.status {
+				t.Fatalf("status %d, want %d\n%s", w.Code, tt.status, w.Body)
+			}
+			if tt.style != "" {
+				if _, style := errorOf(t, w.Body); style != tt.style {
+					t.Errorf("the error is in the %s style", style)
+				}
+			}
+			upgrade, connection := w.Header().Get("Upgrade"), strings.Join(w.Header().Values("Connection"), ", ")
+			if told := upgrade == "HTTP/1.1" && strings.Contains(connection, "Upgrade"); told != (tt.status == 426) {
+				t.Errorf("Upgrade is %q, Connection %q", upgrade, connection)
+			}
+		})
+	}
+}
+
+// TestReadiness holds that /readyz says what the server is told, and /health
+// that it lives.
+func TestReadiness(t *testing.T) {
+	ready := false
+	h := newHandler(t, handlers.Config{Ready: func() bool { return ready }, Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
+	for _, want := range []int{503, 200} {
+		if w := ask(t, h, "GET", "/readyz", nil); w.Code != want || (w.Header().Get("Retry-After") == "") != (want == 200) {
+			t.Errorf("readiness: status %d, want %d", w.Code, want)
+		}
+		if w := ask(t, h, "GET", "/health", nil); w.Code != 200 {
+			t.Errorf("health: status %d", w.Code)
+		}
+		ready = true
 	}
 }

@@ -39,7 +39,7 @@ wait_for() {
 
 # serve starts the server with these flags and sets base to its URL.
 serve() {
-  "$DIGLOT" serve --listen 127.0.0.1:0 "$@" >"$work/serve.log" 2>&1 &
+  "$DIGLOT" serve --listen 127.0.0.1:0 --drain 0s "$@" >"$work/serve.log" 2>&1 &
   base=$(wait_for "$work/serve.log" 'listening on http' | sed 's/.*listening on //; s/[" ].*//')
 }
 

@@ -1,0 +1,100 @@
+package handlers
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestBodiesTogether has more unfinished bodies than there is memory for: one
+// too many is told to come back, at once, and takes nothing. When the others
+// end, there is room again.
+func TestBodiesTogether(t *testing.T) {
+	for _, style := range pipeStyles {
+		t.Run(style.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const size = 1 << 20
+				budget := NewBudget(2*3*(size+1), 100)
+				s := servePipes(t, Config{Budget: budget}, many)
+				for range 2 {
+					c := s.dial(t, here)
+					if _, err := io.WriteString(c, head(style.path, size)+strings.Repeat(" ", size-1)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				synctest.Wait()
+				if free := budget.bodies.Free(); free > 100 {
+					t.Errorf("%d bytes are free", free)
+				}
+				third := s.dial(t, here)
+				send(third, head(style.path, len(style.body))+style.body)
+				reply, body := receive(t, third)
+				if reply == nil || reply.StatusCode != style.overloaded || reply.Header.Get("Retry-After") == "" || !reply.Close {
+					t.Fatalf("reply %v\n%s", reply, body)
+				}
+				time.Sleep(2 * DefaultStall)
+				fourth := s.dial(t, here)
+				send(fourth, head(style.path, len(style.body))+style.body)
+				if reply, body := receive(t, fourth); reply == nil || reply.StatusCode != http.StatusOK {
+					t.Errorf("after the others: reply %v\n%s", reply, body)
+				}
+			})
+		})
+	}
+}
+
+// TestAnnouncedBody has a client that announces much and sends nothing, and
+// one that announces nothing: memory is reserved for what has come.
+func TestAnnouncedBody(t *testing.T) {
+	const chunked = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+	for _, tt := range []struct {
+		name, sent string
+		want       int64
+	}{
+		{"announced", head("/v1/messages", 50<<20), 3 * 4096},
+		{"announced and begun", head("/v1/messages", 50<<20) + strings.Repeat(" ", 5000), 3 * 8192},
+		{"small", head("/v1/messages", 99), 3 * 100},
+		{"chunked", chunked, 3 * 4096},
+		{"chunked and begun", chunked + "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n", 3 * 8192},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				budget := NewBudget(DefaultMaxBodies, 100)
+				c := servePipes(t, Config{Budget: budget}, many).dial(t, here)
+				if _, err := io.WriteString(c, tt.sent); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if held := DefaultMaxBodies - budget.bodies.Free(); held != tt.want {
+					t.Errorf("%d bytes are reserved, want %d", held, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// TestRequestsTogether has more requests than may be under way.
+func TestRequestsTogether(t *testing.T) {
+	for _, style := range pipeStyles {
+		t.Run(style.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := &endless{pause: time.Hour, ended: make(chan struct{})}
+				s := servePipes(t, Config{Engine: e, Budget: NewBudget(DefaultMaxBodies, 1)}, many)
+				first := s.dial(t, here)
+				send(first, head(style.path, len(style.body))+style.body)
+				synctest.Wait()
+				second := s.dial(t, here)
+				send(second, head(style.path, len(style.body))+style.body)
+				reply, body := receive(t, second)
+				if reply == nil || reply.StatusCode != style.overloaded || reply.Header.Get("Retry-After") == "" {
+					t.Errorf("reply %v\n%s", reply, body)
+				}
+				_ = first.Close()
+				<-e.ended
+			})
+		})
+	}
+}

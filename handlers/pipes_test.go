@@ -1,0 +1,129 @@
+package handlers
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/handlers/handlerstest"
+)
+
+// Requests that each style takes.
+var pipeStyles = []struct {
+	name, path, body string
+	overloaded       int
+}{
+	{"openai", "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"u"}]}`, 503},
+	{"anthropic", "/v1/messages", `{"model":"m","max_tokens":8,"messages":[{"role":"user","content":"u"}]}`, 529},
+}
+
+// pipes is a listener without a network, so that its connections can be in a
+// bubble with a clock of its own.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.accepted:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// pipe is a connection from an address.
+type pipe struct {
+	net.Conn
+	from netip.Addr
+}
+
+func (p pipe) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(netip.AddrPortFrom(p.from, 1)) }
+
+// pipeServer serves a handler over pipes.
+type pipeServer struct {
+	*http.Server
+	pipes *pipes
+}
+
+// servePipes serves with c, within the bubble of a test, until it ends. An
+// engine is made where c has none.
+func servePipes(t *testing.T, c Config, limits ConnectionLimits) *pipeServer {
+	t.Helper()
+	if c.Engine == nil {
+		c.Engine = &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}
+	}
+	c.Log = slog.New(slog.DiscardHandler)
+	h, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &pipeServer{NewServer(h, c.Log), &pipes{make(chan net.Conn), make(chan struct{})}}
+	s.Protocols.SetUnencryptedHTTP2(true) // as it would be behind TLS
+	l := NewConnections(limits).Listen(s.pipes)
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() {
+		_ = s.Close()
+		time.Sleep(time.Minute) // of the bubble: the ends of all connections
+	})
+	return s
+}
+
+// dial connects from an address.
+func (s *pipeServer) dial(t *testing.T, from string) net.Conn {
+	t.Helper()
+	client, server := net.Pipe()
+	s.pipes.accepted <- pipe{server, netip.MustParseAddr(from)}
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// many is more connections than a test has.
+var many = ConnectionLimits{All: 1000, PerAddress: 1000}
+
+const here = "127.0.0.1"
+
+// head is the beginning of a request with a body of n bytes.
+func head(path string, n int, header ...string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n",
+		path, n, strings.Join(append(header, ""), "\r\n"))
+}
+
+// send writes, though nobody may take it.
+func send(c net.Conn, text string) { go func() { _, _ = io.WriteString(c, text) }() }
+
+// receive reads a reply and its body. Nil: the connection was closed without.
+func receive(t *testing.T, c net.Conn) (*http.Response, string) {
+	t.Helper()
+	reply, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return nil, ""
+	}
+	defer reply.Body.Close()
+	body, err := io.ReadAll(reply.Body)
+	if err != nil {
+		t.Errorf("the body of the reply: %v", err)
+	}
+	return reply, string(body)
+}
+
+// isClosed says whether the server closes the connection without a word.
+func isClosed(c net.Conn) bool {
+	_, err := c.Read(make([]byte, 1))
+	return err != nil
+}
