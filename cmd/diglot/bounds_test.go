@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,5 +38,29 @@ func TestConnectionLimits(t *testing.T) {
 		if warns := strings.Contains(out.String(), "ulimit -n"); warns != tt.warns {
 			t.Errorf("%s: the log is %q", tt.name, out.String())
 		}
+	}
+}
+
+// TestBoundFlags has command lines that would leave a server open, or closed
+// to everyone.
+func TestBoundFlags(t *testing.T) {
+	good := write(t, "good.yaml", "models: {m: {replies: [{pieces: [hello]}]}}")
+	notGGUF := write(t, "not.gguf", "GIF89a and more")
+	missing := filepath.Join(t.TempDir(), "missing")
+	for _, tt := range []struct {
+		name   string
+		args   []string
+		status int
+		want   string // in what is printed
+	}{
+		{"too little for bodies", []string{"serve", "--script", good, "--max-bodies", "10MiB"}, 2, "--max-bodies must be at least three times --max-body, which is 67108864 bytes"},
+		{"no stall time", []string{"serve", "--script", good, "--stall-timeout", "0s"}, 2, "want a time such as 30s, from 1s to 1h0m0s"},
+		{"drain", []string{"serve", "--script", good, "--drain", "-1s"}, 2, "from 0s to 1h0m0s"},
+		{"no connections", []string{"serve", "--script", good, "--max-connections", "0"}, 2, "want a whole number from 1 to"},
+		{"no file of keys", []string{"serve", "--script", good, "--api-key-file", missing}, 1, "--api-key-file: stat "},
+		{"no keys in a file", []string{"serve", "--script", good, "--api-key-file", notGGUF}, 1, "line 1 is not NAME: KEY"},
+		{"a public address", []string{"serve", "--script", good, "--listen", "0.0.0.0:0"}, 2, "and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { checkCommandLine(t, tt.args, tt.status, tt.want) })
 	}
 }

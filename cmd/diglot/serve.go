@@ -157,24 +157,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return err
 	}
 	ready := &readiness{}
-	config := handlers.Config{
-		Engine:       e.all,
-		Log:          log,
-		Profile:      openapi.Profile(o.profile),
-		Strict:       o.strict,
-		Keys:         keys,
-		Listen:       o.listen,
-		AllowHosts:   o.hosts,
-		AllowOrigins: o.origins,
-		Trace:        trace,
-
-		AllowImageHosts: o.images,
-
-		MaxBody: int64(o.bounds.body),
-		Budget:  o.bounds.budget(),
-		Stall:   o.bounds.stall,
-		Ready:   ready.is,
-	}
+	config := o.config(e, keys, ready, trace, log)
 	public, err := handlers.New(config)
 	if err != nil {
 		return err
@@ -216,6 +199,28 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// config is what the handlers are to do.
+func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *readiness, trace io.Writer, log *slog.Logger) handlers.Config {
+	return handlers.Config{
+		Engine:       e.all,
+		Log:          log,
+		Profile:      openapi.Profile(o.profile),
+		Strict:       o.strict,
+		Keys:         keys,
+		Listen:       o.listen,
+		AllowHosts:   o.hosts,
+		AllowOrigins: o.origins,
+		Trace:        trace,
+
+		AllowImageHosts: o.images,
+
+		MaxBody: int64(o.bounds.body),
+		Budget:  o.bounds.budget(),
+		Stall:   o.bounds.stall,
+		Ready:   ready.is,
+	}
 }
 
 // service is what listens: the handler, and how it comes to its end.
