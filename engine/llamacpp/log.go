@@ -2,7 +2,7 @@
 
 package llamacpp
 
-// #include <stdint.h>
+// #include "shim.h"
 import "C"
 
 import (
@@ -29,6 +29,10 @@ type logSink struct {
 	line   strings.Builder
 	errors []string
 }
+
+// listen makes llama.cpp, which has one log for the process, write to s. The
+// handle stays: it may do so after its model is closed.
+func (s *logSink) listen() { C.shim_log(C.uintptr_t(cgo.NewHandle(s))) }
 
 // The levels of ggml.h that matter here.
 const (

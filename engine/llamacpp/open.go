@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/cgo"
 
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
@@ -35,10 +34,7 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 		return nil, err
 	}
 	sink := &logSink{log: options.Log}
-	// The handle stays: llama.cpp has one log for the process, and may
-	// write to it after this model is closed.
-	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
-
+	sink.listen()
 	w, err := load(ctx, options, sink)
 	if err != nil {
 		return nil, err

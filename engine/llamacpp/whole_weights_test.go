@@ -1,0 +1,286 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+import (
+	"context"
+	"hash/maphash"
+	"iter"
+	"log/slog"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/gguf"
+)
+
+// wholeContext is the context of the models below, in tokens: long enough for
+// what clients send in tests, and short enough to be read in no time.
+const wholeContext = 2048
+
+// dice stands for the weights of a model, and for nothing else: what it finds
+// likely follows from the last tokens alone, so that the same text is always
+// continued in the same way.
+type dice struct {
+	vocab *vocabulary
+	lucky []int32 // tokens that it likes: of markup and JSON, and ends
+	texts map[int][]int32
+	last  []entry
+	buf   []float32
+
+	interrupted atomic.Bool
+}
+
+// diceTokens are what structured answers are made of. Where the vocabulary has
+// no such token, its first one stands for it.
+var diceTokens = []string{
+	"{", "}", "[", "]", ":", ",", `"`, `":`, `",`, `"}`, `{"`, "}}", "true", "null", "0", "1", "-", "e", ".", "\\", "\n", " ", "<", ">", "/",
+	"name", "arguments", "parameters", "<tool_call>", "</tool_call>", "<think>", "</think>", "```", "é", "�",
+}
+
+func newDice(w *weights, vocab *vocabulary) *dice {
+	d := &dice{vocab: vocab, texts: map[int][]int32{}, buf: make([]float32, vocab.size())}
+	for _, text := range diceTokens {
+		tokens, err := w.tokenize(text)
+		if err == nil && len(tokens) > 0 {
+			d.lucky = append(d.lucky, tokens[len(tokens)-1])
+		}
+	}
+	for token := range int32(vocab.size()) {
+		if vocab.is(token, kindEndOfTurn) {
+			d.lucky = append(d.lucky, token, token)
+		}
+	}
+	return d
+}
+
+func (d *dice) decode(batch []entry, _ bool) decoded {
+	if d.interrupted.Load() {
+		return decodedInterrupted
+	}
+	for _, e := range batch {
+		id := int(e.sequence)
+		d.texts[id] = append(d.texts[id][:e.position], e.token)
+	}
+	d.last = slices.Clone(batch)
+	return decodedAll
+}
+
+// logits are high for 24 tokens, half of them lucky ones.
+func (d *dice) logits(row int) []float32 {
+	e := d.last[row]
+	text := d.texts[int(e.sequence)][:e.position+1]
+	state := uint64(14695981039346656037)
+	for _, token := range text[max(0, len(text)-4):] {
+		state = mix(state ^ uint64(uint32(token)))
+	}
+	clear(d.buf)
+	for i := range 24 {
+		state = mix(state + uint64(i))
+		token := int32(state % uint64(len(d.buf)))
+		if i%2 == 0 {
+			token = d.lucky[state%uint64(len(d.lucky))]
+		}
+		d.buf[token] = 4 + float32(state>>40)/(1<<22) // up to 8
+	}
+	return d.buf
+}
+
+// mix is the last step of splitmix64.
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (d *dice) encode(*view) ([]float32, decoded, error) { return nil, decodedFailed, nil }
+func (d *dice) decodeImage(glance) decoded               { return decodedFailed }
+func (d *dice) copySequence(src, dst, n int)             { d.texts[dst] = slices.Clone(d.texts[src][:n]) }
+func (d *dice) removeSequence(id int)                    { delete(d.texts, id) }
+func (d *dice) shares() bool                             { return true }
+func (d *dice) whole(int) bool                           { return true }
+func (d *dice) interrupt()                               { d.interrupted.Store(true) }
+func (d *dice) resume()                                  { d.interrupted.Store(false) }
+
+// diceVectors stand for the weights where vectors are wanted.
+type diceVectors struct {
+	rows        [][]float32
+	interrupted *atomic.Bool
+}
+
+func (d *diceVectors) decode(batch []entry) decoded {
+	if d.interrupted.Load() {
+		return decodedInterrupted
+	}
+	d.rows = d.rows[:0]
+	for _, e := range batch {
+		v := make([]float32, 8)
+		for i := range v {
+			v[i] = float32(math.Sin(float64(e.token) * float64(i+1)))
+		}
+		d.rows = append(d.rows, v)
+	}
+	return decodedAll
+}
+
+func (d *diceVectors) vector(_, row int) ([]float32, bool) { return d.rows[row], true }
+func (d *diceVectors) clear()                              {}
+func (d *diceVectors) free()                               {}
+func (d *diceVectors) interrupt()                          { d.interrupted.Store(true) }
+func (d *diceVectors) resume()                             { d.interrupted.Store(false) }
+
+// openedDice are the models of [openDice] by their paths, opened once for all
+// targets.
+var openedDice = map[string]*Model{}
+
+// openDice opens a model file whose weights are never computed with: all but
+// them is as in [Open].
+func openDice(t testing.TB, path string) *Model {
+	t.Helper()
+	if m := openedDice[path]; m != nil {
+		return m
+	}
+	(&logSink{log: slog.New(slog.DiscardHandler)}).listen()
+	file, err := gguf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel := newFlag()
+	w := loadWeights(path, mapped, cancel)
+	cancel.free()
+	if w == nil {
+		t.Fatalf("llama.cpp cannot load %s", path)
+	}
+	vocab, err := w.vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parallel = 4
+	embedding, err := embeddingOf(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Model{
+		info:     describe(path, time.Unix(0, 0), file, vocab, wholeContext),
+		vocab:    vocab,
+		tokenize: w.tokenize,
+		loop:     newLoop(newDice(w, vocab), vocab, parallel, wholeContext, parallel*wholeContext, slog.New(slog.DiscardHandler)),
+		embedder: newEmbedder(embedding.shape(maxInputBeside), func() (vectorBackend, error) {
+			return &diceVectors{interrupted: new(atomic.Bool)}, nil
+		}),
+		free: w.free,
+	}
+	m.info.Vectors = chat.Vectors{Size: 8, Input: maxInputBeside, Vocabulary: vocab.size()}
+	go m.loop.run()
+	openedDice[path] = m
+	return m
+}
+
+// shown is a model under another template, whose work can be looked at.
+type shown struct {
+	*Model
+	template string // empty: its own
+
+	mu      sync.Mutex
+	running int           // Decodes
+	pieces  int           // that were taken
+	prompts []uint64      // a hash of each prompt's control tokens, in order, since reset
+	idle    chan struct{} // has a value when running has come to 0
+}
+
+// rest waits until nothing runs, and says whether that came about in time.
+func (w *shown) rest(ctx context.Context) bool {
+	for {
+		if running, _, _ := w.seen(); running == 0 {
+			return true
+		}
+		select {
+		case <-w.idle:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// reset forgets what was seen.
+func (w *shown) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pieces, w.prompts = 0, nil
+}
+
+func (w *shown) seen() (running, pieces int, prompts []uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.running, w.pieces, slices.Clone(w.prompts)
+}
+
+func (w *shown) Info() chat.Info {
+	info := w.Model.Info()
+	info.Name = "m"
+	if w.template != "" {
+		info.Template = w.template
+	}
+	return info
+}
+
+var controlSeed = maphash.MakeSeed()
+
+func (w *shown) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+	tokens, err := w.Model.Tokenize(ctx, prompt)
+	if err != nil {
+		return nil, err
+	}
+	var hash maphash.Hash
+	hash.SetSeed(controlSeed)
+	for _, token := range tokens {
+		if w.vocab.is(token, kindControl) {
+			maphash.WriteComparable(&hash, token)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.prompts = append(w.prompts, hash.Sum64())
+	return tokens, nil
+}
+
+func (w *shown) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, error] {
+	return func(yield func(chat.Piece, error) bool) {
+		w.begin()
+		defer w.end()
+		for piece, err := range w.Model.Decode(ctx, job) {
+			w.count()
+			if !yield(piece, err) {
+				return
+			}
+		}
+	}
+}
+
+func (w *shown) begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running++
+}
+
+func (w *shown) count() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pieces++
+}
+
+func (w *shown) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.running--; w.running > 0 {
+		return
+	}
+	select {
+	case w.idle <- struct{}{}:
+	default:
+	}
+}
