@@ -1,5 +1,6 @@
 # make run     builds, fetches a small model and serves it on 127.0.0.1:8484
 # make test    everything that must hold; what CI runs
+# make test-long  what takes longer: fuzzing whole requests, a soak over a model
 # The programs in tools/ do the work; each explains itself in its first lines.
 
 export GOTOOLCHAIN := go1.27.3
@@ -8,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: run build test race bench generate check record clean
+.PHONY: run build test test-long race bench generate check record clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -21,6 +22,10 @@ build:
 
 test:
 	$(TOOL) ./tools/check
+
+# Half an hour: two minutes of fuzzing for each operation, ten minutes of soak.
+test-long:
+	$(TOOL) ./tools/check fuzz soak
 
 # The cgo packages under the race detector: a second, slower build of llama.cpp.
 race:

@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if len(os.Args) > 1 && (os.Args[1] == "runner" || os.Args[1] == "serve") {
+		reportOnSignal()
 		main()
 	}
 	os.Exit(m.Run())

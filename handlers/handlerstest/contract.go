@@ -22,6 +22,23 @@ import (
 // reply that breaks its document.
 func Contract(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
+	check := Check(t)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		copied := &copied{ResponseWriter: w}
+		next.ServeHTTP(copied, r)
+		if r.Context().Err() != nil {
+			return // nobody reads the reply
+		}
+		if err := check(r, copied.status, w.Header(), copied.body.Bytes()); err != nil {
+			t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, copied.body.Bytes())
+		}
+	})
+}
+
+// Check returns what holds one whole reply against its document, for who asks
+// a server from outside.
+func Check(t testing.TB) func(r *http.Request, status int, header http.Header, body []byte) error {
+	t.Helper()
 	openAI, err := openapi.OpenAI()
 	if err != nil {
 		t.Fatal(err)
@@ -30,17 +47,7 @@ func Contract(t testing.TB, next http.Handler) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := contract{openAI, anthropic, newVendorCheck(t)}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		copied := &copied{ResponseWriter: w}
-		next.ServeHTTP(copied, r)
-		if r.Context().Err() != nil {
-			return // nobody reads the reply
-		}
-		if err := c.check(r, copied.status, w.Header(), copied.body.Bytes()); err != nil {
-			t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, copied.body.Bytes())
-		}
-	})
+	return contract{openAI, anthropic, newVendorCheck(t)}.check
 }
 
 type contract struct {

@@ -10,6 +10,21 @@ import (
 	"strings"
 )
 
+// packageTests are the tests of some packages, as one step runs them.
+type packageTests struct {
+	tags     string
+	packages []string
+}
+
+// What the steps test and llama run. SECURITY.md names tests of theirs alone.
+var (
+	plainTests = packageTests{"corpus", []string{"./..."}}
+	modelTests = packageTests{"llamacpp", []string{"./engine/llamacpp/...", "./cmd/..."}}
+)
+
+// arguments are those of go test.
+func (p packageTests) arguments() []string { return append([]string{"-tags", p.tags}, p.packages...) }
+
 // goTests runs all tests of the main module that need no llama.cpp, those on
 // the chat templates of real models included. The race detector needs the C
 // runtime, not llama.cpp.
@@ -17,7 +32,7 @@ func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
 		return tally{}, err
 	}
-	args := []string{"go", "test", "-json", "-tags", "corpus", "./..."}
+	args := append([]string{"go", "test", "-json"}, plainTests.arguments()...)
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(out, note+"no C compiler: the tests ran without the race detector")
 		return countTests(ctx, out, nil, args)
@@ -26,19 +41,27 @@ func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	return countTests(ctx, out, []string{"CGO_ENABLED=1"}, args)
 }
 
-// llamaTests runs the tests behind the tag llamacpp. They look for the models
-// where tools/fetch puts them, and fail without them.
+// llamaTests runs the tests behind the tag llamacpp.
 func llamaTests(ctx context.Context, out io.Writer) (tally, error) {
-	for _, name := range []string{testModel, testEncoder} {
-		if _, err := fetchModel(ctx, out, name); err != nil {
-			return tally{}, err
-		}
-	}
-	if _, _, err := fetchVision(ctx, out); err != nil {
+	if err := fetchForModelTests(ctx, out); err != nil {
 		return tally{}, err
 	}
-	return countTests(ctx, out, nil,
-		[]string{"go", "run", "./tools/build", "go", "test", "-json", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/..."})
+	return countTests(ctx, out, nil, append([]string{"go", "run", "./tools/build", "go", "test", "-json"}, modelTests.arguments()...))
+}
+
+// fetchForModelTests puts models and templates where the tests behind the tag
+// llamacpp look for them; they fail without.
+func fetchForModelTests(ctx context.Context, out io.Writer) error {
+	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
+		return err
+	}
+	for _, name := range []string{testModel, testEncoder} {
+		if _, err := fetchModel(ctx, out, name); err != nil {
+			return err
+		}
+	}
+	_, _, err := fetchVision(ctx, out)
+	return err
 }
 
 // countTests runs a command that prints the events of go test -json. It

@@ -2,7 +2,7 @@
 // prints a line per step and, last, how many checks and tests passed and
 // failed.
 //
-//	go run ./tools/check               all steps
+//	go run ./tools/check               all steps but the long ones
 //	go run ./tools/check vet test      only these
 //	go run ./tools/check -list         what there is
 //
@@ -50,12 +50,16 @@ func main() {
 	list := flag.Bool("list", false, "list the steps")
 	flag.Parse()
 	if *list {
-		for _, s := range steps {
+		for _, s := range slices.Concat(steps, longSteps) {
 			fmt.Printf("%-12s %s\n", s.name, s.about)
 		}
 		return
 	}
-	chosen, err := choose(steps, flag.Args())
+	all := steps
+	if flag.NArg() > 0 {
+		all = slices.Concat(steps, longSteps)
+	}
+	chosen, err := choose(all, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)
 		os.Exit(2)

@@ -36,6 +36,12 @@ var steps = []step{
 	{"sdkvision", "the same SDKs against a real model that sees colours", sdkOverVision},
 }
 
+// longSteps run only where they are named: make test-long.
+var longSteps = []step{
+	{"fuzz", "whole requests over the real grammar, template and tokenizer, two minutes for each operation", fuzz},
+	{"soak", "sixteen clients and a model whose process is killed again and again, for ten minutes", soak},
+}
+
 // testModel is the model that real tests run on.
 const testModel = "smollm2-135m"
 

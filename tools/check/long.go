@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+)
+
+// fuzzFile has the targets that the step fuzz runs.
+const fuzzFile = "engine/llamacpp/whole_fuzz_test.go"
+
+var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+
+// fuzz tries each target for a while. What it finds is in the package's
+// testdata afterwards: an input that belongs into the repository.
+func fuzz(ctx context.Context, out io.Writer) (tally, error) {
+	if err := fetchForModelTests(ctx, out); err != nil {
+		return tally{}, err
+	}
+	text, err := os.ReadFile(fuzzFile)
+	if err != nil {
+		return tally{}, err
+	}
+	var count tally
+	for _, target := range fuzzTarget.FindAllStringSubmatch(string(text), -1) {
+		// Inputs are made smaller in a few steps only: else that takes all the time.
+		err := execute(ctx, out, nil, "go", "run", "./tools/build", "go", "test", "-tags", modelTests.tags, "./engine/llamacpp",
+			"-run", "^$", "-fuzz", "^"+target[1]+"$", "-fuzztime", "2m", "-fuzzminimizetime", "20x")
+		if err != nil {
+			fmt.Fprintln(out, err)
+			count.failed++
+			continue
+		}
+		count.passed++
+	}
+	if count == (tally{}) {
+		return count, errors.New("there is nothing to fuzz in " + fuzzFile)
+	}
+	return count, nil
+}
+
+// soak is TestSoak at length, which the step llama runs for a minute.
+func soak(ctx context.Context, out io.Writer) (tally, error) {
+	if err := fetchForModelTests(ctx, out); err != nil {
+		return tally{}, err
+	}
+	return countTests(ctx, out, nil, []string{"go", "run", "./tools/build", "go", "test", "-json", "-tags", modelTests.tags,
+		"-timeout", "30m", "./cmd/diglot", "-run", "^TestSoak$", "-soak", "10m"})
+}
