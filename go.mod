@@ -25,6 +25,7 @@ require (
 	github.com/vbauerster/mpb/v8 v8.16.2 // progress bars
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	golang.org/x/sync v0.25.0 // groups of goroutines that end together
+	golang.org/x/sys v0.50.0 // the system calls by which a process of a model gives up its rights
 	golang.org/x/term v0.48.0 // questions in a terminal, and its raw mode
 	golang.org/x/text v0.44.0 // in tests, a second opinion on text that is cut in the middle of a character
 	gopkg.in/yaml.v3 v3.0.1 // reads scripts
@@ -48,5 +49,4 @@ require (
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect
 	golang.org/x/crypto v0.43.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
 )

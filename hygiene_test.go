@@ -16,7 +16,7 @@ import (
 const (
 	maxFileLines     = 600
 	maxFunctionLines = 80
-	maxDependencies  = 24 // two of them for tests alone
+	maxDependencies  = 25 // two of them for tests alone, and five of Go itself
 )
 
 // reason begins the comment that allows a long file or function: in a file,

@@ -15,6 +15,8 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/confine"
+	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/llamacpp"
 	"github.com/diglot/diglot/engine/runner"
 )
@@ -100,7 +102,11 @@ func runRunner(ctx context.Context, m modelFile, limits limits, changes changes,
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
-	return runner.RunChild(ctx, func(ctx context.Context) (engine.Engine, error) {
+	files := append(gguf.PartsOf(m.path), m.projector, changes.template)
+	files = append(files, changes.adapters...)
+	limit := &runnerLimit{log: log}
+	return runner.RunChild(ctx, runner.Child{Files: files, State: env.getenv(confine.Marker), Open: func(ctx context.Context, held confine.Held) (engine.Engine, error) {
+		log.Info("process confined", "holds", held, "without", held.Without)
 		model, err := llamacpp.Open(ctx, llamacpp.Options{
 			Path:      m.path,
 			Projector: m.projector,
@@ -109,11 +115,13 @@ func runRunner(ctx context.Context, m modelFile, limits limits, changes changes,
 			Parallel:  int(limits.parallel),
 			Context:   int(limits.context),
 			Available: room.available,
+			Planned:   limit.planned,
 			Log:       log,
 		})
 		if err != nil {
 			return nil, err
 		}
+		limit.loaded()
 		shareCores(env, 4)
 		e, err := chat.New(named{model, m.name, template}, log, time.Now)
 		if err != nil && template != "" {
@@ -124,7 +132,7 @@ func runRunner(ctx context.Context, m modelFile, limits limits, changes changes,
 			return nil, err
 		}
 		return progressing{e, model}, nil
-	})
+	}})
 }
 
 // progressing shows the steps of a model: a long prompt is not a hang.

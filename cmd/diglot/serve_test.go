@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/confine"
 	"github.com/diglot/diglot/engine/runner"
 	"github.com/diglot/diglot/handlers"
 )
@@ -29,8 +30,12 @@ import (
 // test asks for it, or the program itself.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "scripted" {
-		err := runner.RunChild(context.Background(), func(context.Context) (engine.Engine, error) {
-			return openScript(os.Args[2], slog.New(slog.DiscardHandler))
+		err := runner.RunChild(context.Background(), runner.Child{
+			Files: os.Args[2:3],
+			State: os.Getenv(confine.Marker),
+			Open: func(context.Context, confine.Held) (engine.Engine, error) {
+				return openScript(os.Args[2], slog.New(slog.DiscardHandler))
+			},
 		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

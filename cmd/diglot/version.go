@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/engine/confine"
 )
 
 // newVersion is the command that says what this program is made of.
@@ -22,7 +23,7 @@ func newVersion(env environment) *cobra.Command {
 		GroupID: groupMore,
 		Args:    noArguments,
 	}
-	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), server (absent where none runs)")
+	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), confined (what holds the process of a model here), server (absent where none runs)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *asJSON {
 			return versionAsJSON(c.Context(), env)
@@ -38,6 +39,7 @@ type versionJSON struct {
 	Revision string `json:"revision,omitempty"`
 	Go       string `json:"go"`
 	Llamacpp string `json:"llamacpp,omitempty"`
+	Confined string `json:"confined"`
 	Server   string `json:"server,omitempty"`
 }
 
@@ -46,7 +48,7 @@ func versionAsJSON(ctx context.Context, env environment) error {
 	if err != nil {
 		return err
 	}
-	v := versionJSON{Version: info.Main.Version, Revision: setting(info, "vcs.revision"), Go: info.GoVersion}
+	v := versionJSON{Version: info.Main.Version, Revision: setting(info, "vcs.revision"), Go: info.GoVersion, Confined: confine.Supported().String()}
 	if m := llamacppModule(info); m != nil {
 		v.Llamacpp = m.Path + " " + m.Version
 	}
@@ -62,6 +64,7 @@ func version(ctx context.Context, env environment) error {
 		return err
 	}
 	printVersion(env.stdout, info)
+	fmt.Fprintln(env.stdout, "what holds the process of a model here:", confine.Supported())
 	server, err := serverVersion(ctx, env)
 	if server != "" {
 		fmt.Fprintln(env.stdout, "server", server)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -115,6 +116,20 @@ func withoutPath(err error) error {
 
 // partSuffix also bounds the number of parts: llama.cpp writes five digits.
 var partSuffix = regexp.MustCompile(`-00001-of-(\d{5})\.gguf$`)
+
+// PartsOf lists the files of the model whose first one is at path, by its name
+// alone: it is only path itself where the name is not that of one of several.
+func PartsOf(path string) []string {
+	m := partSuffix.FindStringSubmatch(path)
+	if m == nil {
+		return []string{path}
+	}
+	count, _ := strconv.Atoi(m[1]) // five digits
+	if names := partNames(path, count); len(names) > 0 {
+		return names
+	}
+	return []string{path}
+}
 
 // partNames lists the files of a model that is split; nil where the name of
 // the first does not fit.

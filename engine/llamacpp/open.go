@@ -33,6 +33,7 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	options.Planned(plan)
 	sink := &logSink{log: options.Log}
 	sink.listen()
 	w, err := load(ctx, options, sink)

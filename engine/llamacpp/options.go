@@ -35,6 +35,9 @@ type Options struct {
 	// [memory.Available].
 	Available func() (int64, error)
 
+	// Planned is told what the model will take, before it is loaded; nil: nobody is.
+	Planned func(memory.Plan)
+
 	// Log gets llama.cpp's own messages; nil: none.
 	Log *slog.Logger
 
@@ -56,6 +59,9 @@ func (o Options) withDefaults() Options {
 	o.Parallel = min(o.Parallel, MaxParallel)
 	if o.Available == nil {
 		o.Available = memory.Available
+	}
+	if o.Planned == nil {
+		o.Planned = func(memory.Plan) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -8,31 +8,48 @@ import (
 	"path/filepath"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/confine"
 )
 
 // socketFD is where a child finds its listening socket: the first file that
 // its parent hands on.
 const socketFD = 3
 
-// RunChild is what a child process does: it serves the engine that open
-// makes until its parent is gone, or ctx ends. An error of open is served
+// Child is what [RunChild] runs.
+type Child struct {
+	// Files are those that the process reads. It can open no others where the
+	// system can hold it to that, and has few other rights: see confine.
+	Files []string
+
+	// State is the value of the variable [confine.Marker].
+	State string
+
+	// Open makes the engine. held is what keeps the process from more.
+	Open func(ctx context.Context, held confine.Held) (engine.Engine, error)
+}
+
+// RunChild is what a child process does: it serves the engine that c makes
+// until its parent is gone, or ctx ends. An error of Open is served
 // too, so that the parent hears why. RunChild must not be called by a
-// process that was not started by an [Engine].
+// process that was not started by an [Engine]. What was done before is done
+// twice, because the process is executed anew to confine it.
 //
 // Standard input is a pipe from the parent, which nothing is written to: its
 // end is the parent's end. RunChild then returns at once, whatever the
 // engine does, so that main can end the process.
-func RunChild(ctx context.Context, open func(context.Context) (engine.Engine, error)) error {
+func RunChild(ctx context.Context, c Child) error {
+	held := confine.Enter(confine.Needs{Files: c.Files, Socket: socketFD, State: c.State})
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	volunteer()
 	l, err := inherited(socketFD)
 	if err != nil {
 		return err
 	}
 	defer removeSocket(l.Addr())
 	served := make(chan error, 1)
-	go func() { served <- openAndServe(ctx, l, open) }()
+	go func() {
+		served <- openAndServe(ctx, l, func(ctx context.Context) (engine.Engine, error) { return c.Open(ctx, held) })
+	}()
 	orphaned := make(chan struct{})
 	go func() {
 		defer close(orphaned)
@@ -45,11 +62,6 @@ func RunChild(ctx context.Context, open func(context.Context) (engine.Engine, er
 		return nil
 	}
 }
-
-// volunteer makes this process the one that Linux ends when memory runs out:
-// what eats it is a model or the template in its file, and the parent can
-// start another. Elsewhere the file does not exist, and nothing happens.
-func volunteer() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
 func openAndServe(ctx context.Context, l net.Listener, open func(context.Context) (engine.Engine, error)) error {
 	e, err := open(ctx)

@@ -229,19 +229,27 @@ func TestSuspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns()
 		in := func(req any) *flight { return &flight{turns: turns, req: req} }
-		var p passengers
-		stays, left, answered, early := in("stays"), in("left"), in("answered"), in("early")
-		for _, f := range []*flight{stays, left, answered, early} {
+		p := newPassengers()
+		stays, left, answered, early, never, late := in("stays"), in("left"), in("answered"), in("early"), in("never"), in("late")
+		for _, f := range []*flight{stays, left, answered, early, never, late} {
 			p.board(f)
+		}
+		for _, f := range []*flight{stays, left, answered, early} {
+			p.arrive(f)
 		}
 		p.leave(early)
 		time.Sleep(afterglow + time.Second)
 		answered.answered = true
 		p.leave(answered)
 		p.leave(left)
+		go func() { // its reply is still in the socket when the process is gone
+			time.Sleep(time.Millisecond)
+			p.arrive(late)
+			p.leave(never)
+		}()
 		p.judge(true)
 		p.judge(true) // counts once
-		for f, want := range map[*flight]int{stays: 1, left: 1, answered: 0, early: 0} {
+		for f, want := range map[*flight]int{stays: 1, left: 1, answered: 0, early: 0, never: 0, late: 1} {
 			key, _ := keyOf(f.req)
 			if got, _ := turns.log.look(key); got != want || f.isCause() {
 				t.Errorf("%v: suspect of %d crashes, want %d; cause: %t", f.req, got, want, f.isCause())

@@ -3,8 +3,8 @@
 //
 // There are three parts, and none of them knows what the engine inside is:
 //
-//   - The child calls [Listener] and [Serve], which answer requests to any
-//     [engine.Engine] over a Unix socket.
+//   - The child calls [RunChild], which gives up what it does not need and
+//     answers requests to any [engine.Engine] over a Unix socket.
 //   - [Client] is the engine at the other end of that socket.
 //   - [Engine] supervises: it starts a child for a model on its first
 //     request, starts it again after a crash, ends one that hangs, and ends

@@ -7,6 +7,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/confine"
 )
 
 // TestStoppedProcessIsEnded has a process that does not even take requests.
@@ -26,5 +29,41 @@ func TestStoppedProcessIsEnded(t *testing.T) {
 	}
 	if got := log.String(); !strings.Contains(got, "model process hangs") {
 		t.Errorf("the log does not say so:\n%s", got)
+	}
+}
+
+// TestMemoryLimit: a process that takes more than it may ends, with the request
+// that did it, and the next one answers.
+func TestMemoryLimit(t *testing.T) {
+	e, log := supervise(t, 0, puppetModel("m", "puppet"))
+	said, err := ask(t, e, order("m", "limit 256"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said != "<nil>" {
+		t.Logf("no limit of memory here: %s", said)
+		return
+	}
+	if said, err := ask(t, e, order("m", "eat 16")); err != nil || said != "16" {
+		t.Errorf("a little: %q, %v", said, err)
+	}
+	if _, err := ask(t, e, order("m", "eat 4096")); code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry {
+		t.Errorf("too much: %v, want code %q", err, engine.CodeEngineCrashed)
+	}
+	pid(t, e)
+	if got := log.String(); !strings.Contains(got, "out of memory") {
+		t.Errorf("the log does not say why:\n%s", got)
+	}
+}
+
+// TestProcessIsConfined: what holds the process of a model, by one example;
+// package confine tries the rest.
+func TestProcessIsConfined(t *testing.T) {
+	has := confine.Supported()
+	t.Logf("this system has: %s %s", has, has.Without)
+	e, _ := supervise(t, 0, puppetModel("m", "puppet"))
+	said, err := ask(t, e, order("m", "read /etc/passwd"))
+	if err != nil || (has.Files > 0) != strings.Contains(said, "permission denied") {
+		t.Errorf("reading a file: %q, %v", said, err)
 	}
 }

@@ -10,12 +10,14 @@ import (
 // upon, so that it may be what ends the process.
 const afterglow = 10 * time.Second
 
-// passengers are the requests in a process, as far as it has them.
+// passengers are the requests in a process.
 type passengers struct {
-	mu     sync.Mutex
-	on     []*flight
-	left   []departure // before they were answered
-	judged sync.Once
+	mu       sync.Mutex
+	changed  sync.Cond
+	boarding []*flight // sent, and it is not known whether they arrived
+	on       []*flight
+	left     []departure // before they were answered
+	judged   sync.Once
 }
 
 type departure struct {
@@ -23,20 +25,39 @@ type departure struct {
 	at     time.Time
 }
 
+func newPassengers() *passengers {
+	p := &passengers{}
+	p.changed.L = &p.mu
+	return p
+}
+
+// board notes that a request is being sent.
 func (p *passengers) board(f *flight) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.on = append(p.on, f)
+	p.boarding = append(p.boarding, f)
 }
 
-// leave notes that a request has ended, whether it was answered or not.
+// arrive notes that the process has it.
+func (p *passengers) arrive(f *flight) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.boarding = without(p.boarding, f)
+	p.on = append(p.on, f)
+	p.changed.Broadcast()
+}
+
+// leave notes that a request has ended, whether it was answered or not. One
+// that did not arrive is no suspect.
 func (p *passengers) leave(f *flight) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.boarding = without(p.boarding, f)
+	p.changed.Broadcast()
 	if !slices.Contains(p.on, f) {
 		return
 	}
-	p.on = slices.DeleteFunc(p.on, func(other *flight) bool { return other == f })
+	p.on = without(p.on, f)
 	now := time.Now()
 	p.left = slices.DeleteFunc(p.left, func(d departure) bool { return now.Sub(d.at) > afterglow })
 	if !f.answered {
@@ -44,10 +65,18 @@ func (p *passengers) leave(f *flight) {
 	}
 }
 
-// suspects are the requests that may have ended the process now.
+func without(all []*flight, f *flight) []*flight {
+	return slices.DeleteFunc(all, func(other *flight) bool { return other == f })
+}
+
+// suspects are the requests that may have ended the process, which is gone:
+// what is still being sent will soon know that.
 func (p *passengers) suspects() []*flight {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for len(p.boarding) > 0 {
+		p.changed.Wait()
+	}
 	all := slices.Clone(p.on)
 	now := time.Now()
 	for _, d := range p.left {

@@ -20,7 +20,7 @@ type process struct {
 	status string        // how it ended; to be read after exited
 	hung   atomic.Bool   // we ended it, for it did nothing
 
-	passengers passengers
+	passengers *passengers
 
 	context int // tokens that a request may use; 0: unknown. Set once the model is loaded
 }
@@ -40,7 +40,7 @@ func startProcess(ctx context.Context, command, variables []string, log *slog.Lo
 	}
 	defer socket.Close()
 	ctx, cancel := context.WithCancel(ctx)
-	p := &process{client: Dial(path), kill: cancel, exited: make(chan struct{})}
+	p := &process{client: Dial(path), kill: cancel, exited: make(chan struct{}), passengers: newPassengers()}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = append([]string{}, variables...) // nil would be all of ours
 	cmd.ExtraFiles = []*os.File{socket}        // becomes socketFD

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/confine"
 )
 
 // TestMain makes the test binary its own child process.
@@ -25,7 +27,7 @@ func TestMain(m *testing.M) {
 		beParent()
 		return
 	}
-	err := RunChild(context.Background(), func(context.Context) (engine.Engine, error) {
+	err := RunChild(context.Background(), Child{State: os.Getenv(confine.Marker), Open: func(context.Context, confine.Held) (engine.Engine, error) {
 		switch os.Args[2] {
 		case "broken":
 			return nil, errors.New("/secret/path: not a model")
@@ -37,7 +39,7 @@ func TestMain(m *testing.M) {
 			os.Exit(7)
 		}
 		return newPuppet(), nil
-	})
+	}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -94,6 +96,18 @@ func (p *puppet) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 			p.say(yield, 1, func(int) string { return fmt.Sprintf("%d %s", os.Getpid(), req.Model) })
 		case "environ": // the variables that the process has
 			p.say(yield, 1, func(int) string { return strings.Join(os.Environ(), "\n") })
+		case "limit": // the memory to n more megabytes
+			used, err := confine.MemoryUsed()
+			if err == nil {
+				err = confine.LimitMemory(used + int64(n)<<20)
+			}
+			p.say(yield, 1, func(int) string { return fmt.Sprint(err) })
+		case "eat": // n megabytes
+			eaten := bytes.Repeat([]byte{1}, n<<20)
+			p.say(yield, 1, func(int) string { return strconv.Itoa(len(eaten) >> 20) })
+		case "read": // a file
+			_, err := os.ReadFile(number)
+			p.say(yield, 1, func(int) string { return fmt.Sprint(err) })
 		case "die": // after one word
 			if yield(engine.Start{}, nil) && yield(engine.BlockStart{Kind: engine.BlockText}, nil) {
 				yield(engine.TextDelta{Text: "last words"}, nil)

@@ -231,10 +231,14 @@ func (w *worker) send(ctx context.Context, req any, use func(context.Context, *p
 // fly has p do something for a request, and finds out whether it is to blame
 // where p ends.
 func (w *worker) fly(ctx context.Context, p *process, f *flight, use func(context.Context, *process, *flight) error) error {
+	p.passengers.board(f)
 	defer p.passengers.leave(f)
-	lost := use(onArrival(ctx, func() { p.passengers.board(f) }), p, f)
+	lost := use(onArrival(ctx, func() { p.passengers.arrive(f) }), p, f)
 	if lost == nil {
 		return nil
+	}
+	if !hasLost(lost).arrived {
+		p.passengers.leave(f)
 	}
 	p.end(ctx)
 	if p.hasExited() && w.engine.ctx.Err() == nil {
