@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/budget"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -244,6 +246,32 @@ func TestEngineTotalOfOne(t *testing.T) {
 	}
 	if hits != 2 {
 		t.Errorf("%d requests, want one each", hits)
+	}
+}
+
+// TestEngineTogether has images of two requests that are too many bytes for
+// what all may take, and lets one go.
+func TestEngineTogether(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(make([]byte, 1<<20))
+	}))
+	defer server.Close()
+	e := New(&asked{}, []string{"127.0.0.1"})
+	all := budget.New(5 << 20)
+	ask := func(share *budget.Share) *engine.Error {
+		return generate(exchange.With(t.Context(), &exchange.Exchange{Memory: share}), e, request(server.URL))
+	}
+	first, second := all.Share(), all.Share()
+	if err := ask(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(second); err == nil || err.Code != engine.CodeOverloaded || err.RetryAfter == 0 {
+		t.Errorf("error %v, want overloaded", err)
+	}
+	second.Release()
+	first.Release()
+	if err := ask(second); err != nil {
+		t.Errorf("after the first request has ended: %v", err)
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/internal/budget"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 const maxRedirects = 5
@@ -99,14 +101,40 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 	if resp.ContentLength > int64(limit) {
 		return nil, tooLarge(u, limit)
 	}
-	data, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
-	if err != nil {
+	data, err := io.ReadAll(counted{io.LimitReader(resp.Body, int64(limit)+1), exchange.From(ctx).Memory})
+	switch {
+	case errors.Is(err, errFull):
+		full := engine.Errorf(engine.CodeOverloaded, "The images of all requests under way have too many bytes together; try again later.")
+		full.RetryAfter = 5
+		return nil, full
+	case err != nil:
 		return nil, failed(u, explain(ctx, err))
 	}
 	if len(data) > limit {
 		return nil, tooLarge(u, limit)
 	}
 	return data, nil
+}
+
+// weight is how many bytes of memory are reserved for each byte of an image:
+// for itself, for the room that it grows into, and for one copy on the way to
+// the model.
+const weight = 3
+
+var errFull = errors.New("no memory is left for images")
+
+// counted reads as far as a request may take memory.
+type counted struct {
+	io.Reader
+	memory *budget.Share
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if !c.memory.Reserve(weight * int64(n)) {
+		return 0, errFull
+	}
+	return n, err
 }
 
 // explain finds the reason that means something to the client. An ended
