@@ -104,5 +104,5 @@ func (m Mark) narrow(p Profile) Mark {
 
 // Plain reports whether the mark says no more than its absence would.
 func (m Mark) Plain() bool {
-	return m.Document == ListingSupported && m.Server == SupportImplemented
+	return m.Document == ListingSupported && m.Server == SupportImplemented && m.Note == ""
 }

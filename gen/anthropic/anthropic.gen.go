@@ -1987,8 +1987,7 @@ type ToolUseBlock struct {
 	// Name Name of the tool.
 	Name string `json:"name"`
 
-	// Input The arguments. Empty where a stream starts the block. Of a call that `max_tokens` cut short, the members that
-	// were whole.
+	// Input The arguments. Empty where a stream starts the block.
 	Input ToolInput `json:"input"`
 
 	// Caller What makes the call.

@@ -3397,7 +3397,7 @@ type JSONSchemaFormat struct {
 	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
 }
 
-// Model A model that requests can name.
+// Model A model that requests can name. What it can do is known once it is loaded, and is not told here.
 type Model struct {
 	// ID Name of the model.
 	ID string `json:"id"`
