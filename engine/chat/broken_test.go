@@ -30,7 +30,7 @@ func TestBrokenCharacters(t *testing.T) {
 		format, _ := FormatByName(name)
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			tools := newToolSet(constraintTools)
+			tools := toolsOf(t, constraintTools)
 			for range 300 {
 				output := "Well. " + outputs[name]
 				if r.IntN(2) == 0 {

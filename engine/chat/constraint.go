@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -12,15 +13,15 @@ import (
 
 // constrain finds which tools may be called and what the output must follow.
 // Whether a client asked for strictness makes no difference: what can be
-// enforced is.
-func (e *Engine) constrain(p *plan) error {
-	c, err := e.constraints.get(constraintKey(p.request, p.opening), func() (*compiled, error) {
-		return e.compile(p.request, p.opening)
+// enforced is. The plan must be closed.
+func (e *Engine) constrain(ctx context.Context, p *plan) error {
+	c, release, err := e.constraints.get(ctx, constraintKey(p.request, p.opening), func(ctx context.Context) (*compiled, error) {
+		return e.compile(ctx, p.request, p.opening)
 	})
 	if err != nil {
 		return err
 	}
-	p.tools, p.constraint, p.start.Unenforced = c.tools, c.grammar, c.unenforced
+	p.tools, p.constraint, p.start.Unenforced, p.release = c.tools, c.grammar, c.unenforced, release
 	return nil
 }
 
@@ -30,19 +31,22 @@ type compiled struct {
 	tools      toolSet
 	unenforced []engine.Place
 	grammar    *grammar.Grammar // nil: anything goes
+	size       int              // of memory, about
 }
 
-func (e *Engine) compile(req *engine.Request, opening string) (*compiled, error) {
-	reply, err := replyGrammar(req.Format)
+// compile reads each schema of a request once and makes one grammar of all.
+func (e *Engine) compile(ctx context.Context, req *engine.Request, opening string) (*compiled, error) {
+	reply, err := replyGrammar(ctx, req.Format)
 	if err != nil {
 		return nil, err
 	}
 	format := e.formatOf(req)
 	var done compiled
-	tools := newToolSet(req.Tools)
-	if done.unenforced, err = tools.compile(req.Tools); err != nil {
+	tools, unenforced, err := newToolSet(ctx, req.Tools)
+	if err != nil {
 		return nil, err
 	}
+	done.unenforced = unenforced
 	if req.ToolChoice.Mode != engine.ToolNone && format.calls() {
 		done.tools = tools.only(req.ToolChoice.Names)
 	}
@@ -55,23 +59,64 @@ func (e *Engine) compile(req *engine.Request, opening string) (*compiled, error)
 		opening:  opening,
 		thinks:   format.Open != "" && req.Reasoning.Mode != engine.ReasoningOff && e.thinks,
 	}
-	root, err := c.root()
-	if err != nil || root == nil {
-		return &done, err
+	root, err := c.root(ctx)
+	if err != nil {
+		return nil, err
 	}
-	done.grammar, err = grammar.Compile(root)
-	switch {
-	case errors.Is(err, grammar.ErrTooLarge):
-		return nil, engine.Errorf(engine.CodeInvalidArgument, "The schemas of this request are together too large to enforce.").
-			At(engine.Place{Field: engine.FieldTools}).Because(err)
-	case err != nil:
-		return nil, engine.Errorf(engine.CodeInvalidArgument, "Nothing can follow the format and the tools of this request.").Because(err)
+	if root != nil {
+		if done.grammar, err = grammar.Compile(ctx, root); err != nil {
+			return nil, c.wrong(req, err)
+		}
+		done.size = done.grammar.Size()
+	}
+	done.size += done.tools.bare() + 100*len(unenforced)
+	for _, place := range unenforced {
+		done.size += len(place.Path)
 	}
 	return &done, nil
 }
 
+// wrong is the error of a constraint that does not compile.
+func (c *constraint) wrong(req *engine.Request, err error) error {
+	var cost *grammar.CostError
+	switch {
+	case errors.As(err, &cost):
+		return c.tooLarge(req, cost).Because(err)
+	case errors.Is(err, grammar.ErrImpossible):
+		return engine.Errorf(engine.CodeInvalidArgument, "Nothing can follow the format and the tools of this request.").Because(err)
+	}
+	return engine.AsError(err)
+}
+
+// tooLarge names the schema that costs most.
+func (c *constraint) tooLarge(req *engine.Request, cost *grammar.CostError) *engine.Error {
+	if c.reply != nil && cost.Most == c.reply {
+		return engine.Errorf(engine.CodeInvalidArgument, "The schema of the response format is too large or too complex to enforce.").
+			At(engine.Place{Field: engine.FieldFormat})
+	}
+	for i, t := range req.Tools {
+		if made := c.tools[t.Name]; made != nil && cost.Most == made.grammar {
+			return engine.Errorf(engine.CodeInvalidArgument, "The schemas of this request are together too large or too complex to enforce; most of it is the tool %s.", t.Name).
+				At(engine.Place{Field: engine.FieldTools, Index: i})
+		}
+	}
+	return engine.Errorf(engine.CodeInvalidArgument, "The schemas of this request are together too large or too complex to enforce.").
+		At(engine.Place{Field: engine.FieldTools})
+}
+
+// MatchError is what a [Model] says of a request whose Job's Constraint has
+// given up; see [grammar.ErrTooMuchWork].
+func MatchError(req *engine.Request, err error) *engine.Error {
+	place := engine.Place{Field: engine.FieldFormat}
+	if req != nil && len(req.Tools) > 0 {
+		place.Field = engine.FieldTools
+	}
+	return engine.Errorf(engine.CodeInvalidArgument,
+		"The schemas of this request are too ambiguous to enforce: there are too many ways to read one text.").At(place).Because(err)
+}
+
 // replyGrammar is what the text of the answer must follow; nil: anything.
-func replyGrammar(f engine.Format) (grammar.Node, error) {
+func replyGrammar(ctx context.Context, f engine.Format) (grammar.Node, error) {
 	switch f.Kind {
 	case engine.FormatJSON:
 		return grammar.JSONObject(), nil
@@ -79,7 +124,7 @@ func replyGrammar(f engine.Format) (grammar.Node, error) {
 	default:
 		return nil, nil
 	}
-	node, issues, err := grammar.Schema(f.Schema)
+	node, issues, err := grammar.Schema(ctx, f.Schema)
 	place := engine.Place{Field: engine.FieldFormat}
 	if err != nil {
 		return nil, schemaError("The schema of the response format", place, err)
@@ -96,48 +141,13 @@ func replyGrammar(f engine.Format) (grammar.Node, error) {
 func schemaError(what string, place engine.Place, err error) error {
 	var s *grammar.SchemaError
 	if !errors.As(err, &s) {
-		return engine.Errorf(engine.CodeInternal, "Internal error.").Because(err)
+		return engine.AsError(err)
 	}
 	place.Path = s.Pointer
 	if s.Pointer == "" {
-		return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used: %s", what, s.Reason).At(place)
+		return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used: %s", what, s.Reason).At(place).Because(err)
 	}
-	return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used, because of %q: %s", what, s.Pointer, s.Reason).At(place)
-}
-
-// compile reads the schemas of the tools and returns what in them cannot be
-// enforced.
-func (t toolSet) compile(tools []engine.Tool) ([]engine.Place, error) {
-	var loose []engine.Place
-	for i, tool := range tools {
-		place := engine.Place{Field: engine.FieldTools, Index: i}
-		if len(tool.Parameters) == 0 {
-			t[tool.Name].grammar = grammar.Literal("{}")
-			continue
-		}
-		node, issues, err := grammar.Schema(tool.Parameters)
-		if err != nil {
-			return nil, schemaError("The schema of the tool "+tool.Name, place, err)
-		}
-		for _, issue := range issues {
-			place.Path = issue.Pointer + "/" + issue.Keyword
-			loose = append(loose, place)
-		}
-		t[tool.Name].grammar = node
-	}
-	return loose, nil
-}
-
-// only narrows the set to the named tools; no names: all.
-func (t toolSet) only(names []string) toolSet {
-	if len(names) == 0 {
-		return t
-	}
-	named := make(toolSet, len(names))
-	for _, name := range names {
-		named[name] = t[name] // check has found it
-	}
-	return named
+	return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used, because of %q: %s", what, s.Pointer, s.Reason).At(place).Because(err)
 }
 
 // constraint makes the grammar of a whole output.
@@ -153,7 +163,7 @@ type constraint struct {
 
 // root is the grammar of the output; nil: anything goes. Reasoning is never
 // constrained, but it may not hide a call that is not one.
-func (c *constraint) root() (grammar.Node, error) {
+func (c *constraint) root(ctx context.Context) (grammar.Node, error) {
 	switch {
 	case c.format.channels && (c.reply != nil || len(c.tools) > 0):
 		return c.channels(), nil
@@ -166,7 +176,7 @@ func (c *constraint) root() (grammar.Node, error) {
 	case c.reply != nil:
 		return c.reasoned(c.reply, c.calls()), nil
 	}
-	return c.auto()
+	return c.auto(ctx)
 }
 
 // openers are the marks that a call may begin with, and whether one may begin
@@ -191,7 +201,7 @@ func (c *constraint) openers() (marks []string, bare bool) {
 
 // auto is free text, and then perhaps calls. Text is free up to a call's
 // first mark, so all that it costs is to look for that.
-func (c *constraint) auto() (grammar.Node, error) {
+func (c *constraint) auto(ctx context.Context) (grammar.Node, error) {
 	openers, bare := c.openers()
 	text := grammar.Until(openers...)
 	most := -1
@@ -201,7 +211,7 @@ func (c *constraint) auto() (grammar.Node, error) {
 	if !bare {
 		return grammar.Seq(text, grammar.Repeat(grammar.Seq(c.calls(), text), 0, most)), nil
 	}
-	text, err := grammar.Pattern(notBare)
+	text, err := grammar.Pattern(ctx, notBare)
 	if err != nil {
 		return nil, engine.AsError(err)
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,9 +24,10 @@ func constraintOf(t *testing.T, format, opening string, req *engine.Request) *gr
 	t.Helper()
 	e := testEngine(format, opening, &fakeModel{})
 	p := &plan{request: req, opening: opening}
-	if err := e.constrain(p); err != nil {
+	if err := e.constrain(t.Context(), p); err != nil {
 		t.Fatalf("constrain: %v", err)
 	}
+	p.close()
 	return p.constraint
 }
 
@@ -226,7 +228,7 @@ func TestEveryFormat(t *testing.T) {
 			if got := allowed(constraintOf(t, name, "", req), outputs[name]); got != "allowed" {
 				t.Errorf("%q is %s", outputs[name], got)
 			}
-			blocks := scan(t, format, newToolSet(constraintTools), "", outputs[name])
+			blocks := scan(t, format, toolsOf(t, constraintTools), "", outputs[name])
 			for i := range blocks {
 				blocks[i].CallID = "id"
 			}
@@ -258,7 +260,7 @@ func TestManyParameters(t *testing.T) {
 	for _, name := range FormatNames() {
 		work := func(n int) float64 {
 			return testing.AllocsPerRun(1, func() {
-				if _, err := testEngine(name, "", &fakeModel{}).compile(wideRequest(n, "integer"), ""); err != nil {
+				if _, err := testEngine(name, "", &fakeModel{}).compile(t.Context(), wideRequest(n, "integer"), ""); err != nil {
 					t.Errorf("%s, %d parameters: %v", name, n, err)
 				}
 			})
@@ -270,10 +272,96 @@ func TestManyParameters(t *testing.T) {
 }
 
 func TestTooManyParameters(t *testing.T) {
-	_, err := testEngine("gemma", "", &fakeModel{}).compile(wideRequest(5000, "string"), "")
+	_, err := testEngine("gemma", "", &fakeModel{}).compile(t.Context(), wideRequest(5000, "string"), "")
 	e := engine.AsError(err)
 	if e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools || !errors.Is(e, grammar.ErrTooLarge) {
 		t.Errorf("error %#v, want code %q at the tools", e, engine.CodeInvalidArgument)
+	}
+}
+
+// agentRequest has the tools of an agent, 64 KB in all.
+func agentRequest() *engine.Request {
+	words := strings.Repeat("Says in some detail when to use it, and what it returns. ", 12)
+	req := testRequest()
+	for i := range 24 {
+		req.Tools = append(req.Tools, engine.Tool{Name: fmt.Sprintf("mcp__files__tool_%d", i), Description: words, Parameters: fmt.Appendf(nil, `{"type":"object","properties":{`+
+			`"path":{"type":"string","description":%q},`+
+			`"mode":{"type":"string","enum":["read","write","append","create","delete","move","copy"],"description":%q},`+
+			`"limit":{"type":"integer","minimum":1,"maximum":%d},"deep":{"type":"boolean"},`+
+			`"edits":{"type":"array","minItems":1,"items":{"type":"object","properties":{"old":{"type":"string","description":%q},"new":{"type":"string"},`+
+			`"kinds":{"type":"array","items":{"enum":["line","block","file"]}}},"required":["old","new"],"additionalProperties":false}},`+
+			`"options":{"type":"object","properties":{"tags":{"type":"array","items":{"type":"string"}},"target":{"$ref":"#/$defs/target"}},"additionalProperties":true},`+
+			`"where":{"$ref":"#/$defs/target"}`+
+			`},"required":["path","edits"],"$defs":{"target":{"type":"object","properties":{"line":{"type":"integer"},"column":{"type":["integer","null"]}},"required":["line"]}}}`,
+			words, words, 100+i, words)})
+	}
+	return req
+}
+
+// What agents send passes in every format, with a part of the budget, and
+// each schema is read once whatever the format asks of it: it costs about the
+// same in all.
+func TestAgentRequest(t *testing.T) {
+	req := agentRequest()
+	size := 0
+	for _, tool := range req.Tools {
+		size += len(tool.Parameters)
+	}
+	if size < 62_000 {
+		t.Errorf("only %d bytes of schemas", size)
+	}
+	limits := grammar.DefaultLimits()
+	for _, name := range FormatNames() {
+		for _, mode := range []engine.ToolMode{engine.ToolAuto, engine.ToolRequired} {
+			if format, _ := FormatByName(name); !format.calls() {
+				continue
+			}
+			req.ToolChoice.Mode = mode
+			budget := grammar.NewBudget(limits, nil)
+			made, err := testEngine(name, "", &fakeModel{}).compile(budget.Context(t.Context()), req, "")
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, mode, err)
+				continue
+			}
+			used := budget.Used()
+			t.Logf("%s, %s: %d steps, %d bytes, result of %d bytes", name, mode, used.Steps, used.Bytes, made.size)
+			if 3*used.Steps > limits.Steps || 3*used.Bytes > limits.Bytes || made.size > maxConstraintBytes/16 {
+				t.Errorf("%s, %s: it takes %v of %v, and the result %d bytes", name, mode, used, limits, made.size)
+			}
+		}
+	}
+}
+
+// A schema that costs too much is told by the name of its tool, wherever that
+// comes out, and so is the response format.
+func TestTooLarge(t *testing.T) {
+	large := []byte(`{"pattern":"` + strings.Repeat(`\\p{L}x`, 400) + `"}`)
+	product := []byte(`{"allOf":[` + strings.Repeat(`{"properties":{"a":{"type":"object"}},"additionalProperties":{"allOf":[{"$ref":"#"}]}},`, 500) + `{}]}`)
+	for name, row := range map[string]struct {
+		tools  []engine.Tool
+		format engine.Format
+		place  engine.Place
+		named  string
+	}{
+		"compiling": {[]engine.Tool{constraintTools[0], {Name: "huge", Parameters: large}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
+		"reading":   {[]engine.Tool{constraintTools[0], {Name: "huge", Parameters: []byte(strings.Repeat(" ", 40<<20) + "{}")}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
+		"product":   {[]engine.Tool{{Name: "huge", Parameters: product}}, engine.Format{}, engine.Place{Field: engine.FieldTools}, "huge"},
+		"format":    {nil, engine.Format{Kind: engine.FormatSchema, Schema: large}, engine.Place{Field: engine.FieldFormat}, "response format"},
+		"both":      {constraintTools, engine.Format{Kind: engine.FormatSchema, Schema: large}, engine.Place{Field: engine.FieldFormat}, "response format"},
+	} {
+		req := testRequest()
+		req.Tools, req.Format = row.tools, row.format
+		_, _, err := testEngine("hermes", "", &fakeModel{}).constraints.get(t.Context(), constraintKey(req, ""), func(ctx context.Context) (*compiled, error) {
+			return testEngine("hermes", "", &fakeModel{}).compile(ctx, req, "")
+		})
+		e := engine.AsError(err)
+		if e == nil || e.Code != engine.CodeInvalidArgument || !errors.Is(e, grammar.ErrTooLarge) || !strings.Contains(e.Message, row.named) || !strings.Contains(e.Message, "too large") {
+			t.Errorf("%s: got %v", name, e)
+			continue
+		}
+		if e.Place.Path = ""; e.Place != row.place {
+			t.Errorf("%s: at %v, want %v", name, e.Place, row.place)
+		}
 	}
 }
 
@@ -286,9 +374,10 @@ func TestConstraintCache(t *testing.T) {
 			change(req)
 		}
 		p := &plan{request: req}
-		if err := e.constrain(p); err != nil {
+		if err := e.constrain(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
+		p.close()
 		return p.constraint
 	}
 	first := get(nil)

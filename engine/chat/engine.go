@@ -25,7 +25,7 @@ type Engine struct {
 	format   *Format
 	random   io.Reader // of seeds and ids
 
-	constraints constraintCache
+	constraints *constraintCache
 }
 
 // New makes an Engine of a model. now is the clock that templates read. The
@@ -56,6 +56,8 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 		thinks:   syntax.ReasoningStart != "",
 		format:   format,
 		random:   rand.Reader,
+
+		constraints: newConstraintCache(),
 	}, nil
 }
 
@@ -80,6 +82,7 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer p.close()
 	return len(p.prompt), nil
 }
 
@@ -97,6 +100,7 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 			yield(nil, engine.AsError(err))
 			return
 		}
+		defer p.close()
 		if !yield(p.start, nil) {
 			return
 		}

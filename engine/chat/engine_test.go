@@ -109,7 +109,7 @@ func testEngine(format, opening string, m *fakeModel) *Engine {
 		panic("no format " + format) // a mistake in the test, which has no t here
 	}
 	return &Engine{model: m, info: m.info, template: fakeTemplate{opening}, thinks: true, format: f,
-		random: rand.NewChaCha8([32]byte{})}
+		random: rand.NewChaCha8([32]byte{}), constraints: newConstraintCache()}
 }
 
 func testRequest() *engine.Request {

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -48,7 +49,8 @@ func (p *prober) readsBoth() bool {
 	text = text[wholeMarkers(text, commonPrefix(base, text)):]
 	out := &writer{newID: func() string { return probeID }}
 	out.tokens.add(Piece{Bytes: []byte(text)})
-	s := newScanner(format, newToolSet(probeTools()), "", out)
+	tools, _, _ := newToolSet(context.Background(), probeTools()) // ours: it can be read
+	s := newScanner(format, tools, "", out)
 	s.write([]byte(text))
 	s.finish()
 	out.finish(engine.FinishEndOfTurn)

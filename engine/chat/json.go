@@ -168,9 +168,9 @@ func (j jsonCall) body() callBody {
 
 func (j jsonCall) grammar(t *tool) grammar.Node {
 	if len(j.name) == 0 {
-		return spaced("{", quote(t.Name), ":", t.grammar, "}")
+		return spaced("{", quote(t.name), ":", t.grammar, "}")
 	}
-	return spaced("{", quote(j.name[0]), ":", quote(t.Name), ",", quote(j.arguments[0]), ":", t.grammar, "}")
+	return spaced("{", quote(j.name[0]), ":", quote(t.name), ",", quote(j.arguments[0]), ":", t.grammar, "}")
 }
 
 // spaced is nodes and literals with white space between them, as JSON allows.

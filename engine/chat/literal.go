@@ -266,7 +266,7 @@ func (l *literalBody) endWord(out *writer) {
 // be there, the others may be left out.
 func (l literalCall) grammar(t *tool) grammar.Node {
 	s := l.style
-	return grammar.Seq(grammar.Literal(l.prefix+t.Name+s.open), s.list(t.parameters), grammar.Literal(s.end))
+	return grammar.Seq(grammar.Literal(l.prefix+t.name+s.open), s.list(t.parameters), grammar.Literal(s.end))
 }
 
 // list is the arguments, with commas between those that are there. It is made
@@ -294,12 +294,12 @@ func (s *literalStyle) list(parameters []*parameter) grammar.Node {
 // value is one value. Where it is written unlike JSON, what is in objects and
 // lists is free.
 func (s *literalStyle) value(p *parameter) grammar.Node {
-	kind := p.kind()
+	kind := p.kind
 	if s.python {
 		if kind == "boolean" {
 			return grammar.Choice(grammar.Literal("True"), grammar.Literal("False"))
 		}
-		return p.json()
+		return p.json
 	}
 	quoted := func(n grammar.Node) grammar.Node {
 		q := grammar.Literal(s.quotes[0])
@@ -308,14 +308,14 @@ func (s *literalStyle) value(p *parameter) grammar.Node {
 	bracketed := func(open, end string) grammar.Node {
 		return grammar.Seq(grammar.Literal(open), grammar.Until(end), grammar.Literal(end))
 	}
-	if words := p.words(); len(words) > 0 {
+	if words := p.words; len(words) > 0 {
 		return quoted(grammar.Choice(words...))
 	}
 	switch kind {
 	case "string":
 		return quoted(grammar.Until(s.quotes[0]))
 	case "integer", "number", "boolean", "null":
-		return p.json()
+		return p.json
 	case "object":
 		return bracketed("{", "}")
 	case "array":

@@ -62,15 +62,15 @@ func (n namedCall) head(b []byte, tools toolSet) (head, verdict) {
 }
 
 func (n namedCall) grammar(t *tool) grammar.Node {
-	name := []grammar.Node{grammar.Literal(n.prefix + t.Name)}
+	name := []grammar.Node{grammar.Literal(n.prefix + t.name)}
 	if n.idMark != "" {
 		name = append(name, optional(grammar.Seq(grammar.Literal(n.idMark), grammar.Until(n.mark))))
 	}
 	if n.idFirst != "" {
-		name = []grammar.Node{grammar.Until(n.idFirst), grammar.Literal(n.idFirst + t.Name)}
+		name = []grammar.Node{grammar.Until(n.idFirst), grammar.Literal(n.idFirst + t.name)}
 	}
 	if n.indexed {
-		name = []grammar.Node{grammar.Literal(n.prefix + "functions." + t.Name + ":"), grammar.Until(n.mark)}
+		name = []grammar.Node{grammar.Literal(n.prefix + "functions." + t.name + ":"), grammar.Until(n.mark)}
 	}
 	return grammar.Seq(append(name, grammar.Literal(n.mark), grammar.Whitespace(), t.grammar)...)
 }

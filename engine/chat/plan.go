@@ -18,6 +18,7 @@ type plan struct {
 	opening    string   // what the prompt already holds of the answer
 	tools      toolSet
 	constraint *grammar.Grammar // nil: none
+	release    func()           // gives the constraint back; nil: there is none to give
 	markers    []string
 	stops      []string
 	holdSpace  bool
@@ -53,8 +54,16 @@ func (p *plan) job(choice int) Job {
 	return j
 }
 
-// prepare does all that can fail before anything is generated.
-func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error) {
+// close ends the use of what the plan shares with others.
+func (p *plan) close() {
+	if p.release != nil {
+		p.release()
+	}
+}
+
+// prepare does all that can fail before anything is generated. The plan must
+// be closed.
+func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err error) {
 	if err := e.check(req); err != nil {
 		return nil, err
 	}
@@ -71,6 +80,11 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error
 		sampling: sampling(req.Sampling, e.info.Sampling, seed),
 		idLength: idLength,
 	}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
 	p.markers = p.format.Markers
 	if p.format.IDLength > 0 {
 		p.idLength = p.format.IDLength
@@ -80,7 +94,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (*plan, error
 		return nil, err
 	}
 	p.opening = rendering.Opening
-	if err := e.constrain(p); err != nil {
+	if err := e.constrain(ctx, p); err != nil {
 		return nil, err
 	}
 	p.holdSpace = len(p.tools) > 0 || p.format.Open != ""

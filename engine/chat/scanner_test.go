@@ -44,9 +44,19 @@ func fold(t *testing.T, events []engine.Event) engine.Choice {
 
 // testTools are the tools of the tables: names, and for the formats that need
 // them, parameters.
+// toolsOf reads tools.
+func toolsOf(t *testing.T, tools []engine.Tool) toolSet {
+	t.Helper()
+	set, _, err := newToolSet(t.Context(), tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
 func testTools(t *testing.T) toolSet {
 	t.Helper()
-	return newToolSet([]engine.Tool{
+	return toolsOf(t, []engine.Tool{
 		{Name: "get_weather", Parameters: []byte(`{"type":"object","properties":{
 			"city":{"type":"string"},"days":{"type":"integer"},"exact":{"type":"boolean"},"where":{"type":"object"},"tags":{"type":"array"}}}`)},
 		{Name: "now"},

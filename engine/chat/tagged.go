@@ -263,12 +263,12 @@ func (g taggedCall) grammar(t *tool) grammar.Node {
 	if g.valueStart != "" { // it stands on the value's own line
 		start, end = g.line+g.valueStart, g.valueEnd
 	}
-	nodes := []grammar.Node{grammar.Literal(g.nameOpen + t.Name + g.nameEnd), space}
+	nodes := []grammar.Node{grammar.Literal(g.nameOpen + t.name + g.nameEnd), space}
 	for _, p := range t.parameters {
 		value, attribute := grammar.Until(g.valueEnd), g.rawString
 		if !p.isString {
-			value, attribute = p.json(), g.rawJSON
-		} else if words := p.words(); len(words) > 0 {
+			value, attribute = p.json, g.rawJSON
+		} else if words := p.words; len(words) > 0 {
 			value = grammar.Choice(words...)
 		}
 		one := grammar.Seq(

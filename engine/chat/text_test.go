@@ -108,7 +108,7 @@ func FuzzScanner(f *testing.F) {
 	f.Fuzz(func(t *testing.T, n uint8, s string, cut1, cut2 uint8) {
 		i := min(int(cut1), len(s))
 		j := max(i, min(int(cut2), len(s)))
-		tools := newToolSet([]engine.Tool{{Name: "now"}})
+		tools := toolsOf(t, []engine.Tool{{Name: "now"}})
 		for _, name := range []string{names[int(n)%len(names)], "hermes"} {
 			format, _ := FormatByName(name)
 			whole := scan(t, format, tools, "", s)

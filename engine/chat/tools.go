@@ -1,9 +1,7 @@
 package chat
 
 import (
-	"bytes"
-	"encoding/json"
-	"slices"
+	"context"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/grammar"
@@ -11,7 +9,7 @@ import (
 
 // tool is one of the request's tools as the formats need it.
 type tool struct {
-	engine.Tool
+	name       string
 	parameters []*parameter
 	grammar    grammar.Node // the JSON text of the arguments
 }
@@ -21,8 +19,9 @@ type parameter struct {
 	name     string
 	isString bool // the schema allows strings and nothing else
 	required bool
-	schema   json.RawMessage
-	value    grammar.Node // what json returned; nil: not asked yet
+	kind     string         // the one type that the schema names, or empty
+	words    []grammar.Node // the strings that an enumeration allows; none: any string
+	json     grammar.Node   // its JSON text
 }
 
 // toolSet holds the tools that may be called, by name.
@@ -36,108 +35,66 @@ func (t toolSet) knows(name string) verdict {
 	return yes
 }
 
-// newToolSet reads the tools of a request.
-func newToolSet(tools []engine.Tool) toolSet {
+// newToolSet reads the tools of a request, each schema once, and returns what
+// in them cannot be enforced.
+func newToolSet(ctx context.Context, tools []engine.Tool) (toolSet, []engine.Place, error) {
 	set := make(toolSet, len(tools))
-	for _, t := range tools {
-		set[t.Name] = &tool{Tool: t, parameters: parameters(t.Parameters)}
-	}
-	return set
-}
-
-// parameters lists the properties of a schema in its own order. A schema that
-// cannot be read has none here; the grammar says what is wrong with it.
-func parameters(schema json.RawMessage) []*parameter {
-	var s struct {
-		Properties json.RawMessage `json:"properties"`
-		Required   []string        `json:"required"`
-	}
-	if json.Unmarshal(schema, &s) != nil || len(s.Properties) == 0 {
-		return nil
-	}
-	required := make(map[string]bool, len(s.Required))
-	for _, name := range s.Required {
-		required[name] = true
-	}
-	var list []*parameter
-	d := json.NewDecoder(bytes.NewReader(s.Properties))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil
-	}
-	for d.More() {
-		key, err := d.Token()
+	var loose []engine.Place
+	for i, t := range tools {
+		made := &tool{name: t.Name, grammar: grammar.Literal("{}")}
+		set[t.Name] = made
+		if len(t.Parameters) == 0 {
+			continue
+		}
+		place := engine.Place{Field: engine.FieldTools, Index: i}
+		node, properties, issues, err := grammar.Properties(ctx, t.Parameters)
 		if err != nil {
-			return list
+			return nil, nil, schemaError("The schema of the tool "+t.Name, place, err)
 		}
-		p := &parameter{name: key.(string)} // the decoder takes no other key
-		if d.Decode(&p.schema) != nil {
-			return list
+		made.grammar, made.parameters = node, parameters(properties)
+		for _, issue := range issues {
+			place.Path = issue.Pointer + "/" + issue.Keyword
+			loose = append(loose, place)
 		}
-		p.isString = isString(p.schema)
-		p.required = required[p.name]
-		list = append(list, p)
 	}
-	return list
+	return set, loose, nil
 }
 
-// isString says whether a schema allows strings and nothing else.
-func isString(schema json.RawMessage) bool {
-	var s struct {
-		Type any   `json:"type"`
-		Enum []any `json:"enum"`
-	}
-	if json.Unmarshal(schema, &s) != nil {
-		return false
-	}
-	if s.Type != nil {
-		return s.Type == "string"
-	}
-	return len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(v any) bool {
-		_, ok := v.(string)
-		return !ok
-	})
-}
-
-// kind is the one type that the schema allows, or empty.
-func (p *parameter) kind() string {
-	var s struct {
-		Type any `json:"type"`
-	}
-	if json.Unmarshal(p.schema, &s) != nil {
-		return ""
-	}
-	kind, _ := s.Type.(string)
-	return kind
-}
-
-// json is the JSON text of the parameter. A schema that needs the rest of the
-// tool's, for its definitions, is not followed. The node is made once: formats
-// that know two ways to write a call ask for it twice.
-func (p *parameter) json() grammar.Node {
-	if p.value != nil {
-		return p.value
-	}
-	node, _, err := grammar.Schema(p.schema)
-	if err != nil {
-		node = grammar.JSONValue()
-	}
-	p.value = node
-	return node
-}
-
-// words are the strings that an enumeration allows; none: any string.
-func (p *parameter) words() []grammar.Node {
-	var s struct {
-		Enum []any `json:"enum"`
-	}
-	if json.Unmarshal(p.schema, &s) != nil {
-		return nil
-	}
-	var list []grammar.Node
-	for _, v := range s.Enum {
-		if w, ok := v.(string); ok {
-			list = append(list, grammar.Literal(w))
+// parameters are the properties of a schema in its own order.
+func parameters(properties []grammar.Property) []*parameter {
+	list := make([]*parameter, len(properties))
+	for i, p := range properties {
+		list[i] = &parameter{name: p.Name, isString: p.IsString, required: p.Required, kind: p.Type, json: p.Value}
+		for _, word := range p.Words {
+			list[i].words = append(list[i].words, grammar.Literal(word))
 		}
 	}
 	return list
+}
+
+// bare forgets what only making the constraint needs, and tells how many
+// bytes about are left.
+func (t toolSet) bare() int {
+	size := 0
+	for name, made := range t {
+		size += 200 + len(name)
+		made.grammar = nil
+		for _, p := range made.parameters {
+			size += 120 + len(p.name)
+			p.words, p.json = nil, nil
+		}
+	}
+	return size
+}
+
+// only narrows the set to the named tools; no names: all.
+func (t toolSet) only(names []string) toolSet {
+	if len(names) == 0 {
+		return t
+	}
+	named := make(toolSet, len(names))
+	for _, name := range names {
+		named[name] = t[name] // check has found it
+	}
+	return named
 }

@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -53,11 +54,11 @@ func BenchmarkAccept(b *testing.B) {
 
 func benchMatcher(b *testing.B, schema, before string) *Matcher {
 	b.Helper()
-	n, _, err := Schema(json.RawMessage(schema))
+	n, _, err := Schema(context.Background(), json.RawMessage(schema))
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := Compile(n)
+	g, err := Compile(context.Background(), n)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,11 +72,11 @@ func benchMatcher(b *testing.B, schema, before string) *Matcher {
 // A whole text in tokens of four bytes, by a new matcher.
 func BenchmarkText(b *testing.B) {
 	schema, text := wideSchema(30)
-	n, _, err := Schema(json.RawMessage(schema))
+	n, _, err := Schema(context.Background(), json.RawMessage(schema))
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := Compile(n)
+	g, err := Compile(context.Background(), n)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func BenchmarkSchema(b *testing.B) {
 		schema, _ := wideSchema(n)
 		b.Run(fmt.Sprintf("%d bytes", len(schema)), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := Schema(json.RawMessage(schema)); err != nil {
+				if _, _, err := Schema(context.Background(), json.RawMessage(schema)); err != nil {
 					b.Fatal(err)
 				}
 			}

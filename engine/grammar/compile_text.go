@@ -1,16 +1,24 @@
 package grammar
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf8"
+)
 
 // literals returns the texts of nodes, or nil if one is not a literal.
-func literals(nodes []Node) []string {
-	list := make([]string, 0, len(nodes))
+func (c *compiler) literals(nodes []Node) []string {
+	if len(nodes) < 2 {
+		return nil
+	}
 	for _, n := range nodes {
-		l, ok := n.(*literal)
-		if !ok {
+		if _, ok := n.(*literal); !ok {
 			return nil
 		}
-		list = append(list, l.text)
+	}
+	c.meter.spend(len(nodes)/16, 16*len(nodes))
+	list := make([]string, 0, len(nodes))
+	for _, n := range nodes {
+		list = append(list, n.(*literal).text)
 	}
 	return list
 }
@@ -18,7 +26,7 @@ func literals(nodes []Node) []string {
 // trie compiles a choice of literals so that they share their common starts:
 // one of a thousand names is then followed by one thread, not by a thousand.
 func (c *compiler) trie(texts []string, t task) int32 {
-	texts = slices.Clone(texts)
+	c.meter.spend(len(texts), 0)
 	slices.Sort(texts)
 	texts = slices.Compact(texts)
 	if texts[0] == "" && t.nonEmpty {
@@ -33,6 +41,9 @@ func (c *compiler) branch(texts []string, at int, next int32) int32 {
 	if len(texts) == 0 {
 		return pcFail
 	}
+	c.meter.spend(len(texts)/8, 0)
+	c.deeper()
+	defer c.shallower()
 	first, last := texts[0], texts[len(texts)-1]
 	same := at
 	for same < len(first) && first[same] == last[same] { // sorted: then all have it
@@ -61,6 +72,7 @@ func (c *compiler) until(markers []string, t task) int32 {
 		return c.node(free, t.next, t.nonEmpty)
 	}
 	s := newSearch(markers)
+	c.meter.spend(20*len(s.states), 200*len(s.states))
 	pcs := make([]int32, len(s.states)) // where a state reads on
 	for i := range pcs {
 		pcs[i] = c.reserve()
@@ -68,6 +80,7 @@ func (c *compiler) until(markers []string, t task) int32 {
 	alphabet := s.alphabet()
 	start := pcFail
 	for i, prefix := range s.states {
+		c.meter.spend(4*len(alphabet), 400+100*len(alphabet))
 		targets := map[int][]runeRange{}
 		for _, r := range alphabet {
 			if to := s.next(prefix, r); to >= 0 {
@@ -90,6 +103,43 @@ func (c *compiler) until(markers []string, t task) int32 {
 		return start
 	}
 	return pcs[0]
+}
+
+// except compiles the rest of a name, from byte at on, that is none of the
+// names, which are sorted and equal up to there.
+func (c *compiler) except(names []string, at int, next int32) int32 {
+	c.meter.spend(2, 300)
+	c.deeper()
+	defer c.shallower()
+	pc := pcFail
+	if len(names) > 0 && len(names[0]) == at {
+		names = names[1:]
+	} else {
+		pc = c.byte('"', next)
+	}
+	end := c.node(endOfName, next, false)
+	raw, escapes := rawRanges, nameEscapes
+	var firsts []runeRange
+	for len(names) > 0 {
+		r, size := utf8.DecodeRuneInString(names[0][at:])
+		n := 1
+		for n < len(names) && names[n][at:min(at+size, len(names[n]))] == names[0][at:at+size] {
+			n++
+		}
+		c.meter.spend(n/8, 40)
+		pc = c.split(c.literal(escaped(r), task{next: c.except(names[:n], at+size, next)}), pc)
+		if firsts = append(firsts, runeRange{r, r}); mustEscape(r) {
+			escapes = nil
+		}
+		names = names[n:]
+	}
+	if escapes == nil {
+		c.meter.spend(20, 4000)
+		escapes = plainChars(subtract(subtract(anyChar.ranges, rawRanges), firsts))
+	}
+	raw = subtract(raw, firsts)
+	pc = c.split(c.node(escapes, end, false), pc)
+	return c.split(c.class(raw, end), pc)
 }
 
 // search knows the proper starts of some markers.

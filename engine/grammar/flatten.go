@@ -5,8 +5,9 @@ package grammar
 // that wait for different bytes become one table from byte class to
 // instruction. The inside of a JSON string, eleven byte sets, is then one
 // thread.
-func (g *Grammar) flatten() {
-	f := flattener{g: g, seen: make([]int32, len(g.prog)+1)}
+func (g *Grammar) flatten(m *meter) {
+	m.spend(len(g.prog)/32, 32*len(g.prog)) // seen, and the lists at their longest
+	f := flattener{g: g, meter: m, seen: make([]int32, len(g.prog)+1)}
 	visit := func(pc int32) {
 		if g.prog[pc].op == opSplit {
 			f.head(pc)
@@ -21,8 +22,8 @@ func (g *Grammar) flatten() {
 		case opByte, opCall:
 			visit(in.y)
 		case opLoop:
-			visit(in.x)
-			visit(in.y)
+			visit(g.loops[in.x].turn)
+			visit(g.loops[in.x].next)
 		}
 	}
 }
@@ -30,19 +31,31 @@ func (g *Grammar) flatten() {
 const (
 	// fewEnds is the number of ends below which splits are as fast.
 	fewEnds = 3
-	// maxFlat bounds what flatten adds to a program; past it splits stay.
-	maxFlat = 4 * MaxInstructions
+	// maxFlat bounds what flatten adds to a program, and maxFlatSteps its
+	// work; past them splits stay.
+	maxFlat      = 2 * MaxInstructions
+	maxFlatSteps = 5 * MaxInstructions
 )
 
 type flattener struct {
-	g    *Grammar
-	seen []int32 // by instruction: the head that met it last
-	ends []int32
+	g     *Grammar
+	meter *meter
+	steps int
+	seen  []int32 // by instruction: the head that met it last
+	ends  []int32
+	todo  []int32
+	reads []int32
+	rest  []int32
+}
+
+func (f *flattener) spend(steps, bytes int) {
+	f.steps += steps
+	f.meter.spend(steps, bytes)
 }
 
 // head rewrites the split at pc, which something else than a split leads to.
 func (f *flattener) head(pc int32) {
-	if len(f.g.forks)+len(f.g.rows) > maxFlat {
+	if len(f.g.forks)+len(f.g.rows) > maxFlat || f.steps > maxFlatSteps {
 		return
 	}
 	f.ends = f.ends[:0]
@@ -50,7 +63,8 @@ func (f *flattener) head(pc int32) {
 	if len(f.ends) < fewEnds {
 		return
 	}
-	var table, rest []int32
+	f.spend(len(f.ends)/8, 0)
+	table, rest := f.reads[:0], f.rest[:0]
 	var taken byteSet
 	for _, end := range f.ends {
 		in := &f.g.prog[end]
@@ -61,18 +75,21 @@ func (f *flattener) head(pc int32) {
 			rest = append(rest, end)
 		}
 	}
+	f.reads, f.rest = table, rest // for the next head
 	if len(table) < fewEnds {
-		table, rest = nil, f.ends
+		table, rest = nil, append(rest[:0], f.ends...)
 	}
 	if len(rest) == 0 {
 		f.g.prog[pc] = f.table(table)
 		return
 	}
-	from := int32(len(f.g.forks))
-	f.g.forks = append(f.g.forks, rest...)
 	if table != nil {
-		f.g.forks = append(f.g.forks, int32(len(f.g.prog)))
-		f.g.prog = append(f.g.prog, f.table(table))
+		f.g.prog = append(grown(f.meter, f.g.prog, instrBytes), f.table(table))
+		rest = append(rest, int32(len(f.g.prog)-1))
+	}
+	from := int32(len(f.g.forks))
+	for _, end := range rest {
+		f.g.forks = append(grown(f.meter, f.g.forks, 4), end)
 	}
 	f.g.prog[pc] = instr{op: opFork, x: from, y: int32(len(f.g.forks))}
 }
@@ -80,9 +97,11 @@ func (f *flattener) head(pc int32) {
 // collect appends the ends of the splits at pc. A head that is rewritten
 // already is a list of ends itself.
 func (f *flattener) collect(pc, head int32) {
-	for todo := []int32{pc}; len(todo) > 0; {
-		pc := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	f.todo = append(f.todo[:0], pc)
+	for len(f.todo) > 0 {
+		pc := f.todo[len(f.todo)-1]
+		f.todo = f.todo[:len(f.todo)-1]
+		f.spend(1, 0)
 		if int(pc) < len(f.seen) {
 			if f.seen[pc] == head {
 				continue
@@ -91,9 +110,9 @@ func (f *flattener) collect(pc, head int32) {
 		}
 		switch in := f.g.prog[pc]; in.op {
 		case opSplit:
-			todo = append(todo, in.y, in.x)
+			f.todo = append(f.todo, in.y, in.x)
 		case opFork:
-			todo = append(todo, f.g.forks[in.x:in.y]...)
+			f.todo = append(f.todo, f.g.forks[in.x:in.y]...)
 		default:
 			f.ends = append(f.ends, pc)
 		}
@@ -102,17 +121,21 @@ func (f *flattener) collect(pc, head int32) {
 
 // table is one instruction for several that read bytes, no byte in two.
 func (f *flattener) table(ends []int32) instr {
-	row := int32(len(f.g.rows))
-	for _, b := range f.g.member {
-		to := pcFail
-		for _, end := range ends {
-			if in := f.g.prog[end]; f.g.sets[in.x].has(b) {
-				to = in.y
+	width := len(f.g.member)
+	f.spend(len(ends)*width/64, 0)
+	row := len(f.g.rows)
+	for range width {
+		f.g.rows = append(grown(f.meter, f.g.rows, 4), pcFail)
+	}
+	for _, end := range ends {
+		in := f.g.prog[end]
+		for class, b := range f.g.member {
+			if f.g.sets[in.x].has(b) {
+				f.g.rows[row+class] = in.y
 			}
 		}
-		f.g.rows = append(f.g.rows, to)
 	}
-	return instr{op: opTable, x: row}
+	return instr{op: opTable, x: int32(row)}
 }
 
 func (s *byteSet) meets(o byteSet) bool {

@@ -43,19 +43,20 @@ const (
 
 func newFormats() map[string]Node {
 	all := map[string]Node{}
+	p := pattern{plainChars, nil, map[string]Node{}}
 	for name, re := range map[string]string{
 		"date": dateRE, "time": timeRE, "date-time": dateRE + "T" + timeRE, "duration": durationRE,
 		"uuid": uuidRE, "ipv4": ipv4RE, "ipv6": ipv6RE, "hostname": hostnameRE, "email": emailRE,
 	} {
-		tree, err := parsePattern("^(" + re + ")$")
+		tree, err := parsePattern(nil, "^("+re+")$")
 		if err != nil {
 			panic("grammar: format " + name + ": " + err.Error()) // a mistake in this file
 		}
-		inner, err := stringPattern.search(tree)
+		inner, err := p.search(tree)
 		if err != nil {
 			panic("grammar: format " + name + ": " + err.Error()) // the same
 		}
-		all[name] = &ref{&rule{body: quoted(inner)}}
+		all[name] = ours(&rule{body: quoted(inner)})
 	}
 	return all
 }

@@ -25,6 +25,13 @@ func (x *index) at(hash uint64) int { return int(hash>>32) & (len(x.slots) - 1) 
 
 func (x *index) behind(slot int) int { return (slot + 1) & (len(x.slots) - 1) }
 
+// room counts what the next put allocates.
+func (x *index) room(m *meter) {
+	if 2*(x.used+1) >= len(x.slots) {
+		m.spend(len(x.slots)/64, 8*len(x.slots))
+	}
+}
+
 // put fills an empty slot. hashOf returns the hash of a number, for moving
 // to a larger table.
 func (x *index) put(slot int, n int32, hashOf func(int32) uint64) {
@@ -52,74 +59,4 @@ func mix(hash uint64, a, b int32) uint64 {
 	hash ^= uint64(uint32(a))<<32 | uint64(uint32(b))
 	hash *= 0x9E3779B97F4A7C15
 	return hash ^ hash>>29
-}
-
-func (f frame) hash() uint64 { return mix(mix(0, f.pc, f.turns), f.parent, 1) }
-
-// closure collects what can be reached without reading.
-type closure struct {
-	reading  []thread // those that wait for a byte
-	complete bool
-
-	todo  []thread
-	seen  []thread
-	index index // of seen, where that is long: its places, from 1
-}
-
-func (c *closure) reset() {
-	c.reading, c.todo, c.seen = c.reading[:0], c.todo[:0], c.seen[:0]
-	c.complete = false
-	if c.index.used > 0 {
-		c.index.reset()
-	}
-}
-
-// fewSeen is the length up to which looking through a list is faster than
-// computing hashes.
-const fewSeen = 12
-
-// add notes a thread that was not seen before.
-func (c *closure) add(t thread) {
-	if len(c.seen) < fewSeen {
-		for _, s := range c.seen {
-			if s == t {
-				return
-			}
-		}
-		c.seen = append(c.seen, t)
-		c.todo = append(c.todo, t)
-		return
-	}
-	if c.index.used == 0 {
-		if c.index.slots == nil {
-			c.index.reset()
-		}
-		for i := range c.seen {
-			c.remember(int32(i + 1))
-		}
-	}
-	if len(c.seen) >= maxWays {
-		return
-	}
-	c.seen = append(c.seen, t)
-	if !c.remember(int32(len(c.seen))) {
-		c.seen = c.seen[:len(c.seen)-1]
-		return
-	}
-	c.todo = append(c.todo, t)
-}
-
-// remember puts the last of seen into the index, or reports that an equal
-// thread is there.
-func (c *closure) remember(n int32) bool {
-	t := c.seen[n-1]
-	slot := c.index.at(mix(0, t.pc, t.frame))
-	for c.index.slots[slot] != 0 {
-		if c.seen[c.index.slots[slot]-1] == t {
-			return false
-		}
-		slot = c.index.behind(slot)
-	}
-	c.index.put(slot, n, func(n int32) uint64 { return mix(0, c.seen[n-1].pc, c.seen[n-1].frame) })
-	return true
 }

@@ -1,6 +1,9 @@
 package grammar
 
-import "strconv"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // Bounds of generated JSON where no schema sets any. They are there because
 // a model that always takes its likeliest token can fall into a loop, and a
@@ -19,12 +22,12 @@ const (
 // and a model cannot lose itself in it.
 func Whitespace() Node { return whitespace }
 
-var whitespace = &ref{&rule{
+var whitespace = ours(&rule{
 	nullable: true,
 	body: Seq(
 		Repeat(Seq(optional(Literal(" ")), optional(Literal("\r")), Literal("\n")), 0, maxNewlines),
 		Repeat(chars(" \t"), 0, maxBlanks)),
-}}
+})
 
 // JSONValue is any JSON value, printed in any usual style. Its numbers have
 // at most 16 digits before and after the point.
@@ -43,7 +46,7 @@ func newTypes() types {
 	t := types{
 		value: &ref{value}, object: &ref{object}, array: &ref{array}, str: &ref{str},
 		integer: integerText(),
-		number:  &ref{&rule{body: Seq(integerText(), optional(fractionText()), optional(exponentText()))}},
+		number:  ours(&rule{body: Seq(integerText(), optional(fractionText()), optional(exponentText()))}),
 		boolean: Choice(Literal("true"), Literal("false")),
 		null:    Literal("null"),
 	}
@@ -51,6 +54,7 @@ func newTypes() types {
 	object.body = braces('{', '}', list(memberNode(t.str, t.value), 0, -1))
 	array.body = braces('[', ']', list(Seq(t.value, Whitespace()), 0, -1))
 	value.body = Choice(t.object, t.array, t.str, t.number, t.boolean, t.null)
+	settleOurs(value, object, array, str)
 	return t
 }
 
@@ -61,9 +65,9 @@ func braces(open, end rune, inner Node) Node {
 }
 
 // memberNode is one member of an object, with the white space behind it.
-func memberNode(key, value Node) Node {
-	return Seq(key, Whitespace(), Literal(":"), Whitespace(), value, Whitespace())
-}
+func memberNode(key, value Node) Node { return Seq(key, colonNode, value, Whitespace()) }
+
+var colonNode = Seq(Whitespace(), Literal(":"), Whitespace())
 
 func comma() Node { return commaNode }
 
@@ -106,15 +110,17 @@ func newStringChar() Node {
 // rawRanges are the characters that a JSON string may hold as they are.
 var rawRanges = subtract([]runeRange{{' ', maxRune}}, rangesOf(`"\`))
 
-// plainChars is one character out of ranges as JSON strings spell it when
-// each character has one spelling: raw where that is allowed, else with its
-// shortest escape. It is what [Pattern], names and constants use.
+// plainChars is one character out of ranges (normalized) as JSON strings
+// spell it when each character has one spelling: raw where that is allowed,
+// else with its shortest escape. It is what [Pattern], names and constants
+// use.
 func plainChars(ranges []runeRange) Node {
-	raw := subtract(ranges, []runeRange{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}})
-	alternatives := []Node{&class{raw}}
-	for r := rune(0); r <= '\\'; r++ {
-		if contains(ranges, r) && !contains(rawRanges, r) {
-			alternatives = append(alternatives, Literal(escaped(r)))
+	alternatives := []Node{&class{subtract(ranges, []runeRange{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}})}}
+	for _, r := range ranges {
+		for c := r.lo; c <= min(r.hi, '\\'); c++ {
+			if mustEscape(c) {
+				alternatives = append(alternatives, Literal(escaped(c)))
+			}
 		}
 	}
 	if len(alternatives) == 1 {
@@ -122,6 +128,9 @@ func plainChars(ranges []runeRange) Node {
 	}
 	return Choice(alternatives...)
 }
+
+// mustEscape reports whether a JSON string may not hold a character as it is.
+func mustEscape(r rune) bool { return r < ' ' || r == '"' || r == '\\' }
 
 // escaped is the one spelling of a character inside a JSON string.
 func escaped(r rune) string {
@@ -146,12 +155,18 @@ func escaped(r rune) string {
 }
 
 // quote is the one spelling of a string as JSON.
-func quote(s string) string {
-	b := []byte{'"'}
+func quote(s string) string { return string(appendQuoted(make([]byte, 0, len(s)+2), s)) }
+
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
 	for _, r := range s {
-		b = append(b, escaped(r)...)
+		if mustEscape(r) {
+			b = append(b, escaped(r)...)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
 	}
-	return string(append(b, '"'))
+	return append(b, '"')
 }
 
 // digits is min to max decimal digits.

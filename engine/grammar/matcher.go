@@ -1,13 +1,20 @@
 package grammar
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // Matcher follows one text through a grammar. Asking and going on both learn
 // about the grammar, so a Matcher is for one goroutine at a time, also where
 // it is only asked; [Matcher.Clone] makes another.
+//
+// What it learns costs work, which is bounded: see [ErrTooMuchWork].
 type Matcher struct {
 	g       *Grammar
 	current int32 // place in states
+	fuel    int   // work that is left; negative: the matcher has given up
+	meter   *meter
 
 	frames     []frame
 	frameIndex index
@@ -20,6 +27,7 @@ type Matcher struct {
 	next       []int32
 	unknown    []int32 // the transitions of a new state
 	stateIndex index
+	room       int // entries of frames, threads and next before it forgets
 
 	found closure
 }
@@ -27,6 +35,8 @@ type Matcher struct {
 // frame is the top of a stack: where to return to, or the turns of the
 // counted loop at pc.
 type frame struct{ pc, parent, turns int32 }
+
+func (f frame) hash() uint64 { return mix(mix(0, f.pc, f.turns), f.parent, 1) }
 
 // thread is one way to read the text so far.
 type thread struct{ pc, frame int32 }
@@ -44,13 +54,10 @@ const (
 	bottom int32 = 0 // the frame below all others
 )
 
-// Limits of what a matcher remembers: usually some hundred kilobytes. Past them it
-// forgets all but the present place.
-const (
-	maxFrames      = 1 << 15
-	maxTransitions = 1 << 17
-	maxThreads     = 1 << 18
-)
+// maxKnown is how many entries a matcher has room for: usually some hundred
+// kilobytes, at most some megabytes. Past it, it forgets all but the present
+// place.
+const maxKnown = 1 << 17
 
 // maxWays bounds the ways to read a text that are followed at once, for
 // expressions that are ambiguous without end, like (a{0,999}){0,999}. Ways
@@ -58,13 +65,31 @@ const (
 // does not allow, and every way that remains can be completed.
 const maxWays = 1 << 13
 
+// ErrTooMuchWork says that a grammar is too ambiguous to follow a text
+// through it: a matcher that has given up allows nothing more.
+var ErrTooMuchWork = errors.New("grammar: there are too many ways to read the text")
+
+// The work of a matcher, in threads looked at, some ten nanoseconds each. A
+// text in a usual schema takes some hundred for each token.
+const (
+	maxFuel  = 2_000_000 // at once, such as for a look at all tokens of a vocabulary
+	perToken = 100_000   // more with each accepted piece, up to maxFuel
+)
+
 // Matcher returns a matcher at the start of a text.
-func (g *Grammar) Matcher() *Matcher {
-	m := &Matcher{g: g}
+func (g *Grammar) Matcher() *Matcher { return g.matcher(nil) }
+
+// matcher returns a matcher that counts on m, if that is given, besides its
+// own bounds.
+func (g *Grammar) matcher(meter *meter) *Matcher {
+	m := &Matcher{g: g, fuel: maxFuel, meter: meter, room: maxKnown}
 	m.forget()
 	m.found.reset()
 	m.close(g.start, bottom)
 	m.current = m.intern()
+	if m.burn(m.found.work); m.fuel < 0 {
+		m.giveUp()
+	}
 	return m
 }
 
@@ -79,19 +104,58 @@ func (m *Matcher) forget() {
 	m.stateIndex.reset()
 }
 
+// Err is [ErrTooMuchWork] once the matcher has given up, else nil.
+func (m *Matcher) Err() error {
+	if m.fuel < 0 {
+		return ErrTooMuchWork
+	}
+	return nil
+}
+
+// burn uses up fuel.
+func (m *Matcher) burn(work int) {
+	m.fuel -= work
+	m.meter.spend(work/4, work*matchBytes)
+}
+
+// matchBytes is what a matcher allocates for each thread that it looks at.
+const matchBytes = 64
+
 // Allows reports whether the text may go on with b, which may begin and end
 // inside a character.
-func (m *Matcher) Allows(b []byte) bool { return m.walk(b) != stateDead }
+func (m *Matcher) Allows(b []byte) bool {
+	s, start := m.walk(b)
+	if start != nil {
+		m.restart(*start)
+	}
+	return s != stateDead
+}
 
 // Accept goes on with b. Where b is not allowed it returns false and changes
 // nothing.
 func (m *Matcher) Accept(b []byte) bool {
-	s := m.walk(b)
+	s, start := m.walk(b)
 	if s == stateDead {
+		if start != nil {
+			m.restart(*start)
+		}
 		return false
 	}
 	m.current = s
+	if m.fuel >= 0 {
+		m.fuel = min(m.fuel+perToken, maxFuel)
+	}
 	return true
+}
+
+// whole reports whether a whole text is b. The matcher stays where it is.
+func (m *Matcher) whole(b []byte) bool {
+	s, start := m.walk(b)
+	yes := s != stateDead && m.states[s].complete
+	if start != nil {
+		m.restart(*start)
+	}
+	return yes
 }
 
 // Complete reports whether the text may end here.
@@ -106,31 +170,54 @@ func (m *Matcher) Finished() bool {
 
 // Clone returns a matcher at the same place, independent of m.
 func (m *Matcher) Clone() *Matcher {
-	c := &Matcher{g: m.g}
-	c.restart(m.place())
+	c := &Matcher{g: m.g, fuel: m.fuel, meter: m.meter}
+	c.restart(m.place(m.current))
 	return c
 }
 
-// walk returns where b leads from the present place.
-func (m *Matcher) walk(b []byte) int32 {
-	if len(m.next) > maxTransitions || len(m.frames) > maxFrames || len(m.threads) > maxThreads {
-		m.restart(m.place())
-	}
+// walk returns where b leads from the present place. Where the matcher had to
+// forget on the way, start is the present place, which is not known any more.
+func (m *Matcher) walk(b []byte) (to int32, start *place) {
 	s, width := m.current, len(m.g.member)
-	for _, x := range b {
-		at := int(s)*width + int(m.g.class[x])
-		to := m.next[at]
+	for i, x := range b {
+		to := m.next[int(s)*width+int(m.g.class[x])]
 		if to == stateUnknown {
-			to = m.step(s, x)
-			m.next[at] = to
+			return m.explore(s, b[i:])
 		}
 		if to == stateDead {
-			return stateDead
+			return stateDead, nil
 		}
 		s = to
 	}
-	return s
+	return s, nil
 }
+
+// explore is the rest of walk, from state s on, where not all is known.
+func (m *Matcher) explore(s int32, b []byte) (to int32, start *place) {
+	for _, x := range b {
+		class := int(m.g.class[x])
+		to := m.next[int(s)*len(m.g.member)+class]
+		if to == stateUnknown {
+			if m.known() > m.room {
+				if start == nil {
+					start = new(m.place(m.current))
+				}
+				m.restart(m.place(s))
+				s = m.current
+			}
+			to = m.step(s, x)
+			m.next[int(s)*len(m.g.member)+class] = to
+		}
+		if to == stateDead {
+			return stateDead, start
+		}
+		s = to
+	}
+	return s, start
+}
+
+// known is how many entries the matcher holds.
+func (m *Matcher) known() int { return len(m.frames) + len(m.threads) + len(m.next) }
 
 // step computes where a byte leads from state s.
 func (m *Matcher) step(s int32, b byte) int32 {
@@ -147,7 +234,18 @@ func (m *Matcher) step(s int32, b byte) int32 {
 			m.close(in.y, t.frame)
 		}
 	}
+	if m.burn(m.found.work + int(to-from)); m.fuel < 0 {
+		m.giveUp()
+		return stateDead
+	}
 	return m.intern()
+}
+
+// giveUp makes all places dead ends.
+func (m *Matcher) giveUp() {
+	for i := range m.next {
+		m.next[i] = stateDead
+	}
 }
 
 // close adds to m.found what can be reached from an instruction without
@@ -155,7 +253,7 @@ func (m *Matcher) step(s int32, b byte) int32 {
 func (m *Matcher) close(pc, top int32) {
 	f := &m.found
 	f.add(thread{pc, top})
-	for len(f.todo) > 0 {
+	for len(f.todo) > 0 && f.work <= m.fuel {
 		t := f.todo[len(f.todo)-1]
 		f.todo = f.todo[:len(f.todo)-1]
 		in := &m.g.prog[t.pc]
@@ -179,13 +277,13 @@ func (m *Matcher) close(pc, top int32) {
 			top := m.frames[t.frame]
 			f.add(thread{top.pc, top.parent})
 		case opEnter:
-			loop := &m.g.prog[in.x]
+			loop := &m.g.loops[m.g.prog[in.x].x]
 			if loop.min == 0 {
-				f.add(thread{loop.y, t.frame})
+				f.add(thread{loop.next, t.frame})
 			}
-			f.add(thread{loop.x, m.frame(frame{pc: in.x, parent: t.frame, turns: 1})})
+			f.add(thread{loop.turn, m.frame(frame{pc: in.x, parent: t.frame, turns: 1})})
 		case opLoop:
-			m.turn(in, m.frames[t.frame])
+			m.turn(&m.g.loops[in.x], m.frames[t.frame])
 		case opMatch:
 			f.complete = true
 		}
@@ -193,19 +291,19 @@ func (m *Matcher) close(pc, top int32) {
 }
 
 // turn ends one turn of a counted loop.
-func (m *Matcher) turn(loop *instr, top frame) {
-	if top.turns >= loop.min {
-		m.found.add(thread{loop.y, top.parent})
+func (m *Matcher) turn(l *loop, top frame) {
+	if top.turns >= l.min {
+		m.found.add(thread{l.next, top.parent})
 	}
 	switch {
-	case loop.max < 0:
-		top.turns = min(top.turns+1, loop.min) // beyond it, turns need no count
-	case top.turns < loop.max:
+	case l.max < 0:
+		top.turns = min(top.turns+1, l.min) // beyond it, turns need no count
+	case top.turns < l.max:
 		top.turns++
 	default:
 		return
 	}
-	m.found.add(thread{loop.x, m.frame(top)})
+	m.found.add(thread{l.turn, m.frame(top)})
 }
 
 // frame returns the number of a frame; equal frames have the same.
@@ -250,47 +348,4 @@ func (m *Matcher) intern() int32 {
 	m.next = append(m.next, m.unknown...)
 	m.stateIndex.put(slot, n, func(n int32) uint64 { return m.states[n].hash })
 	return n
-}
-
-// place is where a text is, without what was learned on the way.
-type place struct {
-	frames   []frame // above bottom, parents first
-	reading  []thread
-	complete bool
-}
-
-// place returns the present place, with frames numbered from 1.
-func (m *Matcher) place() place {
-	s := m.states[m.current]
-	p := place{reading: slices.Clone(m.threads[s.from:s.to]), complete: s.complete}
-	moved := make([]int32, len(m.frames)) // new numbers; -1: to be had
-	for _, t := range p.reading {
-		for f := t.frame; f != bottom && moved[f] == 0; f = m.frames[f].parent {
-			moved[f] = -1
-		}
-	}
-	for i, n := range moved { // a parent is older than its children
-		if n != 0 {
-			f := m.frames[i]
-			f.parent = moved[f.parent]
-			p.frames = append(p.frames, f)
-			moved[i] = int32(len(p.frames))
-		}
-	}
-	for i := range p.reading {
-		p.reading[i].frame = moved[p.reading[i].frame]
-	}
-	return p
-}
-
-// restart makes m know the place p and nothing else.
-func (m *Matcher) restart(p place) {
-	m.forget()
-	for _, f := range p.frames {
-		m.frame(f)
-	}
-	m.found.reset()
-	m.found.reading = append(m.found.reading, p.reading...)
-	m.found.complete = p.complete
-	m.current = m.intern()
 }

@@ -1,13 +1,15 @@
 package grammar
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 )
 
 func compile(t *testing.T, n Node) *Grammar {
 	t.Helper()
-	g, err := Compile(n)
+	g, err := Compile(context.Background(), n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +80,7 @@ func TestImpossible(t *testing.T) {
 		"plus":              Repeat(Choice(), 1, -1),
 		"counted":           Repeat(Choice(), 2, 5),
 	} {
-		if _, err := Compile(n); err != ErrImpossible {
+		if _, err := Compile(context.Background(), n); err != ErrImpossible {
 			t.Errorf("%s: got %v, want ErrImpossible", name, err)
 		}
 	}
@@ -145,13 +147,35 @@ func TestForgetting(t *testing.T) {
 	}
 }
 
+// ambiguous has more ways to read a text than anybody can follow.
+func ambiguous() Node {
+	return Seq(Repeat(Repeat(Choice(Literal("a"), Literal("aa")), 0, 999), 0, 999), Literal("."))
+}
+
 // Ways to read a text are given up when there are too many, and what is left
 // goes on and ends.
 func TestAmbiguity(t *testing.T) {
-	a := Literal("a")
-	g := compile(t, Seq(Repeat(Repeat(Choice(a, Literal("aa")), 0, 999), 0, 999), Literal(".")))
-	m := g.Matcher()
-	if !m.Accept([]byte(strings.Repeat("a", 300))) || !m.Accept([]byte(".")) || !m.Finished() {
-		t.Error("an ambiguous text is not accepted")
+	m := compile(t, ambiguous()).Matcher()
+	for range 100 {
+		if !m.Accept([]byte("aaa")) {
+			t.Fatalf("an ambiguous text is not accepted: %v", m.Err())
+		}
+	}
+	if !m.Accept([]byte(".")) || !m.Finished() {
+		t.Error("an ambiguous text does not end")
+	}
+}
+
+// A matcher that has too much to do says so, and does no more.
+func TestTooMuchWork(t *testing.T) {
+	m := compile(t, ambiguous()).Matcher()
+	if m.Accept([]byte(strings.Repeat("a", 100_000))) || !errors.Is(m.Err(), ErrTooMuchWork) {
+		t.Fatalf("got error %v, want ErrTooMuchWork", m.Err())
+	}
+	if over := -m.fuel; over > 2*maxWays {
+		t.Errorf("it goes on for %d after its limit", over)
+	}
+	if m.Accept([]byte("a")) || m.Allows([]byte(".")) || m.Clone().Allows([]byte("a")) {
+		t.Error("it goes on all the same")
 	}
 }

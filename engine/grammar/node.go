@@ -14,6 +14,10 @@ type (
 		min, max int // max < 0: no upper bound
 	}
 	until struct{ markers []string }
+	// except is the rest of a member's name, with the closing quote, that is
+	// none of the sorted names. A name has one spelling here, so that an
+	// escape cannot stand for a letter.
+	except struct{ names []string }
 	// ref is a call: what makes an expression recursive, and what keeps a
 	// part that is used often from being compiled often.
 	ref struct{ rule *rule }
@@ -22,8 +26,29 @@ type (
 // rule is a named expression. Its body is set once, before its first
 // Compile; a rule without one allows no text.
 type rule struct {
-	body     Node
-	nullable bool // the empty text is among the texts of body
+	body        Node
+	nullable    bool    // the empty text is among the texts of body
+	settled     bool    // body is final, and the next is known
+	satisfiable bool    // a finite text satisfies it
+	source      *source // the schema that it was made for, if any
+}
+
+// source is one schema, to which the cost of its rules is charged.
+type source struct{ root Node }
+
+// ours returns a reference to a rule of this package, without a schema.
+func ours(r *rule) Node {
+	settleOurs(r)
+	return &ref{r}
+}
+
+// settleOurs settles rules of this package, whose bodies are final.
+func settleOurs(rules ...*rule) {
+	a := newAnalysis(nil)
+	for _, r := range rules {
+		a.run(&ref{r})
+	}
+	a.settleRules(rules)
 }
 
 // runeRange is a range of characters, both ends included.
@@ -35,6 +60,7 @@ func (*seq) node()     {}
 func (*choice) node()  {}
 func (*repeat) node()  {}
 func (*until) node()   {}
+func (*except) node()  {}
 func (*ref) node()     {}
 
 // Literal is the text s and no other. The empty literal is the empty text.

@@ -34,19 +34,13 @@ func parseDecimal(text string) (decimal, error) {
 			return d, errMagnitude
 		}
 	}
-	for ; shift > 0; shift-- {
-		digit := "0"
-		if fraction != "" {
-			digit, fraction = fraction[:1], fraction[1:]
-		}
-		whole += digit
+	if shift > 0 {
+		n := min(shift, len(fraction))
+		whole, fraction = whole+fraction[:n]+zeros(shift-n), fraction[n:]
 	}
-	for ; shift < 0; shift++ {
-		digit := "0"
-		if whole != "" {
-			digit, whole = whole[len(whole)-1:], whole[:len(whole)-1]
-		}
-		fraction = digit + fraction
+	if shift < 0 {
+		n := min(-shift, len(whole))
+		whole, fraction = whole[:len(whole)-n], zeros(-shift-n)+whole[len(whole)-n:]+fraction
 	}
 	d.whole, d.fraction = strings.TrimLeft(whole, "0"), strings.TrimRight(fraction, "0")
 	if len(d.whole) > maxMagnitude || len(d.fraction) > 2*maxMagnitude {
@@ -57,6 +51,15 @@ func parseDecimal(text string) (decimal, error) {
 	}
 	return d, nil
 }
+
+// zeros and nines are n of these digits, at most maxMagnitude and two.
+func zeros(n int) string { return manyZeros[:n] }
+func nines(n int) string { return manyNines[:n] }
+
+var (
+	manyZeros = strings.Repeat("0", maxMagnitude+2)
+	manyNines = strings.Repeat("9", maxMagnitude+2)
+)
 
 // compare returns -1, 0 or 1.
 func (d decimal) compare(o decimal) int {
@@ -81,7 +84,7 @@ func (d decimal) abs() decimal { return decimal{whole: d.whole, fraction: d.frac
 type bound struct {
 	value     decimal
 	exclusive bool
-	pointer   string // of the schema that sets it
+	schema    *tree // that sets it
 }
 
 // tighterLow returns the larger of two lower bounds; nil is none.
@@ -101,14 +104,56 @@ func tighter(a, b *bound, direction int) *bound {
 	return a
 }
 
-// numberRange is the numbers from low to high; nil is no bound. They are
-// written without an exponent, and integers without a fraction.
-func numberRange(low, high *bound, integer bool) Node {
+// numberRangeKey tells ranges apart.
+type numberRangeKey struct {
+	low, high                            decimal
+	hasLow, hasHigh                      bool
+	lowExclusive, highExclusive, integer bool
+}
+
+// What a range takes, with its key and its texts, and what the nodes of a
+// digit of a bound take.
+const (
+	rangeBytes = 3000
+	digitBytes = 1100
+)
+
+// numberRange makes each range once: the same bounds come often.
+func (r *reader) numberRange(low, high *bound, integer bool) Node {
+	key := numberRangeKey{integer: integer}
+	digits := maxDigits
+	if low != nil {
+		key.low, key.hasLow, key.lowExclusive = low.value, true, low.exclusive
+		digits += len(low.value.whole) + len(low.value.fraction)
+	}
+	if high != nil {
+		key.high, key.hasHigh, key.highExclusive = high.value, true, high.exclusive
+		digits += len(high.value.whole) + len(high.value.fraction)
+	}
+	r.meter.spend(1+digits/16, 0)
+	if n, ok := r.numbers[key]; ok {
+		return n
+	}
+	if r.numbers == nil {
+		r.numbers = map[numberRangeKey]Node{}
+	}
+	r.meter.spend(20+digits/2, rangeBytes+12*digits)
+	n := ranges{r.meter}.between(low, high, integer)
+	r.numbers[key] = n
+	return n
+}
+
+// ranges makes ranges of numbers.
+type ranges struct{ meter *meter }
+
+// between is the numbers from low to high; nil is no bound. They are written
+// without an exponent, and integers without a fraction.
+func (r ranges) between(low, high *bound, integer bool) Node {
 	zero := &bound{}
 	aboveZero := &bound{exclusive: true}
-	magnitude := magnitudes
+	magnitude := r.magnitudes
 	if integer {
-		magnitude = wholeMagnitudes
+		magnitude = r.wholeMagnitudes
 	}
 	var nodes []Node
 	if high == nil || !high.value.negative {
@@ -136,7 +181,7 @@ func (b *bound) negated() *bound {
 }
 
 // wholeMagnitudes is the integers between two bounds that are not negative.
-func wholeMagnitudes(low, high *bound) Node {
+func (r ranges) wholeMagnitudes(low, high *bound) Node {
 	from := parseWhole(low.value.whole)
 	if low.exclusive || low.value.fraction != "" {
 		from.Add(from, one)
@@ -145,29 +190,29 @@ func wholeMagnitudes(low, high *bound) Node {
 	if high != nil && high.exclusive && high.value.fraction == "" {
 		to.Sub(to, one)
 	}
-	return wholeRange(from, to)
+	return r.wholeRange(from, to)
 }
 
 // magnitudes is the numbers between two bounds that are not negative.
-func magnitudes(low, high *bound) Node {
+func (r ranges) magnitudes(low, high *bound) Node {
 	from, to := parseWhole(low.value.whole), endOf(low, high)
-	lowEnd := &fractions{low: low.value.fraction, lowOpen: low.exclusive, tightLow: true}
+	lowEnd := &fractions{meter: r.meter, low: low.value.fraction, lowOpen: low.exclusive, tightLow: true}
 	if high == nil {
 		next := new(big.Int).Add(from, one)
-		return Choice(Seq(Literal(from.String()), lowEnd.node()), Seq(wholeRange(next, to), optional(fractionText())))
+		return Choice(Seq(Literal(from.String()), lowEnd.node()), Seq(r.wholeRange(next, to), optional(fractionText())))
 	}
 	switch from.Cmp(to) {
 	case 1:
 		return Choice()
 	case 0:
-		both := &fractions{low: low.value.fraction, lowOpen: low.exclusive, tightLow: true,
+		both := &fractions{meter: r.meter, low: low.value.fraction, lowOpen: low.exclusive, tightLow: true,
 			high: high.value.fraction, highOpen: high.exclusive, tightHigh: true}
 		return Seq(Literal(from.String()), both.node())
 	}
-	highEnd := &fractions{high: high.value.fraction, highOpen: high.exclusive, tightHigh: true}
+	highEnd := &fractions{meter: r.meter, high: high.value.fraction, highOpen: high.exclusive, tightHigh: true}
 	return Choice(
 		Seq(Literal(from.String()), lowEnd.node()),
-		Seq(wholeRange(new(big.Int).Add(from, one), new(big.Int).Sub(to, one)), optional(fractionText())),
+		Seq(r.wholeRange(new(big.Int).Add(from, one), new(big.Int).Sub(to, one)), optional(fractionText())),
 		Seq(Literal(to.String()), highEnd.node()))
 }
 
@@ -187,21 +232,21 @@ func endOf(low, high *bound) *big.Int {
 	if high != nil {
 		return parseWhole(high.value.whole)
 	}
-	return parseWhole(strings.Repeat("9", max(maxDigits, len(low.value.whole)+1)))
+	return parseWhole(nines(max(maxDigits, len(low.value.whole)+1)))
 }
 
 // wholeRange is the decimal integers from a to b, neither negative.
-func wholeRange(a, b *big.Int) Node {
+func (r ranges) wholeRange(a, b *big.Int) Node {
 	if a.Cmp(b) > 0 {
 		return Choice()
 	}
 	from, to := a.String(), b.String()
 	if len(from) == len(to) {
-		return sameLength(from, to)
+		return r.sameLength(from, to)
 	}
 	nodes := []Node{
-		sameLength(from, strings.Repeat("9", len(from))),
-		sameLength("1"+strings.Repeat("0", len(to)-1), to),
+		r.sameLength(from, nines(len(from))),
+		r.sameLength("1"+zeros(len(to)-1), to),
 	}
 	if len(to)-len(from) > 1 {
 		nodes = append(nodes, Seq(charRange('1', '9'), digits(len(from), len(to)-2)))
@@ -210,26 +255,28 @@ func wholeRange(a, b *big.Int) Node {
 }
 
 // sameLength is the digit strings from a to b, which have equal lengths.
-func sameLength(a, b string) Node {
+func (r ranges) sameLength(a, b string) Node {
+	r.meter.spend(4, digitBytes)
 	switch {
 	case a == "":
 		return Seq()
 	case strings.Trim(a, "0") == "" && strings.Trim(b, "9") == "": // else both ends below would double here
 		return digits(len(a), len(a))
 	case a[0] == b[0]:
-		return Seq(Literal(a[:1]), sameLength(a[1:], b[1:]))
+		return Seq(Literal(a[:1]), r.sameLength(a[1:], b[1:]))
 	}
 	rest := len(a) - 1
 	return Choice(
-		Seq(Literal(a[:1]), sameLength(a[1:], strings.Repeat("9", rest))),
+		Seq(Literal(a[:1]), r.sameLength(a[1:], nines(rest))),
 		Seq(charRange(rune(a[0])+1, rune(b[0])-1), digits(rest, rest)),
-		Seq(Literal(b[:1]), sameLength(strings.Repeat("0", rest), b[1:])))
+		Seq(Literal(b[:1]), r.sameLength(zeros(rest), b[1:])))
 }
 
 // fractions is the fraction of a number, with its point or absent, where the
 // integer part alone does not decide: low and high are digits without
 // trailing zeros, and count only while tight.
 type fractions struct {
+	meter               *meter
 	low, high           string
 	lowOpen, highOpen   bool // the bound itself is outside
 	tightLow, tightHigh bool
@@ -269,6 +316,7 @@ func (f *fractions) after(p fractionPlace) Node {
 	if n, ok := f.known[p]; ok {
 		return n
 	}
+	f.meter.spend(4, digitBytes)
 	nodes := f.digitsAfter(p)
 	if f.mayEnd(p) {
 		nodes = append(nodes, Seq())

@@ -1,9 +1,6 @@
 package grammar
 
-import (
-	"slices"
-	"unicode/utf8"
-)
+import "slices"
 
 // property is a named member of an object.
 type property struct {
@@ -15,15 +12,15 @@ type property struct {
 func (r *reader) object(s *shape) (Node, error) {
 	least, most := s.minProperties.or(0), s.maxProperties.or(-1)
 	if most >= 0 && least > most {
-		return nil, &SchemaError{s.maxProperties.schema.pointer, "minProperties is above maxProperties."}
+		return nil, s.maxProperties.schema.wrong("minProperties is above maxProperties.")
 	}
 	properties := r.properties(s)
 	if len(properties) > maxNamed {
-		return nil, tooLargeAt(r.root)
+		return nil, r.tooLarge()
 	}
 	for _, p := range properties {
 		if len(p.name) > maxName {
-			return nil, tooLargeAt(r.root)
+			return nil, r.tooLarge()
 		}
 	}
 	more := r.additional(s, properties)
@@ -51,8 +48,45 @@ func (r *reader) object(s *shape) (Node, error) {
 // properties lists the named members in the order of the schemas: those of
 // properties, then those that are only required.
 func (r *reader) properties(s *shape) []property {
-	var names []string
-	known := map[string]bool{}
+	names := s.names(r.meter)
+	r.meter.spend(len(s.required), setEntryBytes*len(s.required))
+	required := make(map[string]bool, len(s.required))
+	for _, name := range s.required {
+		required[name] = true
+	}
+	values := r.valuesByName(s, names)
+	r.meter.spend(4*len(names), propertyBytes*len(names))
+	list := make([]property, len(names))
+	for i, name := range names {
+		r.meter.spend(0, quoteBytes*len(name))
+		list[i] = property{
+			name:     name,
+			required: required[name],
+			node:     memberNode(Literal(quote(name)), r.value(values[i])),
+		}
+	}
+	return list
+}
+
+// propertyBytes is what a property takes with its nodes.
+const propertyBytes = 700
+
+// names lists the named members.
+func (s *shape) names(m *meter) []string {
+	if len(s.objects) == 1 && len(s.required) == 0 { // and no name comes twice
+		m.spend(len(s.objects[0].properties), 16*len(s.objects[0].properties))
+		names := make([]string, 0, len(s.objects[0].properties))
+		for _, p := range s.objects[0].properties {
+			names = append(names, p.name)
+		}
+		return names
+	}
+	n := len(s.required)
+	for _, part := range s.objects {
+		n += len(part.properties)
+	}
+	m.spend(n, (16+setEntryBytes)*n)
+	names, known := make([]string, 0, n), make(map[string]bool, n)
 	add := func(name string) {
 		if !known[name] {
 			known[name] = true
@@ -60,43 +94,33 @@ func (r *reader) properties(s *shape) []property {
 		}
 	}
 	for _, part := range s.objects {
-		for _, m := range part.properties {
-			add(m.name)
+		for _, p := range part.properties {
+			add(p.name)
 		}
 	}
 	for _, name := range s.required {
 		add(name)
 	}
-	required := map[string]bool{}
-	for _, name := range s.required {
-		required[name] = true
-	}
-	values := s.valuesByName(names)
-	list := make([]property, len(names))
-	for i, name := range names {
-		list[i] = property{
-			name:     name,
-			required: required[name],
-			node:     memberNode(Literal(quote(name)), r.value(values[name])),
-		}
-	}
-	return list
+	return names
 }
 
-// valuesByName lists what the value of each named member must satisfy. A
-// schema that does not name it has its additionalProperties for it.
-func (s *shape) valuesByName(names []string) map[string][]*tree {
-	values := map[string][]*tree{}
+// valuesByName lists what the value of each named member must satisfy, in the
+// order of the names. A schema that does not name it has its
+// additionalProperties for it.
+func (r *reader) valuesByName(s *shape, names []string) [][]*tree {
+	r.meter.spend(len(names), 24*len(names))
+	values := make([][]*tree, len(names))
 	for _, part := range s.objects {
-		named := map[string]*tree{}
-		for _, m := range part.properties {
-			named[m.name] = m.value
+		r.meter.spend(len(names)+len(part.properties), setEntryBytes*len(part.properties)+16*len(names))
+		named := make(map[string]*tree, len(part.properties))
+		for _, p := range part.properties {
+			named[p.name] = p.value
 		}
-		for _, name := range names {
+		for i, name := range names {
 			if t := named[name]; t != nil {
-				values[name] = append(values[name], t)
+				values[i] = append(values[i], t)
 			} else if part.additional != nil {
-				values[name] = append(values[name], part.additional)
+				values[i] = append(values[i], part.additional)
 			}
 		}
 	}
@@ -106,6 +130,7 @@ func (s *shape) valuesByName(names []string) map[string][]*tree {
 // additional is a member that is not named, or nil where there is none.
 func (r *reader) additional(s *shape, properties []property) Node {
 	var all, names []*tree
+	r.meter.spend(len(s.objects), 40*len(s.objects))
 	said := false                 // something about members without a name
 	closed := len(properties) > 0 // by silence
 	for _, part := range s.objects {
@@ -127,15 +152,23 @@ func (r *reader) additional(s *shape, properties []property) Node {
 	case len(properties) > 0:
 		return memberNode(r.otherNames(properties), r.value(all))
 	case len(names) > 0:
-		return memberNode(r.value(append(names, stringSchema)), r.value(all))
+		return memberNode(r.value(append(names, r.anyName())), r.value(all))
 	}
 	return memberNode(jsonTypes.str, r.value(all))
 }
 
-// stringSchema is {"type": "string"}.
-var stringSchema = &tree{kind: kindObject, pointer: "\x00string", members: []member{
-	{"type", &tree{kind: kindString, text: "string"}},
-}}
+// newStringSchema is {"type": "string"}; its number is no other's.
+func newStringSchema() *tree {
+	return &tree{kind: kindObject, number: -1, members: []member{{"type", &tree{kind: kindString, text: "string"}}}}
+}
+
+// anyName is the schema of a name about which nothing is said.
+func (r *reader) anyName() *tree {
+	if r.stringSchema == nil {
+		r.stringSchema = newStringSchema()
+	}
+	return r.stringSchema
+}
 
 // onlyString reports whether a schema says nothing that names do not fulfil.
 func onlyString(t *tree) bool {
@@ -175,44 +208,13 @@ func members(properties []property, more Node) Node {
 
 // otherNames is the name of a member that is none of the properties.
 func (r *reader) otherNames(properties []property) Node {
+	r.meter.spend(len(properties), 16*len(properties)+200)
 	names := make([]string, len(properties))
 	for i, p := range properties {
 		names[i] = p.name
-		r.work += len(p.name)
 	}
 	slices.Sort(names)
-	return Seq(Literal(`"`), otherThan(names))
-}
-
-// otherThan is the rest of a name, with the closing quote, that is none of
-// the sorted rests. A name has one spelling here, so that an escape cannot
-// stand for a letter.
-func otherThan(rests []string) Node {
-	var nodes []Node
-	if len(rests) > 0 && rests[0] == "" {
-		rests = rests[1:]
-	} else {
-		nodes = append(nodes, Literal(`"`))
-	}
-	raw, escapes := rawRanges, nameEscapes
-	var firsts []runeRange
-	for len(rests) > 0 {
-		r, size := utf8.DecodeRuneInString(rests[0])
-		start := rests[0][:size]
-		var same []string
-		for len(rests) > 0 && rests[0][:min(size, len(rests[0]))] == start {
-			same = append(same, rests[0][size:])
-			rests = rests[1:]
-		}
-		firsts = append(firsts, runeRange{r, r})
-		nodes = append(nodes, Seq(plainChars([]runeRange{{r, r}}), otherThan(same)))
-	}
-	if slices.ContainsFunc(firsts, func(r runeRange) bool { return !contains(rawRanges, r.lo) }) {
-		escapes = plainChars(subtract(anyChar.ranges, append(firsts, rawRanges...)))
-	}
-	raw = subtract(raw, firsts)
-	nodes = append(nodes, Seq(Choice(&class{raw}, escapes), endOfName))
-	return Choice(nodes...)
+	return Seq(Literal(`"`), &except{names})
 }
 
 var (

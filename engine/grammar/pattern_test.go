@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -36,7 +37,7 @@ func TestPattern(t *testing.T) {
 		`^(?<year>\d{4})$`:      {[]string{"2024"}, []string{"24"}},
 		`^(a{0,2}){2,3}$`:       {[]string{"", "aaaaaa"}, []string{"aaaaaaa"}},
 	} {
-		n, err := Pattern(re)
+		n, err := Pattern(context.Background(), re)
 		if err != nil {
 			t.Errorf("%s: %v", re, err)
 			continue
@@ -61,7 +62,7 @@ func TestPatternErrors(t *testing.T) {
 		`a{2000}`: true, `(?m)^a`: true, strings.Repeat(`(^|a)`, 12): true,
 		`(a`: false, `a{3,1}`: false, `[z-a]`: false, `*`: false, `\`: false, "\xff": false,
 	} {
-		_, err := Pattern(re)
+		_, err := Pattern(context.Background(), re)
 		if err == nil || errors.Is(err, ErrPattern) != beyond {
 			t.Errorf("%s: got %v, want ErrPattern: %t", re, err, beyond)
 		}
@@ -73,11 +74,11 @@ func FuzzPattern(f *testing.F) {
 		f.Add(re, "aab")
 	}
 	f.Fuzz(func(t *testing.T, re, text string) {
-		n, err := Pattern(re)
+		n, err := Pattern(context.Background(), re)
 		if err != nil {
 			return
 		}
-		if g, err := Compile(n); err == nil {
+		if g, err := Compile(context.Background(), n); err == nil {
 			g.Matcher().Accept([]byte(text))
 		}
 	})
@@ -88,7 +89,7 @@ func FuzzSchema(f *testing.F) {
 		f.Add([]byte(row.schema), []byte(slices.Concat(row.yes, row.not)[0]))
 	}
 	f.Fuzz(func(t *testing.T, schema, text []byte) {
-		n, _, err := Schema(json.RawMessage(schema))
+		n, _, err := Schema(context.Background(), json.RawMessage(schema))
 		var wrong *SchemaError
 		switch {
 		case err != nil && !errors.As(err, &wrong):
@@ -96,7 +97,7 @@ func FuzzSchema(f *testing.F) {
 		case err != nil:
 			return
 		}
-		g, err := Compile(n)
+		g, err := Compile(context.Background(), n)
 		if err != nil {
 			t.Fatalf("does not compile: %v", err)
 		}
@@ -104,6 +105,54 @@ func FuzzSchema(f *testing.F) {
 			t.Errorf("accepts %q, which is not JSON", text)
 		}
 	})
+}
+
+// Any schema at all costs what its budget has and no more, and what it is
+// said to cost is at least what it allocates.
+func FuzzSchemaCompile(f *testing.F) {
+	for _, schema := range hostileSchemas {
+		if len(schema) < 3000 { // of the others the fuzzer learns nothing new
+			f.Add([]byte(schema))
+		}
+	}
+	for _, row := range schemaRows {
+		f.Add([]byte(row.schema))
+	}
+	limits := Limits{Steps: 200_000, Bytes: 8 << 20}
+	f.Fuzz(func(t *testing.T, schema []byte) {
+		ctx := newBudgeted(limits)
+		before := allocated()
+		g, err := compileSchema(ctx, string(schema))
+		real, used := allocated()-before, ctx.budget.Used()
+		if real > min(used.Bytes, limits.Bytes)+4*slack { // others allocate too
+			t.Errorf("%d bytes are allocated and %d counted", real, used.Bytes)
+		}
+		if err != nil {
+			return
+		}
+		if used.Steps > limits.Steps+lookSteps || used.Bytes > limits.Bytes+lookBytes {
+			t.Errorf("it is done with %v", used)
+		}
+		m := g.Matcher()
+		for range 200 { // every place that is reached can be left, or is the end
+			if m.Finished() || m.Err() != nil {
+				return
+			}
+			if !m.Accept(anyByte(m)) && m.Err() == nil {
+				t.Fatal("a place that no text gets out of")
+			}
+		}
+	})
+}
+
+// anyByte is a byte that m allows, if there is one.
+func anyByte(m *Matcher) []byte {
+	for b := range 256 {
+		if m.Allows([]byte{byte(b)}) {
+			return []byte{byte(b)}
+		}
+	}
+	return []byte{0}
 }
 
 func TestKeywords(t *testing.T) {
@@ -121,7 +170,7 @@ func TestKeywords(t *testing.T) {
 			value = `true`
 		}
 		schema := `{"type":"string","` + k.Name + `":` + value + `}`
-		if _, issues, err := Schema(json.RawMessage(schema)); k.Support == NotEnforceable && (err != nil || len(issues) != 1 || issues[0].Keyword != k.Name) {
+		if _, issues, err := Schema(context.Background(), json.RawMessage(schema)); k.Support == NotEnforceable && (err != nil || len(issues) != 1 || issues[0].Keyword != k.Name) {
 			t.Errorf("%s: got issues %v, error %v", k.Name, issues, err)
 		} else if k.Support == Annotation && (err != nil || issues != nil) {
 			t.Errorf("%s: got issues %v, error %v", k.Name, issues, err)

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -33,7 +34,7 @@ func TestGeneratedTextFollowsSchema(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		text := schemas[name]
 		valid := validator(t, text)
-		n, issues, err := Schema(json.RawMessage(text))
+		n, issues, err := Schema(context.Background(), json.RawMessage(text))
 		if err != nil || issues != nil {
 			t.Errorf("%s: %s: issues %v, error %v", name, text, issues, err)
 			continue
@@ -154,7 +155,7 @@ func randomSchema(rng *rand.Rand, depth int) string {
 func TestPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for name, row := range schemaRows {
-		n, _, err := Schema(json.RawMessage(row.schema))
+		n, _, err := Schema(context.Background(), json.RawMessage(row.schema))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,12 +1,10 @@
 package grammar
 
 import (
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/url"
-	"strconv"
-	"strings"
 )
 
 // Issue is a keyword of a schema that is present and cannot be enforced.
@@ -20,7 +18,10 @@ type Issue struct {
 type SchemaError struct {
 	Pointer string // JSON pointer of the schema that is wrong; empty: the root
 	Reason  string
+	cause   error
 }
+
+func (e *SchemaError) Unwrap() error { return e.cause }
 
 func (e *SchemaError) Error() string {
 	if e.Pointer == "" {
@@ -40,25 +41,45 @@ func (e *SchemaError) Error() string {
 //   - names and constants have one spelling, without needless escapes.
 //
 // The issues name the keywords that are present and not enforced, in the
-// order in which they were met. An error is of type [*SchemaError]. A schema
-// that Schema accepts compiles.
-func Schema(schema json.RawMessage) (Node, []Issue, error) {
-	root, err := parseTree(schema)
+// order in which they were met. Reading counts on the budget of ctx. An error
+// is of type [*SchemaError], one that wraps [ErrTooLarge] included, or that of
+// ctx. What Schema accepts has a text that satisfies it.
+func Schema(ctx context.Context, schema json.RawMessage) (Node, []Issue, error) {
+	r, err := readSchema(ctx, schema, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	r := &reader{root: root, rules: map[string]*rule{}, known: map[*tree]*shape{}, meanings: map[*tree]*tree{}, reported: map[Issue]bool{}}
-	node, err := r.read()
-	if err != nil {
-		return nil, nil, err
+	return r.source.root, r.issues, nil
+}
+
+// readSchema reads a schema, and what its properties are by themselves where
+// that is wanted.
+func readSchema(ctx context.Context, schema json.RawMessage, properties bool) (_ *reader, err error) {
+	r := &reader{meter: newMeter(ctx), source: &source{}, rules: map[string]*rule{}, single: map[*tree]*rule{}, reported: map[Issue]bool{}}
+	defer func() {
+		if errors.Is(err, ErrTooLarge) {
+			err = r.tooLarge()
+		}
+	}()
+	defer r.meter.settle(&err)
+	if r.root, err = parseTree(r.meter, schema); err != nil {
+		return nil, err
 	}
-	switch _, err := Compile(node); {
-	case errors.Is(err, ErrTooLarge):
-		return nil, nil, tooLargeAt(root)
-	case err != nil:
-		return nil, nil, &SchemaError{Reason: "No value can satisfy the schema."}
+	if r.source.root, err = r.read([]*tree{r.root}); err != nil {
+		return nil, err
 	}
-	return node, r.issues, nil
+	if properties {
+		r.readProperties()
+	}
+	a := newAnalysis(r.meter)
+	for _, rule := range r.made {
+		a.run(&ref{rule})
+	}
+	a.settleRules(r.made)
+	if top, ok := r.source.root.(*ref); ok && !top.rule.satisfiable {
+		return nil, &SchemaError{Reason: "No value can satisfy the schema."}
+	}
+	return r, nil
 }
 
 // Limits of a schema. maxAlternatives is for one value: anyOf inside of
@@ -66,25 +87,32 @@ func Schema(schema json.RawMessage) (Node, []Issue, error) {
 const (
 	maxRules        = 20_000
 	maxAlternatives = 2_000
-	maxReferences   = 200     // one behind the other, without entering a value
-	maxNamed        = 5_000   // members of one object, or items of one prefix
-	maxName         = 10_000  // bytes of the name of a member
-	maxWork         = 500_000 // schemas visited, and instructions of enums' grammars
+	maxReferences   = 200    // one behind the other, without entering a value
+	maxNamed        = 5_000  // members of one object, or items of one prefix
+	maxName         = 10_000 // bytes of the name of a member
 )
 
 // reader turns a schema into nodes. What one value must satisfy is a set of
 // schemas (a property may be described by several parts of an allOf); each
 // set that occurs becomes one rule, so recursion ends.
 type reader struct {
-	root     *tree
-	rules    map[string]*rule
-	pending  []pendingRule
-	late     []func() error   // enums beside other keywords, when all rules have bodies
-	known    map[*tree]*shape // what one schema says
-	meanings map[*tree]*tree
+	meter        *meter
+	source       *source
+	root         *tree
+	here         *tree // whose rule is being made
+	single       map[*tree]*rule
+	rules        map[string]*rule // of several schemas, by their numbers
+	made         []*rule
+	pending      []pendingRule
+	late         []func() error // enums beside other keywords, when all rules have bodies
+	stringSchema *tree
+	sets         int // sets of schemas that were looked at
+	chars        map[string]Node
+	numbers      map[numberRangeKey]Node
+
 	issues   []Issue
 	reported map[Issue]bool
-	work     int
+	each     []Property // property of the root, where wanted
 }
 
 type pendingRule struct {
@@ -92,8 +120,9 @@ type pendingRule struct {
 	all  []*tree
 }
 
-func (r *reader) read() (Node, error) {
-	root := r.value([]*tree{r.root})
+// read returns what a value that satisfies all of the schemas is.
+func (r *reader) read(all []*tree) (Node, error) {
+	root := r.value(all)
 	if err := r.finishRules(); err != nil {
 		return nil, err
 	}
@@ -114,6 +143,7 @@ func (r *reader) finishRules() error {
 	for len(r.pending) > 0 {
 		p := r.pending[0]
 		r.pending = r.pending[1:]
+		r.here = p.all[0]
 		body, err := r.body(p.all)
 		if err != nil {
 			return err
@@ -123,77 +153,64 @@ func (r *reader) finishRules() error {
 	return nil
 }
 
+// ruleBytes is what a rule takes, with its entries in maps and lists, and its
+// nodes; shapeBytes is a shape in a list that grows.
+const (
+	ruleSize   = 500
+	shapeBytes = 600
+)
+
 // value is the text of a value that satisfies all of the schemas. What is
 // wrong with them is found later.
 func (r *reader) value(all []*tree) Node {
-	var key strings.Builder
-	var distinct []*tree
+	r.meter.spend(2+len(all), 64+8*len(all))
+	r.sets++
+	distinct := make([]*tree, 0, len(all))
 	for _, t := range all {
 		t = r.meaning(t)
 		if t.kind == kindBool && t.yes || t.kind == kindObject && len(t.members) == 0 {
 			continue
 		}
-		if !containsTree(distinct, t) {
+		if t.mark != r.sets {
+			t.mark = r.sets
 			distinct = append(distinct, t)
-			key.WriteString(t.pointer + "\n")
 		}
 	}
-	if len(distinct) == 0 {
+	switch len(distinct) {
+	case 0:
 		return JSONValue()
-	}
-	known, ok := r.rules[key.String()]
-	if !ok {
-		known = &rule{}
-		r.rules[key.String()] = known
-		r.pending = append(r.pending, pendingRule{known, distinct})
-	}
-	return &ref{known}
-}
-
-// meaning follows a schema that is a $ref and nothing else, so that what is
-// referred to often becomes one rule.
-func (r *reader) meaning(t *tree) *tree {
-	if known, ok := r.meanings[t]; ok {
-		return known
-	}
-	r.meanings[t] = t // what a loop means; reported when its rule is made
-	if target := r.alias(t); target != nil {
-		r.meanings[t] = r.meaning(target)
-	}
-	return r.meanings[t]
-}
-
-// alias returns what t refers to where it is a $ref and nothing else.
-func (r *reader) alias(t *tree) *tree {
-	ref := t.get("$ref")
-	if ref == nil {
-		return nil
-	}
-	for _, m := range t.members {
-		if m.name != "$ref" && supportOf(m.name) != Annotation {
-			return nil
+	case 1:
+		t := distinct[0]
+		if r.single[t] == nil {
+			r.single[t] = r.rule(distinct)
 		}
+		return &ref{r.single[t]}
 	}
-	target, err := r.resolve(t, ref)
-	if err != nil {
-		return nil // reported when its rule is made
+	r.meter.spend(len(distinct), 16*len(distinct))
+	key := make([]byte, 0, 4*len(distinct))
+	for _, t := range distinct {
+		key = binary.LittleEndian.AppendUint32(key, uint32(t.number))
 	}
-	return target
+	if r.rules[string(key)] == nil {
+		r.rules[string(key)] = r.rule(distinct)
+	}
+	return &ref{r.rules[string(key)]}
 }
 
-func containsTree(list []*tree, t *tree) bool {
-	for _, other := range list {
-		if other == t {
-			return true
-		}
-	}
-	return false
+// rule makes a rule whose body follows.
+func (r *reader) rule(all []*tree) *rule {
+	r.meter.spend(2, ruleSize)
+	made := &rule{source: r.source}
+	r.made = append(r.made, made)
+	r.pending = append(r.pending, pendingRule{made, all})
+	return made
 }
 
 func (r *reader) body(all []*tree) (Node, error) {
-	if len(r.rules) > maxRules {
-		return nil, tooLargeAt(all[0])
+	if len(r.made) > maxRules {
+		return nil, r.tooLarge()
 	}
+	r.meter.spend(1, 2*shapeBytes)
 	shapes := []shape{{types: anyType}}
 	for _, t := range all {
 		var err error
@@ -201,7 +218,8 @@ func (r *reader) body(all []*tree) (Node, error) {
 			return nil, err
 		}
 	}
-	var nodes []Node
+	r.meter.spend(len(shapes), 64*len(shapes))
+	nodes := make([]Node, 0, len(shapes))
 	for i := range shapes {
 		n, err := r.shape(&shapes[i])
 		if err != nil {
@@ -212,159 +230,27 @@ func (r *reader) body(all []*tree) (Node, error) {
 	return Choice(nodes...), nil
 }
 
+// maxIssues is the most issues of one schema that are told.
+const maxIssues = 1000
+
 func (r *reader) issue(t *tree, keyword string) {
-	i := Issue{t.pointer, keyword}
+	if len(r.issues) == maxIssues {
+		return
+	}
+	r.meter.spend(4, 8*maxPointer)
+	i := Issue{t.pointer(), keyword}
 	if !r.reported[i] {
 		r.reported[i] = true
 		r.issues = append(r.issues, i)
 	}
 }
 
-func tooLargeAt(t *tree) error {
-	return &SchemaError{t.pointer, "The schema is too large to enforce."}
-}
-
-// path is the schemas that led to the present one without entering a value.
-type path struct {
-	schema *tree
-	up     *path
-	depth  int
-}
-
-func (p *path) has(t *tree) bool {
-	for ; p != nil; p = p.up {
-		if p.schema == t {
-			return true
-		}
+// tooLarge is the error of a schema that costs too much, at the part where
+// that came out.
+func (r *reader) tooLarge() error {
+	e := &SchemaError{Reason: "The schema is too large or too complex to enforce.", cause: ErrTooLarge}
+	if r.here != nil {
+		e.Pointer = r.here.pointer()
 	}
-	return false
-}
-
-// apply narrows each of the shapes by a schema; anyOf makes more of them.
-func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
-	if r.work += 1 + len(shapes); r.work > maxWork {
-		return nil, tooLargeAt(t)
-	}
-	switch {
-	case t.kind == kindBool && t.yes:
-		return shapes, nil
-	case t.kind == kindBool:
-		return nil, nil
-	case t.kind != kindObject:
-		return nil, &SchemaError{t.pointer, "A schema must be an object or a boolean."}
-	case up.has(t):
-		return nil, &SchemaError{t.pointer, "The schema refers to itself without an object or array between."}
-	}
-	here := &path{schema: t, up: up, depth: 1}
-	if up != nil {
-		here.depth = up.depth + 1
-	}
-	if here.depth > maxReferences {
-		return nil, &SchemaError{t.pointer, fmt.Sprintf("More than %d schemas are behind one another for one value.", maxReferences)}
-	}
-	c, err := r.constraints(t)
-	if err != nil {
-		return nil, err
-	}
-	var kept []shape
-	for _, s := range shapes {
-		if s.merge(c); s.types != 0 {
-			kept = append(kept, s)
-		}
-	}
-	return r.applyAll(kept, t, here)
-}
-
-// applyAll applies the schemas that a schema is made of.
-func (r *reader) applyAll(shapes []shape, t *tree, here *path) ([]shape, error) {
-	for _, m := range t.members {
-		var err error
-		switch m.name {
-		case "$ref":
-			var target *tree
-			if target, err = r.resolve(t, m.value); err == nil {
-				shapes, err = r.apply(shapes, target, here)
-			}
-		case "allOf":
-			if err = schemaList(t, m); err != nil {
-				break
-			}
-			for _, part := range m.value.items {
-				if shapes, err = r.apply(shapes, part, here); err != nil {
-					break
-				}
-			}
-		case "anyOf", "oneOf":
-			shapes, err = r.branch(shapes, t, m, here)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return shapes, nil
-}
-
-func (r *reader) branch(shapes []shape, t *tree, m member, here *path) ([]shape, error) {
-	if err := schemaList(t, m); err != nil {
-		return nil, err
-	}
-	var all []shape
-	for _, alternative := range m.value.items {
-		narrowed, err := r.apply(shapes, alternative, here)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, narrowed...); len(all) > maxAlternatives {
-			return nil, &SchemaError{t.pointer, fmt.Sprintf("The schema has more than %d alternatives for one value.", maxAlternatives)}
-		}
-	}
-	return all, nil
-}
-
-func schemaList(t *tree, m member) error {
-	if m.value.kind != kindArray || len(m.value.items) == 0 {
-		return &SchemaError{t.pointer, m.name + " must be an array of at least one schema."}
-	}
-	return nil
-}
-
-// resolve finds what a $ref means: a JSON pointer into the same schema.
-func (r *reader) resolve(t, ref *tree) (*tree, error) {
-	if ref.kind != kindString {
-		return nil, &SchemaError{t.pointer, "$ref must be a string."}
-	}
-	unknown := &SchemaError{t.pointer, fmt.Sprintf("$ref %q is not a pointer to a part of this schema.", ref.text)}
-	fragment, ok := strings.CutPrefix(ref.text, "#")
-	if !ok {
-		return nil, unknown
-	}
-	pointer, err := url.PathUnescape(fragment)
-	if err != nil {
-		return nil, unknown
-	}
-	if pointer == "" {
-		return r.root, nil
-	}
-	if pointer[0] != '/' {
-		return nil, unknown
-	}
-	here := r.root
-	for _, step := range strings.Split(pointer[1:], "/") {
-		if here = here.step(pointerUnescaper.Replace(step)); here == nil {
-			return nil, unknown
-		}
-	}
-	return here, nil
-}
-
-// step returns a member or an item, or nil.
-func (t *tree) step(name string) *tree {
-	if t.kind != kindArray {
-		return t.get(name)
-	}
-	i, err := strconv.Atoi(name)
-	if err != nil || i < 0 || i >= len(t.items) {
-		return nil
-	}
-	return t.items[i]
+	return e
 }

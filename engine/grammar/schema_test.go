@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,7 +92,7 @@ var schemaRows = map[string]struct {
 func TestSchema(t *testing.T) {
 	for name, row := range schemaRows {
 
-		n, issues, err := Schema(json.RawMessage(row.schema))
+		n, issues, err := Schema(context.Background(), json.RawMessage(row.schema))
 		if err != nil || issues != nil {
 			t.Errorf("%s: got issues %v, error %v", name, issues, err)
 			continue
@@ -128,7 +129,7 @@ func TestIssues(t *testing.T) {
 		"names":                   {`{"properties":{"a":{}},"additionalProperties":true,"propertyNames":{"maxLength":3}}`, []Issue{{"", "propertyNames"}}},
 		"once":                    {`{"$defs":{"a":{"type":"string","not":{}}},"properties":{"x":{"$ref":"#/$defs/a"},"y":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}}}`, []Issue{{"/$defs/a", "not"}}},
 	} {
-		_, issues, err := Schema(json.RawMessage(row.schema))
+		_, issues, err := Schema(context.Background(), json.RawMessage(row.schema))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -171,9 +172,8 @@ func TestSchemaErrors(t *testing.T) {
 		"needs what cannot be": {`{"properties":{"a":false},"required":["a"]}`, "", "No value"},
 		"deep":                 {strings.Repeat(`{"items":`, 200) + `{}` + strings.Repeat(`}`, 200), strings.Repeat("/items", 129), "nested deeper"},
 		"alternatives":         {wide, "/allOf/5", "alternatives"},
-		"too large":            {`{"pattern":"` + strings.Repeat(`\\p{L}x`, 400) + `"}`, "", "too large"},
 	} {
-		_, _, err := Schema(json.RawMessage(row.schema))
+		_, _, err := Schema(context.Background(), json.RawMessage(row.schema))
 		var got *SchemaError
 		if !errors.As(err, &got) {
 			t.Errorf("%s: got %v, want a *SchemaError", name, err)
@@ -208,7 +208,7 @@ func TestLargeSchemas(t *testing.T) {
 		"long enum":                    {`{"enum":["` + strings.Repeat("n", 100_000) + `","` + strings.Repeat("n", 100_001) + `"]}`, `"` + strings.Repeat("n", 100_001) + `"`, false},
 		"long prefix":                  {`{"prefixItems":[` + strings.Repeat("{},", 6_000) + `{}]}`, "", true},
 	} {
-		n, _, err := Schema(json.RawMessage(row.schema))
+		n, _, err := Schema(context.Background(), json.RawMessage(row.schema))
 		if (err != nil) != row.refused {
 			t.Errorf("%s: got error %v, want one: %t", name, err, row.refused)
 		}

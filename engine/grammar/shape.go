@@ -67,6 +67,7 @@ type arrayPart struct {
 
 type patternPart struct {
 	re     *syntax.Regexp
+	inner  Node // of the JSON string
 	schema *tree
 }
 
@@ -99,15 +100,15 @@ func (l *limit) or(absent int) int {
 
 // merge narrows s by c. What s has in common with other shapes is not
 // changed.
-func (s *shape) merge(c *shape) {
+func (s *shape) merge(m *meter, c *shape) {
 	s.types &= c.types
 	s.typed = s.typed || c.typed
 	s.about |= c.about
-	s.enums = append(slices.Clip(s.enums), c.enums...)
-	s.objects = append(slices.Clip(s.objects), c.objects...)
-	s.arrays = append(slices.Clip(s.arrays), c.arrays...)
-	s.patterns = append(slices.Clip(s.patterns), c.patterns...)
-	s.required = union(s.required, c.required)
+	s.enums = join(m, s.enums, c.enums)
+	s.objects = join(m, s.objects, c.objects)
+	s.arrays = join(m, s.arrays, c.arrays)
+	s.patterns = join(m, s.patterns, c.patterns)
+	s.required = union(m, s.required, c.required)
 	s.minProperties, s.maxProperties = larger(s.minProperties, c.minProperties), smaller(s.maxProperties, c.maxProperties)
 	s.minItems, s.maxItems = larger(s.minItems, c.minItems), smaller(s.maxItems, c.maxItems)
 	s.minLength, s.maxLength = larger(s.minLength, c.minLength), smaller(s.maxLength, c.maxLength)
@@ -122,13 +123,30 @@ func (s *shape) merge(c *shape) {
 	}
 }
 
+// partBytes is at least what a part of a shape takes.
+const partBytes = 64
+
+// join returns the elements of a and b, in a list that nothing else has.
+func join[T any](m *meter, a, b []T) []T {
+	switch {
+	case len(b) == 0:
+		return a
+	case len(a) == 0:
+		return slices.Clip(b)
+	}
+	m.spend(1+(len(a)+len(b))/8, partBytes*(len(a)+len(b)))
+	return append(append(make([]T, 0, len(a)+len(b)), a...), b...)
+}
+
 // union returns the names of a and then those of b, each once.
-func union(a, b []string) []string {
+func union(m *meter, a, b []string) []string {
 	if len(b) == 0 {
 		return a
 	}
-	all := slices.Clone(a)
-	known := make(map[string]bool, len(a)+len(b))
+	n := len(a) + len(b)
+	m.spend(1+n, (16+setEntryBytes)*n)
+	all := append(make([]string, 0, n), a...)
+	known := make(map[string]bool, n)
 	for _, name := range a {
 		known[name] = true
 	}
@@ -141,12 +159,16 @@ func union(a, b []string) []string {
 	return all
 }
 
+// setEntryBytes is what a name in a map takes.
+const setEntryBytes = 80
+
 // constraints reads the keywords of one schema, without those that combine
 // schemas.
 func (r *reader) constraints(t *tree) (*shape, error) {
-	if known, ok := r.known[t]; ok {
-		return known, nil
+	if t.says != nil {
+		return t.says, nil
 	}
+	r.meter.spend(1+len(t.members), shapeBytes)
 	s := &shape{types: anyType}
 	for _, m := range t.members {
 		if err := r.keyword(s, t, m); err != nil {
@@ -155,7 +177,7 @@ func (r *reader) constraints(t *tree) (*shape, error) {
 	}
 	s.collectObject(t)
 	s.collectArray(t)
-	r.known[t] = s
+	t.says = s
 	return s, nil
 }
 
@@ -166,11 +188,11 @@ func (r *reader) keyword(s *shape, t *tree, m member) error {
 	case "enum", "const":
 		return s.readEnum(t, m)
 	case "required":
-		return s.readRequired(t, m.value)
+		return s.readRequired(r.meter, t, m.value)
 	case "properties":
 		s.about |= typeObject
 		if m.value.kind != kindObject {
-			return &SchemaError{t.pointer, "properties must be an object."}
+			return t.wrong("properties must be an object.")
 		}
 	case "additionalProperties", "propertyNames":
 		s.about |= typeObject
@@ -180,9 +202,9 @@ func (r *reader) keyword(s *shape, t *tree, m member) error {
 		s.about |= typeArray
 		return schemaList(t, m)
 	case "minProperties", "maxProperties", "minItems", "maxItems", "minLength", "maxLength":
-		return s.readLimit(t, m)
+		return s.readLimit(r.meter, t, m)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		return s.readBound(t, m)
+		return s.readBound(r.meter, t, m)
 	case "pattern":
 		return r.readPattern(s, t, m.value)
 	case "format":
@@ -224,12 +246,12 @@ func (s *shape) readType(t *tree) error {
 	for _, name := range list {
 		set, ok := typeNames[name.text]
 		if !ok || name.kind != kindString {
-			return &SchemaError{t.pointer, "type must be the name of a JSON type, or an array of such names."}
+			return t.wrong("type must be the name of a JSON type, or an array of such names.")
 		}
 		s.types |= set
 	}
 	if s.types == 0 {
-		return &SchemaError{t.pointer, "type must not be empty."}
+		return t.wrong("type must not be empty.")
 	}
 	if t.get("nullable").isTrue() {
 		s.types |= typeNull
@@ -241,36 +263,37 @@ func (s *shape) readEnum(t *tree, m member) error {
 	list := []*tree{m.value}
 	if m.name == "enum" {
 		if list = m.value.items; m.value.kind != kindArray || len(list) == 0 {
-			return &SchemaError{t.pointer, "enum must be an array of at least one value."}
+			return t.wrong("enum must be an array of at least one value.")
 		}
 	}
 	s.enums = append(s.enums, list)
 	return nil
 }
 
-func (s *shape) readRequired(t, names *tree) error {
+func (s *shape) readRequired(m *meter, t, names *tree) error {
 	if names.kind == kindBool { // draft 3, inside a property: says nothing here
 		return nil
 	}
 	if names.kind != kindArray {
-		return &SchemaError{t.pointer, "required must be an array of names."}
+		return t.wrong("required must be an array of names.")
 	}
 	s.about |= typeObject
-	var list []string
+	m.spend(len(names.items), 16*len(names.items))
+	list := make([]string, 0, len(names.items))
 	for _, name := range names.items {
 		if name.kind != kindString {
-			return &SchemaError{t.pointer, "required must be an array of names."}
+			return t.wrong("required must be an array of names.")
 		}
 		list = append(list, name.text)
 	}
-	s.required = union(s.required, list)
+	s.required = union(m, s.required, list)
 	return nil
 }
 
-func (s *shape) readLimit(t *tree, m member) error {
-	d, err := parseDecimal(m.value.text)
+func (s *shape) readLimit(meter *meter, t *tree, m member) error {
+	d, err := m.value.decimal(meter)
 	if m.value.kind != kindNumber || err != nil || d.negative || d.fraction != "" {
-		return &SchemaError{t.pointer, m.name + " must be an integer that is not negative."}
+		return t.wrong(m.name + " must be an integer that is not negative.")
 	}
 	n, err := strconv.Atoi("0" + d.whole)
 	if err != nil || n > math.MaxInt32 {
@@ -294,7 +317,7 @@ func (s *shape) readLimit(t *tree, m member) error {
 	return nil
 }
 
-func (s *shape) readBound(t *tree, m member) error {
+func (s *shape) readBound(meter *meter, t *tree, m member) error {
 	s.about |= typeNumber
 	low := m.name == "minimum" || m.name == "exclusiveMinimum"
 	exclusive := m.name == "exclusiveMinimum" || m.name == "exclusiveMaximum"
@@ -302,14 +325,14 @@ func (s *shape) readBound(t *tree, m member) error {
 		return nil // draft 4: read with the bound itself
 	}
 	if m.value.kind != kindNumber {
-		return &SchemaError{t.pointer, m.name + " must be a number."}
+		return t.wrong(m.name + " must be a number.")
 	}
-	value, err := parseDecimal(m.value.text)
+	value, err := m.value.decimal(meter)
 	if err != nil {
-		return &SchemaError{t.pointer, m.name + " has more digits than a number can have."}
+		return t.wrong(m.name + " has more digits than a number can have.")
 	}
 	draft4 := m.name == "minimum" && t.get("exclusiveMinimum").isTrue() || m.name == "maximum" && t.get("exclusiveMaximum").isTrue()
-	b := &bound{value: value, exclusive: exclusive || draft4, pointer: t.pointer}
+	b := &bound{value: value, exclusive: exclusive || draft4, schema: t}
 	if low {
 		s.low = tighterLow(s.low, b)
 	} else {
@@ -321,20 +344,21 @@ func (s *shape) readBound(t *tree, m member) error {
 func (r *reader) readPattern(s *shape, t, re *tree) error {
 	s.about |= typeString
 	if re.kind != kindString {
-		return &SchemaError{t.pointer, "pattern must be a string."}
+		return t.wrong("pattern must be a string.")
 	}
-	tree, err := parsePattern(re.text)
-	if err == nil {
-		_, err = stringPattern.search(tree)
+	p := patternPart{schema: t}
+	var err error
+	if p.re, err = parsePattern(r.meter, re.text); err == nil {
+		p.inner, err = r.stringPattern().search(p.re)
 	}
 	switch {
 	case errors.Is(err, ErrPattern):
 		r.issue(t, "pattern")
 		return nil
 	case err != nil:
-		return &SchemaError{t.pointer, fmt.Sprintf("pattern %q is not a regular expression.", re.text)}
+		return t.wrong(fmt.Sprintf("pattern %q is not a regular expression.", cutName(re.text)))
 	}
-	s.patterns = append(s.patterns, patternPart{tree, t})
+	s.patterns = append(s.patterns, p)
 	return nil
 }
 

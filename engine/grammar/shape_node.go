@@ -1,7 +1,6 @@
 package grammar
 
 import (
-	"errors"
 	"regexp/syntax"
 	"slices"
 )
@@ -23,7 +22,7 @@ func (r *reader) shape(s *shape) (Node, error) {
 		{typeObject, r.object},
 		{typeArray, r.array},
 		{typeString, r.str},
-		{typeNumber, number},
+		{typeNumber, r.number},
 		{typeBoolean, func(*shape) (Node, error) { return jsonTypes.boolean, nil }},
 		{typeNull, func(*shape) (Node, error) { return jsonTypes.null, nil }},
 	} {
@@ -41,18 +40,9 @@ func (r *reader) shape(s *shape) (Node, error) {
 
 // enum is the listed values that satisfy the rest of s.
 func (r *reader) enum(s *shape) (Node, error) {
-	var values []*tree
-	for _, v := range s.enums[0] {
-		everywhere := v.types()&s.types != 0
-		for _, other := range s.enums[1:] {
-			everywhere = everywhere && slices.ContainsFunc(other, v.equal)
-		}
-		if everywhere {
-			values = append(values, v)
-		}
-	}
+	values := r.listed(s)
 	if s.about == 0 {
-		return valuesNode(values), nil
+		return r.valuesNode(values), nil
 	}
 	rest := *s
 	rest.enums, rest.typed = nil, true // a keyword about strings does not forbid a number
@@ -60,43 +50,81 @@ func (r *reader) enum(s *shape) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	listed := &rule{}
+	r.meter.spend(1, ruleSize)
+	listed := &rule{source: r.source}
+	r.made = append(r.made, listed)
 	r.late = append(r.late, func() error {
-		var fit []*tree
-		g, err := Compile(node)
-		if errors.Is(err, ErrTooLarge) {
-			return tooLargeAt(r.root)
-		}
-		if err == nil {
-			r.work += len(g.prog)
-		}
-		if r.work > maxWork {
-			return tooLargeAt(r.root)
-		}
-		for _, v := range values {
-			if err != nil { // no value satisfies the rest
-				break
-			}
-			if m := g.Matcher(); m.Accept([]byte(v.json())) && m.Complete() {
-				fit = append(fit, v)
-			}
-		}
-		listed.body = valuesNode(fit)
-		return nil
+		fit, err := r.fitting(values, node)
+		listed.body = r.valuesNode(fit)
+		return err
 	})
 	return &ref{listed}, nil
 }
 
-func valuesNode(values []*tree) Node {
+// listed are the values that are in all of the enums, and of a type of s.
+func (r *reader) listed(s *shape) []*tree {
+	values := make([]*tree, 0, len(s.enums[0]))
+	r.meter.spend(len(s.enums[0]), 8*len(s.enums[0]))
+	for _, v := range s.enums[0] {
+		if s.types == anyType || v.types(r.meter)&s.types != 0 {
+			values = append(values, v)
+		}
+	}
+	var key []byte
+	for _, other := range s.enums[1:] {
+		there := make(map[string]bool, len(other))
+		for _, v := range other {
+			if id, ok := v.identity(r.meter, key[:0]); ok {
+				r.meter.spend(1, setEntryBytes+len(id))
+				there[string(id)] = true
+				key = id
+			}
+		}
+		values = slices.DeleteFunc(values, func(v *tree) bool {
+			id, ok := v.identity(r.meter, key[:0])
+			key = id
+			return !ok || !there[string(id)]
+		})
+	}
+	return values
+}
+
+// fitting are the values that a node allows.
+func (r *reader) fitting(values []*tree, node Node) ([]*tree, error) {
+	c := newCompiler(r.meter)
+	c.analysis = newAnalysis(r.meter)
+	c.analysis.run(node)
+	g, err := c.compile(node)
+	if err != nil {
+		return nil, nil // no value satisfies the rest
+	}
+	r.meter.spend(1, 1024+8*len(g.member))
+	m := g.matcher(r.meter)
+	r.meter.spend(len(values), 16*len(values))
+	var fit []*tree
+	for _, v := range values {
+		m.fuel = maxFuel // what counts is the meter
+		if m.whole(v.appendJSON(r.meter, nil)) {
+			fit = append(fit, v)
+		}
+		if m.Err() != nil {
+			return nil, r.tooLarge()
+		}
+	}
+	return fit, nil
+}
+
+func (r *reader) valuesNode(values []*tree) Node {
+	r.meter.spend(len(values), 40*len(values))
 	nodes := make([]Node, len(values))
 	for i, v := range values {
-		nodes[i] = v.node()
+		nodes[i] = v.node(r.meter)
 	}
 	return Choice(nodes...)
 }
 
 // types is the type of a value. 1.0 is an integer.
-func (t *tree) types() typeSet {
+func (t *tree) types(m *meter) typeSet {
 	switch t.kind {
 	case kindBool:
 		return typeBoolean
@@ -107,7 +135,7 @@ func (t *tree) types() typeSet {
 	case kindObject:
 		return typeObject
 	case kindNumber:
-		if d, err := parseDecimal(t.text); err == nil && d.fraction == "" {
+		if d, err := t.decimal(m); err == nil && d.fraction == "" {
 			return typeInteger
 		}
 		return typeFraction
@@ -115,17 +143,17 @@ func (t *tree) types() typeSet {
 	return typeNull
 }
 
-func number(s *shape) (Node, error) {
+func (r *reader) number(s *shape) (Node, error) {
 	if s.low != nil && s.high != nil {
 		c := s.low.value.compare(s.high.value)
 		if c > 0 || c == 0 && (s.low.exclusive || s.high.exclusive) {
-			return nil, &SchemaError{s.high.pointer, "The minimum of a number is above its maximum."}
+			return nil, s.high.schema.wrong("The minimum of a number is above its maximum.")
 		}
 	}
 	whole := s.types&typeFraction == 0
 	switch {
 	case s.low != nil || s.high != nil:
-		return numberRange(s.low, s.high, whole), nil
+		return r.numberRange(s.low, s.high, whole), nil
 	case whole:
 		return jsonTypes.integer, nil
 	}
@@ -133,12 +161,17 @@ func number(s *shape) (Node, error) {
 }
 
 // stringPattern makes the patterns of what is inside of a JSON string.
-var stringPattern = pattern{plainChars}
+func (r *reader) stringPattern() pattern {
+	if r.chars == nil {
+		r.chars = map[string]Node{}
+	}
+	return pattern{plainChars, r.meter, r.chars}
+}
 
 func (r *reader) str(s *shape) (Node, error) {
 	least, most := s.minLength.or(0), s.maxLength.or(-1)
 	if most >= 0 && least > most {
-		return nil, &SchemaError{s.maxLength.schema.pointer, "minLength is above maxLength."}
+		return nil, s.maxLength.schema.wrong("minLength is above maxLength.")
 	}
 	if len(s.patterns) > 0 {
 		return r.patternString(s)
@@ -156,20 +189,18 @@ func (r *reader) str(s *shape) (Node, error) {
 // possible too.
 func (r *reader) patternString(s *shape) (Node, error) {
 	for _, other := range s.patterns[1:] {
+		r.meter.spend(1+len(other.schema.get("pattern").text)/4, 0)
 		if !other.re.Equal(s.patterns[0].re) {
 			r.issue(other.schema, "pattern")
 		}
 	}
 	re := s.patterns[0].re
-	inner, err := stringPattern.search(re)
-	if err != nil {
-		return nil, err
-	}
 	shortest, longest := lengths(re)
+	r.meter.spend(1, 200)
 	whole := wholly(re)
 	if whole == nil {
 		longest = -1
-	} else if n := repeated(whole, s); n != nil {
+	} else if n := r.repeated(whole, s); n != nil {
 		return quoted(n), nil
 	}
 	if s.minLength != nil && s.minLength.n > shortest {
@@ -178,7 +209,7 @@ func (r *reader) patternString(s *shape) (Node, error) {
 	if s.maxLength != nil && (longest < 0 || s.maxLength.n < longest) {
 		r.issue(s.maxLength.schema, "maxLength")
 	}
-	return quoted(inner), nil
+	return quoted(s.patterns[0].inner), nil
 }
 
 // wholly returns what stands between ^ and $, or nil where re does not begin
@@ -193,11 +224,11 @@ func wholly(re *syntax.Regexp) []*syntax.Regexp {
 
 // repeated narrows the repetition of a single character by the lengths of s.
 // It returns nil for anything else.
-func repeated(parts []*syntax.Regexp, s *shape) Node {
+func (r *reader) repeated(parts []*syntax.Regexp, s *shape) Node {
 	if len(parts) != 1 {
 		return nil
 	}
-	n, err := stringPattern.node(parts[0])
+	n, err := r.stringPattern().node(parts[0])
 	if err != nil {
 		return nil
 	}
@@ -229,15 +260,16 @@ func isChar(re *syntax.Regexp) bool {
 func (r *reader) array(s *shape) (Node, error) {
 	least, most := s.minItems.or(0), s.maxItems.or(-1)
 	if most >= 0 && least > most {
-		return nil, &SchemaError{s.maxItems.schema.pointer, "minItems is above maxItems."}
+		return nil, s.maxItems.schema.wrong("minItems is above maxItems.")
 	}
+	r.meter.spend(1, 600)
 	prefix, open := 0, true // open: items after the prefix are not forbidden by silence
 	for _, part := range s.arrays {
 		prefix = max(prefix, len(part.prefix))
 		open = open && (part.prefix == nil || part.items != nil)
 	}
 	if prefix > maxNamed {
-		return nil, tooLargeAt(s.arrays[0].prefix[0])
+		return nil, r.tooLarge()
 	}
 	if most < 0 && !open {
 		most = max(prefix, least)
@@ -249,13 +281,13 @@ func (r *reader) array(s *shape) (Node, error) {
 	if most >= 0 {
 		rest = most - prefix
 	}
-	item := Seq(r.value(s.itemAt(prefix)), Whitespace())
+	item := Seq(r.value(r.itemAt(s, prefix)), Whitespace())
 	if prefix == 0 {
 		return braces('[', ']', list(item, least, most)), nil
 	}
 	tail := Repeat(Seq(comma(), item), max(least-prefix, 0), rest)
 	for i := prefix - 1; i >= 0; i-- {
-		tail = Seq(r.value(s.itemAt(i)), Whitespace(), tail)
+		tail = Seq(r.value(r.itemAt(s, i)), Whitespace(), tail)
 		if i > 0 {
 			tail = Seq(comma(), tail)
 		}
@@ -267,8 +299,9 @@ func (r *reader) array(s *shape) (Node, error) {
 }
 
 // itemAt lists what the item at a place must satisfy.
-func (s *shape) itemAt(i int) []*tree {
-	var all []*tree
+func (r *reader) itemAt(s *shape, i int) []*tree {
+	r.meter.spend(1+len(s.arrays), 300+8*len(s.arrays))
+	all := make([]*tree, 0, len(s.arrays))
 	for _, part := range s.arrays {
 		switch {
 		case i < len(part.prefix):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,12 +26,20 @@ const (
 // the order in which a model is asked to write them.
 type tree struct {
 	kind    kind
-	pointer string // JSON pointer from the root
-	yes     bool   // of a boolean
+	yes     bool  // of a boolean
+	number  int32 // of the tree; no other of the schema has it
+	at      int32 // place among the items of up
+	name    string
+	up      *tree  // whose member, of that name, or item it is
 	text    string // of a string; a number as it is written
 	items   []*tree
 	members []member
-	place   map[string]int // of members, by name
+	place   map[string]int // of members, by name, where there are many
+
+	// What a reader knows of it as a schema.
+	means *tree  // what it refers to, or itself; nil: not looked yet
+	says  *shape // its own keywords; nil: not read yet
+	mark  int    // the last set of schemas that it was put into
 }
 
 type member struct {
@@ -38,34 +47,53 @@ type member struct {
 	value *tree
 }
 
+// What reading costs, for the budget.
+const (
+	treeBytes  = 320 // a tree, its places in lists that grow, the decoder's token
+	placeBytes = 120 // an entry of place
+)
+
+// fewMembers are looked through faster than a map.
+const fewMembers = 8
+
 // maxNesting bounds the levels of a schema's JSON text. A level of schema
 // takes two: one for "properties", one for the property. It is what makes
 // recursion over a client's schema safe.
 const maxNesting = 2 * 64
 
+// parser reads a schema's JSON text.
+type parser struct {
+	*json.Decoder
+	meter *meter
+	trees int32
+}
+
 // parseTree reads one JSON value.
-func parseTree(text []byte) (*tree, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	root, err := readTree(d, "", 0)
-	if err != nil {
+func parseTree(m *meter, text []byte) (*tree, error) {
+	m.spend(len(text)/64, 4*len(text)) // the decoder's buffer, as it grows
+	p := &parser{Decoder: json.NewDecoder(bytes.NewReader(text)), meter: m}
+	p.UseNumber()
+	root := &tree{}
+	if err := p.read(root, 0); err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := p.Token(); err != io.EOF {
 		return nil, &SchemaError{Reason: "The schema is followed by more text."}
 	}
 	return root, nil
 }
 
-func readTree(d *json.Decoder, pointer string, depth int) (*tree, error) {
+func (p *parser) read(t *tree, depth int) error {
 	if depth > maxNesting {
-		return nil, &SchemaError{pointer, fmt.Sprintf("The schema is nested deeper than %d levels of JSON.", maxNesting)}
+		return t.wrong(fmt.Sprintf("The schema is nested deeper than %d levels of JSON.", maxNesting))
 	}
-	token, err := d.Token()
+	p.meter.spend(3, treeBytes)
+	t.number = p.trees
+	p.trees++
+	token, err := p.token()
 	if err != nil {
-		return nil, &SchemaError{pointer, "The schema is not valid JSON."}
+		return t.invalid()
 	}
-	t := &tree{pointer: pointer}
 	switch v := token.(type) {
 	case bool:
 		t.kind, t.yes = kindBool, v
@@ -76,62 +104,93 @@ func readTree(d *json.Decoder, pointer string, depth int) (*tree, error) {
 	case json.Delim:
 		if v == '{' {
 			t.kind = kindObject
-			return t, t.readMembers(d, depth)
+			return p.readMembers(t, depth)
 		}
 		t.kind = kindArray
-		return t, t.readItems(d, depth)
-	}
-	return t, nil
-}
-
-func (t *tree) readItems(d *json.Decoder, depth int) error {
-	for d.More() {
-		item, err := readTree(d, t.pointer+"/"+strconv.Itoa(len(t.items)), depth+1)
-		if err != nil {
-			return err
-		}
-		t.items = append(t.items, item)
-	}
-	return t.end(d)
-}
-
-func (t *tree) readMembers(d *json.Decoder, depth int) error {
-	t.place = map[string]int{}
-	for d.More() {
-		token, err := d.Token()
-		name, ok := token.(string)
-		if err != nil || !ok {
-			return &SchemaError{t.pointer, "The schema is not valid JSON."}
-		}
-		value, err := readTree(d, t.pointer+"/"+pointerEscaper.Replace(name), depth+1)
-		if err != nil {
-			return err
-		}
-		if i, ok := t.place[name]; ok { // as everywhere in JSON, the last one counts
-			t.members[i].value = value
-			continue
-		}
-		t.place[name] = len(t.members)
-		t.members = append(t.members, member{name, value})
-	}
-	return t.end(d)
-}
-
-func (t *tree) end(d *json.Decoder) error {
-	if _, err := d.Token(); err != nil {
-		return &SchemaError{t.pointer, "The schema is not valid JSON."}
+		return p.readItems(t, depth)
 	}
 	return nil
 }
 
-var (
-	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
-)
+// token counts what the decoder makes of a text.
+func (p *parser) token() (json.Token, error) {
+	from := p.InputOffset()
+	token, err := p.Token()
+	p.meter.spend(0, 2*int(p.InputOffset()-from))
+	return token, err
+}
+
+func (p *parser) readItems(t *tree, depth int) error {
+	for p.More() {
+		item := &tree{up: t, at: int32(len(t.items))}
+		if err := p.read(item, depth+1); err != nil {
+			return err
+		}
+		t.items = append(t.items, item)
+	}
+	return p.end(t)
+}
+
+func (p *parser) readMembers(t *tree, depth int) error {
+	for p.More() {
+		token, err := p.token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			return t.invalid()
+		}
+		value := &tree{up: t, name: name}
+		if err := p.read(value, depth+1); err != nil {
+			return err
+		}
+		if i := t.find(name); i >= 0 { // as everywhere in JSON, the last one counts
+			t.members[i].value = value
+			continue
+		}
+		t.members = append(t.members, member{name, value})
+		t.learn(p.meter)
+	}
+	return p.end(t)
+}
+
+func (p *parser) end(t *tree) error {
+	if _, err := p.Token(); err != nil {
+		return t.invalid()
+	}
+	return nil
+}
+
+// find returns the place of a member, or -1.
+func (t *tree) find(name string) int {
+	if t.place == nil {
+		return slices.IndexFunc(t.members, func(m member) bool { return m.name == name })
+	}
+	if i, ok := t.place[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// learn notes the place of the last member, once there are many.
+func (t *tree) learn(m *meter) {
+	n := len(t.members)
+	switch {
+	case n <= fewMembers:
+		return
+	case t.place == nil:
+		m.spend(n, n*placeBytes)
+		t.place = make(map[string]int, 4*fewMembers)
+		for i, other := range t.members {
+			t.place[other.name] = i
+		}
+		return
+	}
+	m.spend(1, placeBytes)
+	t.place[t.members[n-1].name] = n - 1
+}
 
 // get returns a member's value, or nil.
 func (t *tree) get(name string) *tree {
-	if i, ok := t.place[name]; ok {
+	if i := t.find(name); i >= 0 {
 		return t.members[i].value
 	}
 	return nil
@@ -140,79 +199,156 @@ func (t *tree) get(name string) *tree {
 // isTrue reports whether t is present and the literal true.
 func (t *tree) isTrue() bool { return t != nil && t.kind == kindBool && t.yes }
 
-// equal reports whether two values are equal as JSON Schema sees it: the
-// order of members does not matter, and 1.0 is 1.
-func (t *tree) equal(o *tree) bool {
-	if t.kind != o.kind || t.yes != o.yes || len(t.items) != len(o.items) || len(t.members) != len(o.members) {
-		return false
-	}
-	if t.kind == kindNumber {
-		a, errA := parseDecimal(t.text)
-		b, errB := parseDecimal(o.text)
-		return errA == nil && errB == nil && a.compare(b) == 0
-	}
-	if t.text != o.text {
-		return false
-	}
-	for i := range t.items {
-		if !t.items[i].equal(o.items[i]) {
-			return false
+var (
+	pointerEscaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+// maxPointer bounds the bytes of a pointer: it is for people, and the names
+// of a schema may have megabytes.
+const maxPointer = 1000
+
+// pointer is the JSON pointer from the root. Of a longer one than maxPointer
+// only the end is told.
+func (t *tree) pointer() string {
+	var steps []string
+	size := 0
+	for here := t; here.up != nil; here = here.up {
+		step := "/" + strconv.Itoa(int(here.at))
+		if here.up.kind != kindArray {
+			step = "/" + pointerEscaper.Replace(cutName(here.name))
 		}
-	}
-	for _, m := range t.members {
-		if other := o.get(m.name); other == nil || !m.value.equal(other) {
-			return false
+		if size += len(step); size > maxPointer {
+			steps = append(steps, "…")
+			break
 		}
+		steps = append(steps, step)
 	}
-	return true
+	slices.Reverse(steps)
+	return strings.Join(steps, "")
 }
 
+// cutName shortens a name that no pointer has room for.
+func cutName(name string) string {
+	if len(name) <= maxPointer/4 {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxPointer/4], "") + "…"
+}
+
+// wrong is an error at t, with a reason for the client.
+func (t *tree) wrong(reason string) error { return &SchemaError{Pointer: t.pointer(), Reason: reason} }
+
+func (t *tree) invalid() error { return t.wrong("The schema is not valid JSON.") }
+
 // node is the JSON text of the value, printed in any usual style.
-func (t *tree) node() Node {
+func (t *tree) node(m *meter) Node {
+	m.spend(1, 360)
 	switch t.kind {
 	case kindArray:
+		m.spend(0, 100*len(t.items))
 		var parts []Node
 		for i, item := range t.items {
 			if i > 0 {
 				parts = append(parts, comma())
 			}
-			parts = append(parts, item.node(), Whitespace())
+			parts = append(parts, item.node(m), Whitespace())
 		}
 		return braces('[', ']', Seq(parts...))
 	case kindObject:
+		m.spend(0, 300*len(t.members))
 		var parts []Node
-		for i, m := range t.members {
+		for i, p := range t.members {
 			if i > 0 {
 				parts = append(parts, comma())
 			}
-			parts = append(parts, memberNode(Literal(quote(m.name)), m.value.node()))
+			m.spend(0, quoteBytes*len(p.name))
+			parts = append(parts, memberNode(Literal(quote(p.name)), p.value.node(m)))
 		}
 		return braces('{', '}', Seq(parts...))
 	}
-	return Literal(t.json())
+	return Literal(string(t.appendJSON(m, nil)))
 }
 
-// json is the JSON text of the value without white space.
-func (t *tree) json() string {
+// quoteBytes is what quoting a byte costs: the text, as it grows, and again.
+const quoteBytes = 12
+
+// appendJSON appends the JSON text of the value without white space.
+func (t *tree) appendJSON(m *meter, b []byte) []byte {
+	m.spend(1, 40+quoteBytes*len(t.text))
 	switch t.kind {
 	case kindBool:
-		return strconv.FormatBool(t.yes)
+		return strconv.AppendBool(b, t.yes)
 	case kindNumber:
-		return t.text
+		return append(b, t.text...)
 	case kindString:
-		return quote(t.text)
+		return appendQuoted(b, t.text)
 	case kindArray:
-		list := make([]string, len(t.items))
+		b = append(b, '[')
 		for i, item := range t.items {
-			list[i] = item.json()
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = item.appendJSON(m, b)
 		}
-		return "[" + strings.Join(list, ",") + "]"
+		return append(b, ']')
 	case kindObject:
-		list := make([]string, len(t.members))
-		for i, m := range t.members {
-			list[i] = quote(m.name) + ":" + m.value.json()
+		b = append(b, '{')
+		for i, p := range t.members {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			m.spend(0, quoteBytes*len(p.name))
+			b = append(appendQuoted(b, p.name), ':')
+			b = p.value.appendJSON(m, b)
 		}
-		return "{" + strings.Join(list, ",") + "}"
+		return append(b, '}')
 	}
-	return "null"
+	return append(b, "null"...)
+}
+
+// identity is a text that two values share where they are equal as JSON
+// Schema sees it: the order of members does not matter, and 1.0 is 1. It
+// reports false for a value that is equal to none, not even to itself.
+func (t *tree) identity(m *meter, b []byte) ([]byte, bool) {
+	ok := true
+	switch t.kind {
+	case kindNumber:
+		d, err := t.decimal(m)
+		if err != nil {
+			return b, false
+		}
+		if d.negative {
+			b = append(b, '-')
+		}
+		return append(append(append(b, d.whole...), '.'), d.fraction...), true
+	case kindArray:
+		b = append(b, '[')
+		for i := 0; ok && i < len(t.items); i++ {
+			b, ok = t.items[i].identity(m, b)
+			b = append(b, ',')
+		}
+		return append(b, ']'), ok
+	case kindObject:
+		m.spend(len(t.members), 32*len(t.members))
+		sorted := slices.SortedFunc(slices.Values(t.members), func(a, b member) int { return strings.Compare(a.name, b.name) })
+		b = append(b, '{')
+		for i := 0; ok && i < len(sorted); i++ {
+			m.spend(0, quoteBytes*len(sorted[i].name))
+			b = append(appendQuoted(b, sorted[i].name), ':')
+			b, ok = sorted[i].value.identity(m, b)
+			b = append(b, ',')
+		}
+		return append(b, '}'), ok
+	}
+	return t.appendJSON(m, b), true
+}
+
+// decimal reads a number.
+func (t *tree) decimal(m *meter) (decimal, error) {
+	m.spend(1, 3*len(t.text))
+	if strings.ContainsAny(t.text, "eE") {
+		m.spend(2, 4*maxMagnitude)
+	}
+	return parseDecimal(t.text)
 }

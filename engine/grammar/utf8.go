@@ -14,7 +14,10 @@ const (
 // normalize sorts ranges, joins those that touch, and takes the surrogates
 // out.
 func normalize(ranges []runeRange) []runeRange {
-	var list []runeRange
+	if normalized(ranges) {
+		return ranges
+	}
+	list := make([]runeRange, 0, len(ranges)+1)
 	for _, r := range ranges {
 		if r.lo < surrogateLow && r.hi >= surrogateLow {
 			list = append(list, runeRange{r.lo, surrogateLow - 1})
@@ -28,7 +31,7 @@ func normalize(ranges []runeRange) []runeRange {
 		}
 	}
 	slices.SortFunc(list, func(a, b runeRange) int { return int(a.lo - b.lo) })
-	var out []runeRange
+	out := list[:0]
 	for _, r := range list {
 		if n := len(out); n > 0 && r.lo <= out[n-1].hi+1 {
 			out[n-1].hi = max(out[n-1].hi, r.hi)
@@ -39,14 +42,29 @@ func normalize(ranges []runeRange) []runeRange {
 	return out
 }
 
+// normalized reports whether normalize would change nothing.
+func normalized(ranges []runeRange) bool {
+	end := rune(-2)
+	for _, r := range ranges {
+		if r.lo > r.hi || r.lo <= end+1 || r.hi >= surrogateLow && r.lo <= surrogateHigh {
+			return false
+		}
+		end = r.hi
+	}
+	return true
+}
+
 // subtract returns the characters of a (normalized) that are not in b.
 func subtract(a, b []runeRange) []runeRange {
 	b = normalize(b)
-	var out []runeRange
+	out := make([]runeRange, 0, len(a)+len(b))
 	for _, r := range a {
+		for len(b) > 0 && b[0].hi < r.lo { // nor does it meet what follows r
+			b = b[1:]
+		}
 		for _, cut := range b {
-			if cut.hi < r.lo || cut.lo > r.hi {
-				continue
+			if cut.lo > r.hi {
+				break
 			}
 			if cut.lo > r.lo {
 				out = append(out, runeRange{r.lo, cut.lo - 1})
@@ -60,20 +78,22 @@ func subtract(a, b []runeRange) []runeRange {
 	return normalize(out)
 }
 
-func contains(ranges []runeRange, r rune) bool {
-	return slices.ContainsFunc(ranges, func(x runeRange) bool { return x.lo <= r && r <= x.hi })
-}
-
 // byteRange is a range of bytes, both ends included.
 type byteRange struct{ lo, hi byte }
+
+// spelling is a sequence of byte ranges.
+type spelling struct {
+	bytes [utf8.UTFMax]byteRange
+	n     int
+}
 
 // encode calls emit with sequences of byte ranges that together spell the
 // UTF-8 encodings of exactly the characters of the range. The range must not
 // hold surrogates.
-func (r runeRange) encode(emit func([]byteRange)) {
+func (r runeRange) encode(emit func(spelling)) {
 	// Cut where the length of the encoding changes, then where a trailing
 	// byte would have to run from a middle value over its end.
-	for _, end := range []rune{0x7F, 0x7FF, 0xFFFF} {
+	for _, end := range [...]rune{0x7F, 0x7FF, 0xFFFF} {
 		if r.lo <= end && r.hi > end {
 			runeRange{r.lo, end}.encode(emit)
 			runeRange{end + 1, r.hi}.encode(emit)
@@ -96,12 +116,13 @@ func (r runeRange) encode(emit func([]byteRange)) {
 			return
 		}
 	}
-	lo, hi := utf8.AppendRune(nil, r.lo), utf8.AppendRune(nil, r.hi)
-	list := make([]byteRange, len(lo))
-	for i := range lo {
-		list[i] = byteRange{lo[i], hi[i]}
+	var lo, hi [utf8.UTFMax]byte
+	s := spelling{n: utf8.EncodeRune(lo[:], r.lo)}
+	utf8.EncodeRune(hi[:], r.hi)
+	for i := range s.n {
+		s.bytes[i] = byteRange{lo[i], hi[i]}
 	}
-	emit(list)
+	emit(s)
 }
 
 // byteSet is a set of bytes.
@@ -120,6 +141,9 @@ func (s *byteSet) addRange(r byteRange) {
 func classesOf(sets []byteSet) (class [256]uint8, member []byte) {
 	member = []byte{0}
 	for i := range sets {
+		if len(member) == 256 {
+			break // each byte is its own class
+		}
 		split := make(map[uint8]uint8, len(member)) // class -> class of those in the set
 		var inside, outside [256]bool
 		for b := range 256 {

@@ -59,7 +59,7 @@ func (s *sampler) likeliestAllowed(logits []float32) (int32, error) {
 		}
 	}
 	if best.token < 0 {
-		return 0, errNoneAllowed
+		return 0, s.refused()
 	}
 	return best.token, nil
 }

@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/grammar"
 )
 
 // counter is a backend whose model continues any text with its last token
@@ -250,6 +252,46 @@ func TestEndOfTurn(t *testing.T) {
 		r.check(t, "end", counted(995, 4), chat.EndOfTurn)
 		m.Close()
 	})
+}
+
+// A constraint that is too ambiguous to follow ends its own request, and no
+// other.
+func TestTooAmbiguous(t *testing.T) {
+	one, two := grammarOf(t, "^[a-z]$"), grammarOf(t, "^[a-z]{2}$")
+	g, err := grammar.Compile(t.Context(), grammar.Repeat(grammar.Repeat(grammar.Choice(one, two), 0, 999), 0, 999))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 1024)
+		c.vocab = &vocabulary{bos: -1, eos: 0}
+		c.vocab.add([]byte("<end>"), kindControl|kindEndOfTurn)
+		for i := 1; i < 1000; i++ { // long words have the most ways
+			c.vocab.add(bytes.Repeat([]byte{'a' + byte(i%26)}, 10_000), 0)
+		}
+		m := countingModel(t, c, 2, 512)
+		req := &engine.Request{Tools: []engine.Tool{{Name: "t"}}}
+		results := together(m,
+			chat.Job{Prompt: []int32{5}, MaxTokens: 50, Constraint: g.Matcher(), Request: req},
+			chat.Job{Prompt: []int32{500}, MaxTokens: 50})
+		e := engine.AsError(results[0].err)
+		if e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools || !errors.Is(e, grammar.ErrTooMuchWork) {
+			t.Errorf("got %v, end %q, want %s", e, results[0].end.End, engine.CodeInvalidArgument)
+		}
+		if r := results[1]; r.err != nil || len(r.text) != 50*10_000 {
+			t.Errorf("the other request got %d letters, error %v", len(r.text), r.err)
+		}
+		m.Close()
+	})
+}
+
+func grammarOf(t *testing.T, pattern string) grammar.Node {
+	t.Helper()
+	n, err := grammar.Pattern(t.Context(), pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func TestContextIsFull(t *testing.T) {

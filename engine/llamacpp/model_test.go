@@ -284,11 +284,11 @@ const personSchema = `{
 
 func TestConstrainedTextIsValid(t *testing.T) {
 	m := openModel(t, Options{})
-	node, _, err := grammar.Schema(json.RawMessage(personSchema))
+	node, _, err := grammar.Schema(t.Context(), json.RawMessage(personSchema))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := grammar.Compile(node)
+	g, err := grammar.Compile(t.Context(), node)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,8 +84,19 @@ func (s *sampler) next(logits []float32) (choice, error) {
 		if token, err = s.pickAllowed(logits, second); err != nil {
 			return choice{}, err
 		}
+		if err := s.constraint.Err(); err != nil { // it gave up, and what was allowed is not known
+			return choice{}, err
+		}
 	}
 	return s.accept(token, probabilities)
+}
+
+// refused is why the constraint allows no token.
+func (s *sampler) refused() error {
+	if err := s.constraint.Err(); err != nil {
+		return err
+	}
+	return errNoneAllowed
 }
 
 // finished reports whether the constraint leaves nothing to say.
@@ -98,10 +109,10 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 	}
 	text := s.vocab.output(token, s.markers)
 	if s.constraint != nil && !s.constraint.Accept(text) {
-		if end { // a marker that the constraint has no word for
+		if end && s.constraint.Err() == nil { // a marker that the constraint has no word for
 			return choice{token: token, end: true}, nil
 		}
-		return choice{}, errNoneAllowed
+		return choice{}, s.refused()
 	}
 	if s.counts != nil {
 		s.counts[token]++

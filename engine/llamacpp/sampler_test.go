@@ -199,7 +199,7 @@ func TestLogprobs(t *testing.T) {
 
 func matcher(t *testing.T, node grammar.Node) *grammar.Matcher {
 	t.Helper()
-	g, err := grammar.Compile(node)
+	g, err := grammar.Compile(t.Context(), node)
 	if err != nil {
 		t.Fatal(err)
 	}

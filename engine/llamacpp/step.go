@@ -1,11 +1,13 @@
 package llamacpp
 
 import (
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/grammar"
 )
 
 // step computes one batch and lets each sequence whose last token is in it
@@ -117,7 +119,11 @@ func (l *loop) choose(s *sequence) int {
 		return 0
 	}
 	c, err := s.sampler.next(l.backend.logits(s.row))
-	if err != nil {
+	switch {
+	case errors.Is(err, grammar.ErrTooMuchWork):
+		s.fail(chat.MatchError(s.job.Request, err))
+		return 0
+	case err != nil:
 		s.fail(engine.Errorf(engine.CodeInternal, "The model could not continue the text.").Because(err))
 		return 0
 	}

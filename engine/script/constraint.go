@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
 )
 
 // constrain checks that the text may go on with one more token.
@@ -11,6 +12,9 @@ func (p *player) constrain(text []byte) error {
 	c := p.job.Constraint
 	if c == nil || c.Accept(text) {
 		return nil
+	}
+	if err := c.Err(); err != nil {
+		return chat.MatchError(p.job.Request, err)
 	}
 	return p.violation(fmt.Sprintf("it goes on with %q where that is not allowed", text))
 }

@@ -237,7 +237,7 @@ func TestLogprobs(t *testing.T) {
 }
 
 func TestConstraint(t *testing.T) {
-	two, err := grammar.Compile(grammar.Choice(grammar.Literal("yes"), grammar.Literal("no")))
+	two, err := grammar.Compile(t.Context(), grammar.Choice(grammar.Literal("yes"), grammar.Literal("no")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,5 +267,20 @@ func TestConstraint(t *testing.T) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A reply that is too ambiguous to follow through the constraint is the
+// request's mistake, not the script's.
+func TestTooAmbiguous(t *testing.T) {
+	letter := grammar.Choice(grammar.Literal("a"), grammar.Literal("aa"))
+	g, err := grammar.Compile(t.Context(), grammar.Repeat(grammar.Repeat(letter, 0, 999), 0, 999))
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := chat.Job{Request: hello, MaxTokens: 9, Constraint: g.Matcher()}
+	_, _, err = record(load(t, `[{pieces: ["`+strings.Repeat("a", 20_000)+`"]}]`).Decode(t.Context(), job))
+	if e := engine.AsError(err); e == nil || e.Code != engine.CodeInvalidArgument || !errors.Is(e, grammar.ErrTooMuchWork) {
+		t.Errorf("got %v, want %s", err, engine.CodeInvalidArgument)
 	}
 }

@@ -1,0 +1,84 @@
+package grammar
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+)
+
+// Property is one property of a schema's root, by itself.
+type Property struct {
+	Name     string
+	Required bool
+	Type     string   // the one type that it names; empty: none, or several
+	Words    []string // the strings of its enum
+	IsString bool     // it allows strings and nothing else, by its type or its enum
+	Value    Node     // what Schema would say of it
+}
+
+// Properties is [Schema] and, from the same reading, each property of the
+// root in the order of the schema.
+func Properties(ctx context.Context, schema json.RawMessage) (Node, []Property, []Issue, error) {
+	r, err := readSchema(ctx, schema, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return r.source.root, r.each, r.issues, nil
+}
+
+// readProperties fills r.each.
+func (r *reader) readProperties() {
+	named := r.root.get("properties")
+	if named == nil {
+		return
+	}
+	required := map[string]bool{}
+	if list := r.root.get("required"); list != nil {
+		r.meter.spend(len(list.items), setEntryBytes*len(list.items))
+		for _, name := range list.items {
+			required[name.text] = true
+		}
+	}
+	for _, m := range named.members {
+		r.meter.spend(4, 600)
+		p := Property{Name: m.name, Required: required[m.name]}
+		p.describe(r.meter, m.value)
+		p.Value = r.property(m.value)
+		r.each = append(r.each, p)
+	}
+}
+
+// property is the text of one property. What is wrong with it and does not
+// matter to the whole schema, such as a property of what is no object, does
+// not matter here either.
+func (r *reader) property(t *tree) Node {
+	n, err := r.read([]*tree{t})
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		panic(halt{err})
+	case err != nil:
+		r.pending, r.late = nil, nil
+		return JSONValue()
+	}
+	return n
+}
+
+// describe fills in what the keywords type and enum say.
+func (p *Property) describe(m *meter, t *tree) {
+	named := t.get("type")
+	if named != nil && named.kind == kindString {
+		p.Type = named.text
+	}
+	list := t.get("enum")
+	if list == nil || list.kind != kindArray {
+		p.IsString = p.Type == "string"
+		return
+	}
+	m.spend(len(list.items)/8, 32*len(list.items))
+	for _, v := range list.items {
+		if v.kind == kindString {
+			p.Words = append(p.Words, v.text)
+		}
+	}
+	p.IsString = p.Type == "string" || named == nil && len(list.items) > 0 && len(p.Words) == len(list.items)
+}

@@ -1,0 +1,182 @@
+package grammar
+
+import (
+	"errors"
+	"fmt"
+	"regexp/syntax"
+	"strings"
+	"unicode"
+)
+
+// parsePattern returns the expression's tree.
+func parsePattern(m *meter, re string) (*syntax.Regexp, error) {
+	if word := beyondRegular(re); word != "" {
+		return nil, fmt.Errorf("%w: %s", ErrPattern, word)
+	}
+	m.spend(len(re)/8, 8*len(re))
+	re = fromECMA(re)
+	m.spend(parseCost(re))
+	tree, err := syntax.Parse(re, syntax.Perl)
+	var bad *syntax.Error
+	if errors.As(err, &bad) && tooLarge(bad) {
+		return nil, fmt.Errorf("%w: %v", ErrPattern, err)
+	}
+	return tree, err
+}
+
+// parseCost is at least what syntax.Parse costs, which cannot be interrupted:
+// the tables of Unicode are copied for each class that names one, and where
+// the case does not matter, each character of a range is looked at.
+func parseCost(re string) (steps, bytes int) {
+	const (
+		node     = 400    // bytes of a node of the tree, and of the lists that it is in
+		table    = 16_000 // bytes of the longest table, as it is sorted and turned round
+		alphabet = 1 << 17
+		perStep  = 16 // characters folded in a step
+	)
+	folds := ignoresCase(re)
+	steps, bytes = len(re)/2, node*len(re)
+	for i := range len(re) {
+		switch c := re[i]; {
+		case c == '\\' && i+1 < len(re) && (re[i+1] == 'p' || re[i+1] == 'P'):
+			steps, bytes = steps+200, bytes+table
+		case folds && (c == '-' || c == '[' || c == '\\'):
+			steps, bytes = steps+alphabet/perStep, bytes+table
+		}
+	}
+	return steps, bytes
+}
+
+// ignoresCase reports whether a part of re begins with flags like (?i).
+func ignoresCase(re string) bool {
+	for {
+		_, rest, found := strings.Cut(re, "(?")
+		if !found {
+			return false
+		}
+		flags := len(rest) - len(strings.TrimLeft(rest, "imsU-"))
+		if strings.Contains(rest[:flags], "i") {
+			return true
+		}
+		re = rest
+	}
+}
+
+// tooLarge tells Go's limits from mistakes. A count over the limit and a
+// maximum below its minimum have the same code.
+func tooLarge(err *syntax.Error) bool {
+	switch err.Code {
+	case syntax.ErrLarge, syntax.ErrNestingDepth:
+		return true
+	case syntax.ErrInvalidRepeatSize:
+		var least, most int
+		if n, _ := fmt.Sscanf(err.Expr, "{%d,%d}", &least, &most); n == 2 {
+			return least <= most
+		}
+		return true
+	}
+	return false
+}
+
+// beyondRegular returns what of an expression is valid in ECMA-262 and
+// describes no regular language.
+func beyondRegular(re string) string {
+	inClass := false
+	for i := 0; i < len(re); i++ {
+		rest := re[i:]
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			if c := rest[1]; !inClass && ('1' <= c && c <= '9' || c == 'k' || c == 'b' || c == 'B') {
+				return rest[:2]
+			}
+			i++
+		case rest[0] == '[':
+			inClass = true
+		case rest[0] == ']':
+			inClass = false
+		case !inClass:
+			for _, word := range []string{"(?=", "(?!", "(?<=", "(?<!"} {
+				if strings.HasPrefix(rest, word) {
+					return word
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// fromECMA rewrites what Go spells in another way: \uXXXX, \u{X}, \cX, \0,
+// [\b], [] and [^]. What white space is differs between the languages that
+// check the text later, so \s is the blanks that all of them know, and what
+// is not white space leaves out all that any of them counts as such.
+func fromECMA(re string) string {
+	const spaces = `\x{9}-\x{d}\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	var b strings.Builder
+	inClass, negated := false, false
+	for i := 0; i < len(re); i++ {
+		c := re[i]
+		if c != '\\' || i+1 == len(re) {
+			switch {
+			case strings.HasPrefix(re[i:], "[^]") && !inClass:
+				b.WriteString(`[\x{0}-\x{10ffff}]`)
+				i += 2
+				continue
+			case strings.HasPrefix(re[i:], "[]") && !inClass:
+				b.WriteString(`[^\x{0}-\x{10ffff}]`)
+				i++
+				continue
+			case c == '[' && inClass:
+				b.WriteByte('\\') // no classes inside classes; Go reads [: as one
+			case c == '[':
+				inClass, negated = true, strings.HasPrefix(re[i:], "[^")
+			case c == ']':
+				inClass = false
+			}
+			b.WriteByte(c)
+			continue
+		}
+		i++
+		switch rest := re[i:]; {
+		case rest[0] == 'u' && len(rest) > 4 && isHex(rest[1:5]):
+			i += 4
+			code := rest[1:5]
+			if low := rest[5:]; isSurrogate(code, 'b') && len(low) > 5 && low[:2] == `\u` && isHex(low[2:6]) {
+				i += 6
+				code = joinSurrogates(code, low[2:6])
+			}
+			b.WriteString(`\x{` + code + `}`)
+		case rest[0] == 'u' && len(rest) > 1 && rest[1] == '{':
+			b.WriteString(`\x`)
+		case rest[0] == 'c' && len(rest) > 1 && unicode.IsLetter(rune(rest[1])):
+			i++
+			fmt.Fprintf(&b, `\x{%x}`, rest[1]%32)
+		case rest[0] == '0':
+			b.WriteString(`\x{0}`)
+		case rest[0] == 'b' && inClass:
+			b.WriteString(`\x{8}`)
+		case rest[0] == 's' && negated && inClass:
+			b.WriteString(spaces)
+		case rest[0] == 'S' && !inClass:
+			b.WriteString(`[^` + spaces + `]`)
+		default:
+			b.WriteByte('\\')
+			b.WriteByte(rest[0])
+		}
+	}
+	return b.String()
+}
+
+func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+// isSurrogate reports whether four hex digits are a surrogate whose second
+// digit is at least 8 and at most last.
+func isSurrogate(code string, last byte) bool {
+	return code[0]|0x20 == 'd' && code[1] >= '8' && code[1]|0x20 <= last|0x20
+}
+
+func joinSurrogates(high, low string) string {
+	var h, l rune
+	fmt.Sscanf(high, "%x", &h)
+	fmt.Sscanf(low, "%x", &l)
+	return fmt.Sprintf("%x", (h-0xD800)<<10+(l-0xDC00)+0x10000)
+}
