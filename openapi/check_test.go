@@ -108,7 +108,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"length counts characters", turn(`{"role":"user","content":"x","name":"éééé\u00e9"}`), RulePattern, "turns[0].name must match ^[a-z]+$"},
 		{"part without its member", parts(`{"type":"text"}`), RuleRequired, "turns[0].content[0].text is required"},
 		{"refused part", parts(`{"type":"text","text":"a"},{"type":"sound"}`), RuleRefused, "turns[0].content[1] with the type \"sound\" is not supported: Sound is not heard"},
-		{"unknown part lists what works", parts(`{"type":"video"}`), RuleEnum, "turns[0].content[0].type must be one of: text, picture, page; \"video\" was sent"},
+		{"unknown part lists what works", parts(`{"type":"video"}`), RuleEnum, "turns[0].content[0].type must be one of: text, picture; \"video\" was sent"},
 		{"without discriminator it is the branch that needs none", with(`,"enclosures":[{"url":"u"}]`), RuleRequired, "enclosures[0].text is required"},
 		{"a known discriminator keeps its rules", with(`,"enclosures":[{"kind":"photo"}]`), RuleRequired, "enclosures[0].url is required"},
 		{"number as discriminator, with a default", with(`,"enclosures":[{"kind":1}]`), RuleType, "enclosures[0].kind must be a string"},

@@ -181,9 +181,13 @@ func (s *Schema) Values() []string {
 	return values
 }
 
-// served is Values without those that lead to a refused member.
+// served is Values without those that lead to a refused member, or to one
+// without effect.
 func (s *Schema) served() []string {
-	return slices.DeleteFunc(s.Values(), func(value string) bool { return s.branches[value].effect == SupportRefused })
+	return slices.DeleteFunc(s.Values(), func(value string) bool {
+		effect := s.branches[value].effect
+		return effect == SupportRefused || effect == SupportIgnored
+	})
 }
 
 // Fits reports whether a JSON text fits the schema.

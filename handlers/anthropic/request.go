@@ -103,13 +103,13 @@ func toToolChoice(in *wire.ToolChoice, tools []engine.Tool) (engine.ToolChoice, 
 		choice.Mode, choice.Single = engine.ToolRequired, optional.Or(v.DisableParallelToolUse, false)
 		choice.Names = []string{v.Name}
 	}
-	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
-		return choice, invalid("tool_choice", "It wants a call, and the request has no tools that the client runs.")
-	}
 	for _, name := range choice.Names {
 		if !hasTool(tools, name) {
 			return choice, invalid("tool_choice.name", "The request has no tool named '%s' that the client runs.", name)
 		}
+	}
+	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
+		return choice, invalid("tool_choice", "It wants a call, and the request has no tools that the client runs.")
 	}
 	return choice, nil
 }
