@@ -37,6 +37,7 @@ type Model struct {
 	Owner   string    // as [Owner] says, where nobody else is known
 	Changed time.Time // last change of what it is made of; zero: unknown
 	Context int       // tokens that one request may use, prompt and answer; 0: unknown
+	Blind   bool      // it is known to take no images
 }
 
 // Owner is whom the name of a model belongs to: org of hf.co/org/model:tag, and

@@ -83,7 +83,7 @@ type ToolResult struct {
 // Image is a picture, by content or by URL.
 type Image struct {
 	Data      []byte // decoded; nil when URL is set
-	MediaType string // image/png and the like; empty: not known
+	MediaType string // image/png and the like, which the data must then be; empty: the data tells
 	URL       string // http or https
 	Param     string // its place in the style's own words, for errors; may be empty
 }
@@ -131,6 +131,17 @@ func CountImages(parts []Part) int {
 		n++
 	}
 	return n
+}
+
+// NoImages is the error of a model that takes none, where the messages have
+// one; nil: they have not.
+func NoImages(model string, messages []Message) error {
+	for i, m := range messages {
+		for image := range Images(m.Parts) {
+			return image.Refuse(Errorf(CodeUnsupported, "The model %s does not take images.", model), i)
+		}
+	}
+	return nil
 }
 
 // Refuse is an error about an image in a message, with its place.

@@ -224,6 +224,7 @@ func openRunners(ctx context.Context, o *serveOptions, env environment, log *slo
 		config.Models = append(config.Models, runner.Model{
 			Name:    m.name,
 			File:    m.path,
+			Blind:   m.projector == "",
 			Command: runnerCommand(program, m, o.limits),
 		})
 	}

@@ -150,7 +150,7 @@ func starter(program string, variables []string, log *slog.Logger) func(context.
 		e, err := runner.New(ctx, runner.Config{
 			Log:       log,
 			Variables: variables,
-			Models:    []runner.Model{{Name: l.Name, File: l.Path, Command: launchCommand(program, l)}},
+			Models:    []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: launchCommand(program, l)}},
 		})
 		if err != nil {
 			return nil, err

@@ -73,6 +73,7 @@ func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 		Owner:   cmp.Or(e.info.Owner, engine.Owner(e.info.Name)),
 		Changed: e.info.Changed,
 		Context: e.info.Context,
+		Blind:   !e.info.Vision,
 	}}, nil
 }
 

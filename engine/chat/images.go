@@ -13,12 +13,7 @@ func (e *Engine) checkImages(req *engine.Request) error {
 	if e.info.Vision {
 		return engine.CheckImages(req.Messages)
 	}
-	for i, m := range req.Messages {
-		for image := range engine.Images(m.Parts) {
-			return image.Refuse(engine.Errorf(engine.CodeUnsupported, "The model %s does not take images.", e.info.Name), i)
-		}
-	}
-	return nil
+	return engine.NoImages(e.info.Name, req.Messages)
 }
 
 func hasImage(parts []engine.Part) bool {

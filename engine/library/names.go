@@ -37,7 +37,16 @@ func (e *Engine) FindModel(_ context.Context, name string) (engine.Model, error)
 
 func describe(m *modelstore.Model) engine.Model {
 	name := m.Name.String()
-	return engine.Model{Name: name, Owner: engine.Owner(name), Changed: m.Changed}
+	return engine.Model{Name: name, Owner: engine.Owner(name), Changed: m.Changed, Blind: blind(m.Manifest.Layers)}
+}
+
+// blind says whether a model has weights here and nothing that reads
+// pictures. What one that is served elsewhere takes is not known.
+func blind(layers []modelstore.Layer) bool {
+	has := func(mediaType string) bool {
+		return slices.ContainsFunc(layers, func(l modelstore.Layer) bool { return l.MediaType == mediaType })
+	}
+	return has(modelstore.MediaTypeModel) && !has(modelstore.MediaTypeProjector)
 }
 
 // find looks a name up in the store. The error is of type *engine.Error.

@@ -37,6 +37,7 @@ type Config struct {
 type Model struct {
 	Name    string
 	File    string   // what the model is made of: its time of change is the model's. Empty: unknown
+	Blind   bool     // it takes no images
 	Command []string // program and arguments of a process that calls [RunChild] with an engine that knows the model by Name
 }
 
@@ -89,7 +90,7 @@ func (e *Engine) Close() error {
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	models := make([]engine.Model, 0, len(e.workers))
 	for _, w := range e.workers {
-		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name), Context: w.context()}
+		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name), Context: w.context(), Blind: w.model.Blind}
 		if info, err := os.Stat(w.model.File); err == nil {
 			m.Changed = info.ModTime()
 		}

@@ -187,7 +187,7 @@ func toPicture(in wire.ImageSource, param string) (engine.Image, error) {
 	case wire.Base64ImageSource:
 		source = value
 	case wire.URLImageSource:
-		if !strings.HasPrefix(value.URL, "http://") && !strings.HasPrefix(value.URL, "https://") {
+		if scheme, _, ok := strings.Cut(value.URL, "://"); !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
 			return engine.Image{}, invalid(param+".url", "The URL of an image must begin with http:// or https://.")
 		}
 		return engine.Image{URL: value.URL}, nil

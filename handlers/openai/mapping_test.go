@@ -102,7 +102,7 @@ func TestMessages(t *testing.T) {
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: "r"}, engine.Text{Text: "no"}}}}}},
 		{Name: "images", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}},{"type":"image_url","image_url":{"url":"https://a/b"}}]}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{
-				engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}, Param: "messages[0].content[0].image_url.url"},
+				engine.Image{Data: []byte{0, 0, 0}, Param: "messages[0].content[0].image_url.url"},
 				engine.Image{URL: "https://a/b", Param: "messages[0].content[1].image_url.url"}}}}}},
 		{Name: "an image in a file", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"file:///etc/passwd"}}]}]`, Param: "messages[0].content[0].image_url.url"},
 		{Name: "an image that is no base64", Body: `"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,!"}}]}]`, Param: "messages[0].content[0].image_url.url"},

@@ -253,23 +253,24 @@ func toImage(url, param string) (engine.Image, error) {
 	return image, err
 }
 
-// toPicture reads a data URI; any other URL is kept for the engine.
+// toPicture reads a data URI; any other URL is kept for the engine. What type
+// the URI names is not held against the data, as the vendor does not: clients
+// name one for all their images.
 func toPicture(url, param string) (engine.Image, error) {
-	rest, ok := strings.CutPrefix(url, "data:")
-	if !ok {
-		if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-			return engine.Image{}, invalid(param, "The URL of an image must begin with http://, https:// or data:.")
-		}
+	scheme, rest, _ := strings.Cut(url, ":")
+	switch scheme = strings.ToLower(scheme); {
+	case (scheme == "http" || scheme == "https") && strings.HasPrefix(rest, "//"):
 		return engine.Image{URL: url}, nil
+	case scheme != "data":
+		return engine.Image{}, invalid(param, "The URL of an image must begin with http://, https:// or data:.")
 	}
 	head, data, ok := strings.Cut(rest, ",")
-	media, isBase64 := strings.CutSuffix(head, ";base64")
-	if !ok || !isBase64 || !strings.HasPrefix(media, "image/") {
+	if !ok || !strings.HasSuffix(strings.ToLower(head), ";base64") {
 		return engine.Image{}, invalid(param, "The data URI of an image must read data:image/TYPE;base64,DATA.")
 	}
 	decoded, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(decoded) == 0 {
 		return engine.Image{}, invalid(param, "The data of the image is not base64.")
 	}
-	return engine.Image{Data: decoded, MediaType: media}, nil
+	return engine.Image{Data: decoded}, nil
 }

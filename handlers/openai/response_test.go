@@ -94,7 +94,7 @@ func TestResponseItems(t *testing.T) {
 		{Name: "nothing else", Body: `"input":[{"type":"item_reference","id":"rs_1"}]`, Param: "input"},
 		{Name: "a result without a call", Body: `"input":[{"role":"user","content":"u"},{"type":"function_call_output","call_id":"call_1","output":"r"}]`, Param: "input[1].call_id"},
 		{Name: "images", Body: `"input":[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA","detail":"auto"}]}]`,
-			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{MediaType: "image/png", Data: []byte{0, 0, 0}, Param: "input[0].content[0].image_url"}}}}}},
+			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Image{Data: []byte{0, 0, 0}, Param: "input[0].content[0].image_url"}}}}}},
 		{Name: "an image by the assistant", Body: `"input":[{"role":"assistant","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}]`, Param: "input[0].content[0]"},
 		{Name: "an image in a file", Body: `"input":[{"role":"user","content":[{"type":"input_image","image_url":"file:///etc/passwd"}]}]`, Param: "input[0].content[0].image_url"},
 		{Name: "no content", Body: `"input":[{"role":"assistant","content":[]},{"role":"user","content":[]}]`,

@@ -14,10 +14,11 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/picture"
 )
 
 const (
-	maxBytes = 32 << 20         // of one image
+	maxBytes = picture.MaxBytes // of one image
 	maxTotal = 64 << 20         // of all images of a request, one as often as it is there
 	maxTime  = 10 * time.Second // for one image
 	maxAll   = 30 * time.Second // for all images of a request
@@ -69,12 +70,7 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 	if !slices.ContainsFunc(req.Messages, func(m engine.Message) bool { return namesImage(m.Parts) }) {
 		return req, nil
 	}
-	if _, err := engine.FindModel(ctx, e.Engine, req.Model); err != nil {
-		return nil, err
-	}
-	// Not after them: a small request must not send this server to thousands
-	// of addresses.
-	if err := engine.CheckImages(req.Messages); err != nil {
+	if err := e.check(ctx, req); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, maxAll, errSlow)
@@ -94,6 +90,22 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 		m.Parts = parts
 	}
 	return &full, nil
+}
+
+// check refuses what would be refused after the images were there: a request
+// that comes to nothing must not send this server anywhere, and a small one
+// not to thousands of addresses.
+func (e *Engine) check(ctx context.Context, req *engine.Request) error {
+	model, err := engine.FindModel(ctx, e.Engine, req.Model)
+	if err != nil {
+		return err
+	}
+	if model.Blind {
+		if err := engine.NoImages(model.Name, req.Messages); err != nil {
+			return err
+		}
+	}
+	return engine.CheckImages(req.Messages)
 }
 
 // namesImage says whether there is an image by URL among the parts, or in a

@@ -12,12 +12,18 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
-const maxRedirects = 5
+const (
+	maxRedirects = 5
+	maxFetches   = 16 // at a time, for all requests together
+	retryAfter   = 5  // seconds
+)
 
 var (
 	errSlow      = errors.New("it takes too long")
@@ -29,7 +35,10 @@ var (
 
 // fetcher gets files over HTTP. It uses no proxy: what the proxy connects to
 // could not be checked.
-type fetcher struct{ client *http.Client }
+type fetcher struct {
+	client *http.Client
+	turns  *semaphore.Weighted // of all requests
+}
 
 func newFetcher(hosts []string) *fetcher {
 	open := map[string]bool{}
@@ -52,7 +61,7 @@ func newFetcher(hosts []string) *fetcher {
 		MaxIdleConnsPerHost:    1,
 		IdleConnTimeout:        30 * time.Second,
 	}
-	return &fetcher{&http.Client{Transport: transport, CheckRedirect: checkRedirect}}
+	return &fetcher{&http.Client{Transport: transport, CheckRedirect: checkRedirect}, semaphore.NewWeighted(maxFetches)}
 }
 
 func checkRedirect(req *http.Request, via []*http.Request) error {
@@ -82,6 +91,11 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 	if err := checkURL(u); err != nil {
 		return nil, failed(u, err)
 	}
+	end, err := f.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, errSlow)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
@@ -104,9 +118,7 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 	data, err := io.ReadAll(counted{io.LimitReader(resp.Body, int64(limit)+1), exchange.From(ctx).Memory})
 	switch {
 	case errors.Is(err, errFull):
-		full := engine.Errorf(engine.CodeOverloaded, "The images of all requests under way have too many bytes together; try again later.")
-		full.RetryAfter = 5
-		return nil, full
+		return nil, crowded("The images of all requests under way have too many bytes together; try again later.")
 	case err != nil:
 		return nil, failed(u, explain(ctx, err))
 	}
@@ -114,6 +126,23 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 		return nil, tooLarge(u, limit)
 	}
 	return data, nil
+}
+
+// begin waits for the turn to fetch an image, and returns what ends it.
+func (f *fetcher) begin(ctx context.Context) (func(), error) {
+	if f.turns.Acquire(ctx, 1) == nil {
+		return func() { f.turns.Release(1) }, nil
+	}
+	if errors.Is(context.Cause(ctx), errSlow) {
+		return nil, crowded("Too many images are being fetched for other requests; try again later.")
+	}
+	return nil, engine.AsError(context.Cause(ctx))
+}
+
+func crowded(message string) *engine.Error {
+	err := engine.Errorf(engine.CodeOverloaded, "%s", message)
+	err.RetryAfter = retryAfter
+	return err
 }
 
 // weight is how many bytes of memory are reserved for each byte of an image:
