@@ -224,6 +224,23 @@ func TestClientLeavesTheQueue(t *testing.T) {
 	})
 }
 
+// TestSameRequestsAreOneSuspect has many clients ask the same when a process
+// ends, for a reason outside: one crash is one for all of them.
+func TestSameRequestsAreOneSuspect(t *testing.T) {
+	turns := newTurns()
+	p := newPassengers()
+	for range maxSuspicion + 1 {
+		f := &flight{turns: turns, req: "same"}
+		p.board(f)
+		p.arrive(f)
+	}
+	p.judge(false)
+	key, _ := keyOf("same")
+	if crashes, refused := turns.log.look(key); crashes != 1 || refused != 0 {
+		t.Errorf("suspect of %d crashes and refused for %v, want 1 and not", crashes, refused)
+	}
+}
+
 // TestSuspects: a request whose client has left is one for a while.
 func TestSuspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -96,8 +96,9 @@ func (p *passengers) judge(own bool) {
 			suspects[0].turns.log.crashed()
 		}
 		alone := len(suspects) == 1
+		causes := map[requestKey]bool{} // one crash counts once, though the same request ran twice
 		for _, f := range suspects {
-			f.blame(alone, alone && own)
+			f.blame(alone, alone && own, causes)
 		}
 	})
 }

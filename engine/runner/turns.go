@@ -78,13 +78,18 @@ func (f *flight) leave() {
 	}
 }
 
-// blame judges a request that was running in a process that ended.
-func (f *flight) blame(alone, proven bool) {
+// blame judges a request that was running in a process that ended; causes has
+// the judgements of this end.
+func (f *flight) blame(alone, proven bool, causes map[requestKey]bool) {
 	key, ok := keyOf(f.req)
 	if !ok {
 		return
 	}
-	cause := f.turns.log.suspect(key, alone, proven)
+	cause, judged := causes[key]
+	if !judged {
+		cause = f.turns.log.suspect(key, alone, proven)
+		causes[key] = cause
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.cause = f.cause || cause
