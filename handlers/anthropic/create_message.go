@@ -24,7 +24,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	events := x.Watch(req, a.engine.Generate(ctx, req), names)
 	h := head{id: newID("msg_"), model: req.Model}
 	if in.Body.Stream == nil || !*in.Body.Stream {
-		response, err := engine.Collect(events)
+		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err
 		}

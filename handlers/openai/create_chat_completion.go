@@ -24,7 +24,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 	events := d.name(x.Watch(req, a.engine.Generate(ctx, req), nil))
 	h := head{id: newID("chatcmpl-"), created: a.clock().Unix(), model: req.Model}
 	if !optional.Or(in.Body.Stream, false) {
-		response, err := engine.Collect(events)
+		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err
 		}

@@ -21,7 +21,7 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	events := x.Watch(req, a.engine.Generate(ctx, req), nil)
 	h := head{id: newID("cmpl-"), created: a.clock().Unix(), model: req.Model}
 	if !optional.Or(in.Body.Stream, false) {
-		response, err := engine.Collect(events)
+		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err
 		}

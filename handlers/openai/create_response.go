@@ -24,7 +24,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	x := exchange.From(ctx)
 	events := places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))
 	if !optional.Or(in.Body.Stream, false) {
-		response, err := engine.Collect(events)
+		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err
 		}

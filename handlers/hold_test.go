@@ -1,0 +1,67 @@
+package handlers
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/handlerstest"
+)
+
+// TestHeldAnswers has answers that are larger than what all may hold: one that
+// is asked for whole is an error before its status, a stream holds nothing.
+func TestHeldAnswers(t *testing.T) {
+	token := engine.TokenLogprob{Token: []byte("a"), Top: make([]engine.TokenLogprob, 20)}
+	for _, answer := range []struct {
+		name   string
+		events []engine.Event
+	}{
+		{"text", handlerstest.Text(strings.Repeat("a", 1<<20))},
+		{"probabilities", withLogprobs(handlerstest.Text("a"), token, 500)},
+	} {
+		for _, style := range pipeStyles {
+			t.Run(answer.name+" "+style.name, func(t *testing.T) {
+				budget := NewBudget(2<<20, 10)
+				h, err := New(Config{Engine: &handlerstest.Engine{Name: "m", Events: answer.events}, Budget: budget, Log: slog.New(slog.DiscardHandler)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, tt := range []struct {
+					body   string
+					status int
+				}{
+					{style.body, style.overloaded},
+					{strings.Replace(style.body, "{", `{"stream":true,`, 1), http.StatusOK},
+				} {
+					r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, style.path, strings.NewReader(tt.body))
+					r.Host = "localhost"
+					r.Header.Set("Content-Type", "application/json")
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					if w.Code != tt.status {
+						t.Errorf("status %d, want %d\n%.300s", w.Code, tt.status, w.Body)
+					}
+					if free := budget.bodies.Free(); free != 2<<20 {
+						t.Errorf("afterwards %d bytes are free", free)
+					}
+				}
+			})
+		}
+	}
+}
+
+// withLogprobs gives each text the same token so many times.
+func withLogprobs(events []engine.Event, token engine.TokenLogprob, times int) []engine.Event {
+	for i, event := range events {
+		if text, ok := event.(engine.TextDelta); ok {
+			for range times {
+				text.Logprobs = append(text.Logprobs, token)
+			}
+			events[i] = text
+		}
+	}
+	return events
+}
