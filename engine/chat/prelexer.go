@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ import (
 // to the text (with trim_blocks and lstrip_blocks on, as every program that
 // renders chat templates sets them), and each run of text is written back as
 // an output tag with a string literal. The library then finds no text to trim.
+// Expressions are rewritten on the way, and statements get their guards.
 
 // maxBrackets bounds the nesting inside one tag: the library's parser
 // recurses, and a stack that overflows cannot be recovered from.
@@ -24,11 +26,6 @@ type lexed struct {
 	removed  []string // literals that it passes to replace: text that it may take out of a message
 	ascii    bool     // it asks tojson for ASCII
 }
-
-// guards are the names of functions that the rewritten source calls: step
-// where a loop or macro body begins, enter and leave around a macro's body.
-// The source must not use them itself.
-type guards struct{ step, enter, leave string }
 
 // templatePiece is one part of a template source.
 type templatePiece struct {
@@ -50,19 +47,26 @@ func prelex(source string, g guards) (lexed, error) {
 	var (
 		b   strings.Builder
 		out lexed
+		w   = statements{names: g, loops: slices.ContainsFunc(pieces, templatePiece.recurses)}
 	)
 	for _, p := range pieces {
+		text := ""
+		var err error
 		switch p.kind {
 		case 't':
-			if p.body != "" {
-				b.WriteString("{{ '" + literalQuoter.Replace(p.body) + "' }}")
-				out.literals = append(out.literals, p.body)
+			if text = p.body; text != "" {
+				out.literals = append(out.literals, text)
+				text = "{{ '" + literalQuoter.Replace(text) + "' }}"
 			}
 		case '{':
-			b.WriteString("{{ " + p.body + " }}")
+			text, err = w.output(p.body)
 		case '%':
-			b.WriteString(statement(p.body, g))
+			text, err = w.write(p.body)
 		}
+		if err != nil {
+			return lexed{}, fmt.Errorf("in %.60q: %w", p.body, err)
+		}
+		b.WriteString(text)
 		if p.kind == '{' || p.kind == '%' {
 			out.addStrings(p.body)
 		}
@@ -75,23 +79,6 @@ func prelex(source string, g guards) (lexed, error) {
 var literalQuoter = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`)
 
 var asksForASCII = regexp.MustCompile(`(?i)ensure_ascii\s*=\s*true`)
-
-// statement writes a statement tag with the guards that belong to it.
-func statement(body string, g guards) string {
-	tag := "{% " + body + " %}"
-	keyword, _, _ := strings.Cut(body, " ")
-	switch keyword {
-	case "raw", "endraw": // the text between them is already a literal
-		return ""
-	case "for":
-		return tag + "{{ " + g.step + "() }}"
-	case "macro":
-		return tag + "{{ " + g.enter + "() }}"
-	case "endmacro":
-		return "{{ " + g.leave + "() }}" + tag
-	}
-	return tag
-}
 
 // cutTemplate splits a source at its tags.
 func cutTemplate(source string) ([]templatePiece, error) {

@@ -28,6 +28,7 @@ type Template struct {
 	info      Info
 	compiled  *jinja.Template
 	guards    guards
+	natives   *natives
 	golang    *goTemplate // instead of the two above, where it is written in Go's language
 	spellings *spellings
 	now       func() time.Time
@@ -80,7 +81,7 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 	for strings.Contains(source, unique) {
 		unique += "_"
 	}
-	g := guards{step: unique + "step", enter: unique + "enter", leave: unique + "leave"}
+	g := guards(unique)
 	lexed, err := prelex(source, g)
 	if err != nil {
 		return nil, fmt.Errorf("read the chat template: %w", err)
@@ -89,10 +90,15 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 	if err != nil {
 		return nil, fmt.Errorf("compile the chat template: %w", err)
 	}
+	natives, err := newNatives()
+	if err != nil {
+		return nil, err
+	}
 	return &Template{
 		info:      info,
 		compiled:  compiled,
 		guards:    g,
+		natives:   natives,
 		spellings: newSpellings(info.Control, lexed),
 		now:       now,
 		limit:     maxRenderTime,

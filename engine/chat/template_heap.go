@@ -14,12 +14,16 @@ const maxRenderHeap = 512 << 20
 var errHeap = errors.New("the chat template takes too much memory")
 
 // heapSize is how many bytes objects take on the heap, with those that nobody
-// holds any more and that have not been collected yet.
+// holds any more and that have not been collected yet, and the stacks of
+// goroutines: a template may be deep instead of wide.
 func heapSize() uint64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	if sample[0].Value.Kind() != metrics.KindUint64 {
-		return 0
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
+	metrics.Read(samples)
+	sum := uint64(0)
+	for _, s := range samples {
+		if s.Value.Kind() == metrics.KindUint64 {
+			sum += s.Value.Uint64()
+		}
 	}
-	return sample[0].Value.Uint64()
+	return sum
 }

@@ -23,7 +23,7 @@ var (
 // calls raise_exception gives a *refusal.
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
 	return t.bounded(ctx, func(ctx context.Context) (string, error) {
-		r := &rendering{ctx: ctx, now: t.now, heap: heapSize() + t.heap}
+		r := &rendering{ctx: ctx, now: t.now, natives: t.natives, start: heapSize(), limit: int64(t.heap)}
 		r.functions(vars, t.guards)
 		return r.render(t.compiled, vars)
 	})
@@ -70,8 +70,12 @@ func (t *Template) bounded(ctx context.Context, work func(context.Context) (stri
 type rendering struct {
 	ctx     context.Context
 	now     func() time.Time
-	heap    uint64 // most bytes of it
+	natives *natives
+	start   uint64 // size of the heap when it began
+	limit   int64  // bytes that may be added to it
+	made    int64  // bytes since the heap was last looked at
 	depth   int
+	owned   jinja.Value // what the next method is of
 	refused *refusal
 }
 
@@ -103,40 +107,73 @@ func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
 	add("strftime_now", r.strftimeNow)
 	add("raise_exception", r.raise)
 	add("range", r.rangeOf)
-	add(g.step, r.step)
-	add(g.enter, func(args []jinja.Value) (jinja.Value, error) {
-		if r.depth++; r.depth > maxMacroDepth {
-			return jinja.Undefined(), fmt.Errorf("macros nest deeper than %d", maxMacroDepth)
-		}
-		return r.step(args)
-	})
-	add(g.leave, func([]jinja.Value) (jinja.Value, error) {
-		r.depth--
-		return jinja.NewString(""), nil
-	})
+	for name, cost := range functionCosts {
+		vars[name] = jinja.NewCallable(name, r.counted(cost, r.natives.functions[name]))
+	}
+	for name, f := range map[string]func([]jinja.Value) (jinja.Value, error){
+		guardStep:      r.step,
+		guardEnter:     r.enter,
+		guardLeave:     r.leave,
+		guardInside:    r.inside,
+		guardOutput:    r.output,
+		guardIterated:  r.iterate,
+		guardOperation: r.operate,
+		guardCompared:  r.compare,
+		guardTested:    r.test,
+		guardItem:      r.item,
+		guardSliced:    r.slice,
+		guardOwner:     r.owner,
+		guardMethod:    r.method,
+		guardCallee:    r.callee,
+	} {
+		add(g.name(name), f)
+	}
+	r.filters(vars, g)
 }
 
-func (r *rendering) step([]jinja.Value) (jinja.Value, error) {
-	if r.ctx.Err() != nil {
-		return jinja.Undefined(), context.Cause(r.ctx)
+// enter begins the body of a macro.
+func (r *rendering) enter([]jinja.Value) (jinja.Value, error) {
+	if r.depth++; r.depth > maxMacroDepth {
+		return jinja.Undefined(), fmt.Errorf("macros nest deeper than %d", maxMacroDepth)
 	}
-	if heapSize() > r.heap {
-		return jinja.Undefined(), errHeap
-	}
+	return r.step(nil)
+}
+
+func (r *rendering) leave([]jinja.Value) (jinja.Value, error) {
+	r.depth--
 	return jinja.NewString(""), nil
+}
+
+// inside is around an expression before which enter was called.
+func (r *rendering) inside(args []jinja.Value) (jinja.Value, error) {
+	r.depth--
+	return args[1], nil
+}
+
+// step begins the body of a loop, which may be one inside of itself.
+func (r *rendering) step(args []jinja.Value) (jinja.Value, error) {
+	if len(args) > 0 && numberOf(args[0]) > maxMacroDepth {
+		return jinja.Undefined(), fmt.Errorf("a loop nests deeper than %d", maxMacroDepth)
+	}
+	return jinja.NewString(""), r.look(0)
 }
 
 func (r *rendering) strftimeNow(args []jinja.Value) (jinja.Value, error) {
 	if len(args) != 1 || !args[0].IsString() {
 		return jinja.Undefined(), errors.New("strftime_now wants one string")
 	}
-	return jinja.NewString(strftime(r.now(), args[0].AsString())), nil
+	format := args[0].AsString()
+	if err := r.grow(times(int64(len(format)), 32)); err != nil {
+		return jinja.Undefined(), err
+	}
+	return jinja.NewString(strftime(r.now(), format)), nil
 }
 
 func (r *rendering) raise(args []jinja.Value) (jinja.Value, error) {
 	message := "(no reason given)"
 	if len(args) > 0 && args[0].IsString() {
 		message = args[0].AsString()
+		message = message[:min(len(message), 8*maxRefusal)] // it is clipped later
 	}
 	r.refused = &refusal{message}
 	return jinja.Undefined(), r.refused
@@ -167,6 +204,9 @@ func (r *rendering) rangeOf(args []jinja.Value) (jinja.Value, error) {
 	for i := start; step > 0 && i < stop || step < 0 && i > stop; i += step {
 		if len(items) == maxRange {
 			return jinja.Undefined(), fmt.Errorf("range has more than %d items", maxRange)
+		}
+		if err := r.grow(64); err != nil {
+			return jinja.Undefined(), err
 		}
 		items = append(items, jinja.NewInt(i))
 	}
