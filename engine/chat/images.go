@@ -23,14 +23,25 @@ func hasImage(parts []engine.Part) bool {
 	})
 }
 
-// openImages looks at the files of the images.
-func openImages(images []*Image) error {
-	for _, i := range images {
-		p, err := picture.Open(i.source.Data, i.source.MediaType)
+// openImages looks at the files of the images in the prompt, and at each once:
+// to know it, all of it is hashed.
+func (p *plan) openImages() error {
+	for _, i := range p.images {
+		if len(i.source.Data) == 0 {
+			return i.Fail(engine.Errorf(engine.CodeInvalidArgument, "The image is empty."))
+		}
+		data := &i.source.Data[0]
+		if i.Picture = p.opened[data]; i.Picture != nil {
+			continue
+		}
+		opened, err := picture.Open(i.source.Data, i.source.MediaType)
 		if err != nil {
 			return i.Fail(err)
 		}
-		i.Picture = p
+		if p.opened == nil {
+			p.opened = map[*byte]*picture.Picture{}
+		}
+		i.Picture, p.opened[data] = opened, opened
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/picture"
 )
 
 // plan is a request that was checked, rendered and counted.
@@ -14,8 +15,9 @@ type plan struct {
 	format     *Format
 	start      engine.Start
 	prompt     []int32
-	images     []*Image // in the prompt
-	opening    string   // what the prompt already holds of the answer
+	images     []*Image                   // in the prompt
+	opened     map[*byte]*picture.Picture // by their data: a prompt may be made several times
+	opening    string                     // what the prompt already holds of the answer
 	tools      toolSet
 	constraint *grammar.Grammar // nil: none
 	release    func()           // gives the constraint back; nil: there is none to give
@@ -100,7 +102,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	p.holdSpace = len(p.tools) > 0 || p.format.Open != ""
 	err = e.read(ctx, p, rendering)
 	if req.Truncate && req.Prompt == nil && e.crowded(p, err) {
-		err = e.truncate(ctx, p)
+		err = e.truncate(ctx, p, err)
 	}
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 func (e *Engine) read(ctx context.Context, p *plan, rendering Rendering) (err error) {
 	prompt := Prompt{Spans: rendering.Spans, Request: p.request}
 	p.images = prompt.Images()
-	if err := openImages(p.images); err != nil {
+	if err := p.openImages(); err != nil {
 		return err
 	}
 	if p.prompt, err = e.model.Tokenize(ctx, prompt); err != nil {

@@ -3,7 +3,6 @@ package chat
 import (
 	"context"
 	"slices"
-	"sort"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -14,55 +13,145 @@ import (
 // answers use, since agents ask for far more tokens than they need.
 const answerShare = 4
 
+// maxAttempts is how often a conversation is shortened at most to find the
+// fewest turns that must go. Each attempt renders and reads all that is left.
+const maxAttempts = 16
+
 // crowded says whether the prompt leaves too little room for the answer. err
 // is what reading it gave.
 func (e *Engine) crowded(p *plan, err error) bool {
 	if err != nil {
 		return engine.AsError(err).Code == engine.CodeContextLength
 	}
+	return len(p.prompt)+e.answerRoom(p.request) > e.info.Context
+}
+
+// answerRoom is how many tokens a shortened conversation leaves for the answer.
+func (e *Engine) answerRoom(req *engine.Request) int {
 	room := e.info.Context / answerShare
-	if p.request.MaxTokens != nil {
-		room = min(room, *p.request.MaxTokens)
+	if req.MaxTokens != nil {
+		room = min(room, *req.MaxTokens)
 	}
-	return len(p.prompt)+max(1, room) > e.info.Context
+	return max(1, room)
 }
 
 // truncate leaves out as few of the oldest turns as makes room for the answer,
-// or all that may go. What is left may still be too long. Fewer turns make
-// fewer tokens, so that few attempts are enough for a long conversation.
-func (e *Engine) truncate(ctx context.Context, p *plan) error {
-	whole := p.request
-	turns := oldTurns(whole.Messages)
-	attempt := func(n int) error {
-		gone := map[int]bool{}
-		for _, i := range slices.Concat(turns[:n]...) {
-			gone[i] = true
-		}
-		short := *whole
-		short.Messages = nil
-		var kept []int
-		for i, m := range whole.Messages {
-			if !gone[i] {
-				short.Messages, kept = append(short.Messages, m), append(kept, i)
-			}
-		}
-		p.request, p.start.Dropped = &short, len(gone)
-		rendering, err := e.render(ctx, &short)
-		if err != nil {
-			return err
-		}
-		for _, s := range rendering.Spans {
-			if s.Image != nil {
-				s.Image.Message = kept[s.Image.Message] // errors name places of the whole request
-			}
-		}
-		return e.read(ctx, p, rendering)
+// or all that may go. What is left may still be too long. err is what reading
+// the whole gave.
+//
+// Where tokens are as long as they are on the whole, the turns that must go are
+// known from their bytes: the search begins there and beside it, which mostly
+// is all, and goes on by halves.
+func (e *Engine) truncate(ctx context.Context, p *plan, err error) error {
+	whole, turns := p.request, oldTurns(p.request.Messages)
+	tokens := len(p.prompt)
+	if err != nil {
+		tokens = engine.AsError(err).Tokens
 	}
-	n := sort.Search(len(turns), func(n int) bool {
-		err := attempt(n + 1)
-		return err == nil && !e.crowded(p, nil)
-	})
-	return attempt(min(n+1, len(turns)))
+	if len(turns) == 0 {
+		return e.shorten(ctx, p, whole, nil)
+	}
+	var fits *plan
+	few, enough := 0, len(turns)+1 // turns that are known to be too few, and to be enough
+	n := guess(whole.Messages, turns, tokens, tokens+e.answerRoom(whole)-e.info.Context)
+	for step := 1; few+1 < enough && few < len(turns); step++ {
+		if step > maxAttempts {
+			n = len(turns)
+		}
+		err = e.shorten(ctx, p, whole, turns[:n])
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil && !e.crowded(p, nil) {
+			enough, fits = n, new(*p)
+		} else {
+			few = n
+		}
+		if step >= maxAttempts && fits != nil {
+			break
+		}
+		switch {
+		case step == 1 && fits != nil:
+			n = max(enough-1, 1)
+		case step == 1:
+			n = min(few+1, len(turns))
+		default:
+			n = (few + min(enough, len(turns)+1)) / 2
+		}
+	}
+	if fits != nil {
+		*p = *fits
+		return nil
+	}
+	return err
+}
+
+// guess is how many turns have as many bytes as excess tokens take, at least 1.
+func guess(messages []engine.Message, turns [][]int, tokens, excess int) int {
+	if tokens == 0 {
+		return (len(turns) + 1) / 2
+	}
+	all := 0
+	for _, m := range messages {
+		all += size(m.Parts)
+	}
+	gone := 0
+	for i, turn := range turns {
+		for _, at := range turn {
+			gone += size(messages[at].Parts)
+		}
+		if float64(gone)*float64(tokens) >= float64(excess)*float64(all) {
+			return i + 1
+		}
+	}
+	return len(turns)
+}
+
+// size is about how many bytes parts have in a prompt.
+func size(parts []engine.Part) int {
+	n := 8 // marks around a message
+	for _, p := range parts {
+		switch p := p.(type) {
+		case engine.Text:
+			n += len(p.Text)
+		case engine.ReasoningText:
+			n += len(p.Text)
+		case engine.ToolCall:
+			n += len(p.Name) + len(p.Arguments)
+		case engine.ToolResult:
+			n += size(p.Parts)
+		case engine.Image:
+			n += 1000 // some hundred tokens
+		}
+	}
+	return n
+}
+
+// shorten reads the conversation without some turns.
+func (e *Engine) shorten(ctx context.Context, p *plan, whole *engine.Request, turns [][]int) error {
+	gone := map[int]bool{}
+	for _, i := range slices.Concat(turns...) {
+		gone[i] = true
+	}
+	short := *whole
+	short.Messages = nil
+	var kept []int
+	for i, m := range whole.Messages {
+		if !gone[i] {
+			short.Messages, kept = append(short.Messages, m), append(kept, i)
+		}
+	}
+	p.request, p.start.Dropped = &short, len(gone)
+	rendering, err := e.render(ctx, &short)
+	if err != nil {
+		return err
+	}
+	for _, s := range rendering.Spans {
+		if s.Image != nil {
+			s.Image.Message = kept[s.Image.Message] // errors name places of the whole request
+		}
+	}
+	return e.read(ctx, p, rendering)
 }
 
 // oldTurns lists the messages that may be left out, oldest first, in groups

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -125,4 +126,88 @@ func TestTruncate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// counting counts the prompts that it reads.
+type counting struct {
+	fakeModel
+	prompts int
+	words   int // in all of them
+}
+
+func (m *counting) Tokenize(ctx context.Context, p Prompt) ([]int32, error) {
+	tokens, err := m.fakeModel.Tokenize(ctx, p)
+	m.prompts++
+	m.words += len(tokens)
+	return tokens, err
+}
+
+// TestTruncateWork bounds how often a long conversation is read, however its
+// words lie, and holds that no turn goes that need not.
+func TestTruncateWork(t *testing.T) {
+	const turns, contextSize = 2000, 1000
+	shapes := map[string]func(i int) string{
+		"even":             func(int) string { return strings.Repeat("w ", 10) },
+		"short at first":   func(i int) string { return strings.Repeat("w ", 1+i/100) },
+		"long at first":    func(i int) string { return strings.Repeat("w ", 1+(turns-i)/100) },
+		"long words early": func(i int) string { return strings.Repeat(strings.Repeat("w", 1+(turns-i)/50)+" ", 10) },
+		"long words late":  func(i int) string { return strings.Repeat(strings.Repeat("w", 1+i/50)+" ", 10) },
+		"one very long":    func(i int) string { return strings.Repeat("w ", 1+900*min(1, i%1700/1690)) },
+		"all in one": func(i int) string {
+			if i == 0 {
+				return strings.Repeat("w ", 5000)
+			}
+			return ""
+		},
+	}
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			req := testRequest()
+			req.Messages, req.Truncate = nil, true
+			for i := range turns {
+				req.Messages = append(req.Messages, userParts(engine.Text{Text: shape(i)}))
+			}
+			m := &counting{fakeModel: fakeModel{info: Info{Context: contextSize}, pieces: []string{"x"}, end: EndOfTurn}}
+			e := testEngine("plain", "", &m.fakeModel)
+			e.model = m
+			p, err := e.prepare(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.prompts > maxAttempts+2 {
+				t.Errorf("%d prompts were read, with %d words", m.prompts, m.words)
+			}
+			t.Logf("%d prompts, %d words, %d turns left out", m.prompts, m.words, p.start.Dropped)
+			one := new(*p)
+			if err := e.shorten(t.Context(), one, req, oldTurns(req.Messages)[:p.start.Dropped-1]); err == nil && !e.crowded(one, nil) {
+				t.Errorf("%d turns were left out, and one fewer would do", p.start.Dropped)
+			}
+		})
+	}
+}
+
+// TestTruncateEnds holds that the search ends with its request.
+func TestTruncateEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := &counting{fakeModel: fakeModel{info: Info{Context: 40}}}
+	e := testEngine("plain", "", &m.fakeModel)
+	e.model = leaving{m, cancel}
+	req := testRequest()
+	req.Messages, req.Truncate = conversationOf(strings.Repeat("user assistant ", 100)+"user"), true
+	if _, err := e.prepare(ctx, req); engine.AsError(err).Code != engine.CodeCanceled || m.prompts > 2 {
+		t.Errorf("%d prompts, error %v", m.prompts, err)
+	}
+}
+
+// leaving is a model whose client leaves while the second prompt is read.
+type leaving struct {
+	*counting
+	leave func()
+}
+
+func (m leaving) Tokenize(ctx context.Context, p Prompt) ([]int32, error) {
+	if m.prompts == 1 {
+		m.leave()
+	}
+	return m.counting.Tokenize(ctx, p)
 }
