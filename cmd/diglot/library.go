@@ -208,6 +208,7 @@ func connector(env environment, log *slog.Logger) func(context.Context, modelfil
 			Log:            log,
 			Via:            via,
 			AffinityHeader: r.AffinityHeader,
+			Examples:       r.Examples,
 			Key: func() (string, error) {
 				file, err := credentials.Open(path)
 				if err != nil {

@@ -129,12 +129,12 @@ func TestRemote(t *testing.T) {
 	if len(b.warnings) != 1 || !strings.Contains(b.warnings[0], "num_ctx has no effect: the server") {
 		t.Errorf("warnings %q", b.warnings)
 	}
-	other := b.create("other", "FROM cloud\nPARAMETER model small\nPARAMETER affinity_header X-User-ID")
+	other := b.create("other", "FROM cloud\nPARAMETER model small\nPARAMETER affinity_header X-User-ID\nMESSAGE system t\nMESSAGE user u\nMESSAGE assistant a")
 	derived, err := Read(b.store, other)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&Remote{URL: "https://host.example:8443/v1", Model: "small", AffinityHeader: "X-User-ID"}, derived.Remote); diff != "" || derived.System != "s" {
+	if diff := cmp.Diff(&Remote{URL: "https://host.example:8443/v1", Model: "small", AffinityHeader: "X-User-ID", Examples: 2}, derived.Remote); diff != "" || derived.System != "s" {
 		t.Errorf("derived %+v %s", derived, diff)
 	}
 	if again, text := b.again(other); again.Digest != other.Digest {

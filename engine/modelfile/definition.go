@@ -40,6 +40,8 @@ type Remote struct {
 	// beginning, by which a router keeps conversations together. Empty: the
 	// usual one. "-": none is sent.
 	AffinityHeader string
+
+	Examples int // turns of users and assistants that the definition puts before each conversation
 }
 
 // Bounds of what is read into memory, in bytes.
@@ -97,6 +99,11 @@ func (d *Definition) finish() error {
 			return errors.New("the model is served elsewhere, and its name there is missing")
 		}
 		d.Remote = &Remote{URL: address, Model: d.Config.RemoteModel, AffinityHeader: d.Parameters.AffinityHeader}
+		for _, m := range d.Messages {
+			if !instructs(m) {
+				d.Remote.Examples++
+			}
+		}
 		return nil
 	}
 	if d.Parameters.AffinityHeader != "" {

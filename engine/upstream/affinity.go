@@ -19,7 +19,10 @@ const maxPrefix = 1024
 // and tells nothing of the text to somebody who does not have it. Nothing
 // secret is mixed in: several servers in front of one router share no secret,
 // and must send the same for the same conversation.
-func affinity(model string, req *engine.Request) string {
+//
+// So many turns of users and assistants as are examples come before the
+// conversation: all have them, so that they neither count nor end the search.
+func affinity(model string, examples int, req *engine.Request) string {
 	h := prefixHash{sha256.New()}
 	h.add("model", model)
 	if req.Prompt != nil {
@@ -31,6 +34,11 @@ func affinity(model string, req *engine.Request) string {
 		h.add("tool", t.Name, t.Description, string(t.Parameters))
 	}
 	for _, m := range req.Messages {
+		said := m.Role != engine.RoleSystem && m.Role != engine.RoleDeveloper
+		if said && examples > 0 {
+			examples--
+			continue
+		}
 		if m.Role == engine.RoleAssistant || m.Role == engine.RoleTool {
 			break
 		}

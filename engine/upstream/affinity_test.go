@@ -19,7 +19,7 @@ func TestAffinity(t *testing.T) {
 	base := func() *engine.Request {
 		return &engine.Request{Tools: []engine.Tool{{Name: "f"}}, Messages: []engine.Message{say(engine.RoleSystem, "s"), say(engine.RoleUser, "ab")}}
 	}
-	first := affinity("m", base())
+	first := affinity("m", 0, base())
 	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(first) {
 		t.Errorf("the hash is %q", first)
 	}
@@ -45,13 +45,33 @@ func TestAffinity(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := base()
 			tt.change(r)
-			if got := affinity("m", r); (got == first) != tt.same {
+			if got := affinity("m", 0, r); (got == first) != tt.same {
 				t.Errorf("the hash is %s, and of the first turn %s", got, first)
 			}
 		})
 	}
-	if affinity("n", base()) == first {
+	if affinity("n", 0, base()) == first {
 		t.Error("the model has no effect")
+	}
+}
+
+// TestAffinityBehindExamples is about models whose definitions put the same
+// turns before each conversation.
+func TestAffinityBehindExamples(t *testing.T) {
+	hash := func(texts ...string) string {
+		r := &engine.Request{}
+		for i, text := range texts {
+			role := []engine.Role{engine.RoleSystem, engine.RoleUser, engine.RoleAssistant, engine.RoleUser, engine.RoleAssistant, engine.RoleUser}[i]
+			r.Messages = append(r.Messages, engine.Message{Role: role, Parts: []engine.Part{engine.Text{Text: text}}})
+		}
+		return affinity("m", 2, r)
+	}
+	first := hash("s", "example", "answer", "a")
+	if hash("s", "example", "answer", "a", "b", "c") != first {
+		t.Error("a later turn has another hash")
+	}
+	if hash("s", "example", "answer", "b") == first || hash("t", "example", "answer", "a") == first {
+		t.Error("two conversations have one hash")
 	}
 }
 

@@ -17,7 +17,7 @@ func (e *Engine) completion(req *engine.Request) operation {
 			return e.client.CreateCompletionWithBody(ctx, jsonType, in, e.readdress, dress)
 		},
 		build:    func() (*body, error) { return e.fromCompletion(req) },
-		affinity: affinity(e.config.Model, req),
+		affinity: affinity(e.config.Model, e.config.Examples, req),
 	}
 }
 

@@ -32,6 +32,10 @@ type Config struct {
 	// beginning. Empty: [DefaultAffinityHeader]. "-": none is sent.
 	AffinityHeader string
 
+	// Examples is how many turns of users and assistants stand before each
+	// conversation, and say nothing of which it is.
+	Examples int
+
 	// Via is the name of this program in the header Via, which nobody else has.
 	// A request that bears it already has gone in a circle, and is refused.
 	// Empty: circles are not noticed.

@@ -37,7 +37,7 @@ func (e *Engine) chat(req *engine.Request) operation {
 			m.stream()
 			return e.fromRequest(req, m)
 		},
-		affinity: affinity(e.config.Model, req),
+		affinity: affinity(e.config.Model, e.config.Examples, req),
 	}
 }
 
