@@ -88,6 +88,9 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 			"prompt_tokens", f.Usage.PromptTokens, "cached_tokens", f.Usage.CachedTokens,
 			"completion_tokens", f.Usage.CompletionTokens)
 	}
+	if f.Deltas > 0 { // the client left, or the answer broke off: tokens are counted at the end
+		attrs = append(attrs, "deltas", f.Deltas)
+	}
 	if f.Dropped > 0 {
 		attrs = append(attrs, "dropped_messages", f.Dropped)
 	}

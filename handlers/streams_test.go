@@ -1,8 +1,10 @@
 package handlers_test
 
 import (
+	"bytes"
 	"context"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -191,6 +193,29 @@ func TestClientLeaves(t *testing.T) {
 					<-e.ended
 					if took := time.Since(start); took != 10*time.Second {
 						t.Errorf("the work ended after %v, the client left after 10s", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestCutAnswerIsLogged holds that the log tells how much of an answer there
+// was that did not come to its end.
+func TestCutAnswerIsLogged(t *testing.T) {
+	x := handlerstest.Text("x")
+	for _, style := range styles {
+		for name, body := range map[string]string{"whole": style.body, "streamed": style.stream} {
+			t.Run(style.name+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					var log bytes.Buffer
+					e := slow{steps: []step{{event: x[0]}, {event: x[1]}, {event: x[2]}, {event: x[2]}, {wait: time.Hour, event: x[3]}}, ended: make(chan struct{})}
+					ctx, cancel := context.WithCancel(t.Context())
+					time.AfterFunc(10*time.Second, cancel)
+					streamTo(ctx, newHandler(t, handlers.Config{Engine: e, Log: slog.New(slog.NewTextHandler(&log, nil))}), style.path, body)
+					<-e.ended
+					if !strings.Contains(log.String(), " deltas=2") || strings.Contains(log.String(), "prompt_tokens=0") {
+						t.Errorf("the log is %s", &log)
 					}
 				})
 			})

@@ -35,6 +35,7 @@ type Exchange struct {
 	prompt    string
 	dropped   int
 	usage     engine.Usage
+	deltas    int
 	ignored   []string
 	locate    func(string) string // see Locate
 	err       error
@@ -65,6 +66,7 @@ type Facts struct {
 	Prompt    string          // as rendered
 	Dropped   int             // messages left out of a conversation that was too long
 	Usage     engine.Usage
+	Deltas    int      // of an answer that did not come to its end: its pieces so far, about one for each token
 	Ignored   []string // fields that had no effect, sorted
 	Err       error
 }
@@ -73,7 +75,7 @@ type Facts struct {
 func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Facts{x.operation, x.caller, x.model, x.request, x.prompt, x.dropped, x.usage, slices.Clone(x.ignored), x.err}
+	return Facts{x.operation, x.caller, x.model, x.request, x.prompt, x.dropped, x.usage, x.deltas, slices.Clone(x.ignored), x.err}
 }
 
 // Shift says how places in the body that goes on become places in the one
@@ -248,7 +250,9 @@ func (x *Exchange) note(event engine.Event) {
 		x.prompt, x.dropped = e.Prompt, e.Dropped
 		x.usage.PromptTokens = e.PromptTokens
 		x.ignore(e.Ignored)
+	case engine.TextDelta, engine.ReasoningDelta, engine.ToolCallDelta:
+		x.deltas++
 	case engine.Done:
-		x.usage = e.Usage
+		x.usage, x.deltas = e.Usage, 0
 	}
 }
