@@ -98,13 +98,13 @@ func open(t *testing.T, s *shelf) (*Client, *bytes.Buffer) {
 func TestCommands(t *testing.T) {
 	until := time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 	s := &shelf{loaded: []library.Loaded{
-		{Name: "a", Digest: "sha256:1", Size: 5, Context: 2048, Until: until, Requests: 0},
+		{Name: "a", Others: []string{"c", "d"}, Digest: "sha256:1", Size: 5, Context: 2048, Until: until, Requests: 0},
 		{Name: "b", Digest: "sha256:2", Requests: 2, Loading: true, Stopping: true, Remote: "https://host.example/v1"},
 	}}
 	c, _ := open(t, s)
 	models, err := c.Loaded(t.Context())
 	want := []Model{
-		{Name: "a", Digest: "sha256:1", Size: 5, Context: 2048, Until: &until},
+		{Name: "a", Others: []string{"c", "d"}, Digest: "sha256:1", Size: 5, Context: 2048, Until: &until},
 		{Name: "b", Digest: "sha256:2", Requests: 2, Loading: true, Stopping: true, Remote: "https://host.example/v1"},
 	}
 	if diff := cmp.Diff(want, models); diff != "" || err != nil {

@@ -116,6 +116,7 @@ func (s *server) reply(w http.ResponseWriter, status int, body any) {
 func fromLoaded(l library.Loaded) Model {
 	m := Model{
 		Name:     l.Name,
+		Others:   l.Others,
 		Digest:   l.Digest.String(),
 		Size:     l.Size,
 		Context:  l.Context,

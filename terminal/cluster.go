@@ -21,9 +21,21 @@ var widths = &runewidth.Condition{StrictEmojiNeutral: true}
 func split(text string) []cluster {
 	var all []cluster
 	for each := graphemes.FromString(text); each.Next(); {
-		all = append(all, cluster{each.Value(), widths.StringWidth(each.Value())})
+		all = append(all, cluster{each.Value(), columns(each.Value())})
 	}
 	return all
+}
+
+// asEmoji asks for the colored form of the character before it, which is as
+// wide as any emoji, whatever the character is by itself.
+const asEmoji = '\ufe0f'
+
+func columns(character string) int {
+	n := widths.StringWidth(character)
+	if n == 1 && strings.ContainsRune(character, asEmoji) {
+		return 2
+	}
+	return n
 }
 
 func join(clusters []cluster) string {

@@ -21,7 +21,7 @@ func newPs(env environment) *cobra.Command {
 		GroupID: groupServer,
 		Args:    noArguments,
 	}
-	asJSON := jsonFlag(c, "a list of name, digest, size (of memory), context (tokens), until (absent: no end is set), requests, loading, stopping, remote (the server that has the model; absent: this one)")
+	asJSON := jsonFlag(c, "a list of name, others (further names of it in use), digest, size (of memory), context (tokens), until (absent: no end is set), requests, loading, stopping, remote (the server that has the model; absent: this one)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		server, err := dial(env)
 		if err != nil {
@@ -56,7 +56,7 @@ func loadedRow(m control.Model) []string {
 		context = strconv.Itoa(m.Context)
 	}
 	_, id, _ := strings.Cut(m.Digest, ":")
-	return []string{m.Name, id[:min(12, len(id))], size, context, until(m)}
+	return []string{strings.Join(append([]string{m.Name}, m.Others...), ", "), id[:min(12, len(id))], size, context, until(m)}
 }
 
 // hostOf is the host of an address, as login knows it.

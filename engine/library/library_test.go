@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -147,7 +148,7 @@ func TestAliasesShareAnInstance(t *testing.T) {
 		t.Errorf("started %q, want one instance", h.started())
 	}
 	loaded := h.Loaded()
-	if len(loaded) != 1 || loaded[0].Name != "gpt-4o" || loaded[0].Size == 0 || loaded[0].Context != 100_000 {
+	if len(loaded) != 1 || loaded[0].Name != "gpt-4o" || !slices.Equal(loaded[0].Others, []string{"a"}) || loaded[0].Size == 0 || loaded[0].Context != 100_000 {
 		t.Errorf("loaded %+v", loaded)
 	}
 	// Without the name that it was first asked for by, it goes on.
@@ -157,6 +158,9 @@ func TestAliasesShareAnInstance(t *testing.T) {
 	h.mustAsk(t, "a")
 	if h.started() != "gpt-4o" {
 		t.Errorf("started %q, want one instance", h.started())
+	}
+	if loaded := h.Loaded(); len(loaded) != 1 || loaded[0].Name != "a" || len(loaded[0].Others) != 0 {
+		t.Errorf("loaded under a name that is gone: %+v", loaded)
 	}
 }
 

@@ -9,11 +9,13 @@ import (
 	"github.com/opencontainers/go-digest"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/modelstore"
 )
 
 // Loaded describes a model in memory.
 type Loaded struct {
-	Name     string        // the first one that it was asked for by
+	Name     string        // the first one that it was asked for by, and that leads to it still
+	Others   []string      // other names of the same model that it was asked for by
 	Digest   digest.Digest // of its manifest; empty in lists with models that have none
 	Size     int64         // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
 	Context  int           // tokens that one request may use; 0: not known
@@ -27,16 +29,31 @@ type Loaded struct {
 // Loaded lists what is in memory, on its way there and on its way out, by name.
 func (e *Engine) Loaded() []Loaded {
 	e.sweep()
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	var all []Loaded
-	for _, r := range e.residents() {
-		if r.isReady() && r.err != nil {
-			continue
+	for r, l := range e.snapshot() {
+		names := slices.DeleteFunc(l.Others, func(name string) bool {
+			n, err := modelstore.ParseName(name)
+			return err != nil || !e.leads(n, r) // names move on
+		})
+		l.Others = nil
+		if len(names) > 0 {
+			l.Name, l.Others = names[0], names[1:]
 		}
-		all = append(all, e.loaded(r))
+		all = append(all, l)
 	}
 	slices.SortFunc(all, func(a, b Loaded) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+func (e *Engine) snapshot() map[*resident]Loaded {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := map[*resident]Loaded{}
+	for _, r := range e.residents() {
+		if !r.isReady() || r.err == nil {
+			all[r] = e.loaded(r)
+		}
+	}
 	return all
 }
 
@@ -50,6 +67,9 @@ func (e *Engine) loaded(r *resident) Loaded {
 		Requests: r.users,
 		Loading:  !r.isReady(),
 		Stopping: e.leaving[r],
+	}
+	for _, n := range r.names { // the first is its name
+		l.Others = append(l.Others, n.String())
 	}
 	if r.isReady() && r.definition.Remote != nil {
 		l.Remote = r.definition.Remote.URL

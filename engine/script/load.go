@@ -1,12 +1,15 @@
 package script
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"sort"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -20,12 +23,15 @@ const (
 	// maxCount bounds every number of tokens in a script: one reply must not
 	// be able to ask for all memory.
 	maxCount = 1 << 24
+
+	maxScript = 64 << 20 // bytes
 )
 
 // Open loads the script in the file at path. The models' time of change is
 // the file's.
 func Open(path string) ([]*Model, error) {
-	f, err := os.Open(path)
+	// A named pipe that nobody writes to is empty, instead of a wait for ever.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -47,13 +53,20 @@ func Open(path string) ([]*Model, error) {
 // Load reads one script and returns its models, sorted by name. Errors say
 // the line.
 func Load(r io.Reader) ([]*Model, error) {
-	decoder := yaml.NewDecoder(r)
+	text, err := io.ReadAll(io.LimitReader(r, maxScript+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxScript:
+		return nil, fmt.Errorf("the script has more than %d bytes", maxScript)
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
 	switch err := decoder.Decode(&document); {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("line 1: the script is empty")
 	case err != nil:
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, withLine(err, text)
 	}
 	var second yaml.Node
 	if err := decoder.Decode(&second); !errors.Is(err, io.EOF) {
@@ -62,7 +75,7 @@ func Load(r io.Reader) ([]*Model, error) {
 
 	var models []*Model
 	root := document.Content[0]
-	err := mapping(root, fields{
+	err = mapping(root, fields{
 		"models": func(n *yaml.Node) (err error) {
 			models, err = loadModels(n)
 			return err
@@ -78,12 +91,31 @@ func Load(r io.Reader) ([]*Model, error) {
 	return models, nil
 }
 
+// withLine is an error of package yaml with the line that it is about. Some
+// lack it; it is the first line that makes the same error with those before it.
+func withLine(err error, text []byte) error {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	if strings.HasPrefix(message, "line ") {
+		return errors.New(message)
+	}
+	lines := slices.Collect(bytes.Lines(text))
+	n := sort.Search(len(lines), func(n int) bool {
+		var document yaml.Node
+		again := yaml.Unmarshal(bytes.Join(lines[:n+1], nil), &document)
+		return again != nil && again.Error() == err.Error()
+	})
+	return fmt.Errorf("line %d: %s", min(n+1, len(lines)), message)
+}
+
 func loadModels(n *yaml.Node) ([]*Model, error) {
 	var models []*Model
 	err := members(n, func(key, value *yaml.Node) error {
 		name := key.Value
 		if name == "" {
 			return at(key, "a model needs a name")
+		}
+		if slices.ContainsFunc(models, func(m *Model) bool { return engine.SameModel(m.info.Name, name) }) {
+			return at(key, "model %q is named twice", name)
 		}
 		m, err := loadModel(name, value)
 		models = append(models, m)

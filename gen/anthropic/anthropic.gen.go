@@ -4206,7 +4206,8 @@ type ClientInterface interface {
 	// CountMessageTokensWithBody Count tokens
 	//
 	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-	// `/v1/messages` reports, which is always the whole prompt.
+	// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+	// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -4216,7 +4217,8 @@ type ClientInterface interface {
 	// CountMessageTokens Count tokens
 	//
 	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-	// `/v1/messages` reports, which is always the whole prompt.
+	// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+	// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -4280,7 +4282,8 @@ func (c *Client) CreateMessage(ctx context.Context, body CreateMessageJSONReques
 // CountMessageTokensWithBody Count tokens
 //
 // Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-// `/v1/messages` reports, which is always the whole prompt.
+// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 //
 // Takes any type of body and a specified content type.
 //
@@ -4300,7 +4303,8 @@ func (c *Client) CountMessageTokensWithBody(ctx context.Context, contentType str
 // CountMessageTokens Count tokens
 //
 // Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-// `/v1/messages` reports, which is always the whole prompt.
+// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4609,7 +4613,8 @@ type ClientWithResponsesInterface interface {
 	// CountMessageTokensWithBodyWithResponse Count tokens
 	//
 	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-	// `/v1/messages` reports, which is always the whole prompt.
+	// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+	// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4619,7 +4624,8 @@ type ClientWithResponsesInterface interface {
 	// CountMessageTokensWithResponse Count tokens
 	//
 	// Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-	// `/v1/messages` reports, which is always the whole prompt.
+	// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+	// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -5130,7 +5136,8 @@ func (c *ClientWithResponses) CreateMessageWithResponse(ctx context.Context, bod
 // CountMessageTokensWithBodyWithResponse Count tokens
 //
 // Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-// `/v1/messages` reports, which is always the whole prompt.
+// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -5146,7 +5153,8 @@ func (c *ClientWithResponses) CountMessageTokensWithBodyWithResponse(ctx context
 // CountMessageTokensWithResponse Count tokens
 //
 // Counts the tokens of a conversation without answering it: the `input_tokens` that the same request to
-// `/v1/messages` reports, which is always the whole prompt.
+// `/v1/messages` reports, which is always the whole prompt. A model that is served elsewhere is counted where its server counts
+// (llama-server, vLLM, SGLang); over others, another diglot included, this is a 400 and `message_start` tells 0.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
