@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -25,6 +24,7 @@ import (
 // goTemplate is such a template, compiled.
 type goTemplate struct {
 	compiled *template.Template
+	now      func() time.Time
 	whole    bool // it shows a conversation, not one exchange
 	infills  bool // it knows of a gap
 	apart    bool // it shows either the text of a turn or its calls
@@ -58,11 +58,13 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 		return nil, fmt.Errorf("read the chat template, which is a Go template: %w", err)
 	}
 	g := &goTemplate{
-		compiled: parsed.Template.Funcs(goFunctions(now)),
+		compiled: parsed.Template.Funcs(goFunctions(now, nil)),
+		now:      now,
 		whole:    slices.Contains(fields, "messages"),
 		infills:  slices.Contains(fields, "suffix"),
 	}
 	var lexed lexed
+	methods := goMethods()
 	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}
 	for _, part := range g.compiled.Templates() {
 		if part.Tree == nil || part.Root == nil {
@@ -73,6 +75,7 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 			arguments.add(n)
 			properties.add(n)
 		})
+		countMethods(part.Root, methods)
 		guardTemplate(part.Root)
 	}
 	g.printsArguments, g.printsProperties = arguments.onlyPrinted(), properties.onlyPrinted()
@@ -82,6 +85,7 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 		spellings: newSpellings(info.Control, lexed),
 		now:       now,
 		limit:     maxRenderTime,
+		heap:      maxRenderHeap,
 	}, nil
 }
 
@@ -249,50 +253,6 @@ func fieldPath(n parse.Node) []string {
 }
 
 func (u *fieldUse) onlyPrinted() bool { return u.read == u.printed }
-
-// goFunctions are what a template may call: the library's, with our clock,
-// and those of the language that make text out of text, which could double it
-// without end.
-func goFunctions(now func() time.Time) template.FuncMap {
-	date := func(days int) func(...string) string {
-		return func(...string) string { return now().AddDate(0, 0, days).Format(time.DateOnly) }
-	}
-	return template.FuncMap{
-		"json":          boundedJSON,
-		"currentDate":   date(0),
-		"yesterdayDate": date(-1),
-		"print":         boundedText(fmt.Sprint),
-		"println":       boundedText(fmt.Sprintln),
-		"html":          boundedText(template.HTMLEscaper),
-		"js":            boundedText(template.JSEscaper),
-		"urlquery":      boundedText(template.URLQueryEscaper),
-		"printf": func(format string, args ...any) (string, error) {
-			return boundedText(func(args ...any) string { return fmt.Sprintf(format, args...) })(args...)
-		},
-	}
-}
-
-var errLongText = errors.New("the chat template makes too long a text")
-
-func boundedText(f func(...any) string) func(...any) (string, error) {
-	return func(args ...any) (string, error) {
-		text := f(args...)
-		if len(text) > maxPrompt {
-			return "", errLongText
-		}
-		return text, nil
-	}
-}
-
-// boundedJSON is goJSON for templates: that of a text, again and again, doubles
-// it as well.
-func boundedJSON(v any) (string, error) {
-	text, err := goJSON(v)
-	if err == nil && len(text) > maxPrompt {
-		return "", errLongText
-	}
-	return text, err
-}
 
 // goJSON writes a value as models know JSON: without the escapes that are for
 // pages of HTML.

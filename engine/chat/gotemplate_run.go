@@ -1,26 +1,31 @@
 package chat
 
 import (
-	"context"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
 )
 
 // boundedWriter collects a prompt until there is too much of it, or it took
-// too long.
+// too long or too much memory.
 type boundedWriter struct {
-	ctx  context.Context
-	text strings.Builder
+	r      *rendering
+	text   strings.Builder
+	writes int
 }
 
 func (w *boundedWriter) Write(b []byte) (int, error) {
-	if w.ctx.Err() != nil {
-		return 0, context.Cause(w.ctx)
-	}
 	if w.text.Len()+len(b) > maxPrompt {
 		return 0, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)
+	}
+	err := w.r.grow(2 * int64(len(b)))
+	if w.writes++; w.writes%lookWrites == 0 && err == nil {
+		err = w.r.look(0)
+	}
+	if err != nil {
+		return 0, err
 	}
 	return w.text.Write(b)
 }
@@ -32,18 +37,23 @@ func (g *goTemplate) execute(w *boundedWriter, data map[string]any) (err error) 
 			err = fmt.Errorf("the template engine panicked: %v", p)
 		}
 	}()
-	return g.compiled.Execute(w, data)
+	own, err := g.compiled.Clone() // for functions that know how much there is left
+	if err != nil {
+		return err
+	}
+	w.r.given = goSize(reflect.ValueOf(data))
+	return own.Funcs(goFunctions(g.now, w.r)).Execute(w, data)
 }
 
 // prompt renders a conversation. level is that of thinking, where one was
 // asked for.
-func (g *goTemplate) prompt(ctx context.Context, c conversation, level string, mask *masker) (string, error) {
+func (g *goTemplate) prompt(r *rendering, c conversation, level string, mask *masker) (string, error) {
 	messages := g.messages(c, mask)
 	tools, err := g.tools(c.tools, mask)
 	if err != nil {
 		return "", err
 	}
-	w := &boundedWriter{ctx: ctx}
+	w := &boundedWriter{r: r}
 	run := func(data map[string]any) error {
 		mode := c.reasoning.Mode
 		data["Think"] = mode == engine.ReasoningOn || mode == engine.ReasoningDefault && level != ""
@@ -114,11 +124,11 @@ func cutResponse(text string, c conversation) string {
 
 // gap finds how a template that fills in the middle of a text marks the gap;
 // zero where it does not.
-func (g *goTemplate) gap(ctx context.Context) (FIM, error) {
+func (g *goTemplate) gap(r *rendering) (FIM, error) {
 	if !g.infills {
 		return FIM{}, nil
 	}
-	w := &boundedWriter{ctx: ctx}
+	w := &boundedWriter{r: r}
 	err := g.execute(w, map[string]any{
 		"Prompt": probeUser, "Suffix": probeUser2, "Response": "", "Think": false, "ThinkLevel": "", "IsThinkSet": false,
 	})

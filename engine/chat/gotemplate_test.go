@@ -350,9 +350,9 @@ func TestGoTemplateLimits(t *testing.T) {
 			strings.Repeat("x", 100_000) + "{{ end }}{{ .Prompt }}", long},
 		{"a tree of templates", `{{ define "x" }}{{ if . }}{{ template "x" (slice . 1) }}{{ template "x" (slice . 1) }}{{ end }}{{ end }}` +
 			`{{ .Prompt }}{{ template "x" "` + strings.Repeat("x", 200) + `" }}`, slow},
-		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
-		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
-		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, errLongText.Error()},
+		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
+		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
+		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tpl, err := compile(tt.source, Info{}, testTime)

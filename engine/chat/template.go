@@ -160,7 +160,7 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 func (t *Template) text(ctx context.Context, c conversation, mask *masker) (string, error) {
 	if t.golang != nil {
 		return t.bounded(ctx, func(ctx context.Context) (string, error) {
-			return t.golang.prompt(ctx, c, t.effort(c.reasoning.Effort), mask)
+			return t.golang.prompt(t.rendering(ctx), c, t.effort(c.reasoning.Effort), mask)
 		})
 	}
 	vars, err := t.variables(c, mask)

@@ -20,7 +20,7 @@ import (
 // source: a new version may have filters, methods, functions or operators that
 // nobody has thought about.
 func TestWholeLibraryIsCounted(t *testing.T) {
-	library := readLibrary(t)
+	library := readLibrary(t, jinja.Compile, "builtins.go", "eval.go", "parse.go")
 	replaced := []string{"range", "raise_exception", "strftime_now"} // by functions of ours
 	numbers := []string{"-", "/", "//", "**"}                        // operators that make nothing else
 	for _, tt := range []struct {
@@ -58,32 +58,38 @@ func mustNatives(t *testing.T) *natives {
 
 func sorted(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
 
-// library are the functions of the library's source, by their names.
-type library map[string]*ast.FuncDecl
+// library is a part of the source of a package.
+type library struct {
+	functions map[string]*ast.FuncDecl
+	variables *ast.File // of the last file
+}
 
-func readLibrary(t *testing.T) library {
+// readLibrary reads files of the package that has a function.
+func readLibrary(t *testing.T, function any, names ...string) library {
 	t.Helper()
-	file, _ := runtime.FuncForPC(reflect.ValueOf(jinja.Compile).Pointer()).FileLine(reflect.ValueOf(jinja.Compile).Pointer())
-	all := library{}
-	for _, name := range []string{"builtins.go", "eval.go", "parse.go"} {
+	pointer := reflect.ValueOf(function).Pointer()
+	file, _ := runtime.FuncForPC(pointer).FileLine(pointer)
+	l := library{functions: map[string]*ast.FuncDecl{}}
+	for _, name := range names {
 		syntax, err := parser.ParseFile(gotoken.NewFileSet(), filepath.Join(filepath.Dir(file), name), nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
+		l.variables = syntax
 		for _, decl := range syntax.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok {
-				all[f.Name.Name] = f
+				l.functions[f.Name.Name] = f
 			}
 		}
 	}
-	return all
+	return l
 }
 
 // literals are the names that a function registers: the keys of a literal, or
 // the first arguments of a method "set".
 func (l library) literals(function string) []string {
 	var names []string
-	ast.Inspect(l[function], func(n ast.Node) bool {
+	ast.Inspect(l.functions[function], func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.KeyValueExpr:
 			names = append(names, texts(n.Key)...)
@@ -101,7 +107,7 @@ func (l library) literals(function string) []string {
 // compares with.
 func (l library) cases(function string) []string {
 	var names []string
-	ast.Inspect(l[function], func(n ast.Node) bool {
+	ast.Inspect(l.functions[function], func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit: // a method's own switches
 			return false
@@ -118,7 +124,7 @@ func (l library) cases(function string) []string {
 // types are the names of the types that a function switches over.
 func (l library) types(function string) []string {
 	var names []string
-	ast.Inspect(l[function], func(n ast.Node) bool {
+	ast.Inspect(l.functions[function], func(n ast.Node) bool {
 		clause, ok := n.(*ast.CaseClause)
 		if !ok {
 			return true

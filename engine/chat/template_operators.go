@@ -2,7 +2,6 @@ package chat
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/ardanlabs/jinja"
 )
@@ -60,30 +59,13 @@ func repeated(a, b jinja.Value) int64 {
 	return max(times(size(a), count(b)), times(size(b), count(a)))
 }
 
-// formatted is the cost of a text with places for values: for each the widest
-// that it can be. A width is a number in the text, or one of the values.
+// formatted is the cost of a text with places for values.
 func (r *rendering) formatted(a, b jinja.Value) (int64, error) {
 	if !a.IsString() {
 		return 0, nil
 	}
-	const widest = 1 << 20 // fmt takes no width or precision beyond a million
-	format := a.AsString()
-	places := int64(strings.Count(format, "%"))
 	word, err := r.printed(b)
-	if err != nil {
-		return 0, err
-	}
-	word = add(times(word, 12), 512) // in hexadecimal, in quotes, or with the names of its parts
-	wide := int64(0)
-	for i, part := range strings.Split(format, "%") {
-		if i > 0 && strings.IndexFunc(part, func(r rune) bool { return r == '*' || r >= '1' && r <= '9' }) >= 0 {
-			wide++
-		}
-	}
-	if places > 0 {
-		places += int64(tupleLength(b)) // what is left over is added
-	}
-	return add(times(int64(len(format)), 2), times(places, word), times(wide, 2*widest)), nil
+	return formatSize(a.AsString(), word, tupleLength(b)), err
 }
 
 func tupleLength(v jinja.Value) int {

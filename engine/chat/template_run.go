@@ -23,7 +23,7 @@ var (
 // calls raise_exception gives a *refusal.
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
 	return t.bounded(ctx, func(ctx context.Context) (string, error) {
-		r := &rendering{ctx: ctx, now: t.now, natives: t.natives, start: heapSize(), limit: int64(t.heap)}
+		r := t.rendering(ctx)
 		r.functions(vars, t.guards)
 		return r.render(t.compiled, vars)
 	})
@@ -74,9 +74,15 @@ type rendering struct {
 	start   uint64 // size of the heap when it began
 	limit   int64  // bytes that may be added to it
 	made    int64  // bytes since the heap was last looked at
+	given   int64  // bytes of what a Go template is given, written out
 	depth   int
 	owned   jinja.Value // what the next method is of
 	refused *refusal
+}
+
+// rendering begins one, which ends with ctx.
+func (t *Template) rendering(ctx context.Context) *rendering {
+	return &rendering{ctx: ctx, now: t.now, natives: t.natives, start: heapSize(), limit: int64(t.heap)}
 }
 
 func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text string, err error) {
