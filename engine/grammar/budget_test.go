@@ -95,8 +95,9 @@ func TestSmallBudget(t *testing.T) {
 
 // Work ends with the look that finds the context ended, wherever that is.
 func TestCancel(t *testing.T) {
+	limits := Limits{Steps: 300_000, Bytes: 10 << 20}
 	for name, schema := range hostileSchemas {
-		whole := newBudgeted(DefaultLimits())
+		whole := newBudgeted(limits)
 		_, err := compileSchema(whole, schema)
 		if steps := whole.budget.Used().Steps; err == nil && whole.looks < steps/(20*lookSteps) {
 			t.Errorf("%s: %d looks for %d steps", name, whole.looks, steps)
@@ -105,7 +106,7 @@ func TestCancel(t *testing.T) {
 			if at == 0 {
 				continue
 			}
-			ctx := newBudgeted(DefaultLimits())
+			ctx := newBudgeted(limits)
 			ctx.endAt = at
 			if _, err := compileSchema(ctx, schema); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: got %v after look %d of %d", name, err, at, whole.looks)

@@ -104,6 +104,7 @@ var hostileSchemas = map[string]string{
 	"Unicode classes in a class":   `{"pattern":"^[` + strings.Repeat(`\\pL`, 15_000) + `]$"}`,
 	"classes that ignore the case": `{"pattern":"(?i)` + strings.Repeat(`[\\x{100}-\\x{1e900}]`, 3000) + `"}`,
 	"negated classes":              `{"pattern":"^` + strings.Repeat(`\\S\\W\\D`, 7000) + `$"}`,
+	"patterns with large classes":  `{"properties":{` + many(900, numbered(`"p#":{"pattern":"(?i)^[\\x{100}-\\x{1e900}]\\pL{3}a{#}$"}`)) + `}}`,
 	"different classes":            `{"pattern":"^` + charClasses(4000) + `$"}`,
 	"anchors in alternatives":      `{"pattern":"` + strings.Repeat(`(^a|b$|c)`, 5) + strings.Repeat(`d*`, 10_000) + `"}`,
 	"many anchors":                 `{"pattern":"(^a` + strings.Repeat("|^a", 15_000) + `)(b|c$)"}`,

@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // parsePattern returns the expression's tree.
@@ -13,9 +14,14 @@ func parsePattern(m *meter, re string) (*syntax.Regexp, error) {
 	if word := beyondRegular(re); word != "" {
 		return nil, fmt.Errorf("%w: %s", ErrPattern, word)
 	}
-	m.spend(len(re)/8, 8*len(re))
+	spaces := strings.Count(re, `\s`) + strings.Count(re, `\S`) // which become long
+	m.spend(len(re)/8+spaces, 8*len(re)+600*spaces)
 	re = fromECMA(re)
-	m.spend(parseCost(re))
+	steps, bytes := parseCost(re)
+	if steps > maxParseSteps || bytes > maxParseBytes {
+		return nil, fmt.Errorf("%w: %d bytes", ErrPattern, len(re))
+	}
+	m.spend(steps, bytes)
 	tree, err := syntax.Parse(re, syntax.Perl)
 	var bad *syntax.Error
 	if errors.As(err, &bad) && tooLarge(bad) {
@@ -24,24 +30,32 @@ func parsePattern(m *meter, re string) (*syntax.Regexp, error) {
 	return tree, err
 }
 
-// parseCost is at least what syntax.Parse costs, which cannot be interrupted:
-// the tables of Unicode are copied for each class that names one, and where
-// the case does not matter, each character of a range is looked at.
+// What reading one expression may cost. It cannot be interrupted, so this is
+// less than a budget has.
+const (
+	maxParseSteps = 100_000
+	maxParseBytes = 32 << 20
+)
+
+// parseCost is at least what syntax.Parse costs: the tables of Unicode are
+// copied for each class that names one, and where the case does not matter,
+// each character of a range is looked at.
 func parseCost(re string) (steps, bytes int) {
 	const (
-		node     = 400    // bytes of a node of the tree, and of the lists that it is in
-		table    = 16_000 // bytes of the longest table, as it is sorted and turned round
-		alphabet = 1 << 17
-		perStep  = 16 // characters folded in a step
+		node    = 400     // bytes of a node of the tree, and of the lists that it is in
+		table   = 16_000  // bytes of the longest table, as it is sorted and turned round
+		letters = 1 << 17 // that have a case are all below
+		perStep = 16      // letters looked at
 	)
 	folds := ignoresCase(re)
 	steps, bytes = len(re)/2, node*len(re)
-	for i := range len(re) {
+	for i := range len(re) - 1 {
+		rest := re[i+1:]
 		switch c := re[i]; {
-		case c == '\\' && i+1 < len(re) && (re[i+1] == 'p' || re[i+1] == 'P'):
+		case c == '\\' && (rest[0] == 'p' || rest[0] == 'P'):
 			steps, bytes = steps+200, bytes+table
-		case folds && (c == '-' || c == '[' || c == '\\'):
-			steps, bytes = steps+alphabet/perStep, bytes+table
+		case folds && c == '-' && (rest[0] >= utf8.RuneSelf || strings.HasPrefix(rest, `\x{`)):
+			steps, bytes = steps+letters/perStep, bytes+table
 		}
 	}
 	return steps, bytes

@@ -219,7 +219,7 @@ func (t *tree) pointer() string {
 			step = "/" + pointerEscaper.Replace(cutName(here.name))
 		}
 		if size += len(step); size > maxPointer {
-			steps = append(steps, "…")
+			steps = append(steps, "/…")
 			break
 		}
 		steps = append(steps, step)
