@@ -104,6 +104,7 @@ func build(ctx context.Context, env environment, store *modelstore.Store, n mode
 		Home:     homeOf(env),
 		Version:  programVersion(),
 		Pull:     func(ctx context.Context, n modelstore.Name) error { return pullBase(ctx, env, store, n, o) },
+		Template: func(ctx context.Context, source string) error { _, err := tryTemplate(ctx, env, source); return err },
 		Progress: work.show,
 		Warn:     func(text string) { fmt.Fprintln(env.stderr, "warning:", text) },
 	}, n, f)

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/modelfile"
 	"github.com/diglot/diglot/engine/modelstore"
@@ -52,7 +51,7 @@ type layerJSON struct {
 	Size      int64  `json:"size"`
 }
 
-func newDescription(store *modelstore.Store, m *modelstore.Model, d *modelfile.Definition) (*descriptionJSON, error) {
+func newDescription(env environment, store *modelstore.Store, m *modelstore.Model, d *modelfile.Definition) (*descriptionJSON, error) {
 	all := &descriptionJSON{
 		modelJSON:     toJSON(m),
 		Architecture:  d.Config.ModelFamily,
@@ -76,7 +75,7 @@ func newDescription(store *modelstore.Store, m *modelstore.Model, d *modelfile.D
 	if err := all.readFile(store, m); err != nil {
 		return nil, err
 	}
-	return all, all.readHead(d)
+	return all, all.readHead(env, d)
 }
 
 // readFile adds what the definition file says.
@@ -95,7 +94,7 @@ func (all *descriptionJSON) readFile(store *modelstore.Store, m *modelstore.Mode
 }
 
 // readHead adds what the head of the model's own file says, and its template.
-func (all *descriptionJSON) readHead(d *modelfile.Definition) error {
+func (all *descriptionJSON) readHead(env environment, d *modelfile.Definition) error {
 	if d.Template != "" {
 		text, err := os.ReadFile(d.Template)
 		if err != nil {
@@ -117,20 +116,20 @@ func (all *descriptionJSON) readHead(d *modelfile.Definition) error {
 	if all.Template == "" {
 		all.Template = head.Template()
 	}
-	all.Capabilities = capabilities(head, all.Template, all.Vision)
+	all.Capabilities = capabilities(env, head, all.Template, all.Vision)
 	return nil
 }
 
 // capabilities are what a model is for, as far as its file and its chat
 // template tell: embeddings alone, or completion with any of chat, tools,
 // thinking and vision.
-func capabilities(head *gguf.File, template string, vision bool) []string {
+func capabilities(env environment, head *gguf.File, template string, vision bool) []string {
 	if only, _ := head.Embeds(); only {
 		return []string{"embeddings"}
 	}
 	all := []string{"completion"}
 	if template != "" {
-		all = append(all, templateCapabilities(template)...)
+		all = append(all, templateCapabilities(env, template)...)
 	}
 	if vision {
 		all = append(all, "vision")
@@ -140,16 +139,16 @@ func capabilities(head *gguf.File, template string, vision bool) []string {
 
 // templateCapabilities are none where the template cannot be used, which is
 // told when the model is loaded.
-func templateCapabilities(source string) []string {
-	t, err := chat.NewTemplate(source, chat.Info{}, time.Now)
+func templateCapabilities(env environment, source string) []string {
+	report, err := tryTemplate(context.Background(), env, source)
 	if err != nil {
 		return nil
 	}
 	all := []string{"chat"}
-	if t.Capabilities().Tools {
+	if report.Tools {
 		all = append(all, "tools")
 	}
-	if t.Capabilities().Syntax.ReasoningStart != "" {
+	if report.Thinking {
 		all = append(all, "thinking")
 	}
 	return all

@@ -7,13 +7,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCapabilities shows what models are for, as their files tell.
-func TestCapabilities(t *testing.T) {
-	const chatML = `{% for m in messages %}<|im_start|>{{ m.role }}
+// chatML is a template that shows calls, and toolList what shows tools.
+const (
+	chatML = `{% for m in messages %}<|im_start|>{{ m.role }}
 {{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</tool_call>{% endfor %}<|im_end|>
 {% endfor %}<|im_start|>assistant
 `
-	const tools = `{% if tools %}{% for t in tools %}{{ t | tojson }}{% endfor %}{% endif %}`
+	toolList = `{% if tools %}{% for t in tools %}{{ t | tojson }}{% endfor %}{% endif %}`
+)
+
+// TestCapabilities shows what models are for, as their files tell.
+func TestCapabilities(t *testing.T) {
 	u := newUser(t)
 	u.model("jinja", "")
 	u.embeds("embeds")
@@ -44,10 +48,10 @@ func TestCapabilities(t *testing.T) {
 	}
 	for name, want := range map[string][]string{
 		chatML:                {"chat"},
-		tools + chatML:        {"chat", "tools"},
+		toolList + chatML:     {"chat", "tools"},
 		"{{ no such template": nil,
 	} {
-		if diff := cmp.Diff(want, templateCapabilities(name)); diff != "" {
+		if diff := cmp.Diff(want, templateCapabilities(tried(), name)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", name, diff)
 		}
 	}

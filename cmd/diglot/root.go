@@ -80,7 +80,7 @@ and keeps the models that it serves.`,
 	root.SuggestionsMinimumDistance = 2 // letters that may differ
 	root.SetCompletionCommandGroupID(groupMore)
 	root.AddCommand(
-		newServe(env), newRunner(env), newRun(env), newPs(env), newLoad(env), newStop(env),
+		newServe(env), newRunner(env), newTemplate(env), newRun(env), newPs(env), newLoad(env), newStop(env),
 		newList(env), newShow(env), newCopy(env), newRemove(env), newCreate(env),
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
 		newVersion(env), newExitCodes(), newEnvironment(),

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,7 +44,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if len(os.Args) > 1 && (os.Args[1] == "runner" || os.Args[1] == "serve") {
+	if len(os.Args) > 1 && slices.Contains([]string{"runner", "serve", "template"}, os.Args[1]) {
 		reportOnSignal()
 		main()
 	}

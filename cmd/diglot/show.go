@@ -171,7 +171,7 @@ func describe(env environment, n modelstore.Name) (*descriptionJSON, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newDescription(store, m, d)
+	return newDescription(env, store, m, d)
 }
 
 // describeNamed reads a model by a name that a user typed.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,7 @@ func (t *Template) probe(source string) error {
 	defer cancel()
 	p := &prober{t: t, ctx: ctx, source: source}
 	if !p.content() {
-		return errors.Join(errBlindTemplate, p.broken)
+		return cmp.Or(p.broken, errBlindTemplate)
 	}
 	p.roles()
 	p.tools()
@@ -104,7 +105,7 @@ func (p *prober) render(c conversation) (string, bool) {
 	if err == nil {
 		return text, true
 	}
-	if errors.Is(err, errSlow) || errors.Is(err, errStuck) {
+	if errors.Is(err, errSlow) || errors.Is(err, errStuck) || tookTooMuch(err) {
 		p.broken = err
 	}
 	return "", false

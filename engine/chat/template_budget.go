@@ -27,6 +27,11 @@ const (
 
 var errWork = errors.New("one operation of the chat template takes too long")
 
+// tookTooMuch says whether a rendering ended for what it would have taken.
+func tookTooMuch(err error) bool {
+	return errors.Is(err, errHeap) || errors.Is(err, errWork) || errors.Is(err, errDeep)
+}
+
 // grow asks for bytes that are about to be made. What nobody holds any more
 // is collected before it says no.
 func (r *rendering) grow(bytes int64) error {

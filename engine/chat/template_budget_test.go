@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -193,11 +192,6 @@ var hostileTemplates = map[string]string{
 	"a filter by its hidden name":    "{{ __filter_join(numbers, blocks) }}",
 	"a date":                         "{{ strftime_now(longest) }}",
 	"a range":                        strings.Repeat("{% set x = [x, range(100000)] %}", 20),
-}
-
-// tookTooMuch says whether a rendering ended for what it would have taken.
-func tookTooMuch(err error) bool {
-	return errors.Is(err, errHeap) || errors.Is(err, errWork) || errors.Is(err, errDeep)
 }
 
 // renderHostile renders a template with hostile values, and says how many bytes

@@ -26,6 +26,10 @@ type Source struct {
 	// such a model is an error.
 	Pull func(context.Context, modelstore.Name) error
 
+	// Template judges the chat template of the file: one that cannot be used is
+	// an error. Nil: it is tried in this process, which a hostile one may end.
+	Template func(ctx context.Context, source string) error
+
 	// Progress is told what is going on. It may be nil.
 	Progress func(Progress)
 
@@ -45,7 +49,7 @@ type Progress struct {
 // either the model is there, or nothing is. The same file gives the same
 // manifest, byte for byte. Mistakes in the file are of type *[Error].
 func Create(ctx context.Context, src Source, name modelstore.Name, f *File) (*modelstore.Model, error) {
-	r, err := check(f)
+	r, err := check(f, func(source string) error { return src.tryTemplate(ctx, source) })
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func TestParameters(t *testing.T) {
 		{"numa", "false", Parameters{}},
 		{"mirostat_tau", "5.0", Parameters{}},
 	} {
-		r, err := check(file(From, "", "m", Parameter, tt.name, tt.value))
+		r, err := check(file(From, "", "m", Parameter, tt.name, tt.value), nil)
 		if err != nil {
 			t.Errorf("%s %s: %v", tt.name, tt.value, err)
 			continue
@@ -152,7 +152,7 @@ func TestParameterErrors(t *testing.T) {
 		{"affinity_header", "Content-Length", "means something else"},
 		{"affinity_header", "X-Forwarded-For", "means something else"},
 	} {
-		_, err := check(file(From, "", "m", Parameter, tt.name, tt.value))
+		_, err := check(file(From, "", "m", Parameter, tt.name, tt.value), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "PARAMETER "+tt.name) {
 			t.Errorf("%s %.20s: %v, want %q", tt.name, tt.value, err, tt.want)
 		}
@@ -161,7 +161,7 @@ func TestParameterErrors(t *testing.T) {
 	for range maxStops + 1 {
 		many.add(Parameter, "stop", "x")
 	}
-	if _, err := check(many); err == nil || !strings.Contains(err.Error(), "257 values are more than 256") {
+	if _, err := check(many, nil); err == nil || !strings.Contains(err.Error(), "257 values are more than 256") {
 		t.Errorf("too many: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package modelfile
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -30,11 +31,13 @@ type recipe struct {
 	remoteModel      string
 
 	warnings []string
+	try      func(template string) error
 }
 
-// check makes a recipe. Errors are of type *Error.
-func check(f *File) (*recipe, error) {
-	r := &recipe{params: params{}}
+// check makes a recipe; try judges its chat template. Errors are of type
+// *Error.
+func check(f *File, try func(template string) error) (*recipe, error) {
+	r := &recipe{params: params{}, try: try}
 	host := ""
 	for _, i := range f.Instructions {
 		if i.Name == From && host == "" {
@@ -82,7 +85,7 @@ func (r *recipe) take(i Instruction, host string) error {
 		return r.parameter(i, host)
 	case Template:
 		r.template = r.replace(i)
-		return checkTemplate(i)
+		return r.checkTemplate(i)
 	case System:
 		r.system = r.replace(i)
 	case License:
@@ -155,13 +158,21 @@ func (r *recipe) parameter(i Instruction, host string) error {
 // templateMistake is how errors of text/template end.
 var templateMistake = regexp.MustCompile(`template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
 
-// checkTemplate lets those judge a template who will run it: one that is taken
+// tryTemplate lets those judge a template who will run it: one that is taken
 // here is no error when the model is loaded.
-func checkTemplate(i Instruction) error {
+func (src Source) tryTemplate(ctx context.Context, source string) error {
+	if src.Template != nil {
+		return src.Template(ctx, source)
+	}
+	_, err := chat.NewTemplate(source, chat.Info{}, time.Now)
+	return err
+}
+
+func (r *recipe) checkTemplate(i Instruction) error {
 	if i.Value == "" {
 		return nil
 	}
-	_, err := chat.NewTemplate(i.Value, chat.Info{}, time.Now)
+	err := r.try(i.Value)
 	if err == nil {
 		return nil
 	}
