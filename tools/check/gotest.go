@@ -22,8 +22,11 @@ var (
 	modelTests = packageTests{"llamacpp", []string{"./engine/llamacpp/...", "./cmd/..."}}
 )
 
-// arguments are those of go test.
-func (p packageTests) arguments() []string { return append([]string{"-tags", p.tags}, p.packages...) }
+// arguments are those of go test. A package may take longer than the ten
+// minutes that go test gives it where other programs need the processor too.
+func (p packageTests) arguments() []string {
+	return append([]string{"-tags", p.tags, "-timeout", "30m"}, p.packages...)
+}
 
 // goTests runs all tests of the main module that need no llama.cpp, those on
 // the chat templates of real models included. The race detector needs the C
