@@ -142,16 +142,20 @@ func (c *constraintCache) leave(e *constraintEntry) {
 // evict drops what no request uses, the oldest first, until the rest is
 // within bounds.
 func (c *constraintCache) evict() {
-	unused, bytes := 0, 0
-	for _, e := range slices.Backward(slices.Clone(c.entries)) {
-		if e.users > 0 {
-			continue
+	var unused []*constraintEntry
+	bytes := 0
+	for _, e := range c.entries {
+		if e.users == 0 {
+			unused, bytes = append(unused, e), bytes+e.compiled.size
 		}
-		unused, bytes = unused+1, bytes+e.compiled.size
-		if unused > maxConstraints || bytes > maxConstraintBytes || c.bytes > maxUsedBytes {
-			c.bytes -= e.compiled.size
-			c.remove(e)
+	}
+	for i, e := range unused {
+		if len(unused)-i <= maxConstraints && bytes <= maxConstraintBytes && c.bytes <= maxUsedBytes {
+			return
 		}
+		bytes -= e.compiled.size
+		c.bytes -= e.compiled.size
+		c.remove(e)
 	}
 }
 

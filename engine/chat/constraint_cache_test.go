@@ -181,3 +181,27 @@ func TestConstraintGivenBack(t *testing.T) {
 		}
 	}
 }
+
+// What was used last stays where there is too much of all together.
+func TestConstraintsGoOldestFirst(t *testing.T) {
+	c := newConstraintCache()
+	get := func(key byte, size int) (leave func()) {
+		_, leave, err := c.get(t.Context(), keyOf(key), ofSize(size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return leave
+	}
+	defer get(1, maxUsedBytes*7/10)()
+	for key := range byte(2) {
+		get(10+key, maxUsedBytes/10)()
+	}
+	defer get(2, maxUsedBytes*15/100)()
+	var kept []byte
+	for _, e := range c.entries {
+		kept = append(kept, e.key[0])
+	}
+	if want := []byte{1, 11, 2}; !slices.Equal(kept, want) {
+		t.Errorf("kept are %v, want %v", kept, want)
+	}
+}
