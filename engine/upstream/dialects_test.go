@@ -81,6 +81,22 @@ var dialects = []struct {
 	{"an error that is a text of JSON", `{"error":"{\"message\":\"slow down\",\"code\":429}"}`, engine.CodeOverloaded, 0, 0, 0},
 }
 
+// TestErrorsInLists looks no further than into one list: the time for more would
+// be that of the levels times the length, and both are the server's to choose.
+func TestErrorsInLists(t *testing.T) {
+	const failed = `{"error":"x"}`
+	for value, want := range map[string]bool{
+		"[" + failed + "]":   true,
+		"[[" + failed + "]]": false,
+		"[ [ \"x\" ] ]":      false,
+		strings.Repeat("[", 9000) + failed + strings.Repeat("]", 9000): false,
+	} {
+		if got := tellsError([]byte(value)); got != want {
+			t.Errorf("%.40s: %v, want %v", value, got, want)
+		}
+	}
+}
+
 // TestErrorDialects sends each error with status 200, at each place where
 // servers are known to do so. It is never the end of an answer, and it is what
 // it would have been by status.

@@ -40,9 +40,9 @@ func (f fault) tells(content bool) bool {
 	return !content && (text || present(f.Detail))
 }
 
-// tellsError says whether a JSON value, or what should be one, tells an error
-// instead of what was asked for: an object that says so, a list of them, or a
-// text.
+// tellsError reports whether a JSON value, or what should be one, tells an
+// error instead of what was asked for: an object that says so, a list of them,
+// or a text. Lists in lists tell none: each level would be read once more.
 func tellsError(value []byte) bool {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 {
@@ -68,7 +68,7 @@ func tellsError(value []byte) bool {
 			v.Count != nil || v.Tokens != nil || v.InputTokens != nil)
 	case '[':
 		var list []json.RawMessage
-		return firstValue(value, &list) == nil && len(list) > 0 && tellsError(list[0])
+		return firstValue(value, &list) == nil && len(list) > 0 && list[0][0] != '[' && tellsError(list[0])
 	case '"':
 		return present(value)
 	}
