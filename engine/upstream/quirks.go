@@ -30,8 +30,9 @@ func (q *quirks) forget(name string) {
 }
 
 // learn reads a refusal for the members of a request that not every server
-// knows. It says whether it has learned anything, so that another try is
-// worth it.
+// knows. It reports whether another try is worth it, which will do without
+// those that the refusal names, whichever of the requests under way was the
+// first to learn of them.
 func (q *quirks) learn(refusal refusal, sent []string) bool {
 	if refusal.status != 400 && refusal.status != 422 || !refusal.aboutMembers() {
 		return false
@@ -43,7 +44,7 @@ func (q *quirks) learn(refusal refusal, sent []string) bool {
 	for _, member := range sent {
 		// reasoning_effort=none is a value that a server may not know, while it knows the member.
 		name, _, _ := strings.Cut(member, "=")
-		if q.takes(member) && refusal.names(name) {
+		if refusal.names(name) {
 			q.forget(member)
 			learned = true
 		}

@@ -108,6 +108,25 @@ func TestUnknownMembers(t *testing.T) {
 	}
 }
 
+// TestUnknownMembersAtOnce has two requests refused that were sent before either
+// was: both are worth another try.
+func TestUnknownMembersAtOnce(t *testing.T) {
+	var q quirks
+	refused := parseRefusal([]byte(`{"error":{"message":"Unknown parameter: 'top_k'."}}`), "")
+	refused.status = 400
+	for i := range 2 {
+		if !q.learn(refused, []string{"top_k", "min_p"}) {
+			t.Errorf("request %d is not tried again", i)
+		}
+	}
+	if q.takes("top_k") || !q.takes("min_p") {
+		t.Errorf("unknown are %v", q.unknown)
+	}
+	if q.learn(refused, []string{"min_p"}) {
+		t.Error("a request without the member is tried again")
+	}
+}
+
 func readAny(t *testing.T, r *http.Request) (v any) {
 	if err := json.NewDecoder(r.Body).Decode(&v); err != nil {
 		t.Error(err)
