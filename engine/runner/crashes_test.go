@@ -245,7 +245,12 @@ func TestSameRequestsAreOneSuspect(t *testing.T) {
 func TestSuspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns()
-		in := func(req any) *flight { return &flight{turns: turns, req: req} }
+		names := map[*flight]any{}
+		in := func(req any) *flight {
+			f := &flight{turns: turns, req: req}
+			names[f] = req
+			return f
+		}
 		p := newPassengers()
 		stays, left, answered, early, never, late := in("stays"), in("left"), in("answered"), in("early"), in("never"), in("late")
 		for _, f := range []*flight{stays, left, answered, early, never, late} {
@@ -259,6 +264,9 @@ func TestSuspects(t *testing.T) {
 		answered.answered = true
 		p.leave(answered)
 		p.leave(left)
+		if left.req != nil {
+			t.Error("a request whose client has left is kept, with all of its images")
+		}
 		go func() { // its reply is still in the socket when the process is gone
 			time.Sleep(time.Millisecond)
 			p.arrive(late)
@@ -267,9 +275,9 @@ func TestSuspects(t *testing.T) {
 		p.judge(true)
 		p.judge(true) // counts once
 		for f, want := range map[*flight]int{stays: 1, left: 1, answered: 0, early: 0, never: 0, late: 1} {
-			key, _ := keyOf(f.req)
+			key, _ := keyOf(names[f])
 			if got, _ := turns.log.look(key); got != want || f.isCause() {
-				t.Errorf("%v: suspect of %d crashes, want %d; cause: %t", f.req, got, want, f.isCause())
+				t.Errorf("%v: suspect of %d crashes, want %d; cause: %t", names[f], got, want, f.isCause())
 			}
 		}
 	})

@@ -50,6 +50,9 @@ func (p *passengers) arrive(f *flight) {
 // leave notes that a request has ended, whether it was answered or not. One
 // that did not arrive is no suspect.
 func (p *passengers) leave(f *flight) {
+	if !f.answered && p.has(f) {
+		f.identify() // which may take a while, and lets go of the request
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.boarding = without(p.boarding, f)
@@ -63,6 +66,13 @@ func (p *passengers) leave(f *flight) {
 	if !f.answered {
 		p.left = append(p.left, departure{f, now})
 	}
+}
+
+// has reports whether the process has the request.
+func (p *passengers) has(f *flight) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Contains(p.on, f)
 }
 
 func without(all []*flight, f *flight) []*flight {

@@ -24,15 +24,35 @@ func newTurns() *turns { return &turns{open: semaphore.NewWeighted(allTurns)} }
 // flight is a request on its way.
 type flight struct {
 	turns    *turns
-	req      any
-	key      requestKey // where it was needed
-	keyed    bool
 	careful  bool  // it stays alone to its end
 	held     int64 // of the semaphore
 	answered bool  // to its end, if only with an error
 
 	mu    sync.Mutex
+	req   any // until its key is known
+	key   requestKey
+	keyed bool
 	cause bool // it ended a process
+}
+
+// identify returns the key of the request, false where it has none. The request
+// itself, which may hold images, is not kept for it.
+func (f *flight) identify() (requestKey, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.req != nil {
+		f.key, f.keyed = keyOf(f.req)
+		f.req = nil
+	}
+	return f.key, f.keyed
+}
+
+// known is identify for a flight whose key may not have been needed: then there
+// is none.
+func (f *flight) known() (requestKey, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.key, f.keyed
 }
 
 // enter waits until req may run. One that was running in a process that ended
@@ -40,16 +60,15 @@ type flight struct {
 func (t *turns) enter(ctx context.Context, model string, req any) (*flight, *engine.Error) {
 	f := &flight{turns: t, req: req, held: 1}
 	if !t.log.empty() {
-		f.key, f.keyed = keyOf(req)
-	}
-	if f.keyed {
-		crashes, refused := t.log.look(f.key)
-		if refused > 0 {
-			return nil, refusedReply(model, refused)
-		}
-		f.careful = crashes > 1
-		if crashes > 0 {
-			f.held = allTurns
+		if key, ok := f.identify(); ok {
+			crashes, refused := t.log.look(key)
+			if refused > 0 {
+				return nil, refusedReply(model, refused)
+			}
+			f.careful = crashes > 1
+			if crashes > 0 {
+				f.held = allTurns
+			}
 		}
 	}
 	if t.log.often() {
@@ -73,15 +92,15 @@ func (f *flight) begun() {
 // leave ends the flight.
 func (f *flight) leave() {
 	f.turns.open.Release(f.held)
-	if f.answered && f.keyed {
-		f.turns.log.acquit(f.key)
+	if key, ok := f.known(); ok && f.answered {
+		f.turns.log.acquit(key)
 	}
 }
 
 // blame judges a request that was running in a process that ended; causes has
 // the judgements of this end.
 func (f *flight) blame(alone, proven bool, causes map[requestKey]bool) {
-	key, ok := keyOf(f.req)
+	key, ok := f.identify()
 	if !ok {
 		return
 	}
