@@ -2,6 +2,7 @@ package confine
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -73,7 +74,7 @@ func volunteer() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 
 // closeOnExec has the next program get no descriptor that somebody left open.
 // Kernels before 5.11 do not know the call; then it is up to those who open.
 func closeOnExec() {
-	_ = unix.CloseRange(firstFree, ^uint(0)>>1&0xffffffff, unix.CLOSE_RANGE_CLOEXEC)
+	_ = unix.CloseRange(firstFree, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
 // dropCapabilities leaves root what it needs to read a file that belongs to
