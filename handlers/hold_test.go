@@ -53,6 +53,30 @@ func TestHeldAnswers(t *testing.T) {
 	}
 }
 
+// TestHeldStream has a stream of responses, whose last event has the whole
+// answer: what it holds is counted, and what is beyond ends it with an error.
+func TestHeldStream(t *testing.T) {
+	for size, last := range map[int]string{1 << 10: "event: response.completed\n", 1 << 20: "event: response.failed\n"} {
+		budget := NewBudget(2<<20, 10)
+		e := &handlerstest.Engine{Name: "m", Events: handlerstest.Text(strings.Repeat("a", size))}
+		h, err := New(Config{Engine: e, Budget: budget, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/responses", strings.NewReader(`{"model":"m","input":"u","stream":true}`))
+		r.Host = "localhost"
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), last) {
+			t.Errorf("%d bytes: status %d without %q\n%.300s", size, w.Code, last, w.Body)
+		}
+		if free := budget.bodies.Free(); free != 2<<20 {
+			t.Errorf("%d bytes: afterwards %d are free", size, free)
+		}
+	}
+}
+
 // withLogprobs gives each text the same token so many times.
 func withLogprobs(events []engine.Event, token engine.TokenLogprob, times int) []engine.Event {
 	for i, event := range events {

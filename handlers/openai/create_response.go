@@ -22,9 +22,10 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	events := places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))
+	// A stream is held as well: its last event has the whole answer.
+	events := x.Hold(places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames)))
 	if !optional.Or(in.Body.Stream, false) {
-		response, err := engine.Collect(x.Hold(events))
+		response, err := engine.Collect(events)
 		if err != nil {
 			return nil, err
 		}

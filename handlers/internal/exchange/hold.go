@@ -23,7 +23,7 @@ func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
 			if err == nil && !x.Memory.Reserve(weigh(event)) {
-				full := engine.Errorf(engine.CodeOverloaded, "The answers under way take all memory that there is for them; try again later, or with a stream.")
+				full := engine.Errorf(engine.CodeOverloaded, "The answers under way take all memory that there is for them; try again later.")
 				full.RetryAfter = 5
 				yield(nil, full)
 				return
