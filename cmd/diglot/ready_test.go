@@ -74,8 +74,7 @@ func TestDrain(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("the first line is %q, error %v", line, err)
 	}
-	if status := statusOf(t, url+"/readyz"); status != http.StatusOK {
-		t.Errorf("before the signal: /readyz has status %d", status)
+	for statusOf(t, url+"/readyz") != http.StatusOK { // it listens before it is ready; the limit of all tests ends the wait
 	}
 	if err := program.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
