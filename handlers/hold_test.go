@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"context"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -74,6 +76,47 @@ func TestHeldStream(t *testing.T) {
 		if free := budget.bodies.Free(); free != 2<<20 {
 			t.Errorf("%d bytes: afterwards %d are free", size, free)
 		}
+	}
+}
+
+// late is an engine that says something when its request has ended.
+type late struct {
+	handlerstest.Engine
+	begun, returned, ended chan struct{}
+}
+
+func (e *late) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		defer close(e.ended)
+		_ = yield(engine.Start{PromptTokens: 3}, nil) && yield(engine.BlockStart{Kind: engine.BlockText}, nil)
+		close(e.begun)
+		<-e.returned
+		yield(engine.TextDelta{Text: strings.Repeat("a", 1<<10)}, nil)
+	}
+}
+
+// TestHeldBehindTheEnd has a client leave a stream whose engine goes on: what
+// it says then takes no memory that nobody would give back.
+func TestHeldBehindTheEnd(t *testing.T) {
+	budget := NewBudget(2<<20, 10)
+	e := &late{begun: make(chan struct{}), returned: make(chan struct{}), ended: make(chan struct{})}
+	h, err := New(Config{Engine: e, Budget: budget, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-e.begun
+		leave()
+	}()
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/responses", strings.NewReader(`{"model":"m","input":"u","stream":true}`))
+	r.Host = "localhost"
+	r.Header.Set("Content-Type", "application/json")
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	close(e.returned)
+	<-e.ended
+	if free := budget.bodies.Free(); free != 2<<20 {
+		t.Errorf("afterwards %d bytes are free", free)
 	}
 }
 

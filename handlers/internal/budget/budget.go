@@ -27,18 +27,20 @@ func (b *Budget) Share() *Share { return &Share{budget: b} }
 // Share is what one request has reserved. It is safe for concurrent use.
 type Share struct {
 	budget *Budget
-	held   int64 // guarded by the mutex of budget
+	// Both are guarded by the mutex of budget.
+	held  int64
+	ended bool
 }
 
 // Reserve takes n more bytes, or none and reports false where there are not so
-// many. A nil Share has no limit.
+// many, or the request has ended. A nil Share has no limit.
 func (s *Share) Reserve(n int64) bool {
 	if s == nil {
 		return true
 	}
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	if n > s.budget.free {
+	if s.ended || n > s.budget.free {
 		return false
 	}
 	s.budget.free -= n
@@ -46,7 +48,8 @@ func (s *Share) Reserve(n int64) bool {
 	return true
 }
 
-// Release gives everything back. The share may be used again.
+// Release gives everything back, at the end of the request. Nothing is reserved
+// after it: what still runs for a client that has left would never give it back.
 func (s *Share) Release() {
 	if s == nil {
 		return
@@ -54,5 +57,5 @@ func (s *Share) Release() {
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
 	s.budget.free += s.held
-	s.held = 0
+	s.held, s.ended = 0, true
 }

@@ -261,7 +261,7 @@ func TestEngineTogether(t *testing.T) {
 	ask := func(share *budget.Share) *engine.Error {
 		return generate(exchange.With(t.Context(), &exchange.Exchange{Memory: share}), e, request(server.URL))
 	}
-	first, second := all.Share(), all.Share()
+	first, second, third := all.Share(), all.Share(), all.Share()
 	if err := ask(first); err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestEngineTogether(t *testing.T) {
 	}
 	second.Release()
 	first.Release()
-	if err := ask(second); err != nil {
+	if err := ask(third); err != nil {
 		t.Errorf("after the first request has ended: %v", err)
 	}
 }
