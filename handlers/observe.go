@@ -32,7 +32,9 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header), Memory: o.budget.bodies.Share()}
 	r = r.WithContext(exchange.With(r.Context(), x))
 	paced := pace.NewWriter(w, r, o.stall)
-	body := pace.NewBody(w, r, o.stall, connectionOf(r.Context()).begin)
+	connection := connectionOf(r.Context())
+	connection.speaks(r.ProtoMajor)
+	body := pace.NewBody(w, r, o.stall, connection.begin)
 	r.Body = body
 	// Each SDK family reads the id under its own name.
 	w.Header().Set("X-Request-Id", x.ID)
@@ -46,7 +48,7 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		o.trace.write(start, x, reply.status)
 		x.Memory.Release()
 		if body.Whole() {
-			connectionOf(r.Context()).end()
+			connection.end()
 		}
 		if aborted {
 			panic(http.ErrAbortHandler)

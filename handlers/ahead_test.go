@@ -1,0 +1,132 @@
+package handlers
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/handlerstest"
+)
+
+// patient is an engine that works for an hour on a request, unless the client
+// leaves. Its first answers come when they may: one for each value of first.
+type patient struct {
+	handlerstest.Engine
+	first chan struct{}
+	ended chan struct{}
+}
+
+func (e *patient) Generate(ctx context.Context, _ *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		if _, more := <-e.first; more {
+			yield(nil, engine.Errorf(engine.CodeInternal, "It ends."))
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Hour):
+		}
+		close(e.ended)
+	}
+}
+
+// work is how long the engine works from now on.
+func (e *patient) work() time.Duration {
+	start := time.Now()
+	<-e.ended
+	return time.Since(start)
+}
+
+// TestLeavesWithMore has clients that leave while their request is worked on,
+// and have sent something behind it: the work ends as it does for others.
+func TestLeavesWithMore(t *testing.T) {
+	for _, style := range pipeStyles {
+		request := head(style.path, len(style.body)) + style.body
+		for _, tt := range []struct {
+			name, before string
+			behind       []string
+		}{
+			{"nothing", "", nil},
+			{"a line end", "", []string{"\r\n"}},
+			{"two bytes, one by one", "", []string{"G", "E"}},
+			{"a request", "", []string{request}},
+			{"requests that net/http takes in pieces", "", []string{strings.Repeat(request, 20)}},
+			{"more than is kept", "", []string{strings.Repeat("x", maxAhead+1)}},
+			{"a request, as the second of three", health, []string{health, health}},
+		} {
+			t.Run(style.name+"/"+tt.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					e := &patient{first: make(chan struct{}), ended: make(chan struct{})}
+					close(e.first)
+					c := servePipes(t, Config{Engine: e}, many).dial(t, here)
+					go func() { _, _ = io.Copy(io.Discard, c) }()
+					for _, sent := range append([]string{tt.before + request}, tt.behind...) {
+						send(c, sent)
+						synctest.Wait()
+					}
+					_ = c.Close()
+					if took := e.work(); took > time.Second {
+						t.Errorf("the engine worked for %v", took)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestLeavesFromTheSecond has a client leave whose second request came during
+// the first one, with more behind it than net/http takes at once.
+func TestLeavesFromTheSecond(t *testing.T) {
+	style := pipeStyles[0]
+	request := head(style.path, len(style.body)) + style.body
+	synctest.Test(t, func(t *testing.T) {
+		e := &patient{first: make(chan struct{}), ended: make(chan struct{})}
+		c := servePipes(t, Config{Engine: e}, many).dial(t, here)
+		go func() { _, _ = io.Copy(io.Discard, c) }()
+		for _, sent := range []string{request, request + strings.Repeat(health, 200)} {
+			send(c, sent)
+			synctest.Wait()
+		}
+		e.first <- struct{}{}
+		close(e.first)
+		time.Sleep(time.Second)
+		_ = c.Close()
+		if took := e.work(); took > time.Second {
+			t.Errorf("the engine worked for %v", took)
+		}
+	})
+}
+
+// TestPipelined sends requests before the last one is answered: all are, in
+// their order, however they are cut.
+func TestPipelined(t *testing.T) {
+	const requests = 200 // more bytes than the buffer of net/http has
+	style := pipeStyles[0]
+	text := strings.Repeat(head(style.path, len(style.body))+style.body+health, requests)
+	for _, size := range []int{1, 7, 4096, len(text)} {
+		synctest.Test(t, func(t *testing.T) {
+			e := &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}
+			c := servePipes(t, Config{Engine: e}, many).dial(t, here)
+			defer dribble(c, "", text[:min(len(text), maxAhead)], size, 0)()
+			in := bufio.NewReader(c)
+			for i := range 2 * min(len(text), maxAhead) * requests / len(text) {
+				reply, err := http.ReadResponse(in, nil)
+				if err != nil || reply.StatusCode != http.StatusOK {
+					t.Fatalf("in pieces of %d bytes: reply %d: %v, %v", size, i, reply, err)
+				}
+				body, err := io.ReadAll(reply.Body)
+				if err != nil || strings.Contains(string(body), "choices") != (i%2 == 0) {
+					t.Fatalf("in pieces of %d bytes: reply %d: %s, %v", size, i, body, err)
+				}
+			}
+			_ = c.Close()
+		})
+	}
+}
