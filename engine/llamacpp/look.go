@@ -1,10 +1,6 @@
 package llamacpp
 
-import (
-	"slices"
-
-	"github.com/diglot/diglot/engine"
-)
+import "github.com/diglot/diglot/engine"
 
 // glance is cells of one image, as a batch: they cannot be in one batch with
 // tokens.
@@ -20,19 +16,44 @@ type glance struct {
 }
 
 // look does one piece of work for the oldest sequence that has come to an
-// image: it computes the image's embedding, or reads cells of it. Tokens of
-// the others come between two pieces.
-func (l *loop) look() {
-	i := slices.IndexFunc(l.live, func(s *sequence) bool { return s.id >= 0 && !s.canceled() && s.looking() != nil })
-	if i < 0 {
-		return
+// image that is unpacked: it computes the image's embedding, or reads cells of
+// it. Tokens of the others come between two pieces. waits says that there are
+// images that are not unpacked yet.
+func (l *loop) look() (worked, waits bool) {
+	for _, s := range l.live {
+		v := s.looking()
+		switch {
+		case v == nil || s.id < 0 || s.canceled():
+		case v.embedding != nil:
+			l.readImage(s, v)
+			return true, waits
+		case l.unpacked(s, v.pixels):
+			l.encode(s, v)
+			return true, waits
+		default:
+			waits = true
+		}
 	}
-	s := l.live[i]
-	if v := s.looking(); v.embedding == nil {
-		l.encode(s, v)
-	} else {
-		l.readImage(s, v)
+	return false, waits
+}
+
+// unpacked says whether the pixels of an image are there, and has them made
+// where nobody does so. It takes seconds where a picture is large.
+func (l *loop) unpacked(s *sequence, p *pixels) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !p.begun {
+		p.begun = true
+		go func() {
+			data, err := p.unpack(s.ctx)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			p.data, p.err, p.ready = data, err, true
+			l.news = true
+			l.wake.Signal()
+		}()
 	}
+	return p.ready
 }
 
 // encode computes the embedding of an image.

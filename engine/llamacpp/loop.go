@@ -98,6 +98,7 @@ type loop struct {
 	ids   []int // free
 	age   uint64
 	batch []entry
+	stuck bool // until there is news: images are unpacked, and there is nothing else to do
 
 	parallel int
 	stopped  chan struct{} // run has returned
@@ -108,6 +109,7 @@ type loop struct {
 	gathering map[*engine.Request][]*sequence // the first choices of requests whose last have not come yet
 	computing []*sequence                     // in the running decode
 	closed    bool
+	news      bool // something has come since the loop looked
 	stats     Stats
 }
 
@@ -172,6 +174,7 @@ func (l *loop) submit(seq *sequence) *engine.Error {
 	}
 	l.waiting = append(l.waiting, l.gather(seq)...)
 	context.AfterFunc(seq.ctx, l.left)
+	l.news = true
 	l.wake.Signal()
 	return nil
 }
@@ -213,6 +216,7 @@ func (l *loop) left() {
 	maps.DeleteFunc(l.gathering, func(_ *engine.Request, group []*sequence) bool {
 		return slices.ContainsFunc(group, (*sequence).canceled)
 	})
+	l.news = true
 	l.wake.Signal()
 }
 
@@ -232,10 +236,12 @@ func (l *loop) run() {
 	for l.rest() {
 		l.drop()
 		l.admit()
-		if batch := l.plan(); len(batch) > 0 {
+		batch := l.plan()
+		if len(batch) > 0 {
 			l.step(batch)
 		}
-		l.look()
+		worked, waits := l.look()
+		l.stuck = waits && !worked && len(batch) == 0
 		l.count()
 	}
 	l.mu.Lock()
@@ -254,9 +260,10 @@ func (l *loop) run() {
 func (l *loop) rest() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.live) == 0 && len(l.waiting) == 0 && !l.closed {
+	for !l.closed && (len(l.live) == 0 && len(l.waiting) == 0 || l.stuck && !l.news) {
 		l.wake.Wait()
 	}
+	l.news = false
 	return !l.closed
 }
 

@@ -35,7 +35,7 @@ type counter struct {
 	read  int            // tokens
 	turn  func(step int) // called in each decode
 	steps int
-	eye   *eye // nil: it sees no images
+	eye   *sight // nil: it sees no images
 
 	mu          sync.Mutex
 	interrupted bool

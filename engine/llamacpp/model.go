@@ -7,7 +7,6 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/picture"
 )
 
 // Model is a loaded GGUF file.
@@ -17,8 +16,8 @@ type Model struct {
 	loop     *loop     // nil: the model continues no text
 	embedder *embedder // nil: it makes no embeddings
 	tokenize func(text string) ([]int32, error)
-	lay      func(*picture.Picture) (layout, error) // nil: the model sees no images
-	free     func()                                 // what the loop no longer uses
+	eye      eye    // nil: the model sees no images
+	free     func() // what the loop no longer uses
 	once     sync.Once
 }
 
@@ -46,7 +45,7 @@ func (m *Model) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, 
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		views, err := findViews(job, m.lay)
+		views, err := findViews(ctx, job, m.eye)
 		if err != nil {
 			yield(chat.Piece{}, engine.AsError(err))
 			return

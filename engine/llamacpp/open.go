@@ -106,7 +106,7 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 		return nil, fmt.Errorf("%w: %s", err, sink.reason())
 	}
 	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, plan.Context)
-	m.info.Vision = m.lay != nil
+	m.info.Vision = m.eye != nil
 	m.embedBeside(w, embedding, options, sink)
 	return m, nil
 }
@@ -128,7 +128,7 @@ func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Mo
 	if session == nil {
 		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens", plan.Cells)
 	}
-	lay, err := attachProjector(options.Projector, w, session)
+	eye, err := attachProjector(options.Projector, w, session)
 	if err != nil {
 		session.free()
 		return nil, err
@@ -137,7 +137,7 @@ func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Mo
 		info:     chat.Info{Context: plan.Context},
 		vocab:    vocab,
 		tokenize: w.tokenize,
-		lay:      lay,
+		eye:      eye,
 		loop:     newLoop(session, vocab, options.Parallel, plan.Context, plan.Cells, options.Log),
 		free: func() {
 			session.free()

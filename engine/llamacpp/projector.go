@@ -7,11 +7,15 @@ package llamacpp
 import "C"
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/diglot/diglot/engine"
 	_ "github.com/diglot/diglot/engine/llamacpp/mtmd" // what projector.cpp calls
@@ -27,12 +31,25 @@ type projector struct {
 	interrupts flag
 	sink       *logSink
 
-	mu    sync.Mutex // one picture is unpacked at a time: it may take hundreds of megabytes
-	known map[[32]byte]layout
+	turns *semaphore.Weighted // of pictures that are unpacked: one may take hundreds of megabytes
+
+	mu     sync.Mutex
+	known  map[[32]byte]layout
+	recent []unpacked // pictures that were laid out and not encoded yet
 
 	ready   *C.struct_mtmd_input_chunks // of the picture that is being encoded; nil: none
 	readyOf [32]byte
 }
+
+// unpacked is a picture with its pixels.
+type unpacked struct {
+	key  [32]byte
+	data []byte
+}
+
+// maxRecent is how many pictures are kept unpacked, so that a new one is
+// unpacked once: 12 megabytes each at most.
+const maxRecent = 2
 
 // maxKnown is how many layouts are remembered, so that the pictures of a long
 // conversation are not unpacked in each of its turns.
@@ -54,12 +71,13 @@ func loadProjector(path string, w *weights, s *session) (*projector, error) {
 		interrupts: s.interrupts,
 		sink:       s.sink,
 		known:      map[[32]byte]layout{},
+		turns:      semaphore.NewWeighted(picture.MaxPixels),
 	}, nil
 }
 
-// attachProjector gives the session a projector and returns what lays pictures
-// out; nil where path is empty.
-func attachProjector(path string, w *weights, s *session) (func(*picture.Picture) (layout, error), error) {
+// attachProjector gives the session a projector and returns it as the model's
+// eye; nil where path is empty.
+func attachProjector(path string, w *weights, s *session) (eye, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -68,7 +86,7 @@ func attachProjector(path string, w *weights, s *session) (func(*picture.Picture
 		return nil, err
 	}
 	s.projector, s.glances = p, newGlanceBatch(s.rows, s.width)
-	return p.layout, nil
+	return p, nil
 }
 
 // free waits for a picture that is being laid out: requests may still run.
@@ -80,18 +98,21 @@ func (p *projector) free() {
 	p.ctx = nil
 }
 
-// layout says what a picture is to the model. Its errors are for the client
-// where the picture is to blame.
-func (p *projector) layout(pic *picture.Picture) (layout, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if l, ok := p.known[pic.Key]; ok {
+// layout implements eye.
+func (p *projector) layout(ctx context.Context, pic *picture.Picture) (layout, error) {
+	if l := p.knows(pic); l != nil {
 		return l, nil
 	}
+	pixels, err := p.unpack(ctx, pic)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.ctx == nil {
 		return nil, errUnloaded()
 	}
-	chunks, err := p.lay(pic)
+	chunks, err := p.lay(pic, pixels)
 	if err != nil {
 		return nil, err
 	}
@@ -108,15 +129,43 @@ func (p *projector) layout(pic *picture.Picture) (layout, error) {
 		clear(p.known)
 	}
 	p.known[pic.Key] = l
+	p.recent = append(p.recent[max(0, len(p.recent)-maxRecent+1):], unpacked{pic.Key, pixels})
 	return l, nil
 }
 
-// lay unpacks a picture and has it cut to what the model takes.
-func (p *projector) lay(pic *picture.Picture) (*C.struct_mtmd_input_chunks, error) {
-	pixels, err := pic.Pixels()
-	if err != nil {
-		return nil, err
+func (p *projector) knows(pic *picture.Picture) layout {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.known[pic.Key]
+}
+
+// unpack implements eye. So many pixels are decoded at a time as one picture
+// may have.
+func (p *projector) unpack(ctx context.Context, pic *picture.Picture) ([]byte, error) {
+	if data := p.takeRecent(pic.Key); data != nil {
+		return data, nil
 	}
+	if err := p.turns.Acquire(ctx, pic.Weight()); err != nil {
+		return nil, engine.AsError(err)
+	}
+	defer p.turns.Release(pic.Weight())
+	return pic.Pixels(ctx)
+}
+
+func (p *projector) takeRecent(key [32]byte) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := slices.IndexFunc(p.recent, func(u unpacked) bool { return u.key == key })
+	if i < 0 {
+		return nil
+	}
+	data := p.recent[i].data
+	p.recent = slices.Delete(p.recent, i, i+1)
+	return data
+}
+
+// lay has a picture cut to what the model takes.
+func (p *projector) lay(pic *picture.Picture, pixels []byte) (*C.struct_mtmd_input_chunks, error) {
 	chunks := C.shim_lay(p.ctx, C.uint32_t(pic.Width), C.uint32_t(pic.Height), (*C.uchar)(unsafe.SliceData(pixels)))
 	if chunks == nil {
 		return nil, engine.Errorf(engine.CodeInternal, "The model could not take the image.").Because(errors.New(p.sink.reason()))
@@ -168,7 +217,11 @@ func (p *projector) encode(v *view, threads int) ([]float32, decoded, error) {
 func (p *projector) prepare(v *view) (chunk *C.struct_mtmd_input_chunk, last bool, err error) {
 	if p.ready == nil || p.readyOf != v.picture.Key {
 		p.forget()
-		if p.ready, err = p.lay(v.picture); err != nil {
+		pixels, err := p.pixelsOf(v)
+		if err != nil {
+			return nil, false, err
+		}
+		if p.ready, err = p.lay(v.picture, pixels); err != nil {
 			return nil, false, err
 		}
 		p.readyOf = v.picture.Key
@@ -188,6 +241,17 @@ func (p *projector) prepare(v *view) (chunk *C.struct_mtmd_input_chunk, last boo
 		return nil, false, errors.New("the picture is laid out in another way than before")
 	}
 	return chunk, v.part == part-1, nil
+}
+
+// pixelsOf takes the pixels of a view's picture, which the loop has waited for.
+// They are made again where the picture was encoded before and lost its cells.
+func (p *projector) pixelsOf(v *view) ([]byte, error) {
+	data, err := v.pixels.data, v.pixels.err
+	v.pixels.data = nil
+	if data == nil && err == nil {
+		return v.picture.Pixels(context.Background())
+	}
+	return data, err
 }
 
 func (p *projector) forget() {

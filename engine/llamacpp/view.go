@@ -1,6 +1,7 @@
 package llamacpp
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -65,7 +66,8 @@ type view struct {
 	section
 	start   int
 	picture *picture.Picture
-	part    int // which of the picture's sections with cells it is
+	pixels  *pixels // of the picture
+	part    int     // which of the picture's sections with cells it is
 
 	// embedding is what stands there instead of tokens: so many numbers for
 	// each cell. nil: it has to be computed before the cells can be read.
@@ -77,16 +79,38 @@ func (v *view) end() int { return v.start + v.cells }
 // divisible says whether a part of the cells can be in the cache alone.
 func (v *view) divisible() bool { return !v.whole && v.columns == 0 }
 
+// eye is what a model sees with.
+type eye interface {
+	// layout says what a picture is to the model. Its errors are for the client
+	// where the picture is to blame.
+	layout(context.Context, *picture.Picture) (layout, error)
+
+	// unpack decodes a picture, in its turn.
+	unpack(context.Context, *picture.Picture) ([]byte, error)
+}
+
+// pixels are those of a picture that is to be encoded. They are decoded beside
+// the loop, where nobody waits for them but their own sequence.
+type pixels struct {
+	unpack func(context.Context) ([]byte, error)
+
+	// Shared, by the mutex of the loop, until ready is set.
+	begun, ready bool
+	data         []byte
+	err          error
+}
+
 // findViews finds the cells of images in a prompt.
-func findViews(job chat.Job, lay func(*picture.Picture) (layout, error)) ([]*view, error) {
+func findViews(ctx context.Context, job chat.Job, eye eye) ([]*view, error) {
 	var views []*view
 	at := 0
 	for _, image := range job.Images {
-		l, err := lay(image.Picture)
+		l, err := eye.layout(ctx, image.Picture)
 		if err != nil {
 			return nil, image.Fail(err)
 		}
 		part := 0
+		shared := &pixels{unpack: func(ctx context.Context) ([]byte, error) { return eye.unpack(ctx, image.Picture) }}
 		for _, s := range l {
 			if s.cells == 0 {
 				continue
@@ -97,7 +121,7 @@ func findViews(job chat.Job, lay func(*picture.Picture) (layout, error)) ([]*vie
 			if at+s.cells > len(job.Prompt) {
 				return nil, engine.Errorf(engine.CodeInternal, "The prompt lacks an image.")
 			}
-			views = append(views, &view{section: s, start: at, picture: image.Picture, part: part})
+			views = append(views, &view{section: s, start: at, picture: image.Picture, pixels: shared, part: part})
 			at += s.cells
 			part++
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// eye is what a counter needs to see. Its embeddings are one number for each
+// sight is what a counter needs to see. Its embeddings are one number for each
 // cell: what the cell's token is, so that a cell that is read in a wrong place
 // is found.
-type eye struct {
+type sight struct {
 	encoded []byte // first byte of the key of each picture
 	glances []int  // cells of each
 	broken  byte   // this picture cannot be computed
@@ -76,12 +76,31 @@ func (c *counter) decodeImage(g glance) decoded {
 
 // seeingModel sees each picture as a mark, cells like the given one, and a mark.
 func seeingModel(t *testing.T, c *counter, parallel, context int, cells section) *Model {
-	c.eye = &eye{}
+	c.eye = &sight{}
 	m := countingModel(t, c, parallel, context)
-	m.lay = func(*picture.Picture) (layout, error) {
-		return layout{{tokens: []int32{901}}, cells, {tokens: []int32{902}}}, nil
-	}
+	m.eye = &lens{cells: cells}
 	return m
+}
+
+// lens is an eye to which all pictures are alike.
+type lens struct {
+	cells section
+	held  chan struct{} // nil: pictures are unpacked at once; or when it is closed
+}
+
+func (l *lens) layout(context.Context, *picture.Picture) (layout, error) {
+	return layout{{tokens: []int32{901}}, l.cells, {tokens: []int32{902}}}, nil
+}
+
+func (l *lens) unpack(ctx context.Context, _ *picture.Picture) ([]byte, error) {
+	if l.held != nil {
+		select {
+		case <-l.held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return []byte{1}, nil
 }
 
 func testImage(key byte) *chat.Image {
@@ -95,7 +114,7 @@ func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 	var job chat.Job
 	for i, key := range keys {
 		image := testImage(key)
-		l, err := m.lay(image.Picture)
+		l, err := m.eye.layout(t.Context(), image.Picture)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -265,7 +265,7 @@ func TestEncodeStops(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	session := m.loop.backend.(*session)
-	views, err := findViews(jobFor(t, m, shade(t, "red", 96, 96)), m.lay)
+	views, err := findViews(t.Context(), jobFor(t, m, shade(t, "red", 96, 96)), m.eye)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func jobFor(t *testing.T, m *Model, i engine.Image) chat.Job {
 		t.Fatal(err)
 	}
 	image := &chat.Image{Picture: p}
-	l, err := m.lay(image.Picture)
+	l, err := m.eye.layout(t.Context(), image.Picture)
 	if err != nil {
 		t.Fatal(err)
 	}

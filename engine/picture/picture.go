@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"image"
 	"math"
@@ -77,11 +78,32 @@ func Open(data []byte, mediaType string) (*Picture, error) {
 	return p, nil
 }
 
+// Weight is how many pixels the file unpacks to, which is the memory and work
+// that [Picture.Pixels] takes.
+func (p *Picture) Weight() int64 { return int64(p.full.X) * int64(p.full.Y) }
+
+// reading is a file that ends with a context: decoders know none.
+type reading struct {
+	*bytes.Reader
+	ctx context.Context
+}
+
+func (r reading) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b[:min(len(b), 32<<10)])
+}
+
 // Pixels decodes the picture: three bytes, red, green and blue, for each of
 // Width times Height pixels, in rows from the top. Errors are of type
-// *engine.Error, for the client: the file is cut short or broken.
-func (p *Picture) Pixels() ([]byte, error) {
-	decoded, err := p.format.decode(bytes.NewReader(p.data))
+// *engine.Error, for the client: the file is cut short or broken, or ctx has
+// ended.
+func (p *Picture) Pixels(ctx context.Context) ([]byte, error) {
+	decoded, err := p.format.decode(reading{bytes.NewReader(p.data), ctx})
+	if ctx.Err() != nil {
+		return nil, engine.AsError(ctx.Err())
+	}
 	if err != nil {
 		return nil, unreadable(p.format).Because(err)
 	}

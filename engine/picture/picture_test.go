@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -96,7 +97,7 @@ func mustRead(t *testing.T, data []byte, mediaType string) (*Picture, []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pixels, err := p.Pixels()
+	pixels, err := p.Pixels(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +339,7 @@ func TestRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p, err := Open(tt.data, tt.mediaType)
 			if err == nil {
-				_, err = p.Pixels()
+				_, err = p.Pixels(t.Context())
 			}
 			var e *engine.Error
 			if !errors.As(err, &e) || e.Code != engine.CodeInvalidArgument || !strings.Contains(e.Message, tt.want) {
@@ -374,7 +375,7 @@ func FuzzPicture(f *testing.F) {
 		if err != nil || p.full.X*p.full.Y > 1<<20 {
 			return
 		}
-		pixels, err := p.Pixels()
+		pixels, err := p.Pixels(t.Context())
 		if err == nil && len(pixels) != 3*p.Width*p.Height {
 			t.Errorf("%d bytes for %d times %d pixels", len(pixels), p.Width, p.Height)
 		}
@@ -389,8 +390,28 @@ func BenchmarkLarge(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := p.Pixels(); err != nil {
+		if _, err := p.Pixels(b.Context()); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestPixelsEnd holds that decoding ends with its context.
+func TestPixelsEnd(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 2000, 2000))); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(file.Bytes(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Weight() != 4_000_000 {
+		t.Errorf("the weight is %d", p.Weight())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Pixels(ctx); engine.AsError(err).Code != engine.CodeCanceled {
+		t.Errorf("error %v", err)
 	}
 }
