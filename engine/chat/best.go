@@ -44,45 +44,38 @@ func (t tally) mean() float64 {
 	return t.logprob / float64(t.completion)
 }
 
-// choiceOf is the number of the choice that an event of an answer belongs to.
-func choiceOf(event engine.Event) int {
-	switch e := event.(type) {
-	case engine.BlockStart:
-		return e.Choice
-	case engine.TextDelta:
-		return e.Choice
-	case engine.ReasoningDelta:
-		return e.Choice
-	case engine.ToolCallDelta:
-		return e.Choice
-	case engine.BlockStop:
-		return e.Choice
-	case engine.Finish:
-		return e.Choice
-	}
-	return 0 // the others belong to no choice, and a writer makes none
+// choiceOf is the number of the choice that an event of an answer belongs to;
+// 0 for those that belong to none, and a writer makes none of these.
+func choiceOf(event engine.Event) (choice int) {
+	onChoice(event, func(c *int) { choice = *c })
+	return choice
 }
 
 // renumbered is the event as one of another choice.
 func renumbered(event engine.Event, choice int) engine.Event {
+	return onChoice(event, func(c *int) { *c = choice })
+}
+
+// onChoice returns an event after f has seen the number of its choice.
+func onChoice(event engine.Event, f func(choice *int)) engine.Event {
 	switch e := event.(type) {
 	case engine.BlockStart:
-		e.Choice = choice
+		f(&e.Choice)
 		return e
 	case engine.TextDelta:
-		e.Choice = choice
+		f(&e.Choice)
 		return e
 	case engine.ReasoningDelta:
-		e.Choice = choice
+		f(&e.Choice)
 		return e
 	case engine.ToolCallDelta:
-		e.Choice = choice
+		f(&e.Choice)
 		return e
 	case engine.BlockStop:
-		e.Choice = choice
+		f(&e.Choice)
 		return e
 	case engine.Finish:
-		e.Choice = choice
+		f(&e.Choice)
 		return e
 	}
 	return event
