@@ -23,6 +23,13 @@ func hasImage(parts []engine.Part) bool {
 	})
 }
 
+// file is what a client sent as an image, by where it lies.
+type file struct {
+	data      *byte
+	size      int
+	mediaType string
+}
+
 // openImages looks at the files of the images in the prompt, and at each once:
 // to know it, all of it is hashed.
 func (p *plan) openImages() error {
@@ -30,8 +37,8 @@ func (p *plan) openImages() error {
 		if len(i.source.Data) == 0 {
 			return i.Fail(engine.Errorf(engine.CodeInvalidArgument, "The image is empty."))
 		}
-		data := &i.source.Data[0]
-		if i.Picture = p.opened[data]; i.Picture != nil {
+		f := file{&i.source.Data[0], len(i.source.Data), i.source.MediaType}
+		if i.Picture = p.opened[f]; i.Picture != nil {
 			continue
 		}
 		opened, err := picture.Open(i.source.Data, i.source.MediaType)
@@ -39,9 +46,9 @@ func (p *plan) openImages() error {
 			return i.Fail(err)
 		}
 		if p.opened == nil {
-			p.opened = map[*byte]*picture.Picture{}
+			p.opened = map[file]*picture.Picture{}
 		}
-		i.Picture, p.opened[data] = opened, opened
+		i.Picture, p.opened[f] = opened, opened
 	}
 	return nil
 }

@@ -160,6 +160,7 @@ func TestImagesReachTheModel(t *testing.T) {
 }
 
 func TestBadImages(t *testing.T) {
+	pixel := onePixel(t)
 	many := make([]engine.Part, engine.MaxImages/2+1)
 	for i := range many {
 		many[i] = onePixel(t)
@@ -170,6 +171,8 @@ func TestBadImages(t *testing.T) {
 		want  string
 	}{
 		{"no picture", []engine.Part{onePixel(t), engine.Image{Data: []byte("hello"), MediaType: "image/png"}}, "not an image of a kind that is known"},
+		{"the same data as another kind", []engine.Part{onePixel(t), engine.Image{Data: pixel.Data, MediaType: "image/png"}, engine.Image{Data: pixel.Data, MediaType: "image/gif"}}, "its data is image/png"},
+		{"a part of the same data", []engine.Part{pixel, engine.Image{Data: pixel.Data[:20]}}, "cannot be read"},
 		{"another kind", []engine.Part{engine.Image{Data: onePixel(t).Data, MediaType: "image/gif"}}, "its data is image/png"},
 		{"in a result", []engine.Part{engine.ToolResult{CallID: "1", Parts: []engine.Part{engine.Image{Data: []byte("<svg/>")}}}}, "SVG"},
 		{"too many", append(many[:len(many):len(many)], engine.ToolResult{CallID: "1", Parts: many}), "more than 100 images"},

@@ -15,9 +15,9 @@ type plan struct {
 	format     *Format
 	start      engine.Start
 	prompt     []int32
-	images     []*Image                   // in the prompt
-	opened     map[*byte]*picture.Picture // by their data: a prompt may be made several times
-	opening    string                     // what the prompt already holds of the answer
+	images     []*Image                  // in the prompt
+	opened     map[file]*picture.Picture // a prompt may be made several times
+	opening    string                    // what the prompt already holds of the answer
 	tools      toolSet
 	constraint *grammar.Grammar // nil: none
 	release    func()           // gives the constraint back; nil: there is none to give
