@@ -12,7 +12,7 @@ const (
 	DefaultMaxBody = 64 << 20
 
 	// DefaultMaxBodies is the most bytes of memory that all bodies under way
-	// may take: three for each that has arrived.
+	// may take: four for each that has arrived.
 	DefaultMaxBodies = 512 << 20
 
 	// DefaultMaxRequests is how many requests may be under way that a model

@@ -17,7 +17,7 @@ func TestBodiesTogether(t *testing.T) {
 		t.Run(style.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const size = 1 << 20
-				budget := NewBudget(2*3*(size+1), 100)
+				budget := NewBudget(2*4*(size+1), 100)
 				s := servePipes(t, Config{Budget: budget}, many)
 				for range 2 {
 					c := s.dial(t, here)
@@ -54,11 +54,11 @@ func TestAnnouncedBody(t *testing.T) {
 		name, sent string
 		want       int64
 	}{
-		{"announced", head("/v1/messages", 50<<20), 3 * 4096},
-		{"announced and begun", head("/v1/messages", 50<<20) + strings.Repeat(" ", 5000), 3 * 8192},
-		{"small", head("/v1/messages", 99), 3 * 100},
-		{"chunked", chunked, 3 * 4096},
-		{"chunked and begun", chunked + "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n", 3 * 8192},
+		{"announced", head("/v1/messages", 50<<20), 4 * 4096},
+		{"announced and begun", head("/v1/messages", 50<<20) + strings.Repeat(" ", 5000), 4 * 8192},
+		{"small", head("/v1/messages", 99), 4 * 100},
+		{"chunked", chunked, 4 * 4096},
+		{"chunked and begun", chunked + "1388\r\n" + strings.Repeat(" ", 5000) + "\r\n", 4 * 8192},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -60,7 +60,7 @@ type checker struct {
 	path    []step
 	ignored []Ignored
 	skipped []skip
-	edited  []int32 // nodes that were dropped or replaced, to undo a branch
+	edited  []int32 // nodes that are rendered in another way, to undo a branch
 }
 
 // step leads from a value to one inside it.
@@ -336,18 +336,15 @@ func (c *checker) drop(i int32) {
 	c.edited = append(c.edited, i)
 }
 
-func (c *checker) replace(i int32, text []byte) {
-	if c.replaced == nil {
-		c.replaced = map[int32][]byte{}
-	}
-	c.replaced[i] = text
+// writeInteger has a whole number rendered as an integer.
+func (c *checker) writeInteger(i int32) {
+	c.nodes[i].integer = true
 	c.edited = append(c.edited, i)
 }
 
 func (c *checker) undo(edits int) {
 	for _, i := range c.edited[edits:] {
-		c.nodes[i].dropped = false
-		delete(c.replaced, i)
+		c.nodes[i].dropped, c.nodes[i].integer = false, false
 	}
 	c.edited = c.edited[:edits]
 }

@@ -19,3 +19,5 @@ package openapi
 
 //go:generate go tool -modfile=../tools/tools.mod oapi-codegen -config openai.cfg.yaml openai.yaml
 //go:generate go tool -modfile=../tools/tools.mod oapi-codegen -config anthropic.cfg.yaml anthropic.yaml
+//go:generate go run ../tools/unions ../gen/openai/openai.gen.go
+//go:generate go run ../tools/unions ../gen/anthropic/anthropic.gen.go

@@ -17,6 +17,7 @@ type Document struct {
 	Title       string
 	Description string
 	Profile     Profile
+	Bodies      Bodies // bounds of every request body
 
 	spec       *openapi3.T
 	operations []*Operation // in declared order
@@ -34,6 +35,7 @@ type Operation struct {
 
 	Parameters   []Parameter
 	Body         *Use // of the JSON body; nil where the operation takes none
+	bodies       Bodies
 	BodyRequired bool
 	Examples     []jsontext.Value // bodies that the document gives as examples
 	Replies      []Reply          // by status, then by media type
@@ -83,7 +85,11 @@ func (d *Document) Narrow(p Profile) (*Document, error) {
 }
 
 func compile(spec *openapi3.T, profile Profile) (*Document, error) {
-	d := &Document{Title: spec.Info.Title, Description: spec.Info.Description, Profile: profile, spec: spec}
+	bodies, err := readBodies(spec)
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{Title: spec.Info.Title, Description: spec.Info.Description, Profile: profile, Bodies: bodies, spec: spec}
 	request, reply := newCompiler(forRequest, profile), newCompiler(forReply, profile)
 	for path, item := range spec.Paths.Map() {
 		for method, in := range item.Operations() {
@@ -91,7 +97,7 @@ func compile(spec *openapi3.T, profile Profile) (*Document, error) {
 			if err != nil {
 				return nil, fmt.Errorf("openapi: %s %s: %w", method, path, err)
 			}
-			o.Method, o.Path = method, path
+			o.Method, o.Path, o.bodies = method, path, bodies
 			d.operations = append(d.operations, o)
 		}
 	}
@@ -234,13 +240,13 @@ func (o *Operation) compileReply(status string, in *openapi3.Response, c *compil
 	return nil
 }
 
-// Check reads a request body. The violation, if any, is the one to tell the
-// client. An absent body is a violation only where the document requires one.
+// Check reads a request body, in which it may replace what is no character. The
+// violation, if any, is the one to tell the client. An absent body is a violation only where the document requires one.
 func (o *Operation) Check(body []byte) (Checked, *Violation) {
 	if len(body) == 0 && !o.BodyRequired || o.Body == nil {
 		return Checked{}, nil
 	}
-	t, v := parse(body)
+	t, v := parse(body, o.bodies)
 	if v != nil {
 		return Checked{}, v
 	}

@@ -59,7 +59,7 @@ func (p *Parameter) check(value string) *Violation {
 	if p.Schema.Kinds&String != 0 || jsontext.Value(text).Kind() == '"' {
 		text, _ = jsontext.AppendQuote(nil, value) // bad Unicode becomes U+FFFD
 	}
-	t, v := parse(text)
+	t, v := parse(text, unbounded)
 	if v != nil {
 		return &Violation{Pointer: []string{p.Name}, Rule: RuleType, Reason: "must be " + p.Schema.Kinds.nouns()}
 	}

@@ -47,7 +47,7 @@ func (c *checker) integer(i int32, raw []byte, f float64) *Violation {
 	if f < math.MinInt64 || f >= math.MaxInt64 {
 		return c.violation(RuleRange, "is out of range")
 	}
-	c.replace(i, strconv.AppendInt(nil, int64(f), 10))
+	c.writeInteger(i)
 	return nil
 }
 
@@ -89,7 +89,7 @@ func (c *checker) string(s *Schema, i int32) *Violation {
 	if s.Content == nil {
 		return nil
 	}
-	inner, v := parse(c.str(i))
+	inner, v := parse(c.str(i), unbounded)
 	if v == nil {
 		_, v = inner.check(s.Content)
 	}

@@ -192,7 +192,7 @@ func (s *Schema) served() []string {
 
 // Fits reports whether a JSON text fits the schema.
 func (s *Schema) Fits(text []byte) bool {
-	t, v := parse(text)
+	t, v := parse(text, unbounded)
 	if v == nil {
 		_, v = t.check(&Use{Schema: s})
 	}

@@ -78,7 +78,7 @@ func (c *StreamChecker) Frame(event, data string) error {
 
 	var worst *Violation
 	for i := range c.stream.Events {
-		t, v := parse(text)
+		t, v := parse(text, unbounded)
 		if v == nil {
 			_, v = t.check(&c.stream.Events[i])
 		}
@@ -132,7 +132,7 @@ func (o *Operation) CheckReply(status int, contentType string, body []byte) erro
 	if r.Body == nil {
 		return errors.New("this reply is a stream; check it frame by frame")
 	}
-	t, v := parse(body)
+	t, v := parse(body, unbounded)
 	if v == nil {
 		_, v = t.check(r.Body)
 	}

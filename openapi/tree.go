@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 )
-
-// maxDepth is how deep arrays and objects may nest.
-const maxDepth = 512
 
 // tree is a parsed JSON text: its values in the order of the text, each with
 // the bytes that it came from. Nothing is decoded until a schema asks, so
@@ -21,14 +19,14 @@ const maxDepth = 512
 //
 // An object's children are name, value, name, value; an array's its items.
 type tree struct {
-	text     []byte
-	nodes    []node
-	replaced map[int32][]byte // what render writes in place of a node; mostly nil
+	text  []byte
+	nodes []node
 }
 
 type node struct {
 	kind       jsontext.Kind
 	dropped    bool  // left out by render
+	integer    bool  // a number that render writes as an integer
 	start, end int32 // of the value in the text
 	next       int32 // index of the first node behind this value
 }
@@ -37,21 +35,19 @@ type node struct {
 // becomes U+FFFD: programs cut texts in two, and a session whose history holds
 // one must be able to go on. Bytes that are not UTF-8 come from no encoder of
 // JSON and are an error.
-func parse(text []byte) (*tree, *Violation) {
+func parse(text []byte, bounds Bodies) (*tree, *Violation) {
 	if at := invalidUTF8(text); at >= 0 {
 		return nil, &Violation{Rule: RuleSyntax, Reason: fmt.Sprintf("is not UTF-8: there is a byte %#02x at byte %d", text[at], at)}
 	}
-	if hasSurrogate(text) {
-		// On failure the text stays as it is and the loop below says why.
-		if clean, err := jsontext.AppendFormat(nil, text, jsontext.AllowInvalidUTF8(true)); err == nil {
-			text = clean
-		}
-	}
-	t := &tree{text: text, nodes: make([]node, 0, 16+len(text)/16)}
+	mendSurrogates(text)
+	t := &tree{text: text, nodes: make([]node, 0, min(CountValues(text), bounds.Values))}
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
 	var open []int32
 	for {
 		kind := d.PeekKind()
+		if kind != '}' && kind != ']' && len(t.nodes) == bounds.Values {
+			return nil, &Violation{Rule: RuleValues, Reason: "holds more than " + count(uint64(bounds.Values), "value")}
+		}
 		switch kind {
 		case '{', '[', '}', ']':
 			if _, err := d.ReadToken(); err != nil {
@@ -64,7 +60,7 @@ func parse(text []byte) (*tree, *Violation) {
 				open = open[:len(open)-1]
 				break
 			}
-			if len(open) == maxDepth {
+			if len(open) == bounds.Depth {
 				return nil, &Violation{Pointer: pointerTokens(d.StackPointer()), Rule: RuleDepth, Reason: "is nested too deep"}
 			}
 			open = append(open, int32(len(t.nodes)))
@@ -85,11 +81,6 @@ func parse(text []byte) (*tree, *Violation) {
 		return nil, &Violation{Rule: RuleSyntax, Reason: "has something behind its JSON value"}
 	}
 	return t, nil
-}
-
-// hasSurrogate reports whether text may hold a surrogate as an escape.
-func hasSurrogate(text []byte) bool {
-	return bytes.Contains(text, []byte(`\ud`)) || bytes.Contains(text, []byte(`\uD`))
 }
 
 func syntaxViolation(text []byte, d *jsontext.Decoder, err error) *Violation {
@@ -171,8 +162,9 @@ func (t *tree) member(object int32, name string) int32 {
 // replaced.
 func (t *tree) render(dst []byte, i int32) []byte {
 	n := &t.nodes[i]
-	if text, ok := t.replaced[i]; ok {
-		return append(dst, text...)
+	if n.integer {
+		f, _ := strconv.ParseFloat(string(t.raw(i)), 64) // the check has read it before
+		return strconv.AppendInt(dst, int64(f), 10)
 	}
 	if n.kind != '{' && n.kind != '[' {
 		return append(dst, t.raw(i)...)

@@ -11,7 +11,8 @@ type Rule string
 // The closed list of rules.
 const (
 	RuleSyntax    Rule = "syntax"    // the text is not JSON
-	RuleDepth     Rule = "depth"     // nested deeper than 512
+	RuleDepth     Rule = "depth"     // nested deeper than the document allows
+	RuleValues    Rule = "values"    // more values than the document allows
 	RuleDuplicate Rule = "duplicate" // a member stands twice in one object
 	RuleRequired  Rule = "required"  // absent, or null where that means the same
 	RuleType      Rule = "type"      // a string where a number should be, and the like

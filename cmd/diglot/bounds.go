@@ -43,7 +43,7 @@ type boundOptions struct {
 
 func (o *boundOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.body, "max-body", "most `bytes` of a request body, such as 16MB (default 64MiB)")
-	flags.Var(&o.bodies, "max-bodies", "most `memory` for all request bodies under way, three bytes for each that has arrived (default 512MiB)")
+	flags.Var(&o.bodies, "max-bodies", "most `memory` for all request bodies under way, four bytes for each that has arrived (default 512MiB)")
 	flags.Var(within{&o.requests, 1, mostOfAll}, "max-requests", "`requests` to models that may be under way, those that wait included (default 1024)")
 	flags.Var(within{&o.connections, 1, mostOfAll}, "max-connections", "`connections` of clients at the same time (default 4096, or what the limit of open files allows)")
 	flags.Var(within{&o.perAddress, 1, mostOfAll}, "max-connections-per-address", "`connections` of one address of another machine; all that come through a proxy have its address (default half of all)")
@@ -53,15 +53,15 @@ func (o *boundOptions) register(flags *pflag.FlagSet) {
 }
 
 func (o *boundOptions) check() error {
-	if o.bodies != 0 && o.bodies < 3*cmp.Or(o.body, handlers.DefaultMaxBody) {
-		return wrongUsage("serve: --max-bodies must be at least three times --max-body, which is %d bytes", cmp.Or(o.body, handlers.DefaultMaxBody))
+	if o.bodies != 0 && o.bodies < 4*cmp.Or(o.body, handlers.DefaultMaxBody) {
+		return wrongUsage("serve: --max-bodies must be at least four times --max-body, which is %d bytes", cmp.Or(o.body, handlers.DefaultMaxBody))
 	}
 	return nil
 }
 
 func (o *boundOptions) budget() *handlers.Budget {
 	return handlers.NewBudget(
-		cmp.Or(int64(o.bodies), max(handlers.DefaultMaxBodies, 3*int64(o.body))),
+		cmp.Or(int64(o.bodies), max(handlers.DefaultMaxBodies, 4*int64(o.body))),
 		cmp.Or(int(o.requests), handlers.DefaultMaxRequests))
 }
 

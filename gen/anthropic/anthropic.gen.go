@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/json/jsontext"
+	jsonv2 "encoding/json/v2"
 	"errors"
 	"fmt"
 	"io"
@@ -2117,7 +2119,7 @@ type CountMessageTokensJSONRequestBody = CountMessageTokensRequest
 // AsTextBlock returns the union data inside the ContentBlock as a TextBlock
 func (t ContentBlock) AsTextBlock() (TextBlock, error) {
 	var body TextBlock
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2151,7 +2153,7 @@ func (t *ContentBlock) MergeTextBlock(v TextBlock) error {
 // AsThinkingBlock returns the union data inside the ContentBlock as a ThinkingBlock
 func (t ContentBlock) AsThinkingBlock() (ThinkingBlock, error) {
 	var body ThinkingBlock
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2185,7 +2187,7 @@ func (t *ContentBlock) MergeThinkingBlock(v ThinkingBlock) error {
 // AsToolUseBlock returns the union data inside the ContentBlock as a ToolUseBlock
 func (t ContentBlock) AsToolUseBlock() (ToolUseBlock, error) {
 	var body ToolUseBlock
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2251,10 +2253,12 @@ func (t *ContentBlock) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ContentBlock) keep(b []byte) { t.union = b }
+
 // AsTextDelta returns the union data inside the ContentBlockDelta as a TextDelta
 func (t ContentBlockDelta) AsTextDelta() (TextDelta, error) {
 	var body TextDelta
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2288,7 +2292,7 @@ func (t *ContentBlockDelta) MergeTextDelta(v TextDelta) error {
 // AsInputJSONDelta returns the union data inside the ContentBlockDelta as a InputJSONDelta
 func (t ContentBlockDelta) AsInputJSONDelta() (InputJSONDelta, error) {
 	var body InputJSONDelta
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2322,7 +2326,7 @@ func (t *ContentBlockDelta) MergeInputJSONDelta(v InputJSONDelta) error {
 // AsThinkingDelta returns the union data inside the ContentBlockDelta as a ThinkingDelta
 func (t ContentBlockDelta) AsThinkingDelta() (ThinkingDelta, error) {
 	var body ThinkingDelta
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2356,7 +2360,7 @@ func (t *ContentBlockDelta) MergeThinkingDelta(v ThinkingDelta) error {
 // AsSignatureDelta returns the union data inside the ContentBlockDelta as a SignatureDelta
 func (t ContentBlockDelta) AsSignatureDelta() (SignatureDelta, error) {
 	var body SignatureDelta
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2424,10 +2428,12 @@ func (t *ContentBlockDelta) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ContentBlockDelta) keep(b []byte) { t.union = b }
+
 // AsTextBlockParam returns the union data inside the ContentBlockParam as a TextBlockParam
 func (t ContentBlockParam) AsTextBlockParam() (TextBlockParam, error) {
 	var body TextBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2453,7 +2459,7 @@ func (t *ContentBlockParam) MergeTextBlockParam(v TextBlockParam) error {
 // AsImageBlockParam returns the union data inside the ContentBlockParam as a ImageBlockParam
 func (t ContentBlockParam) AsImageBlockParam() (ImageBlockParam, error) {
 	var body ImageBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2479,7 +2485,7 @@ func (t *ContentBlockParam) MergeImageBlockParam(v ImageBlockParam) error {
 // AsToolUseBlockParam returns the union data inside the ContentBlockParam as a ToolUseBlockParam
 func (t ContentBlockParam) AsToolUseBlockParam() (ToolUseBlockParam, error) {
 	var body ToolUseBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2505,7 +2511,7 @@ func (t *ContentBlockParam) MergeToolUseBlockParam(v ToolUseBlockParam) error {
 // AsToolResultBlockParam returns the union data inside the ContentBlockParam as a ToolResultBlockParam
 func (t ContentBlockParam) AsToolResultBlockParam() (ToolResultBlockParam, error) {
 	var body ToolResultBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2531,7 +2537,7 @@ func (t *ContentBlockParam) MergeToolResultBlockParam(v ToolResultBlockParam) er
 // AsThinkingBlockParam returns the union data inside the ContentBlockParam as a ThinkingBlockParam
 func (t ContentBlockParam) AsThinkingBlockParam() (ThinkingBlockParam, error) {
 	var body ThinkingBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2557,7 +2563,7 @@ func (t *ContentBlockParam) MergeThinkingBlockParam(v ThinkingBlockParam) error 
 // AsRedactedThinkingBlockParam returns the union data inside the ContentBlockParam as a RedactedThinkingBlockParam
 func (t ContentBlockParam) AsRedactedThinkingBlockParam() (RedactedThinkingBlockParam, error) {
 	var body RedactedThinkingBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2583,7 +2589,7 @@ func (t *ContentBlockParam) MergeRedactedThinkingBlockParam(v RedactedThinkingBl
 // AsDocumentBlockParam returns the union data inside the ContentBlockParam as a DocumentBlockParam
 func (t ContentBlockParam) AsDocumentBlockParam() (DocumentBlockParam, error) {
 	var body DocumentBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2609,7 +2615,7 @@ func (t *ContentBlockParam) MergeDocumentBlockParam(v DocumentBlockParam) error 
 // AsSearchResultBlockParam returns the union data inside the ContentBlockParam as a SearchResultBlockParam
 func (t ContentBlockParam) AsSearchResultBlockParam() (SearchResultBlockParam, error) {
 	var body SearchResultBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2635,7 +2641,7 @@ func (t *ContentBlockParam) MergeSearchResultBlockParam(v SearchResultBlockParam
 // AsCompactionBlockParam returns the union data inside the ContentBlockParam as a CompactionBlockParam
 func (t ContentBlockParam) AsCompactionBlockParam() (CompactionBlockParam, error) {
 	var body CompactionBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2661,7 +2667,7 @@ func (t *ContentBlockParam) MergeCompactionBlockParam(v CompactionBlockParam) er
 // AsServerToolBlockParam returns the union data inside the ContentBlockParam as a ServerToolBlockParam
 func (t ContentBlockParam) AsServerToolBlockParam() (ServerToolBlockParam, error) {
 	var body ServerToolBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2753,10 +2759,12 @@ func (t *ContentBlockParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ContentBlockParam) keep(b []byte) { t.union = b }
+
 // AsContainerID returns the union data inside the CreateMessageRequest_Container as a ContainerID
 func (t CreateMessageRequest_Container) AsContainerID() (ContainerID, error) {
 	var body ContainerID
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2782,7 +2790,7 @@ func (t *CreateMessageRequest_Container) MergeContainerID(v ContainerID) error {
 // AsJSONObject returns the union data inside the CreateMessageRequest_Container as a JSONObject
 func (t CreateMessageRequest_Container) AsJSONObject() (JSONObject, error) {
 	var body JSONObject
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2815,10 +2823,12 @@ func (t *CreateMessageRequest_Container) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *CreateMessageRequest_Container) keep(b []byte) { t.union = b }
+
 // AsBase64ImageSource returns the union data inside the ImageSource as a Base64ImageSource
 func (t ImageSource) AsBase64ImageSource() (Base64ImageSource, error) {
 	var body Base64ImageSource
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2852,7 +2862,7 @@ func (t *ImageSource) MergeBase64ImageSource(v Base64ImageSource) error {
 // AsURLImageSource returns the union data inside the ImageSource as a URLImageSource
 func (t ImageSource) AsURLImageSource() (URLImageSource, error) {
 	var body URLImageSource
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2886,7 +2896,7 @@ func (t *ImageSource) MergeURLImageSource(v URLImageSource) error {
 // AsFileImageSource returns the union data inside the ImageSource as a FileImageSource
 func (t ImageSource) AsFileImageSource() (FileImageSource, error) {
 	var body FileImageSource
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2952,10 +2962,12 @@ func (t *ImageSource) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ImageSource) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the MessageContent as a ContentText
 func (t MessageContent) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -2981,7 +2993,7 @@ func (t *MessageContent) MergeContentText(v ContentText) error {
 // AsContentBlocks returns the union data inside the MessageContent as a ContentBlocks
 func (t MessageContent) AsContentBlocks() (ContentBlocks, error) {
 	var body ContentBlocks
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3014,10 +3026,12 @@ func (t *MessageContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *MessageContent) keep(b []byte) { t.union = b }
+
 // AsMessageStartFrame returns the union data inside the MessageStreamFrame as a MessageStartFrame
 func (t MessageStreamFrame) AsMessageStartFrame() (MessageStartFrame, error) {
 	var body MessageStartFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3051,7 +3065,7 @@ func (t *MessageStreamFrame) MergeMessageStartFrame(v MessageStartFrame) error {
 // AsContentBlockStartFrame returns the union data inside the MessageStreamFrame as a ContentBlockStartFrame
 func (t MessageStreamFrame) AsContentBlockStartFrame() (ContentBlockStartFrame, error) {
 	var body ContentBlockStartFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3085,7 +3099,7 @@ func (t *MessageStreamFrame) MergeContentBlockStartFrame(v ContentBlockStartFram
 // AsContentBlockDeltaFrame returns the union data inside the MessageStreamFrame as a ContentBlockDeltaFrame
 func (t MessageStreamFrame) AsContentBlockDeltaFrame() (ContentBlockDeltaFrame, error) {
 	var body ContentBlockDeltaFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3119,7 +3133,7 @@ func (t *MessageStreamFrame) MergeContentBlockDeltaFrame(v ContentBlockDeltaFram
 // AsContentBlockStopFrame returns the union data inside the MessageStreamFrame as a ContentBlockStopFrame
 func (t MessageStreamFrame) AsContentBlockStopFrame() (ContentBlockStopFrame, error) {
 	var body ContentBlockStopFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3153,7 +3167,7 @@ func (t *MessageStreamFrame) MergeContentBlockStopFrame(v ContentBlockStopFrame)
 // AsMessageDeltaFrame returns the union data inside the MessageStreamFrame as a MessageDeltaFrame
 func (t MessageStreamFrame) AsMessageDeltaFrame() (MessageDeltaFrame, error) {
 	var body MessageDeltaFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3187,7 +3201,7 @@ func (t *MessageStreamFrame) MergeMessageDeltaFrame(v MessageDeltaFrame) error {
 // AsMessageStopFrame returns the union data inside the MessageStreamFrame as a MessageStopFrame
 func (t MessageStreamFrame) AsMessageStopFrame() (MessageStopFrame, error) {
 	var body MessageStopFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3221,7 +3235,7 @@ func (t *MessageStreamFrame) MergeMessageStopFrame(v MessageStopFrame) error {
 // AsPingFrame returns the union data inside the MessageStreamFrame as a PingFrame
 func (t MessageStreamFrame) AsPingFrame() (PingFrame, error) {
 	var body PingFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3255,7 +3269,7 @@ func (t *MessageStreamFrame) MergePingFrame(v PingFrame) error {
 // AsErrorFrame returns the union data inside the MessageStreamFrame as a ErrorFrame
 func (t MessageStreamFrame) AsErrorFrame() (ErrorFrame, error) {
 	var body ErrorFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3331,10 +3345,12 @@ func (t *MessageStreamFrame) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *MessageStreamFrame) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the SystemPrompt as a ContentText
 func (t SystemPrompt) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3360,7 +3376,7 @@ func (t *SystemPrompt) MergeContentText(v ContentText) error {
 // AsSystemBlocks returns the union data inside the SystemPrompt as a SystemBlocks
 func (t SystemPrompt) AsSystemBlocks() (SystemBlocks, error) {
 	var body SystemBlocks
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3393,10 +3409,12 @@ func (t *SystemPrompt) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *SystemPrompt) keep(b []byte) { t.union = b }
+
 // AsThinkingConfigEnabled returns the union data inside the ThinkingConfigParam as a ThinkingConfigEnabled
 func (t ThinkingConfigParam) AsThinkingConfigEnabled() (ThinkingConfigEnabled, error) {
 	var body ThinkingConfigEnabled
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3430,7 +3448,7 @@ func (t *ThinkingConfigParam) MergeThinkingConfigEnabled(v ThinkingConfigEnabled
 // AsThinkingConfigDisabled returns the union data inside the ThinkingConfigParam as a ThinkingConfigDisabled
 func (t ThinkingConfigParam) AsThinkingConfigDisabled() (ThinkingConfigDisabled, error) {
 	var body ThinkingConfigDisabled
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3464,7 +3482,7 @@ func (t *ThinkingConfigParam) MergeThinkingConfigDisabled(v ThinkingConfigDisabl
 // AsThinkingConfigAdaptive returns the union data inside the ThinkingConfigParam as a ThinkingConfigAdaptive
 func (t ThinkingConfigParam) AsThinkingConfigAdaptive() (ThinkingConfigAdaptive, error) {
 	var body ThinkingConfigAdaptive
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3498,7 +3516,7 @@ func (t *ThinkingConfigParam) MergeThinkingConfigAdaptive(v ThinkingConfigAdapti
 // AsThinkingConfigBetweenTools returns the union data inside the ThinkingConfigParam as a ThinkingConfigBetweenTools
 func (t ThinkingConfigParam) AsThinkingConfigBetweenTools() (ThinkingConfigBetweenTools, error) {
 	var body ThinkingConfigBetweenTools
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3566,10 +3584,12 @@ func (t *ThinkingConfigParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ThinkingConfigParam) keep(b []byte) { t.union = b }
+
 // AsToolChoiceAuto returns the union data inside the ToolChoice as a ToolChoiceAuto
 func (t ToolChoice) AsToolChoiceAuto() (ToolChoiceAuto, error) {
 	var body ToolChoiceAuto
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3603,7 +3623,7 @@ func (t *ToolChoice) MergeToolChoiceAuto(v ToolChoiceAuto) error {
 // AsToolChoiceAny returns the union data inside the ToolChoice as a ToolChoiceAny
 func (t ToolChoice) AsToolChoiceAny() (ToolChoiceAny, error) {
 	var body ToolChoiceAny
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3637,7 +3657,7 @@ func (t *ToolChoice) MergeToolChoiceAny(v ToolChoiceAny) error {
 // AsToolChoiceTool returns the union data inside the ToolChoice as a ToolChoiceTool
 func (t ToolChoice) AsToolChoiceTool() (ToolChoiceTool, error) {
 	var body ToolChoiceTool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3671,7 +3691,7 @@ func (t *ToolChoice) MergeToolChoiceTool(v ToolChoiceTool) error {
 // AsToolChoiceNone returns the union data inside the ToolChoice as a ToolChoiceNone
 func (t ToolChoice) AsToolChoiceNone() (ToolChoiceNone, error) {
 	var body ToolChoiceNone
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3739,10 +3759,12 @@ func (t *ToolChoice) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ToolChoice) keep(b []byte) { t.union = b }
+
 // AsTool returns the union data inside the ToolParam as a Tool
 func (t ToolParam) AsTool() (Tool, error) {
 	var body Tool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3776,7 +3798,7 @@ func (t *ToolParam) MergeTool(v Tool) error {
 // AsOtherTool returns the union data inside the ToolParam as a OtherTool
 func (t ToolParam) AsOtherTool() (OtherTool, error) {
 	var body OtherTool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3840,10 +3862,12 @@ func (t *ToolParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ToolParam) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the ToolResultContent as a ContentText
 func (t ToolResultContent) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3869,7 +3893,7 @@ func (t *ToolResultContent) MergeContentText(v ContentText) error {
 // AsToolResultBlocks returns the union data inside the ToolResultContent as a ToolResultBlocks
 func (t ToolResultContent) AsToolResultBlocks() (ToolResultBlocks, error) {
 	var body ToolResultBlocks
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3902,10 +3926,12 @@ func (t *ToolResultContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ToolResultContent) keep(b []byte) { t.union = b }
+
 // AsTextBlockParam returns the union data inside the ToolResultContentBlockParam as a TextBlockParam
 func (t ToolResultContentBlockParam) AsTextBlockParam() (TextBlockParam, error) {
 	var body TextBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3939,7 +3965,7 @@ func (t *ToolResultContentBlockParam) MergeTextBlockParam(v TextBlockParam) erro
 // AsImageBlockParam returns the union data inside the ToolResultContentBlockParam as a ImageBlockParam
 func (t ToolResultContentBlockParam) AsImageBlockParam() (ImageBlockParam, error) {
 	var body ImageBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -3973,7 +3999,7 @@ func (t *ToolResultContentBlockParam) MergeImageBlockParam(v ImageBlockParam) er
 // AsDocumentBlockParam returns the union data inside the ToolResultContentBlockParam as a DocumentBlockParam
 func (t ToolResultContentBlockParam) AsDocumentBlockParam() (DocumentBlockParam, error) {
 	var body DocumentBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -4007,7 +4033,7 @@ func (t *ToolResultContentBlockParam) MergeDocumentBlockParam(v DocumentBlockPar
 // AsSearchResultBlockParam returns the union data inside the ToolResultContentBlockParam as a SearchResultBlockParam
 func (t ToolResultContentBlockParam) AsSearchResultBlockParam() (SearchResultBlockParam, error) {
 	var body SearchResultBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -4041,7 +4067,7 @@ func (t *ToolResultContentBlockParam) MergeSearchResultBlockParam(v SearchResult
 // AsToolReferenceBlockParam returns the union data inside the ToolResultContentBlockParam as a ToolReferenceBlockParam
 func (t ToolResultContentBlockParam) AsToolReferenceBlockParam() (ToolReferenceBlockParam, error) {
 	var body ToolReferenceBlockParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -4110,6 +4136,8 @@ func (t *ToolResultContentBlockParam) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
+
+func (t *ToolResultContentBlockParam) keep(b []byte) { t.union = b }
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -6688,7 +6716,7 @@ func (sh *strictHandler) CreateMessage(w http.ResponseWriter, r *http.Request) {
 	var request CreateMessageRequestObject
 
 	var body CreateMessageJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -6719,7 +6747,7 @@ func (sh *strictHandler) CountMessageTokens(w http.ResponseWriter, r *http.Reque
 	var request CountMessageTokensRequestObject
 
 	var body CountMessageTokensJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -6795,4 +6823,29 @@ func (sh *strictHandler) RetrieveModel(w http.ResponseWriter, r *http.Request, m
 	} else if response != nil {
 		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
 	}
+}
+
+// keeper is a union that may keep the JSON which it is read from.
+type keeper interface{ keep(b []byte) }
+
+var keepers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, u keeper) error {
+	b, err := d.ReadValue()
+	if err == nil {
+		u.keep(b)
+	}
+	return err
+}))
+
+// keepUnions decodes JSON that is not changed as long as v lives.
+func keepUnions(b []byte, v any) error {
+	return jsonv2.Unmarshal(b, v, json.DefaultOptionsV1(), keepers)
+}
+
+// bindBody binds a body that has its bytes at hand without reading them once
+// more.
+func bindBody(r *http.Request, v any) error {
+	if body, ok := r.Body.(interface{ Bytes() []byte }); ok {
+		return keepUnions(body.Bytes(), v)
+	}
+	return runtime.BindJSONBody(r, v)
 }

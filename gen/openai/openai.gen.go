@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/json/jsontext"
+	jsonv2 "encoding/json/v2"
 	"errors"
 	"fmt"
 	"io"
@@ -4978,7 +4980,7 @@ type CreateResponseJSONRequestBody = CreateResponseRequest
 // AsContentText returns the union data inside the ChatCompletionAssistantContent as a ContentText
 func (t ChatCompletionAssistantContent) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5004,7 +5006,7 @@ func (t *ChatCompletionAssistantContent) MergeContentText(v ContentText) error {
 // AsAssistantContentParts returns the union data inside the ChatCompletionAssistantContent as a AssistantContentParts
 func (t ChatCompletionAssistantContent) AsAssistantContentParts() (AssistantContentParts, error) {
 	var body AssistantContentParts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5037,10 +5039,12 @@ func (t *ChatCompletionAssistantContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionAssistantContent) keep(b []byte) { t.union = b }
+
 // AsChatCompletionContentPartText returns the union data inside the ChatCompletionAssistantContentPart as a ChatCompletionContentPartText
 func (t ChatCompletionAssistantContentPart) AsChatCompletionContentPartText() (ChatCompletionContentPartText, error) {
 	var body ChatCompletionContentPartText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5074,7 +5078,7 @@ func (t *ChatCompletionAssistantContentPart) MergeChatCompletionContentPartText(
 // AsChatCompletionContentPartRefusal returns the union data inside the ChatCompletionAssistantContentPart as a ChatCompletionContentPartRefusal
 func (t ChatCompletionAssistantContentPart) AsChatCompletionContentPartRefusal() (ChatCompletionContentPartRefusal, error) {
 	var body ChatCompletionContentPartRefusal
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5138,10 +5142,12 @@ func (t *ChatCompletionAssistantContentPart) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionAssistantContentPart) keep(b []byte) { t.union = b }
+
 // AsChatCompletionContentPartText returns the union data inside the ChatCompletionContentPart as a ChatCompletionContentPartText
 func (t ChatCompletionContentPart) AsChatCompletionContentPartText() (ChatCompletionContentPartText, error) {
 	var body ChatCompletionContentPartText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5175,7 +5181,7 @@ func (t *ChatCompletionContentPart) MergeChatCompletionContentPartText(v ChatCom
 // AsChatCompletionContentPartImage returns the union data inside the ChatCompletionContentPart as a ChatCompletionContentPartImage
 func (t ChatCompletionContentPart) AsChatCompletionContentPartImage() (ChatCompletionContentPartImage, error) {
 	var body ChatCompletionContentPartImage
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5209,7 +5215,7 @@ func (t *ChatCompletionContentPart) MergeChatCompletionContentPartImage(v ChatCo
 // AsChatCompletionContentPartInputAudio returns the union data inside the ChatCompletionContentPart as a ChatCompletionContentPartInputAudio
 func (t ChatCompletionContentPart) AsChatCompletionContentPartInputAudio() (ChatCompletionContentPartInputAudio, error) {
 	var body ChatCompletionContentPartInputAudio
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5243,7 +5249,7 @@ func (t *ChatCompletionContentPart) MergeChatCompletionContentPartInputAudio(v C
 // AsChatCompletionContentPartFile returns the union data inside the ChatCompletionContentPart as a ChatCompletionContentPartFile
 func (t ChatCompletionContentPart) AsChatCompletionContentPartFile() (ChatCompletionContentPartFile, error) {
 	var body ChatCompletionContentPartFile
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5311,10 +5317,12 @@ func (t *ChatCompletionContentPart) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionContentPart) keep(b []byte) { t.union = b }
+
 // AsChatCompletionFunctionCallMode returns the union data inside the ChatCompletionFunctionCallOption as a ChatCompletionFunctionCallMode
 func (t ChatCompletionFunctionCallOption) AsChatCompletionFunctionCallMode() (ChatCompletionFunctionCallMode, error) {
 	var body ChatCompletionFunctionCallMode
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5340,7 +5348,7 @@ func (t *ChatCompletionFunctionCallOption) MergeChatCompletionFunctionCallMode(v
 // AsFunctionName returns the union data inside the ChatCompletionFunctionCallOption as a FunctionName
 func (t ChatCompletionFunctionCallOption) AsFunctionName() (FunctionName, error) {
 	var body FunctionName
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5373,10 +5381,12 @@ func (t *ChatCompletionFunctionCallOption) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionFunctionCallOption) keep(b []byte) { t.union = b }
+
 // AsChatCompletionDeveloperMessageParam returns the union data inside the ChatCompletionMessageParam as a ChatCompletionDeveloperMessageParam
 func (t ChatCompletionMessageParam) AsChatCompletionDeveloperMessageParam() (ChatCompletionDeveloperMessageParam, error) {
 	var body ChatCompletionDeveloperMessageParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5410,7 +5420,7 @@ func (t *ChatCompletionMessageParam) MergeChatCompletionDeveloperMessageParam(v 
 // AsChatCompletionSystemMessageParam returns the union data inside the ChatCompletionMessageParam as a ChatCompletionSystemMessageParam
 func (t ChatCompletionMessageParam) AsChatCompletionSystemMessageParam() (ChatCompletionSystemMessageParam, error) {
 	var body ChatCompletionSystemMessageParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5444,7 +5454,7 @@ func (t *ChatCompletionMessageParam) MergeChatCompletionSystemMessageParam(v Cha
 // AsChatCompletionUserMessageParam returns the union data inside the ChatCompletionMessageParam as a ChatCompletionUserMessageParam
 func (t ChatCompletionMessageParam) AsChatCompletionUserMessageParam() (ChatCompletionUserMessageParam, error) {
 	var body ChatCompletionUserMessageParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5478,7 +5488,7 @@ func (t *ChatCompletionMessageParam) MergeChatCompletionUserMessageParam(v ChatC
 // AsChatCompletionAssistantMessageParam returns the union data inside the ChatCompletionMessageParam as a ChatCompletionAssistantMessageParam
 func (t ChatCompletionMessageParam) AsChatCompletionAssistantMessageParam() (ChatCompletionAssistantMessageParam, error) {
 	var body ChatCompletionAssistantMessageParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5512,7 +5522,7 @@ func (t *ChatCompletionMessageParam) MergeChatCompletionAssistantMessageParam(v 
 // AsChatCompletionToolMessageParam returns the union data inside the ChatCompletionMessageParam as a ChatCompletionToolMessageParam
 func (t ChatCompletionMessageParam) AsChatCompletionToolMessageParam() (ChatCompletionToolMessageParam, error) {
 	var body ChatCompletionToolMessageParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5546,7 +5556,7 @@ func (t *ChatCompletionMessageParam) MergeChatCompletionToolMessageParam(v ChatC
 // AsChatCompletionFunctionMessageParam returns the union data inside the ChatCompletionMessageParam as a ChatCompletionFunctionMessageParam
 func (t ChatCompletionMessageParam) AsChatCompletionFunctionMessageParam() (ChatCompletionFunctionMessageParam, error) {
 	var body ChatCompletionFunctionMessageParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5618,10 +5628,12 @@ func (t *ChatCompletionMessageParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionMessageParam) keep(b []byte) { t.union = b }
+
 // AsChatCompletionMessageFunctionToolCallParam returns the union data inside the ChatCompletionMessageToolCall as a ChatCompletionMessageFunctionToolCallParam
 func (t ChatCompletionMessageToolCall) AsChatCompletionMessageFunctionToolCallParam() (ChatCompletionMessageFunctionToolCallParam, error) {
 	var body ChatCompletionMessageFunctionToolCallParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5655,7 +5667,7 @@ func (t *ChatCompletionMessageToolCall) MergeChatCompletionMessageFunctionToolCa
 // AsChatCompletionMessageCustomToolCall returns the union data inside the ChatCompletionMessageToolCall as a ChatCompletionMessageCustomToolCall
 func (t ChatCompletionMessageToolCall) AsChatCompletionMessageCustomToolCall() (ChatCompletionMessageCustomToolCall, error) {
 	var body ChatCompletionMessageCustomToolCall
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5719,10 +5731,12 @@ func (t *ChatCompletionMessageToolCall) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionMessageToolCall) keep(b []byte) { t.union = b }
+
 // AsChatCompletionChunkFrame returns the union data inside the ChatCompletionStreamFrame as a ChatCompletionChunkFrame
 func (t ChatCompletionStreamFrame) AsChatCompletionChunkFrame() (ChatCompletionChunkFrame, error) {
 	var body ChatCompletionChunkFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5748,7 +5762,7 @@ func (t *ChatCompletionStreamFrame) MergeChatCompletionChunkFrame(v ChatCompleti
 // AsChatCompletionErrorFrame returns the union data inside the ChatCompletionStreamFrame as a ChatCompletionErrorFrame
 func (t ChatCompletionStreamFrame) AsChatCompletionErrorFrame() (ChatCompletionErrorFrame, error) {
 	var body ChatCompletionErrorFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5774,7 +5788,7 @@ func (t *ChatCompletionStreamFrame) MergeChatCompletionErrorFrame(v ChatCompleti
 // AsChatCompletionDoneFrame returns the union data inside the ChatCompletionStreamFrame as a ChatCompletionDoneFrame
 func (t ChatCompletionStreamFrame) AsChatCompletionDoneFrame() (ChatCompletionDoneFrame, error) {
 	var body ChatCompletionDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5807,10 +5821,12 @@ func (t *ChatCompletionStreamFrame) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionStreamFrame) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the ChatCompletionTextContent as a ContentText
 func (t ChatCompletionTextContent) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5836,7 +5852,7 @@ func (t *ChatCompletionTextContent) MergeContentText(v ContentText) error {
 // AsContentTextParts returns the union data inside the ChatCompletionTextContent as a ContentTextParts
 func (t ChatCompletionTextContent) AsContentTextParts() (ContentTextParts, error) {
 	var body ContentTextParts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5869,10 +5885,12 @@ func (t *ChatCompletionTextContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionTextContent) keep(b []byte) { t.union = b }
+
 // AsChatCompletionFunctionTool returns the union data inside the ChatCompletionTool as a ChatCompletionFunctionTool
 func (t ChatCompletionTool) AsChatCompletionFunctionTool() (ChatCompletionFunctionTool, error) {
 	var body ChatCompletionFunctionTool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5906,7 +5924,7 @@ func (t *ChatCompletionTool) MergeChatCompletionFunctionTool(v ChatCompletionFun
 // AsChatCompletionCustomTool returns the union data inside the ChatCompletionTool as a ChatCompletionCustomTool
 func (t ChatCompletionTool) AsChatCompletionCustomTool() (ChatCompletionCustomTool, error) {
 	var body ChatCompletionCustomTool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -5970,10 +5988,12 @@ func (t *ChatCompletionTool) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionTool) keep(b []byte) { t.union = b }
+
 // AsChatCompletionNamedToolChoice returns the union data inside the ChatCompletionToolChoiceObject as a ChatCompletionNamedToolChoice
 func (t ChatCompletionToolChoiceObject) AsChatCompletionNamedToolChoice() (ChatCompletionNamedToolChoice, error) {
 	var body ChatCompletionNamedToolChoice
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6007,7 +6027,7 @@ func (t *ChatCompletionToolChoiceObject) MergeChatCompletionNamedToolChoice(v Ch
 // AsChatCompletionAllowedToolChoice returns the union data inside the ChatCompletionToolChoiceObject as a ChatCompletionAllowedToolChoice
 func (t ChatCompletionToolChoiceObject) AsChatCompletionAllowedToolChoice() (ChatCompletionAllowedToolChoice, error) {
 	var body ChatCompletionAllowedToolChoice
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6041,7 +6061,7 @@ func (t *ChatCompletionToolChoiceObject) MergeChatCompletionAllowedToolChoice(v 
 // AsChatCompletionNamedToolChoiceCustom returns the union data inside the ChatCompletionToolChoiceObject as a ChatCompletionNamedToolChoiceCustom
 func (t ChatCompletionToolChoiceObject) AsChatCompletionNamedToolChoiceCustom() (ChatCompletionNamedToolChoiceCustom, error) {
 	var body ChatCompletionNamedToolChoiceCustom
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6107,10 +6127,12 @@ func (t *ChatCompletionToolChoiceObject) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionToolChoiceObject) keep(b []byte) { t.union = b }
+
 // AsChatCompletionToolChoiceMode returns the union data inside the ChatCompletionToolChoiceOption as a ChatCompletionToolChoiceMode
 func (t ChatCompletionToolChoiceOption) AsChatCompletionToolChoiceMode() (ChatCompletionToolChoiceMode, error) {
 	var body ChatCompletionToolChoiceMode
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6136,7 +6158,7 @@ func (t *ChatCompletionToolChoiceOption) MergeChatCompletionToolChoiceMode(v Cha
 // AsChatCompletionToolChoiceObject returns the union data inside the ChatCompletionToolChoiceOption as a ChatCompletionToolChoiceObject
 func (t ChatCompletionToolChoiceOption) AsChatCompletionToolChoiceObject() (ChatCompletionToolChoiceObject, error) {
 	var body ChatCompletionToolChoiceObject
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6169,10 +6191,12 @@ func (t *ChatCompletionToolChoiceOption) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionToolChoiceOption) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the ChatCompletionUserContent as a ContentText
 func (t ChatCompletionUserContent) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6198,7 +6222,7 @@ func (t *ChatCompletionUserContent) MergeContentText(v ContentText) error {
 // AsUserContentParts returns the union data inside the ChatCompletionUserContent as a UserContentParts
 func (t ChatCompletionUserContent) AsUserContentParts() (UserContentParts, error) {
 	var body UserContentParts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6231,10 +6255,12 @@ func (t *ChatCompletionUserContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ChatCompletionUserContent) keep(b []byte) { t.union = b }
+
 // AsCompletionText returns the union data inside the CompletionPrompt as a CompletionText
 func (t CompletionPrompt) AsCompletionText() (CompletionText, error) {
 	var body CompletionText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6260,7 +6286,7 @@ func (t *CompletionPrompt) MergeCompletionText(v CompletionText) error {
 // AsCompletionTexts returns the union data inside the CompletionPrompt as a CompletionTexts
 func (t CompletionPrompt) AsCompletionTexts() (CompletionTexts, error) {
 	var body CompletionTexts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6286,7 +6312,7 @@ func (t *CompletionPrompt) MergeCompletionTexts(v CompletionTexts) error {
 // AsCompletionTokens returns the union data inside the CompletionPrompt as a CompletionTokens
 func (t CompletionPrompt) AsCompletionTokens() (CompletionTokens, error) {
 	var body CompletionTokens
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6312,7 +6338,7 @@ func (t *CompletionPrompt) MergeCompletionTokens(v CompletionTokens) error {
 // AsCompletionTokenLists returns the union data inside the CompletionPrompt as a CompletionTokenLists
 func (t CompletionPrompt) AsCompletionTokenLists() (CompletionTokenLists, error) {
 	var body CompletionTokenLists
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6345,10 +6371,12 @@ func (t *CompletionPrompt) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *CompletionPrompt) keep(b []byte) { t.union = b }
+
 // AsCompletionChunkFrame returns the union data inside the CompletionStreamFrame as a CompletionChunkFrame
 func (t CompletionStreamFrame) AsCompletionChunkFrame() (CompletionChunkFrame, error) {
 	var body CompletionChunkFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6374,7 +6402,7 @@ func (t *CompletionStreamFrame) MergeCompletionChunkFrame(v CompletionChunkFrame
 // AsChatCompletionErrorFrame returns the union data inside the CompletionStreamFrame as a ChatCompletionErrorFrame
 func (t CompletionStreamFrame) AsChatCompletionErrorFrame() (ChatCompletionErrorFrame, error) {
 	var body ChatCompletionErrorFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6400,7 +6428,7 @@ func (t *CompletionStreamFrame) MergeChatCompletionErrorFrame(v ChatCompletionEr
 // AsChatCompletionDoneFrame returns the union data inside the CompletionStreamFrame as a ChatCompletionDoneFrame
 func (t CompletionStreamFrame) AsChatCompletionDoneFrame() (ChatCompletionDoneFrame, error) {
 	var body ChatCompletionDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6433,10 +6461,12 @@ func (t *CompletionStreamFrame) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *CompletionStreamFrame) keep(b []byte) { t.union = b }
+
 // AsEmbeddingText returns the union data inside the EmbeddingInput as a EmbeddingText
 func (t EmbeddingInput) AsEmbeddingText() (EmbeddingText, error) {
 	var body EmbeddingText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6462,7 +6492,7 @@ func (t *EmbeddingInput) MergeEmbeddingText(v EmbeddingText) error {
 // AsEmbeddingTexts returns the union data inside the EmbeddingInput as a EmbeddingTexts
 func (t EmbeddingInput) AsEmbeddingTexts() (EmbeddingTexts, error) {
 	var body EmbeddingTexts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6488,7 +6518,7 @@ func (t *EmbeddingInput) MergeEmbeddingTexts(v EmbeddingTexts) error {
 // AsEmbeddingTokens returns the union data inside the EmbeddingInput as a EmbeddingTokens
 func (t EmbeddingInput) AsEmbeddingTokens() (EmbeddingTokens, error) {
 	var body EmbeddingTokens
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6514,7 +6544,7 @@ func (t *EmbeddingInput) MergeEmbeddingTokens(v EmbeddingTokens) error {
 // AsEmbeddingTokenLists returns the union data inside the EmbeddingInput as a EmbeddingTokenLists
 func (t EmbeddingInput) AsEmbeddingTokenLists() (EmbeddingTokenLists, error) {
 	var body EmbeddingTokenLists
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6547,10 +6577,12 @@ func (t *EmbeddingInput) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *EmbeddingInput) keep(b []byte) { t.union = b }
+
 // AsEmbeddingNumbers returns the union data inside the EmbeddingVector as a EmbeddingNumbers
 func (t EmbeddingVector) AsEmbeddingNumbers() (EmbeddingNumbers, error) {
 	var body EmbeddingNumbers
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6576,7 +6608,7 @@ func (t *EmbeddingVector) MergeEmbeddingNumbers(v EmbeddingNumbers) error {
 // AsEmbeddingBase64 returns the union data inside the EmbeddingVector as a EmbeddingBase64
 func (t EmbeddingVector) AsEmbeddingBase64() (EmbeddingBase64, error) {
 	var body EmbeddingBase64
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6609,10 +6641,12 @@ func (t *EmbeddingVector) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *EmbeddingVector) keep(b []byte) { t.union = b }
+
 // AsResponseToolChoiceFunction returns the union data inside the ResponseAllowedTool as a ResponseToolChoiceFunction
 func (t ResponseAllowedTool) AsResponseToolChoiceFunction() (ResponseToolChoiceFunction, error) {
 	var body ResponseToolChoiceFunction
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6646,7 +6680,7 @@ func (t *ResponseAllowedTool) MergeResponseToolChoiceFunction(v ResponseToolChoi
 // AsResponseOtherTool returns the union data inside the ResponseAllowedTool as a ResponseOtherTool
 func (t ResponseAllowedTool) AsResponseOtherTool() (ResponseOtherTool, error) {
 	var body ResponseOtherTool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6710,10 +6744,12 @@ func (t *ResponseAllowedTool) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseAllowedTool) keep(b []byte) { t.union = b }
+
 // AsResponseOutputText returns the union data inside the ResponseContentPart as a ResponseOutputText
 func (t ResponseContentPart) AsResponseOutputText() (ResponseOutputText, error) {
 	var body ResponseOutputText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6747,7 +6783,7 @@ func (t *ResponseContentPart) MergeResponseOutputText(v ResponseOutputText) erro
 // AsResponseReasoningText returns the union data inside the ResponseContentPart as a ResponseReasoningText
 func (t ResponseContentPart) AsResponseReasoningText() (ResponseReasoningText, error) {
 	var body ResponseReasoningText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6811,10 +6847,12 @@ func (t *ResponseContentPart) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseContentPart) keep(b []byte) { t.union = b }
+
 // AsResponseConversationParam0 returns the union data inside the ResponseConversationParam as a ResponseConversationParam0
 func (t ResponseConversationParam) AsResponseConversationParam0() (ResponseConversationParam0, error) {
 	var body ResponseConversationParam0
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6840,7 +6878,7 @@ func (t *ResponseConversationParam) MergeResponseConversationParam0(v ResponseCo
 // AsJSONObject returns the union data inside the ResponseConversationParam as a JSONObject
 func (t ResponseConversationParam) AsJSONObject() (JSONObject, error) {
 	var body JSONObject
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6873,10 +6911,12 @@ func (t *ResponseConversationParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseConversationParam) keep(b []byte) { t.union = b }
+
 // AsResponseFormatText returns the union data inside the ResponseFormat as a ResponseFormatText
 func (t ResponseFormat) AsResponseFormatText() (ResponseFormatText, error) {
 	var body ResponseFormatText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6910,7 +6950,7 @@ func (t *ResponseFormat) MergeResponseFormatText(v ResponseFormatText) error {
 // AsResponseFormatJSONObject returns the union data inside the ResponseFormat as a ResponseFormatJSONObject
 func (t ResponseFormat) AsResponseFormatJSONObject() (ResponseFormatJSONObject, error) {
 	var body ResponseFormatJSONObject
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -6944,7 +6984,7 @@ func (t *ResponseFormat) MergeResponseFormatJSONObject(v ResponseFormatJSONObjec
 // AsResponseFormatJSONSchema returns the union data inside the ResponseFormat as a ResponseFormatJSONSchema
 func (t ResponseFormat) AsResponseFormatJSONSchema() (ResponseFormatJSONSchema, error) {
 	var body ResponseFormatJSONSchema
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7010,10 +7050,12 @@ func (t *ResponseFormat) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseFormat) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the ResponseFunctionOutput as a ContentText
 func (t ResponseFunctionOutput) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7039,7 +7081,7 @@ func (t *ResponseFunctionOutput) MergeContentText(v ContentText) error {
 // AsResponseFunctionOutputParts returns the union data inside the ResponseFunctionOutput as a ResponseFunctionOutputParts
 func (t ResponseFunctionOutput) AsResponseFunctionOutputParts() (ResponseFunctionOutputParts, error) {
 	var body ResponseFunctionOutputParts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7072,10 +7114,12 @@ func (t *ResponseFunctionOutput) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseFunctionOutput) keep(b []byte) { t.union = b }
+
 // AsResponseInputText returns the union data inside the ResponseFunctionOutputPart as a ResponseInputText
 func (t ResponseFunctionOutputPart) AsResponseInputText() (ResponseInputText, error) {
 	var body ResponseInputText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7109,7 +7153,7 @@ func (t *ResponseFunctionOutputPart) MergeResponseInputText(v ResponseInputText)
 // AsResponseInputImage returns the union data inside the ResponseFunctionOutputPart as a ResponseInputImage
 func (t ResponseFunctionOutputPart) AsResponseInputImage() (ResponseInputImage, error) {
 	var body ResponseInputImage
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7143,7 +7187,7 @@ func (t *ResponseFunctionOutputPart) MergeResponseInputImage(v ResponseInputImag
 // AsResponseInputFile returns the union data inside the ResponseFunctionOutputPart as a ResponseInputFile
 func (t ResponseFunctionOutputPart) AsResponseInputFile() (ResponseInputFile, error) {
 	var body ResponseInputFile
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7209,10 +7253,12 @@ func (t *ResponseFunctionOutputPart) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseFunctionOutputPart) keep(b []byte) { t.union = b }
+
 // AsResponseIncludableLogprobs returns the union data inside the ResponseIncludable as a ResponseIncludableLogprobs
 func (t ResponseIncludable) AsResponseIncludableLogprobs() (ResponseIncludableLogprobs, error) {
 	var body ResponseIncludableLogprobs
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7238,7 +7284,7 @@ func (t *ResponseIncludable) MergeResponseIncludableLogprobs(v ResponseIncludabl
 // AsResponseIncludableOther returns the union data inside the ResponseIncludable as a ResponseIncludableOther
 func (t ResponseIncludable) AsResponseIncludableOther() (ResponseIncludableOther, error) {
 	var body ResponseIncludableOther
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7271,10 +7317,12 @@ func (t *ResponseIncludable) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseIncludable) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the ResponseInput as a ContentText
 func (t ResponseInput) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7300,7 +7348,7 @@ func (t *ResponseInput) MergeContentText(v ContentText) error {
 // AsResponseInputItems returns the union data inside the ResponseInput as a ResponseInputItems
 func (t ResponseInput) AsResponseInputItems() (ResponseInputItems, error) {
 	var body ResponseInputItems
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7333,10 +7381,12 @@ func (t *ResponseInput) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseInput) keep(b []byte) { t.union = b }
+
 // AsContentText returns the union data inside the ResponseInputContent as a ContentText
 func (t ResponseInputContent) AsContentText() (ContentText, error) {
 	var body ContentText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7362,7 +7412,7 @@ func (t *ResponseInputContent) MergeContentText(v ContentText) error {
 // AsResponseInputContentParts returns the union data inside the ResponseInputContent as a ResponseInputContentParts
 func (t ResponseInputContent) AsResponseInputContentParts() (ResponseInputContentParts, error) {
 	var body ResponseInputContentParts
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7395,10 +7445,12 @@ func (t *ResponseInputContent) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseInputContent) keep(b []byte) { t.union = b }
+
 // AsResponseInputText returns the union data inside the ResponseInputContentPart as a ResponseInputText
 func (t ResponseInputContentPart) AsResponseInputText() (ResponseInputText, error) {
 	var body ResponseInputText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7432,7 +7484,7 @@ func (t *ResponseInputContentPart) MergeResponseInputText(v ResponseInputText) e
 // AsResponseInputImage returns the union data inside the ResponseInputContentPart as a ResponseInputImage
 func (t ResponseInputContentPart) AsResponseInputImage() (ResponseInputImage, error) {
 	var body ResponseInputImage
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7466,7 +7518,7 @@ func (t *ResponseInputContentPart) MergeResponseInputImage(v ResponseInputImage)
 // AsResponseInputFile returns the union data inside the ResponseInputContentPart as a ResponseInputFile
 func (t ResponseInputContentPart) AsResponseInputFile() (ResponseInputFile, error) {
 	var body ResponseInputFile
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7500,7 +7552,7 @@ func (t *ResponseInputContentPart) MergeResponseInputFile(v ResponseInputFile) e
 // AsResponseInputOutputText returns the union data inside the ResponseInputContentPart as a ResponseInputOutputText
 func (t ResponseInputContentPart) AsResponseInputOutputText() (ResponseInputOutputText, error) {
 	var body ResponseInputOutputText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7534,7 +7586,7 @@ func (t *ResponseInputContentPart) MergeResponseInputOutputText(v ResponseInputO
 // AsResponseInputRefusal returns the union data inside the ResponseInputContentPart as a ResponseInputRefusal
 func (t ResponseInputContentPart) AsResponseInputRefusal() (ResponseInputRefusal, error) {
 	var body ResponseInputRefusal
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7604,10 +7656,12 @@ func (t *ResponseInputContentPart) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseInputContentPart) keep(b []byte) { t.union = b }
+
 // AsResponseInputMessage returns the union data inside the ResponseInputItem as a ResponseInputMessage
 func (t ResponseInputItem) AsResponseInputMessage() (ResponseInputMessage, error) {
 	var body ResponseInputMessage
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7641,7 +7695,7 @@ func (t *ResponseInputItem) MergeResponseInputMessage(v ResponseInputMessage) er
 // AsResponseInputFunctionCall returns the union data inside the ResponseInputItem as a ResponseInputFunctionCall
 func (t ResponseInputItem) AsResponseInputFunctionCall() (ResponseInputFunctionCall, error) {
 	var body ResponseInputFunctionCall
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7675,7 +7729,7 @@ func (t *ResponseInputItem) MergeResponseInputFunctionCall(v ResponseInputFuncti
 // AsResponseInputFunctionCallOutput returns the union data inside the ResponseInputItem as a ResponseInputFunctionCallOutput
 func (t ResponseInputItem) AsResponseInputFunctionCallOutput() (ResponseInputFunctionCallOutput, error) {
 	var body ResponseInputFunctionCallOutput
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7709,7 +7763,7 @@ func (t *ResponseInputItem) MergeResponseInputFunctionCallOutput(v ResponseInput
 // AsResponseInputReasoning returns the union data inside the ResponseInputItem as a ResponseInputReasoning
 func (t ResponseInputItem) AsResponseInputReasoning() (ResponseInputReasoning, error) {
 	var body ResponseInputReasoning
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7743,7 +7797,7 @@ func (t *ResponseInputItem) MergeResponseInputReasoning(v ResponseInputReasoning
 // AsResponseItemReference returns the union data inside the ResponseInputItem as a ResponseItemReference
 func (t ResponseInputItem) AsResponseItemReference() (ResponseItemReference, error) {
 	var body ResponseItemReference
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7777,7 +7831,7 @@ func (t *ResponseInputItem) MergeResponseItemReference(v ResponseItemReference) 
 // AsResponseOtherItem returns the union data inside the ResponseInputItem as a ResponseOtherItem
 func (t ResponseInputItem) AsResponseOtherItem() (ResponseOtherItem, error) {
 	var body ResponseOtherItem
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7849,10 +7903,12 @@ func (t *ResponseInputItem) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseInputItem) keep(b []byte) { t.union = b }
+
 // AsResponseOutputMessage returns the union data inside the ResponseOutputItem as a ResponseOutputMessage
 func (t ResponseOutputItem) AsResponseOutputMessage() (ResponseOutputMessage, error) {
 	var body ResponseOutputMessage
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7886,7 +7942,7 @@ func (t *ResponseOutputItem) MergeResponseOutputMessage(v ResponseOutputMessage)
 // AsResponseOutputFunctionCall returns the union data inside the ResponseOutputItem as a ResponseOutputFunctionCall
 func (t ResponseOutputItem) AsResponseOutputFunctionCall() (ResponseOutputFunctionCall, error) {
 	var body ResponseOutputFunctionCall
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7920,7 +7976,7 @@ func (t *ResponseOutputItem) MergeResponseOutputFunctionCall(v ResponseOutputFun
 // AsResponseOutputReasoning returns the union data inside the ResponseOutputItem as a ResponseOutputReasoning
 func (t ResponseOutputItem) AsResponseOutputReasoning() (ResponseOutputReasoning, error) {
 	var body ResponseOutputReasoning
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -7986,10 +8042,12 @@ func (t *ResponseOutputItem) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseOutputItem) keep(b []byte) { t.union = b }
+
 // AsResponseCreatedFrame returns the union data inside the ResponseStreamFrame as a ResponseCreatedFrame
 func (t ResponseStreamFrame) AsResponseCreatedFrame() (ResponseCreatedFrame, error) {
 	var body ResponseCreatedFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8015,7 +8073,7 @@ func (t *ResponseStreamFrame) MergeResponseCreatedFrame(v ResponseCreatedFrame) 
 // AsResponseInProgressFrame returns the union data inside the ResponseStreamFrame as a ResponseInProgressFrame
 func (t ResponseStreamFrame) AsResponseInProgressFrame() (ResponseInProgressFrame, error) {
 	var body ResponseInProgressFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8041,7 +8099,7 @@ func (t *ResponseStreamFrame) MergeResponseInProgressFrame(v ResponseInProgressF
 // AsResponseOutputItemAddedFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputItemAddedFrame
 func (t ResponseStreamFrame) AsResponseOutputItemAddedFrame() (ResponseOutputItemAddedFrame, error) {
 	var body ResponseOutputItemAddedFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8067,7 +8125,7 @@ func (t *ResponseStreamFrame) MergeResponseOutputItemAddedFrame(v ResponseOutput
 // AsResponseOutputItemDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputItemDoneFrame
 func (t ResponseStreamFrame) AsResponseOutputItemDoneFrame() (ResponseOutputItemDoneFrame, error) {
 	var body ResponseOutputItemDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8093,7 +8151,7 @@ func (t *ResponseStreamFrame) MergeResponseOutputItemDoneFrame(v ResponseOutputI
 // AsResponseContentPartAddedFrame returns the union data inside the ResponseStreamFrame as a ResponseContentPartAddedFrame
 func (t ResponseStreamFrame) AsResponseContentPartAddedFrame() (ResponseContentPartAddedFrame, error) {
 	var body ResponseContentPartAddedFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8119,7 +8177,7 @@ func (t *ResponseStreamFrame) MergeResponseContentPartAddedFrame(v ResponseConte
 // AsResponseContentPartDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseContentPartDoneFrame
 func (t ResponseStreamFrame) AsResponseContentPartDoneFrame() (ResponseContentPartDoneFrame, error) {
 	var body ResponseContentPartDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8145,7 +8203,7 @@ func (t *ResponseStreamFrame) MergeResponseContentPartDoneFrame(v ResponseConten
 // AsResponseOutputTextDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputTextDeltaFrame
 func (t ResponseStreamFrame) AsResponseOutputTextDeltaFrame() (ResponseOutputTextDeltaFrame, error) {
 	var body ResponseOutputTextDeltaFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8171,7 +8229,7 @@ func (t *ResponseStreamFrame) MergeResponseOutputTextDeltaFrame(v ResponseOutput
 // AsResponseOutputTextDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseOutputTextDoneFrame
 func (t ResponseStreamFrame) AsResponseOutputTextDoneFrame() (ResponseOutputTextDoneFrame, error) {
 	var body ResponseOutputTextDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8197,7 +8255,7 @@ func (t *ResponseStreamFrame) MergeResponseOutputTextDoneFrame(v ResponseOutputT
 // AsResponseFunctionCallArgumentsDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseFunctionCallArgumentsDeltaFrame
 func (t ResponseStreamFrame) AsResponseFunctionCallArgumentsDeltaFrame() (ResponseFunctionCallArgumentsDeltaFrame, error) {
 	var body ResponseFunctionCallArgumentsDeltaFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8223,7 +8281,7 @@ func (t *ResponseStreamFrame) MergeResponseFunctionCallArgumentsDeltaFrame(v Res
 // AsResponseFunctionCallArgumentsDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseFunctionCallArgumentsDoneFrame
 func (t ResponseStreamFrame) AsResponseFunctionCallArgumentsDoneFrame() (ResponseFunctionCallArgumentsDoneFrame, error) {
 	var body ResponseFunctionCallArgumentsDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8249,7 +8307,7 @@ func (t *ResponseStreamFrame) MergeResponseFunctionCallArgumentsDoneFrame(v Resp
 // AsResponseReasoningSummaryPartAddedFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryPartAddedFrame
 func (t ResponseStreamFrame) AsResponseReasoningSummaryPartAddedFrame() (ResponseReasoningSummaryPartAddedFrame, error) {
 	var body ResponseReasoningSummaryPartAddedFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8275,7 +8333,7 @@ func (t *ResponseStreamFrame) MergeResponseReasoningSummaryPartAddedFrame(v Resp
 // AsResponseReasoningSummaryPartDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryPartDoneFrame
 func (t ResponseStreamFrame) AsResponseReasoningSummaryPartDoneFrame() (ResponseReasoningSummaryPartDoneFrame, error) {
 	var body ResponseReasoningSummaryPartDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8301,7 +8359,7 @@ func (t *ResponseStreamFrame) MergeResponseReasoningSummaryPartDoneFrame(v Respo
 // AsResponseReasoningSummaryTextDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryTextDeltaFrame
 func (t ResponseStreamFrame) AsResponseReasoningSummaryTextDeltaFrame() (ResponseReasoningSummaryTextDeltaFrame, error) {
 	var body ResponseReasoningSummaryTextDeltaFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8327,7 +8385,7 @@ func (t *ResponseStreamFrame) MergeResponseReasoningSummaryTextDeltaFrame(v Resp
 // AsResponseReasoningSummaryTextDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningSummaryTextDoneFrame
 func (t ResponseStreamFrame) AsResponseReasoningSummaryTextDoneFrame() (ResponseReasoningSummaryTextDoneFrame, error) {
 	var body ResponseReasoningSummaryTextDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8353,7 +8411,7 @@ func (t *ResponseStreamFrame) MergeResponseReasoningSummaryTextDoneFrame(v Respo
 // AsResponseReasoningTextDeltaFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningTextDeltaFrame
 func (t ResponseStreamFrame) AsResponseReasoningTextDeltaFrame() (ResponseReasoningTextDeltaFrame, error) {
 	var body ResponseReasoningTextDeltaFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8379,7 +8437,7 @@ func (t *ResponseStreamFrame) MergeResponseReasoningTextDeltaFrame(v ResponseRea
 // AsResponseReasoningTextDoneFrame returns the union data inside the ResponseStreamFrame as a ResponseReasoningTextDoneFrame
 func (t ResponseStreamFrame) AsResponseReasoningTextDoneFrame() (ResponseReasoningTextDoneFrame, error) {
 	var body ResponseReasoningTextDoneFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8405,7 +8463,7 @@ func (t *ResponseStreamFrame) MergeResponseReasoningTextDoneFrame(v ResponseReas
 // AsResponseCompletedFrame returns the union data inside the ResponseStreamFrame as a ResponseCompletedFrame
 func (t ResponseStreamFrame) AsResponseCompletedFrame() (ResponseCompletedFrame, error) {
 	var body ResponseCompletedFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8431,7 +8489,7 @@ func (t *ResponseStreamFrame) MergeResponseCompletedFrame(v ResponseCompletedFra
 // AsResponseIncompleteFrame returns the union data inside the ResponseStreamFrame as a ResponseIncompleteFrame
 func (t ResponseStreamFrame) AsResponseIncompleteFrame() (ResponseIncompleteFrame, error) {
 	var body ResponseIncompleteFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8457,7 +8515,7 @@ func (t *ResponseStreamFrame) MergeResponseIncompleteFrame(v ResponseIncompleteF
 // AsResponseFailedFrame returns the union data inside the ResponseStreamFrame as a ResponseFailedFrame
 func (t ResponseStreamFrame) AsResponseFailedFrame() (ResponseFailedFrame, error) {
 	var body ResponseFailedFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8483,7 +8541,7 @@ func (t *ResponseStreamFrame) MergeResponseFailedFrame(v ResponseFailedFrame) er
 // AsResponseErrorFrame returns the union data inside the ResponseStreamFrame as a ResponseErrorFrame
 func (t ResponseStreamFrame) AsResponseErrorFrame() (ResponseErrorFrame, error) {
 	var body ResponseErrorFrame
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8516,10 +8574,12 @@ func (t *ResponseStreamFrame) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseStreamFrame) keep(b []byte) { t.union = b }
+
 // AsResponseFormatText returns the union data inside the ResponseTextFormat as a ResponseFormatText
 func (t ResponseTextFormat) AsResponseFormatText() (ResponseFormatText, error) {
 	var body ResponseFormatText
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8553,7 +8613,7 @@ func (t *ResponseTextFormat) MergeResponseFormatText(v ResponseFormatText) error
 // AsResponseFormatJSONObject returns the union data inside the ResponseTextFormat as a ResponseFormatJSONObject
 func (t ResponseTextFormat) AsResponseFormatJSONObject() (ResponseFormatJSONObject, error) {
 	var body ResponseFormatJSONObject
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8587,7 +8647,7 @@ func (t *ResponseTextFormat) MergeResponseFormatJSONObject(v ResponseFormatJSONO
 // AsResponseTextFormatJSONSchema returns the union data inside the ResponseTextFormat as a ResponseTextFormatJSONSchema
 func (t ResponseTextFormat) AsResponseTextFormatJSONSchema() (ResponseTextFormatJSONSchema, error) {
 	var body ResponseTextFormatJSONSchema
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8653,10 +8713,12 @@ func (t *ResponseTextFormat) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseTextFormat) keep(b []byte) { t.union = b }
+
 // AsResponseToolChoiceMode returns the union data inside the ResponseToolChoice as a ResponseToolChoiceMode
 func (t ResponseToolChoice) AsResponseToolChoiceMode() (ResponseToolChoiceMode, error) {
 	var body ResponseToolChoiceMode
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8682,7 +8744,7 @@ func (t *ResponseToolChoice) MergeResponseToolChoiceMode(v ResponseToolChoiceMod
 // AsResponseToolChoiceObject returns the union data inside the ResponseToolChoice as a ResponseToolChoiceObject
 func (t ResponseToolChoice) AsResponseToolChoiceObject() (ResponseToolChoiceObject, error) {
 	var body ResponseToolChoiceObject
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8715,10 +8777,12 @@ func (t *ResponseToolChoice) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseToolChoice) keep(b []byte) { t.union = b }
+
 // AsResponseToolChoiceFunction returns the union data inside the ResponseToolChoiceObject as a ResponseToolChoiceFunction
 func (t ResponseToolChoiceObject) AsResponseToolChoiceFunction() (ResponseToolChoiceFunction, error) {
 	var body ResponseToolChoiceFunction
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8752,7 +8816,7 @@ func (t *ResponseToolChoiceObject) MergeResponseToolChoiceFunction(v ResponseToo
 // AsResponseToolChoiceAllowed returns the union data inside the ResponseToolChoiceObject as a ResponseToolChoiceAllowed
 func (t ResponseToolChoiceObject) AsResponseToolChoiceAllowed() (ResponseToolChoiceAllowed, error) {
 	var body ResponseToolChoiceAllowed
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8786,7 +8850,7 @@ func (t *ResponseToolChoiceObject) MergeResponseToolChoiceAllowed(v ResponseTool
 // AsResponseToolChoiceOther returns the union data inside the ResponseToolChoiceObject as a ResponseToolChoiceOther
 func (t ResponseToolChoiceObject) AsResponseToolChoiceOther() (ResponseToolChoiceOther, error) {
 	var body ResponseToolChoiceOther
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8852,10 +8916,12 @@ func (t *ResponseToolChoiceObject) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseToolChoiceObject) keep(b []byte) { t.union = b }
+
 // AsResponseFunctionToolParam returns the union data inside the ResponseToolParam as a ResponseFunctionToolParam
 func (t ResponseToolParam) AsResponseFunctionToolParam() (ResponseFunctionToolParam, error) {
 	var body ResponseFunctionToolParam
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8889,7 +8955,7 @@ func (t *ResponseToolParam) MergeResponseFunctionToolParam(v ResponseFunctionToo
 // AsResponseOtherTool returns the union data inside the ResponseToolParam as a ResponseOtherTool
 func (t ResponseToolParam) AsResponseOtherTool() (ResponseOtherTool, error) {
 	var body ResponseOtherTool
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8953,10 +9019,12 @@ func (t *ResponseToolParam) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+func (t *ResponseToolParam) keep(b []byte) { t.union = b }
+
 // AsStopSequence returns the union data inside the StopConfiguration as a StopSequence
 func (t StopConfiguration) AsStopSequence() (StopSequence, error) {
 	var body StopSequence
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -8982,7 +9050,7 @@ func (t *StopConfiguration) MergeStopSequence(v StopSequence) error {
 // AsStopSequences returns the union data inside the StopConfiguration as a StopSequences
 func (t StopConfiguration) AsStopSequences() (StopSequences, error) {
 	var body StopSequences
-	err := json.Unmarshal(t.union, &body)
+	err := keepUnions(t.union, &body)
 	return body, err
 }
 
@@ -9014,6 +9082,8 @@ func (t *StopConfiguration) UnmarshalJSON(b []byte) error {
 	err := t.union.UnmarshalJSON(b)
 	return err
 }
+
+func (t *StopConfiguration) keep(b []byte) { t.union = b }
 
 // RequestEditorFn is the function signature for the RequestEditor callback function
 type RequestEditorFn func(ctx context.Context, req *http.Request) error
@@ -13409,7 +13479,7 @@ func (sh *strictHandler) CreateChatCompletion(w http.ResponseWriter, r *http.Req
 	var request CreateChatCompletionRequestObject
 
 	var body CreateChatCompletionJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -13440,7 +13510,7 @@ func (sh *strictHandler) CreateCompletion(w http.ResponseWriter, r *http.Request
 	var request CreateCompletionRequestObject
 
 	var body CreateCompletionJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -13471,7 +13541,7 @@ func (sh *strictHandler) CreateEmbedding(w http.ResponseWriter, r *http.Request)
 	var request CreateEmbeddingRequestObject
 
 	var body CreateEmbeddingJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -13502,7 +13572,7 @@ func (sh *strictHandler) CreateImage(w http.ResponseWriter, r *http.Request) {
 	var request CreateImageRequestObject
 
 	var body CreateImageJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -13583,7 +13653,7 @@ func (sh *strictHandler) CreateResponse(w http.ResponseWriter, r *http.Request) 
 	var request CreateResponseRequestObject
 
 	var body CreateResponseJSONRequestBody
-	if err := runtime.BindJSONBody(r, &body); err != nil {
+	if err := bindBody(r, &body); err != nil {
 		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
 		return
 	}
@@ -13607,4 +13677,29 @@ func (sh *strictHandler) CreateResponse(w http.ResponseWriter, r *http.Request) 
 	} else if response != nil {
 		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
 	}
+}
+
+// keeper is a union that may keep the JSON which it is read from.
+type keeper interface{ keep(b []byte) }
+
+var keepers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, u keeper) error {
+	b, err := d.ReadValue()
+	if err == nil {
+		u.keep(b)
+	}
+	return err
+}))
+
+// keepUnions decodes JSON that is not changed as long as v lives.
+func keepUnions(b []byte, v any) error {
+	return jsonv2.Unmarshal(b, v, json.DefaultOptionsV1(), keepers)
+}
+
+// bindBody binds a body that has its bytes at hand without reading them once
+// more.
+func bindBody(r *http.Request, v any) error {
+	if body, ok := r.Body.(interface{ Bytes() []byte }); ok {
+		return keepUnions(body.Bytes(), v)
+	}
+	return runtime.BindJSONBody(r, v)
 }
