@@ -66,7 +66,7 @@ func (b *Budget) Close() {
 // tools, so little that many at once are no burden.
 const (
 	lightSteps = 20_000
-	lightBytes = 1 << 20
+	lightBytes = 512 << 10
 )
 
 // take counts, and fails where there is no more or ctx has ended.
@@ -121,7 +121,7 @@ type meter struct {
 // A look at the budget and the context is due after so much.
 const (
 	lookSteps = 1024
-	lookBytes = 256 << 10
+	lookBytes = 128 << 10
 )
 
 // halt is thrown by spend and caught by settle: the recursions that count

@@ -33,11 +33,11 @@
 //
 // Expressions come from clients. Reading a schema and compiling count steps
 // and bytes before they spend them, on the [Budget] that the context carries:
-// one for all that a request sends. Every thousand steps or quarter of a
-// megabyte is a look at the budget and at the context, so nothing goes on for
-// somebody who has left. Many requests at once pass a [Gate] one by one, once
-// they do more than a little. A matcher counts its work too, and gives up
-// where a text has too many ways to be read ([ErrTooMuchWork]).
+// one for all that a request sends. After each thousand steps or 128 KB they
+// look at the budget and at the context, so nothing goes on for somebody who
+// has left. Many requests at once pass a [Gate] one by one, once they do more
+// than a little. A matcher counts its work too, and gives up where a text has
+// too many ways to be read ([ErrTooMuchWork]).
 //
 // No thread is a dead end: alternatives that no finite text can satisfy are
 // removed by Compile. From every place that Accept reaches the text can be

@@ -40,7 +40,7 @@ func (r *reader) readProperties() {
 		}
 	}
 	for _, m := range named.members {
-		r.meter.spend(4, 600)
+		r.meter.spend(4, 1500) // with the nodes that a format makes of it
 		p := Property{Name: m.name, Required: required[m.name]}
 		p.describe(r.meter, m.value)
 		p.Value = r.property(m.value)
