@@ -34,8 +34,8 @@ const (
 )
 
 const (
-	vertexBytes = 160 // a vertex, its entry in known or rules, its place in open
-	edgeBytes   = 24
+	vertexBytes = 100 // an entry of known or rules; the lists count themselves
+	edgeBytes   = 8
 )
 
 func newAnalysis(m *meter) *analysis {
@@ -125,8 +125,8 @@ func (a *analysis) ofRule(r *rule) int32 {
 
 func (a *analysis) vertex(n Node, r *rule) int32 {
 	a.meter.spend(2, vertexBytes)
-	a.vertices = append(a.vertices, vertex{need: never - 1}) // until it is looked into
-	a.open, a.openRule = append(a.open, n), append(a.openRule, r)
+	a.vertices = append(grown(a.meter, a.vertices, 8), vertex{need: never - 1}) // until it is looked into
+	a.open, a.openRule = append(grown(a.meter, a.open, 16), n), append(grown(a.meter, a.openRule, 8), r)
 	return int32(len(a.vertices) - 1)
 }
 
@@ -171,8 +171,8 @@ func (a *analysis) need(at int32, count int, parts ...Node) {
 		case unsatisfied:
 			left--
 		default:
-			a.meter.spend(1, edgeBytes)
-			a.edges = append(a.edges, edge{at, a.vertices[verdict].waiting})
+			a.meter.spend(1, 0)
+			a.edges = append(grown(a.meter, a.edges, edgeBytes), edge{at, a.vertices[verdict].waiting})
 			a.vertices[verdict].waiting = int32(len(a.edges))
 		}
 	}

@@ -124,6 +124,7 @@ type compiler struct {
 	analysis   *analysis         // of rules that are not settled
 	firsts     map[int32]byteSet // of class, kept between calls
 	order      []int32           // the same
+	widest     int               // the most that were in them
 }
 
 // task is a node, what follows it, and whether it must not be empty.
@@ -134,7 +135,7 @@ type task struct {
 }
 
 func newCompiler(m *meter) *compiler {
-	m.spend(1, 4096)
+	m.spend(4, compilerBytes)
 	c := &compiler{
 		meter:      m,
 		prog:       []instr{pcFail: {op: opFail}, pcMatch: {op: opMatch}, pcRet: {op: opRet}},
@@ -151,7 +152,10 @@ func newCompiler(m *meter) *compiler {
 
 // What the compiler's tables take for each entry, as they grow.
 const (
+	compilerBytes = 8 << 10 // empty
+
 	doneBytes  = 100
 	ruleBytes  = 100
+	firstBytes = 200
 	depthBytes = 1000 // of the stack, for each level
 )

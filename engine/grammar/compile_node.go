@@ -90,7 +90,10 @@ func (c *compiler) class(ranges []runeRange, next int32) int32 {
 			}
 			set, ok := c.firsts[pc]
 			if !ok {
-				c.order = append(c.order, pc)
+				if c.order = append(c.order, pc); len(c.order) > c.widest {
+					c.widest = len(c.order)
+					c.meter.spend(0, firstBytes)
+				}
 			}
 			set.addRange(s.bytes[0])
 			c.firsts[pc] = set

@@ -115,11 +115,15 @@ func (m *Matcher) Err() error {
 // burn uses up fuel.
 func (m *Matcher) burn(work int) {
 	m.fuel -= work
-	m.meter.spend(work/4, work*matchBytes)
+	m.meter.spend(work/4, work*matchBytes+len(m.unknown)*nextBytes)
 }
 
-// matchBytes is what a matcher allocates for each thread that it looks at.
-const matchBytes = 64
+// What a matcher allocates for each thread that it looks at, and for each
+// transition of a new state.
+const (
+	matchBytes = 64
+	nextBytes  = 16
+)
 
 // Allows reports whether the text may go on with b, which may begin and end
 // inside a character.

@@ -43,7 +43,7 @@ const (
 func parseCost(re string) (steps, bytes int) {
 	const (
 		node    = 400     // bytes of a node of the tree, and of the lists that it is in
-		table   = 16_000  // bytes of the longest table, as it is sorted and turned round
+		table   = 24_000  // bytes of the longest table, as it is sorted and turned round
 		letters = 1 << 17 // that have a case are all below
 		perStep = 16      // letters looked at
 	)

@@ -139,13 +139,12 @@ func (s *byteSet) addRange(r byteRange) {
 // classesOf divides the 256 bytes into classes that no set tells apart. It
 // returns the class of each byte and a member of each class.
 func classesOf(sets []byteSet) (class [256]uint8, member []byte) {
-	member = []byte{0}
+	n := 1
 	for i := range sets {
-		if len(member) == 256 {
+		if n == 256 {
 			break // each byte is its own class
 		}
-		split := make(map[uint8]uint8, len(member)) // class -> class of those in the set
-		var inside, outside [256]bool
+		var inside, outside [256]bool // by class
 		for b := range 256 {
 			if sets[i].has(byte(b)) {
 				inside[class[b]] = true
@@ -153,18 +152,20 @@ func classesOf(sets []byteSet) (class [256]uint8, member []byte) {
 				outside[class[b]] = true
 			}
 		}
+		var part [256]uint8 // by class: the new one, of those in the set
 		for b := range 256 {
 			c := class[b]
 			if !sets[i].has(byte(b)) || !inside[c] || !outside[c] {
 				continue
 			}
-			if _, ok := split[c]; !ok {
-				split[c] = uint8(len(member))
-				member = append(member, byte(b))
+			if part[c] == 0 {
+				part[c] = uint8(n)
+				n++
 			}
-			class[b] = split[c]
+			class[b] = part[c]
 		}
 	}
+	member = make([]byte, n)
 	for b := 255; b >= 0; b-- {
 		member[class[b]] = byte(b)
 	}
