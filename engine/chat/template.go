@@ -230,6 +230,11 @@ func failure(err error, mask *masker) *engine.Error {
 	case errors.Is(err, errBlind):
 		return engine.Errorf(engine.CodeInvalidArgument, "This model's chat template does not show images in such a place.").
 			At(place).Because(err)
+	case tookTooMuch(err):
+		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too much memory for these messages.").
+			At(place).Because(err)
+		e.NoRetry = true
+		return e
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return engine.AsError(err)
 	}

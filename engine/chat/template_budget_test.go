@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ardanlabs/jinja"
+
+	"github.com/diglot/diglot/engine"
 )
 
 // What a rendering may take in these tests, and what it may have made when it
@@ -238,6 +240,19 @@ func TestHostileCalls(t *testing.T) {
 		if !tookTooMuch(err) && !strings.Contains(fmt.Sprint(err), "there is no variable") && !strings.Contains(fmt.Sprint(err), "is no function") {
 			t.Errorf("%s: error %v, want %v: %.80s", name, err, errHeap, rows[name])
 		}
+	}
+}
+
+// TestTooMuchIsTold: who sent the messages is told, and not to try again.
+func TestTooMuchIsTold(t *testing.T) {
+	tpl := mustTemplate(t, "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x'|indent(99999999999, true) if messages|length > 6 }}", Info{})
+	var messages []engine.Message
+	for range 4 {
+		messages = append(messages, say(engine.RoleUser, "a"), say(engine.RoleAssistant, "b"))
+	}
+	_, err := tpl.Render(t.Context(), &engine.Request{Messages: messages})
+	if e := engine.AsError(err); e.Code != engine.CodeInternal || !e.NoRetry || !strings.Contains(e.Message, "too much memory") {
+		t.Errorf("error %#v", err)
 	}
 }
 
