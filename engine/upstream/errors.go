@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -46,7 +47,7 @@ func (e *Engine) refusedRequest(r refusal, op operation) *engine.Error {
 	case r.status == 402 || r.code == "insufficient_quota":
 		return lasting(engine.CodeInternal, "The account at %s, which serves the model, has nothing left to spend.", e.host)
 	case r.code == "model_not_found" && op.name == images: // or one that draws none, which the message may say
-		return engine.Errorf(engine.CodeModelNotFound, "%s", firstOf(r.message, e.cannot(op).Message)).At(engine.Place{Field: engine.FieldModel})
+		return engine.Errorf(engine.CodeModelNotFound, "%s", cmp.Or(r.message, e.cannot(op).Message)).At(engine.Place{Field: engine.FieldModel})
 	case r.code == "model_not_found" || r.status == 404 && op.name == chatCompletions:
 		return engine.Errorf(engine.CodeModelNotFound, "The model %q does not exist at %s, which is to serve it.", e.config.Model, e.host).
 			At(engine.Place{Field: engine.FieldModel})
@@ -65,7 +66,7 @@ func (e *Engine) refusedRequest(r refusal, op operation) *engine.Error {
 	if strings.HasPrefix(r.code, "unsupported") {
 		code = engine.CodeUnsupported
 	}
-	return engine.Errorf(code, "%s", firstOf(r.message, "The server of the model does not accept the request.")).At(place(r.param))
+	return engine.Errorf(code, "%s", cmp.Or(r.message, "The server of the model does not accept the request.")).At(place(r.param))
 }
 
 // cannot is the error of an operation that the server does not have.
@@ -163,13 +164,4 @@ func (r *reply) told(text []byte) error {
 	refusal := r.refusal(text)
 	refusal.late = true
 	return r.engine.refused(refusal, r.op).err
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -99,7 +100,7 @@ func (m *members) reasoning(r engine.Reasoning) {
 		return
 	}
 	on := r.Mode == engine.ReasoningOn
-	effort, name := firstOf(r.Effort, "medium"), "reasoning_effort"
+	effort, name := cmp.Or(r.Effort, "medium"), "reasoning_effort"
 	if !on {
 		effort, name = "none", "reasoning_effort=none"
 	}

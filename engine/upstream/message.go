@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"strings"
@@ -100,7 +101,7 @@ func fromCall(p engine.ToolCall) (out wire.ChatCompletionMessageToolCall) {
 	hold(&out, wire.ChatCompletionMessageFunctionToolCall{
 		ID:       fromCallID(p.ID),
 		Type:     wire.ChatCompletionMessageFunctionToolCallTypeFunction,
-		Function: wire.FunctionCall{Name: p.Name, Arguments: firstOf(p.Arguments, "{}")},
+		Function: wire.FunctionCall{Name: p.Name, Arguments: cmp.Or(p.Arguments, "{}")},
 	})
 	return out
 }

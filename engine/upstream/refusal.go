@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -163,19 +164,19 @@ func (r *refusal) readObject(value json.RawMessage, depth int) {
 		}
 	}
 	for _, code := range []json.RawMessage{in.Code, in.StatusCode, in.HTTPStatus, in.Status} {
-		n, err := strconv.Atoi(firstOf(word(code), string(code)))
+		n, err := strconv.Atoi(cmp.Or(word(code), string(code)))
 		switch {
 		case err == nil && r.status == 0 && n >= 400 && n < 600:
 			r.status = n
 		case err != nil:
-			r.code = firstOf(r.code, word(code))
+			r.code = cmp.Or(r.code, word(code))
 		}
 	}
-	r.kind = firstOf(r.kind, word(in.Type), word(in.ErrorType))
-	r.param = firstOf(r.param, word(in.Param), atLoc(in.Loc))
+	r.kind = cmp.Or(r.kind, word(in.Type), word(in.ErrorType))
+	r.param = cmp.Or(r.param, word(in.Param), atLoc(in.Loc))
 	r.tokens, r.limit = max(r.tokens, natural(in.Prompt)), max(r.limit, natural(in.Context))
 	for _, delay := range []json.RawMessage{in.RetryAfter, in.RetryDelay, in.Estimated} {
-		r.wait(retryAfter(strings.TrimSuffix(firstOf(word(delay), string(delay)), "s")))
+		r.wait(retryAfter(strings.TrimSuffix(cmp.Or(word(delay), string(delay)), "s")))
 	}
 }
 

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -134,7 +135,7 @@ func fromFormat(f engine.Format) (out nullable.Nullable[wire.ResponseFormat]) {
 	case engine.FormatJSON:
 		hold(&format, wire.ResponseFormatJSONObject{Type: wire.ResponseFormatJSONObjectTypeJSONObject})
 	case engine.FormatSchema:
-		name := firstOf(f.Name, "answer")
+		name := cmp.Or(f.Name, "answer")
 		hold(&format, wire.ResponseFormatJSONSchema{
 			Type: wire.ResponseFormatJSONSchemaTypeJSONSchema,
 			JSONSchema: wire.JSONSchemaFormat{Name: name, Schema: nullable.NewNullableWithValue(f.Schema),

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 
@@ -45,13 +46,13 @@ var (
 // contextLength passes on the numbers, which clients use to shorten their
 // conversation.
 func (r refusal) contextLength(op operation) *engine.Error {
-	err := engine.Errorf(engine.CodeContextLength, "%s", firstOf(r.message, "The prompt is too long for the model."))
+	err := engine.Errorf(engine.CodeContextLength, "%s", cmp.Or(r.message, "The prompt is too long for the model."))
 	err.Tokens, err.Limit = r.tokens, r.limit
 	if m := limitOfTokens.FindStringSubmatch(r.message); err.Limit == 0 && m != nil {
 		err.Limit, _ = strconv.Atoi(m[1])
 	}
 	for _, m := range countOfTokens.FindAllStringSubmatch(r.message, -1) {
-		if n, _ := strconv.Atoi(firstOf(m[1:]...)); r.tokens == 0 && n > err.Limit {
+		if n, _ := strconv.Atoi(cmp.Or(m[1:]...)); r.tokens == 0 && n > err.Limit {
 			err.Tokens = max(err.Tokens, n)
 		}
 	}

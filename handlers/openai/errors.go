@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json/jsontext"
 	"errors"
 	"fmt"
@@ -71,14 +72,14 @@ func fromErrorObject(err *engine.Error, locate locator) wire.Error {
 		Code:    nullable.NewNullNullable[string](),
 		Param:   nullable.NewNullNullable[string](),
 	}
-	if code := firstOf(err.Detail, r.code); code != "" {
+	if code := cmp.Or(err.Detail, r.code); code != "" {
 		e.Code.Set(code)
 	}
 	param := fromPlace(err.Place)
 	if err.Code == engine.CodeContextLength && err.Place.Field == engine.FieldMessages {
 		param = "messages" // all of them: none is too long by itself
 	}
-	if param = firstOf(err.Param, param); param != "" {
+	if param = cmp.Or(err.Param, param); param != "" {
 		e.Param.Set(locate(param))
 	}
 	return e
@@ -178,13 +179,4 @@ func invalid(param, format string, args ...any) *engine.Error {
 	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
 	err.Param = param
 	return err
-}
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
 }
