@@ -53,6 +53,19 @@ func loadWeights(path string, place placement, cancel flag) *weights {
 	return &weights{model: model, vocab: C.llama_model_get_vocab(model), turn: new(sync.Mutex)}
 }
 
+// loadVocabulary loads what tells about a file's tokens, and no weights; nil
+// where llama.cpp fails.
+func loadVocabulary(path string) *weights {
+	C.llama_backend_init()
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	model := C.shim_load_vocabulary(name)
+	if model == nil {
+		return nil
+	}
+	return &weights{model: model, vocab: C.llama_model_get_vocab(model)}
+}
+
 func (w *weights) free() {
 	w.freeAdapters()
 	C.llama_model_free(w.model)
@@ -136,23 +149,20 @@ func (w *weights) piece(token int32, buf *[]byte) ([]byte, error) {
 
 // ending finds what the tokenizer adds behind a text.
 func (w *weights) ending() ([]int32, error) {
-	const text = "a"
-	plain, err := w.tokenize(text)
+	plain, err := w.tokenize("a", false, false)
 	if err != nil {
 		return nil, err
 	}
-	p := (*C.char)(unsafe.Pointer(unsafe.StringData(text)))
-	whole := make([]int32, len(plain)+16)
-	n := int(C.shim_tokenize_whole(w.vocab, p, C.int32_t(len(text)), (*C.llama_token)(unsafe.Pointer(unsafe.SliceData(whole))), C.int32_t(len(whole))))
-	if n < len(plain) {
-		return nil, errors.New("llama.cpp failed to tokenize")
+	whole, err := w.tokenize("a", true, false)
+	if err != nil {
+		return nil, err
 	}
-	return ending(whole[:n], plain), nil
+	return ending(whole, plain), nil
 }
 
-// tokenize turns text into tokens, control tokens included, with nothing
-// added in front or behind.
-func (w *weights) tokenize(text string) ([]int32, error) {
+// tokenize turns text into tokens as llama.cpp does. whole: with what the
+// tokenizer adds at its ends; special: with control tokens.
+func (w *weights) tokenize(text string, whole, special bool) ([]int32, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -160,7 +170,7 @@ func (w *weights) tokenize(text string) ([]int32, error) {
 	for {
 		n := int32(C.shim_tokenize(w.vocab,
 			(*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.int32_t(len(text)),
-			(*C.llama_token)(unsafe.Pointer(unsafe.SliceData(tokens))), C.int32_t(len(tokens))))
+			(*C.llama_token)(unsafe.Pointer(unsafe.SliceData(tokens))), C.int32_t(len(tokens)), C.bool(whole), C.bool(special)))
 		switch {
 		case n == C.SHIM_THREW:
 			return nil, errors.New("llama.cpp failed to tokenize")

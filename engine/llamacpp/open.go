@@ -136,7 +136,7 @@ func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Mo
 	m := &Model{
 		info:     chat.Info{Context: plan.Context},
 		vocab:    vocab,
-		tokenize: w.tokenize,
+		tokenize: func(text string) ([]int32, error) { return w.tokenize(text, false, true) },
 		eye:      eye,
 		loop:     newLoop(session, vocab, options.Parallel, plan.Context, plan.Cells, options.Log),
 		free: func() {

@@ -53,6 +53,12 @@ struct llama_model * shim_load(const char * path, bool mapped, int32_t * cancel)
     return guarded([&] { return llama_model_load_from_file(path, params); }, static_cast<llama_model *>(nullptr));
 }
 
+struct llama_model * shim_load_vocabulary(const char * path) {
+    struct llama_model_params params = llama_model_default_params();
+    params.vocab_only = true;
+    return guarded([&] { return llama_model_load_from_file(path, params); }, static_cast<llama_model *>(nullptr));
+}
+
 struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt) {
     params.abort_callback = raised;
     params.abort_callback_data = interrupt;
@@ -135,12 +141,8 @@ void shim_worker_free(struct shim_worker * worker) {
     delete worker;
 }
 
-int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity) {
-    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, false, true); }, SHIM_THREW);
-}
-
-int32_t shim_tokenize_whole(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity) {
-    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, true, false); }, SHIM_THREW);
+int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity, bool whole, bool special) {
+    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, whole, special); }, SHIM_THREW);
 }
 
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity) {

@@ -21,6 +21,9 @@ void shim_raise(int32_t * flag, int32_t value);
 // gives NULL when it fails or cancel is raised.
 struct llama_model * shim_load(const char * path, bool mapped, int32_t * cancel);
 
+// shim_load_vocabulary loads no more of the file than that.
+struct llama_model * shim_load_vocabulary(const char * path);
+
 // shim_context makes a context whose decodes stop early while interrupt is
 // raised.
 struct llama_context * shim_context(struct llama_model * model, struct llama_context_params params, int32_t * interrupt);
@@ -34,10 +37,9 @@ void shim_worker_decode(struct shim_worker * worker, struct llama_batch batch, b
 void shim_worker_free(struct shim_worker * worker);
 
 int32_t shim_decode(struct llama_context * ctx, struct llama_batch batch);
-int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
-// As shim_tokenize, with what the tokenizer adds at the two ends of a text,
-// and spellings of control tokens as plain text.
-int32_t shim_tokenize_whole(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity);
+// whole: with what the tokenizer adds at the two ends of a text. special: the
+// spellings of control tokens are those.
+int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity, bool whole, bool special);
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity);
 
 // shim_bare reads the prompt and continues it n times with the likeliest

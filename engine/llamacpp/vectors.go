@@ -94,7 +94,7 @@ func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, in
 	m := &Model{
 		info:     describe(options.Path, stat.ModTime(), file, vocab, input),
 		vocab:    vocab,
-		tokenize: w.tokenize,
+		tokenize: func(text string) ([]int32, error) { return w.tokenize(text, false, true) },
 		embedder: newEmbedder(shape, func() (vectorBackend, error) { return session, nil }),
 		free:     w.free,
 	}

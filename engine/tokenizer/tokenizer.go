@@ -1,0 +1,86 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Tokenizer makes tokens of a model's text. It is safe for concurrent use.
+type Tokenizer struct {
+	algorithm   algorithm
+	special     map[string]int32 // by their spellings; those of white space are text
+	blanks      *Spellings       // of user-defined tokens of white space; nil: none
+	blank       map[string]int32
+	stripBefore map[int32]bool
+	stripBehind map[int32]bool
+}
+
+// algorithm is a kind of tokenizer.
+type algorithm interface {
+	// append appends the tokens of a text that is free of special tokens.
+	// first says that it begins a prompt, or stands behind a special token.
+	append(e *encoding, text string, first bool) error
+}
+
+// ErrKind is the error for a kind of tokenizer that is not here.
+var ErrKind = errors.New("unknown kind of tokenizer")
+
+// ErrMany is the error for a text that has more tokens than wanted.
+var ErrMany = errors.New("too many tokens")
+
+// New makes the tokenizer of a vocabulary, which the caller must not change
+// any more. Of a kind that is not here it gives [ErrKind].
+func New(v *Vocabulary) (*Tokenizer, error) {
+	if err := v.check(); err != nil {
+		return nil, err
+	}
+	t := &Tokenizer{}
+	switch v.Model {
+	case "gpt2":
+		t.algorithm = newBPE(v)
+	case "llama":
+		t.algorithm = newSPM(v)
+	case "bert":
+		t.algorithm = newWordPiece(v)
+	default:
+		return nil, fmt.Errorf("%w: %q", ErrKind, v.Model)
+	}
+	t.readSpecial(v)
+	return t, nil
+}
+
+func (t *Tokenizer) readSpecial(v *Vocabulary) {
+	t.special, t.blank = map[string]int32{}, map[string]int32{}
+	var blanks []string
+	for i, text := range v.Texts {
+		switch {
+		case text == "" || !v.Kinds[i].special():
+		case !blank(text):
+			t.special[text] = int32(i)
+		case v.Kinds[i] == UserDefined:
+			t.blank[text] = int32(i)
+			blanks = append(blanks, text)
+		}
+	}
+	if len(blanks) > 0 {
+		t.blanks = NewSpellings(blanks)
+	}
+	t.stripBefore = t.stripping(v.stripBefore)
+	t.stripBehind = t.stripping(v.stripBehind)
+}
+
+func (t *Tokenizer) stripping(strips func(string) bool) map[int32]bool {
+	set := map[int32]bool{}
+	for spelling, id := range t.special {
+		if strips != nil && strips(spelling) {
+			set[id] = true
+		}
+	}
+	return set
+}
+
+// Special is the special token with a spelling, and whether there is one.
+func (t *Tokenizer) Special(spelling string) (int32, bool) {
+	id, ok := t.special[spelling]
+	return id, ok
+}

@@ -1,0 +1,154 @@
+// Package tokenizertest makes vocabularies for tests, and texts to try them
+// with.
+package tokenizertest
+
+import (
+	"math/rand/v2"
+
+	"github.com/diglot/diglot/engine/tokenizer"
+)
+
+// Token is a token that a vocabulary has beside its ordinary ones.
+type Token struct {
+	Text string
+	Kind tokenizer.Kind
+}
+
+// Control are control tokens of these spellings.
+func Control(spellings ...string) []Token {
+	var tokens []Token
+	for _, s := range spellings {
+		tokens = append(tokens, Token{s, tokenizer.Control})
+	}
+	return tokens
+}
+
+// BPE is a vocabulary for byte pair encoding in which every two bytes join, in
+// an order of no sense, and some of these pairs too: where a text is cut into
+// words shows in its tokens.
+func BPE(pre string, more ...Token) *tokenizer.Vocabulary {
+	v := &tokenizer.Vocabulary{Model: "gpt2", Pre: pre, Unknown: -1}
+	add(v, more)
+	var bytes [256]string
+	next := rune(256)
+	for i := range bytes {
+		r := rune(i)
+		if r < '!' || r > '~' && r < 0xa1 || r == 0xad {
+			r = next
+			next++
+		}
+		bytes[i] = string(r)
+		token(v, bytes[i], tokenizer.Normal, 0)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, n := range random.Perm(1 << 16) {
+		left, right := bytes[n>>8], bytes[n&0xff]
+		v.Merges = append(v.Merges, left+" "+right)
+		token(v, left+right, tokenizer.Normal, 0)
+	}
+	pairs := v.Texts[len(v.Texts)-1<<16:]
+	made := map[string]bool{}
+	for range 20_000 {
+		left, right := pairs[random.IntN(len(pairs))], pairs[random.IntN(len(pairs))]
+		if !made[left+right] {
+			made[left+right] = true
+			v.Merges = append(v.Merges, left+" "+right)
+			token(v, left+right, tokenizer.Normal, 0)
+		}
+	}
+	return v
+}
+
+// SPM is a vocabulary of the SentencePiece kind, with tokens of one to four of
+// the characters that texts here are mostly made of.
+func SPM(addSpace bool, more ...Token) *tokenizer.Vocabulary {
+	v := &tokenizer.Vocabulary{Model: "llama", AddSpace: addSpace}
+	token(v, "<unk>", tokenizer.Unknown, 0)
+	token(v, "<s>", tokenizer.Control, 0)
+	token(v, "</s>", tokenizer.Control, 0)
+	add(v, more)
+	for i := range 256 {
+		const digits = "0123456789ABCDEF"
+		token(v, "<0x"+digits[i>>4:i>>4+1]+digits[i&15:i&15+1]+">", tokenizer.Byte, 0)
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	letters := []rune("▁▁▁abcdefghijklmnoprstuw<|>/_[]#\n.,éßΩ一二")
+	known := map[string]bool{}
+	for range 6000 {
+		var text []rune
+		for range 1 + random.IntN(4) {
+			text = append(text, letters[random.IntN(len(letters))])
+		}
+		if s := string(text); !known[s] {
+			known[s] = true
+			token(v, s, tokenizer.Normal, -float64(random.IntN(3000)))
+		}
+	}
+	return v
+}
+
+// WordPiece is a vocabulary of that kind, with the letters and some beginnings
+// and ends of words.
+func WordPiece(more ...Token) *tokenizer.Vocabulary {
+	v := &tokenizer.Vocabulary{Model: "bert", Unknown: 0}
+	token(v, "[UNK]", tokenizer.Control, 0)
+	add(v, more)
+	random := rand.New(rand.NewPCG(7, 8))
+	letters := []rune("abcdefghijklmnoprstuw一二γ<|>[]/#!~é")
+	known := map[string]bool{}
+	for range 4000 {
+		var text []rune
+		for range 1 + random.IntN(3) {
+			text = append(text, letters[random.IntN(len(letters))])
+		}
+		for _, s := range []string{string(text), "▁" + string(text)} {
+			if !known[s] {
+				known[s] = true
+				token(v, s, tokenizer.Normal, 0)
+			}
+		}
+	}
+	return v
+}
+
+func add(v *tokenizer.Vocabulary, more []Token) {
+	for _, t := range more {
+		token(v, t.Text, t.Kind, 0)
+	}
+}
+
+func token(v *tokenizer.Vocabulary, text string, kind tokenizer.Kind, score float64) {
+	v.Texts = append(v.Texts, text)
+	v.Kinds = append(v.Kinds, kind)
+	v.Scores = append(v.Scores, score)
+}
+
+// Metadata is what a GGUF file says of a vocabulary.
+func Metadata(v *tokenizer.Vocabulary) map[string]any {
+	kinds := make([]int32, len(v.Kinds))
+	scores := make([]float32, len(v.Scores))
+	for i := range kinds {
+		kinds[i], scores[i] = int32(v.Kinds[i]), float32(v.Scores[i])
+	}
+	meta := map[string]any{
+		"general.architecture":            "llama",
+		"tokenizer.ggml.model":            v.Model,
+		"tokenizer.ggml.tokens":           v.Texts,
+		"tokenizer.ggml.token_type":       kinds,
+		"tokenizer.ggml.scores":           scores,
+		"tokenizer.ggml.bos_token_id":     uint32(1),
+		"tokenizer.ggml.eos_token_id":     uint32(1),
+		"tokenizer.ggml.unknown_token_id": uint32(max(v.Unknown, 0)),
+	}
+	switch v.Model {
+	case "gpt2":
+		meta["tokenizer.ggml.pre"] = v.Pre
+		meta["tokenizer.ggml.merges"] = v.Merges
+		delete(meta, "tokenizer.ggml.unknown_token_id")
+	case "llama":
+		meta["tokenizer.ggml.add_space_prefix"] = v.AddSpace
+	case "bert":
+		meta["tokenizer.ggml.seperator_token_id"] = uint32(0)
+	}
+	return meta
+}

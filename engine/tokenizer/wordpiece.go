@@ -1,0 +1,129 @@
+package tokenizer
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// wordPiece takes of each word the longest token that it begins with, then of
+// the rest, and so on. A word of which any part has no token is unknown as a
+// whole. Letters lose their case and accents: of this kind alone the tokens do
+// not spell the text. It is of models that make embeddings.
+type wordPiece struct {
+	classes classes
+	tokens  *Spellings
+	ids     map[string]int32
+	unknown int32
+}
+
+func newWordPiece(v *Vocabulary) *wordPiece {
+	w := &wordPiece{classes: newClasses(), ids: make(map[string]int32, len(v.Texts)), unknown: v.Unknown}
+	var texts []string
+	for i, text := range v.Texts {
+		if v.Kinds[i] == Normal {
+			w.ids[text] = int32(i)
+			texts = append(texts, text)
+		}
+	}
+	w.tokens = NewSpellings(texts)
+	return w
+}
+
+// append implements [algorithm].
+func (w *wordPiece) append(e *encoding, text string, _ bool) error {
+	word := e.buffer[:0]
+	flush := func() error {
+		err := w.word(e, word)
+		word = word[:0]
+		return err
+	}
+	for _, r := range text {
+		r = base(r)
+		c := w.classes.of(r)
+		if c.is(space) {
+			if err := flush(); err != nil {
+				return err
+			}
+			continue
+		}
+		if r == 0 || r == utf8.RuneError || c.is(control) {
+			continue
+		}
+		alone := c.is(punctuation) || r < 0x7f && c.is(symbol) || isIdeograph(r)
+		if alone {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if len(word) == 0 {
+			word = utf8.AppendRune(word, wordSpace)
+		}
+		word = utf8.AppendRune(word, lower(r))
+		if alone {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+// word appends the tokens of a word.
+func (w *wordPiece) word(e *encoding, word []byte) error {
+	if len(word) == 0 {
+		return nil
+	}
+	text := string(word)
+	return e.piece(len(text), func(n int) error {
+		before := len(e.tokens)
+		for rest := cut(text, n); rest != ""; {
+			length := w.tokens.Longest(rest)
+			if length == 0 {
+				e.tokens = e.tokens[:before]
+				if w.unknown >= 0 {
+					e.tokens = append(e.tokens, w.unknown)
+				}
+				return nil
+			}
+			e.tokens = append(e.tokens, w.ids[rest[:length]])
+			rest = rest[length:]
+		}
+		return nil
+	})
+}
+
+// base is a character without its accents.
+func base(r rune) rune {
+	if r < utf8.RuneSelf || unicode.Is(assignedLater, r) {
+		return r
+	}
+	if r >= 0xac00 && r <= 0xd7a3 { // a syllable of Hangul begins with one of 19 letters
+		return 0x1100 + (r-0xac00)/588
+	}
+	var buf [utf8.UTFMax]byte
+	n := utf8.EncodeRune(buf[:], r)
+	if d := norm.NFD.Properties(buf[:n]).Decomposition(); len(d) > 0 {
+		r, _ = utf8.DecodeRune(d)
+	}
+	return r
+}
+
+func lower(r rune) rune {
+	if r >= utf8.RuneSelf && unicode.Is(assignedLater, r) {
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
+// isIdeograph says whether the character is a word by itself.
+func isIdeograph(r rune) bool {
+	switch {
+	case r < 0x3400:
+		return false
+	case r <= 0x4dbf, r >= 0x4e00 && r <= 0x9fff, r >= 0xf900 && r <= 0xfaff:
+		return true
+	}
+	return r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2b81f || r >= 0x2b920 && r <= 0x2ceaf || r >= 0x2f800 && r <= 0x2fa1f
+}
