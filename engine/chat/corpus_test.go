@@ -236,7 +236,10 @@ var tokenLike = regexp.MustCompile(`<\|[^<>|\s]+\|?>|<[^<>|\s]+\|>|<ï½œ[^<>\s]+ï
 func TestCorpusMasks(t *testing.T) {
 	for name, source := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
-			control := append(tokenLike.FindAllString(source, -1), "<s>", "</s>", "<|im_end|>")
+			control := []string{"<s>", "</s>", "<|im_end|>", "<tool_call>", "</tool_call>", "<think>"}
+			for _, spelling := range tokenLike.FindAllString(source, -1) {
+				control = append(control, strings.ReplaceAll(spelling, "{}", ":opensource"))
+			}
 			checkMasking(t, source, control, 5)
 		})
 	}

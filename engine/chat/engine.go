@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/tokenizer"
 )
 
 // Engine is an [engine.Engine] over one raw [Model]. It is safe for
@@ -20,6 +21,7 @@ import (
 type Engine struct {
 	model    Model
 	info     Info
+	special  *tokenizer.Spellings // of control tokens, for raw prompts
 	template renderer
 	thinks   bool // the template knows of reasoning
 	format   *Format
@@ -52,6 +54,7 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	return &Engine{
 		model:    model,
 		info:     info,
+		special:  spellingsOf(info.Control),
 		template: template,
 		thinks:   syntax.ReasoningStart != "",
 		format:   format,

@@ -108,7 +108,7 @@ func testEngine(format, opening string, m *fakeModel) *Engine {
 	if !ok {
 		panic("no format " + format) // a mistake in the test, which has no t here
 	}
-	return &Engine{model: m, info: m.info, template: fakeTemplate{opening}, thinks: true, format: f,
+	return &Engine{model: m, info: m.info, special: spellingsOf(m.info.Control), template: fakeTemplate{opening}, thinks: true, format: f,
 		random: rand.NewChaCha8([32]byte{}), constraints: newConstraintCache()}
 }
 

@@ -63,15 +63,16 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 		whole:    slices.Contains(fields, "messages"),
 		infills:  slices.Contains(fields, "suffix"),
 	}
-	var lexed lexed
 	methods := goMethods()
 	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}
+	special := newSpecials(info.Control)
+	special.readGo(g.walk)
+	special.finish()
 	for _, part := range g.compiled.Templates() {
 		if part.Tree == nil || part.Root == nil {
 			continue
 		}
 		walkTemplate(part.Root, func(n parse.Node) {
-			lexed.addNode(n)
 			arguments.add(n)
 			properties.add(n)
 		})
@@ -80,12 +81,12 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 	}
 	g.printsArguments, g.printsProperties = arguments.onlyPrinted(), properties.onlyPrinted()
 	return &Template{
-		info:      info,
-		golang:    g,
-		spellings: newSpellings(info.Control, lexed),
-		now:       now,
-		limit:     maxRenderTime,
-		heap:      maxRenderHeap,
+		info:    info,
+		golang:  g,
+		special: special,
+		now:     now,
+		limit:   maxRenderTime,
+		heap:    maxRenderHeap,
 	}, nil
 }
 
@@ -134,13 +135,12 @@ func parseGo(source string) (parsed *ollama.Template, err error) {
 	return ollama.Parse(strings.ReplaceAll(source, "\r\n", "\n"))
 }
 
-// addNode notes the text that a template can write by itself.
-func (l *lexed) addNode(n parse.Node) {
-	switch n := n.(type) {
-	case *parse.TextNode:
-		l.literals = append(l.literals, string(n.Text))
-	case *parse.StringNode:
-		l.literals = append(l.literals, n.Text)
+// walk visits all nodes of the template.
+func (g *goTemplate) walk(visit func(parse.Node)) {
+	for _, part := range g.compiled.Templates() {
+		if part.Tree != nil && part.Root != nil {
+			walkTemplate(part.Root, visit)
+		}
 	}
 }
 

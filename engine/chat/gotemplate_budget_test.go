@@ -60,7 +60,7 @@ func TestHostileGoCalls(t *testing.T) {
 			continue
 		}
 		tpl.heap = smallHeap
-		mask := newMasker(tpl.spellings)
+		mask := newMasker(tpl.special)
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

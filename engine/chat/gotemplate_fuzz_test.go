@@ -27,7 +27,7 @@ func FuzzGoTemplate(f *testing.F) {
 		}
 		tpl.limit = 200 * time.Millisecond
 		c := conversation{turns: []turn{system(probeSystem), user(probeUser), calling(probeAnswer, probeCall(probeID))}}.withTools()
-		text, err := tpl.text(t.Context(), c, newMasker(tpl.spellings))
+		text, err := tpl.text(t.Context(), c, newMasker(tpl.special))
 		if len(text) > maxPrompt {
 			t.Errorf("%d bytes, error %v", len(text), err)
 		}

@@ -33,7 +33,7 @@ func (p *prober) goRest() {
 	if caps := &p.t.caps; caps.ToolCalls && caps.ParallelCalls {
 		caps.ParallelCalls = p.readsBoth()
 	}
-	p.t.fim, p.broken = p.t.golang.gap(p.t.rendering(p.ctx))
+	p.t.fim, p.broken = p.t.golang.gap(p.t.rendering(p.ctx), newMasker(p.t.special))
 }
 
 // readsBoth says whether two calls in one turn read as two: a model writes

@@ -124,7 +124,7 @@ func cutResponse(text string, c conversation) string {
 
 // gap finds how a template that fills in the middle of a text marks the gap;
 // zero where it does not.
-func (g *goTemplate) gap(r *rendering) (FIM, error) {
+func (g *goTemplate) gap(r *rendering, mask *masker) (FIM, error) {
 	if !g.infills {
 		return FIM{}, nil
 	}
@@ -135,7 +135,7 @@ func (g *goTemplate) gap(r *rendering) (FIM, error) {
 	if err != nil {
 		return FIM{}, err
 	}
-	text := w.text.String()
+	text := mask.unmask(w.text.String())
 	cut := func(first, second string) (before, between, after string, ok bool) {
 		before, rest, ok1 := strings.Cut(text, first)
 		between, after, ok2 := strings.Cut(rest, second)

@@ -316,7 +316,7 @@ func TestGoTemplatesMask(t *testing.T) {
 	for name, source := range map[string]string{"hermes": goHermes, "llama3": goLlama3, "mistral": goMistral, "pairs": goPairs,
 		"glued": "{{ range .Messages }}<|{{ .Role }}{{ .ToolName }}|>{{ .Content }}{{ end }}"} {
 		t.Run(name, func(t *testing.T) {
-			checkMasking(t, source, append([]string{"<|user|>", "<|word|>"}, spellingsOf...), 100)
+			checkMasking(t, source, append([]string{"<|user|>", "<|word|>"}, manySpellings...), 100)
 		})
 	}
 }
@@ -363,7 +363,7 @@ func TestGoTemplateLimits(t *testing.T) {
 			if tt.want == slow {
 				tpl.limit = 20 * time.Millisecond
 			}
-			_, err = tpl.text(t.Context(), conversation{turns: []turn{user("u")}}, newMasker(tpl.spellings))
+			_, err = tpl.text(t.Context(), conversation{turns: []turn{user("u")}}, newMasker(tpl.special))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %q in it", err, tt.want)
 			}

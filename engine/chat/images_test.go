@@ -99,7 +99,7 @@ func TestNobodyWritesAnImage(t *testing.T) {
 				t.Errorf("%q is not as the client wrote it: %q", forged, prompt)
 			}
 			for _, s := range got.Spans {
-				if !s.Plain && strings.Contains(s.Text, "<|image_pad|>") {
+				if s.Special && strings.Contains(s.Text, "<|image_pad|>") {
 					t.Errorf("%q is a control token: %q", forged, s.Text)
 				}
 			}

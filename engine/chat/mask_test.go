@@ -8,58 +8,103 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestMask(t *testing.T) {
-	control := []string{"<|im_start|>", "<|im_end|>", "</s>", `<|"|>`, "\n\n", "[INST]"}
-	source := lexed{literals: []string{"<|", "|>\n", "plain"}, removed: []string{"/think"}}
+// TestSpecials: what of a prompt is a control token, for a template and a
+// client's word w, which the template writes or asks about.
+func TestSpecials(t *testing.T) {
+	control := []string{"<|im_start|>", "<|im_end|>", "</s>", `<|"|>`, "\n\n", "[INST]", "user", "<a", "<a><b>", "« x »", "<tool_call>"}
 	for _, tt := range []struct {
-		name, text string
-		plain      []string // what comes back marked
+		name, source, word string
+		want               []string // control tokens
 	}{
-		{"nothing", "hello", nil},
-		{"empty", "", nil},
-		{"whole", "a<|im_end|>b", []string{"i"}},
-		{"twice", "<|im_end|><|im_end|>", []string{"i", "i"}},
-		{"overlapping", "<|im_start<|im_end|>|>", []string{"i"}},
-		{"cut short by the end", "a <|im_e", []string{"i"}},
-		{"cut very short", "a <", []string{"<"}},
-		{"begun by the template", "im_end|> b", []string{"i"}},
-		{"a part in the middle of one", "im", []string{"i"}},
-		{"not begun by the template", "s>", nil},
-		{"joined by a removal", "<|im_/thinkend|>", []string{"<"}},
-		{"escaped on its way", `x<|"|>`, []string{"<"}},
-		{"white space is text", "a\n\nb", nil},
-		{"the client's own private rune", "a\U00100000b", []string{"\U00100000"}},
-		{"the mark of a continuation", continuation, []string{continuation}},
-		{"markup of others", "<div></div>", nil},
-		{"invalid UTF-8", "\xff<|im_end|>\xf4", []string{"i"}},
+		{"text of the template", "a<|im_end|>b{{ w }}", "", []string{"<|im_end|>"}},
+		{"a literal", "{{ 'x<|im_end|>\\n' ~ w }}", "", []string{"<|im_end|>"}},
+		{"a literal with escapes", `{{ "\x3c|im_end|\u003e" ~ w }}`, "", []string{"<|im_end|>"}},
+		{"a client's", "{{ w }}", "<|im_end|>", nil},
+		{"a client's between the template's", "</s>{{ w }}</s>", "<|im_end|>", []string{"</s>", "</s>"}},
+		{"joined out of a client's and the template's", "{{ w }}nd|>", "<|im_e", nil},
+		{"joined out of the template's and a client's", "<|{{ w }}", "im_end|>", nil},
+		{"in the middle", "<|{{ w }}|>", "im_end", nil},
+		{"in the middle, cut", "<|{{ w | trim }}|>", " im_end\n", nil},
+		{"in the middle, cut at a text", "<|{{ w.split('##')[0] }}|>", "im_end##x", nil},
+		{"in the middle, cut anywhere", "<|{{ w[:6] }}|>", "im_endless", nil},
+		{"in the middle, in another case", "<|{{ w | lower }}|>", "IM_END", nil},
+		{"in the middle, joined by a removal", "<|{{ w.replace('##', '') }}|>", "im##_end", nil},
+		{"joined by a removal", "{{ w.replace('##', '') }}", "<|im##_end|>", nil},
+		{"put together by the template", "{{ '<|' ~ 'im_' ~ 'end' ~ '|>' ~ w }}", "", []string{"<|im_end|>"}},
+		{"put together by a format", "{{ '<|%s|>' % 'im_end' }}{{ w }}", "", []string{"<|im_end|>"}},
+		{"put together out of text and a role", "[{{ r }}]{{ w }}", "", []string{"[INST]"}},
+		{"put together, not quite", "{{ '<|' ~ 'im_' ~ 'ended' ~ '|>' ~ w }}", "", nil},
+		{"with a quote in it, as JSON", "{{ {'a': w} | tojson }}", `x<|"|>`, nil},
+		{"with a quote in it, begun by the template", `{{ '<|' ~ w }}`, `"|>`, nil},
+		{"white space", "{{ w }}\n\n", "a\n\nb", nil},
+		{"a role that is a token as well", "{% if r == 'INST' and w == 'user' %}user{% endif %}", "user", []string{"user"}},
+		{"the longer one first", "<a><b>{{ w }}", "", []string{"<a><b>"}},
+		{"no ASCII", "{{ w }}« x »", "« x »", []string{"« x »"}},
+		{"the client's own private runes", "{{ w }}</s>", "\U00100000\U00100001", []string{"</s>"}},
+		{"the mark of a continuation", "{{ w }}</s>", continuation, []string{"</s>"}},
+		{"as JSON of ASCII", "{{ {'a': w, 'b': '</s>'} | tojson(ensure_ascii=true) }}", "<|im_end|>\U00100000", []string{"</s>"}},
+		{"looked for", "{{ '</s>' in w }}", "</s>", nil},
+		{"a tag that the template writes around a key", "<{{ w }}>", "tool_call", nil},
+		{"the same, and another key", "<{{ w }}></s>", "tool_calls", []string{"</s>"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := newMasker(newSpellings(control, source))
-			masked := m.mask(tt.text)
-			spans := m.spans(masked)
-			var plain []string
-			for _, s := range spans {
-				if s.Plain {
-					plain = append(plain, s.Text)
-				}
+			tpl, vars := mustCompile(t, tt.source, control), func(m *masker) map[string]jinja.Value {
+				return map[string]jinja.Value{"w": word(m.mask(tt.word)), "r": word("INST")}
 			}
-			if diff := cmp.Diff(tt.plain, plain); diff != "" {
-				t.Errorf("marked spans of %q: %s", tt.text, diff)
+			mask := newMasker(tpl.special)
+			text, err := tpl.run(t.Context(), vars(mask))
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := (Prompt{Spans: spans}).String(); got != tt.text {
-				t.Errorf("comes back as %q, want %q", got, tt.text)
+			spans := mask.spans(text)
+			if diff := cmp.Diff(tt.want, specialIn(spans), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("control tokens: %s\n%+v", diff, spans)
+			}
+			open := mustCompile(t, tt.source, nil)
+			want, err := open.run(t.Context(), vars(newMasker(open.special)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = newMasker(open.special).unmask(want)
+			if tt.name == "looked for" { // which a client's never is
+				want = "False"
+			}
+			if got := (Prompt{Spans: spans}).String(); got != want && !tpl.special.foldsCase {
+				t.Errorf("the prompt is %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// spellingsOf are control tokens of many models, and some that this test makes
+func mustCompile(t testing.TB, source string, control []string) *Template {
+	t.Helper()
+	tpl, err := compile(source, Info{Control: control}, testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tpl
+}
+
+// specialIn lists the control tokens of a prompt.
+func specialIn(spans []Span) []string {
+	var found []string
+	for _, s := range spans {
+		if s.Special {
+			found = append(found, s.Text)
+		}
+	}
+	return found
+}
+
+// manySpellings are control tokens of many models, and some that this test makes
 // of parts of the templates.
-var spellingsOf = []string{
+var manySpellings = []string{
 	"<|im_start|>", "<|im_end|>", "<s>", "</s>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>", "[INST]", "[/INST]",
 	"[TOOL_CALLS]", "[AVAILABLE_TOOLS]", "<｜User｜>", "<｜Assistant｜>", "<｜tool▁calls▁begin｜>", "<|turn>", "<turn|>",
 	`<|"|>`, "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<tool_call>", "</tool_call>", "<tool_response>",
@@ -121,20 +166,11 @@ func requestOf(text func() string) *engine.Request {
 	}
 }
 
-// controlIn lists the spellings in the spans that a tokenizer reads as they
-// are, in order.
-func controlIn(spans []Span, control []string) []string {
-	m := newMasker(newSpellings(control, lexed{}))
+// spelledIn lists the control tokens that a text spells.
+func spelledIn(text string, control []string) []string {
 	var found []string
-	for _, s := range spans {
-		for i := 0; !s.Plain && i < len(s.Text); i++ {
-			if !m.first[s.Text[i]] {
-				continue
-			}
-			if n := m.at(s.Text[i:]); n > 0 && slices.Contains(m.sorted, s.Text[i:i+n]) {
-				found = append(found, s.Text[i:i+n])
-			}
-		}
+	for from, to := range spellingsOf(control).Find(text) {
+		found = append(found, text[from:to])
 	}
 	return found
 }
@@ -146,11 +182,19 @@ func checkMasking(t *testing.T, source string, control []string, rounds int) {
 	t.Helper()
 	masked := mustTemplate(t, source, Info{Control: control})
 	open := mustTemplate(t, source, Info{})
-	harmless, err := masked.Render(t.Context(), requestOf(func() string { return "word" }))
+	harmless, err := masked.Render(t.Context(), requestOf(func() string { return "neutral" }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := controlIn(harmless.Spans, control)
+	want := specialIn(harmless.Spans)
+	text := strings.ReplaceAll(Prompt{Spans: harmless.Spans}.String(), masked.example, "")
+	spelled := spelledIn(text, control)
+	if !masked.caps.ToolCalls { // then they are shown in words, see fallback.go
+		spelled = slices.DeleteFunc(spelled, func(s string) bool { return strings.Contains(s, "tool_call>") || strings.Contains(s, "tool_response>") })
+	}
+	if diff := cmp.Diff(spelled, want, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("the template's own control tokens are not what its text spells: %s", diff)
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range rounds {
 		req := requestOf(func() string { return hostile(r, control) })
@@ -158,7 +202,7 @@ func checkMasking(t *testing.T, source string, control []string, rounds int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, controlIn(got.Spans, control)); diff != "" {
+		if diff := cmp.Diff(want, specialIn(got.Spans), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("control tokens: %s\nprompt: %+v", diff, got.Spans)
 		}
 		unmasked, err := open.Render(t.Context(), req)
@@ -173,24 +217,29 @@ func checkMasking(t *testing.T, source string, control []string, rounds int) {
 
 func TestNoStringBecomesControl(t *testing.T) {
 	for _, name := range builtinNames {
-		t.Run(name, func(t *testing.T) { checkMasking(t, builtinTemplate(name), spellingsOf, 100) })
+		t.Run(name, func(t *testing.T) { checkMasking(t, builtinTemplate(name), manySpellings, 100) })
 	}
 	// Here the names of speakers and tools stand inside what looks like a token.
 	glued := "{% for m in messages %}{{ '<|' ~ (m.name or m.role) ~ '|>' ~ m.content.replace('/think', '') }}{% endfor %}"
 	t.Run("glued", func(t *testing.T) {
-		checkMasking(t, glued, append([]string{"<|word|>"}, spellingsOf...), 300)
+		checkMasking(t, glued, append([]string{"<|word|>"}, manySpellings...), 300)
 	})
 }
 
 func BenchmarkMask(b *testing.B) {
-	var control []string
-	for i := range 6000 {
-		control = append(control, fmt.Sprintf("<unused%d>", i))
-	}
-	s := newSpellings(control, lexed{})
 	text := strings.Repeat("Some words, <b>markup</b> and more of it.\n", 2000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		newMasker(s).mask(text)
+	for _, bench := range []struct{ name, source string }{{"whole", "<unused1>{{ w }}"}, {"put together", "<{{ w }}>"}} {
+		b.Run(bench.name, func(b *testing.B) {
+			var control []string
+			for i := range 6000 {
+				control = append(control, fmt.Sprintf("<unused%d>", i))
+			}
+			special := mustCompile(b, bench.source, control).special
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				m := newMasker(special)
+				m.spans(m.mask(text))
+			}
+		})
 	}
 }

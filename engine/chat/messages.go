@@ -175,8 +175,8 @@ func (t *Template) variables(c conversation, mask *masker) (map[string]jinja.Val
 		"messages":              jinja.NewList(messages),
 		"tools":                 tools,
 		"documents":             jinja.None(),
-		"bos_token":             word(t.info.BOS),
-		"eos_token":             word(t.info.EOS),
+		"bos_token":             word(t.bos),
+		"eos_token":             word(t.eos),
 		"add_generation_prompt": jinja.NewBool(!c.complete && !c.continues()),
 	}
 	t.reasoningVariables(c.reasoning, vars)

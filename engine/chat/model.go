@@ -82,13 +82,12 @@ func (p Prompt) String() string {
 	return string(b)
 }
 
-// Span is a run of prompt text, or one image. Where Plain is set the text is a
-// control token's spelling that came from the client: it must not become that
-// token.
+// Span is a run of prompt text, a control token by its spelling, or one image.
+// Where Special is not set, no control token is in the text, whatever it spells.
 type Span struct {
-	Text  string
-	Plain bool
-	Image *Image
+	Text    string
+	Special bool
+	Image   *Image
 }
 
 // Image is an image in a prompt.

@@ -130,7 +130,7 @@ func (e *Engine) read(ctx context.Context, p *plan, rendering Rendering) (err er
 // render makes the prompt of a request.
 func (e *Engine) render(ctx context.Context, req *engine.Request) (Rendering, error) {
 	if req.Prompt != nil {
-		return Rendering{Spans: rawSpans(req.Prompt, e.info)}, nil
+		return Rendering{Spans: rawSpans(req.Prompt, e.info, e.special)}, nil
 	}
 	return e.template.Render(ctx, req)
 }

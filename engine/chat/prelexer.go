@@ -19,14 +19,6 @@ import (
 // recurses, and a stack that overflows cannot be recovered from.
 const maxBrackets = 200
 
-// lexed is a template source that is ready for the library.
-type lexed struct {
-	source   string
-	literals []string // every text that the template itself can write
-	removed  []string // literals that it passes to replace: text that it may take out of a message
-	ascii    bool     // it asks tojson for ASCII
-}
-
 // templatePiece is one part of a template source.
 type templatePiece struct {
 	kind        byte // 't' text, '{' output, '%' statement, '#' comment
@@ -34,47 +26,43 @@ type templatePiece struct {
 	left, right byte // '-', '+' or 0: the whitespace marks of a tag
 }
 
-// prelex rewrites a template source.
-func prelex(source string, g guards) (lexed, error) {
+// prelex rewrites a template source, with runes of s in place of the control
+// tokens in it.
+func prelex(source string, g guards, s *specials) (string, error) {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
 	source = strings.ReplaceAll(source, "\r", "\n")
 	source = strings.TrimSuffix(source, "\n")
 	pieces, err := cutTemplate(source)
 	if err != nil {
-		return lexed{}, err
+		return "", err
 	}
 	trimBlocks(pieces)
-	var (
-		b   strings.Builder
-		out lexed
-		w   = statements{names: g, loops: slices.ContainsFunc(pieces, templatePiece.recurses)}
-	)
+	var b strings.Builder
+	w := statements{names: g, loops: slices.ContainsFunc(pieces, templatePiece.recurses)}
 	for _, p := range pieces {
 		text := ""
 		var err error
 		switch p.kind {
 		case 't':
 			if text = p.body; text != "" {
-				out.literals = append(out.literals, text)
-				text = "{{ '" + literalQuoter.Replace(text) + "' }}"
+				text = "{{ " + quoteLiteral(s.own(text, printed)) + " }}"
 			}
 		case '{':
-			text, err = w.output(p.body)
+			text, err = w.output(s.tag(p.body))
 		case '%':
-			text, err = w.write(p.body)
+			text, err = w.write(s.tag(p.body))
 		}
 		if err != nil {
-			return lexed{}, fmt.Errorf("in %.60q: %w", p.body, err)
+			return "", fmt.Errorf("in %.60q: %w", p.body, err)
 		}
 		b.WriteString(text)
-		if p.kind == '{' || p.kind == '%' {
-			out.addStrings(p.body)
-		}
 	}
-	out.source = b.String()
-	out.ascii = asksForASCII.MatchString(source)
-	return out, nil
+	s.ascii = asksForASCII.MatchString(source)
+	s.finish()
+	return b.String(), nil
 }
+
+func quoteLiteral(text string) string { return "'" + literalQuoter.Replace(text) + "'" }
 
 var literalQuoter = strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`, "\t", `\t`)
 
@@ -224,24 +212,3 @@ func trimBlocks(pieces []templatePiece) {
 		}
 	}
 }
-
-// addStrings notes the string literals of a tag.
-func (l *lexed) addStrings(body string) {
-	for i := 0; i < len(body); i++ {
-		if body[i] != '\'' && body[i] != '"' {
-			continue
-		}
-		n := quotedLength(body[i:])
-		literal := unquote(body[i+1 : max(i+1, i+n-1)])
-		l.literals = append(l.literals, literal)
-		call := strings.TrimRight(body[:i], " ")
-		if strings.HasSuffix(call, "replace(") && literal != "" {
-			l.removed = append(l.removed, literal)
-		}
-		i += n - 1
-	}
-}
-
-var literalEscapes = strings.NewReplacer(`\\`, `\`, `\n`, "\n", `\t`, "\t", `\r`, "\r", `\'`, `'`, `\"`, `"`)
-
-func unquote(s string) string { return literalEscapes.Replace(s) }

@@ -101,9 +101,10 @@ func (p *prober) render(c conversation) (string, bool) {
 	if p.broken != nil {
 		return "", false
 	}
-	text, err := p.t.text(p.ctx, c, newMasker(&spellings{}))
+	mask := newMasker(p.t.special)
+	text, err := p.t.text(p.ctx, c, mask)
 	if err == nil {
-		return text, true
+		return mask.unmask(text), true
 	}
 	if errors.Is(err, errSlow) || errors.Is(err, errStuck) || tookTooMuch(err) {
 		p.broken = err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/tokenizer"
 )
 
 // A raw prompt is continued as it is. No template stands around it, so what
@@ -50,56 +51,42 @@ func (e *Engine) checkRaw(req *engine.Request) error {
 // rawSpans is a raw prompt as the model sees it. Around a gap, the tokens that
 // mark it are ours alone: their spellings in the client's texts, which may well
 // be source code about them, would move the gap.
-func rawSpans(prompt *engine.Prompt, info Info) []Span {
+func rawSpans(prompt *engine.Prompt, info Info, special *tokenizer.Spellings) []Span {
 	if prompt.Suffix == "" {
 		// A model needs something to continue. What it was taught to see in
 		// front of a new text is its start token, or the end of the last one.
-		return []Span{{Text: cmp.Or(prompt.Text, info.BOS, info.EOS)}}
+		return findSpecial(cmp.Or(prompt.Text, info.BOS, info.EOS), special, nil)
 	}
 	f := info.FIM
-	before := append([]Span{{Text: f.Prefix}}, f.plain(prompt.Text)...)
-	behind := append([]Span{{Text: f.Suffix}}, f.plain(prompt.Suffix)...)
+	marks := []string{strings.TrimSpace(f.Prefix), strings.TrimSpace(f.Suffix), strings.TrimSpace(f.Middle)}
+	ours := func(text string) []Span { return findSpecial(text, special, nil) }
+	before := append(ours(f.Prefix), findSpecial(prompt.Text, special, marks)...)
+	behind := append(ours(f.Suffix), findSpecial(prompt.Suffix, special, marks)...)
 	if f.SuffixFirst {
 		before, behind = behind, before
 	}
-	spans := slices.Concat(before, behind)
-	if f.Middle != "" {
-		spans = append(spans, Span{Text: f.Middle})
-	}
-	return spans
+	return slices.Concat(before, behind, ours(f.Middle))
 }
 
-// plain splits text so that no spelling of a mark in it becomes one.
-func (f FIM) plain(text string) []Span {
-	spans := []Span{{Text: text}}
-	for _, mark := range []string{f.Prefix, f.Suffix, f.Middle} {
-		// A template may have space beside the token.
-		if mark = strings.TrimSpace(mark); mark != "" {
-			spans = setApart(spans, mark)
-		}
-	}
-	return spans
-}
-
-// setApart makes a plain span of each mark in the others. It looks at a text
-// once, however many marks are in it: that is up to the client.
-func setApart(spans []Span, mark string) []Span {
-	var all []Span
-	for _, s := range spans {
-		if s.Plain {
-			all = append(all, s)
+// findSpecial makes spans of a text whose spellings of control tokens are these,
+// but for some.
+func findSpecial(text string, special *tokenizer.Spellings, but []string) []Span {
+	var spans []Span
+	done := 0
+	for from, to := range special.Find(text) {
+		if slices.Contains(but, text[from:to]) {
 			continue
 		}
-		for i, part := range strings.Split(s.Text, mark) {
-			if i > 0 {
-				all = append(all, Span{Text: mark, Plain: true})
-			}
-			if part != "" {
-				all = append(all, Span{Text: part})
-			}
+		if from > done {
+			spans = append(spans, Span{Text: text[done:from]})
 		}
+		spans = append(spans, Span{Text: text[from:to], Special: true})
+		done = to
 	}
-	return all
+	if done < len(text) {
+		spans = append(spans, Span{Text: text[done:]})
+	}
+	return spans
 }
 
 // promptPlace is where a request has its prompt.

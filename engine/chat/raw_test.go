@@ -79,27 +79,29 @@ func TestRaw(t *testing.T) {
 
 func TestRawSpans(t *testing.T) {
 	fim := FIM{Prefix: "<P>", Suffix: "<S>", Middle: "<M>"}
+	special := func(spelling string) Span { return Span{Text: spelling, Special: true} }
 	for _, test := range []struct {
 		name   string
 		prompt engine.Prompt
 		info   Info
 		want   []Span
 	}{
-		{"a text, control tokens and all", engine.Prompt{Text: "a<P>"}, Info{BOS: "<s>", FIM: fim}, []Span{{Text: "a<P>"}}},
-		{"nothing, with a start token", engine.Prompt{}, Info{BOS: "<s>", EOS: "</s>"}, []Span{{Text: "<s>"}}},
-		{"nothing, without one", engine.Prompt{}, Info{EOS: "</s>"}, []Span{{Text: "</s>"}}},
+		{"a text, control tokens and all", engine.Prompt{Text: "a<P>b"}, Info{BOS: "<s>", FIM: fim}, []Span{{Text: "a"}, special("<P>"), {Text: "b"}}},
+		{"nothing, with a start token", engine.Prompt{}, Info{BOS: "<s>", EOS: "</s>"}, []Span{special("<s>")}},
+		{"nothing, without one", engine.Prompt{}, Info{EOS: "</s>"}, []Span{special("</s>")}},
+		{"nothing, with a start token that is a word", engine.Prompt{}, Info{BOS: "begin"}, []Span{{Text: "begin"}}},
 		{"a gap", engine.Prompt{Text: "a", Suffix: "b"}, Info{FIM: fim},
-			[]Span{{Text: "<P>"}, {Text: "a"}, {Text: "<S>"}, {Text: "b"}, {Text: "<M>"}}},
+			[]Span{special("<P>"), {Text: "a"}, special("<S>"), {Text: "b"}, special("<M>")}},
 		{"a gap, what follows it first", engine.Prompt{Text: "a[S]", Suffix: "b"}, Info{FIM: FIM{Suffix: "[S]", Prefix: "[P] ", SuffixFirst: true}},
-			[]Span{{Text: "[S]"}, {Text: "b"}, {Text: "[P] "}, {Text: "a"}, {Text: "[S]", Plain: true}}},
+			[]Span{special("[S]"), {Text: "b"}, special("[P]"), {Text: " "}, {Text: "a[S]"}}},
 		{"marks with space beside them", engine.Prompt{Text: "<P>a", Suffix: "b<M>"}, Info{FIM: FIM{Prefix: "<P> ", Suffix: " <S>", Middle: " <M>"}},
-			[]Span{{Text: "<P> "}, {Text: "<P>", Plain: true}, {Text: "a"}, {Text: " <S>"}, {Text: "b"}, {Text: "<M>", Plain: true}, {Text: " <M>"}}},
+			[]Span{special("<P>"), {Text: " "}, {Text: "<P>a"}, {Text: " "}, special("<S>"), {Text: "b<M>"}, {Text: " "}, special("<M>")}},
 		{"marks of the client's own", engine.Prompt{Text: "<S>a<P><M>", Suffix: "<file>b<M>c"}, Info{FIM: fim},
-			[]Span{{Text: "<P>"}, {Text: "<S>", Plain: true}, {Text: "a"}, {Text: "<P>", Plain: true}, {Text: "<M>", Plain: true},
-				{Text: "<S>"}, {Text: "<file>b"}, {Text: "<M>", Plain: true}, {Text: "c"}, {Text: "<M>"}}},
+			[]Span{special("<P>"), {Text: "<S>a<P><M>"}, special("<S>"), special("<file>"), {Text: "b<M>c"}, special("<M>")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, rawSpans(&test.prompt, test.info), cmpopts.EquateEmpty()); diff != "" {
+			known := spellingsOf([]string{"<P>", "<S>", "<M>", "<s>", "</s>", "[P]", "[S]", "<file>"})
+			if diff := cmp.Diff(test.want, rawSpans(&test.prompt, test.info, known), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
 		})

@@ -25,21 +25,22 @@ const (
 // Template is a chat template, compiled, with what was learnt about it when
 // it was loaded. It is safe for concurrent use.
 type Template struct {
-	info      Info
-	compiled  *jinja.Template
-	guards    guards
-	natives   *natives
-	golang    *goTemplate // instead of the two above, where it is written in Go's language
-	spellings *spellings
-	now       func() time.Time
-	limit     time.Duration
-	heap      uint64       // bytes that a rendering may add to it
-	stuck     atomic.Int32 // renders that ran out of time and have not ended
-	caps      Capabilities
-	format    string
-	example   string // how a call is written, for a model that is told of its tools in words
-	fim       FIM    // where the template says how it marks a gap
-	header    string // what stands in front of each turn of the assistant
+	info     Info
+	compiled *jinja.Template
+	guards   guards
+	natives  *natives
+	golang   *goTemplate // instead of the three above, where it is written in Go's language
+	special  *specials
+	bos, eos string // as the template sees them
+	now      func() time.Time
+	limit    time.Duration
+	heap     uint64       // bytes that a rendering may add to it
+	stuck    atomic.Int32 // renders that ran out of time and have not ended
+	caps     Capabilities
+	format   string
+	example  string // how a call is written, for a model that is told of its tools in words
+	fim      FIM    // where the template says how it marks a gap
+	header   string // what stands in front of each turn of the assistant
 }
 
 // Rendering is a rendered prompt.
@@ -82,11 +83,13 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 		unique += "_"
 	}
 	g := guards(unique)
-	lexed, err := prelex(source, g)
+	special := newSpecials(info.Control)
+	bos, eos := special.own(info.BOS, printed), special.own(info.EOS, printed)
+	lexed, err := prelex(source, g, special)
 	if err != nil {
 		return nil, fmt.Errorf("read the chat template: %w", err)
 	}
-	compiled, err := jinja.Compile(lexed.source)
+	compiled, err := jinja.Compile(lexed)
 	if err != nil {
 		return nil, fmt.Errorf("compile the chat template: %w", err)
 	}
@@ -95,14 +98,16 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 		return nil, err
 	}
 	return &Template{
-		info:      info,
-		compiled:  compiled,
-		guards:    g,
-		natives:   natives,
-		spellings: newSpellings(info.Control, lexed),
-		now:       now,
-		limit:     maxRenderTime,
-		heap:      maxRenderHeap,
+		info:     info,
+		compiled: compiled,
+		guards:   g,
+		natives:  natives,
+		special:  special,
+		bos:      bos,
+		eos:      eos,
+		now:      now,
+		limit:    maxRenderTime,
+		heap:     maxRenderHeap,
 	}, nil
 }
 
@@ -111,7 +116,7 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 // does not know them is not tempted. The error is an *engine.Error: what the
 // template refuses is the client's mistake.
 func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
-	mask := newMasker(t.spellings)
+	mask := newMasker(t.special)
 	c := conversation{turns: readTurns(req.Messages), reasoning: req.Reasoning}
 	if req.ToolChoice.Mode != engine.ToolNone {
 		c.tools = req.Tools
@@ -143,17 +148,17 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 	if err != nil {
 		return Rendering{}, err
 	}
-	last := mask.mask(c.lastText())
+	last := c.lastText()
 	if !c.continues() {
-		return Rendering{Spans: mask.spans(text), Opening: t.opening(text, last)}, nil
+		return Rendering{Spans: mask.spans(text), Opening: t.opening(mask.unmask(tail(text)), last)}, nil
 	}
 	end := strings.LastIndex(text, continuation)
 	if end < 0 {
 		return Rendering{}, errNoContinuation
 	}
 	text = text[:end]
-	_, opening, _ := cutLast(tail(text), t.header)
-	return Rendering{Spans: mask.spans(text + last), Opening: opening}, nil
+	_, opening, _ := cutLast(mask.unmask(tail(text)), t.header)
+	return Rendering{Spans: mask.spans(text + mask.mask(last)), Opening: opening}, nil
 }
 
 // text is what the template writes for c.
@@ -175,7 +180,7 @@ func (t *Template) text(ctx context.Context, c conversation, mask *masker) (stri
 // is that of an earlier turn: then last, the text of the result, is behind it,
 // and only reasoning that is opened behind the result belongs to the answer.
 func (t *Template) opening(prompt, last string) string {
-	prompt, last = tail(prompt), strings.TrimSpace(last[max(0, len(last)-maxOpening/4):])
+	last = strings.TrimSpace(last[max(0, len(last)-maxOpening/4):])
 	if _, own, ok := cutLast(prompt, t.header); ok && t.header != "" && last != "" && !strings.Contains(own, last) {
 		return own
 	}

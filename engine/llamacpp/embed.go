@@ -10,7 +10,7 @@ import (
 
 // TokenizeInput turns a text to embed into tokens; see [chat.Embedder].
 func (m *Model) TokenizeInput(ctx context.Context, text string) ([]int32, error) {
-	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text, Plain: true}}})
+	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}}})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/tokenizer"
 )
 
 // Model is a loaded GGUF file.
@@ -15,7 +16,7 @@ type Model struct {
 	vocab    *vocabulary
 	loop     *loop     // nil: the model continues no text
 	embedder *embedder // nil: it makes no embeddings
-	tokenize func(text string) ([]int32, error)
+	encoder  *tokenizer.Tokenizer
 	eye      eye    // nil: the model sees no images
 	free     func() // what the loop no longer uses
 	once     sync.Once

@@ -101,7 +101,7 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 	if plan.Context > w.trained() {
 		options.Log.Warn("the context is longer than the model was trained with", "context", plan.Context, "trained", w.trained())
 	}
-	m, err := assemble(w, options, sink, plan)
+	m, err := assemble(w, file, options, sink, plan)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", err, sink.reason())
 	}
@@ -113,8 +113,12 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 
 // assemble starts the loop over w, with the cells of the plan, of which one
 // request may use its context.
-func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Model, error) {
+func assemble(w *weights, file *gguf.File, options Options, sink *logSink, plan memory.Plan) (*Model, error) {
 	vocab, err := w.vocabulary()
+	if err != nil {
+		return nil, err
+	}
+	encoder, err := w.encoder(options.Path, file, vocab)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +138,11 @@ func assemble(w *weights, options Options, sink *logSink, plan memory.Plan) (*Mo
 		return nil, err
 	}
 	m := &Model{
-		info:     chat.Info{Context: plan.Context},
-		vocab:    vocab,
-		tokenize: func(text string) ([]int32, error) { return w.tokenize(text, false, true) },
-		eye:      eye,
-		loop:     newLoop(session, vocab, options.Parallel, plan.Context, plan.Cells, options.Log),
+		info:    chat.Info{Context: plan.Context},
+		vocab:   vocab,
+		encoder: encoder,
+		eye:     eye,
+		loop:    newLoop(session, vocab, options.Parallel, plan.Context, plan.Cells, options.Log),
 		free: func() {
 			session.free()
 			w.free()

@@ -6,12 +6,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/tokenizer"
 )
 
 // smallest is the model that most tests here run.
@@ -51,9 +54,16 @@ func openModel(t testing.TB, options Options) *Model {
 	return m
 }
 
+// tokenize makes tokens of a text, control tokens included.
 func tokenize(t testing.TB, m *Model, text string) []int32 {
 	t.Helper()
-	tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: []chat.Span{{Text: text}}})
+	var spans []chat.Span
+	done := 0
+	for from, to := range tokenizer.NewSpellings(slices.Collect(maps.Keys(m.vocab.control))).Find(text) {
+		spans = append(spans, chat.Span{Text: text[done:from]}, chat.Span{Text: text[from:to], Special: true})
+		done = to
+	}
+	tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: append(spans, chat.Span{Text: text[done:]})})
 	if err != nil {
 		t.Fatal(err)
 	}

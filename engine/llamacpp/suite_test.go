@@ -30,10 +30,7 @@ func TestSuite(t *testing.T) {
 func TestScoresAgree(t *testing.T) {
 	m := openModel(t, Options{Path: modelFile(t, smallest), Threads: 1, Context: 512})
 	text := "The capital of France is Paris. Its river is the Seine, and a café ✓ is never far."
-	prompt, err := m.Tokenize(t.Context(), chat.Prompt{Spans: []chat.Span{{Text: text}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	prompt := tokenize(t, m, text)
 	scores, err := m.Score(t.Context(), chat.Job{Prompt: prompt, Logprobs: new(3)})
 	if err != nil {
 		t.Fatal(err)

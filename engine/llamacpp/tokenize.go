@@ -2,18 +2,19 @@ package llamacpp
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/tokenizer"
 )
 
 // Tokenize turns a prompt into tokens. The model's start token is put in
 // front where the model wants one and the template has not written it.
 //
 // A prompt of more than twice the context is not counted to its end: a client
-// can send tens of megabytes, which would take minutes.
+// can send tens of megabytes.
 func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
 	var tokens []int32
 	var err error
@@ -22,17 +23,17 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 		if image := spans[0].Image; image != nil {
 			spans = spans[1:]
 			tokens, err = m.appendImage(ctx, tokens, image)
-		} else {
-			end := slices.IndexFunc(spans, func(s chat.Span) bool { return s.Image != nil })
-			if end < 0 {
-				end = len(spans)
+			if err == nil && len(tokens) > m.enough() && len(spans) > 0 {
+				err = m.tooLong(len(tokens))
 			}
-			tokens, err = m.appendText(ctx, tokens, spans[:end])
-			spans = spans[end:]
+			continue
 		}
-		if err == nil && len(tokens) > m.enough() && len(spans) > 0 {
-			err = m.tooLong(len(tokens))
+		end := slices.IndexFunc(spans, func(s chat.Span) bool { return s.Image != nil })
+		if end < 0 {
+			end = len(spans)
 		}
+		tokens, err = m.appendText(ctx, tokens, spans[:end])
+		spans = spans[end:]
 	}
 	if err != nil {
 		return nil, err
@@ -48,26 +49,18 @@ func (m *Model) enough() int { return 2 * m.info.Context }
 
 // appendText adds the tokens of spans without images.
 func (m *Model) appendText(ctx context.Context, tokens []int32, spans []chat.Span) ([]int32, error) {
-	pieces := m.vocab.pieces(spans)
-	for len(pieces) > 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, engine.AsError(err)
-		}
-		// llama.cpp's time grows with the square of a text's length. Few
-		// tokens have more than eight bytes, so what is cut here is too long
-		// or a desert of blanks, where a cut does no harm.
-		text := prefix(pieces[0], 8*m.enough())
-		if pieces[0] = pieces[0][len(text):]; pieces[0] == "" {
-			pieces = pieces[1:]
-		}
-		part, err := m.tokenize(text)
-		if err != nil {
-			return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
-		}
-		tokens = append(tokens, part...)
-		if len(tokens) > m.enough() && len(pieces) > 0 {
-			return nil, m.tooLong(len(tokens))
-		}
+	parts := make([]tokenizer.Part, len(spans))
+	for i, s := range spans {
+		parts[i] = tokenizer.Part{Text: s.Text, Special: s.Special}
+	}
+	tokens, err := m.encoder.Encode(ctx, tokens, parts, m.enough())
+	switch {
+	case errors.Is(err, tokenizer.ErrMany):
+		return nil, m.tooLong(m.enough())
+	case ctx.Err() != nil:
+		return nil, engine.AsError(ctx.Err())
+	case err != nil:
+		return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
 	}
 	return tokens, nil
 }
@@ -84,23 +77,11 @@ func (m *Model) appendImage(ctx context.Context, tokens []int32, image *chat.Ima
 	return append(tokens, l.tokens(image.Picture)...), nil
 }
 
-// tooLong is the error for a prompt with at least n tokens.
+// tooLong is the error for a prompt with more than n tokens.
 func (m *Model) tooLong(n int) *engine.Error {
 	err := engine.Errorf(engine.CodeContextLength,
 		"The prompt is too long: it has more than %d tokens, and the model's context is %d tokens.", n, m.info.Context).
 		At(engine.Place{Field: engine.FieldMessages})
 	err.Tokens, err.Limit = n, m.info.Context
 	return err
-}
-
-// prefix is the first n bytes of text, or fewer, so that they end with a
-// whole character.
-func prefix(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
 }

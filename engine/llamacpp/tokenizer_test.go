@@ -46,7 +46,7 @@ type bothTokenizers struct {
 	theirs     *weights
 }
 
-func openBoth(t *testing.T, path string) bothTokenizers {
+func openBoth(t testing.TB, path string) bothTokenizers {
 	t.Helper()
 	file, err := gguf.Open(path)
 	if err != nil {
@@ -117,7 +117,7 @@ func TestTokenizerAsLlama(t *testing.T) {
 		"spm": vocabularyFile(t, tokenizertest.SPM(true)), "spm without a blank in front": vocabularyFile(t, tokenizertest.SPM(false)),
 		"wordpiece": vocabularyFile(t, tokenizertest.WordPiece()),
 	}
-	for _, name := range []string{smallest, "minilm", "qwen2.5-coder-0.5b", "gemma3-270m"} {
+	for _, name := range realModels {
 		files[name] = modelFile(t, name)
 	}
 	for _, name := range preTokenizers {

@@ -83,6 +83,10 @@ func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, in
 	if err != nil {
 		return nil, err
 	}
+	encoder, err := w.encoder(options.Path, file, vocab)
+	if err != nil {
+		return nil, err
+	}
 	shape := e.shape(input)
 	if w.recurrent() {
 		shape.sequences = 1
@@ -94,7 +98,7 @@ func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, in
 	m := &Model{
 		info:     describe(options.Path, stat.ModTime(), file, vocab, input),
 		vocab:    vocab,
-		tokenize: func(text string) ([]int32, error) { return w.tokenize(text, false, true) },
+		encoder:  encoder,
 		embedder: newEmbedder(shape, func() (vectorBackend, error) { return session, nil }),
 		free:     w.free,
 	}

@@ -2,7 +2,6 @@ package llamacpp
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/diglot/diglot/engine/chat"
 )
@@ -84,54 +83,4 @@ func (v *vocabulary) output(token int32, markers map[int32]bool) []byte {
 		return nil
 	}
 	return v.spelling(token)
-}
-
-// cut splits text after the first character of each control token's
-// spelling in it: tokenised one by one, the pieces contain none.
-func (v *vocabulary) cut(text string) []string {
-	var pieces []string
-	start := 0
-	for i := range text {
-		if v.begins(text[i:]) {
-			_, width := utf8.DecodeRuneInString(text[i:])
-			pieces = append(pieces, text[start:i+width])
-			start = i + width
-		}
-	}
-	return append(pieces, text[start:])
-}
-
-// begins reports whether the spelling of a control token begins text.
-func (v *vocabulary) begins(text string) bool {
-	for spelling := range v.control {
-		if strings.HasPrefix(text, spelling) {
-			return true
-		}
-	}
-	return false
-}
-
-// pieces joins the spans of a prompt into the texts that are tokenised one
-// by one, with control tokens understood in each: they are cut inside the
-// spans that must not become one.
-func (v *vocabulary) pieces(spans []chat.Span) []string {
-	var done []string
-	var open strings.Builder
-	for _, span := range spans {
-		if !span.Plain {
-			open.WriteString(span.Text)
-			continue
-		}
-		cut := v.cut(span.Text)
-		if len(cut) == 1 { // one character of a spelling, whose others are in the spans beside it
-			cut = append(cut, "")
-		}
-		for _, text := range cut[:len(cut)-1] {
-			open.WriteString(text)
-			done = append(done, open.String())
-			open.Reset()
-		}
-		open.WriteString(cut[len(cut)-1])
-	}
-	return append(done, open.String())
 }

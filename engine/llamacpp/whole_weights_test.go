@@ -45,7 +45,7 @@ var diceTokens = []string{
 func newDice(w *weights, vocab *vocabulary) *dice {
 	d := &dice{vocab: vocab, texts: map[int][]int32{}, buf: make([]float32, vocab.size())}
 	for _, text := range diceTokens {
-		tokens, err := w.tokenize(text)
+		tokens, err := w.tokenize(text, false, true)
 		if err == nil && len(tokens) > 0 {
 			d.lucky = append(d.lucky, tokens[len(tokens)-1])
 		}
@@ -159,16 +159,20 @@ func openDice(t testing.TB, path string) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
+	encoder, err := w.encoder(path, file, vocab)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const parallel = 4
 	embedding, err := embeddingOf(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &Model{
-		info:     describe(path, time.Unix(0, 0), file, vocab, wholeContext),
-		vocab:    vocab,
-		tokenize: w.tokenize,
-		loop:     newLoop(newDice(w, vocab), vocab, parallel, wholeContext, parallel*wholeContext, slog.New(slog.DiscardHandler)),
+		info:    describe(path, time.Unix(0, 0), file, vocab, wholeContext),
+		vocab:   vocab,
+		encoder: encoder,
+		loop:    newLoop(newDice(w, vocab), vocab, parallel, wholeContext, parallel*wholeContext, slog.New(slog.DiscardHandler)),
 		embedder: newEmbedder(embedding.shape(maxInputBeside), func() (vectorBackend, error) {
 			return &diceVectors{interrupted: new(atomic.Bool)}, nil
 		}),

@@ -188,3 +188,19 @@ func (s *Spellings) resolve(text string, from, to, limit int, yield func(start, 
 func (s *Spellings) exactly(text string, n int) bool {
 	return len(text) >= n && s.longest(text, n) == n
 }
+
+// Agrees is how many bytes of text, from its front, agree with a spelling: all
+// of one, or the beginning of one.
+func (s *Spellings) Agrees(text string) int {
+	if text == "" {
+		return 0
+	}
+	n := 0
+	for at := s.first[text[0]]; at != 0; {
+		if n++; n == len(text) {
+			break
+		}
+		at = s.step(at, text[n])
+	}
+	return n
+}

@@ -109,6 +109,15 @@ func (s *spm) append(e *encoding, text string, first bool) error {
 	}
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
+		if r == wordSpace && s.spellsSpace() {
+			if err := s.flush(e, text[start:i]); err != nil {
+				return err
+			}
+			s.emit(e, []byte(text[i:i+size]), -1)
+			last, i = -1, i+size
+			start = i
+			continue
+		}
 		if r == ' ' {
 			r = wordSpace
 		}
@@ -124,9 +133,23 @@ func (s *spm) append(e *encoding, text string, first bool) error {
 	return s.flush(e, text[start:])
 }
 
+// spellsSpace says whether the character that stands for a blank can be written
+// in bytes, so that it comes out as itself.
+func (s *spm) spellsSpace() bool {
+	for _, b := range []byte(string(wordSpace)) {
+		if s.bytes[b] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // flush appends the tokens of a piece: what is in the buffer, and then text.
 func (s *spm) flush(e *encoding, text string) error {
 	front := len(e.buffer)
+	if front+len(text) == 0 {
+		return nil
+	}
 	err := e.piece(front+len(text), func(n int) error {
 		part := cut(text, max(0, n-front))
 		e.buffer = e.buffer[:front]

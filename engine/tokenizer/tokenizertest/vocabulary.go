@@ -4,6 +4,8 @@ package tokenizertest
 
 import (
 	"math/rand/v2"
+	"strconv"
+	"strings"
 
 	"github.com/diglot/diglot/engine/tokenizer"
 )
@@ -23,12 +25,39 @@ func Control(spellings ...string) []Token {
 	return tokens
 }
 
-// BPE is a vocabulary for byte pair encoding in which every two bytes join, in
-// an order of no sense, and some of these pairs too: where a text is cut into
-// words shows in its tokens.
+// BPE is a vocabulary for byte pair encoding in which every two ASCII characters
+// join, and some other bytes, in an order of no sense, and some of these pairs
+// too: where a text is cut into words shows in its tokens.
 func BPE(pre string, more ...Token) *tokenizer.Vocabulary {
 	v := &tokenizer.Vocabulary{Model: "gpt2", Pre: pre, Unknown: -1}
 	add(v, more)
+	bytes := alphabet()
+	for _, b := range bytes {
+		token(v, b, tokenizer.Normal, 0)
+	}
+	random := rand.New(rand.NewPCG(3, 4))
+	first := len(v.Texts)
+	for _, n := range random.Perm(1 << 16) {
+		if l, r := n>>8, n&0xff; l|r < 0x80 || l >= 0x80 && r >= 0x80 && n%3 == 0 || n%17 == 0 {
+			v.Merges = append(v.Merges, bytes[l]+" "+bytes[r])
+			token(v, bytes[l]+bytes[r], tokenizer.Normal, 0)
+		}
+	}
+	pairs := v.Texts[first:]
+	made := map[string]bool{}
+	for range 6000 {
+		left, right := pairs[random.IntN(len(pairs))], pairs[random.IntN(len(pairs))]
+		if !made[left+right] {
+			made[left+right] = true
+			v.Merges = append(v.Merges, left+" "+right)
+			token(v, left+right, tokenizer.Normal, 0)
+		}
+	}
+	return v
+}
+
+// alphabet is how byte pair encoding writes each byte.
+func alphabet() [256]string {
 	var bytes [256]string
 	next := rune(256)
 	for i := range bytes {
@@ -38,25 +67,34 @@ func BPE(pre string, more ...Token) *tokenizer.Vocabulary {
 			next++
 		}
 		bytes[i] = string(r)
-		token(v, bytes[i], tokenizer.Normal, 0)
 	}
-	random := rand.New(rand.NewPCG(3, 4))
-	for _, n := range random.Perm(1 << 16) {
-		left, right := bytes[n>>8], bytes[n&0xff]
-		v.Merges = append(v.Merges, left+" "+right)
-		token(v, left+right, tokenizer.Normal, 0)
+	return bytes
+}
+
+// Speller returns what tells the text of a token: of ordinary ones what they
+// stand for, of others how they are written.
+func Speller(v *tokenizer.Vocabulary) func(token int32) string {
+	bytes := map[string]byte{}
+	for i, b := range alphabet() {
+		bytes[b] = byte(i)
 	}
-	pairs := v.Texts[len(v.Texts)-1<<16:]
-	made := map[string]bool{}
-	for range 20_000 {
-		left, right := pairs[random.IntN(len(pairs))], pairs[random.IntN(len(pairs))]
-		if !made[left+right] {
-			made[left+right] = true
-			v.Merges = append(v.Merges, left+" "+right)
-			token(v, left+right, tokenizer.Normal, 0)
+	return func(token int32) string {
+		text := v.Texts[token]
+		switch kind := v.Kinds[token]; {
+		case kind == tokenizer.Byte:
+			b, _ := strconv.ParseUint(text[1:len(text)-1], 0, 8)
+			return string([]byte{byte(b)})
+		case kind != tokenizer.Normal:
+			return text
+		case v.Model != "gpt2":
+			return strings.ReplaceAll(text, "▁", " ")
 		}
+		var spelled []byte
+		for _, r := range text {
+			spelled = append(spelled, bytes[string(r)])
+		}
+		return string(spelled)
 	}
-	return v
 }
 
 // SPM is a vocabulary of the SentencePiece kind, with tokens of one to four of

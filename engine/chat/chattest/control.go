@@ -1,0 +1,270 @@
+// Package chattest tries to make control tokens of what a client sends, over
+// the whole way from a request to the tokens of its prompt.
+package chattest
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/tokenizer"
+	"github.com/diglot/diglot/engine/tokenizer/tokenizertest"
+)
+
+// Subject is a model as far as its prompts go.
+type Subject struct {
+	Info chat.Info
+
+	// Vocabulary is that of the model, and Tokenize makes its tokens of a
+	// prompt.
+	Vocabulary *tokenizer.Vocabulary
+	Tokenize   func(ctx context.Context, prompt chat.Prompt) ([]int32, error)
+
+	// Spell is the text of a token, a control token's spelling included.
+	Spell func(token int32) string
+
+	// Whole has requests go through a [chat.Engine], and not its template
+	// alone.
+	Whole bool
+
+	// Looks are what the template itself looks for in what a client sends.
+	// Where it may find them, the prompt is not compared with one whose
+	// template knows of no control tokens.
+	Looks []string
+}
+
+// NewSubject makes a Subject of a vocabulary and a template.
+func NewSubject(t testing.TB, v *tokenizer.Vocabulary, template string) Subject {
+	t.Helper()
+	tokens, err := tokenizer.New(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Subject{
+		Info:       chat.Info{Name: "model", Template: template, Control: v.Special(), Context: 1 << 20},
+		Vocabulary: v,
+		Tokenize: func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+			return tokens.Encode(ctx, nil, Parts(prompt), 1<<20)
+		},
+		Spell: tokenizertest.Speller(v),
+	}
+}
+
+// Parts are the parts of a prompt without images.
+func Parts(prompt chat.Prompt) []tokenizer.Part {
+	var parts []tokenizer.Part
+	for _, s := range prompt.Spans {
+		parts = append(parts, tokenizer.Part{Text: s.Text, Special: s.Special})
+	}
+	return parts
+}
+
+// checker checks one subject.
+type checker struct {
+	Subject
+	judge         *tokenizer.Tokenizer // of a vocabulary without special tokens
+	guarded, open *recorder            // with the template's control tokens, and as if there were none
+}
+
+// recorder is a model that keeps the last prompt. It generates nothing.
+type recorder struct {
+	chat.Model
+	subject *Subject
+	info    chat.Info
+	render  func(ctx context.Context, req *engine.Request) error
+	prompt  chat.Prompt
+	tokens  []int32
+}
+
+func newRecorder(t *testing.T, s *Subject, control []string) *recorder {
+	t.Helper()
+	r := &recorder{subject: s, info: s.Info}
+	r.info.Control = control
+	clock := func() time.Time { return time.Unix(1e9, 0) }
+	if s.Whole {
+		e, err := chat.New(r, slog.New(slog.DiscardHandler), clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.render = func(ctx context.Context, req *engine.Request) error {
+			_, err := e.Count(ctx, req)
+			return err
+		}
+		return r
+	}
+	template, err := chat.NewTemplate(s.Info.Template, r.info, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.render = func(ctx context.Context, req *engine.Request) error {
+		rendering, err := template.Render(ctx, req)
+		if err == nil {
+			_, err = r.Tokenize(ctx, chat.Prompt{Spans: rendering.Spans, Request: req})
+		}
+		return err
+	}
+	return r
+}
+
+func (r *recorder) Info() chat.Info { return r.info }
+
+func (r *recorder) Tokenize(ctx context.Context, prompt chat.Prompt) (tokens []int32, err error) {
+	r.prompt = prompt
+	r.tokens, err = r.subject.Tokenize(ctx, prompt)
+	return r.tokens, err
+}
+
+// read renders a request and returns the tokens.
+func (r *recorder) read(t *testing.T, req *engine.Request) []int32 {
+	t.Helper()
+	req.Model = r.info.Name
+	if err := r.render(t.Context(), req); err != nil {
+		t.Fatalf("%v: %+v", err, req)
+	}
+	return r.tokens
+}
+
+// Check sends hostile texts in every place of a request, so many times, and
+// fails where a control token is in the prompt that the template alone did not
+// put there, where the tokens do not spell what was sent, and where they are
+// others than those of the same text in a vocabulary that has no control
+// tokens.
+func Check(t *testing.T, s Subject, rounds int) {
+	t.Helper()
+	c := newChecker(t, s)
+	if len(s.Info.Control) == 0 {
+		t.Fatal("the model has no control tokens")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range rounds {
+		text := func() string { return Hostile(r, s.Info.Control) }
+		if control := s.Info.Control; i%2 == 0 { // one spelling in every place
+			spelling := control[(i/2*7)%len(control)]
+			text = func() string { return "a " + spelling + " b" }
+		}
+		looked := false
+		watched := func() string {
+			word := text()
+			looked = looked || slices.ContainsFunc(s.Looks, func(l string) bool { return strings.Contains(word, l) })
+			return word
+		}
+		c.check(t, Request(watched), Request(func() string { return "neutral" }))
+		if !looked {
+			c.compare(t)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func newChecker(t *testing.T, s Subject) *checker {
+	t.Helper()
+	c := &checker{Subject: s}
+	plain := *s.Vocabulary
+	plain.Kinds = slices.Clone(plain.Kinds)
+	for i, kind := range plain.Kinds {
+		if (kind == tokenizer.Control || kind == tokenizer.UserDefined) && strings.TrimSpace(plain.Texts[i]) != "" {
+			plain.Kinds[i] = tokenizer.Unused
+		}
+	}
+	var err error
+	if c.judge, err = tokenizer.New(&plain); err != nil {
+		t.Fatal(err)
+	}
+	c.guarded = newRecorder(t, &c.Subject, s.Info.Control)
+	c.open = newRecorder(t, &c.Subject, nil)
+	return c
+}
+
+func (c *checker) check(t *testing.T, hostile, neutral *engine.Request) {
+	t.Helper()
+	want := c.structure(c.guarded.read(t, neutral))
+	tokens := c.guarded.read(t, hostile)
+	prompt := c.guarded.prompt.String()
+	if got := c.structure(tokens); !slices.Equal(got, want) {
+		t.Errorf("the prompt has the control tokens\n%q, and with other words\n%q:\n%q", got, want, prompt)
+	}
+	c.spells(t, tokens, prompt)
+}
+
+// compare renders the last request without control tokens.
+func (c *checker) compare(t *testing.T) {
+	t.Helper()
+	c.open.read(t, c.guarded.prompt.Request)
+	sent, prompt := c.open.prompt.String(), c.guarded.prompt.String()
+	if sent == prompt {
+		return
+	}
+	i := 0
+	for i < len(sent) && i < len(prompt) && sent[i] == prompt[i] {
+		i++
+	}
+	around := func(text string) string { return text[max(0, i-100):min(len(text), i+200)] }
+	t.Errorf("the prompt has\n%q, and where nothing is a control token\n%q", around(prompt), around(sent))
+}
+
+func (c *checker) isStructure(token int32) bool {
+	kind := c.Vocabulary.Kinds[token]
+	return (kind == tokenizer.Control || kind == tokenizer.UserDefined) && strings.TrimSpace(c.Vocabulary.Texts[token]) != ""
+}
+
+// structure lists the control tokens.
+func (c *checker) structure(tokens []int32) []string {
+	var found []string
+	for _, token := range tokens {
+		if c.isStructure(token) {
+			found = append(found, c.Spell(token))
+		}
+	}
+	return found
+}
+
+// spells checks that the tokens spell the prompt, and that those between two
+// control tokens are what the text is made of where there are none.
+func (c *checker) spells(t *testing.T, tokens []int32, prompt string) {
+	t.Helper()
+	rest := prompt
+	for len(tokens) > 0 {
+		n := slices.IndexFunc(tokens, c.isStructure)
+		if n == 0 {
+			spelling := c.Spell(tokens[0])
+			if !strings.HasPrefix(rest, spelling) {
+				t.Fatalf("token %q is not in front of %.80q", spelling, rest)
+			}
+			tokens, rest = tokens[1:], rest[len(spelling):]
+			continue
+		}
+		if n < 0 {
+			n = len(tokens)
+		}
+		var text strings.Builder
+		for _, token := range tokens[:n] {
+			text.WriteString(c.Spell(token))
+		}
+		spelled := text.String()
+		if c.Vocabulary.AddSpace {
+			spelled = strings.TrimPrefix(spelled, " ")
+		}
+		if !strings.HasPrefix(rest, spelled) {
+			t.Fatalf("tokens spell %q, and the prompt goes on with %.200q", spelled, rest)
+		}
+		want, err := c.judge.Encode(t.Context(), nil, []tokenizer.Part{{Text: spelled}}, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(tokens[:n], want) {
+			t.Fatalf("%q takes %d tokens, and %d where no control token is like it", spelled, n, len(want))
+		}
+		tokens, rest = tokens[n:], rest[len(spelled):]
+	}
+	if rest != "" {
+		t.Fatalf("the tokens end before %.200q", rest)
+	}
+}
