@@ -117,12 +117,26 @@ func goSize(v reflect.Value) int64 {
 		return sum
 	case reflect.Struct:
 		sum := int64(name)
+		if m, ok := addressed(v).(*api.ToolPropertiesMap); ok { // no tree inside: a ring
+			for key, property := range m.All() {
+				sum = add(sum, goSize(reflect.ValueOf(key)), goSize(reflect.ValueOf(property)))
+			}
+			return sum
+		}
 		for i := range v.NumField() {
 			sum = add(sum, goSize(v.Field(i)))
 		}
 		return sum
 	}
 	return name
+}
+
+// addressed is a pointer to v, where there can be one.
+func addressed(v reflect.Value) any {
+	if !v.CanAddr() || !v.CanInterface() {
+		return nil
+	}
+	return v.Addr().Interface()
 }
 
 // goData are the types of what a Go template is given.

@@ -148,3 +148,14 @@ func (l library) variable(name string) []string {
 	})
 	return names
 }
+
+// TestNestedProperties: the library keeps them in a list that is a ring.
+func TestNestedProperties(t *testing.T) {
+	tpl := mustTemplate(t, "{{ range .Tools }}{{ .Function.Name }}{{ range $name, $p := .Function.Parameters.Properties }}{{ $name }}{{ end }}{{ end }}"+
+		"{{ range .Messages }}{{ .Content }}{{ range .ToolCalls }}<tool_call>{{ .Function }}</tool_call>{{ end }}{{ end }}", Info{})
+	req := &engine.Request{Messages: []engine.Message{say(engine.RoleUser, "u")}, Tools: []engine.Tool{{Name: "f", Parameters: []byte(
+		`{"type": "object", "properties": {"outer": {"type": "object", "properties": {"inner": {"type": "string"}}}}}`)}}}
+	if _, err := tpl.Render(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+}

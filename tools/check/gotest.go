@@ -58,7 +58,7 @@ func fetchForModelTests(ctx context.Context, out io.Writer) error {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
 		return err
 	}
-	for _, name := range []string{testModel, testEncoder} {
+	for _, name := range []string{testModel, testEncoder, testSentencePiece} {
 		if _, err := fetchModel(ctx, out, name); err != nil {
 			return err
 		}

@@ -45,6 +45,9 @@ var longSteps = []step{
 // testModel is the model that real tests run on.
 const testModel = "smollm2-135m"
 
+// testSentencePiece has a vocabulary of that kind.
+const testSentencePiece = "gemma3-270m"
+
 // testEncoder is for embeddings alone.
 const testEncoder = "minilm"
 

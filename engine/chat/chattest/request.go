@@ -1,13 +1,13 @@
 package chattest
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Hostile is a text that tries to be control tokens: whole spellings, parts,
@@ -44,7 +44,7 @@ func Hostile(r *rand.Rand, control []string) string {
 // Request is one that has a text in every place where a client can write one.
 func Request(text func() string) *engine.Request {
 	quoted := func() string {
-		b, _ := json.Marshal(text()) // a string always encodes
+		b, _ := plainjson.Marshal(text()) // a string always encodes
 		return string(b)
 	}
 	keys := 0
@@ -54,7 +54,7 @@ func Request(text func() string) *engine.Request {
 		if keys%2 == 0 {
 			word = strconv.Itoa(keys) + text()
 		}
-		b, _ := json.Marshal(word)
+		b, _ := plainjson.Marshal(word)
 		return string(b)
 	}
 	say := func(role engine.Role, texts ...string) engine.Message {
