@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -157,19 +158,19 @@ func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) err
 	}
 	a.finished = true
 	out := engine.Finish{Choice: a.choice}
-	switch reason {
+	switch strings.ToLower(reason) {
 	case "stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence":
 		out.Reason = engine.FinishEndOfTurn
 		if s := a.stopped(stopReason); s != "" {
 			out.Reason, out.StopSequence = engine.FinishStopSequence, s
 		}
-		if a.calls.count > 0 {
+		if a.calls.begins > 0 {
 			out.Reason, out.StopSequence = engine.FinishToolCalls, ""
 		} else if a.required && out.StopSequence == "" { // llama-server drops tools for models that have none
 			return lasting(engine.CodeUnsupported, "The server of the model gave an answer without the call that was required.").
 				At(engine.Place{Field: engine.FieldToolChoice})
 		}
-	case "length", "max_tokens":
+	case "length", "max_tokens", "model_length": // the last one is Mistral's
 		out.Reason = engine.FinishMaxTokens
 	case "content_filter":
 		return lasting(engine.CodeUnsupported, "The server of the model holds back the rest of the answer, as its filter does not like it.")

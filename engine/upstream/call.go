@@ -125,7 +125,7 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		}
 		refusal = told
 	} else {
-		refusal = readRefusal(response, watched, key)
+		refusal = readRefusal(response, watched, key, e.refusing)
 	}
 	r.close()
 	if e.quirks.learn(refusal, sent.optional) {

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -132,6 +133,40 @@ func TestSilence(t *testing.T) {
 			if n := len(p.all()); n > 1 {
 				t.Errorf("%d tries", n)
 			}
+		})
+	}
+}
+
+// TestLastWords has servers that say all that counts, and then nothing, or
+// nothing but noise: nobody waits as long as for an answer.
+func TestLastWords(t *testing.T) {
+	const whole = `start:0 0.0[text "a"] 0:end_of_turn done:0,0,0,0`
+	for _, tt := range []struct {
+		name   string
+		answer func(w http.ResponseWriter)
+		noise  string
+		want   string
+		code   engine.Code
+	}{
+		{"an error without its body", func(w http.ResponseWriter) { w.Header().Set("Content-Length", "100"); w.WriteHeader(400) }, "", ``, engine.CodeInvalidArgument},
+		{"an error that has no end", func(w http.ResponseWriter) { w.WriteHeader(400) }, " ", ``, engine.CodeInvalidArgument},
+		{"a reason and no mark", func(w http.ResponseWriter) { stream(w, says(`"content":"a"`), end("stop")) }, ": \n\n", whole, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+				tt.answer(w)
+				for http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil {
+					if _, err := io.WriteString(w, tt.noise); err != nil {
+						return
+					}
+					select {
+					case <-time.After(time.Millisecond):
+					case <-r.Context().Done():
+					}
+				}
+			})
+			e.refusing, e.lastWords = 20*time.Millisecond, 20*time.Millisecond
+			checkReply(t, e, ask("u"), tt.want, tt.code)
 		})
 	}
 }

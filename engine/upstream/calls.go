@@ -10,14 +10,14 @@ import (
 // send a call at once, leave out ids, count every call as 0, repeat the name in
 // each piece, or send the name after the id.
 type calls struct {
-	count     int // begun
-	index     int // of the last call, as the server counts
+	begins    int   // of calls
+	index     count // of the last call, as the server counts
 	id        string
 	own       bool // the server gave the id
 	name      string
 	begun     bool   // of the last call
 	arguments []byte // of the last call, so far
-	seen      map[int]bool
+	seen      map[count]bool
 	ids       map[string]bool
 }
 
@@ -64,7 +64,7 @@ func (c *calls) add(delta callDelta) piece {
 }
 
 // another says whether a piece belongs to another call than the last one.
-func (c *calls) another(index int, id, name string) bool {
+func (c *calls) another(index count, id, name string) bool {
 	switch {
 	case c.seen == nil || index != c.index:
 		return true
@@ -77,9 +77,9 @@ func (c *calls) another(index int, id, name string) bool {
 	return c.begun && json.Valid(c.arguments)
 }
 
-func (c *calls) next(index int) {
+func (c *calls) next(index count) {
 	if c.seen == nil {
-		c.seen, c.ids = map[int]bool{}, map[string]bool{}
+		c.seen, c.ids = map[count]bool{}, map[string]bool{}
 	}
 	c.seen[index] = true
 	c.index, c.id, c.own, c.name, c.begun, c.arguments = index, "", false, "", false, nil
@@ -91,7 +91,7 @@ func (c *calls) begin() piece {
 	}
 	c.ids[c.id] = true
 	c.begun = true
-	c.count++
+	c.begins++
 	return piece{begins: true, id: c.id, name: c.name, arguments: rawText(c.arguments)}
 }
 

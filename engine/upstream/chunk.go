@@ -3,8 +3,6 @@ package upstream
 import (
 	"cmp"
 	"encoding/json"
-
-	wire "github.com/diglot/diglot/gen/openai"
 )
 
 // chunk is one piece of a reply, of a conversation or of a raw text, or a
@@ -12,10 +10,10 @@ import (
 // tell in addition.
 type chunk struct {
 	fault
-	Choices  []choice              `json:"choices"`
-	Usage    *wire.CompletionUsage `json:"usage"`
+	Choices  []choice `json:"choices"`
+	Usage    *counts  `json:"usage"`
 	Progress *struct {
-		Total int `json:"total"`
+		Total count `json:"total"`
 	} `json:"prompt_progress"` // llama-server, before the first token
 }
 
@@ -23,7 +21,8 @@ type chunk struct {
 func (c chunk) content() bool { return c.Choices != nil || c.Usage != nil || c.Progress != nil }
 
 type choice struct {
-	Index        int             `json:"index"`
+	Index        count           `json:"index"`
+	Error        json.RawMessage `json:"error"` // OpenRouter: of this answer
 	Delta        delta           `json:"delta"`
 	Message      *delta          `json:"message"` // of a whole reply
 	Text         rawText         `json:"text"`    // of a raw text
@@ -59,7 +58,7 @@ func (d delta) thought() rawText {
 }
 
 type callDelta struct {
-	Index    int    `json:"index"`
+	Index    count  `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
 		Name      string    `json:"name"`

@@ -91,10 +91,10 @@ func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, pa
 		return r.malformed("it has not one vector for each input")
 	}
 	for i, d := range list.Data {
-		if d.Index == nil {
-			d.Index = &i
+		if d.Index != nil {
+			i = int(*d.Index)
 		}
-		if *d.Index < 0 || *d.Index >= len(part) || out.Vectors[part[*d.Index]] != nil {
+		if i < 0 || i >= len(part) || out.Vectors[part[i]] != nil {
 			return r.malformed("its vectors are not numbered")
 		}
 		vector, err := toVector(d.Embedding)
@@ -111,19 +111,19 @@ func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, pa
 		if !normalise(vector) {
 			return r.malformed("a vector has no length")
 		}
-		out.Vectors[part[*d.Index]] = vector
+		out.Vectors[part[i]] = vector
 	}
-	out.PromptTokens += max(0, list.Usage.PromptTokens)
+	out.PromptTokens += int(max(0, list.Usage.PromptTokens))
 	return nil
 }
 
 // embeddingList is the reply, in which an index may be left out.
 type embeddingList struct {
 	Data []struct {
-		Index     *int                 `json:"index"`
+		Index     *count               `json:"index"`
 		Embedding wire.EmbeddingVector `json:"embedding"`
 	} `json:"data"`
-	Usage wire.EmbeddingUsage `json:"usage"`
+	Usage counts `json:"usage"`
 }
 
 var limitOfItems = regexp.MustCompile(`at most (\d+) items`)

@@ -76,7 +76,8 @@ type Engine struct {
 	quirks quirks
 	wait   func(ctx context.Context, d time.Duration) error // between tries
 
-	maxStream int // bytes; see the constant
+	maxStream           int           // bytes; see the constant
+	refusing, lastWords time.Duration // see the constants
 }
 
 var _ engine.Finder = (*Engine)(nil)
@@ -103,7 +104,7 @@ func New(c Config) (*Engine, error) {
 	c.FirstByte = cmp.Or(c.FirstByte, DefaultFirstByte)
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
 	c.AffinityHeader = cmp.Or(c.AffinityHeader, DefaultAffinityHeader)
-	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream}
+	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream, refusing: refusing, lastWords: lastWords}
 	for _, member := range c.Lacks {
 		e.quirks.forget(member)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
 )
 
 // frame is one server-sent event of a reply.
@@ -33,7 +34,11 @@ type frames struct {
 	line    []byte
 	afterCR bool // a line feed that comes next belongs to the line before
 	begun   bool
+	odd     bool // there was a line that is not of the format
 }
+
+// failures are the names of events that tell an error.
+var failures = regexp.MustCompile(`(?i)error|exception|fail|abort`)
 
 func newFrames(in *bufio.Reader, most int) *frames { return &frames{in: in, left: most} }
 
@@ -80,7 +85,7 @@ func (f *frames) field(line []byte, out *frame, some bool) bool {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "event":
-		out.failed = string(value) == "error"
+		out.failed = failures.Match(value)
 		out.named = len(value) > 0 && string(value) != "message" && !out.failed
 	case "error": // older llama-server
 		out.failed = true
@@ -89,6 +94,9 @@ func (f *frames) field(line []byte, out *frame, some bool) bool {
 	case "data":
 		f.add(value, some)
 		return true
+	case "", "id", "retry":
+	default:
+		f.odd = true
 	}
 	return false
 }

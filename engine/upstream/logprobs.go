@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"cmp"
+	"encoding/json"
 	"math"
 	"regexp"
 	"slices"
@@ -21,6 +22,16 @@ type logprobs struct {
 	Tokens []string                     `json:"tokens"`
 	Each   []nullable.Nullable[float64] `json:"token_logprobs"`
 	Top    []wire.CompletionTopLogprobs `json:"top_logprobs"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler]. What is of neither form counts
+// as not told.
+func (l *logprobs) UnmarshalJSON(b []byte) error {
+	type plain logprobs
+	if json.Unmarshal(b, (*plain)(l)) != nil {
+		*l = logprobs{}
+	}
+	return nil
 }
 
 // impossible stands for a probability of 0, whose logarithm JSON cannot write;

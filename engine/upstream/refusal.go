@@ -29,7 +29,12 @@ type refusal struct {
 
 const maxRefusal = 256 << 10 // bytes of an error that are read
 
-func readRefusal(response *http.Response, in io.Reader, key string) refusal {
+// refusing is how long an error may take to come, once its status is here.
+const refusing = 10 * time.Second
+
+func readRefusal(response *http.Response, in *watched, key string, limit time.Duration) refusal {
+	in.limit = limit
+	defer time.AfterFunc(limit, func() { in.cancel(errSilent) }).Stop()
 	text, _ := io.ReadAll(io.LimitReader(in, maxRefusal)) // half an error is better than none
 	r := parseRefusal(text, key)
 	r.status = response.StatusCode

@@ -3,7 +3,9 @@ package upstream
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
@@ -11,6 +13,12 @@ import (
 
 // maxReply is the most bytes of a reply that is not streamed.
 const maxReply = 64 << 20
+
+// lastWords is how long a server may go on once all answers have ended: it may
+// still count, and mark the end.
+const lastWords = 10 * time.Second
+
+var errOdd = errors.New("no reason was given for the end, and something unknown came before it")
 
 // maxStream is the most bytes of a streamed reply, comments and all: some
 // hundred thousand tokens. A server whose model finds no end would otherwise fill the
@@ -21,8 +29,9 @@ const maxStream = 256 << 20
 type teller struct {
 	start   engine.Start
 	started bool
-	usage   *wire.CompletionUsage
+	usage   *counts
 	final   bool // usage is of the end, not of some chunk
+	odd     bool // something came that is no part of a reply
 	answers []*answer
 	emit    func(engine.Event) error
 }
@@ -40,6 +49,7 @@ var doneMark = []byte(wire.ChatCompletionDoneFrameDataDONE)
 // stream reads chunks until the done mark. Some servers close the connection
 // instead, which is an end only when all answers have finished.
 func (t *teller) stream(r *reply) error {
+	var last *time.Timer
 	for {
 		f, err := r.next()
 		switch {
@@ -52,6 +62,10 @@ func (t *teller) stream(r *reply) error {
 		}
 		if ended, err := t.read(r, f); ended || err != nil {
 			return err
+		}
+		if last == nil && t.finished() {
+			last = time.AfterFunc(r.engine.lastWords, func() { r.in.cancel(errSilent) })
+			defer last.Stop()
 		}
 	}
 }
@@ -78,7 +92,8 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 		case err != nil:
 			return false, r.malformed(err.Error())
 		case !c.content():
-			continue // a sign of life
+			t.odd = t.odd || present(value) // a sign of life, or an error in words that nobody knows
+			continue
 		}
 		if err := t.add(r, c); err != nil {
 			return false, err
@@ -105,7 +120,10 @@ func (t *teller) add(r *reply, c chunk) error {
 		return err
 	}
 	for _, choice := range c.Choices {
-		if choice.Index < 0 || choice.Index >= len(t.answers) {
+		if present(choice.Error) {
+			return r.told(choice.Error)
+		}
+		if choice.Index < 0 || int(choice.Index) >= len(t.answers) {
 			return r.malformed(fmt.Sprintf("choice %d of %d", choice.Index, len(t.answers)))
 		}
 		if err := t.answers[choice.Index].add(r, choice); err != nil {
@@ -140,9 +158,9 @@ func (t *teller) begin(c chunk) error {
 	t.started = true
 	switch {
 	case c.Progress != nil:
-		t.start.PromptTokens = max(0, c.Progress.Total)
+		t.start.PromptTokens = int(max(0, c.Progress.Total))
 	case c.Usage != nil:
-		t.start.PromptTokens = max(0, c.Usage.PromptTokens)
+		t.start.PromptTokens = int(max(0, c.Usage.PromptTokens))
 	}
 	return t.emit(t.start)
 }
@@ -157,8 +175,9 @@ func (t *teller) finished() bool {
 }
 
 // close ends a reply that the server has marked as whole. An answer that has
-// begun and was given no reason has ended by itself; one that has not begun was
-// never given.
+// begun and was given no reason has ended by itself, unless what nobody
+// understands came before the mark: that may have told why. One that has not
+// begun was never given.
 func (t *teller) close(r *reply) error {
 	for i, a := range t.answers {
 		if a.finished {
@@ -169,6 +188,9 @@ func (t *teller) close(r *reply) error {
 				return r.malformed("it has no answer")
 			}
 			return engine.Errorf(engine.CodeUnsupported, "The server of the model gives %d of the %d answers that were asked for.", i, len(t.answers))
+		}
+		if t.odd || !r.whole() && r.frames.odd {
+			return r.broken(errOdd)
 		}
 		if err := a.finish(r, "stop", nil); err != nil {
 			return err
@@ -182,20 +204,20 @@ func (t *teller) end() error {
 }
 
 // toUsage keeps to what was said at the start, and to sums that are possible.
-func toUsage(u *wire.CompletionUsage, prompt int) engine.Usage {
+func toUsage(u *counts, prompt int) engine.Usage {
 	out := engine.Usage{PromptTokens: prompt}
 	if u == nil {
 		return out
 	}
 	if prompt == 0 {
-		out.PromptTokens = max(0, u.PromptTokens)
+		out.PromptTokens = int(max(0, u.PromptTokens))
 	}
-	out.CompletionTokens = max(0, u.CompletionTokens)
+	out.CompletionTokens = int(max(0, u.CompletionTokens))
 	if d := u.PromptTokensDetails; d != nil {
-		out.CachedTokens = min(max(0, d.CachedTokens), out.PromptTokens)
+		out.CachedTokens = min(int(max(0, d.CachedTokens)), out.PromptTokens)
 	}
 	if d := u.CompletionTokensDetails; d != nil {
-		out.ReasoningTokens = min(max(0, d.ReasoningTokens), out.CompletionTokens)
+		out.ReasoningTokens = min(int(max(0, d.ReasoningTokens)), out.CompletionTokens)
 	}
 	return out
 }

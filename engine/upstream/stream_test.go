@@ -230,6 +230,8 @@ func TestWholeReplies(t *testing.T) {
 		{"calls, which have no index there", `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"g","arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`,
 			`start:0 0.0[tool_call a=f {}] 0.1[tool_call b=g {}] 0:tool_calls done:0,0,0,0`, ""},
 		{"an error with status 200", `{"error":{"message":"boom"}}`, ``, engine.CodeEngineCrashed},
+		{"an error of the answer", `{"choices":[{"index":0,"message":{"content":"half"},"finish_reason":"stop","error":{"code":429,"message":"slow down"}}]}`, `start:0`, engine.CodeOverloaded},
+		{"the end of Mistral's context", `{"choices":[{"message":{"content":"a"},"finish_reason":"model_length"}]}`, `start:0 0.0[text "a"] 0:max_tokens done:0,0,0,0`, ""},
 		{"no answer", `{"choices":[]}`, `start:0`, engine.CodeEngineCrashed},
 		{"half", `{"choices":[{"mess`, ``, engine.CodeEngineCrashed},
 	}
