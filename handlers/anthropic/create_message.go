@@ -21,7 +21,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	}
 	x := exchange.From(ctx)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
-	events := x.Watch(req, a.engine.Generate(ctx, req), names)
+	events := x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names)
 	h := head{id: newID("msg_"), model: req.Model}
 	if in.Body.Stream == nil || !*in.Body.Stream {
 		response, err := engine.Collect(x.Hold(events))

@@ -1,0 +1,50 @@
+package anthropic
+
+import (
+	"encoding/json/jsontext"
+	"iter"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// wholeCalls passes events on. A model that says it has called a tool, and whose
+// input is no JSON object, has failed: this style has no text for the input
+// that would show it, and half an input is not what a tool may run with.
+// A call that was cut by the limit of tokens is told as cut.
+func wholeCalls(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		var input *strings.Builder // of the open call
+		broken := false
+		for event, err := range events {
+			switch v := event.(type) {
+			case engine.BlockStart:
+				if input = nil; v.Kind == engine.BlockToolCall {
+					input = new(strings.Builder)
+				}
+			case engine.ToolCallDelta:
+				if input != nil {
+					input.WriteString(v.Arguments)
+				}
+			case engine.BlockStop:
+				broken = broken || input != nil && !isInput(input.String())
+				input = nil
+			case engine.Finish:
+				if broken && v.Reason == engine.FinishToolCalls {
+					yield(nil, engine.Errorf(engine.CodeEngineCrashed, "The model has called a tool with an input that is no JSON object."))
+					return
+				}
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// isInput says whether a tool can run with what the model wrote; nothing is an
+// empty object.
+func isInput(arguments string) bool {
+	text := jsontext.Value(arguments)
+	return strings.TrimSpace(arguments) == "" || text.Kind() == '{' && text.IsValid(jsontext.AllowDuplicateNames(true))
+}
