@@ -3,6 +3,7 @@ package handlers
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -127,5 +128,33 @@ func TestPipelined(t *testing.T) {
 			}
 			_ = c.Close()
 		})
+	}
+}
+
+// TestTwoLengths sends a body with both of the ways to tell its length. The
+// connection ends with the reply, whatever a proxy has made of it.
+func TestTwoLengths(t *testing.T) {
+	for _, style := range pipeStyles {
+		chunk := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(style.body), style.body)
+		for name, tt := range map[string]struct {
+			sent string
+			ends bool
+		}{
+			"a length":            {head(style.path, len(style.body)) + style.body, false},
+			"both":                {head(style.path, 4, "Transfer-Encoding: chunked") + chunk, true},
+			"both, chunks first":  {strings.Replace(head(style.path, 4), "Content-Length", "Transfer-Encoding: chunked\r\nContent-Length", 1) + chunk, true},
+			"both, and a refusal": {head("/v1/none", 4, "Transfer-Encoding: chunked") + chunk, true},
+		} {
+			t.Run(style.name+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := servePipes(t, Config{}, many).dial(t, here)
+					send(c, tt.sent+health)
+					reply, body := receive(t, c)
+					if reply == nil || reply.Close != tt.ends {
+						t.Errorf("reply %v\n%s", reply, body)
+					}
+				})
+			})
+		}
 	}
 }

@@ -41,7 +41,7 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Request-Id", x.ID)
 
 	start := o.clock()
-	reply := &reply{Writer: paced, exchange: x, request: body, plain: r.ProtoMajor == 1}
+	reply := &reply{Writer: paced, exchange: x, request: body, plain: r.ProtoMajor == 1, chunked: len(r.TransferEncoding) > 0}
 	defer func() {
 		aborted := o.recover(reply, r, recover())
 		o.tell(r, x, reply.status, o.clock().Sub(start))
@@ -127,6 +127,7 @@ type reply struct {
 	exchange *exchange.Exchange
 	request  *pace.Body
 	plain    bool // HTTP/1, where a request can be stuck behind another
+	chunked  bool // the body came in chunks
 	status   int
 }
 
@@ -140,8 +141,10 @@ func (w *reply) WriteHeader(status int) {
 	if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
 		w.Header().Set("Diglot-Ignored", headerList(ignored))
 	}
-	if w.plain && !w.request.Whole() {
-		// Otherwise net/http waits for the rest of the body.
+	if w.plain && (!w.request.Whole() || w.chunked) {
+		// Otherwise net/http waits for the rest of the body. And one in chunks may
+		// have had a length too, which a proxy may have believed: what it takes for
+		// the rest of that body would be the next request (RFC 9112, 6.1).
 		w.Header()["Connection"] = append([]string{"close"}, w.Header()["Connection"]...)
 	}
 	w.Writer.WriteHeader(status)
