@@ -27,6 +27,27 @@ func (l *list) Set(value string) error {
 	return nil
 }
 
+// filePath is a flag for a file that is not as good as absent: an empty value is
+// a variable that was to hold a path.
+type filePath struct{ to *string }
+
+func (f filePath) String() string {
+	if f.to == nil {
+		return ""
+	}
+	return *f.to
+}
+
+func (f filePath) Type() string { return "file" }
+
+func (f filePath) Set(value string) error {
+	if value == "" {
+		return errors.New("empty value")
+	}
+	*f.to = value
+	return nil
+}
+
 // modelFile is what one --model says.
 type modelFile struct {
 	name, path string

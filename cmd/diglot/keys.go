@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"unicode"
 
 	"github.com/diglot/diglot/handlers"
 )
@@ -12,6 +14,9 @@ import (
 func (o *serveOptions) asksForKey(env environment) bool {
 	return len(o.keys) > 0 || o.keyFile != "" || env.getenv("DIGLOT_API_KEY") != ""
 }
+
+// isBlank says whether a header could not carry r within a value.
+func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // openKeys collects the keys of the environment, of flags and of a file, which
 // is watched until ctx ends. Nil: there are none, and none is asked for.
@@ -28,6 +33,11 @@ func openKeys(ctx context.Context, o *serveOptions, env environment, log *slog.L
 	}
 	if len(o.keys) > 0 {
 		log.Warn("every user of this machine can see the keys of --api-key in the list of processes; --api-key-file FILE and DIGLOT_API_KEY keep them secret")
+	}
+	for _, key := range fixed {
+		if strings.ContainsFunc(key.Key, isBlank) {
+			return nil, wrongUsage("serve: the key of %s has a blank in it, so that no client could send it", key.Name)
+		}
 	}
 	keys := handlers.NewKeys(fixed...)
 	if o.keyFile == "" {

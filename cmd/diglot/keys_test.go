@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestKeys starts servers with keys from each of their places. Those of the
@@ -49,6 +51,33 @@ func TestKeys(t *testing.T) {
 			}
 			if !strings.Contains(s.log.String(), "key="+tt.user) || strings.Contains(s.log.String(), "hush-hush") {
 				t.Errorf("the log names no user, or the key:\n%s", s.log)
+			}
+		})
+	}
+}
+
+// TestWrongKeys has keys that were meant to keep others out, and could not.
+func TestWrongKeys(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
+	for _, tt := range []struct {
+		name, variable string
+		args           []string
+		said           string
+	}{
+		{"a file from an empty variable", "", []string{"--api-key-file", ""}, "empty value"},
+		{"an empty key", "", []string{"--api-key="}, "empty value"},
+		{"a key of blanks", "", []string{"--api-key", "  "}, "has a blank"},
+		{"a key with a line end", "", []string{"--api-key", "hush-hush\n"}, "has a blank"},
+		{"a variable with a line end", "hush-hush\n", nil, "has a blank"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			var out output
+			env := environment{getenv: func(name string) string { return map[string]string{"DIGLOT_API_KEY": tt.variable}[name] }, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
+			args := append([]string{"serve", "--script", script, "--listen", "127.0.0.1:0", "--socket", "none"}, tt.args...)
+			if code := run(ctx, args, env); code != exitUsage || !strings.Contains(out.String(), tt.said) || strings.Contains(out.String(), "hush-hush") {
+				t.Errorf("exit %d, want %d and %q\n%s", code, exitUsage, tt.said, out.String())
 			}
 		})
 	}

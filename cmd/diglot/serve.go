@@ -88,7 +88,7 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
 	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
 	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
-	flags.StringVar(&o.keyFile, "api-key-file", "", "`FILE` with keys that clients must send, one NAME: KEY a line; read anew when it changes")
+	flags.Var(filePath{&o.keyFile}, "api-key-file", "`FILE` with keys that clients must send, one NAME: KEY a line; read anew when it changes")
 	flags.Var(&o.keys, "api-key", "`KEY` that clients must send, for all users of this machine to see; may be repeated; also from DIGLOT_API_KEY (default any)")
 	flags.BoolVar(&o.public, "insecure-public", false, "serve other machines without asking for a key")
 	o.bounds.register(flags)
