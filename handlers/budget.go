@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/budget"
+	"github.com/diglot/diglot/handlers/internal/validate"
 )
 
 const (
@@ -19,6 +20,10 @@ const (
 	// answers, those that wait for one included.
 	DefaultMaxRequests = 1024
 )
+
+// LeastBodies is how many bytes of memory one body of maxBody bytes may need: a
+// budget with less would never take it.
+func LeastBodies(maxBody int64) int64 { return validate.Most(maxBody) }
 
 // Budget is what the requests of all handlers that have it may take together.
 // It is safe for concurrent use.

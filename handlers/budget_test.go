@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -94,6 +95,24 @@ func TestRequestsTogether(t *testing.T) {
 				}
 				_ = first.Close()
 				<-e.ended
+			})
+		})
+	}
+}
+
+// TestLargestBody sends the largest body that may be, in chunks of which
+// nobody knows how many come, to a server that has the least memory for it.
+func TestLargestBody(t *testing.T) {
+	for _, style := range pipeStyles {
+		t.Run(style.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const size = 600 << 10
+				body := style.body + strings.Repeat(" ", size-len(style.body))
+				c := servePipes(t, Config{MaxBody: size, Budget: NewBudget(LeastBodies(size), 1)}, many).dial(t, here)
+				send(c, strings.Replace(head(style.path, 5), "Content-Length: 5", "Transfer-Encoding: chunked", 1)+fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body))
+				if reply, text := receive(t, c); reply == nil || reply.StatusCode != http.StatusOK {
+					t.Errorf("reply %v\n%s", reply, text)
+				}
 			})
 		})
 	}

@@ -52,16 +52,21 @@ func (o *boundOptions) register(flags *pflag.FlagSet) {
 	flags.Var(span{&o.drain, 0, time.Hour}, "drain", "how much `time` after SIGTERM requests are still answered while /readyz says that no more should come")
 }
 
+// least is how much memory the largest body may need.
+func (o *boundOptions) least() int64 {
+	return handlers.LeastBodies(cmp.Or(int64(o.body), handlers.DefaultMaxBody))
+}
+
 func (o *boundOptions) check() error {
-	if o.bodies != 0 && o.bodies < 4*cmp.Or(o.body, handlers.DefaultMaxBody) {
-		return wrongUsage("serve: --max-bodies must be at least four times --max-body, which is %d bytes", cmp.Or(o.body, handlers.DefaultMaxBody))
+	if least := o.least(); o.bodies != 0 && int64(o.bodies) < least {
+		return wrongUsage("serve: --max-bodies is too little for one body of --max-body, which may need %d bytes", least)
 	}
 	return nil
 }
 
 func (o *boundOptions) budget() *handlers.Budget {
 	return handlers.NewBudget(
-		cmp.Or(int64(o.bodies), max(handlers.DefaultMaxBodies, 4*int64(o.body))),
+		cmp.Or(int64(o.bodies), max(handlers.DefaultMaxBodies, o.least())),
 		cmp.Or(int(o.requests), handlers.DefaultMaxRequests))
 }
 

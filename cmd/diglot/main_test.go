@@ -125,7 +125,7 @@ func TestServeOptions(t *testing.T) {
 		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
 		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
 		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
-		"--api-key-file", "keys", "--insecure-public", "--max-body", "2MiB", "--max-bodies", "9MiB", "--max-requests", "7",
+		"--api-key-file", "keys", "--insecure-public", "--max-body", "2MiB", "--max-bodies", "90MiB", "--max-requests", "7",
 		"--max-connections", "8", "--max-connections-per-address", "5", "--stall-timeout", "3s", "--drain", "0s",
 		"--keep-alive", "90s", "--max-memory", "2GiB", "--load", "a", "--load", "d", "--socket", "s",
 	})
@@ -150,7 +150,7 @@ func TestServeOptions(t *testing.T) {
 		keyFile: "keys",
 		public:  true,
 		bounds: boundOptions{
-			body: 2 << 20, bodies: 9 << 20, requests: 7, connections: 8, perAddress: 5, stall: 3 * time.Second,
+			body: 2 << 20, bodies: 90 << 20, requests: 7, connections: 8, perAddress: 5, stall: 3 * time.Second,
 		},
 		origins: list{"https://o:1", "null", "*"},
 		hosts:   list{"h"},

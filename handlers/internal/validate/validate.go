@@ -88,7 +88,7 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 	if err != nil {
 		return err
 	}
-	if !x.Memory.Reserve(perValue * int64(openapi.CountValues(body))) {
+	if !x.Memory.Reserve(min(perValue*int64(openapi.CountValues(body)), valuesMemory)) {
 		return full()
 	}
 	checked, v := operation.Check(body)
@@ -128,6 +128,13 @@ const weight = 4
 // becomes many times as large as it is; what stands in the way of that are the
 // bounds of the document on how many values there may be.
 const perValue = 64
+
+// valuesMemory is the most that is reserved for values: for as many as the
+// documents allow.
+const valuesMemory = 64 << 20
+
+// Most is how many bytes of memory one body of n bytes may have reserved.
+func Most(n int64) int64 { return weight*(n+1) + valuesMemory }
 
 // read reads the body. Memory is reserved as bytes arrive, not for what the
 // client has announced: who sends nothing holds nothing.
