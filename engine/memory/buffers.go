@@ -20,8 +20,8 @@ const (
 // What a process takes before it computes, measured: see the package comment.
 const (
 	processBytes = 40 << 20 // the program, Go and llama.cpp, and what its buffers take for being made of huge pages
-	tokenBytes   = 190      // an entry of the vocabulary, in Go and in llama.cpp
-	mergeBytes   = 110      // a rule that joins two of them
+	tokenBytes   = 290      // an entry of the vocabulary, in Go, in its tokenizer and in llama.cpp
+	mergeBytes   = 210      // a rule that joins two of them, in the tokenizer and in llama.cpp
 	bookBytes    = 160      // what is written down of a token in the cache, in Go and in llama.cpp
 )
 
