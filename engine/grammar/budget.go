@@ -153,7 +153,7 @@ func (m *meter) look() {
 	steps, bytes := m.steps, m.bytes
 	m.steps, m.bytes = 0, 0
 	if err := m.budget.take(m.ctx, steps, bytes); err != nil {
-		panic(halt{err})
+		panic(halt{err}) // settle makes an error of it
 	}
 }
 
@@ -166,7 +166,7 @@ func (m *meter) settle(err *error) {
 	case halt:
 		*err = thrown.err
 	default:
-		panic(thrown)
+		panic(thrown) // not ours
 	}
 }
 

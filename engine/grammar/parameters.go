@@ -55,7 +55,7 @@ func (r *reader) property(t *tree) Node {
 	n, err := r.read([]*tree{t})
 	switch {
 	case errors.Is(err, ErrTooLarge):
-		panic(halt{err})
+		panic(halt{err}) // settle makes an error of it
 	case err != nil:
 		r.pending, r.late = nil, nil
 		return JSONValue()

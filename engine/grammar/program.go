@@ -61,7 +61,7 @@ func (in instr) hash() uint64 { return mix(mix(0, in.x, in.y), int32(in.op), 0) 
 // can be written.
 func (c *compiler) reserve() int32 {
 	if len(c.prog) >= MaxInstructions {
-		panic(halt{ErrTooLarge})
+		panic(halt{ErrTooLarge}) // settle makes an error of it
 	}
 	c.work++
 	c.meter.spend(1, 0)
