@@ -13,19 +13,32 @@ import (
 // packageTests are the tests of some packages, as one step runs them.
 type packageTests struct {
 	tags     string
+	run      string // a pattern of names, or empty for all
 	packages []string
 }
 
-// What the steps test and llama run. SECURITY.md names tests of theirs alone.
+// What the steps test, memory and llama run. SECURITY.md names tests of theirs
+// alone.
 var (
-	plainTests = packageTests{"corpus", []string{"./..."}}
-	modelTests = packageTests{"llamacpp", []string{"./engine/llamacpp/...", "./cmd/..."}}
+	plainTests  = packageTests{tags: "corpus", packages: []string{"./..."}}
+	memoryTests = packageTests{tags: "corpus", run: "^TestMemory", packages: []string{"./engine/chat", "./handlers"}}
+	modelTests  = packageTests{tags: "llamacpp", packages: []string{"./engine/llamacpp/...", "./cmd/..."}}
 )
 
 // arguments are those of go test. A package may take longer than the ten
 // minutes that go test gives it where other programs need the processor too.
 func (p packageTests) arguments() []string {
-	return append([]string{"-tags", p.tags, "-timeout", "30m"}, p.packages...)
+	args := []string{"-tags", p.tags, "-timeout", "30m"}
+	if p.run != "" {
+		args = append(args, "-run", p.run)
+	}
+	return append(args, p.packages...)
+}
+
+// weigh runs the tests that count memory to the byte. Their files leave
+// themselves out under the race detector, which takes memory of its own.
+func weigh(ctx context.Context, out io.Writer) (tally, error) {
+	return countTests(ctx, out, nil, append([]string{"go", "test", "-json"}, memoryTests.arguments()...))
 }
 
 // goTests runs all tests of the main module that need no llama.cpp, those on

@@ -5,11 +5,13 @@ import (
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -87,8 +89,9 @@ func (p packageTests) has(folder string, file *ast.File) bool {
 	return false
 }
 
-// builds says whether a file's build line lets it in, on this system.
-func (p packageTests) builds(file *ast.File) bool {
+// builds says whether a file's build line lets it in, on this system, with
+// more tags.
+func (p packageTests) builds(file *ast.File, more ...string) bool {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
 			if c.Pos() > file.Package || !constraint.IsGoBuild(c.Text) {
@@ -96,11 +99,59 @@ func (p packageTests) builds(file *ast.File) bool {
 			}
 			line, err := constraint.Parse(c.Text)
 			return err == nil && line.Eval(func(tag string) bool {
-				return tag == p.tags || tag == "cgo" || tag == "unix" || tag == runtime.GOOS
+				return tag == p.tags || tag == "cgo" || tag == "unix" || tag == runtime.GOOS || slices.Contains(more, tag)
 			})
 		}
 	}
 	return true
+}
+
+// TestMemoryTestsRun holds that tests which leave themselves out under the race
+// detector are among those that run without it.
+func TestMemoryTestsRun(t *testing.T) {
+	name := regexp.MustCompile(memoryTests.run)
+	found := 0
+	for _, file := range testFiles(t) {
+		syntax, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", file), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plainTests.builds(syntax, "race") || !plainTests.builds(syntax) {
+			continue
+		}
+		for _, d := range syntax.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") {
+				continue
+			}
+			found++
+			if !name.MatchString(f.Name.Name) || !memoryTests.has(path.Dir(file), syntax) {
+				t.Errorf("%s: %s never runs", file, f.Name.Name)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no test was found")
+	}
+}
+
+// testFiles are those of the main module, from its root.
+func testFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") && name != "." {
+			return fs.SkipDir
+		}
+		if strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "tools/sdk/") {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // TestRunsFindsWhatDoesNot holds that the test above can fail.
