@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/diglot/diglot/tools/gguf"
+	"github.com/diglot/diglot/engine/inspection/inspectiontest"
 )
 
 func TestGreetingOfAnEmptyStore(t *testing.T) {
@@ -41,15 +40,8 @@ func (u *user) greeting(args ...string) string {
 // embeds makes a model for embeddings, and nothing else.
 func (u *user) embeds(name string) {
 	u.t.Helper()
-	var encoder gguf.File
-	encoder.Set("general.architecture", "bert")
-	encoder.Set("bert.pooling_type", uint32(1))
-	encoder.Tensors = append(encoder.Tensors, gguf.Tensor{Name: "a", Shape: []uint64{4}, Data: make([]byte, 16)})
-	var b bytes.Buffer
-	if _, err := encoder.WriteTo(&b); err != nil {
-		u.t.Fatal(err)
-	}
-	u.must("create", name, "--quiet", u.write("encoder.gguf", b.String()))
+	encoder := inspectiontest.Recipe{Architecture: "bert", Tokenizer: "bert", Meta: map[string]any{"bert.pooling_type": uint32(1), "bert.attention.causal": false}}
+	u.must("create", name, "--quiet", u.small("encoder.gguf", encoder))
 }
 
 // TestGreetingNamesAModelThatWrites adds models one after the other: the newest

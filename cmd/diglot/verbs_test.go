@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/diglot/diglot/engine/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/tools/gguf"
 )
 
 // user is somebody with an empty home.
@@ -75,20 +75,23 @@ func (u *user) write(name, content string) string {
 	return path
 }
 
-// model makes a model of a tiny file that no program could run.
+// model makes a model of a tiny file.
 func (u *user) model(name, more string) {
 	u.t.Helper()
-	var f gguf.File
-	f.Set("general.architecture", "llama")
-	f.Set("llama.context_length", uint32(512))
-	f.Set("tokenizer.chat_template", "{{ messages }}")
-	f.Tensors = append(f.Tensors, gguf.Tensor{Name: "a", Shape: []uint64{4}, Data: make([]byte, 16)})
-	var b bytes.Buffer
-	if _, err := f.WriteTo(&b); err != nil {
+	u.small("tiny.gguf", inspectiontest.Recipe{Architecture: "llama", Meta: map[string]any{
+		"llama.context_length": uint32(512), "tokenizer.chat_template": "{{ messages }}",
+	}})
+	u.must("create", name, "--quiet", "-f", u.write("tiny.modelfile", "FROM ./tiny.gguf\n"+more))
+}
+
+// small writes the file of a small model.
+func (u *user) small(name string, r inspectiontest.Recipe) string {
+	u.t.Helper()
+	parts, err := inspectiontest.Model(r, 1)
+	if err != nil {
 		u.t.Fatal(err)
 	}
-	u.write("tiny.gguf", b.String())
-	u.must("create", name, "--quiet", "-f", u.write("tiny.modelfile", "FROM ./tiny.gguf\n"+more))
+	return u.write(name, string(parts.Bytes()))
 }
 
 var (
@@ -118,7 +121,7 @@ func TestStoreVerbs(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"list", []string{"list", "MINE"}, "NAME       ID              SIZE     MODIFIED\nmine:v1    ID    SIZE    AGO\n"},
+		{"list", []string{"list", "MINE"}, "NAME       ID              SIZE      MODIFIED\nmine:v1    ID    SIZE    AGO\n"},
 		{"list of none", []string{"ls", "nothing"}, "NAME    ID    SIZE    MODIFIED\n"},
 		{"list for programs", []string{"ls", "gpt", "--json"}, `[
   {
@@ -136,7 +139,7 @@ func TestStoreVerbs(t *testing.T) {
 		{"overview", []string{"show", "mine:v1"}, `Model
   name               mine:v1
   architecture       llama
-  parameters         4
+  parameters         78656
   quantization       F32
   context length     512
   capabilities       completion, chat
@@ -156,7 +159,7 @@ License
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := regexp.MustCompile(`\d+ B|"size": \d+`).ReplaceAllStringFunc(steady(u.must(tt.args...)), func(s string) string {
+			got := regexp.MustCompile(`[\d.]+ [KM]?B|"size": \d+`).ReplaceAllStringFunc(steady(u.must(tt.args...)), func(s string) string {
 				if strings.HasPrefix(s, `"`) {
 					return `"size": SIZE`
 				}

@@ -108,3 +108,22 @@ func (f *File) Len(key string) int {
 // Key is the full name of a key that belongs to the architecture: of
 // "block_count", "llama.block_count".
 func (f *File) Key(name string) string { return f.Architecture() + "." + name }
+
+// Numbers are the values of a key that is a number, or a short array of
+// numbers.
+func (f *File) Numbers(key string) ([]float64, bool) {
+	array, ok := f.meta[key].([]any)
+	if !ok {
+		array = []any{f.meta[key]}
+	}
+	numbers := make([]float64, len(array))
+	for i, value := range array {
+		switch value.(type) {
+		case int64, uint64, float64:
+			numbers[i] = number(value)
+		default:
+			return nil, false
+		}
+	}
+	return numbers, true
+}

@@ -1,17 +1,38 @@
 package llamacpp
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/inspection"
 )
 
-// Check says what is wrong with a GGUF file, if its head or its length tells:
-// that it is something else, or cut short, or lacks its other parts. It reads
-// no weights and works in every build.
+// Check says what is wrong with a model's GGUF file, as far as its head and its
+// length tell: that it is something else, or cut short, or lacks its other
+// parts, or that llama.cpp could not run it. It reads no weights and works in
+// every build.
 func Check(path string) error {
-	_, err := gguf.Open(path)
+	_, err := inspect(path)
 	return err
+}
+
+func inspect(path string) (*gguf.File, error) {
+	file, err := gguf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return file, inspection.Model(path, file)
+}
+
+// refused is the error of a file that is checked before it is loaded, with a
+// text for the client. The file will be the same one when it is asked for again.
+func refused(path string, err error) *engine.Error {
+	e := engine.Errorf(engine.CodeUnsupported, "The model's file cannot be run: %v.", err).
+		At(engine.Place{Field: engine.FieldModel}).Because(errors.New(path))
+	e.NoRetry = true
+	return e
 }
 
 // CheckProjector is Check for the file of a projector, and for none: an empty

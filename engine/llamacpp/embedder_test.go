@@ -246,7 +246,7 @@ func TestEmbedShape(t *testing.T) {
 		{"a tiny encoder", embedding{poolingMean, false, true}, 128, 512, 512, true},
 		{"a big encoder", embedding{poolingCLS, false, true}, 2048, 2048, 2048, true},
 		{"a decoder for embeddings", embedding{poolingLast, true, true}, 8192, 512, 8192, false},
-		{"a decoder that takes the mean", embedding{poolingMean, true, true}, 1000, 1000, 1024, true},
+		{"a decoder that takes the mean", embedding{poolingMean, true, true}, 1000, 1024, 1024, true},
 		{"a model that writes text", embedding{poolingLast, true, false}, 2048, 256, 2048, false},
 	}
 	for _, tt := range tests {

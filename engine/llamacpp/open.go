@@ -22,13 +22,18 @@ import (
 // with the file, or what llama.cpp says is. Ending ctx stops the loading.
 func Open(ctx context.Context, options Options) (*Model, error) {
 	options = options.withDefaults()
-	file, err := gguf.Open(options.Path)
+	file, err := inspect(options.Path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", options.Path, err)
+		return nil, refused(options.Path, err)
 	}
 	if err := options.check(file); err != nil {
-		return nil, err
+		return nil, refused(options.Path, err)
 	}
+	return open(ctx, options, file)
+}
+
+// open loads files that are checked.
+func open(ctx context.Context, options Options, file *gguf.File) (*Model, error) {
 	plan, err := options.fit()
 	if err != nil {
 		return nil, err

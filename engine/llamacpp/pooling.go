@@ -62,7 +62,9 @@ func (e embedding) shape(input int) embedShape {
 	s := embedShape{whole: e.whole(), fill: fillBatch, sequences: maxInputs}
 	switch {
 	case s.whole:
-		s.rows = max(input, fillBatch)
+		// llama.cpp plans for as many tokens of each sequence, and ends the
+		// process where they do not come out even.
+		s.rows = (max(input, fillBatch) + maxInputs - 1) / maxInputs * maxInputs
 	case e.only:
 		s.rows = fillBatch
 	default:

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/inspection"
 	"github.com/diglot/diglot/engine/modelstore"
 )
 
@@ -83,6 +84,8 @@ func (b *builder) from(ctx context.Context, i Instruction, o origin) error {
 		mediaType, list := modelstore.MediaTypeModel, &b.models
 		if isProjector(f.head) {
 			mediaType, list = modelstore.MediaTypeProjector, &b.projectors
+		} else if err := runnable(f.head); err != nil {
+			return i.errorf("FROM %s: %v", i.Value, err)
 		}
 		layer, err := b.store(ctx, mediaType, f)
 		if err != nil {
@@ -197,6 +200,15 @@ func (b *builder) whole() error {
 		return last.errorf("FROM names %d models; a definition has one, and a projector beside it", len(b.models))
 	case len(b.projectors) > 1:
 		return last.errorf("FROM names %d projectors; a definition has at most one", len(b.projectors))
+	}
+	return nil
+}
+
+// runnable looks whether a model could be run, by its head. A copy of gigabytes
+// comes after it.
+func runnable(model *gguf.File) error {
+	if err := inspection.Model(model.Paths[0], model); err != nil {
+		return fmt.Errorf("the file cannot be run: %w", err)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ MESSAGE assistant hello
 		digests = append(digests, l.Digest.String())
 	}
 	list, _ := json.Marshal(digests)
-	config := `{"model_format":"gguf","model_family":"llama","model_families":["llama","clip"],"model_type":"11","file_type":"Q4_K_M","requires":"0.14.0",` +
+	config := `{"model_format":"gguf","model_family":"llama","model_families":["llama","clip"],"model_type":"376","file_type":"Q4_K_M","requires":"0.14.0",` +
 		`"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":` + string(list) + "}}\n"
 	if diff := cmp.Diff(config, string(raw)); diff != "" {
 		t.Errorf("config: %s", diff)
@@ -222,7 +222,7 @@ func TestFolder(t *testing.T) {
 	b.file("two/mmproj-m.gguf", projector().bytes())
 	b.file("two/m.safetensors", nil)
 	b.file("three/m.gguf", llama().bytes())
-	b.file("three/sees.gguf", weightsOf{[]pair{{"general.architecture", "mllama"}, {"mllama.vision.block_count", uint32(3)}}, []tensor{floats("v", 2, 3)}}.bytes()) // as Ollama wrote some
+	b.file("three/sees.gguf", weightsOf{[]pair{{"general.architecture", "mllama"}, {"mllama.vision.block_count", uint32(3)}}, []tensor{floats("v", 3, 2)}}.bytes()) // as Ollama wrote some
 	b.file("base/README.md", nil)
 	b.create("base", "FROM m.gguf\nSYSTEM s")
 	for folder, want := range map[string]int{"one": 1, "./two": 2, "three": 2, "base": 2} {

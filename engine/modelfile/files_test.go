@@ -60,6 +60,8 @@ func (w weightsOf) bytes() []byte {
 			if p.key == "general.alignment" {
 				alignment = int(v)
 			}
+		case float32:
+			put(uint32(6), v)
 		case []string:
 			put(uint32(9), uint32(8), uint64(len(v)))
 			for _, s := range v {
@@ -85,21 +87,34 @@ func (w weightsOf) bytes() []byte {
 }
 
 // floats is a tensor of type F32 whose data differs from that of others.
-func floats(name string, n int, fill byte) tensor {
-	return tensor{name: name, dims: []uint64{uint64(n)}, data: bytes.Repeat([]byte{fill}, 4*n)}
+func floats(name string, fill byte, dims ...uint64) tensor {
+	n := uint64(1)
+	for _, d := range dims {
+		n *= d
+	}
+	return tensor{name: name, dims: dims, data: bytes.Repeat([]byte{fill}, int(4*n))}
 }
 
+// llama is a model of one layer that could be run.
 func llama(extra ...pair) weightsOf {
-	keys := []pair{{"general.architecture", "llama"}, {"general.file_type", uint32(15)}, {"llama.block_count", uint32(1)}, {"tokenizer.ggml.tokens", []string{"a", "b"}}}
-	return weightsOf{append(keys, extra...), []tensor{floats("one", 8, 1), floats("two", 3, 2)}}
+	keys := []pair{
+		{"general.architecture", "llama"}, {"general.file_type", uint32(15)}, {"llama.block_count", uint32(1)}, {"llama.context_length", uint32(64)},
+		{"llama.embedding_length", uint32(8)}, {"llama.feed_forward_length", uint32(3)}, {"llama.attention.head_count", uint32(1)},
+		{"llama.attention.layer_norm_rms_epsilon", float32(1e-5)}, {"tokenizer.ggml.model", "llama"}, {"tokenizer.ggml.tokens", []string{"<unk>", "<s>", "</s>"}},
+	}
+	return weightsOf{append(keys, extra...), []tensor{
+		floats("token_embd.weight", 1, 8, 3), floats("output_norm.weight", 2, 8), floats("blk.0.attn_norm.weight", 3, 8), floats("blk.0.attn_q.weight", 4, 8, 8),
+		floats("blk.0.attn_k.weight", 5, 8, 8), floats("blk.0.attn_v.weight", 6, 8, 8), floats("blk.0.attn_output.weight", 7, 8, 8), floats("blk.0.ffn_norm.weight", 8, 8),
+		floats("blk.0.ffn_gate.weight", 9, 8, 3), floats("blk.0.ffn_up.weight", 10, 8, 3), {"blk.0.ffn_down.weight", 1, []uint64{3, 8}, bytes.Repeat([]byte{11}, 48)},
+	}}
 }
 
 func projector() weightsOf {
-	return weightsOf{[]pair{{"general.architecture", "clip"}}, []tensor{floats("v", 2, 3)}}
+	return weightsOf{[]pair{{"general.architecture", "clip"}}, []tensor{floats("v", 3, 2)}}
 }
 
 func lora(architecture string) weightsOf {
-	return weightsOf{[]pair{{"general.architecture", architecture}, {"general.type", "adapter"}, {"adapter.type", "lora"}}, []tensor{floats("l", 2, 4)}}
+	return weightsOf{[]pair{{"general.architecture", architecture}, {"general.type", "adapter"}, {"adapter.type", "lora"}}, []tensor{floats("l", 4, 2)}}
 }
 
 // bench is a store and a folder with files.

@@ -60,7 +60,10 @@ func (b *builder) inheritLayer(l modelstore.Layer) error {
 	h := &b.inherited
 	switch l.MediaType {
 	case modelstore.MediaTypeModel:
-		return b.inheritFile(only[0], &b.models)
+		if err := b.inheritFile(only[0], &b.models); err != nil {
+			return err
+		}
+		return runnable(b.models[len(b.models)-1].head)
 	case modelstore.MediaTypeProjector:
 		return b.inheritFile(only[0], &b.projectors)
 	case modelstore.MediaTypeAdapter:

@@ -14,7 +14,7 @@ import (
 // wholeModel is a model with tensors of lengths that need padding.
 func wholeModel(alignment uint32) weightsOf {
 	w := llama(pair{"general.alignment", alignment}, pair{"x.scores", []float32{1, 2, 3}})
-	w.tensors = append(w.tensors, floats("three", 1, 3), tensor{"blocks", 12, []uint64{256}, bytes.Repeat([]byte{9}, 144)}, floats("last", 5, 5))
+	w.tensors = append(w.tensors, floats("blk.0.ffn_gate.bias", 12, 3), floats("blk.0.ffn_up.bias", 13, 3))
 	return w
 }
 
@@ -41,7 +41,7 @@ func TestMerge(t *testing.T) {
 	for _, tt := range []struct {
 		alignment uint32
 		each      int
-	}{{32, 1}, {32, 2}, {32, 4}, {64, 2}, {128, 2}, {4096, 3}} {
+	}{{32, 1}, {32, 2}, {32, 5}, {64, 2}, {128, 2}, {4096, 5}} {
 		b := newBench(t)
 		w := wholeModel(tt.alignment)
 		m := b.create("m", "FROM "+b.split("parts", w, tt.each))
@@ -67,13 +67,13 @@ func TestMerge(t *testing.T) {
 
 func TestMergeAgain(t *testing.T) {
 	b := newBench(t)
-	m := b.create("m", "FROM "+b.split("parts", wholeModel(32), 2))
+	m := b.create("m", "FROM "+b.split("parts", wholeModel(32), 5))
 	second, _ := b.again(m)
 	if second.Digest != m.Digest {
 		t.Errorf("digest %s, not %s", second.Digest, m.Digest)
 	}
 	b.file("one/x.txt", nil)
-	b.split("one/parts", wholeModel(32), 2)
+	b.split("one/parts", wholeModel(32), 5)
 	if third := b.create("m", "FROM one"); third.Digest != m.Digest {
 		t.Errorf("digest of the folder %s, not %s", third.Digest, m.Digest)
 	}
@@ -86,31 +86,31 @@ func TestMergeErrors(t *testing.T) {
 		want string
 	}{
 		{"a part is missing", func(b *bench) string {
-			path := b.split("p", wholeModel(32), 2)
+			path := b.split("p", wholeModel(32), 5)
 			os.Remove(filepath.Join(b.dir, "p-00003-of-00003.gguf"))
 			return path
 		}, "part p-00003-of-00003.gguf: no such file"},
 		{"not the first", func(b *bench) string {
-			b.split("p", wholeModel(32), 2)
+			b.split("p", wholeModel(32), 5)
 			return "p-00002-of-00003.gguf"
 		}, "part 2 of 3"},
 		{"the same part twice", func(b *bench) string {
-			path := b.split("p", wholeModel(32), 2)
+			path := b.split("p", wholeModel(32), 5)
 			raw, _ := os.ReadFile(filepath.Join(b.dir, "p-00002-of-00003.gguf"))
 			b.file("p-00003-of-00003.gguf", raw)
 			return path
 		}, "p-00003-of-00003.gguf: split.no is 1; it must be 2"},
 		{"of another model", func(b *bench) string {
-			path := b.split("p", wholeModel(32), 2)
+			path := b.split("p", wholeModel(32), 5)
 			raw, _ := os.ReadFile(filepath.Join(b.dir, "p-00001-of-00003.gguf"))
 			b.file("p-00002-of-00003.gguf", raw)
 			return path
 		}, "p-00002-of-00003.gguf: split.no is 0; it must be 1"},
 		{"a tensor twice", func(b *bench) string {
 			w := wholeModel(32)
-			w.tensors[3].name = "one"
-			return b.split("p", w, 2)
-		}, `part p-00002-of-00003.gguf: tensor "one" is in two parts`},
+			w.tensors[7].name = "token_embd.weight"
+			return b.split("p", w, 5)
+		}, `part p-00002-of-00003.gguf: tensor "token_embd.weight" is in two parts`},
 	} {
 		b := newBench(t)
 		_, err := b.try("m", "FROM "+tt.do(b))
