@@ -218,7 +218,7 @@ func openRunners(ctx context.Context, o *serveOptions, env environment, log *slo
 		if err := llamacpp.Check(m.path); err != nil {
 			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)
 		}
-		if err := llamacpp.CheckProjector(m.projector); err != nil {
+		if err := llamacpp.CheckProjector(m.path, m.projector); err != nil {
 			return nil, fmt.Errorf("model %q: %w", m.name, err)
 		}
 		config.Models = append(config.Models, runner.Model{

@@ -3,6 +3,7 @@ package inspection
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -40,17 +41,18 @@ type want struct {
 	optional bool
 	together byte // optional tensors of a line with the same digit are there together; 0: alone
 	dims     []*expression
+	types    []string // how it may be stored; nil: see checkType
 }
 
 // architectureOf finds what the table says of an architecture; nil: nothing.
 func architectureOf(name string) (*architecture, error) {
-	table, err := parseArchitectures(architecturesText)
+	table, err := parseTable(architecturesText)
 	return table[name], err
 }
 
-// parseArchitectures reads the notation that the table describes.
-func parseArchitectures(text string) (map[string]*architecture, error) {
-	p := &tableParser{words: map[string]string{}, table: map[string]*architecture{}}
+// parseTable reads the notation that the tables describe.
+func parseTable(text string) (map[string]*architecture, error) {
+	p := &tableParser{words: map[string]string{}, table: map[string]*architecture{}, lets: map[string]*expression{}}
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
@@ -64,6 +66,7 @@ func parseArchitectures(text string) (map[string]*architecture, error) {
 type tableParser struct {
 	words   map[string]string // what $NAME stands for
 	table   map[string]*architecture
+	lets    map[string]*expression // of all
 	current *architecture
 }
 
@@ -81,17 +84,21 @@ func (p *tableParser) line(line string) error {
 		expanded, err := p.expand(text)
 		p.words[name] = strings.Join(expanded, " ")
 		return err
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch {
+	case word == "let" && p.current == nil:
+		return let(p.lets, rest)
 	case p.current == nil:
 		return fmt.Errorf("%q belongs to no architecture", line)
 	}
-	word, rest, _ := strings.Cut(line, " ")
 	return p.entry(word, rest)
 }
 
-var flags = []string{"rot", "split", "vary", "still", "encoder"}
+var flags = []string{"rot", "split", "vary", "still", "encoder", "hears", "grid"}
 
 func (p *tableParser) begin(words []string) error {
-	p.current = &architecture{flags: map[string]bool{}, lets: map[string]*expression{}}
+	p.current = &architecture{flags: map[string]bool{}, lets: maps.Clone(p.lets)}
 	for _, word := range words {
 		if slices.Contains(flags, word) {
 			p.current.flags[word] = true
@@ -138,10 +145,7 @@ func (p *tableParser) entry(word, rest string) error {
 		a.somes = append(a.somes, must{rest, expr})
 		return err
 	case "let":
-		name, text, _ := strings.Cut(rest, " ")
-		expr, err := parseExpression(text)
-		a.lets[name] = expr
-		return err
+		return let(a.lets, rest)
 	case "top":
 		g, err := p.group(rest)
 		a.top = append(a.top, g)
@@ -152,6 +156,13 @@ func (p *tableParser) entry(word, rest string) error {
 		return err
 	}
 	return fmt.Errorf("unknown word %q", word)
+}
+
+func let(lets map[string]*expression, line string) error {
+	name, text, _ := strings.Cut(line, " ")
+	expr, err := parseExpression(text)
+	lets[name] = expr
+	return err
 }
 
 func (p *tableParser) group(text string) (group, error) {
@@ -184,6 +195,22 @@ func (p *tableParser) group(text string) (group, error) {
 // endings of tensors' names; "" stands for a name with a dot at its end.
 var endings = []string{".bias", ".scale", ".scales"}
 
+// wholeName is the name of a tensor that the tables write name.
+func wholeName(name string) string {
+	if base, ok := strings.CutSuffix(name, "."); ok {
+		return base
+	}
+	for _, ending := range endings {
+		if strings.HasSuffix(name, ending) {
+			return name
+		}
+	}
+	return name + ".weight"
+}
+
+// storages are ways to store tensors that the tables name.
+var storages = map[string][]string{"f32": {"F32"}, "f16": {"F16"}, "conv": {"F16", "F32"}, "plain": {"F32", "F16", "BF16"}}
+
 func parseWant(word string) (want, error) {
 	name, dims, ok := strings.Cut(word, ":")
 	if !ok {
@@ -196,14 +223,11 @@ func parseWant(word string) (want, error) {
 			w.together = mark[0]
 		}
 	}
-	w.name = name + ".weight"
-	for _, ending := range endings {
-		if strings.HasSuffix(name, ending) {
-			w.name = name
+	w.name = wholeName(name)
+	if shape, storage, ok := strings.Cut(dims, "!"); ok {
+		if dims, w.types = shape, storages[storage]; w.types == nil {
+			return want{}, fmt.Errorf("%q is no way to store numbers", storage)
 		}
-	}
-	if base, ok := strings.CutSuffix(name, "."); ok {
-		w.name = base
 	}
 	for _, dim := range splitDims(dims) {
 		expr, err := parseExpression(dim)

@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,15 +22,16 @@ type scope struct {
 	numbers map[string]int64
 	lets    map[string]*expression
 	has     func(tensor string) bool
+	dim     func(tensor string, i int) int64 // 0: it is not there
 }
 
 // signs by how tightly they bind, the loosest first.
 var signs = [][]string{{"|"}, {"&"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}
 
 // functions and how many arguments they take.
-var functions = map[string]int{"min": 2, "max": 2, "or": 2, "has": 1}
+var functions = map[string]int{"min": 2, "max": 2, "or": 2, "has": 1, "dim": 2, "square": 1}
 
-// parseExpression reads the notation that architectures.txt describes.
+// parseExpression reads the notation that the tables describe.
 func parseExpression(text string) (*expression, error) {
 	p := &expressionParser{rest: text}
 	e, err := p.level(0)
@@ -71,7 +73,9 @@ func (p *expressionParser) operand() (*expression, error) {
 		}
 		return e, err
 	}
-	end := strings.IndexFunc(p.rest, func(r rune) bool { return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	end := strings.IndexFunc(p.rest, func(r rune) bool {
+		return r != '_' && r != '.' && r != '#' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	if end < 0 {
 		end = len(p.rest)
 	}
@@ -107,7 +111,7 @@ func (p *expressionParser) call(function string) (*expression, error) {
 	if len(e.args) != functions[function] {
 		return nil, fmt.Errorf("%s takes %d arguments", function, functions[function])
 	}
-	if function == "has" {
+	if function == "has" || function == "dim" {
 		e.name = e.args[0].name
 	}
 	return e, nil
@@ -132,6 +136,12 @@ func (e *expression) in(s *scope) int64 {
 		return s.numbers[e.name]
 	case "has":
 		return truth(s.has(e.name))
+	case "dim":
+		return s.dim(e.name, int(e.args[1].value))
+	case "square":
+		n := e.args[0].in(s)
+		root := int64(math.Sqrt(float64(n)))
+		return truth(n > 0 && root*root == n)
 	}
 	return operate(e.op, e.args[0].in(s), e.args[1].in(s))
 }
@@ -214,7 +224,7 @@ func (e *expression) names(lets map[string]*expression) []string {
 		return []string{e.name}
 	}
 	var names []string
-	if e.op == "has" {
+	if e.op == "has" || e.op == "dim" {
 		return nil
 	}
 	for _, arg := range e.args {

@@ -38,7 +38,7 @@ func TestBrokenTables(t *testing.T) {
 	for _, text := range []string{
 		"\tkeys x\n", "@a\n\twhat x\n", "@a\n@a\n", "@a\n\ttop x\n", "@a\n\ttop x:(\n", "@a\n\ttop $x\n", "$x y\n", "@a\n\tblk [x y:1\n", "@a\n\tmust +\n",
 	} {
-		if _, err := parseArchitectures(text); err == nil {
+		if _, err := parseTable(text); err == nil {
 			t.Errorf("%q: no error", text)
 		}
 	}
@@ -46,7 +46,7 @@ func TestBrokenTables(t *testing.T) {
 
 // TestNames holds that the table names no numbers that there are not.
 func TestNames(t *testing.T) {
-	table, err := parseArchitectures(architecturesText)
+	table, err := parseTable(architecturesText)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,8 @@ import (
 )
 
 // checkKeys looks at the metadata, each value by itself.
-func checkKeys(file *gguf.File) error {
-	layers, _ := file.Int(file.Key("block_count"))
-	for _, k := range keys() {
+func checkKeys(file *gguf.File, keys []key, layers int64) error {
+	for _, k := range keys {
 		if err := k.check(file, layers); err != nil {
 			return err
 		}
@@ -32,7 +31,7 @@ func (k key) check(file *gguf.File, layers int64) error {
 	if err := k.checkKind(file, name, kind, layers); err != nil {
 		return err
 	}
-	if kind.Type == gguf.String || k.array == always {
+	if k.kind == gguf.String {
 		return k.checkText(file, name)
 	}
 	values, ok := file.Numbers(name)

@@ -33,7 +33,8 @@ func Model(path string, file *gguf.File) error {
 	if err != nil {
 		return err
 	}
-	if err := checkKeys(file); err != nil {
+	layers, _ := file.Int(file.Key("block_count"))
+	if err := checkKeys(file, keys(), layers); err != nil {
 		return err
 	}
 	if err := checkVocabulary(path, file); err != nil {
@@ -51,7 +52,7 @@ func Model(path string, file *gguf.File) error {
 	if err := checkUse(file, arch); err != nil {
 		return err
 	}
-	return newLayout(file, arch).check()
+	return modelLayout(file, arch).check()
 }
 
 func known(file *gguf.File) (*architecture, error) {

@@ -130,7 +130,7 @@ func TestModelRefuses(t *testing.T) {
 		{"a missing tensor", tensor("blk.1.ffn_up.weight", named("blk.1.ffn_upper.weight")), "the tensor blk.1.ffn_up.weight is missing; models of the architecture llama have it"},
 		{"a tensor more", func(p *inspectiontest.Parts) {
 			p.Tensors = append(p.Tensors, inspectiontest.Tensor{Name: "blk.2.more", Dims: []uint64{4}})
-		}, "the tensor blk.2.more does not belong to a model of the architecture llama with 2 layers"},
+		}, "the tensor blk.2.more does not belong to models of the architecture llama with 2 layers"},
 		{"a tensor of another shape", tensor("blk.0.attn_k.weight", dims(64, 48)), "the tensor blk.0.attn_k.weight has the dimensions [64 48]; by the numbers of the file it must have [64 32]"},
 		{"a vocabulary of another size", tensor("token_embd.weight", dims(64, 100)), "the tensor token_embd.weight has the dimensions [64 100]; by the numbers of the file it must have [64 264]"},
 		{"a norm that is not exact", tensor("output_norm.weight", stored(gguf.F16)), "the tensor output_norm.weight is stored as F16; it must be F32"},

@@ -59,7 +59,7 @@ func names(t *testing.T, name string) map[string]string {
 
 // TestKnowsArchitectures holds the table against those that llama.cpp has.
 func TestKnowsArchitectures(t *testing.T) {
-	table, err := parseArchitectures(architecturesText)
+	table, err := parseTable(architecturesText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestKnowsTokenizers(t *testing.T) {
 // TestKnowsTensors holds the tensors of the table against those that llama.cpp
 // looks for in models of an architecture.
 func TestKnowsTensors(t *testing.T) {
-	table, err := parseArchitectures(architecturesText)
+	table, err := parseTable(architecturesText)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func tensorSets(t *testing.T) map[string]map[string]bool {
 // TestKnowsRotations holds the flag rot against what the code of an architecture
 // demands.
 func TestKnowsRotations(t *testing.T) {
-	table, err := parseArchitectures(architecturesText)
+	table, err := parseTable(architecturesText)
 	if err != nil {
 		t.Fatal(err)
 	}

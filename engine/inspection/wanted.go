@@ -1,7 +1,7 @@
 package inspection
 
 import (
-	"fmt"
+	"maps"
 
 	"github.com/diglot/diglot/engine/gguf"
 )
@@ -11,7 +11,8 @@ type Wanted struct {
 	Name     string
 	Dims     []int64 // the innermost first
 	Optional bool
-	Exact    bool // it is stored as F32
+	Exact    bool     // it is stored as F32
+	Types    []string // how it may be stored, where that is said; nil: see Exact
 }
 
 // Tensors lists what a model with the metadata of a file has, whatever the file
@@ -23,29 +24,43 @@ func Tensors(file *gguf.File, has func(name string) bool) ([]Wanted, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLayout(file, arch)
+	return modelLayout(file, arch).wanted(has), nil
+}
+
+// ProjectorTensors is [Tensors] for a projector.
+func ProjectorTensors(file *gguf.File, has func(name string) bool) ([]Wanted, error) {
+	parts, err := projectorLayouts(file)
+	if err != nil {
+		return nil, err
+	}
 	var all []Wanted
-	layers, _ := file.Int(file.Key("block_count"))
-	for layer := range int(layers) {
-		s := l.scope(layer)
-		prefix := fmt.Sprintf("blk.%d.", layer)
-		s.has = func(name string) bool { return has(prefix + name + ".weight") }
-		if layer == 0 {
-			all = append(all, wantedOf(arch.top, s, "")...)
-		}
-		all = append(all, wantedOf(arch.block, s, prefix)...)
+	for _, l := range parts {
+		all = append(all, l.wanted(has)...)
 	}
 	return all, nil
 }
 
-func wantedOf(groups []group, s *scope, prefix string) []Wanted {
+func (l *layout) wanted(has func(name string) bool) []Wanted {
+	var all []Wanted
+	for layer := range l.layers {
+		s := l.scope(layer)
+		s.has = func(name string) bool { return has(l.named(layer, name)) }
+		if layer == 0 {
+			all = append(all, wantedOf(l.arch.top, s, "", 0)...)
+		}
+		all = append(all, wantedOf(l.arch.block, s, l.blockPrefix(layer), layer)...)
+	}
+	return all
+}
+
+func wantedOf(groups []group, s *scope, prefix string, layer int) []Wanted {
 	var all []Wanted
 	for _, g := range groups {
 		if g.when != nil && g.when.in(s) == 0 {
 			continue
 		}
 		for _, t := range g.tensors {
-			w := Wanted{Name: prefix + t.name, Optional: t.optional}
+			w := Wanted{Name: inLayer(t.name, prefix, layer), Optional: t.optional, Types: t.types}
 			for _, expr := range t.dims {
 				w.Dims = append(w.Dims, expr.in(s))
 			}
@@ -56,8 +71,15 @@ func wantedOf(groups []group, s *scope, prefix string) []Wanted {
 	return all
 }
 
+// ProjectorTypes are those that see.
+func ProjectorTypes() ([]string, error) {
+	table, err := parseTable(projectorsText)
+	maps.DeleteFunc(table, func(_ string, a *architecture) bool { return a.flags["hears"] })
+	return sortedNames(table), err
+}
+
 // Architectures are those that can be run.
 func Architectures() ([]string, error) {
-	table, err := parseArchitectures(architecturesText)
+	table, err := parseTable(architecturesText)
 	return sortedNames(table), err
 }

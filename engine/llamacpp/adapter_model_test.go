@@ -29,8 +29,8 @@ func randomAdapter(t testing.TB, model string, size float32, names ...string) st
 		for _, name := range names {
 			if strings.HasSuffix(base.Name, name) {
 				tensors = append(tensors,
-					matrix(base.Name+loraA, 4, base.Dims[0], random(0.05)),
-					matrix(base.Name+loraB, base.Dims[1], 4, random(size)))
+					matrix(base.Name+".lora_a", 4, base.Dims[0], random(0.05)),
+					matrix(base.Name+".lora_b", base.Dims[1], 4, random(size)))
 			}
 		}
 	}
@@ -93,15 +93,15 @@ func TestAdapters(t *testing.T) {
 // right to us.
 func TestBrokenAdapters(t *testing.T) {
 	model := modelFile(t, smallest)
-	q := []writer.Tensor{matrix("blk.0.attn_q.weight"+loraA, 4, 576, nothing), matrix("blk.0.attn_q.weight"+loraB, 576, 4, nothing)}
+	q := []writer.Tensor{matrix("blk.0.attn_q.weight.lora_a", 4, 576, nothing), matrix("blk.0.attn_q.weight.lora_b", 576, 4, nothing)}
 	keys := loraKeys("llama")
 	for _, tt := range []struct {
 		name, path, want string
 	}{
 		{"a model", model, "not an adapter"},
 		{"another shape", writeGGUF(t, []writer.Tensor{q[0], matrix(q[1].Name, 575, 4, nothing)}, keys...), "do not fit"},
-		{"a strange alpha", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", uint32(8))...), "another type"},
-		{"alpha in words", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", "8")...), "llama.cpp cannot use it"},
+		{"a strange alpha", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", uint32(8))...), "must be a float32"},
+		{"alpha in words", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", "8")...), "must be a float32"},
 	} {
 		m, err := Open(t.Context(), Options{Path: model, Adapters: []string{tt.path}, Threads: 1, Context: 512})
 		if err == nil {

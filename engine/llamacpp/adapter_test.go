@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,16 +47,26 @@ func loraKeys(architecture string) []any {
 	return []any{"general.type", "adapter", "general.architecture", architecture, "adapter.type", "lora", "adapter.lora.alpha", float32(8)}
 }
 
-func TestCheckAdapter(t *testing.T) {
+func adapterError(t *testing.T, model, adapter string) error {
+	t.Helper()
+	file, err := gguf.Open(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checkAdapters(file, []string{adapter})
+}
+
+func TestCheckAdapters(t *testing.T) {
 	base := []writer.Tensor{
-		matrix("q.weight", 6, 8, nothing), matrix("token_embd.weight", 10, 8, nothing), matrix("output_norm.weight", 1, 8, nothing),
+		matrix("q.weight", 6, 8, nothing), matrix("token_embd.weight", 10, 8, nothing), matrix("output.weight", 10, 8, nothing), matrix("output_norm.weight", 1, 8, nothing),
 	}
 	model := writeGGUF(t, base, "general.architecture", "llama", "general.type", "model")
+	tied := writeGGUF(t, slices.Delete(slices.Clone(base), 2, 3), "general.architecture", "llama", "general.type", "model")
 	pair := func(name string, rows, rank, columns int64) []writer.Tensor {
-		return []writer.Tensor{matrix(name+loraA, rank, columns, nothing), matrix(name+loraB, rows, rank, nothing)}
+		return []writer.Tensor{matrix(name+".lora_a", rank, columns, nothing), matrix(name+".lora_b", rows, rank, nothing)}
 	}
 	half := func(name string) []writer.Tensor { return pair(name, 6, 2, 8)[:1] }
-	turned := []writer.Tensor{matrix("token_embd.weight"+loraA, 10, 2, nothing), matrix("token_embd.weight"+loraB, 8, 2, nothing)}
+	turned := []writer.Tensor{matrix("token_embd.weight.lora_a", 10, 2, nothing), matrix("token_embd.weight.lora_b", 8, 2, nothing)}
 	with := func(key string, value any) []any {
 		keys := loraKeys("llama")
 		for i := 0; i < len(keys); i += 2 {
@@ -92,9 +103,11 @@ func TestCheckAdapter(t *testing.T) {
 		{"too few rows", pair("q.weight", 5, 2, 8), loraKeys("llama"), "do not fit"},
 		{"too many columns", pair("q.weight", 6, 2, 9), loraKeys("llama"), "do not fit"},
 		{"two ranks", []writer.Tensor{q[0], pair("q.weight", 6, 3, 8)[1]}, loraKeys("llama"), "do not fit"},
+		{"a strength of another type", q, with("adapter.lora.alpha", uint32(8)), "must be a float32"},
+		{"no strength at all", q, with("adapter.lora.alpha", float32(math.Inf(1))), "must be from"},
 		{"bytes", quantized, loraKeys("llama"), "stored as I8"},
 	} {
-		err := CheckAdapter(model, writeGGUF(t, tt.tensors, tt.keys...))
+		err := adapterError(t, model, writeGGUF(t, tt.tensors, tt.keys...))
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%s: %v", tt.name, err)
@@ -102,7 +115,10 @@ func TestCheckAdapter(t *testing.T) {
 			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)
 		}
 	}
-	if err := CheckAdapter(model, filepath.Join(t.TempDir(), "none.gguf")); err == nil || !strings.Contains(err.Error(), "none.gguf") {
+	if err := adapterError(t, tied, writeGGUF(t, turned, loraKeys("llama")...)); err == nil || !strings.Contains(err.Error(), "both reads and writes") {
+		t.Errorf("a table of tokens that the model also writes with: error %v", err)
+	}
+	if err := adapterError(t, model, filepath.Join(t.TempDir(), "none.gguf")); err == nil || !strings.Contains(err.Error(), "none.gguf") {
 		t.Errorf("a file that does not exist: error %v", err)
 	}
 }
@@ -116,13 +132,13 @@ func TestManyAdapters(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := writeGGUF(t, []writer.Tensor{
-		matrix("q.weight"+loraA, 2, 8, nothing), matrix("q.weight"+loraB, 6, 2, nothing),
-		matrix("k.weight"+loraA, 2, 8, nothing), matrix("k.weight"+loraB, 6, 2, nothing),
+		matrix("q.weight.lora_a", 2, 8, nothing), matrix("q.weight.lora_b", 6, 2, nothing),
+		matrix("k.weight.lora_a", 2, 8, nothing), matrix("k.weight.lora_b", 6, 2, nothing),
 	}, loraKeys("llama")...)
-	if err := checkAdapters([]string{one}, file); err != nil {
+	if err := checkAdapters(file, []string{one}); err != nil {
 		t.Errorf("one: error %v", err)
 	}
-	if err := checkAdapters([]string{one, one}, file); err == nil || !strings.Contains(err.Error(), "4 tensors") {
+	if err := checkAdapters(file, []string{one, one}); err == nil || !strings.Contains(err.Error(), "4 tensors") {
 		t.Errorf("two: error %v", err)
 	}
 }

@@ -35,18 +35,48 @@ func refused(path string, err error) *engine.Error {
 	return e
 }
 
-// CheckProjector is Check for the file of a projector, and for none: an empty
-// path.
-func CheckProjector(path string) error {
+// CheckProjector is Check for the file of a projector, beside the file of its
+// model, and for none: an empty path.
+func CheckProjector(model, projector string) error {
+	if projector == "" {
+		return nil
+	}
+	file, err := gguf.Open(model)
+	if err != nil {
+		return err
+	}
+	return checkProjector(file, projector)
+}
+
+func checkProjector(model *gguf.File, path string) error {
 	if path == "" {
 		return nil
 	}
 	file, err := gguf.Open(path)
+	if err == nil {
+		err = inspection.Projector(file)
+	}
+	if err == nil {
+		err = inspection.Pair(model, file)
+	}
 	if err != nil {
 		return fmt.Errorf("projector %s: %w", path, err)
 	}
-	if !file.SeesImages() {
-		return fmt.Errorf("projector %s: the file is not a projector for images", path)
-	}
 	return nil
+}
+
+// checkAdapters looks at the heads of all adapters of a model.
+func checkAdapters(model *gguf.File, paths []string) error {
+	var files []*gguf.File
+	for _, path := range paths {
+		file, err := gguf.Open(path)
+		if err == nil {
+			err = inspection.Adapter(model, file)
+		}
+		if err != nil {
+			return fmt.Errorf("adapter %s: %w", path, err)
+		}
+		files = append(files, file)
+	}
+	return inspection.Adapters(model, files)
 }

@@ -21,7 +21,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: no error", tt.name)
 		}
 	}
-	if err := CheckProjector(""); err != nil {
+	if err := CheckProjector("", ""); err != nil {
 		t.Errorf("no projector: %v", err)
 	}
 	if err := Check(dir); err == nil {

@@ -234,6 +234,22 @@ func TestEmbeddingOfFile(t *testing.T) {
 	}
 }
 
+func TestMakesVectors(t *testing.T) {
+	for _, tt := range []struct {
+		architecture string
+		layers       uint32
+		want         bool
+	}{{"qwen3vl", 3, false}, {"qwen3vlmoe", 3, false}, {"qwen3vl", 0, true}, {"llama", 3, true}} {
+		file := head(t, tt.architecture, map[string]any{tt.architecture + ".n_deepstack_layers": tt.layers})
+		if got := makesVectors(file); got != tt.want {
+			t.Errorf("%s with %d layers: %v", tt.architecture, tt.layers, got)
+		}
+	}
+	if _, err := embeddingOf(head(t, "qwen3vl", map[string]any{"qwen3vl.n_deepstack_layers": uint32(1), "qwen3vl.pooling_type": uint32(3)})); err == nil {
+		t.Error("a model for vectors alone: no error")
+	}
+}
+
 func TestEmbedShape(t *testing.T) {
 	tests := []struct {
 		name        string

@@ -4,15 +4,20 @@ package llamacpp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	flags "flag"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +27,7 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/inspection/inspectiontest"
+	"github.com/diglot/diglot/engine/picture"
 )
 
 var (
@@ -36,8 +42,8 @@ const insideKey = "DIGLOT_TEST_MUTANTS"
 
 // TestMutants changes the heads of files: each is then refused with a reason, or
 // it is loaded and answers, and the process lives on. The files are small ones of
-// all architectures, some of which have other sizes than usual, and the heads of
-// the models that the tests use.
+// all architectures and of all types of projectors, some of which have other
+// sizes than usual, adapters, and the heads of the files that the tests use.
 func TestMutants(t *testing.T) {
 	originals := originals(t)
 	random := rand.New(rand.NewPCG(*mutantSeed, 0))
@@ -48,7 +54,8 @@ func TestMutants(t *testing.T) {
 		if original.real && i/len(originals)%8 != 0 {
 			original = originals[random.IntN(len(originals))]
 		}
-		farm.try(original.mutant(random))
+		parts, what := original.mutant(random)
+		farm.try(original.role, parts, what)
 	}
 	farm.close()
 	t.Logf("%d files with the seed %d: %v", *mutantCount, *mutantSeed, farm.counts)
@@ -58,7 +65,7 @@ func TestMutants(t *testing.T) {
 }
 
 // TestEveryArchitecture loads a small model of each, made by the table of what
-// it needs, and asks it everything.
+// it needs, and asks it everything; projectors of all types too, and adapters.
 func TestEveryArchitecture(t *testing.T) {
 	farm := &mutantFarm{t: t, folder: t.TempDir(), counts: map[string]int{}}
 	for _, o := range originals(t) {
@@ -66,48 +73,110 @@ func TestEveryArchitecture(t *testing.T) {
 			continue
 		}
 		before := farm.counts["answered"]
-		if farm.try(o.parts, o.name); farm.counts["answered"] == before {
+		if farm.try(o.role, o.parts, o.name); farm.counts["answered"] == before {
 			t.Errorf("%s: %s", o.name, farm.last)
 		}
 	}
 	farm.close()
 }
 
+// role says what a file is for: a model, or beside one.
+type role struct {
+	kind  string // "model", "projector" or "adapter"
+	model string // path of the one that it is beside
+}
+
 // original is a file that is mutated.
 type original struct {
+	role   role
 	name   string
 	parts  *inspectiontest.Parts
-	recipe *inspectiontest.Recipe // what it is made by; nil: it is a real one
+	recipe *inspectiontest.Recipe // what it is made by; nil: it is none of a few sizes
 	real   bool
 }
 
 func originals(t *testing.T) []original {
+	t.Helper()
+	all := smallModels(t)
+	all = append(all, smallProjectors(t)...)
+	all = append(all, realFiles(t)...)
+	rand.New(rand.NewPCG(*mutantSeed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+func made(t *testing.T, r inspectiontest.Recipe) *inspectiontest.Parts {
+	t.Helper()
+	parts, err := inspectiontest.Model(r, *mutantSeed)
+	if err != nil {
+		t.Fatalf("%s: %v", r.Name, err)
+	}
+	return parts
+}
+
+func written(t *testing.T, parts *inspectiontest.Parts) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "beside.gguf")
+	if err := parts.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// smallModels are made ones, and adapters for some.
+func smallModels(t *testing.T) []original {
 	t.Helper()
 	recipes, err := inspectiontest.Recipes(*mutantSeed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []original
-	for _, r := range recipes {
-		parts, err := inspectiontest.Model(r, *mutantSeed)
-		if err != nil {
-			t.Fatalf("%s: %v", r.Name, err)
+	for i, r := range recipes {
+		o := original{role{kind: "model"}, r.Name, made(t, r), &r, false}
+		all = append(all, o)
+		if i%16 == 0 {
+			all = append(all, original{role{"adapter", written(t, o.parts)}, "adapter for " + r.Name, inspectiontest.Adapter(o.parts, *mutantSeed), nil, false})
 		}
-		all = append(all, original{name: r.Name, parts: parts, recipe: &r})
 	}
-	for _, name := range []string{"smollm2-135m", "gemma3-270m", "minilm", "qwen2.5-coder-0.5b"} {
-		f, err := os.Open(modelFile(t, name))
+	return all
+}
+
+func smallProjectors(t *testing.T) []original {
+	t.Helper()
+	recipes, err := inspectiontest.Projectors(*mutantSeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := map[string]string{} // by type
+	var all []original
+	for _, r := range recipes {
+		if models[r.Projector] == "" {
+			models[r.Projector] = written(t, made(t, inspectiontest.Seeing(r.Projector)))
+		}
+		all = append(all, original{role{"projector", models[r.Projector]}, r.Name, made(t, r), &r, false})
+	}
+	return all
+}
+
+// realFiles are those that the tests use.
+func realFiles(t *testing.T) []original {
+	t.Helper()
+	var all []original
+	add := func(name, path string, r role) {
+		f, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
+		t.Cleanup(func() { f.Close() })
 		parts, err := inspectiontest.TakeApart(f)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		all = append(all, original{name: name, parts: parts, real: true})
+		all = append(all, original{r, name, parts, nil, true})
 	}
-	rand.New(rand.NewPCG(*mutantSeed, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	for _, name := range []string{"smollm2-135m", "gemma3-270m", "minilm", seeing} {
+		add(name, modelFile(t, name), role{kind: "model"})
+	}
+	add("colours", projectorFile(t), role{"projector", modelFile(t, seeing)})
 	return all
 }
 
@@ -145,14 +214,21 @@ type mutantFarm struct {
 // patience is how long a file may take.
 const patience = time.Minute
 
-func (f *mutantFarm) try(parts *inspectiontest.Parts, what string) {
+func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
 	f.t.Helper()
 	path := filepath.Join(f.folder, "m.gguf")
 	if err := parts.Write(path); err != nil {
 		f.t.Fatal(err)
 	}
+	files := triedFiles{Model: path}
+	switch r.kind {
+	case "projector":
+		files = triedFiles{Model: r.model, Projector: path}
+	case "adapter":
+		files = triedFiles{Model: r.model, Adapter: path}
+	}
 	if !*mutantUnchecked {
-		if _, err := inspect(path); err != nil {
+		if _, err := files.check(); err != nil {
 			f.counts["refused"]++
 			f.last = err.Error()
 			return
@@ -164,7 +240,9 @@ func (f *mutantFarm) try(parts *inspectiontest.Parts, what string) {
 	child := f.child
 	timer := time.AfterFunc(patience, func() { _ = child.Process.Kill() })
 	defer timer.Stop()
-	fmt.Fprintln(f.in, path)
+	if err := json.NewEncoder(f.in).Encode(files); err != nil {
+		f.t.Fatal(err)
+	}
 	for f.out.Scan() {
 		if verdict, ok := strings.CutPrefix(f.out.Text(), "verdict: "); ok {
 			kind, reason, _ := strings.Cut(verdict, ": ")
@@ -261,26 +339,48 @@ func TestMutantsInside(t *testing.T) {
 	limitMemory(t)
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		fmt.Println("verdict: " + tryFile(in.Text(), mode == "checked"))
+		var files triedFiles
+		if err := json.Unmarshal(in.Bytes(), &files); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("verdict: " + files.try(mode == "checked"))
 	}
 }
 
-// tryFile loads a file and asks it what a first client may ask.
-func tryFile(path string, checked bool) string {
+// triedFiles are those of a model, one of them changed.
+type triedFiles struct{ Model, Projector, Adapter string }
+
+func (f triedFiles) options() Options {
+	o := Options{Path: f.Model, Projector: f.Projector, Threads: 1, Parallel: 2, Available: func() (int64, error) { return 1 << 30, nil }}
+	if f.Adapter != "" {
+		o.Adapters = []string{f.Adapter}
+	}
+	return o.withDefaults()
+}
+
+func (f triedFiles) check() (*gguf.File, error) {
+	file, err := inspect(f.Model)
+	if err == nil {
+		err = f.options().check(file)
+	}
+	return file, err
+}
+
+// try loads the files and asks what a first client may ask.
+func (f triedFiles) try(checked bool) string {
 	ctx, cancel := context.WithTimeout(context.Background(), patience/2)
 	defer cancel()
-	options := Options{Path: path, Threads: 1, Parallel: 2, Available: func() (int64, error) { return 1 << 30, nil }}.withDefaults()
 	var file *gguf.File
 	var err error
 	if checked {
-		file, err = inspect(path)
+		file, err = f.check()
 	} else {
-		file, err = gguf.Open(path)
+		file, err = gguf.Open(f.Model)
 	}
 	if err != nil {
 		return "refused: " + oneLine(err)
 	}
-	m, err := open(ctx, options, file)
+	m, err := open(ctx, f.options(), file)
 	var known *engine.Error
 	switch {
 	case errors.As(err, &known) && known.Code == engine.CodeUnsupported:
@@ -295,7 +395,13 @@ func tryFile(path string, checked bool) string {
 	return "answered: "
 }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func oneLine(err error) string {
+	text := err.Error()
+	if cause := errors.Unwrap(engine.AsError(err)); cause != nil {
+		text += ": " + cause.Error()
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
 
 // askEverything makes a model tokenize, write, make vectors and spell.
 func askEverything(ctx context.Context, m *Model) error {
@@ -314,6 +420,11 @@ func askEverything(ctx context.Context, m *Model) error {
 	for token := range min(m.vocab.size(), 300) {
 		_ = m.vocab.spelled(int32(token))
 	}
+	if m.eye != nil {
+		if err := showPictures(ctx, m, tokens); err != nil {
+			return fmt.Errorf("seeing: %w", err)
+		}
+	}
 	if m.loop != nil {
 		for _, job := range []chat.Job{{Prompt: tokens, MaxTokens: 3}, {Prompt: tokens, MaxTokens: 2, Sampling: chat.Sampling{Temperature: 1}, Logprobs: new(2)}} {
 			if _, err := decode(ctx, m, job); err != nil {
@@ -326,6 +437,32 @@ func askEverything(ctx context.Context, m *Model) error {
 	}
 	if _, err := m.Embed(ctx, [][]int32{input, input[:1]}); err != nil {
 		return fmt.Errorf("making vectors: %w", err)
+	}
+	return nil
+}
+
+// showPictures lets a model look at pictures of some shapes.
+func showPictures(ctx context.Context, m *Model, tokens []int32) error {
+	for _, size := range []image.Point{{9, 7}, {picture.MaxSide, 1}, {1, 300}, {50, 40}} {
+		var b bytes.Buffer
+		if err := png.Encode(&b, image.NewGray(image.Rectangle{Max: size})); err != nil {
+			return err
+		}
+		p, err := picture.Open(b.Bytes(), "image/png")
+		if err != nil {
+			return err
+		}
+		l, err := m.eye.layout(ctx, p)
+		if err != nil {
+			return err
+		}
+		prompt := append(slices.Clone(l.tokens(p)), tokens...)
+		if len(prompt) > m.info.Context {
+			continue
+		}
+		if _, err := decode(ctx, m, chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}, MaxTokens: 1}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -82,10 +82,10 @@ func load(ctx context.Context, options Options, sink *logSink) (*weights, error)
 
 // check looks at the heads of the files beside the model's.
 func (o Options) check(model *gguf.File) error {
-	if err := CheckProjector(o.Projector); err != nil {
+	if err := checkProjector(model, o.Projector); err != nil {
 		return err
 	}
-	return checkAdapters(o.Adapters, model)
+	return checkAdapters(model, o.Adapters)
 }
 
 // build makes the model of what is loaded, as large as planned.
@@ -112,7 +112,9 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 	}
 	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, plan.Context)
 	m.info.Vision = m.eye != nil
-	m.embedBeside(w, embedding, options, sink)
+	if makesVectors(file) {
+		m.embedBeside(w, embedding, options, sink)
+	}
 	return m, nil
 }
 

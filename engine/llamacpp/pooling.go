@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/memory"
@@ -36,6 +37,9 @@ func embeddingOf(file *gguf.File) (embedding, error) {
 	}
 	switch e.pooling {
 	case poolingMean, poolingCLS, poolingLast:
+		if e.only && !makesVectors(file) {
+			return e, fmt.Errorf("%s is not 0: llama.cpp makes no vectors with such models", file.Key("n_deepstack_layers"))
+		}
 		return e, nil
 	case poolingNone:
 		return e, errors.New("the model writes no text, and the file does not say how it pools its vectors")
@@ -43,6 +47,14 @@ func embeddingOf(file *gguf.File) (embedding, error) {
 		return e, errors.New("the model ranks texts: it makes neither text nor embeddings")
 	}
 	return e, fmt.Errorf("the file asks for the unknown pooling type %d", e.pooling)
+}
+
+// makesVectors is false for models that take more numbers for a part of a picture
+// than they have for a token: llama.cpp reads as many of its vectors, and ends
+// the process.
+func makesVectors(file *gguf.File) bool {
+	deep, _ := file.Int(file.Key("n_deepstack_layers"))
+	return deep == 0 || !strings.HasPrefix(file.Architecture(), "qwen3vl") // others do not read it
 }
 
 // Sizes of batches. The longer one is, the more each of the others in the

@@ -120,6 +120,9 @@ func (p *projector) layout(ctx context.Context, pic *picture.Picture) (layout, e
 	var l layout
 	for i := range C.mtmd_input_chunks_size(chunks) {
 		s := p.section(C.mtmd_input_chunks_get(chunks, i))
+		if slices.Contains(s.tokens, noToken) {
+			return nil, engine.Errorf(engine.CodeUnsupported, "The projector is for another model: this one lacks a token that stands beside images.").At(engine.Place{Field: engine.FieldModel})
+		}
 		if s.whole && s.cells > batchRows {
 			return nil, engine.Errorf(engine.CodeInvalidArgument, "The image takes %d tokens, and this model reads %d at most.", s.cells, batchRows)
 		}
@@ -132,6 +135,9 @@ func (p *projector) layout(ctx context.Context, pic *picture.Picture) (layout, e
 	p.recent = append(p.recent[max(0, len(p.recent)-maxRecent+1):], unpacked{pic.Key, pixels})
 	return l, nil
 }
+
+// noToken is llama.cpp's number for a token that the model does not have.
+const noToken = -1
 
 func (p *projector) knows(pic *picture.Picture) layout {
 	p.mu.Lock()

@@ -296,7 +296,7 @@ func jobFor(t *testing.T, m *Model, i engine.Image) chat.Job {
 
 func TestWrongProjector(t *testing.T) {
 	for _, tt := range []struct{ name, model, projector, want string }{
-		{"of another model", smallest, projectorFile(t), "mismatch between text model"},
+		{"of another model", smallest, projectorFile(t), "the projector makes 896 numbers"},
 		{"a text model", seeing, modelFile(t, smallest), "not a projector for images"},
 		{"not there", seeing, filepath.Join(t.TempDir(), "none.gguf"), "no such file"},
 	} {

@@ -81,10 +81,11 @@ func (b *builder) from(ctx context.Context, i Instruction, o origin) error {
 		if f.head.IsAdapter() {
 			return i.errorf("FROM %s: the file is a LoRA adapter; write ADAPTER in place of FROM, and name its model by FROM", i.Value)
 		}
-		mediaType, list := modelstore.MediaTypeModel, &b.models
+		mediaType, list, check := modelstore.MediaTypeModel, &b.models, runnable
 		if isProjector(f.head) {
-			mediaType, list = modelstore.MediaTypeProjector, &b.projectors
-		} else if err := runnable(f.head); err != nil {
+			mediaType, list, check = modelstore.MediaTypeProjector, &b.projectors, usable
+		}
+		if err := check(f.head); err != nil {
 			return i.errorf("FROM %s: %v", i.Value, err)
 		}
 		layer, err := b.store(ctx, mediaType, f)
@@ -165,8 +166,8 @@ func (b *builder) adapt(ctx context.Context) error {
 			return i.errorf("ADAPTER %s: the file is not a LoRA adapter", i.Value)
 		}
 		if len(b.models) == 1 {
-			if want, got := b.models[0].head.Architecture(), files[0].head.Architecture(); want != got {
-				return i.errorf("ADAPTER %s: it was made for a model of architecture %s, and this one is %s", i.Value, shown(got), shown(want))
+			if err := b.fits(files[0].head); err != nil {
+				return i.errorf("ADAPTER %s: %v", i.Value, err)
 			}
 		}
 		layer, err := b.store(ctx, modelstore.MediaTypeAdapter, files[0])
@@ -176,6 +177,15 @@ func (b *builder) adapt(ctx context.Context) error {
 		b.adapters = append(b.adapters, weight{layer, files[0].head})
 	}
 	return nil
+}
+
+// fits looks whether the model can take another adapter.
+func (b *builder) fits(adapter *gguf.File) error {
+	model := b.models[0].head
+	if err := inspection.Adapter(model, adapter); err != nil {
+		return err
+	}
+	return inspection.Adapters(model, append(headsOf(b.adapters), adapter))
 }
 
 func (b *builder) isRemote() bool { return b.remote != Remote{} }
@@ -200,6 +210,10 @@ func (b *builder) whole() error {
 		return last.errorf("FROM names %d models; a definition has one, and a projector beside it", len(b.models))
 	case len(b.projectors) > 1:
 		return last.errorf("FROM names %d projectors; a definition has at most one", len(b.projectors))
+	case len(b.projectors) == 1:
+		if err := inspection.Pair(b.models[0].head, b.projectors[0].head); err != nil {
+			return last.errorf("FROM %s: %v", last.Value, err)
+		}
 	}
 	return nil
 }
@@ -209,6 +223,14 @@ func (b *builder) whole() error {
 func runnable(model *gguf.File) error {
 	if err := inspection.Model(model.Paths[0], model); err != nil {
 		return fmt.Errorf("the file cannot be run: %w", err)
+	}
+	return nil
+}
+
+// usable is runnable for a projector.
+func usable(projector *gguf.File) error {
+	if err := inspection.Projector(projector); err != nil {
+		return fmt.Errorf("the projector cannot be used: %w", err)
 	}
 	return nil
 }
@@ -242,8 +264,12 @@ func (b *builder) write(ctx context.Context, mediaType string, value any) (model
 
 // heads are the files that a config tells about.
 func (b *builder) heads() []*gguf.File {
+	return headsOf(slices.Concat(b.models, b.projectors, b.adapters))
+}
+
+func headsOf(weights []weight) []*gguf.File {
 	var heads []*gguf.File
-	for _, w := range slices.Concat(b.models, b.projectors, b.adapters) {
+	for _, w := range weights {
 		heads = append(heads, w.head)
 	}
 	return heads

@@ -225,10 +225,13 @@ func TestFolder(t *testing.T) {
 	b.file("three/sees.gguf", weightsOf{[]pair{{"general.architecture", "mllama"}, {"mllama.vision.block_count", uint32(3)}}, []tensor{floats("v", 3, 2)}}.bytes()) // as Ollama wrote some
 	b.file("base/README.md", nil)
 	b.create("base", "FROM m.gguf\nSYSTEM s")
-	for folder, want := range map[string]int{"one": 1, "./two": 2, "three": 2, "base": 2} {
+	for folder, want := range map[string]int{"one": 1, "./two": 2, "base": 2} {
 		if m := b.create("m", "FROM "+folder); len(m.Manifest.Layers) != want {
 			t.Errorf("%s: %d layers, not %d", folder, len(m.Manifest.Layers), want)
 		}
+	}
+	if _, err := b.try("m", "FROM three"); err == nil || !strings.Contains(err.Error(), `general.architecture is "mllama"`) {
+		t.Errorf("a projector that llama.cpp cannot read: error %v", err)
 	}
 }
 
@@ -280,7 +283,7 @@ func TestCreateErrors(t *testing.T) {
 		{"an adapter in another format", "FROM m.gguf\nADAPTER peft", "line 2: ADAPTER peft: the weights are not in a GGUF file; make one with the script of llama.cpp, and name it: python3 convert_lora_to_gguf.py " + peft},
 		{"an adapter for a model", "FROM lora.gguf", "write ADAPTER in place of FROM"},
 		{"a model for an adapter", "FROM m.gguf\nADAPTER m.gguf", "not a LoRA adapter"},
-		{"another's adapter", "FROM m.gguf\nADAPTER other.gguf", `architecture "qwen2", and this one is "llama"`},
+		{"another's adapter", "FROM m.gguf\nADAPTER other.gguf", `architecture "qwen2", and this model is "llama"`},
 		{"no adapter", "FROM m.gguf\nADAPTER gone.gguf", "line 2: ADAPTER gone.gguf: no such file"},
 		{"two models", "FROM m.gguf\nFROM m.gguf", "line 2: FROM names 2 models"},
 		{"two projectors", "FROM m.gguf\nFROM mmproj.gguf\nFROM ./mmproj.gguf", "2 projectors"},

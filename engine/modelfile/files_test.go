@@ -51,6 +51,8 @@ func (w weightsOf) bytes() []byte {
 		switch v := p.value.(type) {
 		case string:
 			put(uint32(8), v)
+		case bool:
+			put(uint32(7), v)
 		case uint16:
 			put(uint32(2), v)
 		case int32:
@@ -109,12 +111,27 @@ func llama(extra ...pair) weightsOf {
 	}}
 }
 
+// projector is one of one layer that the model of llama could use.
 func projector() weightsOf {
-	return weightsOf{[]pair{{"general.architecture", "clip"}}, []tensor{floats("v", 3, 2)}}
+	const v = "clip.vision."
+	third := []float32{0.5, 0.5, 0.5}
+	return weightsOf{[]pair{
+		{"general.architecture", "clip"}, {"clip.projector_type", "mlp"}, {"clip.has_vision_encoder", true},
+		{v + "embedding_length", uint32(4)}, {v + "feed_forward_length", uint32(5)}, {v + "block_count", uint32(1)}, {v + "projection_dim", uint32(8)},
+		{v + "attention.head_count", uint32(2)}, {v + "attention.layer_norm_epsilon", float32(1e-5)}, {v + "image_size", uint32(4)}, {v + "patch_size", uint32(2)},
+		{v + "image_mean", third}, {v + "image_std", third},
+	}, []tensor{
+		floats("v.patch_embd.weight", 1, 2, 2, 3, 4), floats("v.position_embd.weight", 2, 4, 4), floats("mm.0.weight", 3, 4, 6), floats("mm.0.bias", 4, 6),
+		floats("mm.2.weight", 5, 6, 8), floats("mm.2.bias", 6, 8), floats("v.blk.0.attn_q.weight", 7, 4, 4), floats("v.blk.0.attn_k.weight", 8, 4, 4),
+		floats("v.blk.0.attn_v.weight", 9, 4, 4), floats("v.blk.0.attn_out.weight", 10, 4, 4), floats("v.blk.0.ffn_up.weight", 11, 4, 5), floats("v.blk.0.ffn_down.weight", 12, 5, 4),
+	}}
 }
 
 func lora(architecture string) weightsOf {
-	return weightsOf{[]pair{{"general.architecture", architecture}, {"general.type", "adapter"}, {"adapter.type", "lora"}}, []tensor{floats("l", 4, 2)}}
+	return weightsOf{
+		[]pair{{"general.architecture", architecture}, {"general.type", "adapter"}, {"adapter.type", "lora"}, {"adapter.lora.alpha", float32(1)}},
+		[]tensor{floats("blk.0.attn_q.weight.lora_a", 4, 8, 2), floats("blk.0.attn_q.weight.lora_b", 5, 2, 8)},
+	}
 }
 
 // bench is a store and a folder with files.

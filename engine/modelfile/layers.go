@@ -65,7 +65,10 @@ func (b *builder) inheritLayer(l modelstore.Layer) error {
 		}
 		return runnable(b.models[len(b.models)-1].head)
 	case modelstore.MediaTypeProjector:
-		return b.inheritFile(only[0], &b.projectors)
+		if err := b.inheritFile(only[0], &b.projectors); err != nil {
+			return err
+		}
+		return usable(b.projectors[len(b.projectors)-1].head)
 	case modelstore.MediaTypeAdapter:
 		return b.inheritFile(only[0], &b.adapters)
 	case modelstore.MediaTypeTemplate, mediaTypePrompt:

@@ -17,6 +17,7 @@ import (
 type Recipe struct {
 	Name         string // of the recipe, for messages
 	Architecture string
+	Projector    string         // a type: it makes a projector in place of a model
 	Meta         map[string]any // keys beside the usual ones, or in place of them; nil leaves one out
 	Tokenizer    string         // of a vocabulary that this package has; empty: gpt2
 
@@ -35,15 +36,10 @@ func usual() map[string]any {
 
 // Model makes the file, with weights chosen by the seed.
 func Model(r Recipe, seed uint64) (*Parts, error) {
-	meta := map[string]any{"general.architecture": r.Architecture, "general.name": "small"}
-	for key, value := range usual() {
-		meta[r.Architecture+"."+key] = value
+	meta := usualProjector(r.Projector)
+	if r.Projector == "" {
+		meta = usualModel(r)
 	}
-	kind := r.Tokenizer
-	if kind == "" {
-		kind = "gpt2"
-	}
-	maps.Copy(meta, Vocabulary(kind))
 	for key, value := range r.Meta {
 		if value == nil {
 			delete(meta, key)
@@ -59,11 +55,28 @@ func Model(r Recipe, seed uint64) (*Parts, error) {
 	if optional == nil {
 		optional = func(string) bool { return false }
 	}
-	wanted, err := inspection.Tensors(file, optional)
+	list := inspection.Tensors
+	if r.Projector != "" {
+		list = inspection.ProjectorTensors
+	}
+	wanted, err := list(file, optional)
 	if err != nil {
 		return nil, err
 	}
 	return &Parts{keysOf(meta), tensors(wanted, optional, rand.New(rand.NewPCG(seed, 0)))}, nil
+}
+
+func usualModel(r Recipe) map[string]any {
+	meta := map[string]any{"general.architecture": r.Architecture, "general.name": "small"}
+	for key, value := range usual() {
+		meta[r.Architecture+"."+key] = value
+	}
+	kind := r.Tokenizer
+	if kind == "" {
+		kind = "gpt2"
+	}
+	maps.Copy(meta, Vocabulary(kind))
+	return meta
 }
 
 // head is what is read of a file without tensors.
@@ -87,14 +100,34 @@ func tensors(wanted []inspection.Wanted, optional func(string) bool, random *ran
 			t.Dims = append(t.Dims, uint64(n))
 			count *= n
 		}
-		t.Data = make([]byte, 0, 4*max(count, 0))
-		for range count {
-			n := float32(random.Uint32()>>8)/(1<<24) - 0.5
-			t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(n/4))
+		if slices.Contains(w.Types, "F16") {
+			t.Type = gguf.F16
 		}
+		t.Data = numbers(t.Type, int(count), random)
 		all = append(all, t)
 	}
 	return all
+}
+
+// numbers are random ones, from -1/8 to 1/8.
+func numbers(t gguf.Type, count int, random *rand.Rand) []byte {
+	data := make([]byte, 0, 4*max(count, 0))
+	for range count {
+		n := (float32(random.Uint32()>>8)/(1<<24) - 0.5) / 4
+		bits := math.Float32bits(n)
+		if t == gguf.F32 {
+			data = binary.LittleEndian.AppendUint32(data, bits)
+			continue
+		}
+		// The exponent of a half has 5 bits, and begins 112 lower. What is too
+		// small for that is nothing.
+		half := uint32(0)
+		if exponent := bits >> 23 & 0xff; exponent > 112 {
+			half = bits>>16&0x8000 | (exponent-112)<<10 | bits>>13&0x3ff
+		}
+		data = binary.LittleEndian.AppendUint16(data, uint16(half))
+	}
+	return data
 }
 
 // keysOf are the metadata with values of the types that are listed here, in the

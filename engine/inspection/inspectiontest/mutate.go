@@ -321,20 +321,29 @@ func (m *mutator) remove() {
 
 // Resize gives a recipe other sizes, and says which: its tensors follow them.
 func Resize(r Recipe, random *rand.Rand) (Recipe, string) {
-	names := []string{
+	prefix, names := r.Architecture+".", []string{
 		"embedding_length", "block_count", "feed_forward_length", "attention.head_count", "attention.head_count_kv", "attention.key_length", "attention.value_length",
 		"rope.dimension_count", "context_length", "expert_count", "expert_used_count", "expert_feed_forward_length", "expert_shared_feed_forward_length",
 		"expert_shared_count", "leading_dense_block_count", "attention.q_lora_rank", "attention.kv_lora_rank", "attention.key_length_mla", "attention.value_length_mla",
 		"ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank", "ssm.group_count", "shortconv.l_cache", "wkv.head_size",
 		"attention.sliding_window", "interleave_moe_layer_step", "moe_every_n_layers", "nextn_predict_layers", "expert_group_count", "expert_group_used_count",
 	}
+	if r.Projector != "" {
+		prefix, names = "clip.vision.", []string{
+			"embedding_length", "block_count", "feed_forward_length", "attention.head_count", "image_size", "patch_size", "projector.scale_factor", "spatial_merge_size",
+			"preproc_image_size", "n_wa_pattern",
+		}
+	}
 	sizes := []uint32{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 31, 32, 33, 48, 64, 96, 128, 130, 256}
 	meta := maps.Clone(r.Meta)
+	if meta == nil {
+		meta = map[string]any{}
+	}
 	var done []string
 	for range 1 + random.IntN(4) {
-		name := r.Architecture + "." + names[random.IntN(len(names))]
+		name := prefix + names[random.IntN(len(names))]
 		if random.IntN(2) == 0 {
-			name = r.Architecture + "." + names[random.IntN(9)]
+			name = prefix + names[random.IntN(9)]
 		}
 		size := sizes[random.IntN(len(sizes))]
 		meta[name] = size

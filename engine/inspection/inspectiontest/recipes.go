@@ -3,7 +3,6 @@ package inspectiontest
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -44,13 +43,7 @@ func recipes(name, form string, meta map[string]any, seed uint64) []Recipe {
 	every.Name += " with all"
 	every.Optional = optional(name, func(string) bool { return true })
 	some.Name += " with some"
-	some.Optional = optional(name, func(tensor string) bool {
-		h := uint64(seed)
-		for _, b := range []byte(tensor) {
-			h = h*31 + uint64(b)
-		}
-		return rand.New(rand.NewPCG(h, seed)).IntN(2) == 0
-	})
+	some.Optional = optional(name, chosen(seed))
 	r.Name += " with none"
 	r.Optional = optional(name, func(string) bool { return false })
 	return []Recipe{r, every, some}

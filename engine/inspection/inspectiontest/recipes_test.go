@@ -15,7 +15,11 @@ func TestRecipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range all {
+	projectors, err := Projectors(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range append(all, projectors...) {
 		parts, err := Model(r, 1)
 		if err != nil {
 			t.Errorf("%s: %v", r.Name, err)
@@ -26,7 +30,11 @@ func TestRecipes(t *testing.T) {
 			t.Fatal(err)
 		}
 		file, err := gguf.Open(path)
-		if err == nil {
+		switch {
+		case err != nil:
+		case r.Projector != "":
+			err = inspection.Projector(file)
+		default:
 			err = inspection.Model(path, file)
 		}
 		if err != nil {

@@ -54,7 +54,8 @@ func Vocabulary(kind string) map[string]any {
 		for _, r := range "abcdefghijklmnopqrstuvwxyz.,!?" {
 			v.add(normal, string(r))
 		}
-		v.add(userDefined, "▁▁▁")
+		v.add(userDefined, "▁▁▁", "\n\n")
+		v.add(userDefined, "<image>", "</image>", "<slice>", "</slice>", "<|image|>", "<|tile_x_separator|>", "<|tile_y_separator|>", "<fake_token_around_image>", "<global-img>")
 		meta["tokenizer.ggml.unknown_token_id"] = uint32(0)
 		meta["tokenizer.ggml.bos_token_id"], meta["tokenizer.ggml.eos_token_id"] = uint32(1), uint32(2)
 	case "bert":

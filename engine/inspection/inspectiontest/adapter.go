@@ -1,0 +1,38 @@
+package inspectiontest
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine/gguf"
+)
+
+// Adapter makes one (LoRA) that changes all matrices of a model that it can.
+func Adapter(model *Parts, seed uint64) *Parts {
+	random := rand.New(rand.NewPCG(seed, 0))
+	a := &Parts{Keys: []Key{KeyOf("general.type", "adapter"), KeyOf("adapter.type", "lora"), KeyOf("adapter.lora.alpha", float32(8))}}
+	for _, k := range model.Keys {
+		if k.Name == "general.architecture" {
+			a.Keys = append(a.Keys, k)
+		}
+	}
+	const rank = 4
+	add := func(name string, dims ...uint64) {
+		a.Tensors = append(a.Tensors, Tensor{Name: name, Type: gguf.F32, Dims: dims, Data: numbers(gguf.F32, int(dims[0]*dims[1]), random)})
+	}
+	writes := slices.ContainsFunc(model.Tensors, func(t Tensor) bool { return t.Name == "output.weight" })
+	for _, t := range model.Tensors {
+		switch {
+		case len(t.Dims) != 2 || strings.Contains(t.Name, "norm"):
+		case t.Name == "token_embd.weight" && !writes:
+		case strings.HasSuffix(t.Name, "token_embd.weight"): // this one is turned
+			add(t.Name+".lora_a", rank, t.Dims[1])
+			add(t.Name+".lora_b", rank, t.Dims[0])
+		default:
+			add(t.Name+".lora_a", t.Dims[0], rank)
+			add(t.Name+".lora_b", rank, t.Dims[1])
+		}
+	}
+	return a
+}
