@@ -41,7 +41,7 @@ func (u *user) greeting(args ...string) string {
 func (u *user) embeds(name string) {
 	u.t.Helper()
 	encoder := inspectiontest.Recipe{Architecture: "bert", Tokenizer: "bert", Meta: map[string]any{"bert.pooling_type": uint32(1), "bert.attention.causal": false}}
-	u.must("create", name, "--quiet", u.small("encoder.gguf", encoder))
+	u.must("create", name, "--quiet", u.made("encoder.gguf", encoder))
 }
 
 // TestGreetingNamesAModelThatWrites adds models one after the other: the newest

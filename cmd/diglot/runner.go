@@ -157,9 +157,10 @@ func runnerVariables() []string {
 	return []string{"LD_LIBRARY_PATH", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK", "TZ"}
 }
 
-// variablesOfRunner are the variables of the process of a model.
+// variablesOfRunner are the variables of the process of a model. One keeps
+// llama.cpp from starting a debugger on it where it ends.
 func variablesOfRunner(env environment) []string {
-	var set []string
+	set := []string{"GGML_NO_BACKTRACE=1"}
 	for _, name := range runnerVariables() {
 		if value := env.getenv(name); value != "" {
 			set = append(set, name+"="+value)

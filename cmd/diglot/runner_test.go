@@ -66,14 +66,14 @@ func TestNamed(t *testing.T) {
 }
 
 // TestVariablesOfRunner: what is in the environment of a server is not for the
-// processes of models, but for a short list.
+// processes of models, but for a short list, and no crash starts a debugger.
 func TestVariablesOfRunner(t *testing.T) {
 	all := map[string]string{
 		"AWS_SECRET_ACCESS_KEY": "a", "OPENAI_API_KEY": "b", "DIGLOT_API_KEY": "c", "HOME": "/home/d", "PATH": "/bin", "SSH_AUTH_SOCK": "/e",
 		"TZ": "Europe/Berlin", "GODEBUG": "", "GOMAXPROCS": "2",
 	}
 	got := variablesOfRunner(environment{getenv: func(name string) string { return all[name] }})
-	if diff := cmp.Diff([]string{"GOMAXPROCS=2", "TZ=Europe/Berlin"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"GGML_NO_BACKTRACE=1", "GOMAXPROCS=2", "TZ=Europe/Berlin"}, got); diff != "" {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
 }

@@ -78,14 +78,14 @@ func (u *user) write(name, content string) string {
 // model makes a model of a tiny file.
 func (u *user) model(name, more string) {
 	u.t.Helper()
-	u.small("tiny.gguf", inspectiontest.Recipe{Architecture: "llama", Meta: map[string]any{
+	u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama", Meta: map[string]any{
 		"llama.context_length": uint32(512), "tokenizer.chat_template": "{{ messages }}",
 	}})
 	u.must("create", name, "--quiet", "-f", u.write("tiny.modelfile", "FROM ./tiny.gguf\n"+more))
 }
 
-// small writes the file of a small model.
-func (u *user) small(name string, r inspectiontest.Recipe) string {
+// made writes the file of a small model.
+func (u *user) made(name string, r inspectiontest.Recipe) string {
 	u.t.Helper()
 	parts, err := inspectiontest.Model(r, 1)
 	if err != nil {

@@ -229,7 +229,7 @@ func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
 	}
 	if !*mutantUnchecked {
 		if _, err := files.check(); err != nil {
-			f.counts["refused"]++
+			f.count(r, "refused")
 			f.last = err.Error()
 			return
 		}
@@ -246,7 +246,7 @@ func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
 	for f.out.Scan() {
 		if verdict, ok := strings.CutPrefix(f.out.Text(), "verdict: "); ok {
 			kind, reason, _ := strings.Cut(verdict, ": ")
-			f.counts[kind]++
+			f.count(r, kind)
 			f.last = verdict
 			if testing.Verbose() && kind != "answered" {
 				f.t.Logf("%s\n\t%s: %s", what, kind, reason)
@@ -254,7 +254,7 @@ func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
 			return
 		}
 	}
-	f.counts["crashed"]++
+	f.count(r, "crashed")
 	f.last = "crashed"
 	err := f.child.Wait()
 	f.t.Errorf("%s\n\tthe process ended: %v\n%s", what, err, f.errors)
@@ -265,6 +265,12 @@ func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
 			f.t.Error(err)
 		}
 	}
+}
+
+// count counts a verdict, in all and for files of the role.
+func (f *mutantFarm) count(r role, verdict string) {
+	f.counts[verdict]++
+	f.counts[r.kind+" "+verdict]++
 }
 
 func (f *mutantFarm) start() {
@@ -406,7 +412,7 @@ func oneLine(err error) string {
 // askEverything makes a model tokenize, write, make vectors and spell.
 func askEverything(ctx context.Context, m *Model) error {
 	const text = "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
-	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Plain: true}}})
+	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Special: true}}})
 	if err != nil {
 		return fmt.Errorf("tokenizing: %w", err)
 	}

@@ -117,7 +117,7 @@ const (
 // contextFor is how many tokens a request may have if memory is no matter.
 func (m *model) contextFor(o Options) int {
 	if !m.embeds {
-		if o.Context > 0 {
+		if o.Context > 0 && (!m.placed || o.Context < m.trained) {
 			return o.Context
 		}
 		return m.trained

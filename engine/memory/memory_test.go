@@ -98,6 +98,24 @@ func TestFitState(t *testing.T) {
 	}
 }
 
+// TestFitPlaces has models with a table of the places in a text, and without:
+// there is no place behind its end, whatever is asked for.
+func TestFitPlaces(t *testing.T) {
+	for _, tt := range []struct {
+		tensor      string
+		asked, want int
+	}{
+		{"position_embd.weight", 0, 1000}, {"position_embd.weight", 999, 999}, {"position_embd.weight", 1001, 1000}, {"token_embd.weight", 1001, 1001},
+	} {
+		file := head(t, "gpt2", map[string]any{"block_count": uint32(2), "context_length": uint32(1000), "embedding_length": uint32(64), "attention.head_count": uint32(4)})
+		file.Tensors = []gguf.Tensor{{Name: tt.tensor, Elements: 64000, Bytes: 256000}}
+		options := Options{Context: tt.asked}
+		if plan, err := newModel(file, options).fit(options, gigabyte); err != nil || plan.Context != tt.want {
+			t.Errorf("%s, %d asked for: context %d, %v; want %d", tt.tensor, tt.asked, plan.Context, err, tt.want)
+		}
+	}
+}
+
 func TestRefusal(t *testing.T) {
 	tests := []struct {
 		name      string

@@ -12,6 +12,7 @@ type model struct {
 	file *gguf.File
 
 	trained int  // tokens
+	placed  bool // it has a table of the places in a text, which ends there
 	embeds  bool // it makes vectors and nothing else
 	whole   bool // an input is read at once
 	rows    int  // tokens of a batch
@@ -49,6 +50,7 @@ func newModel(file *gguf.File, options Options) *model {
 	if m.trained == 0 {
 		m.trained = beside
 	}
+	m.placed = slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "position_embd.weight" })
 	m.embeds, m.whole = file.Embeds()
 	a := attentionOf(file)
 	if m.embeds && !file.Causal() {
