@@ -46,8 +46,23 @@ type want struct {
 
 // architectureOf finds what the table says of an architecture; nil: nothing.
 func architectureOf(name string) (*architecture, error) {
-	table, err := parseTable(architecturesText)
+	table, err := parseTable(excerpt(architecturesText, name))
 	return table[name], err
+}
+
+// excerpt is what a table says of one name, and of all.
+func excerpt(text, name string) string {
+	var b strings.Builder
+	kept := true
+	for line := range strings.Lines(text) {
+		if names, ok := strings.CutPrefix(line, "@"); ok {
+			kept = slices.Contains(strings.Fields(names), name)
+		}
+		if kept || strings.HasPrefix(line, "$") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // parseTable reads the notation that the tables describe.

@@ -135,11 +135,11 @@ func partLayout(file *gguf.File, part string) (*layout, error) {
 	if err := checkKeys(file, partKeys(part), 0); err != nil {
 		return nil, err
 	}
-	table, err := parseTable(projectorsText)
+	key, kind := projectorType(file, part)
+	table, err := parseTable(excerpt(projectorsText, kind))
 	if err != nil {
 		return nil, err
 	}
-	key, kind := projectorType(file, part)
 	arch := table[kind]
 	if arch == nil || arch.flags["hears"] != (part == "audio") {
 		return nil, fmt.Errorf("%s is %.40q, which is no type of projectors for %s that this program knows", key, kind, part)

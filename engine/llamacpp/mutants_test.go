@@ -43,11 +43,11 @@ const insideKey = "DIGLOT_TEST_MUTANTS"
 // TestMutants changes the heads of files: each is then refused with a reason, or
 // it is loaded and answers, and the process lives on. The files are small ones of
 // all architectures and of all types of projectors, some of which have other
-// sizes than usual, adapters, and the heads of the files that the tests use.
+// sizes than usual, adapters, and some of the files that the tests use.
 func TestMutants(t *testing.T) {
 	originals := originals(t)
 	random := rand.New(rand.NewPCG(*mutantSeed, 0))
-	farm := &mutantFarm{t: t, folder: t.TempDir(), counts: map[string]int{}}
+	farm := &mutantFarm{t: t, folder: t.TempDir(), counts: map[string]int{}, pictures: []image.Point{{9, 7}, {1, 100}}}
 	for i := range *mutantCount {
 		original := originals[i%len(originals)]
 		// The real files are big, and each takes as long as many small ones.
@@ -69,8 +69,12 @@ func TestMutants(t *testing.T) {
 func TestEveryArchitecture(t *testing.T) {
 	farm := &mutantFarm{t: t, folder: t.TempDir(), counts: map[string]int{}}
 	for _, o := range originals(t) {
-		if o.real {
+		if o.real || strings.HasSuffix(o.name, " with some") {
 			continue
+		}
+		farm.pictures = []image.Point{{9, 7}, {1, 300}}
+		if strings.HasSuffix(o.name, " with none") {
+			farm.pictures = []image.Point{{50, 40}, {picture.MaxSide, 1}}
 		}
 		before := farm.counts["answered"]
 		if farm.try(o.role, o.parts, o.name); farm.counts["answered"] == before {
@@ -157,11 +161,12 @@ func smallProjectors(t *testing.T) []original {
 	return all
 }
 
-// realFiles are those that the tests use.
+// realFiles are some that the tests use.
 func realFiles(t *testing.T) []original {
 	t.Helper()
 	var all []original
-	add := func(name, path string, r role) {
+	for _, name := range []string{"smollm2-135m", "gemma3-270m", "minilm"} {
+		path := modelFile(t, name)
 		f, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
@@ -171,12 +176,8 @@ func realFiles(t *testing.T) []original {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		all = append(all, original{r, name, parts, nil, true})
+		all = append(all, original{role{kind: "model"}, name, parts, nil, true})
 	}
-	for _, name := range []string{"smollm2-135m", "gemma3-270m", "minilm", seeing} {
-		add(name, modelFile(t, name), role{kind: "model"})
-	}
-	add("colours", projectorFile(t), role{"projector", modelFile(t, seeing)})
 	return all
 }
 
@@ -205,6 +206,8 @@ type mutantFarm struct {
 	counts map[string]int
 	last   string // verdict
 
+	pictures []image.Point // see triedFiles
+
 	child  *exec.Cmd
 	in     io.WriteCloser
 	out    *bufio.Scanner
@@ -220,12 +223,12 @@ func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
 	if err := parts.Write(path); err != nil {
 		f.t.Fatal(err)
 	}
-	files := triedFiles{Model: path}
+	files := triedFiles{Model: path, Pictures: f.pictures}
 	switch r.kind {
 	case "projector":
-		files = triedFiles{Model: r.model, Projector: path}
+		files.Model, files.Projector = r.model, path
 	case "adapter":
-		files = triedFiles{Model: r.model, Adapter: path}
+		files.Model, files.Adapter = r.model, path
 	}
 	if !*mutantUnchecked {
 		if _, err := files.check(); err != nil {
@@ -354,7 +357,10 @@ func TestMutantsInside(t *testing.T) {
 }
 
 // triedFiles are those of a model, one of them changed.
-type triedFiles struct{ Model, Projector, Adapter string }
+type triedFiles struct {
+	Model, Projector, Adapter string
+	Pictures                  []image.Point // sizes of those that a model that sees is shown
+}
 
 func (f triedFiles) options() Options {
 	o := Options{Path: f.Model, Projector: f.Projector, Threads: 1, Parallel: 2, Available: func() (int64, error) { return 1 << 30, nil }}
@@ -395,7 +401,7 @@ func (f triedFiles) try(checked bool) string {
 		return "not loaded: " + oneLine(err)
 	}
 	defer m.Close()
-	if err := askEverything(ctx, m); err != nil {
+	if err := askEverything(ctx, m, f.Pictures); err != nil {
 		return "failed: " + oneLine(err)
 	}
 	return "answered: "
@@ -410,7 +416,7 @@ func oneLine(err error) string {
 }
 
 // askEverything makes a model tokenize, write, make vectors and spell.
-func askEverything(ctx context.Context, m *Model) error {
+func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
 	const text = "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Special: true}}})
 	if err != nil {
@@ -427,7 +433,7 @@ func askEverything(ctx context.Context, m *Model) error {
 		_ = m.vocab.spelled(int32(token))
 	}
 	if m.eye != nil {
-		if err := showPictures(ctx, m, tokens); err != nil {
+		if err := showPictures(ctx, m, tokens, sizes); err != nil {
 			return fmt.Errorf("seeing: %w", err)
 		}
 	}
@@ -447,9 +453,9 @@ func askEverything(ctx context.Context, m *Model) error {
 	return nil
 }
 
-// showPictures lets a model look at pictures of some shapes.
-func showPictures(ctx context.Context, m *Model, tokens []int32) error {
-	for _, size := range []image.Point{{9, 7}, {picture.MaxSide, 1}, {1, 300}, {50, 40}} {
+// showPictures lets a model look at pictures of some sizes.
+func showPictures(ctx context.Context, m *Model, tokens []int32, sizes []image.Point) error {
+	for _, size := range sizes {
 		var b bytes.Buffer
 		if err := png.Encode(&b, image.NewGray(image.Rectangle{Max: size})); err != nil {
 			return err

@@ -328,13 +328,14 @@ func Resize(r Recipe, random *rand.Rand) (Recipe, string) {
 		"ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank", "ssm.group_count", "shortconv.l_cache", "wkv.head_size",
 		"attention.sliding_window", "interleave_moe_layer_step", "moe_every_n_layers", "nextn_predict_layers", "expert_group_count", "expert_group_used_count",
 	}
+	sizes := []uint32{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 31, 32, 33, 48, 64, 96, 128, 130, 256}
 	if r.Projector != "" {
+		sizes = sizes[:18] // work grows with the fourth power of a picture's
 		prefix, names = "clip.vision.", []string{
 			"embedding_length", "block_count", "feed_forward_length", "attention.head_count", "image_size", "patch_size", "projector.scale_factor", "spatial_merge_size",
 			"preproc_image_size", "n_wa_pattern",
 		}
 	}
-	sizes := []uint32{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 31, 32, 33, 48, 64, 96, 128, 130, 256}
 	meta := maps.Clone(r.Meta)
 	if meta == nil {
 		meta = map[string]any{}
