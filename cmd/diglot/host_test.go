@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/inspection/inspectiontest"
 )
 
 // serveLogged is serve with what the server has written to its log.
@@ -47,7 +49,7 @@ func TestRunTellsWhatTheServerSays(t *testing.T) {
 	u := newUser(t)
 	u.far()
 	u.must("logout", u.hostOfFar())
-	u.must("create", "tiny", "--quiet", "-f", u.tiny())
+	u.must("create", "tiny", "--quiet", u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama", Meta: map[string]any{"llama.pooling_type": uint32(gguf.PoolingRank)}}))
 	u.serve("--script", u.write("script.yaml", `
 models:
   crashes:
@@ -58,7 +60,7 @@ models:
 `))
 	unloadable := "llama.cpp" // is not in this build
 	if hasLlamacpp() {
-		unloadable = `The model "tiny" cannot be loaded.` // it has a head and no weights
+		unloadable = `The model "tiny" cannot be loaded.` // it neither writes nor makes vectors
 	}
 	for _, tt := range []struct {
 		name   string
@@ -98,13 +100,6 @@ func (u *user) hostOfFar() string {
 	_, rest, _ := strings.Cut(u.must("show", "far", "--modelfile"), "\nFROM ")
 	address, _, _ := strings.Cut(rest, "\n")
 	return hostOf(address)
-}
-
-// tiny writes a definition of a file that no llama.cpp could run.
-func (u *user) tiny() string {
-	u.t.Helper()
-	u.model("tiny", "")
-	return filepath.Join(u.home, "tiny.modelfile")
 }
 
 // TestRunWithoutItsServer has the server end before an answer, and within
