@@ -182,6 +182,7 @@ func TestModelRefusesByArchitecture(t *testing.T) {
 		{"jina-bert-v3 with none", set("tokenizer.ggml.precompiled_charsmap", []byte{4, 0, 0, 0, 1, 2, 3, 4, 'x'}), "and the last must be 0"},
 		{"jina-bert-v3 with none", set("tokenizer.ggml.add_bos_token", true), ""},
 		{"phi3 with none", set("general.name", "Phi-3 small"), "models that are called by the name of Phi-3 have it"},
+		{"bailingmoe2 with none", set("bailingmoe2.expert_gating_func", uint32(0)), "gating>0|dense>=layers must hold"},
 		{"rwkv7 with none", set("rwkv7.wkv.head_size", uint32(32)), "wkv%64==0 must hold"},
 		{"qwen2 with none", set("tokenizer.ggml.eos_token_id", uint32(math.MaxUint32)), ""},
 		{"qwen2 with none", set("tokenizer.ggml.padding_token_id", uint32(5000)), ""},

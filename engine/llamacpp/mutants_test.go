@@ -417,14 +417,13 @@ func oneLine(err error) string {
 
 // askEverything makes a model tokenize, write, make vectors and spell.
 func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
-	const text = "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
+	text := "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
+	text = text[:min(len(text), max(m.info.Context/4, 1))] // not more tokens than it can read
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Special: true}}})
 	if err != nil {
 		return fmt.Errorf("tokenizing: %w", err)
 	}
-	if len(tokens) > 40 {
-		tokens = tokens[:40]
-	}
+	tokens = tokens[:min(len(tokens), 40, max(m.info.Context-4, 1))]
 	input, err := m.TokenizeInput(ctx, text)
 	if err != nil {
 		return fmt.Errorf("tokenizing an input: %w", err)
