@@ -27,6 +27,10 @@ const (
 	// MaxSide is the longest side in pixels that a model gets to see; what
 	// is larger is scaled down. No open model looks closer.
 	MaxSide = 2048
+
+	// MinSide is the shortest: llama.cpp's own scaling looks at two rows and
+	// two columns, those beyond the end of its memory included.
+	MinSide = 2
 )
 
 // Picture is a file whose head made sense. It is safe for concurrent use.
@@ -124,12 +128,8 @@ func (p *Picture) Pixels(ctx context.Context) ([]byte, error) {
 
 // scaled is the size in which a model sees a picture.
 func scaled(size image.Point) image.Point {
-	longest := max(size.X, size.Y)
-	if longest <= MaxSide {
-		return size
-	}
-	f := float64(MaxSide) / float64(longest)
-	side := func(n int) int { return max(1, int(math.Round(float64(n)*f))) }
+	f := min(1, MaxSide/float64(max(size.X, size.Y)))
+	side := func(n int) int { return max(MinSide, int(math.Round(float64(n)*f))) }
 	return image.Pt(side(size.X), side(size.Y))
 }
 

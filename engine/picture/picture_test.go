@@ -136,10 +136,11 @@ func TestWebP(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	for _, tt := range []struct{ w, h, wantW, wantH int }{
-		{1, 1, 1, 1},
+		{1, 1, MinSide, MinSide},
 		{MaxSide, MaxSide, MaxSide, MaxSide},
-		{MaxSide + 1, 1, MaxSide, 1},
-		{1, 10 * MaxSide, 1, MaxSide},
+		{MaxSide + 1, 1, MaxSide, MinSide},
+		{1, 10 * MaxSide, MinSide, MaxSide},
+		{3, 1, 3, MinSide},
 		{2 * MaxSide, MaxSide, MaxSide, MaxSide / 2},
 		{5200, 4000, MaxSide, 1575}, // 20 megapixels
 	} {
