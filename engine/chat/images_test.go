@@ -154,7 +154,7 @@ func TestImagesReachTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := m.jobs.Load().Images
-	if len(images) != 2 || images[0].Picture.Width != picture.MinSide || images[0].Picture.Key != images[1].Picture.Key || images[0].Message != 1 {
+	if len(images) != 2 || images[0].Picture.Width != 2 || images[0].Picture.Key != images[1].Picture.Key || images[0].Message != 1 {
 		t.Errorf("the job has the images %+v", images)
 	}
 }
