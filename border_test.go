@@ -85,7 +85,7 @@ var borders = []struct {
 // what the engine may not know, they are made of.
 var outward = []string{"engine/upstream", "engine/registry"}
 
-// excepted says whether the border of a package does not hold for from.
+// excepted reports whether the border of a package does not hold for from.
 func excepted(from, border string) bool {
 	return border == "engine" && slices.ContainsFunc(outward, func(p string) bool { return within(from, p) })
 }
@@ -196,7 +196,7 @@ func (p packages) has(name string) bool {
 	return slices.ContainsFunc(p.files, func(f source) bool { return !f.test && within(f.folder, name) })
 }
 
-// within says whether a package is the named one or below it; a name that
+// within reports whether a package is the named one or below it; a name that
 // ends in "/$" is only itself.
 func within(pkg, name string) bool {
 	if alone, ok := strings.CutSuffix(name, "/$"); ok {

@@ -4,6 +4,6 @@ package control
 
 import "io/fs"
 
-// isForeign says whether another user owns what info is of. Here it is not
+// isForeign reports whether another user owns what info is of. Here it is not
 // known.
 func isForeign(fs.FileInfo) bool { return false }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// isForeign says whether another user owns what info is of. That the
+// isForeign reports whether another user owns what info is of. That the
 // administrator does is no danger: there is nothing that they cannot read.
 func isForeign(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

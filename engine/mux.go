@@ -101,7 +101,7 @@ func failure(err *Error) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) { yield(nil, err) }
 }
 
-// SameModel says whether two names are those of one model: "name" and
+// SameModel reports whether two names are those of one model: "name" and
 // "name:latest" are.
 func SameModel(a, b string) bool {
 	return shortName(a) == shortName(b)

@@ -42,7 +42,7 @@ func (c *connection) Read(b []byte) (int, error) {
 	return c.watch()
 }
 
-// begins says whether a request is worked on, or is about to be.
+// begins reports whether a request is worked on, or is about to be.
 func (c *connection) begins() bool {
 	for until := time.Now().Add(beginning); c.working.Load() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {

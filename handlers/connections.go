@@ -221,7 +221,7 @@ func (c *connection) speaks(version int) {
 	}
 }
 
-// isTurnedAway says whether there was no place for the connection.
+// isTurnedAway reports whether there was no place for the connection.
 func (c *connection) isTurnedAway() bool { return c != nil && c.turnedAway }
 
 type connectionKey struct{}

@@ -13,7 +13,7 @@ import (
 
 const health = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-// isServed says whether a new connection from an address gets an answer.
+// isServed reports whether a new connection from an address gets an answer.
 func (s *pipeServer) isServed(t *testing.T, from string) bool {
 	t.Helper()
 	c := s.dial(t, from)

@@ -122,7 +122,7 @@ func receive(t *testing.T, c net.Conn) (*http.Response, string) {
 	return reply, string(body)
 }
 
-// isClosed says whether the server closes the connection without a word.
+// isClosed reports whether the server closes the connection without a word.
 func isClosed(c net.Conn) bool {
 	_, err := c.Read(make([]byte, 1))
 	return err != nil

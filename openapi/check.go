@@ -192,7 +192,7 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 	return c.size(count, s.MinMembers, s.MaxMembers, "member")
 }
 
-// isTrue says whether a member of an object is true.
+// isTrue reports whether a member of an object is true.
 func (c *checker) isTrue(object int32, name string) bool {
 	m := c.member(object, name)
 	return m >= 0 && c.nodes[m].kind == 't'

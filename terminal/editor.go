@@ -117,7 +117,7 @@ func (e *Editor) remember(line string) {
 	e.history.Add(line)
 }
 
-// open says whether a message has begun with a fence, and no other ends it.
+// open reports whether a message has begun with a fence, and no other ends it.
 func open(text string) bool {
 	text, fenced := strings.CutPrefix(strings.TrimLeft(text, " "), fence)
 	return fenced && !strings.HasSuffix(strings.TrimRight(text, " "), fence)

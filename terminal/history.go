@@ -82,7 +82,7 @@ func (h *History) Add(entry string) {
 	}
 }
 
-// keep is Add for this run alone. It says whether the entry is a new one.
+// keep is Add for this run alone. It reports whether the entry is a new one.
 func (h *History) keep(entry string) bool {
 	if h.paused || strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
 		return false

@@ -219,7 +219,7 @@ func (k *keys) expand(line string) string {
 	return strings.ReplaceAll(line, string(lineEnd), "\n")
 }
 
-// noted says whether a note stands in a line.
+// noted reports whether a note stands in a line.
 func (k *keys) noted(line string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

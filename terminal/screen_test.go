@@ -147,7 +147,7 @@ func (s *screen) put(r rune) {
 	}
 }
 
-// joins says whether a character is shown as part of the last one.
+// joins reports whether a character is shown as part of the last one.
 func (s *screen) joins(r rune) bool {
 	if s.x == 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Is says whether stream is a terminal: a person sees what is written there,
+// Is reports whether stream is a terminal: a person sees what is written there,
 // or types what is read.
 func Is(stream any) bool {
 	f, ok := stream.(*os.File)

@@ -154,7 +154,7 @@ func (e *engines) Folder() string {
 	return e.models.Dir()
 }
 
-// isNamed says whether a flag named a model. Where there is no store, what no
+// isNamed reports whether a flag named a model. Where there is no store, what no
 // flag named is an error.
 func (e *engines) isNamed(ctx context.Context, name string) (bool, error) {
 	named := e.all
@@ -234,7 +234,7 @@ func openRunners(ctx context.Context, o *serveOptions, env environment, log *slo
 	return runner.New(ctx, config)
 }
 
-// hasLlamacpp says whether this build can compute models.
+// hasLlamacpp reports whether this build can compute models.
 func hasLlamacpp() bool {
 	info, ok := debug.ReadBuildInfo()
 	return !ok || llamacppModule(info) != nil // where it is not known, the process of a model will tell

@@ -49,7 +49,7 @@ func exitStatus(err error) int {
 	return exitFailure
 }
 
-// hasCode says whether the engine, or the server, refused with code.
+// hasCode reports whether the engine, or the server, refused with code.
 func hasCode(err error, code engine.Code) bool {
 	var own *engine.Error
 	var sent *control.Error

@@ -145,7 +145,7 @@ func (e *engines) rank(ctx context.Context, env environment, name string, o *ser
 	return rankHere
 }
 
-// allowed says whether the user lets the server at url be asked.
+// allowed reports whether the user lets the server at url be asked.
 func allowed(env environment, url string) bool {
 	host, err := credentials.Host(url)
 	if err != nil {

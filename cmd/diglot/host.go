@@ -120,7 +120,7 @@ func (h *host) fetch(ctx context.Context, n modelstore.Name) error {
 // maxList is the most bytes of a server's list of models.
 const maxList = 64 << 20
 
-// serves says whether the server lists a model: one that was named to it by a
+// serves reports whether the server lists a model: one that was named to it by a
 // flag is not in the store.
 func serves(ctx context.Context, server *control.Client, name string) (bool, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, control.BaseURL+"/v1/models", nil)

@@ -10,12 +10,12 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// asksForKey says whether clients must send a key.
+// asksForKey reports whether clients must send a key.
 func (o *serveOptions) asksForKey(env environment) bool {
 	return len(o.keys) > 0 || o.keyFile != "" || env.getenv("DIGLOT_API_KEY") != ""
 }
 
-// isBlank says whether a header could not carry r within a value.
+// isBlank reports whether a header could not carry r within a value.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // openKeys collects the keys of the environment, of flags and of a file, which

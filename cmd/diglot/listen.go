@@ -31,7 +31,7 @@ func listen(env environment, address string) ([]net.Listener, error) {
 	return []net.Listener{l}, nil
 }
 
-// isOpen says whether other machines may reach an address.
+// isOpen reports whether other machines may reach an address.
 func isOpen(l net.Listener) bool {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	return ok && !addr.IP.IsLoopback()

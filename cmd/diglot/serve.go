@@ -124,7 +124,7 @@ func (o *serveOptions) check() error {
 	return o.bounds.check()
 }
 
-// isOrigin says whether a browser could send s as an Origin, or s is the *
+// isOrigin reports whether a browser could send s as an Origin, or s is the *
 // that means all. Pages that come from a file send null.
 func isOrigin(s string) bool {
 	if s == "*" || s == "null" {

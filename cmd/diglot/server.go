@@ -20,7 +20,7 @@ func dial(env environment) (*control.Client, error) {
 	return control.Dial(path), nil
 }
 
-// running says whether a server answers.
+// running reports whether a server answers.
 func running(ctx context.Context, server *control.Client) (bool, error) {
 	_, err := server.Version(ctx)
 	if errors.Is(err, control.ErrNotRunning) {

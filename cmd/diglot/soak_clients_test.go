@@ -211,7 +211,7 @@ func (k *soak) request(c soakCase) *http.Request {
 	return r
 }
 
-// ask asks and says whether the reply is that of the case.
+// ask asks and reports whether the reply is that of the case.
 func (k *soak) ask(c soakCase) bool {
 	kills, _ := k.state()
 	r := k.request(c)

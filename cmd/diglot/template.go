@@ -108,7 +108,7 @@ func readReport(ctx context.Context, cmd *exec.Cmd) (templateReport, error) {
 	return report, nil
 }
 
-// outOfMemory says whether a process wrote that it had no memory left, in the
+// outOfMemory reports whether a process wrote that it had no memory left, in the
 // words of Go, of C++ or of the system.
 func outOfMemory(log string) bool {
 	for _, words := range []string{"out of memory", "cannot allocate memory", "bad_alloc"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// echoes says whether the answers of a request begin with its prompt.
+// echoes reports whether the answers of a request begin with its prompt.
 func echoes(req *engine.Request) bool { return req.Prompt != nil && req.Prompt.Echo }
 
 // score finds out how likely the tokens of an echoed prompt are, once for all

@@ -22,10 +22,10 @@ type token struct {
 	text string
 }
 
-// is says whether it is a mark.
+// is reports whether it is a mark.
 func (t token) is(mark string) bool { return t.kind == tokenMark && t.text == mark }
 
-// names says whether it is a keyword.
+// names reports whether it is a keyword.
 func (t token) names(keyword string) bool { return t.kind == tokenName && t.text == keyword }
 
 // marks are those of two characters, and those of one.

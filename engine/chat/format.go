@@ -111,7 +111,7 @@ func (f *Format) marks(calls bool) (inText, inReasoning *marks) {
 	return newMarks(append(text, both...)), newMarks(append(both, mark{f.Close, meansReasoningEnd}))
 }
 
-// calls says whether the format has a way to write calls.
+// calls reports whether the format has a way to write calls.
 func (f *Format) calls() bool { return len(f.Calls) > 0 || f.channels }
 
 // callsWhere lists the syntaxes that fit.
@@ -125,7 +125,7 @@ func (f *Format) callsWhere(fits func(*callSyntax) bool) []*callSyntax {
 	return list
 }
 
-// opensReasoning says whether the part of the answer that the prompt already
+// opensReasoning reports whether the part of the answer that the prompt already
 // holds ends inside reasoning.
 func (f *Format) opensReasoning(opening string) bool {
 	return f.Open != "" && strings.LastIndex(opening, f.Open) > strings.LastIndex(opening, f.Close)

@@ -33,7 +33,7 @@ type goTemplate struct {
 	printsArguments, printsProperties bool
 }
 
-// repeats says whether the template is one exchange, which a system turn in
+// repeats reports whether the template is one exchange, which a system turn in
 // the middle of a conversation would break in two.
 func (t *Template) repeats() bool { return t.golang != nil && !t.golang.whole }
 
@@ -97,7 +97,7 @@ const maxActions = 200
 // goBlock is an action that others may be inside of, or the end of one.
 var goBlock = regexp.MustCompile(`\{\{-?\s*(if|range|with|block|define|else\s+(?:if|with)|end)\b`)
 
-// nestsDeeply says whether a source has actions too deep inside each other.
+// nestsDeeply reports whether a source has actions too deep inside each other.
 func nestsDeeply(source string) bool {
 	depth := 0
 	var open []int // how many levels each end closes
@@ -222,7 +222,7 @@ func (u *fieldUse) add(n parse.Node) {
 	}
 }
 
-// shown says whether a pipeline is the field, or the field as JSON.
+// shown reports whether a pipeline is the field, or the field as JSON.
 func (u *fieldUse) shown(p *parse.PipeNode) bool {
 	var args []parse.Node
 	for _, c := range p.Cmds {

@@ -36,7 +36,7 @@ func (p *prober) goRest() {
 	p.t.fim, p.broken = p.t.golang.gap(p.t.rendering(p.ctx), newMasker(p.t.special))
 }
 
-// readsBoth says whether two calls in one turn read as two: a model writes
+// readsBoth reports whether two calls in one turn read as two: a model writes
 // calls as it sees them in the conversation. Some templates write lists
 // without commas, or put both between the marks of one.
 func (p *prober) readsBoth() bool {

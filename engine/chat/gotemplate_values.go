@@ -149,7 +149,7 @@ func (g *goTemplate) messages(c conversation, mask *masker) []*goMessage {
 	return all
 }
 
-// joins says whether two neighbors are one message.
+// joins reports whether two neighbors are one message.
 func (g *goTemplate) joins(a, b *goMessage) bool {
 	calls := len(a.ToolCalls)+len(b.ToolCalls) > 0
 	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.apart)

@@ -254,7 +254,7 @@ func (j *jsonCallBody) startValue(key string, first byte) {
 	j.extent = jsonExtent{}
 }
 
-// readValue reads a member's value and says whether it ended.
+// readValue reads a member's value and reports whether it ended.
 func (j *jsonCallBody) readValue(b []byte, out *writer) (n int, ended bool) {
 	for n < len(b) && !ended {
 		switch j.extent.next(b[n]) {

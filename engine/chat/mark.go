@@ -75,7 +75,7 @@ const (
 	yes
 )
 
-// begins says whether b begins with s.
+// begins reports whether b begins with s.
 func begins(b []byte, s string) verdict {
 	switch {
 	case len(b) >= len(s):

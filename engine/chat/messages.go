@@ -29,7 +29,7 @@ type conversation struct {
 	complete  bool // nothing is asked for: the last turn is over
 }
 
-// continues says whether the answer goes on where the last turn ends.
+// continues reports whether the answer goes on where the last turn ends.
 func (c *conversation) continues() bool {
 	if c.complete || len(c.turns) == 0 {
 		return false
@@ -268,7 +268,7 @@ func (t *Template) content(turn turn, mask *masker) jinja.Value {
 	return word(joinLines(texts))
 }
 
-// listsParts says whether the template shows every part of a list.
+// listsParts reports whether the template shows every part of a list.
 func (t *Template) listsParts(role engine.Role) bool {
 	if role == engine.RoleTool {
 		return t.caps.ResultParts

@@ -112,7 +112,7 @@ func (p *prober) render(c conversation) (string, bool) {
 	return "", false
 }
 
-// shows says whether a conversation is rendered with all the words, in order.
+// shows reports whether a conversation is rendered with all the words, in order.
 func (p *prober) shows(c conversation, words ...string) bool {
 	text, ok := p.render(c)
 	for _, w := range words {
@@ -177,7 +177,7 @@ func withParts(t turn) turn {
 	return t
 }
 
-// showsParts says whether both parts are shown, and nothing of the list that
+// showsParts reports whether both parts are shown, and nothing of the list that
 // they are in.
 func (p *prober) showsParts(c conversation) bool {
 	text, ok := p.render(c)
@@ -225,7 +225,7 @@ func (p *prober) tools() {
 	caps.NullContent, caps.ObjectArguments = false, false
 }
 
-// showsCall says whether a call and its result are shown, and the arguments
+// showsCall reports whether a call and its result are shown, and the arguments
 // as they are, not quoted once more.
 func (p *prober) showsCall() bool {
 	text, ok := p.render(p.callAndResult(probeID))
@@ -378,7 +378,7 @@ func (p *prober) format() string {
 	return fallbackFormat
 }
 
-// has says whether the source holds all the words, or the model has them as
+// has reports whether the source holds all the words, or the model has them as
 // control tokens: some templates leave the markup of calls to the client.
 func (p *prober) has(words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool {

@@ -44,7 +44,7 @@ type Syntax struct {
 	odd bool // a second call or argument is written in another way
 }
 
-// readable says whether the markup alone tells where calls are and what is in
+// readable reports whether the markup alone tells where calls are and what is in
 // them.
 func (s *Syntax) readable() bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
@@ -60,13 +60,13 @@ func (s *Syntax) readable() bool {
 	return false
 }
 
-// isHermes says whether calls are JSON objects between <tool_call> tags.
+// isHermes reports whether calls are JSON objects between <tool_call> tags.
 func (s *Syntax) isHermes() bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
 	return s.Kind == SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
 }
 
-// isBareJSON says whether a call is a JSON object with nothing around it.
+// isBareJSON reports whether a call is a JSON object with nothing around it.
 func (s *Syntax) isBareJSON() bool {
 	return s.Kind == SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
 }

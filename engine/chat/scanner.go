@@ -6,7 +6,7 @@ import "strings"
 // tells its writer what is text, what is reasoning and what is a tool call.
 //
 // It is a state machine over a buffer: each step takes what it understands
-// from the front of the buffer and says whether another step may follow at
+// from the front of the buffer and reports whether another step may follow at
 // once. What a step cannot decide yet stays in the buffer, so no answer
 // depends on where the pieces were cut. A tool call leaves the buffer only
 // once its name is known to be one of the request's tools: call markup around

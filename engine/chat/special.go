@@ -117,7 +117,7 @@ func (s *specials) begin(text string) string {
 	return b.String() + text[done:]
 }
 
-// begins says whether text begins a spelling, and notes what it lacks. Nobody
+// begins reports whether text begins a spelling, and notes what it lacks. Nobody
 // puts words together out of letters: what is begun is markup.
 func (s *specials) begins(text string) bool {
 	begun := false
@@ -173,7 +173,7 @@ func (s *specials) finish() {
 	s.cuts = slices.DeleteFunc(slices.Compact(s.cuts), func(c string) bool { return c == "" })
 }
 
-// asked says whether a client's whole text is a name that the template asks
+// asked reports whether a client's whole text is a name that the template asks
 // for, and no part of a spelling.
 func (s *specials) asked(text string) bool {
 	return s.names[text] && s.endings.Agrees(text) < len(text) && s.endings.Longest(text) == 0
@@ -205,7 +205,7 @@ func (s *specials) completes(text string, i int) int {
 	return 0
 }
 
-// isWord says whether a text has letters, digits and what joins them alone.
+// isWord reports whether a text has letters, digits and what joins them alone.
 func isWord(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-. ", r)

@@ -65,7 +65,7 @@ func cutKeyword(body string) (keyword, rest string) {
 	return body[:i], strings.TrimSpace(body[i:])
 }
 
-// recurses says whether a piece is the beginning of a loop that calls itself.
+// recurses reports whether a piece is the beginning of a loop that calls itself.
 func (p templatePiece) recurses() bool {
 	keyword, rest := cutKeyword(p.body)
 	return p.kind == '%' && keyword == "for" && findKeyword(rest, "recursive") >= 0

@@ -208,7 +208,7 @@ var (
 	errBlind          = errors.New("the chat template does not show each image once")
 )
 
-// shows says whether there are n images, each once.
+// shows reports whether there are n images, each once.
 func (r Rendering) shows(n int) bool {
 	found := map[*Image]bool{}
 	spans := 0

@@ -27,7 +27,7 @@ const (
 
 var errWork = errors.New("one operation of the chat template takes too long")
 
-// tookTooMuch says whether a rendering ended for what it would have taken.
+// tookTooMuch reports whether a rendering ended for what it would have taken.
 func tookTooMuch(err error) bool {
 	return errors.Is(err, errHeap) || errors.Is(err, errWork) || errors.Is(err, errDeep)
 }

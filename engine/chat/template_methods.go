@@ -63,7 +63,7 @@ func (r *rendering) method(args []jinja.Value) (jinja.Value, error) {
 	}), nil
 }
 
-// isMethod says whether the function that was found behind a value is the
+// isMethod reports whether the function that was found behind a value is the
 // library's method, and not one that a template put there.
 func isMethod(owner jinja.Value, name, found string) bool {
 	switch {

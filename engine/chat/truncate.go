@@ -17,7 +17,7 @@ const answerShare = 4
 // fewest turns that must go. Each attempt renders and reads all that is left.
 const maxAttempts = 16
 
-// crowded says whether the prompt leaves too little room for the answer. err
+// crowded reports whether the prompt leaves too little room for the answer. err
 // is what reading it gave.
 func (e *Engine) crowded(p *plan, err error) bool {
 	if err != nil {

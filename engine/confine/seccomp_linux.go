@@ -141,7 +141,7 @@ func refuseCalls(pid int) error {
 	return nil
 }
 
-// hasSeccomp says whether the kernel takes filters.
+// hasSeccomp reports whether the kernel takes filters.
 func hasSeccomp() bool {
 	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))

@@ -13,7 +13,7 @@ type Entry struct {
 	key      string
 }
 
-// HasKey says whether requests to the host carry a key.
+// HasKey reports whether requests to the host carry a key.
 func (e Entry) HasKey() bool { return e.key != "" || e.Variable != "" }
 
 // String says what kind of entry it is.

@@ -62,7 +62,7 @@ func Short(host string) string {
 	return host
 }
 
-// loopback says whether what is sent to host stays on this machine.
+// loopback reports whether what is sent to host stays on this machine.
 func loopback(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {

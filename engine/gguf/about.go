@@ -25,19 +25,19 @@ func (f *File) Parameters() int64 {
 	return sum
 }
 
-// IsProjector says whether the file is what lets a model see images or hear,
+// IsProjector reports whether the file is what lets a model see images or hear,
 // rather than a model.
 func (f *File) IsProjector() bool {
 	return f.Architecture() == "clip" || f.String("general.type") == "mmproj"
 }
 
-// SeesImages says whether a projector is one for images.
+// SeesImages reports whether a projector is one for images.
 func (f *File) SeesImages() bool {
 	sees, _ := f.Bool("clip.has_vision_encoder")
 	return sees
 }
 
-// IsAdapter says whether the file is an adapter (LoRA) to another model.
+// IsAdapter reports whether the file is an adapter (LoRA) to another model.
 func (f *File) IsAdapter() bool {
 	return f.String("general.type") == "adapter" || f.String("adapter.type") != ""
 }
@@ -87,7 +87,7 @@ var fileTypes = map[int64]string{
 	27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4",
 }
 
-// Causal says whether a token sees those before it alone, as in all models that
+// Causal reports whether a token sees those before it alone, as in all models that
 // write text.
 func (f *File) Causal() bool {
 	causal, ok := f.Bool(f.Key("attention.causal"))
@@ -111,7 +111,7 @@ func (f *File) Pooling() int64 {
 	return n
 }
 
-// Embeds says whether the model makes vectors and nothing else, and then
+// Embeds reports whether the model makes vectors and nothing else, and then
 // whether it must read a text at once, rather than in pieces.
 func (f *File) Embeds() (only, whole bool) {
 	only = f.Pooling() != PoolingNone || !f.Causal()

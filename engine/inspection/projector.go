@@ -60,7 +60,7 @@ func Pair(model, projector *gguf.File) error {
 	return nil
 }
 
-// places says whether the positions of a model have several dimensions. Of some
+// places reports whether the positions of a model have several dimensions. Of some
 // architectures, those have that say how.
 func places(model *gguf.File) bool {
 	name := model.Architecture()
@@ -91,7 +91,7 @@ func (l *layout) width() int64 {
 	return parts * l.arch.lets["width"].in(l.scope(0))
 }
 
-// looked says whether llama.cpp looks for a tensor in projectors of all types.
+// looked reports whether llama.cpp looks for a tensor in projectors of all types.
 // Those that some types have no use for change what it computes, or end it.
 func looked(name, prefix string) bool {
 	if name == "v.class_embd" {

@@ -217,7 +217,7 @@ func TestKnowsRotations(t *testing.T) {
 	}
 }
 
-// demandsRotation says whether a part of the source does, by the name of what it
+// demandsRotation reports whether a part of the source does, by the name of what it
 // builds.
 func demandsRotation(t *testing.T, folder, build string) bool {
 	t.Helper()

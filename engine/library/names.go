@@ -40,7 +40,7 @@ func describe(m *modelstore.Model) engine.Model {
 	return engine.Model{Name: name, Owner: engine.Owner(name), Changed: m.Changed, Blind: blind(m.Manifest.Layers)}
 }
 
-// blind says whether a model has weights here and nothing that reads
+// blind reports whether a model has weights here and nothing that reads
 // pictures. What one that is served elsewhere takes is not known.
 func blind(layers []modelstore.Layer) bool {
 	has := func(mediaType string) bool {
@@ -91,7 +91,7 @@ func (e *Engine) sweep() {
 	}
 }
 
-// leads says whether a name leads to the manifest of a resident. Where the
+// leads reports whether a name leads to the manifest of a resident. Where the
 // store cannot be read, it is left as it is.
 func (e *Engine) leads(n modelstore.Name, r *resident) bool {
 	m, err := e.config.Store.Model(n)

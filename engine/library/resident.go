@@ -39,7 +39,7 @@ type resident struct {
 	ended bool        // the instance is being closed, or was
 }
 
-// isReady says whether loading is over, with or without success.
+// isReady reports whether loading is over, with or without success.
 func (r *resident) isReady() bool {
 	select {
 	case <-r.ready:
@@ -49,7 +49,7 @@ func (r *resident) isReady() bool {
 	}
 }
 
-// over says whether another load may take the place of one that failed.
+// over reports whether another load may take the place of one that failed.
 func (r *resident) over() bool {
 	return r.isReady() && r.err != nil && time.Since(r.failed) >= failureMemory
 }

@@ -46,7 +46,7 @@ func (h *house) async(ctx context.Context, model string) <-chan error {
 	return result
 }
 
-// isDone says whether there is a result, which must not be an error.
+// isDone reports whether there is a result, which must not be an error.
 func isDone(t *testing.T, result <-chan error) bool {
 	t.Helper()
 	synctest.Wait()

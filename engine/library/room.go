@@ -47,7 +47,7 @@ func (e *Engine) take(r *resident, plan memory.Plan) {
 	r.plan = plan
 }
 
-// room says whether there is memory for a launch. If there is not, others may
+// room reports whether there is memory for a launch. If there is not, others may
 // be told to leave, and it is to be tried again when things have changed.
 //
 // Nobody else takes memory meanwhile, so what was free stays free. The plans

@@ -92,7 +92,7 @@ func TestSpellingsCostNothing(t *testing.T) {
 	}
 }
 
-// structured says whether there are control tokens among these.
+// structured reports whether there are control tokens among these.
 func (m *Model) structured(tokens []int32, unknown int32) bool {
 	return slices.ContainsFunc(tokens, func(token int32) bool {
 		return token != unknown && m.vocab.is(token, kindControl|kindUser) && strings.TrimSpace(string(m.vocab.spelling(token))) != ""

@@ -34,7 +34,7 @@ func doesNotFit(refused *memory.DoesNotFit) *engine.Error {
 	return e
 }
 
-// beside says whether there is memory left for a second context, of so many
+// beside reports whether there is memory left for a second context, of so many
 // tokens. What it takes is overestimated by what is there already once for
 // the process.
 func (o Options) beside(context int) bool {

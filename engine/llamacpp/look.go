@@ -37,7 +37,7 @@ func (l *loop) look() (worked, waits bool) {
 	return false, waits
 }
 
-// unpacked says whether the pixels of an image are there, and has them made
+// unpacked reports whether the pixels of an image are there, and has them made
 // where nobody does so. It takes seconds where a picture is large.
 func (l *loop) unpacked(s *sequence, p *pixels) bool {
 	l.mu.Lock()

@@ -28,7 +28,7 @@ func (o Options) placement() placement {
 	return copied
 }
 
-// grantsHugePages says whether the system gives huge pages to those who ask.
+// grantsHugePages reports whether the system gives huge pages to those who ask.
 func grantsHugePages() bool {
 	const path = "/sys/kernel/mm/transparent_hugepage/enabled"
 	modes, err := os.ReadFile(path) // "always [madvise] never" on Linux; elsewhere there is no such file

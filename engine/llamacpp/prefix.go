@@ -124,7 +124,7 @@ func (l *loop) keep(seq *sequence) {
 	}
 }
 
-// choosing says whether other choices of the request of seq go on.
+// choosing reports whether other choices of the request of seq go on.
 func (l *loop) choosing(seq *sequence) bool {
 	return seq.job.Choices > 1 && slices.ContainsFunc(l.live, func(s *sequence) bool {
 		return !s.done && s.job.Request == seq.job.Request

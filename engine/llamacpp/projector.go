@@ -267,5 +267,5 @@ func (p *projector) forget() {
 	}
 }
 
-// raised says whether the flag is.
+// raised reports whether the flag is.
 func (f flag) raised() bool { return atomic.LoadInt32((*int32)(unsafe.Pointer(f.p))) != 0 }

@@ -156,7 +156,7 @@ func (s *sampler) pick(logits []float32, u float64) int32 {
 	return s.draw(s.nucleus(logits), u)
 }
 
-// typical says whether typical_p leaves anything out.
+// typical reports whether typical_p leaves anything out.
 func (s *sampler) typical() bool { return s.settings.TypicalP > 0 && s.settings.TypicalP < 1 }
 
 // nucleus returns what top_k, typical_p, top_p and min_p leave, likeliest

@@ -17,7 +17,7 @@ func (l *loop) step(batch []entry) {
 	l.settle(active, l.compute(active, func() decoded { return l.backend.decode(batch, l.alike(active)) }))
 }
 
-// alike says whether each cell is looked at by several tokens of a batch, as
+// alike reports whether each cell is looked at by several tokens of a batch, as
 // those of a prompt do, and texts that share one.
 func (l *loop) alike(active []*sequence) bool {
 	looks, tokens := 0, 0

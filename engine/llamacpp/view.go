@@ -76,7 +76,7 @@ type view struct {
 
 func (v *view) end() int { return v.start + v.cells }
 
-// divisible says whether a part of the cells can be in the cache alone.
+// divisible reports whether a part of the cells can be in the cache alone.
 func (v *view) divisible() bool { return !v.whole && v.columns == 0 }
 
 // eye is what a model sees with.
@@ -173,7 +173,7 @@ func (s *sequence) readable() int {
 	return max(s.pending()-1, 1)
 }
 
-// looksWithin says whether there are cells of images in tokens[from:to]. To
+// looksWithin reports whether there are cells of images in tokens[from:to]. To
 // compute an image takes as long as to read hundreds of tokens.
 func (s *sequence) looksWithin(from, to int) bool {
 	return slices.ContainsFunc(s.views, func(v *view) bool { return v.start < to && from < v.end() })

@@ -163,7 +163,7 @@ func fuzzWhole(f *testing.F, path string) {
 	})
 }
 
-// mayFetch says whether text could name an image that is elsewhere.
+// mayFetch reports whether text could name an image that is elsewhere.
 func mayFetch(text string) bool { return strings.Contains(strings.ToLower(text), "http") }
 
 // keepHome makes no request of a test leave this machine.
@@ -279,7 +279,7 @@ func (c *wholeCase) serve(ctx context.Context, body []byte, w http.ResponseWrite
 	}
 }
 
-// brokeOff says whether a stream has an error of the server's in it.
+// brokeOff reports whether a stream has an error of the server's in it.
 func brokeOff(reply []byte) bool {
 	if !bytes.HasPrefix(reply, []byte("data:")) && !bytes.HasPrefix(reply, []byte("event:")) {
 		return false

@@ -196,7 +196,7 @@ type shown struct {
 	idle    chan struct{} // has a value when running has come to 0
 }
 
-// rest waits until nothing runs, and says whether that came about in time.
+// rest waits until nothing runs, and reports whether that came about in time.
 func (w *shown) rest(ctx context.Context) bool {
 	for {
 		if running, _, _ := w.seen(); running == 0 {

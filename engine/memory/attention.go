@@ -62,7 +62,7 @@ func kvHeads(file *gguf.File, heads int64) []int64 {
 	return each
 }
 
-// remembers says whether a layer keeps keys, where the numbers of heads do not
+// remembers reports whether a layer keeps keys, where the numbers of heads do not
 // tell. The rules are those that llama.cpp has for these architectures.
 func remembers(file *gguf.File, layer, layers int64) bool {
 	switch architecture := file.Architecture(); {

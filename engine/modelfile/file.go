@@ -43,7 +43,7 @@ type Instruction struct {
 	Line  int    // where it begins, from 1; 0: not from a file
 }
 
-// Equal says whether two files have the same instructions and comments, on
+// Equal reports whether two files have the same instructions and comments, on
 // whatever lines.
 func (f *File) Equal(other *File) bool {
 	if f == nil || other == nil {

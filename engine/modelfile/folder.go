@@ -39,7 +39,7 @@ func openWeights(path string) ([]weightFile, error) {
 	return []weightFile{{path, head}}, nil
 }
 
-// holdsWeights says whether a folder has files that may be a model's.
+// holdsWeights reports whether a folder has files that may be a model's.
 func holdsWeights(folder string) bool {
 	entries, err := os.ReadDir(folder)
 	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {

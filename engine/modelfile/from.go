@@ -47,7 +47,7 @@ func (src Source) resolve(i Instruction) (origin, error) {
 	return origin{name: name}, nil
 }
 
-// isPath says whether a value can be nothing but a path. A tag may be the name
+// isPath reports whether a value can be nothing but a path. A tag may be the name
 // of a file too, on hf.co.
 func isPath(value string) bool {
 	starts := []string{"./", "../", "~", `.\`, `..\`}

@@ -212,7 +212,7 @@ func parseVersion(text string) (version, bool) {
 	return v, true
 }
 
-// older says whether a program of version have is too old for what asks for
+// older reports whether a program of version have is too old for what asks for
 // version want. What is no version, and the 0.0.0 that Go gives to a build
 // between two, is too old for nothing.
 func older(have, want string) bool {

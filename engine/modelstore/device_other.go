@@ -2,5 +2,5 @@
 
 package modelstore
 
-// sameDevice says whether a file can be renamed from one folder to the other.
+// sameDevice reports whether a file can be renamed from one folder to the other.
 func sameDevice(string, string) bool { return true }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// sameDevice says whether a file can be renamed from one folder to the other.
+// sameDevice reports whether a file can be renamed from one folder to the other.
 // A folder that does not exist yet will be on its parent's file system.
 func sameDevice(dir, below string) bool {
 	a, errA := os.Stat(dir)

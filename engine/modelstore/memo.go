@@ -65,7 +65,7 @@ func (m *memo) note(path string, file fs.FileInfo, model *Model) {
 	m.models[path] = noted{file, shared}
 }
 
-// isNew says whether a file is skipped for a reason that was not heard yet.
+// isNew reports whether a file is skipped for a reason that was not heard yet.
 func (m *memo) isNew(path string, reason error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

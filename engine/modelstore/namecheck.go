@@ -124,7 +124,7 @@ func refuseRune(r rune) string {
 	return fmt.Sprintf("has %q; only the letters a to z and A to Z, digits, and _ - . can be used", r)
 }
 
-// isDevice says whether Windows takes s for a device, with any ending.
+// isDevice reports whether Windows takes s for a device, with any ending.
 func isDevice(s string) bool {
 	s = strings.ToLower(s)
 	if slices.Contains([]string{"con", "prn", "aux", "nul"}, s) {

@@ -63,7 +63,7 @@ func (s *Store) isFolder(path string, e fs.DirEntry) bool {
 	return err == nil && info.IsDir()
 }
 
-// isCircle says whether a link leads to a folder that it is in. Two of them in
+// isCircle reports whether a link leads to a folder that it is in. Two of them in
 // one folder would be followed in more ways than there is time for.
 func (s *Store) isCircle(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {

@@ -22,7 +22,7 @@ type Config struct {
 	// for every pull and push. Empty: nobody is logged in.
 	DockerConfig string
 
-	// PlainHTTP says whether a host, with its port if it has one, may be
+	// PlainHTTP reports whether a host, with its port if it has one, may be
 	// spoken to without TLS. The user's own flag decides that, never a file
 	// that was fetched. Hosts of this machine may always.
 	PlainHTTP func(host string) bool

@@ -48,7 +48,7 @@ func hostOf(name string) host {
 	return h
 }
 
-// isLoopback says whether a host, with or without a port, is this machine
+// isLoopback reports whether a host, with or without a port, is this machine
 // by its name or address alone, without a look-up.
 func isLoopback(hostport string) bool {
 	name := hostport

@@ -137,7 +137,7 @@ func (s *session) checkLayers(m modelstore.Manifest) error {
 	return nil
 }
 
-// hasModel says whether one of the layers is a model. Without one it can
+// hasModel reports whether one of the layers is a model. Without one it can
 // still be a model that is served elsewhere, as only the config says.
 func hasModel(m modelstore.Manifest) bool {
 	return slices.ContainsFunc(m.Layers, func(l modelstore.Layer) bool { return l.MediaType == modelstore.MediaTypeModel })

@@ -59,7 +59,7 @@ func (o object) withoutPath() object {
 	return o
 }
 
-// isPath says whether a layer was made from a file, and not from a model, whose
+// isPath reports whether a layer was made from a file, and not from a model, whose
 // name may stay.
 func isPath(from string) bool {
 	if from == "" {

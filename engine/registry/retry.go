@@ -65,7 +65,7 @@ func pauseBefore(tried int, backoff time.Duration) time.Duration {
 	return min(backoff, maxBackoff)
 }
 
-// passing says whether an error may be gone in a moment. A cut connection
+// passing reports whether an error may be gone in a moment. A cut connection
 // may, and a server that has too much to do; what a registry refuses stays
 // refused.
 func passing(err error) bool {

@@ -59,14 +59,14 @@ type suspicion struct {
 	refused time.Time // until when it is
 }
 
-// empty says whether nothing is remembered, so that no key is needed.
+// empty reports whether nothing is remembered, so that no key is needed.
 func (c *crashLog) empty() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.seen) == 0
 }
 
-// often says whether processes end often at the moment.
+// often reports whether processes end often at the moment.
 func (c *crashLog) often() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

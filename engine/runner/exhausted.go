@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// exhausted says whether an error is that of a system which is out of
+// exhausted reports whether an error is that of a system which is out of
 // something for a moment, files first among them. It says nothing about the
 // process at the other end of a socket.
 func exhausted(err error) bool {

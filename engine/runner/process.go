@@ -90,7 +90,7 @@ func (p *process) judge() {
 	p.passengers.judge(p.hung.Load() || p.status != killed)
 }
 
-// hasExited says whether the process is gone.
+// hasExited reports whether the process is gone.
 func (p *process) hasExited() bool {
 	select {
 	case <-p.exited:

@@ -114,7 +114,7 @@ func (f *flight) blame(alone, proven bool, causes map[requestKey]bool) {
 	f.cause = f.cause || cause
 }
 
-// isCause says whether it ended a process.
+// isCause reports whether it ended a process.
 func (f *flight) isCause() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -49,7 +49,7 @@ type launch struct {
 	failed  time.Time
 }
 
-// over says whether another launch may take this one's place.
+// over reports whether another launch may take this one's place.
 func (l *launch) over() bool {
 	select {
 	case <-l.done:

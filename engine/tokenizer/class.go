@@ -20,7 +20,7 @@ const (
 	none class = 0
 )
 
-// is says whether c is of one of the classes of set.
+// is reports whether c is of one of the classes of set.
 func (c class) is(set class) bool { return c&set != 0 }
 
 // tableSize is up to where characters have their classes in a table. What is

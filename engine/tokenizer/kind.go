@@ -19,7 +19,7 @@ const (
 	Byte                    // one byte of a character that has no token
 )
 
-// special says whether the token is structure, which no text becomes.
+// special reports whether the token is structure, which no text becomes.
 func (k Kind) special() bool { return k == Control || k == UserDefined || k == Unknown }
 
 // What llama.cpp takes for a control token whatever the file says, and what

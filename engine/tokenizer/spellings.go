@@ -68,7 +68,7 @@ func (s *Spellings) step(at int32, b byte) int32 {
 // Len is how many spellings there are.
 func (s *Spellings) Len() int { return len(s.texts) }
 
-// Begin says whether a spelling begins with b.
+// Begin reports whether a spelling begins with b.
 func (s *Spellings) Begin(b byte) bool { return s.first[b] != 0 }
 
 // longest is the length of the longest spelling that text begins with, of at
@@ -106,7 +106,7 @@ func (s *Spellings) Completed(start string) iter.Seq[string] {
 	}
 }
 
-// Prefix says whether text is the beginning of a spelling, or all of it.
+// Prefix reports whether text is the beginning of a spelling, or all of it.
 func (s *Spellings) Prefix(text string) bool {
 	if text == "" {
 		return false
@@ -151,7 +151,7 @@ func (s *Spellings) Find(text string) iter.Seq2[int, int] {
 	}
 }
 
-// In says whether a spelling is in text.
+// In reports whether a spelling is in text.
 func (s *Spellings) In(text string) bool {
 	for range s.Find(text) {
 		return true
@@ -184,7 +184,7 @@ func (s *Spellings) resolve(text string, from, to, limit int, yield func(start, 
 	return s.resolve(text, from, to, most-1, yield)
 }
 
-// exactly says whether text begins with a spelling of n bytes.
+// exactly reports whether text begins with a spelling of n bytes.
 func (s *Spellings) exactly(text string, n int) bool {
 	return len(text) >= n && s.longest(text, n) == n
 }

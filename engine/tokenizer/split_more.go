@@ -7,7 +7,7 @@ package tokenizer
 //
 //	[^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// suffixes says whether 's, 't and so on belong to the word before them.
+// suffixes reports whether 's, 't and so on belong to the word before them.
 func cased(digits int, suffixes bool) match {
 	return func(t *text, i int) int {
 		r, c, next := t.at(i)

@@ -31,7 +31,7 @@ func words2(t *text, i int) int {
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// lines says whether line ends may follow signs.
+// lines reports whether line ends may follow signs.
 func words3(digits int, lines bool) match {
 	return func(t *text, i int) int {
 		if to := contraction(t, i, true); to > i {
@@ -240,7 +240,7 @@ func runs(in func(r rune) bool) match {
 	}
 }
 
-// oneOf says whether a character is in one of the ranges.
+// oneOf reports whether a character is in one of the ranges.
 func oneOf(ranges [][2]rune) func(r rune) bool {
 	return func(r rune) bool {
 		for _, x := range ranges {

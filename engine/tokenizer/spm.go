@@ -90,7 +90,7 @@ func (s *spm) addNeighbors(text string) {
 	}
 }
 
-// neighbors says whether a token has these two beside each other.
+// neighbors reports whether a token has these two beside each other.
 func (s *spm) neighbors(a, b rune) bool {
 	if a < utf8.RuneSelf && b < utf8.RuneSelf {
 		return s.ascii[a][b/64]&(1<<(b%64)) != 0
@@ -133,7 +133,7 @@ func (s *spm) append(e *encoding, text string, first bool) error {
 	return s.flush(e, text[start:])
 }
 
-// spellsSpace says whether the character that stands for a blank can be written
+// spellsSpace reports whether the character that stands for a blank can be written
 // in bytes, so that it comes out as itself.
 func (s *spm) spellsSpace() bool {
 	for _, b := range []byte(string(wordSpace)) {

@@ -110,7 +110,7 @@ func (v *Vocabulary) Special() []string {
 	return slices.Compact(all)
 }
 
-// blank says whether a spelling is of white space alone.
+// blank reports whether a spelling is of white space alone.
 func blank(spelling string) bool { return strings.TrimSpace(spelling) == "" }
 
 // check looks at what a caller may have made.

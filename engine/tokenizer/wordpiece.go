@@ -117,7 +117,7 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// isIdeograph says whether the character is a word by itself.
+// isIdeograph reports whether the character is a word by itself.
 func isIdeograph(r rune) bool {
 	switch {
 	case r < 0x3400:

@@ -63,7 +63,7 @@ func (c *calls) add(delta callDelta) piece {
 	return c.begin()
 }
 
-// another says whether a piece belongs to another call than the last one.
+// another reports whether a piece belongs to another call than the last one.
 func (c *calls) another(index count, id, name string) bool {
 	switch {
 	case c.seen == nil || index != c.index:
@@ -95,5 +95,5 @@ func (c *calls) begin() piece {
 	return piece{begins: true, id: c.id, name: c.name, arguments: rawText(c.arguments)}
 }
 
-// pending says whether a call is still without a name.
+// pending reports whether a call is still without a name.
 func (c *calls) pending() bool { return c.seen != nil && !c.begun }

@@ -17,7 +17,7 @@ type chunk struct {
 	} `json:"prompt_progress"` // llama-server, before the first token
 }
 
-// content says whether the chunk holds anything of an answer.
+// content reports whether the chunk holds anything of an answer.
 func (c chunk) content() bool { return c.Choices != nil || c.Usage != nil || c.Progress != nil }
 
 type choice struct {

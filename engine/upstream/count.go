@@ -55,7 +55,7 @@ func (e *Engine) count(ctx context.Context, req *engine.Request) (int, error) {
 	return 0, engine.Errorf(engine.CodeUnsupported, "The server of the model %q offers no way to count tokens.", e.config.Model)
 }
 
-// absent says whether a way failed because the server does not have it, rather
+// absent reports whether a way failed because the server does not have it, rather
 // than because of this request.
 func absent(err error) bool {
 	var r refusal

@@ -26,7 +26,7 @@ type fault struct {
 	} `json:"x_groq"`
 }
 
-// tells says whether the value tells an error. content says that it has what
+// tells reports whether the value tells an error. content says that it has what
 // a reply holds.
 func (f fault) tells(content bool) bool {
 	code := f.BaseResp.Code
@@ -96,7 +96,7 @@ func (f frame) values() [][]byte {
 	return all
 }
 
-// tellsError says whether the frame begins with an error. A text that is no
+// tellsError reports whether the frame begins with an error. A text that is no
 // JSON is one, but for what servers send under names of their own.
 func (f frame) tellsError() bool {
 	if f.failed {
@@ -106,7 +106,7 @@ func (f frame) tellsError() bool {
 	return !bytes.Equal(first, doneMark) && !f.noise(first) && tellsError(first)
 }
 
-// noise says whether a value means nothing: null, and a text under a name of
+// noise reports whether a value means nothing: null, and a text under a name of
 // the server's own, such as the time under the name ping.
 func (f frame) noise(value []byte) bool {
 	return string(value) == "null" || f.named && !json.Valid(value)

@@ -74,7 +74,7 @@ func (f *frames) next() (frame, error) {
 	}
 }
 
-// field reads a line that is not empty, and says whether it is data. some says
+// field reads a line that is not empty, and reports whether it is data. some says
 // that the frame has data already.
 func (f *frames) field(line []byte, out *frame, some bool) bool {
 	if line[0] == '{' { // no field: the error of a server that has forgotten that it streams
@@ -108,7 +108,7 @@ func (f *frames) add(value []byte, some bool) {
 	f.data = append(f.data, value...)
 }
 
-// completes says whether the beginning of a line, behind which the input ends,
+// completes reports whether the beginning of a line, behind which the input ends,
 // is a whole one.
 func completes(line []byte) bool {
 	_, value, ok := bytes.Cut(line, []byte(":"))

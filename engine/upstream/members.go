@@ -29,7 +29,7 @@ func (e *Engine) members() *members {
 	return &members{quirks: &e.quirks, values: map[string]any{}}
 }
 
-// offer adds a member that the server may know, and says whether it may.
+// offer adds a member that the server may know, and reports whether it may.
 func (m *members) offer(name string, value any) bool {
 	if !m.allowed(name) {
 		return false
@@ -38,7 +38,7 @@ func (m *members) offer(name string, value any) bool {
 	return true
 }
 
-// allowed says whether the server may know a member, and notes that it is
+// allowed reports whether the server may know a member, and notes that it is
 // used.
 func (m *members) allowed(name string) bool {
 	if !m.quirks.takes(name) {

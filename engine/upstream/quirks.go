@@ -60,14 +60,14 @@ var refusalWords = []string{
 	"not allowed", "extra_forbidden", "additional propert", "not a valid", "literal_error", "cannot find field",
 }
 
-// aboutMembers says whether the refusal is of a kind that a request without
+// aboutMembers reports whether the refusal is of a kind that a request without
 // some member would not get, rather than about the value of one that counts.
 func (r refusal) aboutMembers() bool {
 	text := strings.ToLower(r.text)
 	return slices.ContainsFunc(refusalWords, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// names says whether the refusal holds name as a word of its own.
+// names reports whether the refusal holds name as a word of its own.
 func (r refusal) names(name string) bool {
 	for rest := r.text; ; {
 		i := strings.Index(rest, name)

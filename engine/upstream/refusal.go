@@ -218,7 +218,7 @@ func natural(value json.RawMessage) (n int) {
 	return max(0, n)
 }
 
-// present says whether a member holds anything.
+// present reports whether a member holds anything.
 func present(value json.RawMessage) bool {
 	switch string(value) {
 	case "", "null", "false", `""`, "{}", "[]":

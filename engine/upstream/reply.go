@@ -83,7 +83,7 @@ func (r *reply) open() (told refusal, ok bool) {
 	return refusal{}, true
 }
 
-// isWhole says whether the first byte begins a JSON value. A byte that cannot
+// isWhole reports whether the first byte begins a JSON value. A byte that cannot
 // be read begins none.
 func isWhole(in *bufio.Reader) bool {
 	for n := 1; n <= in.Size(); n++ {
@@ -124,7 +124,7 @@ func (r *reply) drain() {
 	_, _ = io.CopyN(io.Discard, r.in, 4<<10)
 }
 
-// whole says whether the reply is one JSON value: some servers do not stream.
+// whole reports whether the reply is one JSON value: some servers do not stream.
 func (r *reply) whole() bool { return r.frames == nil }
 
 // decode reads a reply that is one JSON value.

@@ -70,7 +70,7 @@ func (t *teller) stream(r *reply) error {
 	}
 }
 
-// read takes a frame, and says whether it ends the reply.
+// read takes a frame, and reports whether it ends the reply.
 func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 	if f.failed {
 		return false, r.told(f.data)

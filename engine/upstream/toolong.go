@@ -24,7 +24,7 @@ var tooLongWords = regexp.MustCompile(`(?i)` +
 	`|reduce the length of the (?:messages|prompt)` + // Groq, Cerebras
 	`|context_length_exceeded|ContextWindowExceeded`) // LiteLLM and others that quote
 
-// tooLong says whether the prompt leaves no room.
+// tooLong reports whether the prompt leaves no room.
 func (r refusal) tooLong() bool {
 	return r.code == "context_length_exceeded" || r.kind == "exceed_context_size_error" || tooLongWords.MatchString(r.message)
 }

@@ -42,7 +42,7 @@ type API struct {
 // wording is what the profiles say differently in replies.
 type wording struct {
 	stopReasons map[engine.FinishReason]wire.StopReason
-	// errorEvents says whether an error after the headers is an event. The
+	// errorEvents reports whether an error after the headers is an event. The
 	// interface document has no such event: the stream then just breaks off.
 	errorEvents bool
 }

@@ -51,7 +51,7 @@ func (r modelListReply) VisitListModelsResponse(w http.ResponseWriter) error {
 	return exchange.Reply(w, r)
 }
 
-// cut takes the page that the parameters ask for, and says whether more
+// cut takes the page that the parameters ask for, and reports whether more
 // follow in the direction of reading.
 func cut(models []engine.Model, params wire.ListModelsParams) (page []engine.Model, more bool, err error) {
 	limit := defaultLimit

@@ -42,7 +42,7 @@ func wholeCalls(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, e
 	}
 }
 
-// isInput says whether a tool can run with what the model wrote; nothing is an
+// isInput reports whether a tool can run with what the model wrote; nothing is an
 // empty object.
 func isInput(arguments string) bool {
 	text := jsontext.Value(arguments)

@@ -166,7 +166,7 @@ func toResponseLogprobs(in *wire.CreateResponseRequest) *int {
 	return &top
 }
 
-// showsSummary says whether the client wants to see thinking as a summary.
+// showsSummary reports whether the client wants to see thinking as a summary.
 func showsSummary(in *wire.CreateResponseRequest) bool {
 	return summaryOf(optional.Or(in.Reasoning, wire.ResponseReasoningParam{})) != ""
 }

@@ -112,7 +112,7 @@ func (e *responseEncoder) open(start engine.BlockStart) []sse.Frame {
 	return append(frames, newEventFrame(part.Type, part))
 }
 
-// isSummary says whether the open item is thinking shown as a summary.
+// isSummary reports whether the open item is thinking shown as a summary.
 func (e *responseEncoder) isSummary() bool {
 	return e.summary && e.item.block.Kind == engine.BlockReasoning
 }

@@ -105,7 +105,7 @@ func (c *Conversation) message(ctx context.Context, p Program, line string) erro
 	return err
 }
 
-// isCommand says whether a line is for the program and not the model. The
+// isCommand reports whether a line is for the program and not the model. The
 // path of a file begins with a slash too.
 func isCommand(line string) bool {
 	name, ok := strings.CutPrefix(strings.TrimSpace(line), "/")

@@ -59,7 +59,7 @@ func deployFiles(ctx context.Context, out io.Writer) (tally, error) {
 	return count, nil
 }
 
-// installed says whether pip left these packages, with their versions, in a
+// installed reports whether pip left these packages, with their versions, in a
 // folder before.
 func installed(folder string, packages []string) bool {
 	for _, p := range packages {

@@ -56,7 +56,7 @@ func TestSecurityTestsRun(t *testing.T) {
 	}
 }
 
-// runs says whether a step runs the test of a folder.
+// runs reports whether a step runs the test of a folder.
 func runs(t *testing.T, folder, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
@@ -78,7 +78,7 @@ func runs(t *testing.T, folder, name string) bool {
 	return false
 }
 
-// has says whether a file of a folder is among the tests.
+// has reports whether a file of a folder is among the tests.
 func (p packageTests) has(folder string, file *ast.File) bool {
 	for _, pattern := range p.packages {
 		root, below := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "...")
@@ -89,7 +89,7 @@ func (p packageTests) has(folder string, file *ast.File) bool {
 	return false
 }
 
-// builds says whether a file's build line lets it in, on this system, with
+// builds reports whether a file's build line lets it in, on this system, with
 // more tags.
 func (p packageTests) builds(file *ast.File, more ...string) bool {
 	for _, group := range file.Comments {

@@ -108,7 +108,7 @@ func (e *Engine) check(ctx context.Context, req *engine.Request) error {
 	return engine.CheckImages(req.Messages)
 }
 
-// namesImage says whether there is an image by URL among the parts, or in a
+// namesImage reports whether there is an image by URL among the parts, or in a
 // result there.
 func namesImage(parts []engine.Part) bool {
 	return slices.ContainsFunc(parts, func(p engine.Part) bool {

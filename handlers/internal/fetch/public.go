@@ -41,7 +41,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return all
 }
 
-// isPublic says whether an address is for anybody to connect to.
+// isPublic reports whether an address is for anybody to connect to.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	if a.Zone() != "" {

@@ -37,7 +37,7 @@ func (c *check) holds(ok bool, format string, args ...any) {
 	}
 }
 
-// fine reports an error that should not be, and says whether there is none.
+// fine reports an error that should not be, and reports whether there is none.
 func (c *check) fine(err error) bool {
 	c.holds(err == nil, "unexpected error: %v", err)
 	return err == nil

@@ -84,7 +84,7 @@ func (m mask) word(w string) string {
 	return strings.Repeat(with, len(w))
 }
 
-// isProse says whether a text is a sentence. Arguments of calls, which are
+// isProse reports whether a text is a sentence. Arguments of calls, which are
 // JSON in a string, must stay JSON.
 func isProse(text string) bool {
 	return len(strings.Fields(text)) >= sentence && !json.Valid([]byte(text))
