@@ -2,6 +2,7 @@ package inspectiontest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine/inspection"
@@ -52,6 +53,7 @@ func Projectors(seed uint64) ([]Recipe, error) {
 			all = append(all, none, every, some)
 		}
 	}
+	slices.SortFunc(all, func(a, b Recipe) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }
 
