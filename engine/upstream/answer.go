@@ -131,6 +131,8 @@ func (a *answer) call(r *reply, delta callDelta) error {
 	switch {
 	case p.late:
 		return r.malformed(fmt.Sprintf("call %d goes on after another has begun", delta.Index))
+	case p.refused:
+		return r.malformed(fmt.Sprintf("the name of a call is none, or it is one of more than %d", maxCalls))
 	case p.nameless:
 		return r.malformed("a call has no name")
 	}

@@ -115,7 +115,7 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		cancel(nil)
 		return nil, fail
 	}
-	watched := &watched{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle}
+	watched := &watched{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle, barren: e.config.FirstByte}
 	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, op: op, key: key}
 	var refusal refusal
 	if response.StatusCode == http.StatusOK {

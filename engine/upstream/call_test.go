@@ -125,6 +125,12 @@ func TestSilence(t *testing.T) {
 			stream(w, says(`"content":"a"`))
 			<-r.Context().Done()
 		}, `start:0 0.0[text "a"`, engine.CodeDeadline},
+		{"comments alone", Config{FirstByte: 50 * time.Millisecond}, repeat(": life\n\n"), ``, engine.CodeDeadline},
+		{"null alone", Config{FirstByte: 50 * time.Millisecond}, repeat("data: null\n\n"), ``, engine.CodeDeadline},
+		{"chunks without choices", Config{FirstByte: 50 * time.Millisecond}, repeat(`data: {"choices":[]}` + "\n\n"), `start:0`, engine.CodeDeadline},
+		{"choices without news", Config{FirstByte: 50 * time.Millisecond}, repeat("data: " + says(`"role":"assistant","content":""`) + "\n\n"), `start:0`, engine.CodeDeadline},
+		{"progress that stays", Config{FirstByte: 50 * time.Millisecond}, repeat(`data: {"choices":[],"prompt_progress":{"total":5,"processed":1}}` + "\n\n"), `start:5`, engine.CodeDeadline},
+		{"blanks alone", Config{FirstByte: 50 * time.Millisecond}, repeat(" "), ``, engine.CodeDeadline},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,6 +139,49 @@ func TestSilence(t *testing.T) {
 			if n := len(p.all()); n > 1 {
 				t.Errorf("%d tries", n)
 			}
+		})
+	}
+}
+
+// repeat answers with text again and again, until the client leaves.
+func repeat(text string) func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for http.NewResponseController(w).Flush() == nil {
+			if _, err := io.WriteString(w, text); err != nil {
+				return
+			}
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			}
+		}
+	}
+}
+
+// TestWholeValue has replies of one JSON value on a connection that stays open.
+func TestWholeValue(t *testing.T) {
+	const message = `{"choices":[{"index":0,"message":{"content":"a"},"finish_reason":"stop"}]}`
+	for _, tt := range []struct {
+		name, body, want string
+		code             engine.Code
+	}{
+		{"a reply", message, saidA, ""},
+		{"the mark of UTF-8", "\ufeff" + message + "\n", saidA, ""},
+		{"an error", `{"error":{"message":"boom","code":500}}`, ``, engine.CodeEngineCrashed},
+		{"values in a row", `{"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n" + message, ``, engine.CodeEngineCrashed},
+		{"the first of values", `{"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n", `start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"text behind it", message + "oops", ``, engine.CodeEngineCrashed},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+				_, _ = io.WriteString(w, tt.body)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			})
+			checkReply(t, e, ask("u"), tt.want, tt.code)
 		})
 	}
 }

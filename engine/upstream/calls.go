@@ -2,7 +2,10 @@ package upstream
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
+	"regexp"
 )
 
 // calls puts the pieces of tool calls in order. By the style, the first piece
@@ -25,6 +28,27 @@ type calls struct {
 // whether they are whole.
 const maxArguments = 1 << 20
 
+// maxCalls is the most calls of one answer.
+const maxCalls = 4096
+
+// legalName is what every style allows as the name of a tool.
+var legalName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+
+var illegalID = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// maxID is the longest id that goes on as it is, in bytes.
+const maxID = 256
+
+// legalID makes of an id what every style allows as one. Different ids stay
+// different: what is changed, or too long, bears its hash.
+func legalID(id string) string {
+	if len(id) <= maxID && !illegalID.MatchString(id) {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "id_" + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
 // piece is what a delta adds.
 type piece struct {
 	begins    bool
@@ -32,10 +56,11 @@ type piece struct {
 	arguments rawText
 	late      bool // it belongs to a call that is over
 	nameless  bool // another call begins, and the last one had no name
+	refused   bool // it begins a call that no style can tell: by its name, its id or its number
 }
 
 func (c *calls) add(delta callDelta) piece {
-	id, name, arguments := toCallID(delta.ID), delta.Function.Name, rawText(delta.Function.Arguments)
+	id, name, arguments := toCallID(legalID(delta.ID)), delta.Function.Name, rawText(delta.Function.Arguments)
 	if c.another(delta.Index, id, name) {
 		if c.pending() {
 			return piece{nameless: true}
@@ -44,6 +69,9 @@ func (c *calls) add(delta callDelta) piece {
 			return piece{late: true}
 		}
 		c.next(delta.Index)
+		if c.begins == maxCalls {
+			return piece{refused: true}
+		}
 	}
 	if id != "" && c.id == "" {
 		c.id, c.own = id, true
@@ -86,6 +114,9 @@ func (c *calls) next(index count) {
 }
 
 func (c *calls) begin() piece {
+	if !legalName.MatchString(c.name) {
+		return piece{refused: true}
+	}
 	if c.id == "" || c.ids[c.id] {
 		c.id = rand.Text()
 	}

@@ -13,7 +13,8 @@ type chunk struct {
 	Choices  []choice `json:"choices"`
 	Usage    *counts  `json:"usage"`
 	Progress *struct {
-		Total count `json:"total"`
+		Total     count `json:"total"`
+		Processed count `json:"processed"`
 	} `json:"prompt_progress"` // llama-server, before the first token
 }
 
@@ -29,6 +30,13 @@ type choice struct {
 	FinishReason *string         `json:"finish_reason"`
 	StopReason   json.RawMessage `json:"stop_reason"` // vLLM: the stop string, or a token
 	Logprobs     *logprobs       `json:"logprobs"`
+}
+
+// advances reports whether the choice has something new of its answer, or its
+// end.
+func (c choice) advances() bool {
+	d := c.news()
+	return cmp.Or(d.text(), d.thought(), c.Text) != "" || len(d.ToolCalls) > 0 || c.FinishReason != nil && *c.FinishReason != ""
 }
 
 // news is what the choice adds to its answer.

@@ -50,7 +50,7 @@ type Config struct {
 	Lacks []string
 
 	Tries     int           // how often a request is sent at most; 0: [DefaultTries]
-	FirstByte time.Duration // longest silence before a reply begins; 0: [DefaultFirstByte]
+	FirstByte time.Duration // longest silence before a reply begins, and signs of life alone within it; 0: [DefaultFirstByte]
 	Idle      time.Duration // longest silence within a reply; 0: [DefaultIdle]
 }
 

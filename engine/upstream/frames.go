@@ -20,9 +20,15 @@ type frame struct {
 // arguments may hold a file.
 const maxFrame = 16 << 20
 
+// maxNoise is the most bytes between two pieces of an answer that are none of
+// it: comments, blank lines, chunks without content.
+const maxNoise = 4 << 20
+
 var (
-	errFrame = errors.New("a frame is longer than a frame may be")
-	errLong  = errors.New("it is longer than a reply may be")
+	errNoise  = errors.New("it is signs of life alone")
+	errBehind = errors.New("something comes behind the value")
+	errFrame  = errors.New("a frame is longer than a frame may be")
+	errLong   = errors.New("it is longer than a reply may be")
 )
 
 // frames reads the WHATWG event-stream format, as servers write it: with line
@@ -30,6 +36,7 @@ var (
 type frames struct {
 	in      *bufio.Reader
 	left    int // bytes that the reply may still have, comments and all
+	noise   int // bytes since the last content
 	data    []byte
 	line    []byte
 	afterCR bool // a line feed that comes next belongs to the line before
@@ -55,7 +62,14 @@ func (f *frames) next() (frame, error) {
 			return frame{}, err
 		}
 		if len(line) > 0 && (err == nil || completes(line)) {
-			some = f.field(line, &out, some) || some
+			data := f.field(line, &out, some)
+			some = some || data
+			if !data {
+				f.noise += len(line)
+			}
+		}
+		if f.noise++; f.noise > maxNoise { // with the line's end
+			return frame{}, errNoise
 		}
 		if len(f.data) > maxFrame {
 			return frame{}, errFrame
@@ -70,6 +84,7 @@ func (f *frames) next() (frame, error) {
 		if err != nil {
 			return frame{}, err
 		}
+		f.noise += len(f.data)
 		out, f.data, some = frame{}, f.data[:0], false
 	}
 }

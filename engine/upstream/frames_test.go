@@ -20,7 +20,7 @@ func readerReply(t testing.TB, text string) *reply {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	in := &watched{in: io.NopCloser(strings.NewReader(text)), ctx: ctx, cancel: cancel, limit: time.Minute, idle: time.Minute}
+	in := &watched{in: io.NopCloser(strings.NewReader(text)), ctx: ctx, cancel: cancel, limit: time.Minute, idle: time.Minute, barren: time.Minute}
 	return &reply{in: in, sent: &body{}, engine: e, ctx: t.Context(), op: operation{name: chatCompletions}}
 }
 
@@ -55,7 +55,9 @@ func TestFrames(t *testing.T) {
 		{"a long line", "data: " + long + "\n\n", []string{long}, io.EOF},
 		{"a line without end", "data: " + strings.Repeat("x", maxFrame+1), nil, errFrame},
 		{"lines without end", strings.Repeat("data: "+long+"\n", maxFrame/100_000+1), nil, errFrame},
-		{"comments without end", strings.Repeat(": "+long+"\n\n", maxFrame/100_000+20), nil, errLong},
+		{"comments without end", strings.Repeat(": "+long+"\n\n", maxNoise/100_000+1), nil, errNoise},
+		{"blank lines without end", strings.Repeat("\n", maxNoise+1), nil, errNoise},
+		{"empty data without end", strings.Repeat("data:\n\n", maxNoise/2+1), nil, errNoise},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/json/jsontext"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -22,12 +24,16 @@ type watched struct {
 	cancel context.CancelCauseFunc
 	limit  time.Duration // of the next silence
 	idle   time.Duration // of the ones after it
+	barren time.Duration // of signs of life alone
+	spent  time.Duration // reading, since there was content
 }
 
 func (w *watched) Read(p []byte) (int, error) {
-	timer := time.AfterFunc(w.limit, func() { w.cancel(errSilent) })
+	begun := time.Now()
+	timer := time.AfterFunc(min(w.limit, w.barren-w.spent), func() { w.cancel(errSilent) })
 	n, err := w.in.Read(p)
 	timer.Stop()
+	w.spent += time.Since(begun)
 	if n > 0 {
 		w.limit = w.idle
 	}
@@ -35,6 +41,14 @@ func (w *watched) Read(p []byte) (int, error) {
 		err = errSilent
 	}
 	return n, err
+}
+
+// progress notes that there was content.
+func (w *watched) progress() { w.spent = 0 }
+
+// endSoon gives the server little time for what comes behind the end.
+func (w *watched) endSoon() (stop func() bool) {
+	return time.AfterFunc(maxDrain, func() { w.cancel(errSilent) }).Stop
 }
 
 func (w *watched) Close() error {
@@ -53,6 +67,7 @@ type reply struct {
 	key    string // that was sent, to keep it out of errors
 
 	text   []byte // of a reply that is one JSON value
+	ended  bool   // nothing comes behind it
 	frames *frames
 	first  frame // of a stream, until it is taken
 	held   bool  // first was not taken yet
@@ -68,8 +83,8 @@ func (r *reply) close() { _ = r.in.Close() }
 func (r *reply) open() (told refusal, ok bool) {
 	in := bufio.NewReaderSize(r.in, 16<<10)
 	if isWhole(in) {
-		r.text, r.err = readWhole(in, max(r.op.limit, maxReply))
-		if r.err == nil && len(r.text) <= maxRefusal && tellsError(r.text) {
+		r.readWhole(in, max(r.op.limit, maxReply))
+		if (r.err == nil || r.err == errBehind) && len(r.text) <= maxRefusal && tellsError(r.text) {
 			return r.refusal(r.text), false
 		}
 		return refusal{}, true
@@ -99,12 +114,41 @@ func isWhole(in *bufio.Reader) bool {
 	return false
 }
 
-func readWhole(in io.Reader, limit int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		err = errLong
+// readWhole reads one JSON value, and does not wait for the end of a connection
+// that stays open behind it. What else is there makes it no reply.
+func (r *reply) readWhole(in *bufio.Reader, limit int64) {
+	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
+		_, _ = in.Discard(len(mark))
 	}
-	return bytes.TrimPrefix(text, []byte("\ufeff")), err
+	limited := &limited{in, limit}
+	values := jsontext.NewDecoder(limited, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	r.text, r.err = values.ReadValue()
+	r.in.progress()
+	if r.err != nil {
+		return
+	}
+	r.text = bytes.Clone(r.text)
+	stop := r.in.endSoon()
+	defer stop()
+	_, err := values.ReadToken()
+	r.ended = err == io.EOF
+	if syntax := (*jsontext.SyntacticError)(nil); err == nil || errors.As(err, &syntax) {
+		r.err = errBehind
+	}
+}
+
+// limited is a reader that fails beyond so many bytes.
+type limited struct {
+	in   io.Reader
+	left int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	n, err := l.in.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return n, errLong
+	}
+	return n, err
 }
 
 // next returns the next frame of a stream.
@@ -120,7 +164,8 @@ func (r *reply) next() (frame, error) {
 // connection can be used again. A server that says no more has little time
 // for it.
 func (r *reply) drain() {
-	r.in.limit, r.in.idle = maxDrain, maxDrain
+	stop := r.in.endSoon()
+	defer stop()
 	_, _ = io.CopyN(io.Discard, r.in, 4<<10)
 }
 
@@ -132,7 +177,7 @@ func (r *reply) decode(value any) error {
 	switch {
 	case !r.whole():
 		return r.malformed("it is no JSON value")
-	case r.err == errLong:
+	case unreadable(r.err):
 		return r.malformed(r.err.Error())
 	case r.err != nil:
 		return r.broken(r.err)
@@ -141,6 +186,12 @@ func (r *reply) decode(value any) error {
 		return r.malformed(err.Error())
 	}
 	return nil
+}
+
+// unreadable reports whether an error is of what was read rather than of reading.
+func unreadable(err error) bool {
+	syntax := (*jsontext.SyntacticError)(nil)
+	return errors.As(err, &syntax) || slices.ContainsFunc([]error{errLong, errFrame, errNoise, errBehind}, func(known error) bool { return errors.Is(err, known) })
 }
 
 // start is the first event of the reply, as far as its headers tell it.

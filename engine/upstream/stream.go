@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -27,13 +28,14 @@ const maxStream = 256 << 20
 
 // teller turns the chunks of one reply into events.
 type teller struct {
-	start   engine.Start
-	started bool
-	usage   *counts
-	final   bool // usage is of the end, not of some chunk
-	odd     bool // something came that is no part of a reply
-	answers []*answer
-	emit    func(engine.Event) error
+	start     engine.Start
+	started   bool
+	usage     *counts
+	final     bool  // usage is of the end, not of some chunk
+	processed count // of the prompt
+	odd       bool  // something came that is no part of a reply
+	answers   []*answer
+	emit      func(engine.Event) error
 }
 
 func newTeller(req *engine.Request, start engine.Start, emit func(engine.Event) error) *teller {
@@ -55,7 +57,7 @@ func (t *teller) stream(r *reply) error {
 		switch {
 		case err != nil && r.ctx.Err() == nil && t.finished():
 			return t.end()
-		case err == errFrame || err == errLong:
+		case unreadable(err):
 			return r.malformed(err.Error())
 		case err != nil:
 			return r.broken(err)
@@ -76,6 +78,9 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 		return false, r.told(f.data)
 	}
 	for _, value := range f.values() {
+		if r.frames.noise += len(value); r.frames.noise > maxNoise+maxFrame {
+			return false, r.malformed(errNoise.Error())
+		}
 		if bytes.Equal(value, doneMark) {
 			err := t.close(r)
 			r.drain()
@@ -95,11 +100,25 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 			t.odd = t.odd || present(value) // a sign of life, or an error in words that nobody knows
 			continue
 		}
+		if t.advances(c) {
+			r.in.progress()
+			r.frames.noise = 0
+		}
 		if err := t.add(r, c); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
+}
+
+// advances reports whether a chunk brings the answers forward, rather than only
+// showing that the server lives.
+func (t *teller) advances(c chunk) bool {
+	if c.Progress != nil && c.Progress.Processed > t.processed {
+		t.processed = c.Progress.Processed
+		return true
+	}
+	return slices.ContainsFunc(c.Choices, choice.advances)
 }
 
 // whole reads a reply that is not streamed, as one chunk.
@@ -189,7 +208,7 @@ func (t *teller) close(r *reply) error {
 			}
 			return engine.Errorf(engine.CodeUnsupported, "The server of the model gives %d of the %d answers that were asked for.", i, len(t.answers))
 		}
-		if t.odd || !r.whole() && r.frames.odd {
+		if t.odd || r.whole() && !r.ended || !r.whole() && r.frames.odd {
 			return r.broken(errOdd)
 		}
 		if err := a.finish(r, "stop", nil); err != nil {

@@ -3,6 +3,7 @@ package upstream
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -156,6 +157,38 @@ func TestEndlessStream(t *testing.T) {
 
 func call(index int, members string) string {
 	return says(fmt.Sprintf(`"tool_calls":[{"index":%d,%s}]`, index, members))
+}
+
+// TestIllegalNames has calls that not every style can tell as they are.
+func TestIllegalNames(t *testing.T) {
+	for _, name := range []string{"a b", "a\\nb", "a.b", "\\u0000", "é", strings.Repeat("x", 129)} {
+		t.Run(name, func(t *testing.T) {
+			e, _ := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				stream(w, call(0, `"id":"call_1","function":{"name":"`+name+`","arguments":"{}"}`), end("tool_calls"), done)
+			})
+			checkReply(t, e, ask("u"), `start:0`, engine.CodeEngineCrashed)
+		})
+	}
+	legal := regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+	seen := map[string]bool{}
+	for _, id := range []string{"call_1", "a b", "a.b", "é", "\x00", "call_\n", strings.Repeat("x", maxID+1), strings.Repeat("y", maxID+1)} {
+		got := legalID(id)
+		if !legal.MatchString(got) || len(got) > maxID || seen[got] {
+			t.Errorf("%q becomes %q", id, got)
+		}
+		seen[got] = true
+	}
+}
+
+func TestTooManyCalls(t *testing.T) {
+	lines := []string{}
+	for i := range maxCalls + 1 {
+		lines = append(lines, call(i, `"function":{"name":"f","arguments":"{}"}`))
+	}
+	e, _ := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { stream(w, lines...) })
+	if _, err := gather(t.Context(), e, ask("u")); coded(t, err).Code != engine.CodeEngineCrashed {
+		t.Error(err)
+	}
 }
 
 func TestCalls(t *testing.T) {
