@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -154,9 +156,11 @@ func fromECMA(re string) string {
 		case rest[0] == 'u' && len(rest) > 4 && isHex(rest[1:5]):
 			i += 4
 			code := rest[1:5]
-			if low := rest[5:]; isSurrogate(code, 'b') && len(low) > 5 && low[:2] == `\u` && isHex(low[2:6]) {
-				i += 6
-				code = joinSurrogates(code, low[2:6])
+			if low := rest[5:]; len(low) > 5 && low[:2] == `\u` && isHex(low[2:6]) {
+				if r := utf16.DecodeRune(hexRune(code), hexRune(low[2:6])); r != utf8.RuneError {
+					i += 6
+					code = strconv.FormatInt(int64(r), 16)
+				}
 			}
 			b.WriteString(`\x{` + code + `}`)
 		case rest[0] == 'u' && len(rest) > 1 && rest[1] == '{':
@@ -182,15 +186,8 @@ func fromECMA(re string) string {
 
 func isHex(s string) bool { return strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
-// isSurrogate reports whether four hex digits are a surrogate whose second
-// digit is at least 8 and at most last.
-func isSurrogate(code string, last byte) bool {
-	return code[0]|0x20 == 'd' && code[1] >= '8' && code[1]|0x20 <= last|0x20
-}
-
-func joinSurrogates(high, low string) string {
-	var h, l rune
-	fmt.Sscanf(high, "%x", &h)
-	fmt.Sscanf(low, "%x", &l)
-	return fmt.Sprintf("%x", (h-0xD800)<<10+(l-0xDC00)+0x10000)
+// hexRune is the rune of four hex digits.
+func hexRune(digits string) rune {
+	n, _ := strconv.ParseUint(digits, 16, 16)
+	return rune(n)
 }
