@@ -30,7 +30,7 @@ func messages() []byte {
 			properties = append(properties, fmt.Sprintf(`"field_%d":{"type":"string","description":%q,"enum":["a","b","c"],"minLength":1}`,
 				p, strings.Repeat("What the field means. ", 7)))
 		}
-		tools = append(tools, fmt.Sprintf(`{"name":"tool_%d","input_schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{%s},"required":["field_0"],"additionalProperties":false}}`,
+		tools = append(tools, fmt.Sprintf(`{"type":"custom","name":"tool_%d","input_schema":{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{%s},"required":["field_0"],"additionalProperties":false}}`,
 			i, strings.Join(properties, ",")))
 	}
 	return []byte(`{"model":"m","max_tokens":32000,"stream":true,"metadata":{"user_id":"u"},"system":[{"type":"text","text":"` +
@@ -38,15 +38,38 @@ func messages() []byte {
 		strings.Join(tools, ",") + `]}`)
 }
 
+type benchmarkedBody struct {
+	path string
+	load func() (*Document, error)
+	body []byte
+}
+
+func benchmarked() []benchmarkedBody {
+	return []benchmarkedBody{{"/v1/chat/completions", OpenAI, chat()}, {"/v1/messages", Anthropic, messages()}}
+}
+
+// TestBenchmarkedBodies holds that the benchmark measures requests that pass.
+func TestBenchmarkedBodies(t *testing.T) {
+	for _, body := range benchmarked() {
+		d, err := body.load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, ok := d.Route("POST", body.path)
+		if !ok {
+			t.Fatalf("no operation at %s", body.path)
+		}
+		if _, v := o.Check(body.body); v != nil {
+			t.Errorf("%s: %v", body.path, v)
+		}
+	}
+}
+
 // BenchmarkCheck compares checking with decoding the same bytes into any,
 // and with what kin-openapi's own validator takes for a plain yes or no on
 // top of that decoding.
 func BenchmarkCheck(b *testing.B) {
-	for _, bb := range []struct {
-		path string
-		load func() (*Document, error)
-		body []byte
-	}{{"/v1/chat/completions", OpenAI, chat()}, {"/v1/messages", Anthropic, messages()}} {
+	for _, bb := range benchmarked() {
 		d, err := bb.load()
 		if err != nil {
 			b.Fatal(err)

@@ -20,10 +20,7 @@ func (c *checker) number(s *Schema, i int32) *Violation {
 		return c.violation(RuleRange, "is out of range")
 	}
 	if s.Kinds&Number == 0 {
-		if f != math.Trunc(f) {
-			return c.violation(RuleType, "must be "+s.Kinds.nouns())
-		}
-		if v := c.integer(i, raw, f); v != nil {
+		if v := c.integer(s, i, raw); v != nil {
 			return v
 		}
 	}
@@ -37,18 +34,47 @@ func (c *checker) number(s *Schema, i int32) *Violation {
 	return nil
 }
 
-func (c *checker) integer(i int32, raw []byte, f float64) *Violation {
-	if !bytes.ContainsAny(raw, ".eE") {
-		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
-			return c.violation(RuleRange, "is out of range")
-		}
-		return nil
+func (c *checker) integer(s *Schema, i int32, raw []byte) *Violation {
+	digits, whole := plainInteger(string(raw))
+	if !whole {
+		return c.violation(RuleType, "must be "+s.Kinds.nouns())
 	}
-	if f < math.MinInt64 || f >= math.MaxInt64 {
+	if _, err := strconv.ParseInt(digits, 10, 64); err != nil {
 		return c.violation(RuleRange, "is out of range")
 	}
-	c.writeInteger(i)
+	if bytes.ContainsAny(raw, ".eE") {
+		c.writeInteger(i)
+	}
 	return nil
+}
+
+// maxDigits is the most digits of an integer of 64 bits.
+const maxDigits = 19
+
+// plainInteger writes a JSON number that is whole without a point or an
+// exponent. One with too many digits keeps a few more than there may be.
+func plainInteger(number string) (digits string, whole bool) {
+	number, negative := strings.CutPrefix(number, "-")
+	mantissa, exponent := number, "0"
+	if at := strings.IndexAny(number, "eE"); at >= 0 {
+		mantissa, exponent = number[:at], number[at+1:]
+	}
+	before, behind, _ := strings.Cut(mantissa, ".")
+	digits = strings.TrimLeft(before+behind, "0")
+	point := len(digits) - len(behind) // digits before it
+	digits = strings.TrimRight(digits, "0")
+	if digits == "" {
+		return "0", true
+	}
+	shift, _ := strconv.Atoi(exponent) // what is beyond int is the most or the least of it
+	if point += max(math.MinInt32, min(shift, math.MaxInt32)); point < len(digits) {
+		return "", false
+	}
+	digits += strings.Repeat("0", max(0, min(point, maxDigits+1)-len(digits)))
+	if negative {
+		digits = "-" + digits
+	}
+	return digits, true
 }
 
 func rangeText(s *Schema) string {

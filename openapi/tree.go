@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -163,8 +162,8 @@ func (t *tree) member(object int32, name string) int32 {
 func (t *tree) render(dst []byte, i int32) []byte {
 	n := &t.nodes[i]
 	if n.integer {
-		f, _ := strconv.ParseFloat(string(t.raw(i)), 64) // the check has read it before
-		return strconv.AppendInt(dst, int64(f), 10)
+		digits, _ := plainInteger(string(t.raw(i))) // which the check has found to be whole
+		return append(dst, digits...)
 	}
 	if n.kind != '{' && n.kind != '[' {
 		return append(dst, t.raw(i)...)
