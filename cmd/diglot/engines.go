@@ -25,12 +25,14 @@ type engines struct {
 	files *runner.Engine
 	store *library.Engine // nil: there is none
 
+	writes map[string]bool // of the models of a script, by name: it writes text
+
 	models *modelstore.Store // that store serves; nil: there is none
 }
 
 // openEngines makes the engines of everything that o names, and of the store.
 func openEngines(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*engines, error) {
-	scripted, err := openScript(o.script, log)
+	scripted, writes, err := openScript(o.script, log)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +40,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	if err != nil {
 		return nil, err
 	}
-	e := &engines{files: files, all: append(engine.Mux{files}, scripted...)}
+	e := &engines{files: files, all: append(engine.Mux{files}, scripted...), writes: writes}
 	if err := checkNames(ctx, e.all); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
@@ -187,23 +189,24 @@ func checkNames(ctx context.Context, all engine.Mux) error {
 }
 
 // openScript makes an engine in this process of each model of a script.
-func openScript(path string, log *slog.Logger) (engine.Mux, error) {
+func openScript(path string, log *slog.Logger) (all engine.Mux, writes map[string]bool, err error) {
 	if path == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	models, err := script.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("script: %w", err)
+		return nil, nil, fmt.Errorf("script: %w", err)
 	}
-	var all engine.Mux
+	writes = map[string]bool{}
 	for _, m := range models {
 		e, err := m.Engine(log, time.Now)
 		if err != nil {
-			return nil, fmt.Errorf("script: model %q: %w", m.Info().Name, err)
+			return nil, nil, fmt.Errorf("script: model %q: %w", m.Info().Name, err)
 		}
 		all = append(all, e)
+		writes[m.Info().Name] = m.Writes()
 	}
-	return all, nil
+	return all, writes, nil
 }
 
 // openRunners makes the engine that runs each model file in its process. A

@@ -132,8 +132,13 @@ func (e *engines) rank(ctx context.Context, env environment, name string, o *ser
 			return rankThere
 		}
 		return rankOther
-	case path == "":
-		return rankHere
+	case path == "": // of a script
+		for model, writes := range e.writes {
+			if writes && engine.SameModel(model, name) {
+				return rankHere
+			}
+		}
+		return rankOther
 	}
 	head, err := gguf.Open(path)
 	if err != nil {

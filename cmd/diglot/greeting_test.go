@@ -76,6 +76,17 @@ func TestGreetingNamesAModelThatWrites(t *testing.T) {
 	}
 }
 
+// TestGreetingOfAScript has scripts whose first model writes no text.
+func TestGreetingOfAScript(t *testing.T) {
+	u := newUser(t)
+	script := u.write("models.yaml", "models: {embeds: {embedding: 4}, paints: {image: true}, writes: {replies: [{pieces: [hello]}]}}")
+	for _, args := range [][]string{{"--script", script}, {"--script", script, "--load", "embeds"}, {"--script", script, "--load", "embeds", "--load", "writes"}, {"--script", script, "--load", "paints"}} {
+		if text := u.greeting(args...); strings.Count(text, `"model":"writes"`) != 2 {
+			t.Errorf("%v:\n%s", args, text)
+		}
+	}
+}
+
 // TestGreetingWithAKey tells where the commands take a key from.
 func TestGreetingWithAKey(t *testing.T) {
 	u := newUser(t)

@@ -8,7 +8,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -103,7 +106,7 @@ func (o *serveOptions) check() error {
 	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
 		return wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
 	}
-	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+	if host, _, err := net.SplitHostPort(o.listen); err != nil || host != "" && !isHost(host) {
 		return wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
 	}
 	for _, origin := range o.origins {
@@ -112,17 +115,30 @@ func (o *serveOptions) check() error {
 		}
 	}
 	for _, host := range o.hosts {
-		if strings.ContainsAny(host, ":/") {
+		if !isHost(host) || strings.Contains(host, ":") {
 			return wrongUsage("serve: --allow-host is %q, not a name without scheme and port", host)
 		}
 	}
 	for _, host := range o.images {
-		if strings.Contains(host, "/") || strings.Count(host, ":") == 1 {
+		if !isHost(host) {
 			return wrongUsage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
 	return o.bounds.check()
 }
+
+// isHost reports whether a URL could have s as its host: a name, or an address
+// without brackets.
+func isHost(s string) bool {
+	if _, err := netip.ParseAddr(s); err == nil {
+		return true
+	}
+	return hostName.MatchString(s)
+}
+
+// hostName is a name as it stands in a request: letters of other scripts are
+// there in their form of ASCII.
+var hostName = regexp.MustCompile(`^[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*\.?$`)
 
 // isOrigin reports whether a browser could send s as an Origin, or s is the *
 // that means all. Pages that come from a file send null.
@@ -131,8 +147,21 @@ func isOrigin(s string) bool {
 		return true
 	}
 	scheme, host, ok := strings.Cut(s, "://")
-	return ok && scheme != "" && host != "" && !strings.Contains(host, "/") && s == strings.ToLower(s)
+	name, port := host, "" // of the forms that url.Parse takes, only some are sent
+	if at := strings.LastIndexByte(host, ':'); at > strings.LastIndexByte(host, ']') {
+		name, port = host[:at], host[at+1:]
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return false
+		}
+	}
+	if inner, bracketed := strings.CutPrefix(name, "["); bracketed {
+		name, bracketed = strings.CutSuffix(inner, "]")
+		ok = ok && bracketed && strings.Contains(name, ":")
+	}
+	return ok && originScheme.MatchString(scheme) && isHost(name) && s == strings.ToLower(s)
 }
+
+var originScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
 // serve serves until ctx ends.
 func serve(ctx context.Context, o *serveOptions, env environment) error {

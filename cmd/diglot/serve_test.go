@@ -35,7 +35,8 @@ func TestMain(m *testing.M) {
 			Files: os.Args[2:3],
 			State: os.Getenv(confine.Marker),
 			Open: func(context.Context, confine.Held) (engine.Engine, error) {
-				return openScript(os.Args[2], slog.New(slog.DiscardHandler))
+				models, _, err := openScript(os.Args[2], slog.New(slog.DiscardHandler))
+				return models, err
 			},
 		})
 		if err != nil {

@@ -45,6 +45,9 @@ type piece struct {
 // Info implements [chat.Model].
 func (m *Model) Info() chat.Info { return m.info }
 
+// Writes reports whether the model writes text.
+func (m *Model) Writes() bool { return !m.draws && !m.info.Vectors.Only }
+
 // Close implements [chat.Model].
 func (m *Model) Close() error {
 	m.close.Do(func() { close(m.closed) })
