@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/handlers/internal/validate"
+	"github.com/diglot/diglot/internal/budget"
 )
 
 const (

@@ -24,6 +24,7 @@ import (
 	"github.com/diglot/diglot/engine/modelstore"
 	"github.com/diglot/diglot/engine/runner"
 	"github.com/diglot/diglot/engine/upstream"
+	"github.com/diglot/diglot/internal/budget"
 )
 
 // libraryOptions are the flags that say how long the models of the store stay
@@ -188,11 +189,16 @@ func planMemory(l library.Launch, free int64) (memory.Plan, error) {
 		free)
 }
 
+// maxReplies is how many bytes of memory the replies of other servers may take
+// together.
+const maxReplies = 1 << 30
+
 // connector makes engines of models that other servers have. Whether one may
 // be asked, and with what key, is in the user's credentials, which are looked
 // at for every request: they may change while the server runs.
 func connector(env environment, log *slog.Logger) func(context.Context, modelfile.Remote) (engine.Engine, error) {
 	via := "diglot-" + rand.Text()
+	replies := budget.New(maxReplies)
 	return func(_ context.Context, r modelfile.Remote) (engine.Engine, error) {
 		path, err := findPlaces(env).credentialsPath()
 		if err != nil {
@@ -207,6 +213,7 @@ func connector(env environment, log *slog.Logger) func(context.Context, modelfil
 			Model:          r.Model,
 			Log:            log,
 			Via:            via,
+			Memory:         replies,
 			AffinityHeader: r.AffinityHeader,
 			Examples:       r.Examples,
 			Key: func() (string, error) {

@@ -30,6 +30,10 @@ type answer struct {
 	joiner joiner                // of the open block
 }
 
+// tokenWeight is how many bytes a token takes with its probability, and each
+// that might have stood there.
+const tokenWeight = 256
+
 func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answer {
 	a := &answer{choice: i, stop: req.Stop, required: req.ToolChoice.Mode == engine.ToolRequired, emit: emit}
 	if req.Logprobs != nil {
@@ -48,7 +52,11 @@ func (a *answer) add(r *reply, c choice) error {
 		}
 		return nil
 	}
-	a.held = append(a.held, c.Logprobs.tokens(a.top, !a.spoken && len(a.held) == 0)...)
+	tokens := c.Logprobs.tokens(a.top, !a.spoken && len(a.held) == 0)
+	if text == "" && !r.share.Reserve(int64(tokenWeight*len(tokens)*(1+a.top))) { // they wait for their text
+		return r.broken(errFull)
+	}
+	a.held = append(a.held, tokens...)
 	if err := a.say(text, thought); err != nil {
 		return err
 	}
@@ -127,6 +135,9 @@ func (a *answer) leave() error {
 
 // call adds a piece of a call. One begins when its name is known.
 func (a *answer) call(r *reply, delta callDelta) error {
+	if len(a.calls.arguments) < maxArguments && !r.share.Reserve(int64(len(delta.Function.Arguments))) {
+		return r.broken(errFull)
+	}
 	p := a.calls.add(delta)
 	switch {
 	case p.late:

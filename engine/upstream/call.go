@@ -116,7 +116,7 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		return nil, fail
 	}
 	watched := &watched{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle, barren: e.config.FirstByte}
-	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, op: op, key: key}
+	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, op: op, key: key, share: e.config.Memory.Share()}
 	var refusal refusal
 	if response.StatusCode == http.StatusOK {
 		told, ok := r.open()

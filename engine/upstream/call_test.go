@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -143,6 +144,20 @@ func TestSilence(t *testing.T) {
 	}
 }
 
+// TestLongValue has replies of one JSON value at and beyond their limit.
+func TestLongValue(t *testing.T) {
+	for _, tt := range []struct {
+		limit int64
+		want  error
+	}{{9, nil}, {8, errLong}} {
+		r := readerReply(t, "")
+		r.readWhole(bufio.NewReader(strings.NewReader(`{"a":"b"}`)), tt.limit)
+		if !errors.Is(r.err, tt.want) || tt.want != nil && !unreadable(r.err) {
+			t.Errorf("%d bytes: error %v", tt.limit, r.err)
+		}
+	}
+}
+
 // repeat answers with text again and again, until the client leaves.
 func repeat(text string) func(w http.ResponseWriter, r *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -173,10 +188,11 @@ func TestWholeValue(t *testing.T) {
 		{"an error", `{"error":{"message":"boom","code":500}}`, ``, engine.CodeEngineCrashed},
 		{"values in a row", `{"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n" + message, ``, engine.CodeEngineCrashed},
 		{"the first of values", `{"choices":[{"index":0,"delta":{"content":"a"}}]}` + "\n", `start:0 0.0[text "a"`, engine.CodeEngineCrashed},
+		{"half a value", message[:20], ``, engine.CodeDeadline},
 		{"text behind it", message + "oops", ``, engine.CodeEngineCrashed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e, _ := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+			e, _ := serve(t, Config{Idle: 200 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request, _ int) {
 				_, _ = io.WriteString(w, tt.body)
 				_ = http.NewResponseController(w).Flush()
 				<-r.Context().Done()

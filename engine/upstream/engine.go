@@ -14,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/internal/budget"
 )
 
 // Config says which server to ask, and how.
@@ -48,6 +49,11 @@ type Config struct {
 	// that they are not tried: return_progress, or one in another by its own
 	// name, such as continuous_usage_stats.
 	Lacks []string
+
+	// Memory is what all replies under way may take together, of all engines
+	// that have it; beyond it a reply ends with [engine.CodeOverloaded]. nil: no
+	// bound.
+	Memory *budget.Budget
 
 	Tries     int           // how often a request is sent at most; 0: [DefaultTries]
 	FirstByte time.Duration // longest silence before a reply begins, and signs of life alone within it; 0: [DefaultFirstByte]

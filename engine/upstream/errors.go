@@ -146,6 +146,10 @@ func (r *reply) broken(err error) error {
 		return r.ctx.Err()
 	case errors.Is(err, errSilent):
 		return silent(err)
+	case errors.Is(err, errFull):
+		full := engine.Errorf(engine.CodeOverloaded, "The answers of other servers take all memory that there is for them; try again later.").Because(err)
+		full.RetryAfter = 5
+		return full
 	case r.engine.config.Errors != nil:
 		return r.engine.config.Errors.Lost().Because(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"regexp"
+
+	"github.com/diglot/diglot/internal/budget"
 )
 
 // frame is one server-sent event of a reply.
@@ -37,6 +39,8 @@ type frames struct {
 	in      *bufio.Reader
 	left    int // bytes that the reply may still have, comments and all
 	noise   int // bytes since the last content
+	held    int // bytes of a frame that there is memory for
+	share   *budget.Share
 	data    []byte
 	line    []byte
 	afterCR bool // a line feed that comes next belongs to the line before
@@ -47,7 +51,23 @@ type frames struct {
 // failures are the names of events that tell an error.
 var failures = regexp.MustCompile(`(?i)error|exception|fail|abort`)
 
-func newFrames(in *bufio.Reader, most int) *frames { return &frames{in: in, left: most} }
+func newFrames(in *bufio.Reader, most int, share *budget.Share) *frames {
+	return &frames{in: in, left: most, share: share, held: smallFrame}
+}
+
+// smallFrame is the most bytes of a frame that nothing is reserved for.
+const smallFrame = 16 << 10
+
+// hold reserves memory for as long a frame as has come so far.
+func (f *frames) hold() bool {
+	n := len(f.data) + len(f.line)
+	if n <= f.held {
+		return true
+	}
+	more := max(n, 2*f.held) - f.held
+	f.held += more
+	return f.share.Reserve(int64(weight * more))
+}
 
 // next returns the next frame that holds anything, or io.EOF at the end; a
 // last frame may lack its blank line. What only keeps a connection alive is
@@ -158,6 +178,8 @@ func (f *frames) read() ([]byte, error) {
 		switch {
 		case f.left < 0:
 			return nil, errLong
+		case !f.hold():
+			return nil, errFull
 		case len(f.line) > maxFrame:
 			return nil, errFrame
 		case end < len(piece):

@@ -73,7 +73,7 @@ func readFrames(t *testing.T, text string, size int, want []string, end error) {
 	if len(text) > 1<<16 && size < 1<<16 {
 		return
 	}
-	in := newFrames(bufio.NewReader(&pieces{text, size}), maxFrame+1<<20)
+	in := newFrames(bufio.NewReader(&pieces{text, size}), maxFrame+1<<20, nil)
 	var got []string
 	for {
 		f, err := in.next()

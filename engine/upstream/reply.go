@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/budget"
 )
 
 // watched is the body of a reply that may not be silent for too long. Only
@@ -66,6 +67,8 @@ type reply struct {
 	op     operation
 	key    string // that was sent, to keep it out of errors
 
+	share *budget.Share // of the memory of all replies
+
 	text   []byte // of a reply that is one JSON value
 	ended  bool   // nothing comes behind it
 	frames *frames
@@ -74,7 +77,18 @@ type reply struct {
 	err    error // in the place of the text or the first frame
 }
 
-func (r *reply) close() { _ = r.in.Close() }
+func (r *reply) close() {
+	_ = r.in.Close()
+	r.share.Release()
+}
+
+// weight is how many bytes of memory are reserved for each byte of a reply that
+// is held: for itself, for the buffer that grows around it, and for what it is
+// decoded to.
+const weight = 3
+
+// errFull says that other replies have all the memory.
+var errFull = errors.New("the replies under way take all memory that there is for them")
 
 // open reads the beginning: all of a reply that is one JSON value, or the
 // first frame of a stream. Which of them it is the first byte tells: what
@@ -89,7 +103,7 @@ func (r *reply) open() (told refusal, ok bool) {
 		}
 		return refusal{}, true
 	}
-	r.frames = newFrames(in, r.engine.maxStream)
+	r.frames = newFrames(in, r.engine.maxStream, r.share)
 	r.first, r.err = r.frames.next()
 	r.held = true
 	if r.err == nil && r.first.tellsError() {
@@ -120,11 +134,14 @@ func (r *reply) readWhole(in *bufio.Reader, limit int64) {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(len(mark))
 	}
-	limited := &limited{in, limit}
+	limited := &limited{in: in, left: limit, share: r.share}
 	values := jsontext.NewDecoder(limited, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	r.text, r.err = values.ReadValue()
 	r.in.progress()
 	if r.err != nil {
+		if limited.err != nil {
+			r.err = limited.err // the decoder takes it for one of syntax
+		}
 		return
 	}
 	r.text = bytes.Clone(r.text)
@@ -132,21 +149,29 @@ func (r *reply) readWhole(in *bufio.Reader, limit int64) {
 	defer stop()
 	_, err := values.ReadToken()
 	r.ended = err == io.EOF
-	if syntax := (*jsontext.SyntacticError)(nil); err == nil || errors.As(err, &syntax) {
+	if syntax := (*jsontext.SyntacticError)(nil); limited.err == nil && (err == nil || errors.As(err, &syntax)) {
 		r.err = errBehind
 	}
 }
 
-// limited is a reader that fails beyond so many bytes.
+// limited is a reader that fails beyond so many bytes, or so much memory.
 type limited struct {
-	in   io.Reader
-	left int64
+	in    io.Reader
+	left  int64
+	share *budget.Share
+	err   error // of reading, other than the end
 }
 
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.in.Read(p)
-	if l.left -= int64(n); l.left < 0 {
-		return n, errLong
+	switch l.left -= int64(n); {
+	case l.left < 0:
+		n, err = 0, errLong // with bytes the decoder would not look at it
+	case !l.share.Reserve(int64(weight * n)):
+		n, err = 0, errFull
+	}
+	if err != io.EOF {
+		l.err = err
 	}
 	return n, err
 }

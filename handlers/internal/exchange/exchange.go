@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/handlers/internal/budget"
+	"github.com/diglot/diglot/internal/budget"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/internal/budget"
 	"github.com/google/go-cmp/cmp"
 )
 

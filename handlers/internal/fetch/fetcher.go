@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/internal/budget"
 )
 
 const (

@@ -15,9 +15,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/handlers/internal/budget"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/pace"
+	"github.com/diglot/diglot/internal/budget"
 	"github.com/diglot/diglot/openapi"
 )
 

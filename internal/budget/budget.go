@@ -1,4 +1,4 @@
-// Package budget counts bytes of memory that requests hold together. They are
+// Package budget counts bytes of memory that requests, or replies, hold together. They are
 // reserved before they are used, so that what many clients do at once cannot
 // take more than one number.
 package budget
@@ -21,8 +21,14 @@ func (b *Budget) Free() int64 {
 	return b.free
 }
 
-// Share returns the share of one request, which has nothing yet.
-func (b *Budget) Share() *Share { return &Share{budget: b} }
+// Share returns the share of one request, which has nothing yet. That of a nil
+// Budget has no limit.
+func (b *Budget) Share() *Share {
+	if b == nil {
+		return nil
+	}
+	return &Share{budget: b}
+}
 
 // Share is what one request has reserved. It is safe for concurrent use.
 type Share struct {
