@@ -177,6 +177,13 @@ func TestModelRefusesByArchitecture(t *testing.T) {
 		{"llama4 with none", set("llama4.attention.sliding_window", nil), "unwindowed|layers>=4 must hold"},
 		{"solar skips with none", set("solar.attention.block_skip_connection.0", []uint32{0, 0, 1}), "marks layer 1, and"},
 		{"gemma with none", token(10, "<0x-1>"), `tokenizer.ggml.tokens has "<0x-1>" as token 10, of the type of bytes`},
+		{"nomic-bert with none", func(p *inspectiontest.Parts) {
+			for _, k := range p.Keys {
+				if k.Name == "tokenizer.ggml.token_type" {
+					k.Array.Bits[59] = 6
+				}
+			}
+		}, "tokenizer.ggml.token_type says that token 59"},
 		{"rwkv7 with none", token(66, "zz"), "tokenizer.ggml.tokens has no token for the byte 0x41"},
 		{"jina-bert-v3 with none", set("tokenizer.ggml.precompiled_charsmap", []byte{1, 2, 3}), "tokenizer.ggml.precompiled_charsmap has 3 bytes"},
 		{"jina-bert-v3 with none", set("tokenizer.ggml.precompiled_charsmap", []byte{4, 0, 0, 0, 1, 2, 3, 4, 'x'}), "and the last must be 0"},

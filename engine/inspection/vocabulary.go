@@ -325,6 +325,9 @@ func (v vocabulary) checkSpelling() error {
 		if v.tokenizer.bytes && kind == typeByte && !isByteToken(token) {
 			return fmt.Errorf("%s has %.40q as token %d, of the type of bytes; it must be written like <0x0A>", tokensKey, token, i)
 		}
+		if kind == typeByte && v.file.String(tokenizerKey) == "bert" {
+			return fmt.Errorf("%s says that token %d, %.40q, is a byte; a tokenizer bert has none", typesKey, i, token)
+		}
 		if v.tokenizer.merges && kind == typeNormal {
 			spelt += unspellable(token) * len(token)
 		}
