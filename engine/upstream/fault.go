@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // fault is what tells an error in the place of a chunk or of a reply. A server
@@ -50,22 +51,12 @@ func tellsError(value []byte) bool {
 	}
 	switch value[0] {
 	case '{':
-		var v struct {
-			fault
-			Choices     json.RawMessage `json:"choices"`
-			Usage       json.RawMessage `json:"usage"`
-			Progress    json.RawMessage `json:"prompt_progress"`
-			Data        json.RawMessage `json:"data"`
-			Prompt      json.RawMessage `json:"prompt"`
-			Count       json.RawMessage `json:"count"`
-			Tokens      json.RawMessage `json:"tokens"`
-			InputTokens json.RawMessage `json:"input_tokens"`
-		}
-		if firstValue(value, &v) != nil {
+		var f fault
+		var members map[string]json.RawMessage
+		if firstValue(value, &f) != nil || firstValue(value, &members) != nil {
 			return false
 		}
-		return v.tells(v.Choices != nil || v.Usage != nil || v.Progress != nil || v.Data != nil || v.Prompt != nil ||
-			v.Count != nil || v.Tokens != nil || v.InputTokens != nil)
+		return f.tells(slices.ContainsFunc(contents(), func(name string) bool { return members[name] != nil }))
 	case '[':
 		var list []json.RawMessage
 		return firstValue(value, &list) == nil && len(list) > 0 && list[0][0] != '[' && tellsError(list[0])
@@ -73,6 +64,11 @@ func tellsError(value []byte) bool {
 		return present(value)
 	}
 	return !json.Valid(value)
+}
+
+// contents are the members of what was asked for, in all operations.
+func contents() []string {
+	return []string{"choices", "usage", "prompt_progress", "data", "prompt", "count", "tokens", "input_tokens"}
 }
 
 // firstValue reads the JSON value that text begins with, behind which
