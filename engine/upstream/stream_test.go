@@ -185,6 +185,7 @@ func TestTooManyCalls(t *testing.T) {
 	for i := range maxCalls + 1 {
 		lines = append(lines, call(i, `"function":{"name":"f","arguments":"{}"}`))
 	}
+	lines = append(lines, end("tool_calls"), done)
 	e, _ := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { stream(w, lines...) })
 	if _, err := gather(t.Context(), e, ask("u")); coded(t, err).Code != engine.CodeEngineCrashed {
 		t.Error(err)
