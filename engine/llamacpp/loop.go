@@ -81,7 +81,8 @@ const (
 )
 
 // maxQueue is how many requests may wait for admission, for each that can
-// be computed at a time.
+// be computed at a time. As many choices more than one of each may wait with
+// them: further requests for more than one choice are refused, others are not.
 const maxQueue = 32
 
 // loop computes all sequences of one model. Fields below mu are shared with
@@ -167,7 +168,7 @@ func (l *loop) submit(seq *sequence) *engine.Error {
 	switch {
 	case l.closed:
 		return errUnloaded()
-	case len(l.waiting) >= maxQueue*l.parallel:
+	case l.crowded(seq):
 		err := engine.Errorf(engine.CodeOverloaded, "Too many requests are waiting for this model; try again later.")
 		err.RetryAfter = 5
 		return err
@@ -177,6 +178,29 @@ func (l *loop) submit(seq *sequence) *engine.Error {
 	l.news = true
 	l.wake.Signal()
 	return nil
+}
+
+// crowded reports whether the request that seq begins finds no place in the queue.
+// Choices of a request that is there have theirs.
+func (l *loop) crowded(seq *sequence) bool {
+	if len(l.gathering[seq.job.Request]) > 0 {
+		return false
+	}
+	seen := map[*engine.Request]bool{}
+	requests, choices := len(l.gathering), 0
+	for _, s := range l.waiting {
+		if seen[s.job.Request] {
+			choices++
+			continue
+		}
+		requests++
+		seen[s.job.Request] = s.job.Request != nil
+	}
+	for _, group := range l.gathering {
+		choices += group[0].job.Choices - 1
+	}
+	most := maxQueue * l.parallel
+	return requests >= most || seq.job.Choices > 1 && choices >= most
 }
 
 func errUnloaded() *engine.Error {
@@ -282,7 +306,7 @@ func (l *loop) drop() {
 	l.waiting = slices.DeleteFunc(l.waiting, (*sequence).canceled)
 }
 
-// admit lets waiting sequences in, in their order, while there are numbers
+// admit lets waiting sequences in, in their turn, while there are numbers
 // and cells. A sequence needs the cells of what it has to read; what the
 // admitted ones have yet to read is spoken for, and a little more, so that
 // it is not preempted at once.
@@ -294,7 +318,7 @@ func (l *loop) admit() {
 		if len(l.live) > 0 && !l.fits(seq) {
 			return
 		}
-		l.waiting = slices.Delete(l.waiting, 0, 1)
+		l.waiting = behind(l.waiting[1:], seq.job.Request)
 		if seq.age == 0 { // one that was preempted keeps its age
 			l.age++
 			seq.age = l.age
@@ -302,6 +326,25 @@ func (l *loop) admit() {
 		at, _ := slices.BinarySearchFunc(l.live, seq.age, func(s *sequence, age uint64) int { return int(s.age) - int(age) })
 		l.live = slices.Insert(l.live, at, seq)
 	}
+}
+
+// behind puts the sequences of a request, one of which was just admitted, behind
+// all others: a request for many choices does not keep others out until it has
+// them all.
+func behind(waiting []*sequence, request *engine.Request) []*sequence {
+	if request == nil {
+		return waiting
+	}
+	others := make([]*sequence, 0, len(waiting))
+	var same []*sequence
+	for _, s := range waiting {
+		if s.job.Request == request {
+			same = append(same, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return append(others, same...)
 }
 
 // growth is the cells that admission leaves free for each sequence.

@@ -127,6 +127,10 @@ func (b *bpe) append(e *encoding, text string, _ bool) error {
 	}
 	var err error
 	b.split.words(b.classes, text, func(word string) bool {
+		if !e.fits(len(word)) {
+			err = ErrMany
+			return false
+		}
 		err = e.piece(len(word), func(n int) error { return b.word(e, cut(word, n)) })
 		return err == nil
 	})

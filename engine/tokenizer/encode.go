@@ -23,7 +23,7 @@ type Part struct {
 // Once there are more than most tokens, or when that is sure, it ends with
 // [ErrMany]. Other errors are those of ctx.
 func (t *Tokenizer) Encode(ctx context.Context, tokens []int32, parts []Part, most int) ([]int32, error) {
-	e := &encoding{ctx: ctx, tokens: tokens, most: most}
+	e := &encoding{ctx: ctx, tokens: tokens, most: most, longest: t.longest}
 	first, stripped := true, false
 	for len(parts) > 0 {
 		if id, ok := t.specialPart(parts[0]); ok {
@@ -109,12 +109,13 @@ func (t *Tokenizer) between(e *encoding, text string, first bool) error {
 
 // encoding is the state of one call.
 type encoding struct {
-	ctx    context.Context
-	tokens []int32
-	most   int // tokens that are enough
-	steps  int
-	merger merger
-	buffer []byte
+	ctx     context.Context
+	tokens  []int32
+	most    int // tokens that are enough
+	longest int // bytes of a token, at most
+	steps   int
+	merger  merger
+	buffer  []byte
 }
 
 // check looks whether to go on. It is called for every piece of a text.
@@ -126,6 +127,22 @@ func (e *encoding) check() error {
 		return e.ctx.Err()
 	}
 	return nil
+}
+
+// longPiece is how many bytes a piece may always have: joining them takes some
+// 100 MB. Longer ones may have as many as the tokens that are wanted have in any
+// text but one of a few characters, over and over.
+const longPiece = 1 << 21
+
+// fits reports whether a piece of so many bytes is encoded at all. Joining takes
+// memory for each byte, and a piece may be all of a text.
+func (e *encoding) fits(size int) bool {
+	room := e.most - len(e.tokens)
+	if room >= math.MaxInt/max(e.longest, bytesPerToken) {
+		return true
+	}
+	room++ // one more shows that they are too many
+	return size <= room*e.longest && size <= max(longPiece, room*bytesPerToken)
 }
 
 // bytesPerToken is what few tokens have more of.

@@ -150,6 +150,9 @@ func (s *spm) flush(e *encoding, text string) error {
 	if front+len(text) == 0 {
 		return nil
 	}
+	if !e.fits(front + len(text)) {
+		return ErrMany
+	}
 	err := e.piece(front+len(text), func(n int) error {
 		part := cut(text, max(0, n-front))
 		e.buffer = e.buffer[:front]

@@ -8,6 +8,7 @@ import (
 // Tokenizer makes tokens of a model's text. It is safe for concurrent use.
 type Tokenizer struct {
 	algorithm   algorithm
+	longest     int              // bytes of a token, at most
 	special     map[string]int32 // by their spellings; those of white space are text
 	blanks      *Spellings       // of user-defined tokens of white space; nil: none
 	blank       map[string]int32
@@ -53,6 +54,7 @@ func (t *Tokenizer) readSpecial(v *Vocabulary) {
 	t.special, t.blank = map[string]int32{}, map[string]int32{}
 	var blanks []string
 	for i, text := range v.Texts {
+		t.longest = max(t.longest, len(text))
 		switch {
 		case text == "" || !v.Kinds[i].special():
 		case !blank(text):

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -73,6 +74,29 @@ func TestLongTexts(t *testing.T) {
 			long := []tokenizer.Part{{Text: strings.Repeat(scrap, 1<<18)}}
 			if _, err := tokens.Encode(t.Context(), nil, long, 1000); !errors.Is(err, tokenizer.ErrMany) && name != "wordpiece" {
 				t.Errorf("%s, %q: the error of a long text is %v", name, scrap, err)
+			}
+		}
+	}
+}
+
+// TestLongTextsTakeLittle: what is made for a text of one piece is bounded by the
+// tokens that are wanted, not by the text.
+func TestLongTextsTakeLittle(t *testing.T) {
+	for name, v := range map[string]*tokenizer.Vocabulary{
+		"bpe": tokenizertest.BPE("qwen2"), "gpt-4o": tokenizertest.BPE("gpt-4o"), "spm": tokenizertest.SPM(true), "wordpiece": tokenizertest.WordPiece(),
+	} {
+		tokens := newTokenizer(t, v)
+		for _, scrap := range []string{"a", " ", "\n", "=", "é"} {
+			text := []tokenizer.Part{{Text: strings.Repeat(scrap, 16<<20)}}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := tokens.Encode(t.Context(), nil, text, 1000)
+			runtime.ReadMemStats(&after)
+			if name != "wordpiece" && !errors.Is(err, tokenizer.ErrMany) {
+				t.Errorf("%s, %q: error %v", name, scrap, err)
+			}
+			if made := after.TotalAlloc - before.TotalAlloc; made > 32<<20 && name != "wordpiece" {
+				t.Errorf("%s, %q: %d MB were made", name, scrap, made>>20)
 			}
 		}
 	}
