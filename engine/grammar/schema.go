@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 )
 
 // Issue is a keyword of a schema that is present and cannot be enforced.
@@ -77,9 +78,22 @@ func readSchema(ctx context.Context, schema json.RawMessage, properties bool) (_
 	}
 	a.settleRules(r.made)
 	if top, ok := r.source.root.(*ref); ok && !top.rule.satisfiable {
-		return nil, &SchemaError{Reason: "No value can satisfy the schema."}
+		return nil, r.unsatisfiable()
 	}
 	return r, nil
+}
+
+// unsatisfiable is the error for a schema without a value, which may be for what
+// is left out of it.
+func (r *reader) unsatisfiable() *SchemaError {
+	if len(r.issues) == 0 {
+		return &SchemaError{Reason: "No value can satisfy the schema."}
+	}
+	left := r.issues[0]
+	return &SchemaError{
+		Pointer: left.Pointer,
+		Reason:  fmt.Sprintf("No value can satisfy the schema without the keyword %q, which cannot be enforced.", left.Keyword),
+	}
 }
 
 // Limits of a schema. maxAlternatives is for one value: anyOf inside of

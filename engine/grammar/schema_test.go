@@ -170,6 +170,7 @@ func TestSchemaErrors(t *testing.T) {
 		"endless":              {`{"properties":{"a":{"$ref":"#"}},"required":["a"]}`, "", "No value"},
 		"contradiction":        {`{"type":"string","enum":[1]}`, "", "No value"},
 		"needs what cannot be": {`{"properties":{"a":false},"required":["a"]}`, "", "No value"},
+		"what is left out":     {`{"patternProperties":{"^x":{"type":"integer"}},"additionalProperties":false,"minProperties":1}`, "", "without the keyword \"patternProperties\""},
 		"deep":                 {strings.Repeat(`{"items":`, 200) + `{}` + strings.Repeat(`}`, 200), strings.Repeat("/items", 129), "nested deeper"},
 		"alternatives":         {wide, "/allOf/5", "alternatives"},
 	} {
