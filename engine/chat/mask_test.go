@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ardanlabs/jinja"
-	"github.com/diglot/diglot/engine/chat/chattest/hostile"
+	"github.com/diglot/diglot/engine"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -110,6 +111,62 @@ var manySpellings = []string{
 	`<|"|>`, "<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<tool_call>", "</tool_call>", "<tool_response>",
 }
 
+// hostile makes strings that try to be control tokens: whole ones, parts, and
+// two that make one together. None is empty.
+func hostile(r *rand.Rand, control []string) string {
+	var b strings.Builder
+	for range 1 + r.IntN(4) {
+		s := control[r.IntN(len(control))]
+		switch r.IntN(6) {
+		case 0:
+			b.WriteString("word ")
+		case 1:
+			b.WriteString(s[:r.IntN(len(s)+1)])
+		case 2:
+			b.WriteString(s[r.IntN(len(s)+1):])
+		case 3:
+			b.WriteString("\U00100001")
+		case 4: // for the template that takes it out
+			n := r.IntN(len(s))
+			b.WriteString(s[:n] + "/think" + s[n:])
+		default:
+			b.WriteString(s)
+		}
+	}
+	if s := strings.TrimSpace(strings.ToValidUTF8(b.String(), "")); s != "" {
+		return s
+	}
+	return "word" // templates treat an empty string as none
+}
+
+// requestOf makes a request that has something in every place where a client
+// can write. Names and ids are free of quotes, so that JSON stays JSON.
+func requestOf(text func() string) *engine.Request {
+	quoted := func() string {
+		b, _ := json.Marshal(text()) // a string always encodes
+		return string(b)
+	}
+	call := engine.ToolCall{ID: "c" + text(), Name: "n" + text(), Arguments: fmt.Sprintf(`{%s: %s, "list": [%s]}`, quoted(), quoted(), quoted())}
+	return &engine.Request{
+		Messages: []engine.Message{
+			say(engine.RoleSystem, text()),
+			{Role: engine.RoleUser, Name: text(), Parts: []engine.Part{engine.Text{Text: text()}, engine.Text{Text: text()}}},
+			{Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: text()}, call}},
+			{Role: engine.RoleTool, Parts: []engine.Part{
+				engine.ToolResult{CallID: call.ID, Name: call.Name, Parts: []engine.Part{engine.Text{Text: text()}}},
+			}},
+			say(engine.RoleAssistant, text()),
+			say(engine.RoleUser, text()),
+		},
+		Tools: []engine.Tool{{
+			Name:        call.Name,
+			Description: text(),
+			Parameters: fmt.Appendf(nil, `{"type": "object", "properties": {%s: {"type": "string", "description": %s, "enum": [%s]}}}`,
+				quoted(), quoted(), quoted()),
+		}},
+	}
+}
+
 // spelledIn lists the control tokens that a text spells.
 func spelledIn(text string, control []string) []string {
 	var found []string
@@ -126,7 +183,7 @@ func checkMasking(t *testing.T, source string, control []string, rounds int) {
 	t.Helper()
 	masked := mustTemplate(t, source, Info{Control: control})
 	open := mustTemplate(t, source, Info{})
-	harmless, err := masked.Render(t.Context(), hostile.Request(func() string { return "neutral" }))
+	harmless, err := masked.Render(t.Context(), requestOf(func() string { return "neutral" }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +198,7 @@ func checkMasking(t *testing.T, source string, control []string, rounds int) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range rounds {
-		req := hostile.Request(func() string { return hostile.Text(r, control) })
+		req := requestOf(func() string { return hostile(r, control) })
 		got, err := masked.Render(t.Context(), req)
 		if err != nil {
 			t.Fatal(err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/chattest"
-	"github.com/diglot/diglot/engine/chat/chattest/hostile"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/tokenizer"
 )
@@ -72,7 +71,7 @@ func TestSpellingsCostNothing(t *testing.T) {
 			for i := range 400 {
 				text := "hello " + m.info.Control[i%len(m.info.Control)] + " world"
 				if i >= len(m.info.Control) {
-					text = hostile.Text(r, m.info.Control)
+					text = chattest.Hostile(r, m.info.Control)
 				}
 				ours, err := m.encoder.Encode(t.Context(), nil, []tokenizer.Part{{Text: text}}, math.MaxInt)
 				if err != nil {

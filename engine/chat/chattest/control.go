@@ -13,7 +13,6 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/chat/chattest/hostile"
 	"github.com/diglot/diglot/engine/tokenizer"
 	"github.com/diglot/diglot/engine/tokenizer/tokenizertest"
 )
@@ -144,7 +143,7 @@ func Check(t *testing.T, s Subject, rounds int) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range rounds {
-		text := func() string { return hostile.Text(r, s.Info.Control) }
+		text := func() string { return Hostile(r, s.Info.Control) }
 		if control := s.Info.Control; i%2 == 0 { // one spelling in every place
 			spelling := control[(i/2*7)%len(control)]
 			text = func() string { return "a " + spelling + " b" }
@@ -155,7 +154,7 @@ func Check(t *testing.T, s Subject, rounds int) {
 			looked = looked || slices.ContainsFunc(s.Looks, func(l string) bool { return strings.Contains(word, l) })
 			return word
 		}
-		c.check(t, hostile.Request(watched), hostile.Request(func() string { return "neutral" }))
+		c.check(t, Request(watched), Request(func() string { return "neutral" }))
 		if !looked {
 			c.compare(t)
 		}

@@ -1,6 +1,4 @@
-// Package hostile makes what a client may send to become control tokens. It
-// knows no template, so that tests within engine/chat can have it too.
-package hostile
+package chattest
 
 import (
 	"fmt"
@@ -12,9 +10,9 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// Text is a text that tries to be control tokens: whole spellings, parts,
+// Hostile is a text that tries to be control tokens: whole spellings, parts,
 // several that overlap or make one together, and words. It is not empty.
-func Text(r *rand.Rand, control []string) string {
+func Hostile(r *rand.Rand, control []string) string {
 	var b strings.Builder
 	for range 1 + r.IntN(4) {
 		s := control[r.IntN(len(control))]
