@@ -240,6 +240,14 @@ func failure(err error, mask *masker) *engine.Error {
 			At(place).Because(err)
 		e.NoRetry = true
 		return e
+	case errors.Is(err, errCrowded), errors.Is(err, errStuck):
+		e := engine.Errorf(engine.CodeOverloaded, "The model has no room to prepare the prompt now; try again later.").Because(err)
+		e.RetryAfter = 5
+		return e
+	case errors.Is(err, errSlow):
+		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too long for these messages.").At(place).Because(err)
+		e.NoRetry = true
+		return e
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return engine.AsError(err)
 	}

@@ -15,6 +15,13 @@ const (
 	// the heap.
 	lookEvery = 1 << 20
 
+	// ownShare is the part of its limit that a rendering must have made itself
+	// to be what the heap grew by.
+	ownShare = 16
+
+	// ownDepth is how deep a rendering is that may be what the stacks grew by.
+	ownDepth = 16
+
 	// maxBytes is more than anything that is counted: sums and products end
 	// there.
 	maxBytes = 1 << 50
@@ -36,6 +43,7 @@ func tookTooMuch(err error) bool {
 // is collected before it says no.
 func (r *rendering) grow(bytes int64) error {
 	r.made = add(r.made, bytes)
+	r.total = add(r.total, bytes)
 	if r.made < lookEvery {
 		return nil
 	}
@@ -55,10 +63,13 @@ func (r *rendering) look(bytes int64) error {
 		return nil
 	}
 	runtime.GC()
-	if heapSize()+uint64(bytes) > most {
-		return errHeap
+	if heapSize()+uint64(bytes) <= most {
+		return nil
 	}
-	return nil
+	if r.total < r.limit/ownShare && r.depth < ownDepth {
+		return errCrowded
+	}
+	return errHeap
 }
 
 // add and times are of numbers that are not negative.

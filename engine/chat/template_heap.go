@@ -11,7 +11,10 @@ import (
 // most an eighth of it.
 const maxRenderHeap = 512 << 20
 
-var errHeap = errors.New("the chat template takes too much memory")
+var (
+	errHeap    = errors.New("the chat template takes too much memory")
+	errCrowded = errors.New("others took the memory while the chat template was rendered")
+)
 
 // heapSize is how many bytes objects take on the heap, with those that nobody
 // holds any more and that have not been collected yet, and the stacks of

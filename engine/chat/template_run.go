@@ -74,6 +74,7 @@ type rendering struct {
 	start   uint64 // size of the heap when it began
 	limit   int64  // bytes that may be added to it
 	made    int64  // bytes since the heap was last looked at
+	total   int64  // bytes of what is counted before it is made
 	given   int64  // bytes of what a Go template is given, written out
 	depth   int
 	owned   jinja.Value // what the next method is of
