@@ -85,7 +85,7 @@ func TestSoak(t *testing.T) {
 		t.Errorf("memory has changed by %.1f %%", 100*grown)
 	}
 	if after.goroutines > before.goroutines || after.files > before.files {
-		t.Errorf("goroutines %d, then %d; open files %d, then %d", before.goroutines, after.goroutines, before.files, after.files)
+		t.Errorf("goroutines %d, then %d; open files %d, then %d: %q", before.goroutines, after.goroutines, before.files, after.files, s.openFiles())
 	}
 	children := s.children()
 	s.end()
@@ -248,12 +248,26 @@ func (s *soaked) footprint() footprint {
 		_, memory := s.report(pid)
 		f.children += memory
 	}
-	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", s.process.Pid))
+	f.files = len(s.openFiles())
+	return f
+}
+
+// openFiles is what the server's descriptors are.
+func (s *soaked) openFiles() []string {
+	folder := fmt.Sprintf("/proc/%d/fd", s.process.Pid)
+	files, err := os.ReadDir(folder)
 	if err != nil {
 		s.t.Error(err)
 	}
-	f.files = len(files)
-	return f
+	names := make([]string, 0, len(files))
+	for _, file := range files {
+		name, err := os.Readlink(filepath.Join(folder, file.Name()))
+		if err != nil {
+			name = "closed meanwhile" // between the two looks
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // report asks a process for its goroutines, and the system for its memory in

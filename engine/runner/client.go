@@ -11,6 +11,10 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
+// maxIdle is how many connections are kept for the next calls: a crowd of
+// requests leaves no more of them behind, at both ends.
+const maxIdle = 4
+
 // Client is the engine that a [Serve] at the other end of a socket serves.
 type Client struct {
 	path     string
@@ -171,8 +175,8 @@ func (c *Client) connect(ctx context.Context) (*clientConn, error) {
 }
 
 // release closes conn when ctx ends. The function it returns ends the use of
-// conn: one whose call has had its last reply is kept, any other is closed,
-// which cancels the call at the other end.
+// conn: one whose call has had its last reply is kept while there are few, any
+// other is closed, which cancels the call at the other end.
 func (c *Client) release(ctx context.Context, conn *clientConn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return func() {
@@ -181,7 +185,7 @@ func (c *Client) release(ctx context.Context, conn *clientConn) func() {
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if !conn.complete || c.closed {
+		if !conn.complete || c.closed || len(c.idle) == maxIdle {
 			_ = conn.Close()
 			return
 		}

@@ -52,6 +52,29 @@ func TestModels(t *testing.T) {
 	}
 }
 
+// TestIdleConnections: many calls at a time leave few connections behind.
+func TestIdleConnections(t *testing.T) {
+	c := serve(t, newPuppet())
+	var ends []func()
+	for range 4 * maxIdle {
+		conn, err := c.connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.complete = true // as behind a last reply
+		ends = append(ends, c.release(t.Context(), conn))
+	}
+	for _, end := range ends {
+		end()
+	}
+	if len(c.idle) != maxIdle {
+		t.Errorf("%d connections are kept, want %d", len(c.idle), maxIdle)
+	}
+	if _, err := c.Models(t.Context()); err != nil {
+		t.Errorf("a call over one that was kept: %v", err)
+	}
+}
+
 func TestErrorCrosses(t *testing.T) {
 	c := serve(t, newPuppet())
 	_, err := ask(t, c, order("m", "fail"))
