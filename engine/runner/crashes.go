@@ -1,11 +1,8 @@
 package runner
 
 import (
-	"crypto/sha256"
 	"sync"
 	"time"
-
-	"github.com/diglot/diglot/internal/plainjson"
 )
 
 const (
@@ -29,19 +26,6 @@ const (
 	// else ran each time, it is the cause then.
 	maxSuspicion = 3
 )
-
-// requestKey tells requests apart.
-type requestKey [sha256.Size]byte
-
-// keyOf is the key of req, any of the requests of the engine package; false
-// where it has none.
-func keyOf(req any) (requestKey, bool) {
-	encoded, err := plainjson.Marshal(req) // with maps in order; read by nobody
-	if err != nil {
-		return requestKey{}, false
-	}
-	return sha256.Sum256(encoded), true
-}
 
 // crashLog remembers the crashes of a model, and which requests were running
 // then.

@@ -49,17 +49,17 @@ func TestBlame(t *testing.T) {
 				var c crashLog
 				for i, crash := range tt.crashes {
 					time.Sleep(crash.after)
-					cause := c.suspect(requestKey{1}, crash.alone, crash.proven)
-					_, refused := c.look(requestKey{1})
+					cause := c.suspect(requestKey(1), crash.alone, crash.proven)
+					_, refused := c.look(requestKey(1))
 					if cause != (crash.want > 0) || refused != crash.want {
 						t.Errorf("crash %d: cause %t, refused for %v, want %v", i, cause, refused, crash.want)
 					}
 				}
 				time.Sleep(crashMemory)
-				if crashes, refused := c.look(requestKey{1}); crashes > 0 && refused > 0 {
+				if crashes, refused := c.look(requestKey(1)); crashes > 0 && refused > 0 {
 					t.Errorf("refused for ever")
 				}
-				if crashes, _ := c.look(requestKey{2}); crashes > 0 {
+				if crashes, _ := c.look(requestKey(2)); crashes > 0 {
 					t.Errorf("another request has %d crashes", crashes)
 				}
 			})
@@ -72,7 +72,7 @@ func TestBlame(t *testing.T) {
 func TestCrashLogIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crashLog
-		key := func(i int) requestKey { return requestKey{byte(i), byte(i >> 8)} }
+		key := func(i int) requestKey { return requestKey(i) }
 		for i := range maxCrashMemory + 10 {
 			time.Sleep(time.Millisecond)
 			c.suspect(key(i), true, true)
@@ -114,8 +114,7 @@ func got(entered chan *flight) *flight {
 func crashWith(turns *turns, requests ...any) {
 	turns.log.crashed()
 	for _, req := range requests {
-		key, _ := keyOf(req)
-		turns.log.suspect(key, false, false)
+		turns.log.suspect(keyOf(turns.seed, req), false, false)
 	}
 }
 
@@ -235,8 +234,7 @@ func TestSameRequestsAreOneSuspect(t *testing.T) {
 		p.arrive(f)
 	}
 	p.judge(false)
-	key, _ := keyOf("same")
-	if crashes, refused := turns.log.look(key); crashes != 1 || refused != 0 {
+	if crashes, refused := turns.log.look(keyOf(turns.seed, "same")); crashes != 1 || refused != 0 {
 		t.Errorf("suspect of %d crashes and refused for %v, want 1 and not", crashes, refused)
 	}
 }
@@ -275,8 +273,7 @@ func TestSuspects(t *testing.T) {
 		p.judge(true)
 		p.judge(true) // counts once
 		for f, want := range map[*flight]int{stays: 1, left: 1, answered: 0, early: 0, never: 0, late: 1} {
-			key, _ := keyOf(names[f])
-			if got, _ := turns.log.look(key); got != want || f.isCause() {
+			if got, _ := turns.log.look(keyOf(turns.seed, names[f])); got != want || f.isCause() {
 				t.Errorf("%v: suspect of %d crashes, want %d; cause: %t", names[f], got, want, f.isCause())
 			}
 		}

@@ -28,7 +28,9 @@
 //     left. A suspect that comes back runs alone until its answer begins, the
 //     next time to its end: then it is the cause, or it is answered and
 //     forgotten. So is one that ran alone in a process that was killed from
-//     outside, which the system does when memory runs out.
+//     outside, which the system does when memory runs out. Others wait ten
+//     seconds for one that waits to be alone, and then go before it for as
+//     long; after a minute it is told to come again.
 //   - Where processes end often, three times in a minute, all requests run one
 //     after the other, first come, first served. Who ends processes with ever
 //     new requests then ends no answer but its own, and takes of the others'

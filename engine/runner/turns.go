@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -13,13 +14,26 @@ import (
 // allTurns is more than the requests that may run at the same time.
 const allTurns = 1 << 30
 
+const (
+	// longestHold is how long requests wait at a time because a suspect waits
+	// to run alone, and how long they then go before it.
+	longestHold = 10 * time.Second
+
+	// patience is how long a suspect waits to run alone.
+	patience = time.Minute
+)
+
 // turns lets requests to a model run beside each other, or alone.
 type turns struct {
-	log  crashLog
-	open *semaphore.Weighted // first come, first served
+	log   crashLog
+	seed  maphash.Seed        // of the keys of requests
+	open  *semaphore.Weighted // first come, first served
+	alone *semaphore.Weighted // for the one suspect that the others wait for
 }
 
-func newTurns() *turns { return &turns{open: semaphore.NewWeighted(allTurns)} }
+func newTurns() *turns {
+	return &turns{seed: maphash.MakeSeed(), open: semaphore.NewWeighted(allTurns), alone: semaphore.NewWeighted(1)}
+}
 
 // flight is a request on its way.
 type flight struct {
@@ -35,16 +49,15 @@ type flight struct {
 	cause bool // it ended a process
 }
 
-// identify returns the key of the request, false where it has none. The request
-// itself, which may hold images, is not kept for it.
-func (f *flight) identify() (requestKey, bool) {
+// identify returns the key of the request. The request itself, which may hold
+// images, is not kept for it.
+func (f *flight) identify() requestKey {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.req != nil {
-		f.key, f.keyed = keyOf(f.req)
-		f.req = nil
+	if !f.keyed {
+		f.key, f.keyed, f.req = keyOf(f.turns.seed, f.req), true, nil
 	}
-	return f.key, f.keyed
+	return f.key
 }
 
 // known is identify for a flight whose key may not have been needed: then there
@@ -56,28 +69,79 @@ func (f *flight) known() (requestKey, bool) {
 }
 
 // enter waits until req may run. One that was running in a process that ended
-// runs alone; one that ended it is refused.
+// runs alone; one that ended it is refused, also where it did so while this one,
+// which is the same, waited.
 func (t *turns) enter(ctx context.Context, model string, req any) (*flight, *engine.Error) {
 	f := &flight{turns: t, req: req, held: 1}
-	if !t.log.empty() {
-		if key, ok := f.identify(); ok {
-			crashes, refused := t.log.look(key)
-			if refused > 0 {
-				return nil, refusedReply(model, refused)
-			}
-			f.careful = crashes > 1
-			if crashes > 0 {
-				f.held = allTurns
-			}
-		}
+	crashes, refused := t.look(f)
+	if refused > 0 {
+		return nil, refusedReply(model, refused)
 	}
-	if t.log.often() {
-		f.held, f.careful = allTurns, true
+	if err := t.wait(ctx, model, f, crashes); err != nil {
+		return nil, err
 	}
-	if err := t.open.Acquire(ctx, f.held); err != nil {
-		return nil, engine.AsError(err)
+	if _, refused := t.look(f); refused > 0 {
+		t.open.Release(f.held)
+		return nil, refusedReply(model, refused)
 	}
 	return f, nil
+}
+
+// look is that of the log, for a flight whose key is found only where one is
+// remembered.
+func (t *turns) look(f *flight) (crashes int, refused time.Duration) {
+	if t.log.empty() {
+		return 0, 0
+	}
+	return t.log.look(f.identify())
+}
+
+// wait takes the turns that a request needs which was running at so many
+// crashes.
+func (t *turns) wait(ctx context.Context, model string, f *flight, crashes int) *engine.Error {
+	switch {
+	case t.log.often():
+		f.held, f.careful = allTurns, true
+	case crashes > 0:
+		f.held, f.careful = allTurns, crashes > 1
+		return t.clear(ctx, model)
+	}
+	if err := t.open.Acquire(ctx, f.held); err != nil {
+		return engine.AsError(err)
+	}
+	return nil
+}
+
+// clear takes all turns for a suspect. The others wait meanwhile, but not for
+// longer than longestHold without as long a time in which they do not, however
+// many suspects there are.
+func (t *turns) clear(ctx context.Context, model string) *engine.Error {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if t.alone.Acquire(waiting, 1) == nil {
+		defer t.alone.Release(1)
+		for waiting.Err() == nil {
+			if t.hold(waiting) {
+				return nil
+			}
+			_ = pause(waiting, longestHold)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return engine.AsError(err)
+	}
+	e := engine.Errorf(engine.CodeOverloaded,
+		"The process of model %q ended while it worked on this request, which must run alone therefore, and others do not leave it the time to; try again later.", model)
+	e.RetryAfter = int(longestHold.Seconds())
+	return e
+}
+
+// hold keeps new requests waiting until those that run have ended, or for
+// longestHold, and reports whether it has all turns.
+func (t *turns) hold(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, longestHold)
+	defer cancel()
+	return t.open.Acquire(ctx, allTurns) == nil
 }
 
 // begun says that the model has begun to answer: what ends processes does so
@@ -100,10 +164,7 @@ func (f *flight) leave() {
 // blame judges a request that was running in a process that ended; causes has
 // the judgements of this end.
 func (f *flight) blame(alone, proven bool, causes map[requestKey]bool) {
-	key, ok := f.identify()
-	if !ok {
-		return
-	}
+	key := f.identify()
 	cause, judged := causes[key]
 	if !judged {
 		cause = f.turns.log.suspect(key, alone, proven)
