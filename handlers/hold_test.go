@@ -23,6 +23,9 @@ func TestHeldAnswers(t *testing.T) {
 	}{
 		{"text", handlerstest.Text(strings.Repeat("a", 1<<20))},
 		{"probabilities", withLogprobs(handlerstest.Text("a"), token, 500)},
+		{"texts that are empty", blocks(engine.BlockStart{Kind: engine.BlockText}, 2000)},
+		{"calls without arguments", blocks(engine.BlockStart{Kind: engine.BlockToolCall, CallID: "c", Name: "f"}, 2000)},
+		{"names", blocks(engine.BlockStart{Kind: engine.BlockToolCall, CallID: "c", Name: strings.Repeat("f", 1<<20)}, 1)},
 	} {
 		for _, style := range pipeStyles {
 			t.Run(answer.name+" "+style.name, func(t *testing.T) {
@@ -131,4 +134,14 @@ func withLogprobs(events []engine.Event, token engine.TokenLogprob, times int) [
 		}
 	}
 	return events
+}
+
+// blocks is an answer of so many blocks with nothing in them.
+func blocks(start engine.BlockStart, times int) []engine.Event {
+	events := []engine.Event{engine.Start{PromptTokens: 3}}
+	for i := range times {
+		start.Index = i
+		events = append(events, start, engine.BlockStop{Index: i})
+	}
+	return append(events, engine.Finish{Reason: engine.FinishEndOfTurn}, engine.Done{})
 }

@@ -15,6 +15,9 @@ const (
 	// tokenWeight is for each token with its probability, and for each that
 	// might have stood there.
 	tokenWeight = 256
+
+	// blockWeight is for each block, such as a call, however little it holds.
+	blockWeight = 2 << 10
 )
 
 // Hold passes events on whose sum is held in memory, which is reserved as they
@@ -37,6 +40,8 @@ func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.
 
 func weigh(event engine.Event) int64 {
 	switch e := event.(type) {
+	case engine.BlockStart:
+		return int64(blockWeight + textWeight*(len(e.CallID)+len(e.Name)))
 	case engine.TextDelta:
 		n := textWeight * len(e.Text)
 		for _, token := range e.Logprobs {
