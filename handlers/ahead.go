@@ -27,7 +27,7 @@ type ahead []byte
 // reading goes on.
 func (c *connection) Read(b []byte) (int, error) {
 	if len(c.ahead) > 0 {
-		if len(b) == 1 && !c.frames.Load() && c.begins() {
+		if len(b) == 1 && c.begins() {
 			return c.watch()
 		}
 		n := copy(b, c.ahead)
@@ -35,7 +35,7 @@ func (c *connection) Read(b []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.receive(b)
-	if len(b) != 1 || n == 0 || err != nil || c.working.Load() == 0 || c.frames.Load() {
+	if len(b) != 1 || n == 0 || err != nil || c.working.Load() == 0 {
 		return n, err
 	}
 	c.ahead = append(c.ahead, b[0])

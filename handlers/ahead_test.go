@@ -52,14 +52,16 @@ func TestLeavesWithMore(t *testing.T) {
 		request := head(style.path, len(style.body)) + style.body
 		for _, tt := range []struct {
 			name   string
+			before string
 			behind []string
 		}{
-			{"nothing", nil},
-			{"a line end", []string{"\r\n"}},
-			{"two bytes, one by one", []string{"G", "E"}},
-			{"a request", []string{request}},
-			{"requests that net/http takes in pieces", []string{strings.Repeat(request, 20)}},
-			{"more than is kept", []string{strings.Repeat("x", maxAhead+1)}},
+			{"nothing", "", nil},
+			{"a line end", "", []string{"\r\n"}},
+			{"two bytes, one by one", "", []string{"G", "E"}},
+			{"a request", "", []string{request}},
+			{"requests that net/http takes in pieces", "", []string{strings.Repeat(request, 20)}},
+			{"more than is kept", "", []string{strings.Repeat("x", maxAhead+1)}},
+			{"a line end, and before it said that it speaks HTTP/2", "PRI * HTTP/2.0\r\nHost: localhost\r\n\r\n", []string{"\r\n"}},
 		} {
 			t.Run(style.name+"/"+tt.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -67,7 +69,7 @@ func TestLeavesWithMore(t *testing.T) {
 					close(e.first)
 					c := servePipes(t, Config{Engine: e}, many).dial(t, here)
 					go func() { _, _ = io.Copy(io.Discard, c) }()
-					for _, sent := range append([]string{request}, tt.behind...) {
+					for _, sent := range append([]string{tt.before + request}, tt.behind...) {
 						send(c, sent)
 						synctest.Wait()
 					}

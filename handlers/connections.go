@@ -171,7 +171,6 @@ type connection struct {
 	turnedAway bool         // it is there to be told that there is no place
 	stirred    atomic.Int64 // Unix time in nanoseconds of the last bytes
 	working    atomic.Int32 // requests that have arrived and are not answered
-	frames     atomic.Bool  // it carries many requests at once, in frames: HTTP/2
 	ahead      ahead
 }
 
@@ -211,13 +210,6 @@ func (c *connection) begin() {
 func (c *connection) end() {
 	if c != nil {
 		c.working.Add(-1)
-	}
-}
-
-// speaks notes the version of HTTP.
-func (c *connection) speaks(version int) {
-	if c != nil && version > 1 {
-		c.frames.Store(true)
 	}
 }
 

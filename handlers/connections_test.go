@@ -126,3 +126,26 @@ func TestPerAddress(t *testing.T) {
 		})
 	}
 }
+
+// TestPreface has clients begin in HTTP/2, which is not spoken: they are told,
+// and their connection ends.
+func TestPreface(t *testing.T) {
+	for _, sent := range []string{
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", // as clients do, with frames behind it
+		"GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n",
+		"PRI * HTTP/2.0\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := servePipes(t, Config{}, many).dial(t, here)
+			send(c, sent)
+			start := time.Now()
+			reply, body := receive(t, c)
+			if reply == nil || reply.StatusCode < 400 || reply.StatusCode == 500 {
+				t.Fatalf("%q: reply %v\n%s", sent, reply, body)
+			}
+			if _, err := io.Copy(io.Discard, c); err != nil || time.Since(start) > 2*lingering {
+				t.Errorf("%q: the connection lasts %v: %v", sent, time.Since(start), err)
+			}
+		})
+	}
+}

@@ -31,9 +31,8 @@ type observer struct {
 func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header), Memory: o.budget.bodies.Share()}
 	r = r.WithContext(exchange.With(r.Context(), x))
-	paced := pace.NewWriter(w, r, o.stall)
+	paced := pace.NewWriter(w, o.stall)
 	connection := connectionOf(r.Context())
-	connection.speaks(r.ProtoMajor)
 	body := pace.NewBody(w, r, o.stall, connection.begin)
 	r.Body = body
 	// Each SDK family reads the id under its own name.
@@ -41,7 +40,7 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Request-Id", x.ID)
 
 	start := o.clock()
-	reply := &reply{Writer: paced, exchange: x, request: body, plain: r.ProtoMajor == 1, chunked: len(r.TransferEncoding) > 0}
+	reply := &reply{Writer: paced, exchange: x, request: body, chunked: len(r.TransferEncoding) > 0}
 	defer func() {
 		aborted := o.recover(reply, r, recover())
 		o.tell(r, x, reply.status, o.clock().Sub(start))
@@ -126,7 +125,6 @@ type reply struct {
 	*pace.Writer
 	exchange *exchange.Exchange
 	request  *pace.Body
-	plain    bool // HTTP/1, where a request can be stuck behind another
 	chunked  bool // the body came in chunks
 	status   int
 }
@@ -141,7 +139,7 @@ func (w *reply) WriteHeader(status int) {
 	if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
 		w.Header().Set("Diglot-Ignored", headerList(ignored))
 	}
-	if w.plain && (!w.request.Whole() || w.chunked) {
+	if !w.request.Whole() || w.chunked {
 		// Otherwise net/http waits for the rest of the body. And one in chunks may
 		// have had a length too, which a proxy may have believed: what it takes for
 		// the rest of that body would be the next request (RFC 9112, 6.1).
@@ -154,8 +152,8 @@ func (w *reply) WriteHeader(status int) {
 // A refusal that was sent before the body had come is seen off: its connection
 // ends with it.
 func (w *reply) finish(r *http.Request) {
-	w.End()
-	if !w.plain || w.request.Whole() {
+	w.Renew()
+	if w.request.Whole() {
 		return
 	}
 	_ = w.FlushError()

@@ -74,7 +74,6 @@ func servePipes(t *testing.T, c Config, limits ConnectionLimits) *pipeServer {
 		t.Fatal(err)
 	}
 	s := &pipeServer{NewServer(h, c.Log), &pipes{make(chan net.Conn), make(chan struct{})}}
-	s.Protocols.SetUnencryptedHTTP2(true) // as it would be behind TLS
 	l := NewConnections(limits).Listen(s.pipes)
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() {

@@ -148,72 +148,24 @@ func TestUntakenReply(t *testing.T) {
 }
 
 // TestSlowStream has a stream whose events come less often than the stall
-// time is long, and one that is read so slowly, over both versions of HTTP:
-// neither is cut off.
+// time is long, and that is read so slowly: it is not cut off.
 func TestSlowStream(t *testing.T) {
-	for _, version := range []int{1, 2} {
-		synctest.Test(t, func(t *testing.T) {
-			e := &endless{pause: 2 * time.Second, ended: make(chan struct{})}
-			s := servePipes(t, Config{Engine: e, Stall: time.Second}, many)
-			client := s.client(t, version)
-			body := strings.TrimSuffix(pipeStyles[0].body, "}") + `,"stream":true}`
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+pipeStyles[0].path, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			r.Header.Set("Content-Type", "application/json")
-			reply, err := client.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer reply.Body.Close()
-			if reply.ProtoMajor != version {
-				t.Fatalf("the reply is of HTTP/%d", reply.ProtoMajor)
-			}
-			got, err := io.ReadAll(io.LimitReader(reply.Body, 5000))
-			if err != nil || len(got) < 5000 {
-				t.Errorf("HTTP/%d: the stream ends after %d bytes: %v", version, len(got), err)
-			}
-			reply.Body.Close()
-			client.CloseIdleConnections()
-			<-e.ended
+	for _, style := range pipeStyles {
+		t.Run(style.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := &endless{pause: 2 * time.Second, ended: make(chan struct{})}
+				c := servePipes(t, Config{Engine: e, Stall: time.Second}, many).dial(t, here)
+				body := strings.TrimSuffix(style.body, "}") + `,"stream":true}`
+				send(c, head(style.path, len(body))+body)
+				got, err := io.ReadAll(io.LimitReader(c, 5000))
+				if err != nil || len(got) < 5000 {
+					t.Errorf("the stream ends after %d bytes: %v", len(got), err)
+				}
+				_ = c.Close()
+				<-e.ended
+			})
 		})
 	}
-}
-
-// TestStalledStreams holds the deadlines over HTTP/2, where they are a
-// stream's and not the connection's.
-func TestStalledStreams(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := servePipes(t, Config{}, many).client(t, 2)
-		never, write := io.Pipe()
-		defer write.Close()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost"+pipeStyles[0].path, never)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", "application/json")
-		reply, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer reply.Body.Close()
-		if reply.StatusCode != http.StatusGatewayTimeout || reply.ProtoMajor != 2 {
-			t.Errorf("status %d over HTTP/%d", reply.StatusCode, reply.ProtoMajor)
-		}
-		client.CloseIdleConnections()
-	})
-}
-
-// client speaks one version of HTTP to the server.
-func (s *pipeServer) client(t *testing.T, version int) *http.Client {
-	protocols := new(http.Protocols)
-	protocols.SetHTTP1(version == 1)
-	protocols.SetUnencryptedHTTP2(version == 2)
-	return &http.Client{Transport: &http.Transport{
-		Protocols:   protocols,
-		DialContext: func(context.Context, string, string) (net.Conn, error) { return s.dial(t, here), nil },
-	}}
 }
 
 // TestEarlyRefusal refuses requests by their headers alone: the body is not

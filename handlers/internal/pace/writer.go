@@ -13,16 +13,13 @@ type Writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
-	lasting bool // a deadline without a write under way does no harm
 }
 
-// NewWriter returns a writer for the reply to r.
-func NewWriter(w http.ResponseWriter, r *http.Request, stall time.Duration) *Writer {
-	// In HTTP/2 a deadline ends the stream even if nothing is being written.
-	p := &Writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall, lasting: r.ProtoMajor < 2}
-	if p.lasting {
-		p.begin() // for what net/http writes by itself
-	}
+// NewWriter returns a writer for a reply over HTTP/1, where a deadline without
+// a write under way does no harm.
+func NewWriter(w http.ResponseWriter, stall time.Duration) *Writer {
+	p := &Writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+	p.Renew() // for what net/http writes by itself
 	return p
 }
 
@@ -30,9 +27,8 @@ func NewWriter(w http.ResponseWriter, r *http.Request, stall time.Duration) *Wri
 func (w *Writer) Write(b []byte) (int, error) {
 	written := 0
 	for {
-		w.begin()
+		w.Renew()
 		n, err := w.ResponseWriter.Write(b[written:min(len(b), written+piece)])
-		w.end()
 		if written += n; err != nil || written >= len(b) {
 			return written, err
 		}
@@ -41,26 +37,13 @@ func (w *Writer) Write(b []byte) (int, error) {
 
 // FlushError sends what was written.
 func (w *Writer) FlushError() error {
-	w.begin()
-	defer w.end()
+	w.Renew()
 	return w.control.Flush()
 }
 
-// End begins the stall time of what net/http writes once the handler has
-// returned.
-func (w *Writer) End() {
-	if w.lasting {
-		w.begin()
-	}
-}
-
-func (w *Writer) begin() { _ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) }
-
-func (w *Writer) end() {
-	if !w.lasting {
-		_ = w.control.SetWriteDeadline(time.Time{})
-	}
-}
+// Renew begins another stall time: also that of what net/http writes once the
+// handler has returned.
+func (w *Writer) Renew() { _ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) }
 
 // Unwrap lets http.ResponseController reach the connection.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
