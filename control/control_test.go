@@ -83,7 +83,7 @@ func open(t *testing.T, s *shelf) (*Client, *bytes.Buffer) {
 	api := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "%s %s at %s", r.Method, r.URL.Path, r.Host)
 	})
-	server := &http.Server{Handler: New(Config{Library: s, API: api, Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(&log, nil))})}
+	server := &http.Server{Handler: New(Config{Library: s, API: api, Paced: func(h http.Handler) http.Handler { return h }, Version: "v1.2.3", Log: slog.New(slog.NewTextHandler(&log, nil))})}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	c := Dial(path)

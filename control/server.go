@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -34,6 +35,11 @@ type Library interface {
 type Config struct {
 	Library Library      // required
 	API     http.Handler // the public API, for everything that is not under /control/
+
+	// Paced is given the handler of the commands, and gives one whose clients
+	// do not take a connection for good; required.
+	Paced func(http.Handler) http.Handler
+
 	Version string       // of the server
 	Log     *slog.Logger // required
 }
@@ -42,16 +48,22 @@ type Config struct {
 func New(c Config) http.Handler {
 	s := &server{c}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+pathLoaded, s.loaded)
-	mux.HandleFunc("POST "+pathLoad, s.named(c.Library.Load))
-	mux.HandleFunc("POST "+pathStop, s.named(c.Library.Stop))
-	mux.HandleFunc("GET "+pathVersion, s.version)
-	mux.HandleFunc("/control/", s.unknown)
+	mux.Handle("/control/", c.Paced(s.commands()))
 	mux.Handle("/", c.API)
 	return mux
 }
 
 type server struct{ Config }
+
+func (s *server) commands() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathLoaded, s.loaded)
+	mux.HandleFunc("POST "+pathLoad, s.named(s.Library.Load))
+	mux.HandleFunc("POST "+pathStop, s.named(s.Library.Stop))
+	mux.HandleFunc("GET "+pathVersion, s.version)
+	mux.HandleFunc("/control/", s.unknown)
+	return mux
+}
 
 func (s *server) loaded(w http.ResponseWriter, _ *http.Request) {
 	reply := loadedReply{Models: []Model{}}
@@ -69,7 +81,11 @@ func (s *server) version(w http.ResponseWriter, _ *http.Request) {
 func (s *server) named(do func(context.Context, string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in modelRequest
-		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(&in); err != nil {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err == nil {
+			err = json.Unmarshal(body, &in)
+		}
+		if err != nil {
 			s.fail(w, engine.Errorf(engine.CodeInvalidArgument, "The request is not JSON that names a model.").Because(err))
 			return
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/exchange"
-	"github.com/diglot/diglot/handlers/internal/pace"
 )
 
 // observer is the outermost handler: it names each request, logs it once,
@@ -31,24 +30,18 @@ type observer struct {
 func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header), Memory: o.budget.bodies.Share()}
 	r = r.WithContext(exchange.With(r.Context(), x))
-	paced := pace.NewWriter(w, o.stall)
-	connection := connectionOf(r.Context())
-	body := pace.NewBody(w, r, o.stall, connection.begin)
-	r.Body = body
+	reply := newReply(w, r, o.stall)
 	// Each SDK family reads the id under its own name.
 	w.Header().Set("X-Request-Id", x.ID)
 	w.Header().Set("Request-Id", x.ID)
 
 	start := o.clock()
-	reply := &reply{Writer: paced, exchange: x, request: body, chunked: len(r.TransferEncoding) > 0}
 	defer func() {
 		aborted := o.recover(reply, r, recover())
 		o.tell(r, x, reply.status, o.clock().Sub(start))
 		o.trace.write(start, x, reply.status)
 		x.Memory.Release()
-		if body.Whole() {
-			connection.end()
-		}
+		reply.rest(r)
 		if aborted {
 			panic(http.ErrAbortHandler)
 		}
@@ -117,61 +110,6 @@ func clip(value string) string {
 		return value
 	}
 	return strings.ToValidUTF8(value[:maxLogged], "") + "…"
-}
-
-// reply notes the status and, before the headers go out, names the fields
-// that had no effect.
-type reply struct {
-	*pace.Writer
-	exchange *exchange.Exchange
-	request  *pace.Body
-	chunked  bool // the body came in chunks
-	status   int
-}
-
-// WriteHeader sends the headers, once: an error that is found after them has
-// no second status.
-func (w *reply) WriteHeader(status int) {
-	if w.status != 0 {
-		return
-	}
-	w.status = status
-	if ignored := w.exchange.Facts().Ignored; len(ignored) > 0 {
-		w.Header().Set("Diglot-Ignored", headerList(ignored))
-	}
-	if !w.request.Whole() || w.chunked {
-		// Otherwise net/http waits for the rest of the body. And one in chunks may
-		// have had a length too, which a proxy may have believed: what it takes for
-		// the rest of that body would be the next request (RFC 9112, 6.1).
-		w.Header()["Connection"] = append([]string{"close"}, w.Header()["Connection"]...)
-	}
-	w.Writer.WriteHeader(status)
-}
-
-// finish bounds the time of what net/http does once the handler has returned.
-// A refusal that was sent before the body had come is seen off: its connection
-// ends with it.
-func (w *reply) finish(r *http.Request) {
-	w.Renew()
-	if w.request.Whole() {
-		return
-	}
-	_ = w.FlushError()
-	limit := lingering
-	if r.Header.Get("Expect") != "" {
-		limit = 0 // it waits to be asked for the body
-	}
-	w.request.Linger(limit)
-}
-
-// lingering is how long a client may go on sending what is not wanted.
-const lingering = time.Second
-
-func (w *reply) Write(b []byte) (int, error) {
-	if w.status == 0 {
-		w.WriteHeader(http.StatusOK)
-	}
-	return w.Writer.Write(b)
 }
 
 // maxIgnored bounds the header: proxies refuse headers of more than 8 KB.

@@ -73,7 +73,13 @@ func servePipes(t *testing.T, c Config, limits ConnectionLimits) *pipeServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &pipeServer{NewServer(h, c.Log), &pipes{make(chan net.Conn), make(chan struct{})}}
+	return servePiped(t, h, limits)
+}
+
+// servePiped is servePipes for any handler.
+func servePiped(t *testing.T, h http.Handler, limits ConnectionLimits) *pipeServer {
+	t.Helper()
+	s := &pipeServer{NewServer(h, slog.New(slog.DiscardHandler)), &pipes{make(chan net.Conn), make(chan struct{})}}
 	l := NewConnections(limits).Listen(s.pipes)
 	go func() { _ = s.Serve(l) }()
 	t.Cleanup(func() {

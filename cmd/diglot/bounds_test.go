@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,5 +65,26 @@ func TestBoundFlags(t *testing.T) {
 		{"a public address", []string{"serve", "--script", good, "--listen", "0.0.0.0:0"}, 2, "and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkCommandLine(t, tt.args, tt.status, tt.want) })
+	}
+}
+
+// TestStalledCommand has a command at the local socket that does not arrive:
+// its connection ends.
+func TestStalledCommand(t *testing.T) {
+	u := newUser(t)
+	u.variables["DIGLOT_SOCKET"] = filepath.Join(u.home, "s")
+	u.serve("--script", u.write("script.yaml", twoModels), "--stall-timeout", "1s")
+	conn, err := net.Dial("unix", u.variables["DIGLOT_SOCKET"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second)) // fail rather than hang
+	if _, err := io.WriteString(conn, "POST /control/load HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"); err != nil {
+		t.Fatal(err)
+	}
+	reply, err := io.ReadAll(conn)
+	if err != nil || !strings.HasPrefix(string(reply), "HTTP/1.1 400 ") {
+		t.Errorf("reply %q, error %v", reply, err)
 	}
 }

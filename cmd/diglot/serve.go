@@ -275,7 +275,13 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, en
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	handler := control.New(control.Config{Library: e, API: api, Version: programVersion(), Log: config.Log})
+	handler := control.New(control.Config{
+		Library: e,
+		API:     api,
+		Paced:   func(commands http.Handler) http.Handler { return handlers.Paced(commands, config.Stall) },
+		Version: programVersion(),
+		Log:     config.Log,
+	})
 	l = handlers.NewConnections(handlers.ConnectionLimits{All: localConnections}).Listen(l)
 	s[l] = &service{handler: handler, grace: grace, cutOff: func() { _ = e.close() }, log: config.Log}
 	return nil
