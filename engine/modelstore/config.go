@@ -1,9 +1,6 @@
 package modelstore
 
-import (
-	"encoding/json"
-	"fmt"
-)
+import "fmt"
 
 // MaxConfig is the most bytes of a config; most have about 500.
 const MaxConfig = 4 << 20
@@ -45,7 +42,7 @@ func (s *Store) Config(m *Model) (Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("model %s: %w", m.Name, err)
 	}
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err := unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("model %s: its config is not JSON of the right form: %w", m.Name, err)
 	}
 	return c, nil

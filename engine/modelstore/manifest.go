@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/opencontainers/go-digest"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // The media types of layers that Ollama has.
@@ -30,6 +32,11 @@ const (
 
 // MaxManifest is the most bytes of a manifest; registries take 4 MiB.
 const MaxManifest = 4 << 20
+
+// maxValues is the most values of a manifest or a config, objects and lists with
+// those in them: a thousand layers have ten thousand. Each is decoded to many more
+// bytes than it may have as a text.
+const maxValues = 100_000
 
 // Manifest says what a model consists of.
 type Manifest struct {
@@ -72,7 +79,7 @@ func ParseManifest(text []byte) (Manifest, error) {
 	if len(text) > MaxManifest {
 		return m, fmt.Errorf("the manifest has %d bytes, more than %d", len(text), MaxManifest)
 	}
-	if err := json.Unmarshal(text, &m); err != nil {
+	if err := unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("the manifest is not JSON of the right form: %w", err)
 	}
 	if m.Config.Digest == "" {
@@ -89,6 +96,14 @@ func ParseManifest(text []byte) (Manifest, error) {
 		size += l.Size
 	}
 	return m, nil
+}
+
+// unmarshal decodes what is no more than a manifest or a config may be.
+func unmarshal(text []byte, v any) error {
+	if plainjson.Values(text) > maxValues {
+		return fmt.Errorf("it has more than %d values", maxValues)
+	}
+	return json.Unmarshal(text, v)
 }
 
 // all is every layer, and the config.

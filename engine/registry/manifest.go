@@ -95,13 +95,13 @@ func (s *session) checkManifest(text []byte) (modelstore.Manifest, error) {
 	var head struct {
 		SchemaVersion int
 		MediaType     string
-		Manifests     []json.RawMessage
+		Manifests     listed
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
 		return modelstore.Manifest{}, s.unusable("its manifest is not JSON of the right form (%v)", err)
 	}
 	switch {
-	case head.Manifests != nil, head.MediaType == mediaTypeDockerIndex, head.MediaType == ocispec.MediaTypeImageIndex:
+	case bool(head.Manifests), head.MediaType == mediaTypeDockerIndex, head.MediaType == ocispec.MediaTypeImageIndex:
 		return modelstore.Manifest{}, s.unusable("it is a list of variants for several platforms, as container images have, and not one model")
 	case head.SchemaVersion != 2:
 		return modelstore.Manifest{}, s.unusable("its manifest has schema version %d, not 2", head.SchemaVersion)
@@ -113,6 +113,15 @@ func (s *session) checkManifest(text []byte) (modelstore.Manifest, error) {
 		return m, s.unusable("%v", err)
 	}
 	return m, s.checkLayers(m)
+}
+
+// listed is a member of which nothing counts but that it is there.
+type listed bool
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *listed) UnmarshalJSON(text []byte) error {
+	*l = string(text) != "null"
+	return nil
 }
 
 func (s *session) checkLayers(m modelstore.Manifest) error {

@@ -62,6 +62,8 @@ func TestManifestsThatAreRefused(t *testing.T) {
 		{"a large config", manifestOf(layer(modelstore.MediaTypeConfig, sha(1), 5<<20), model), []string{"config"}},
 		{"two sizes", manifestOf(config, model, layer(modelstore.MediaTypeModel, sha(2), 3)), []string{"two sizes"}},
 		{"thousands of layers", manifestOf(config, many...), []string{"5000 layers"}},
+		{"a million layers of nothing", manifestOf(config, strings.Repeat("{},", 1_000_000)+"{}"), []string{"100000 values"}},
+		{"a million annotations", manifestOf(config, `{"annotations":{`+strings.Repeat(`"":"",`, 500_000)+`"":""}}`), []string{"100000 values"}},
 		{"a manifest without end", bytes.Repeat([]byte(" "), 5<<20), []string{"larger than"}},
 		{"nothing", nil, []string{"JSON"}},
 		{"a page", []byte("<html>Log in to the hotel's network"), []string{"JSON"}},

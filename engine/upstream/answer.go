@@ -135,11 +135,10 @@ func (a *answer) leave() error {
 
 // call adds a piece of a call. One begins when its name is known.
 func (a *answer) call(r *reply, delta callDelta) error {
-	if len(a.calls.arguments) < maxArguments && !r.share.Reserve(int64(len(delta.Function.Arguments))) {
-		return r.broken(errFull)
-	}
 	p := a.calls.add(delta)
 	switch {
+	case a.calls.pending() && !r.share.Reserve(int64(len(delta.Function.Arguments))): // they wait for the name
+		return r.broken(errFull)
 	case p.late:
 		return r.malformed(fmt.Sprintf("call %d goes on after another has begun", delta.Index))
 	case p.refused:

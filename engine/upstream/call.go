@@ -28,6 +28,7 @@ type operation struct {
 	affinity string                // hash of the conversation's beginning; empty: none
 	foreign  bool                  // it is not of the style
 	limit    int64                 // most bytes of a reply that is one JSON value; 0: [maxReply]
+	each     int                   // bytes that a value of a reply is decoded to; 0: [valueWeight]
 }
 
 // body is what is sent, and what the reply has to be read with.
@@ -125,7 +126,7 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		}
 		refusal = told
 	} else {
-		refusal = readRefusal(response, watched, key, e.refusing)
+		refusal = r.readRefusal(response.StatusCode)
 	}
 	r.close()
 	if e.quirks.learn(refusal, sent.optional) {

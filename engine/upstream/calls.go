@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"regexp"
 )
 
@@ -19,13 +18,14 @@ type calls struct {
 	own       bool // the server gave the id
 	name      string
 	begun     bool   // of the last call
-	arguments []byte // of the last call, so far
+	arguments []byte // of the last call, until it begins
+	extent    extent // of the same, so far
 	seen      map[count]bool
 	ids       map[string]bool
 }
 
-// maxArguments is how much of a call's arguments is kept, in bytes, to tell
-// whether they are whole.
+// maxArguments is how much of a call's arguments may come before its name, in
+// bytes.
 const maxArguments = 1 << 20
 
 // maxCalls is the most calls of one answer.
@@ -79,12 +79,14 @@ func (c *calls) add(delta callDelta) piece {
 	if c.name == "" {
 		c.name = name
 	}
-	if len(c.arguments) < maxArguments {
-		c.arguments = append(c.arguments, arguments...)
-	}
+	c.extent.add(string(arguments))
 	if c.begun {
 		return piece{arguments: arguments}
 	}
+	if len(c.arguments)+len(arguments) > maxArguments {
+		return piece{nameless: true}
+	}
+	c.arguments = append(c.arguments, arguments...)
 	if c.name == "" {
 		return piece{} // what came of the arguments is told when the name is known
 	}
@@ -102,7 +104,7 @@ func (c *calls) another(index count, id, name string) bool {
 		return false
 	}
 	// The name again: of each piece, or of another call that is counted as 0 too?
-	return c.begun && json.Valid(c.arguments)
+	return c.begun && c.extent.whole()
 }
 
 func (c *calls) next(index count) {
@@ -111,6 +113,7 @@ func (c *calls) next(index count) {
 	}
 	c.seen[index] = true
 	c.index, c.id, c.own, c.name, c.begun, c.arguments = index, "", false, "", false, nil
+	c.extent = extent{}
 }
 
 func (c *calls) begin() piece {
@@ -123,8 +126,48 @@ func (c *calls) begin() piece {
 	c.ids[c.id] = true
 	c.begun = true
 	c.begins++
-	return piece{begins: true, id: c.id, name: c.name, arguments: rawText(c.arguments)}
+	held := rawText(c.arguments)
+	c.arguments = nil
+	return piece{begins: true, id: c.id, name: c.name, arguments: held}
 }
 
 // pending reports whether a call is still without a name.
 func (c *calls) pending() bool { return c.seen != nil && !c.begun }
+
+// extent follows a value of JSON that comes in pieces, and knows when it has
+// ended. Each byte is looked at once, however small the pieces are.
+type extent struct {
+	depth   int // of objects and lists
+	begun   bool
+	text    bool // a string is open
+	escaped bool // what comes next in it stands for itself
+}
+
+func (e *extent) add(piece string) {
+	for i := range len(piece) {
+		e.take(piece[i])
+	}
+}
+
+func (e *extent) take(b byte) {
+	switch {
+	case e.escaped:
+		e.escaped = false
+	case e.text:
+		e.escaped = b == '\\'
+		e.text = b != '"'
+	case b == '"':
+		e.begun, e.text = true, true
+	case b == '{' || b == '[':
+		e.begun = true
+		e.depth++
+	case b == '}' || b == ']':
+		e.depth--
+	case b != ' ' && b != '\t' && b != '\r' && b != '\n':
+		e.begun = true
+	}
+}
+
+// whole reports whether the value has ended, as far as that can be told: more digits
+// may follow those of a number.
+func (e *extent) whole() bool { return e.begun && !e.text && e.depth <= 0 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 )
 
 // chunk is one piece of a reply, of a conversation or of a raw text, or a
@@ -90,10 +91,12 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
+	var text, thought strings.Builder
 	for _, p := range parts {
-		c.text += p.Text
-		c.thought += rawText(p.Thinking)
+		text.WriteString(string(p.Text))
+		thought.WriteString(string(p.Thinking))
 	}
+	c.text, c.thought = rawText(text.String()), rawText(thought.String())
 	return nil
 }
 
@@ -112,9 +115,11 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
+	var text strings.Builder
 	for _, p := range parts {
-		*t += texts(p.Text)
+		text.WriteString(string(p.Text))
 	}
+	*t = texts(text.String())
 	return nil
 }
 

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -131,8 +130,8 @@ func (e *Engine) countTemplate(ctx context.Context, req *engine.Request) (int, e
 // under the names that they have for it.
 func (e *Engine) countText(ctx context.Context, req *engine.Request) (int, error) {
 	var told struct {
-		Count  *int              `json:"count"`
-		Tokens []json.RawMessage `json:"tokens"`
+		Count  *int    `json:"count"`
+		Tokens *length `json:"tokens"`
 	}
 	build := func() (*body, error) {
 		text, err := plainjson.Marshal(map[string]any{
@@ -145,7 +144,7 @@ func (e *Engine) countText(ctx context.Context, req *engine.Request) (int, error
 		return 0, err
 	}
 	if told.Count == nil && told.Tokens != nil {
-		return len(told.Tokens), nil
+		return int(*told.Tokens), nil
 	}
 	return countOf(told.Count)
 }
@@ -179,7 +178,7 @@ func (e *Engine) root(path string) *url.URL {
 // fetch asks for something that is not of the style. A server that does not
 // have it, or does not want it in this form, gives [engine.CodeUnsupported].
 func (e *Engine) fetch(ctx context.Context, at *url.URL, build func() (*body, error), out any) error {
-	op := operation{name: "a way to count tokens", build: build, foreign: true}
+	op := operation{name: "a way to count tokens", build: build, foreign: true, each: numberWeight}
 	op.send = func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), in)
 		if err != nil {

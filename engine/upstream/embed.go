@@ -117,13 +117,10 @@ func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, pa
 	return nil
 }
 
-// embeddingList is the reply, in which an index may be left out.
+// embeddingList is the reply.
 type embeddingList struct {
-	Data []struct {
-		Index     *count               `json:"index"`
-		Embedding wire.EmbeddingVector `json:"embedding"`
-	} `json:"data"`
-	Usage counts `json:"usage"`
+	Data  vectors `json:"data"`
+	Usage counts  `json:"usage"`
 }
 
 var limitOfItems = regexp.MustCompile(`at most (\d+) items`)
@@ -149,6 +146,7 @@ func atInput(err error, inputs []engine.EmbeddingInput, part []int) error {
 func (e *Engine) embedding(req *engine.EmbeddingRequest, part []int) operation {
 	return operation{
 		name: embeddings,
+		each: numberWeight,
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 			return e.client.CreateEmbeddingWithBody(ctx, jsonType, in, e.readdress, dress)
 		},

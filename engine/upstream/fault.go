@@ -3,7 +3,7 @@ package upstream
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
+	"iter"
 )
 
 // fault is what tells an error in the place of a chunk or of a reply. A server
@@ -51,24 +51,42 @@ func tellsError(value []byte) bool {
 	}
 	switch value[0] {
 	case '{':
-		var f fault
-		var members map[string]json.RawMessage
-		if firstValue(value, &f) != nil || firstValue(value, &members) != nil {
-			return false
-		}
-		return f.tells(slices.ContainsFunc(contents(), func(name string) bool { return members[name] != nil }))
+		var f faultOrContents
+		return firstValue(value, &f) == nil && f.tells(f.contents != contents{})
 	case '[':
-		var list []json.RawMessage
-		return firstValue(value, &list) == nil && len(list) > 0 && list[0][0] != '[' && tellsError(list[0])
+		inner := first(value)
+		return len(inner) > 0 && inner[0] != '[' && tellsError(inner)
 	case '"':
 		return present(value)
 	}
 	return !json.Valid(value)
 }
 
-// contents are the members of what was asked for, in all operations.
-func contents() []string {
-	return []string{"choices", "usage", "prompt_progress", "data", "prompt", "count", "tokens", "input_tokens"}
+type faultOrContents struct {
+	fault
+	contents
+}
+
+// contents says which members there are of what was asked for, in all
+// operations.
+type contents struct {
+	Choices     named `json:"choices"`
+	Usage       named `json:"usage"`
+	Progress    named `json:"prompt_progress"`
+	Data        named `json:"data"`
+	Prompt      named `json:"prompt"`
+	Count       named `json:"count"`
+	Tokens      named `json:"tokens"`
+	InputTokens named `json:"input_tokens"`
+}
+
+// named is a member of which nothing counts but that it is there.
+type named bool
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *named) UnmarshalJSON([]byte) error {
+	*n = true
+	return nil
 }
 
 // firstValue reads the JSON value that text begins with, behind which
@@ -79,17 +97,18 @@ func firstValue(text []byte, value any) error {
 
 // values are the JSON values of a frame, which is one; some servers leave out
 // the blank lines between theirs.
-func (f frame) values() [][]byte {
-	if !bytes.Contains(f.data, []byte("\n")) || json.Valid(f.data) {
-		return [][]byte{f.data}
-	}
-	var all [][]byte
-	for line := range bytes.Lines(f.data) {
-		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ':' {
-			all = append(all, line)
+func (f frame) values() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !bytes.Contains(f.data, []byte("\n")) || json.Valid(f.data) {
+			yield(f.data)
+			return
+		}
+		for line := range bytes.Lines(f.data) {
+			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ':' && !yield(line) {
+				return
+			}
 		}
 	}
-	return all
 }
 
 // tellsError reports whether the frame begins with an error. A text that is no
@@ -98,8 +117,10 @@ func (f frame) tellsError() bool {
 	if f.failed {
 		return true
 	}
-	first := f.values()[0]
-	return !bytes.Equal(first, doneMark) && !f.noise(first) && tellsError(first)
+	for value := range f.values() {
+		return !bytes.Equal(value, doneMark) && !f.noise(value) && tellsError(value)
+	}
+	return false
 }
 
 // noise reports whether a value means nothing: null, and a text under a name of

@@ -25,8 +25,16 @@ func TestRepliesTogether(t *testing.T) {
 		{"a frame", []string{"data: " + says(`"content":"`+long+`"`) + "\n\n"}},
 		{"a comment", []string{": " + long + "\n\n"}},
 		{"lines of a frame", []string{strings.Repeat("data: "+long[:1000]+"\n", all/2000)}},
-		{"arguments", []string{"data: " + call(0, `"id":"call_1","function":{"name":"f","arguments":"{"}`) + "\n\n",
+		{"arguments of a call without a name", []string{"data: " + call(0, `"id":"call_1","function":{"arguments":"{"}`) + "\n\n",
 			strings.Repeat("data: "+call(0, `"function":{"arguments":"`+long[:5000]+`"}`)+"\n\n", all/5000+1)}},
+		{"choices that hold nothing", []string{`{"choices":[` + many(`{}`) + `]}`}},
+		{"choices that hold nothing, in a frame", []string{`data: {"choices":[` + many(`{}`) + "]}\n\n"}},
+		{"choices that are nothing", []string{`data: {"choices":[` + many(`null`) + "]}\n\n"}},
+		{"calls that hold nothing", []string{"data: " + says(`"tool_calls":[`+many(`{}`)+`]`) + "\n\n"}},
+		{"parts of a text", []string{"data: " + says(`"content":[`+many(`{}`)+`]`) + "\n\n"}},
+		{"tokens that are nothing", []string{`data: {"choices":[{"logprobs":{"content":[` + many(`{}`) + "]}}]}\n\n"}},
+		{"members that nobody knows", []string{`{"choices":[],"x":{` + strings.Trim(strings.Repeat(`"":0,`, 1000), ",") + `}}`}},
+		{"text that is no UTF-8", []string{"data: " + says(`"content":"`+long[:40_000]+"\xff"+`"`) + "\n\n"}},
 		{"tokens without text", []string{strings.Repeat(`data: {"choices":[{"index":0,"delta":{},"logprobs":{"content":[`+tokens+`]}}]}`+"\n\n", 20)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -41,6 +49,58 @@ func TestRepliesTogether(t *testing.T) {
 			_, err := gather(t.Context(), e, req)
 			if got := coded(t, err); got.Code != engine.CodeOverloaded || got.RetryAfter == 0 {
 				t.Errorf("error %v", err)
+			}
+			if free := memory.Free(); free != all {
+				t.Errorf("%d bytes of %d are free again", free, all)
+			}
+		})
+	}
+}
+
+func many(value string) string { return strings.TrimSuffix(strings.Repeat(value+",", 1000), ",") }
+
+// TestRepliesOfOtherOperations has the same of what is no answer.
+func TestRepliesOfOtherOperations(t *testing.T) {
+	const all = 300_000
+	long := strings.TrimSuffix(strings.Repeat("1,", all/20), ",")
+	embed := func(e *Engine) error {
+		_, err := e.Embed(t.Context(), &engine.EmbeddingRequest{Model: "m", Inputs: []engine.EmbeddingInput{{Text: "a"}}})
+		return err
+	}
+	draw := func(e *Engine) error {
+		_, err := e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "p", Choices: 1})
+		return err
+	}
+	count := func(e *Engine) error {
+		_, err := e.Count(t.Context(), &engine.Request{Model: "m", Prompt: &engine.Prompt{Text: "p"}, Choices: 1})
+		return err
+	}
+	generate := func(e *Engine) error {
+		_, err := gather(t.Context(), e, ask("u"))
+		return err
+	}
+	for _, tt := range []struct {
+		name   string
+		do     func(*Engine) error
+		status int
+		body   string
+		want   engine.Code
+		text   string // of the error
+	}{
+		{"numbers", embed, 200, `{"data":[{"embedding":[` + long + `]}]}`, engine.CodeOverloaded, "memory"},
+		{"vectors that hold nothing", embed, 200, `{"data":[` + many(`{}`) + "," + many(`{}`) + "," + many(`{}`) + `]}`, engine.CodeEngineCrashed, "cannot be read"},
+		{"pictures that hold nothing", draw, 200, `{"data":[` + many(`{}`) + `]}`, engine.CodeOverloaded, "memory"},
+		{"tokens that are counted", count, 200, `{"tokens":[` + long + `]}`, engine.CodeOverloaded, "memory"},
+		{"an error of many details", generate, 400, `{"message":"Words.","details":[` + many(`{}`) + `]}`, engine.CodeInvalidArgument, "does not accept"},
+		{"an error of few", generate, 400, `{"message":"Words.","details":[{}]}`, engine.CodeInvalidArgument, "Words."},
+		{"an error in the place of a reply", generate, 200, `{"error":{"message":"Words.","type":"invalid_request_error","details":[` + many(`{}`) + `]}}`,
+			engine.CodeEngineCrashed, "has failed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			memory := budget.New(all)
+			e, _ := serve(t, Config{Memory: memory}, func(w http.ResponseWriter, _ *http.Request, _ int) { status(w, tt.status, tt.body) })
+			if got := coded(t, tt.do(e)); got.Code != tt.want || !strings.Contains(got.Message, tt.text) {
+				t.Errorf("%s: %s, want %s: %s", got.Code, got.Message, tt.want, tt.text)
 			}
 			if free := memory.Free(); free != all {
 				t.Errorf("%d bytes of %d are free again", free, all)

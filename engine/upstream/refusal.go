@@ -32,20 +32,32 @@ const maxRefusal = 256 << 10 // bytes of an error that are read
 // refusing is how long an error may take to come, once its status is here.
 const refusing = 10 * time.Second
 
-func readRefusal(response *http.Response, in *watched, key string, limit time.Duration) refusal {
-	in.limit = limit
-	defer time.AfterFunc(limit, func() { in.cancel(errSilent) }).Stop()
-	text, _ := io.ReadAll(io.LimitReader(in, maxRefusal)) // half an error is better than none
-	r := parseRefusal(text, key)
-	r.status = response.StatusCode
-	r.wait(retryAfter(response.Header.Get("Retry-After")))
-	return r
+// readRefusal reads an error that has come with a status.
+func (r *reply) readRefusal(status int) refusal {
+	limit := r.engine.refusing
+	r.in.limit = limit
+	defer time.AfterFunc(limit, func() { r.in.cancel(errSilent) }).Stop()
+	text, _ := io.ReadAll(&limited{in: io.LimitReader(r.in, maxRefusal), left: maxRefusal, share: r.share}) // half an error is better than none
+	out := r.parseRefusal(text)
+	out.status = status
+	return out
+}
+
+// parseRefusal reads a text of which nothing is known where there is no memory
+// for it.
+func (r *reply) parseRefusal(text []byte) refusal {
+	text = text[:min(len(text), maxRefusal)]
+	if !r.weigh(text) {
+		text = nil
+	}
+	out := parseRefusal(text, r.key)
+	out.wait(retryAfter(r.header.Get("Retry-After")))
+	return out
 }
 
 // refusal reads an error that has come within the reply.
 func (r *reply) refusal(text []byte) refusal {
-	out := parseRefusal(text[:min(len(text), maxRefusal)], r.key)
-	out.wait(retryAfter(r.header.Get("Retry-After")))
+	out := r.parseRefusal(text)
 	if out.status == 0 {
 		out.status = statusOf(out)
 	}
@@ -129,10 +141,7 @@ func (r *refusal) read(value json.RawMessage, depth int) {
 	}
 	switch value[0] {
 	case '[':
-		var list []json.RawMessage
-		if json.Unmarshal(value, &list) == nil && len(list) > 0 {
-			r.read(list[0], depth+1)
-		}
+		r.read(first(value), depth+1)
 	case '"':
 		r.readText(value, depth)
 	case '{':

@@ -67,7 +67,8 @@ type reply struct {
 	op     operation
 	key    string // that was sent, to keep it out of errors
 
-	share *budget.Share // of the memory of all replies
+	share   *budget.Share // of the memory of all replies
+	decoded int           // bytes that there is memory for to decode texts to
 
 	text   []byte // of a reply that is one JSON value
 	ended  bool   // nothing comes behind it
@@ -81,11 +82,6 @@ func (r *reply) close() {
 	_ = r.in.Close()
 	r.share.Release()
 }
-
-// weight is how many bytes of memory are reserved for each byte of a reply that
-// is held: for itself, for the buffer that grows around it, and for what it is
-// decoded to.
-const weight = 3
 
 // errFull says that other replies have all the memory.
 var errFull = errors.New("the replies under way take all memory that there is for them")
@@ -206,6 +202,9 @@ func (r *reply) decode(value any) error {
 		return r.malformed(r.err.Error())
 	case r.err != nil:
 		return r.broken(r.err)
+	}
+	if !r.weigh(r.text) {
+		return r.broken(errFull)
 	}
 	if err := json.Unmarshal(r.text, value); err != nil {
 		return r.malformed(err.Error())

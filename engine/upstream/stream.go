@@ -77,7 +77,7 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 	if f.failed {
 		return false, r.told(f.data)
 	}
-	for _, value := range f.values() {
+	for value := range f.values() {
 		if r.frames.noise += len(value); r.frames.noise > maxNoise+maxFrame {
 			return false, r.malformed(errNoise.Error())
 		}
@@ -88,6 +88,9 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 		}
 		if f.noise(value) {
 			continue
+		}
+		if !r.weigh(value) {
+			return false, r.broken(errFull)
 		}
 		var c chunk
 		err := json.Unmarshal(value, &c)

@@ -11,8 +11,15 @@ import (
 // no answer is worth less for a count that cannot be read.
 type count int
 
+// maxNumber is the most bytes of what is read as a number.
+const maxNumber = 400
+
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *count) UnmarshalJSON(b []byte) error {
+	if len(b) > maxNumber {
+		*c = 0
+		return nil
+	}
 	f, err := strconv.ParseFloat(cmp.Or(word(b), string(b)), 64)
 	if err != nil || math.IsNaN(f) {
 		f = 0

@@ -1,6 +1,7 @@
 // Package plainjson writes JSON in which nothing is escaped that JSON itself
 // does not ask to be. What encoding/json writes by default is for pages of
 // HTML: models, clients and people would read \u003c where a text has "<".
+// And it counts what a text of JSON holds.
 package plainjson
 
 import (
