@@ -81,6 +81,9 @@ func (d *Document) Narrow(p Profile) (*Document, error) {
 	if p != ProfileDefault && p != ProfileDocument {
 		return nil, fmt.Errorf("openapi: profile is %q, not %s or %s", p, ProfileDefault, ProfileDocument)
 	}
+	if p == d.Profile {
+		return d, nil
+	}
 	return compile(d.spec, p)
 }
 

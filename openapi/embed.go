@@ -1,6 +1,9 @@
 package openapi
 
-import _ "embed"
+import (
+	_ "embed"
+	"sync"
+)
 
 //go:embed openai.yaml
 var openAI []byte
@@ -8,8 +11,14 @@ var openAI []byte
 //go:embed anthropic.yaml
 var anthropic []byte
 
-// OpenAI loads the document of the OpenAI style.
-func OpenAI() (*Document, error) { return Load(openAI) }
+// OpenAI is the document of the OpenAI style. It is read once in a process,
+// which takes a tenth of a second.
+func OpenAI() (*Document, error) { return readOpenAI() }
 
-// Anthropic loads the document of the Anthropic style.
-func Anthropic() (*Document, error) { return Load(anthropic) }
+// Anthropic is the document of the Anthropic style, read once as well.
+func Anthropic() (*Document, error) { return readAnthropic() }
+
+var (
+	readOpenAI    = sync.OnceValues(func() (*Document, error) { return Load(openAI) })
+	readAnthropic = sync.OnceValues(func() (*Document, error) { return Load(anthropic) })
+)
