@@ -136,12 +136,9 @@ func (g *goTemplate) messages(c conversation, mask *masker) []*goMessage {
 		}
 		all = append(all, m)
 	}
-	for i, t := range c.turns {
-		switch {
-		case i == len(c.turns)-1 && c.continues():
-			t.text, t.parts = continuation, nil
-		case g.apart && t.text != "" && len(t.calls) > 0:
-			add(turn{role: t.role, text: t.text, parts: t.parts, reasoning: t.reasoning})
+	for _, t := range c.turns {
+		if g.apart && t.text != "" && len(t.calls) > 0 {
+			add(turn{role: t.role, text: t.text, parts: t.parts, reasoning: t.reasoning, mark: t.mark})
 			t = turn{role: t.role, calls: t.calls}
 		}
 		add(t)
@@ -167,7 +164,7 @@ func (g *goTemplate) message(turn turn, mask *masker) *goMessage {
 			m.Images = append(m.Images, "")
 		}
 	}
-	b.WriteString(turn.mask(mask))
+	b.WriteString(turn.masked(mask))
 	m.Content = b.String()
 	if turn.role == engine.RoleTool {
 		m.ToolName, m.ToolCallID = mask.mask(turn.name), mask.mask(turn.callID)

@@ -126,7 +126,7 @@ func (m *masker) image(i *Image) rune {
 // free returns a rune that stands for nothing yet, or U+FFFD.
 func (m *masker) free() rune {
 	r := firstPlaceholder + rune(len(m.marks)+len(m.original)+len(m.images))
-	if r >= lastPlaceholder { // the last one is taken, see continuation
+	if r >= lastPlaceholder-1 { // the last two are taken, see boundary
 		return utf8.RuneError
 	}
 	return r

@@ -19,6 +19,7 @@ type turn struct {
 	reasoning string
 	calls     []engine.ToolCall
 	callID    string // of a tool result
+	mark      string // a rune of ours behind the text: boundary, continuation or none
 }
 
 // conversation is what a template renders.
@@ -51,6 +52,27 @@ func (c *conversation) images() int {
 	return n
 }
 
+// opened is c with the continuation for the text of a turn that the answer goes
+// on with.
+func (c conversation) opened() conversation {
+	if !c.continues() {
+		return c
+	}
+	c.turns = slices.Clone(c.turns)
+	last := &c.turns[len(c.turns)-1]
+	last.text, last.parts, last.mark = "", nil, continuation
+	return c
+}
+
+// bounded is c with a boundary behind each text.
+func (c conversation) bounded() conversation {
+	c.turns = slices.Clone(c.turns)
+	for i := range c.turns {
+		c.turns[i].mark = boundary
+	}
+	return c
+}
+
 // lastText is the text that the conversation ends with.
 func (c *conversation) lastText() string {
 	if len(c.turns) == 0 {
@@ -60,8 +82,12 @@ func (c *conversation) lastText() string {
 }
 
 // continuation stands for the text of a turn that the answer goes on with: the
-// prompt ends where it is. The masker lets no client write it.
-const continuation = string(rune(lastPlaceholder))
+// prompt ends where it is. The masker lets no client write it, as little as the
+// boundary, which tells where a text ends in a prompt that nobody is asked.
+const (
+	continuation = string(rune(lastPlaceholder))
+	boundary     = string(rune(lastPlaceholder - 1))
+)
 
 // seen is an image, and the message that it is in.
 type seen struct {
@@ -153,9 +179,6 @@ func joinText(parts []engine.Part) string {
 func (t *Template) variables(c conversation, mask *masker) (map[string]jinja.Value, error) {
 	messages := make([]jinja.Value, len(c.turns))
 	for i, turn := range c.turns {
-		if i == len(c.turns)-1 && c.continues() {
-			turn.text, turn.parts = continuation, nil
-		}
 		messages[i] = t.message(turn, mask)
 	}
 	tools := jinja.None()
@@ -251,9 +274,9 @@ func (t *Template) content(turn turn, mask *masker) jinja.Value {
 		case turn.text == "" && len(turn.calls) > 0 && t.caps.NullContent:
 			return jinja.None()
 		case t.caps.TypedContent:
-			return jinja.NewList([]jinja.Value{textPart(turn.text, mask)})
+			return jinja.NewList([]jinja.Value{maskedPart(turn.masked(mask))})
 		}
-		return word(turn.mask(mask))
+		return word(turn.masked(mask))
 	}
 	var list []jinja.Value
 	var texts []string
@@ -261,6 +284,9 @@ func (t *Template) content(turn turn, mask *masker) jinja.Value {
 		text := partText(p, mask)
 		texts = append(texts, text)
 		list = append(list, maskedPart(text))
+	}
+	if turn.mark != "" {
+		texts, list = append(texts, turn.mark), append(list, maskedPart(turn.mark))
 	}
 	if t.listsParts(turn.role) {
 		return jinja.NewList(list)
@@ -302,18 +328,8 @@ func joinLines(texts []string) string {
 	return b.String()
 }
 
-// mask masks the text of a turn, but for the mark of a continuation, which is
-// already out of the client's reach.
-func (t turn) mask(m *masker) string {
-	if t.text == continuation {
-		return continuation
-	}
-	return m.mask(t.text)
-}
-
-func textPart(text string, mask *masker) jinja.Value {
-	return maskedPart(turn{text: text}.mask(mask))
-}
+// masked is the text of a turn for a template, with our mark behind it.
+func (t turn) masked(m *masker) string { return m.mask(t.text) + t.mark }
 
 func maskedPart(text string) jinja.Value {
 	return dict(pair{"type", word("text")}, pair{"text", word(text)})

@@ -144,13 +144,13 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 
 // renderConversation renders c as it is.
 func (t *Template) renderConversation(ctx context.Context, c conversation, mask *masker) (Rendering, error) {
-	text, err := t.text(ctx, c, mask)
+	text, err := t.text(ctx, c.opened(), mask)
 	if err != nil {
 		return Rendering{}, err
 	}
-	last := c.lastText()
 	if !c.continues() {
-		return Rendering{Spans: mask.spans(text), Opening: t.opening(mask.unmask(tail(text)), last)}, nil
+		opening, err := t.opening(ctx, c, text, mask)
+		return Rendering{Spans: mask.spans(text), Opening: opening}, err
 	}
 	end := strings.LastIndex(text, continuation)
 	if end < 0 {
@@ -158,7 +158,7 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 	}
 	text = text[:end]
 	_, opening, _ := cutLast(mask.unmask(tail(text)), t.header)
-	return Rendering{Spans: mask.spans(text + mask.mask(last)), Opening: opening}, nil
+	return Rendering{Spans: mask.spans(text + mask.mask(c.lastText())), Opening: opening}, nil
 }
 
 // text is what the template writes for c.
@@ -176,24 +176,33 @@ func (t *Template) text(ctx context.Context, c conversation, mask *masker) (stri
 }
 
 // opening is the part of a prompt behind the header of the turn that is asked
-// for. After a tool result some templates write no header, and the last one
-// is that of an earlier turn: then last, the text of the result, is behind it,
-// and only reasoning that is opened behind the result belongs to the answer.
-func (t *Template) opening(prompt, last string) string {
-	last = strings.TrimSpace(last[max(0, len(last)-maxOpening/4):])
-	if _, own, ok := cutLast(prompt, t.header); ok && t.header != "" && last != "" && !strings.Contains(own, last) {
-		return own
+// for. After a tool result some templates write no header: then only reasoning
+// that is opened behind the result belongs to the answer. Any of this may be in
+// a client's text too, and a client's text in any of this ("hi" is in "think"),
+// so that a second rendering, with boundaries, tells where the template's own
+// words begin.
+func (t *Template) opening(ctx context.Context, c conversation, prompt string, mask *masker) (string, error) {
+	if t.header != "" && strings.HasSuffix(mask.unmask(tail(prompt)), t.header) {
+		return "", nil // whoever wrote it, there is nothing behind it
 	}
-	behind := prompt
-	if _, after, ok := cutLast(prompt, last); ok && last != "" {
-		behind = after
+	text, err := t.text(ctx, c.bounded(), mask)
+	if err != nil {
+		return "", err
+	}
+	_, own, found := cutLast(text, boundary)
+	if !found {
+		own = tail(text)
+	}
+	own = mask.unmask(own)
+	if _, behind, ok := cutLast(own, t.header); ok && t.header != "" {
+		return behind, nil
 	}
 	if start := t.caps.Syntax.ReasoningStart; start != "" {
-		if i := strings.LastIndex(behind, start); i >= 0 {
-			return behind[i:]
+		if i := strings.LastIndex(own, start); i >= 0 {
+			return own[i:], nil
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // tail is the end of a prompt, in which the header of the answer is.
