@@ -34,7 +34,7 @@ func usage(prompt int, choices []tally) engine.Usage {
 func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engine.Event) bool) (tally, error) {
 	t := tally{choice: choice}
 	var idErr error
-	w := &writer{choice: choice, stops: p.stops, holdSpace: p.holdSpace}
+	w := &writer{choice: choice, stops: p.stops, holdSpace: p.holdSpace, ids: callIDs(p.request.Messages)}
 	w.tokens.report = p.request.Logprobs != nil
 	w.newID = func() string {
 		id, err := newID(e.random, p.idLength)

@@ -39,9 +39,9 @@ func TestJSONFamilies(t *testing.T) {
 		want   []engine.Block
 	}{
 		{"kimi", "I look.<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0<|tool_call_argument_begin|>{\"city\": \"Paris\"}<|tool_call_end|><|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
-			[]engine.Block{text("I look."), callID("functions.get_weather:0", "get_weather", `{"city": "Paris"}`), callID("functions.now:1", "now", "{}")}},
+			[]engine.Block{text("I look."), callID("id", "get_weather", `{"city": "Paris"}`), callID("id", "now", "{}")}},
 		{"kimi", "<|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>",
-			[]engine.Block{callID("functions.now:0", "now", "{}")}},
+			[]engine.Block{callID("id", "now", "{}")}},
 		{"functionary", "<function=get_weather>{\"city\": \"Paris\"}</function><function=now>{}</function>", []engine.Block{weather, now}},
 		{"command-r", "<|START_THINKING|>Hm.<|END_THINKING|><|START_ACTION|>[\n    {\"tool_call_id\": \"0\", \"tool_name\": \"get_weather\", \"parameters\": {\"city\": \"Paris\"}},\n    {\"tool_call_id\": \"1\", \"tool_name\": \"now\", \"parameters\": {}}\n]<|END_ACTION|>",
 			[]engine.Block{reasoning("Hm."), weather, now}},

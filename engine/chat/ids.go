@@ -3,6 +3,8 @@ package chat
 import (
 	"fmt"
 	"io"
+
+	"github.com/diglot/diglot/engine"
 )
 
 // idLength is how long the ids of calls are. They carry no prefix: each style
@@ -27,4 +29,17 @@ func newID(random io.Reader, n int) (string, error) {
 		}
 	}
 	return string(id), nil
+}
+
+// callIDs are the ids of the calls in messages.
+func callIDs(messages []engine.Message) map[string]bool {
+	ids := map[string]bool{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if call, ok := p.(engine.ToolCall); ok {
+				ids[call.ID] = true
+			}
+		}
+	}
+	return ids
 }

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -25,6 +26,9 @@ func (t *Template) fit(c conversation) conversation {
 		if t.caps.ShortIDs {
 			shortenIDs(turn)
 		}
+	}
+	if t.format == kimi.Name {
+		numberIDs(c.turns)
 	}
 	if !t.caps.ToolCalls {
 		for i := range c.turns {
@@ -192,6 +196,27 @@ func shortID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	digits := new(big.Int).SetBytes(sum[:]).Text(62)
 	return digits[:shortIDLength]
+}
+
+// numberIDs gives calls and results the ids that Kimi K2 writes itself, the name
+// of the tool and the number of the call in the conversation, whatever ids
+// clients know them by.
+func numberIDs(turns []turn) {
+	numbered := map[string]string{}
+	calls := 0
+	for i := range turns {
+		t := &turns[i]
+		t.calls = slices.Clone(t.calls)
+		for k := range t.calls {
+			call := &t.calls[k]
+			id := fmt.Sprintf("functions.%s:%d", call.Name, calls)
+			numbered[call.ID], call.ID = id, id
+			calls++
+		}
+		if id, ok := numbered[t.callID]; ok && t.role == engine.RoleTool {
+			t.callID = id
+		}
+	}
 }
 
 // repairs are what is tried, one after the other and on top of each other,

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"regexp"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -17,6 +18,7 @@ type writer struct {
 	started bool // BlockStart of the open block was sent
 	index   int  // of the open block, or the next
 	calls   int
+	ids     map[string]bool // of calls in the conversation, this answer's too
 	stopped bool
 	stop    string // what stopped it
 
@@ -119,16 +121,24 @@ func (w *writer) close() {
 	w.open, w.started = "", false
 }
 
-// callStart opens a call. Formats that let the model write ids pass one.
+// legalID is what every style allows as the id of a call, its prefix in front.
+var legalID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// callStart opens a call. Formats that let the model write ids pass one. It is
+// kept where it is an id by which a client can tell this call from all others:
+// models also write the same one each time.
 func (w *writer) callStart(id, name string) {
 	w.endProse(true)
-	if id == "" {
+	if !legalID.MatchString(id) || w.ids[id] {
 		id = w.newID()
 	}
+	if w.ids == nil {
+		w.ids = map[string]bool{}
+	}
+	w.ids[id] = true
 	w.open, w.started, w.written = engine.BlockToolCall, true, false
 	w.arguments = textBuffer{}
 	w.calls++
-	id = engine.DecodeText([]byte(id))
 	w.add(engine.BlockStart{Choice: w.choice, Index: w.index, Kind: w.open, CallID: id, Name: name})
 }
 

@@ -1,0 +1,67 @@
+package chat
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// TestIDsOfCalls holds that what a model writes as the id of a call goes on
+// only where it tells this call from all others, in every style.
+func TestIDsOfCalls(t *testing.T) {
+	earlier := []engine.Message{callMessage("", engine.ToolCall{ID: "old", Name: "f", Arguments: "{}"}), resultMessage("old", "f", "r")}
+	for _, tt := range []struct {
+		name    string
+		written []string
+		want    []string
+	}{
+		{"its own", []string{"a1", "b_2-C"}, []string{"a1", "b_2-C"}},
+		{"none", []string{"", ""}, []string{"new1", "new2"}},
+		{"the same twice", []string{"0", "0", "1"}, []string{"0", "new1", "1"}},
+		{"that of an earlier call", []string{"old"}, []string{"new1"}},
+		{"what no style allows", []string{"functions.f:0", "a b", "a\n", "é", strings.Repeat("x", 65), "\xff"}, []string{"new1", "new2", "new3", "new4", "new5", "new6"}},
+	} {
+		made := 0
+		w := &writer{ids: callIDs(earlier), newID: func() string { made++; return "new" + strconv.Itoa(made) }}
+		for _, id := range tt.written {
+			w.callStart(id, "f")
+			w.callEnd()
+		}
+		var got []string
+		for _, event := range w.take() {
+			if start, ok := event.(engine.BlockStart); ok {
+				got = append(got, start.CallID)
+			}
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// TestKimiIDs: the template shows ids, and the model knows only its own kind.
+func TestKimiIDs(t *testing.T) {
+	turns := readTurns([]engine.Message{
+		say("user", "u"), callMessage("", engine.ToolCall{ID: "c1", Name: "f"}, engine.ToolCall{ID: "c2", Name: "g"}),
+		resultMessage("c2", "g", "two"), resultMessage("c1", "f", "one"), resultMessage("lost", "f", "?"),
+		callMessage("", engine.ToolCall{ID: "c1", Name: "f"}), resultMessage("c1", "f", "three"),
+	})
+	numberIDs(turns)
+	var got []string
+	for _, turn := range turns {
+		for _, call := range turn.calls {
+			got = append(got, call.ID)
+		}
+		if turn.role == engine.RoleTool {
+			got = append(got, turn.text+"="+turn.callID)
+		}
+	}
+	want := []string{"functions.f:0", "functions.g:1", "two=functions.g:1", "one=functions.f:0", "?=lost", "functions.f:2", "three=functions.f:2"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
