@@ -41,7 +41,7 @@ func (e *patient) Generate(ctx context.Context, _ *engine.Request) iter.Seq2[eng
 // work is how long the engine works from now on.
 func (e *patient) work() time.Duration {
 	start := time.Now()
-	<-e.ended
+	<-e.ended // after an hour at the latest
 	return time.Since(start)
 }
 

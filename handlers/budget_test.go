@@ -94,7 +94,7 @@ func TestRequestsTogether(t *testing.T) {
 					t.Errorf("reply %v\n%s", reply, body)
 				}
 				_ = first.Close()
-				<-e.ended
+				await(t, e.ended, time.Minute)
 			})
 		})
 	}

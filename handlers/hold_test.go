@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/handlerstest"
@@ -86,6 +87,7 @@ func TestHeldStream(t *testing.T) {
 type late struct {
 	handlerstest.Engine
 	begun, returned, ended chan struct{}
+	bound                  context.Context // of the test
 }
 
 func (e *late) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event, error] {
@@ -93,7 +95,10 @@ func (e *late) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event
 		defer close(e.ended)
 		_ = yield(engine.Start{PromptTokens: 3}, nil) && yield(engine.BlockStart{Kind: engine.BlockText}, nil)
 		close(e.begun)
-		<-e.returned
+		select {
+		case <-e.returned:
+		case <-e.bound.Done():
+		}
 		yield(engine.TextDelta{Text: strings.Repeat("a", 1<<10)}, nil)
 	}
 }
@@ -102,7 +107,9 @@ func (e *late) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event
 // it says then takes no memory that nobody would give back.
 func TestHeldBehindTheEnd(t *testing.T) {
 	budget := NewBudget(2<<20, 10)
-	e := &late{begun: make(chan struct{}), returned: make(chan struct{}), ended: make(chan struct{})}
+	bound, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	e := &late{begun: make(chan struct{}), returned: make(chan struct{}), ended: make(chan struct{}), bound: bound}
 	h, err := New(Config{Engine: e, Budget: budget, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -116,6 +123,9 @@ func TestHeldBehindTheEnd(t *testing.T) {
 	r.Host = "localhost"
 	r.Header.Set("Content-Type", "application/json")
 	h.ServeHTTP(httptest.NewRecorder(), r)
+	if bound.Err() != nil {
+		t.Fatal("the handler waits for the engine, though the client has left")
+	}
 	close(e.returned)
 	<-e.ended
 	if free := budget.bodies.Free(); free != 2<<20 {

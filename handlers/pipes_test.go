@@ -2,12 +2,14 @@ package handlers
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -112,9 +114,26 @@ func head(path string, n int, header ...string) string {
 // send writes, though nobody may take it.
 func send(c net.Conn, text string) { go func() { _, _ = io.WriteString(c, text) }() }
 
-// receive reads a reply and its body. Nil: the connection was closed without.
+// endlessly is longer than anything takes in a bubble: a test whose server waits
+// for good fails then, and does not hang.
+const endlessly = 24 * time.Hour
+
+// await waits for an end, for a limited time of the bubble.
+func await(t *testing.T, ended <-chan struct{}, limit time.Duration) {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(limit):
+		t.Fatalf("it goes on after %v", limit)
+	}
+}
+
+// receive reads a reply and its body. Nil: the connection was closed without,
+// or nothing comes.
 func receive(t *testing.T, c net.Conn) (*http.Response, string) {
 	t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(endlessly))
+	defer func() { _ = c.SetReadDeadline(time.Time{}) }()
 	reply, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		return nil, ""
@@ -129,6 +148,7 @@ func receive(t *testing.T, c net.Conn) (*http.Response, string) {
 
 // isClosed reports whether the server closes the connection without a word.
 func isClosed(c net.Conn) bool {
+	_ = c.SetReadDeadline(time.Now().Add(endlessly))
 	_, err := c.Read(make([]byte, 1))
-	return err != nil
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }

@@ -26,8 +26,6 @@ func TestPaced(t *testing.T) {
 				c := servePiped(t, Paced(http.HandlerFunc(readBody), 0), many).dial(t, here)
 				send(c, tt.sent)
 				start := time.Now()
-				// More than it may take, so that it fails and does not hang.
-				_ = c.SetDeadline(start.Add(2 * DefaultStall))
 				reply, body := receive(t, c)
 				if reply == nil || reply.StatusCode != tt.status || reply.Close != tt.ends {
 					t.Errorf("reply %v\n%s", reply, body)
@@ -78,6 +76,6 @@ func TestPacedAtWork(t *testing.T) {
 		default:
 		}
 		_ = c.Close()
-		<-left
+		await(t, left, time.Second)
 	})
 }

@@ -14,11 +14,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// execute runs a command line to its end and returns what it prints.
+// execute runs a command line that ends by itself, and returns what it prints.
+// One that does not, such as one that serves, is given up after a while.
 func execute(ctx context.Context, args ...string) (status int, stdout, stderr string) {
-	var out, err bytes.Buffer
-	status = run(ctx, args, environment{stdin: strings.NewReader(""), stdout: &out, stderr: &err, getenv: func(string) string { return "" }})
-	return status, out.String(), err.String()
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	var out, errors bytes.Buffer
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, args, environment{stdin: strings.NewReader(""), stdout: &out, stderr: &errors, getenv: func(string) string { return "" }})
+	}()
+	select {
+	case status := <-ended:
+		return status, out.String(), errors.String()
+	case <-ctx.Done():
+		return -1, "", "it does not end by itself"
+	}
 }
 
 // write makes a file for one test.
