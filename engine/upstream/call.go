@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,11 +25,11 @@ const (
 type operation struct {
 	name     string // last part of the path, for messages
 	send     func(ctx context.Context, body io.Reader, dress wire.RequestEditorFn) (*http.Response, error)
-	build    func() (*body, error) // again for each try: what is left out may have changed
-	affinity string                // hash of the conversation's beginning; empty: none
-	foreign  bool                  // it is not of the style
-	limit    int64                 // most bytes of a reply that is one JSON value; 0: [maxReply]
-	each     int                   // bytes that a value of a reply is decoded to; 0: [valueWeight]
+	build    func(*lesson) (*body, error) // again for each try: what is left out may have changed
+	affinity string                       // hash of the conversation's beginning; empty: none
+	foreign  bool                         // it is not of the style
+	limit    int64                        // most bytes of a reply that is one JSON value; 0: [maxReply]
+	each     int                          // bytes that a value of a reply is decoded to; 0: [valueWeight]
 }
 
 // body is what is sent, and what the reply has to be read with.
@@ -39,16 +40,27 @@ type body struct {
 	tools    []int    // for each tool in it, which of the request's it is
 }
 
+// has reports whether a member that not every server knows is in it, with whatever
+// value.
+func (b *body) has(name string) bool {
+	return slices.ContainsFunc(b.optional, func(member string) bool {
+		member, _, _ = strings.Cut(member, "=")
+		return member == name
+	})
+}
+
 // ask sends a request until it is answered. What has not begun to be answered
 // is sent again a few times where that may help.
 func (e *Engine) ask(ctx context.Context, op operation) (*reply, error) {
 	if err := e.checkRoute(ctx); err != nil {
 		return nil, err
 	}
+	lesson := newLesson(&e.quirks)
 	for try := 1; ; {
-		r, fail := e.once(ctx, op)
+		r, fail := e.once(ctx, op, lesson)
 		switch {
 		case fail == nil:
+			lesson.proven()
 			return r, nil
 		case fail.learned:
 			continue
@@ -98,8 +110,8 @@ type failure struct {
 
 var errSilent = errors.New("the server is silent")
 
-func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
-	sent, err := op.build()
+func (e *Engine) once(ctx context.Context, op operation, lesson *lesson) (*reply, *failure) {
+	sent, err := op.build(lesson)
 	if err != nil {
 		return nil, &failure{err: err}
 	}
@@ -129,7 +141,7 @@ func (e *Engine) once(ctx context.Context, op operation) (*reply, *failure) {
 		refusal = r.readRefusal(response.StatusCode)
 	}
 	r.close()
-	if e.quirks.learn(refusal, sent.optional) {
+	if lesson.read(refusal, sent.optional) {
 		return nil, &failure{learned: true}
 	}
 	return nil, e.refused(refusal, op)

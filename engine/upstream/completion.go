@@ -16,13 +16,12 @@ func (e *Engine) completion(req *engine.Request) operation {
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 			return e.client.CreateCompletionWithBody(ctx, jsonType, in, e.readdress, dress)
 		},
-		build:    func() (*body, error) { return e.fromCompletion(req) },
+		build:    func(l *lesson) (*body, error) { return e.fromCompletion(req, newMembers(l)) },
 		affinity: affinity(e.config.Model, e.config.Examples, req),
 	}
 }
 
-func (e *Engine) fromCompletion(req *engine.Request) (*body, error) {
-	m := e.members()
+func (e *Engine) fromCompletion(req *engine.Request, m *members) (*body, error) {
 	out := wire.CreateCompletionRequest{
 		Model:            e.config.Model,
 		Temperature:      number(req.Sampling.Temperature),

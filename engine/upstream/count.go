@@ -48,7 +48,7 @@ func (e *Engine) count(ctx context.Context, req *engine.Request) (int, error) {
 			return 0, err
 		}
 		if absent(err) {
-			e.quirks.forget(c.name)
+			e.quirks.learn(c.name)
 		}
 	}
 	return 0, engine.Errorf(engine.CodeUnsupported, "The server of the model %q offers no way to count tokens.", e.config.Model)
@@ -133,7 +133,7 @@ func (e *Engine) countText(ctx context.Context, req *engine.Request) (int, error
 		Count  *int    `json:"count"`
 		Tokens *length `json:"tokens"`
 	}
-	build := func() (*body, error) {
+	build := func(*lesson) (*body, error) {
 		text, err := plainjson.Marshal(map[string]any{
 			"model": e.config.Model, "prompt": req.Prompt.Text, "add_special_tokens": true,
 			"content": req.Prompt.Text, "add_special": true, "parse_special": true,
@@ -159,9 +159,9 @@ func countOf(n *int) (int, error) {
 }
 
 // conversation builds the body of a chat completion, and more beside it.
-func (e *Engine) conversation(req *engine.Request, more map[string]any) func() (*body, error) {
-	return func() (*body, error) {
-		m := e.members()
+func (e *Engine) conversation(req *engine.Request, more map[string]any) func(*lesson) (*body, error) {
+	return func(l *lesson) (*body, error) {
+		m := newMembers(l)
 		maps.Copy(m.values, more)
 		return e.fromRequest(req, m)
 	}
@@ -177,7 +177,7 @@ func (e *Engine) root(path string) *url.URL {
 
 // fetch asks for something that is not of the style. A server that does not
 // have it, or does not want it in this form, gives [engine.CodeUnsupported].
-func (e *Engine) fetch(ctx context.Context, at *url.URL, build func() (*body, error), out any) error {
+func (e *Engine) fetch(ctx context.Context, at *url.URL, build func(*lesson) (*body, error), out any) error {
 	op := operation{name: "a way to count tokens", build: build, foreign: true, each: numberWeight}
 	op.send = func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), in)

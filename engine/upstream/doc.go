@@ -14,6 +14,8 @@
 //	errors.go     what a status and a body become
 //	report.go     the same, where the server speaks to its own user
 //	quirks.go     what a server turned out not to know
+//	denial.go     in what words it says so
+//	weigh.go      what a reply takes in memory, before it is decoded
 //
 // Servers of one style differ in the members that they know and in what they
 // tell. Nothing here asks which program a server is. A member that not every

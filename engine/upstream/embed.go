@@ -150,13 +150,13 @@ func (e *Engine) embedding(req *engine.EmbeddingRequest, part []int) operation {
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 			return e.client.CreateEmbeddingWithBody(ctx, jsonType, in, e.readdress, dress)
 		},
-		build: func() (*body, error) {
+		build: func(l *lesson) (*body, error) {
 			out := wire.CreateEmbeddingRequest{
 				Model:          e.config.Model,
 				Input:          fromInputs(req.Inputs, part),
 				EncodingFormat: nullable.NewNullableWithValue(wire.EmbeddingEncodingFormatFloat), // all servers know it
 			}
-			m := e.members()
+			m := newMembers(l)
 			if req.Dimensions > 0 {
 				m.offer("dimensions", req.Dimensions)
 			}

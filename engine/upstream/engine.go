@@ -111,6 +111,7 @@ func New(c Config) (*Engine, error) {
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
 	c.AffinityHeader = cmp.Or(c.AffinityHeader, DefaultAffinityHeader)
 	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream, refusing: refusing, lastWords: lastWords}
+	e.quirks.now = time.Now
 	for _, member := range c.Lacks {
 		e.quirks.forget(member)
 	}

@@ -57,12 +57,12 @@ func (e *Engine) drawing(req *engine.ImageRequest) operation {
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 			return e.client.CreateImageWithBody(ctx, jsonType, in, e.readdress, dress)
 		},
-		build: func() (*body, error) { return e.fromImageRequest(req) },
+		build: func(l *lesson) (*body, error) { return e.fromImageRequest(req, newMembers(l)) },
 		limit: maxImageReply,
 	}
 }
 
-func (e *Engine) fromImageRequest(req *engine.ImageRequest) (*body, error) {
+func (e *Engine) fromImageRequest(req *engine.ImageRequest, m *members) (*body, error) {
 	out := wire.CreateImageRequest{Model: e.config.Model, Prompt: req.Prompt}
 	out.N.Set(req.Choices)
 	if req.Width > 0 {
@@ -74,7 +74,6 @@ func (e *Engine) fromImageRequest(req *engine.ImageRequest) (*body, error) {
 	if req.Style != "" {
 		out.Style.Set(wire.ImageStyle(req.Style))
 	}
-	m := e.members()
 	m.offer("response_format", wire.ImageResponseFormatB64Json) // OpenAI's newer models know no other form, and refuse the member
 	return m.body(out)
 }

@@ -16,18 +16,23 @@ const (
 	usageStats    = "continuous_usage_stats"
 )
 
+// Members that tell what is thought, and whether to think.
+const (
+	reasoningEffort   = "reasoning_effort"
+	reasoningContent  = "reasoning_content" // of a message
+	templateArguments = "chat_template_kwargs"
+)
+
 // members are those of a request that not every server of the style knows.
 // The ones that the server has refused before are left out.
 type members struct {
-	quirks  *quirks
+	lesson  *lesson
 	values  map[string]any
 	sent    []string // names as quirks knows them
 	ignored []string // what the client wanted and no member is left for
 }
 
-func (e *Engine) members() *members {
-	return &members{quirks: &e.quirks, values: map[string]any{}}
-}
+func newMembers(l *lesson) *members { return &members{lesson: l, values: map[string]any{}} }
 
 // offer adds a member that the server may know, and reports whether it may.
 func (m *members) offer(name string, value any) bool {
@@ -41,7 +46,7 @@ func (m *members) offer(name string, value any) bool {
 // allowed reports whether the server may know a member, and notes that it is
 // used.
 func (m *members) allowed(name string) bool {
-	if !m.quirks.takes(name) {
+	if !m.lesson.takes(name) {
 		return false
 	}
 	m.sent = append(m.sent, name)
@@ -100,17 +105,17 @@ func (m *members) reasoning(r engine.Reasoning) {
 		return
 	}
 	on := r.Mode == engine.ReasoningOn
-	effort, name := cmp.Or(r.Effort, "medium"), "reasoning_effort"
+	effort := cmp.Or(r.Effort, "medium")
 	if !on {
-		effort, name = "none", "reasoning_effort=none"
+		effort = "none"
 	}
 	told := false
-	if m.allowed(name) {
-		m.values["reasoning_effort"], told = effort, true
+	if m.allowed(reasoningEffort + "=" + effort) { // which a server may not know, while it knows the member
+		m.values[reasoningEffort], told = effort, true
 	}
-	told = m.offer("chat_template_kwargs", map[string]any{"enable_thinking": on}) || told
+	told = m.offer(templateArguments, map[string]any{"enable_thinking": on}) || told
 	if !told && on { // a model that cannot think has nothing to turn off
-		m.ignored = append(m.ignored, "reasoning_effort")
+		m.ignored = append(m.ignored, reasoningEffort)
 	}
 }
 

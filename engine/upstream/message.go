@@ -91,7 +91,7 @@ func (c *conversation) fromAssistant(m engine.Message) wire.ChatCompletionAssist
 		hold(&content, joinText(m.Parts))
 		out.Content.Set(content)
 	}
-	if len(thoughts) > 0 && c.members.allowed("reasoning_content") {
+	if len(thoughts) > 0 && c.members.allowed(reasoningContent) {
 		out.ReasoningContent.Set(strings.Join(thoughts, "\n"))
 	}
 	return out

@@ -4,36 +4,67 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
-// quirks is what the server turned out not to know. A server that answers 400
-// to a member would do so each time; so each is tried once.
+// quirks is what the server turned out not to know, for all requests. A server
+// that answers 400 to a member would do so each time; so each is tried once, and
+// again after a while: servers are renewed.
 type quirks struct {
 	mu      sync.Mutex
-	unknown map[string]bool
+	lacking map[string]time.Time // until when; zero: for good
+	now     func() time.Time
 }
+
+// remembered is how long it counts what a server does not know.
+const remembered = time.Hour
 
 func (q *quirks) takes(member string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return !q.unknown[member]
+	until, lacking := q.lacking[member]
+	return !lacking || !until.IsZero() && q.now().After(until)
 }
 
 // forget says that the server does not have something.
-func (q *quirks) forget(name string) {
+func (q *quirks) forget(name string) { q.lack(name, time.Time{}) }
+
+// learn says that it does not seem to have it.
+func (q *quirks) learn(name string) { q.lack(name, q.now().Add(remembered)) }
+
+func (q *quirks) lack(name string, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.unknown == nil {
-		q.unknown = map[string]bool{}
+	if q.lacking == nil {
+		q.lacking = map[string]time.Time{}
 	}
-	q.unknown[name] = true
+	q.lacking[name] = until
 }
 
-// learn reads a refusal for the members of a request that not every server
-// knows. It reports whether another try is worth it, which will do without
-// those that the refusal names, whichever of the requests under way was the
-// first to learn of them.
-func (q *quirks) learn(refusal refusal, sent []string) bool {
+// lesson is what one request has learned of its refusals. Another try does
+// without the members that a refusal names, whoever wrote the words in it. All
+// other requests do without a member only when the server has said by itself
+// that it does not know it, in words that nobody else can have written, and
+// has taken the request without it: what a client sends is quoted in many
+// refusals, and what was wrong may have been its value.
+type lesson struct {
+	quirks *quirks
+	left   map[string]bool // members that are left out
+	sure   []string        // those of them that the server does not know
+}
+
+func newLesson(q *quirks) *lesson { return &lesson{quirks: q, left: map[string]bool{}} }
+
+// takes reports whether a member is worth sending. One with a value, such as
+// reasoning_effort=none, is known where the value is.
+func (l *lesson) takes(member string) bool {
+	name, _, _ := strings.Cut(member, "=")
+	return !l.left[member] && l.quirks.takes(member) && l.quirks.takes(name)
+}
+
+// read reads a refusal for the members of a request that not every server
+// knows, and reports whether another try is worth it.
+func (l *lesson) read(refusal refusal, sent []string) bool {
 	if refusal.status != 400 && refusal.status != 422 || !refusal.aboutMembers() {
 		return false
 	}
@@ -42,14 +73,23 @@ func (q *quirks) learn(refusal refusal, sent []string) bool {
 	}
 	learned := false
 	for _, member := range sent {
-		// reasoning_effort=none is a value that a server may not know, while it knows the member.
 		name, _, _ := strings.Cut(member, "=")
-		if refusal.names(name) {
-			q.forget(member)
-			learned = true
+		if l.left[member] || !refusal.names(name) {
+			continue
+		}
+		l.left[member], learned = true, true
+		if refusal.denies(member) {
+			l.sure = append(l.sure, member)
 		}
 	}
 	return learned
+}
+
+// proven says that the server has taken the request.
+func (l *lesson) proven() {
+	for _, member := range l.sure {
+		l.quirks.learn(member)
+	}
 }
 
 // refusalWords are how servers say that they do not know a member or do not

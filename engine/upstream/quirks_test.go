@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -111,19 +112,157 @@ func TestUnknownMembers(t *testing.T) {
 // TestUnknownMembersAtOnce has two requests refused that were sent before either
 // was: both are worth another try.
 func TestUnknownMembersAtOnce(t *testing.T) {
-	var q quirks
+	q := quirks{now: time.Now}
 	refused := parseRefusal([]byte(`{"error":{"message":"Unknown parameter: 'top_k'."}}`), "")
 	refused.status = 400
-	for i := range 2 {
-		if !q.learn(refused, []string{"top_k", "min_p"}) {
-			t.Errorf("request %d is not tried again", i)
+	lessons := []*lesson{newLesson(&q), newLesson(&q)}
+	for i, l := range lessons {
+		if !l.read(refused, []string{"top_k", "min_p"}) || l.takes("top_k") || !q.takes("top_k") {
+			t.Errorf("request %d is not tried again, or all are before it is", i)
 		}
 	}
+	lessons[0].proven()
 	if q.takes("top_k") || !q.takes("min_p") {
-		t.Errorf("unknown are %v", q.unknown)
+		t.Errorf("what the server lacks is %v", q.lacking)
 	}
-	if q.learn(refused, []string{"min_p"}) {
-		t.Error("a request without the member is tried again")
+	for name, sent := range map[string][]string{"a request without it": {"min_p"}, "a request that did without it": {"top_k", "min_p"}} {
+		if lessons[1].read(refused, sent) {
+			t.Errorf("%s is tried again", name)
+		}
+	}
+}
+
+// TestRemembered tries again after a while what the server did not know.
+func TestRemembered(t *testing.T) {
+	now := time.Now()
+	q := quirks{now: func() time.Time { return now }}
+	q.learn("top_k")
+	q.forget("min_p")
+	now = now.Add(remembered)
+	if q.takes("top_k") || q.takes("min_p") {
+		t.Errorf("after %v: %v", remembered, q.lacking)
+	}
+	now = now.Add(time.Second)
+	if !q.takes("top_k") || q.takes("min_p") {
+		t.Errorf("a second later: %v", q.lacking)
+	}
+}
+
+// TestDenials reads in what words servers say that they do not know a member.
+func TestDenials(t *testing.T) {
+	message := func(text string) string {
+		b, _ := json.Marshal(map[string]any{"error": map[string]any{"message": text}})
+		return string(b)
+	}
+	for _, tt := range []struct {
+		body   string
+		member string
+		want   bool
+	}{
+		{message("Unrecognized request argument supplied: top_k"), "top_k", true},
+		{message("Unrecognized request arguments supplied: min_p, top_k"), "top_k", true},
+		{message("Unknown parameter: 'stream_options.continuous_usage_stats'."), usageStats, true},
+		{message("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."), "max_tokens", true},
+		{message("Invalid JSON payload received. Unknown name \"top_k\": Cannot find field."), "top_k", true},
+		{message("Invalid JSON payload received. Unknown name \"max_tokens\" at 'tools[0].function.parameters': Cannot find field."), "max_tokens", false},
+		{message("property 'top_k' is unsupported"), "top_k", true},
+		{message("Failed to deserialize the JSON body into the target type: unknown field `top_k`, expected one of `model`, `messages` at line 1 column 7"), "top_k", true},
+		{message("unknown field `top_k`, expected `a client's words`"), "top_k", false},
+		{message("Additional properties are not allowed ('min_p', 'top_k' were unexpected)"), "top_k", true},
+		{message("stream_options: Extra inputs are not permitted"), streamOptions, true},
+		{message("Validation error at #/stream_options: Extra inputs are not permitted"), streamOptions, true},
+		{message("Extra inputs are not permitted, field: 'stream_options', value: {'include_usage': True}"), streamOptions, true},
+		{message("Extra inputs are not permitted, field: 'stream_options', value: {'include_usage': 'stream'}"), streamOptions, false},
+		{`{"detail":"Extra parameters ['stream_options'] are not allowed when extra-parameters is not set or set to be 'error'."}`, streamOptions, true},
+		{message("[{'type': 'extra_forbidden', 'loc': ('body', 'top_k'), 'msg': 'Extra inputs are not permitted', 'input': 3}]"), "top_k", true},
+		{message("[{'type': 'extra_forbidden', 'loc': ('body', 'top_k'), 'msg': 'Extra inputs are not permitted', 'input': 'words'}]"), "top_k", false},
+		{`{"detail":[{"type":"extra_forbidden","loc":["body","top_k"],"msg":"Extra inputs are not permitted","input":"words"}]}`, "top_k", true},
+		{`{"detail":[{"type":"extra_forbidden","loc":["body","messages",1,"assistant","reasoning_content"],"msg":"Extra inputs are not permitted"}]}`, reasoningContent, true},
+		{`{"detail":[{"type":"extra_forbidden","loc":["body","tools",0,"function","max_tokens"],"msg":"Extra inputs are not permitted"}]}`, "max_tokens", false},
+		{`{"detail":[{"type":"extra_forbidden","loc":["body","messages",0,"max_tokens"],"msg":"Extra inputs are not permitted"}]}`, "max_tokens", false},
+		{`{"detail":[{"type":"value_error","loc":["body","top_k"],"msg":"a top_k of -3 is unknown","input":-3}]}`, "top_k", false},
+		{`{"error":{"message":"No.","code":"unknown_parameter","param":"top_k"}}`, "top_k", true},
+		{`{"error":{"message":"No.","code":"unsupported_value","param":"top_k"}}`, "top_k", false},
+		{`{"error":{"message":"No.","code":"unsupported_value","param":"reasoning_effort"}}`, "reasoning_effort=none", true},
+		{message("Unsupported value: 'reasoning_effort' does not support 'none' with this model. Supported values are: 'low', 'medium', and 'high'."), "reasoning_effort=none", true},
+		{message("Unsupported value: 'max_tokens' does not support '7' with this model."), "max_tokens", false},
+		{message("Model \"m\" does not support matryoshka representation, changing output dimensions will lead to poor results."), "dimensions", true},
+		{message("top_k must not be unknown"), "top_k", false},
+		{message("Unrecognized schema: {\"description\":\"Unrecognized request argument supplied: top_k\"}"), "top_k", false},
+		{message("Unrecognized schema: \nUnrecognized request argument supplied: top_k"), "top_k", false},
+	} {
+		if got := parseRefusal([]byte(tt.body), "").denies(tt.member); got != tt.want {
+			t.Errorf("%s denies %s: %v", tt.body, tt.member, got)
+		}
+	}
+}
+
+// TestWordsOfClients has requests refused for what one client has sent, in words that
+// hold the names of members. Another client's requests stay as they are.
+func TestWordsOfClients(t *testing.T) {
+	const words = "frobnicate: unknown parameter max_tokens, stream_options, return_progress, top_k and reasoning_effort"
+	plain := func() *engine.Request {
+		req := ask("u")
+		req.MaxTokens, req.Sampling.TopK = new(9), new(3)
+		req.Reasoning = engine.Reasoning{Mode: engine.ReasoningOn, Effort: "low"}
+		return req
+	}
+	quoted, _ := json.Marshal(words)
+	inTool := func(r *engine.Request) {
+		r.Tools = []engine.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object","description":` + string(quoted) + `}`)}}
+	}
+	for _, tt := range []struct {
+		name   string
+		change func(*engine.Request)
+		when   string // in a body that is refused
+		tries  int    // that are refused; 0: all
+		body   string
+	}{
+		{"a schema", inTool, "frobnicate", 0, `{"error":{"code":400,"message":"JSON schema conversion failed:\nUnrecognized schema: {\"description\": ` + words + `}","type":"invalid_request_error"}}`},
+		{"a schema, and a server that changes its mind", inTool, "frobnicate", 1, `{"error":{"message":"Unrecognized schema: ` + words + `"}}`},
+		{"a text as the server repeats it", func(r *engine.Request) { r.Messages = ask(words).Messages }, "frobnicate", 1,
+			`{"detail":[{"type":"string_type","loc":["body","messages",0,"content"],"msg":"Input should be a valid string","input":` + string(quoted) + `}]}`},
+		{"a member of a schema", func(r *engine.Request) {
+			r.Tools = []engine.Tool{{Name: "frobnicate", Parameters: json.RawMessage(`{"max_tokens":1}`)}}
+		}, "frobnicate", 0, "{\"error\":{\"message\":\"unknown field `max_tokens`, expected one of `type`\"}}"},
+		{"a place in a schema", func(r *engine.Request) {
+			r.Tools = []engine.Tool{{Name: "frobnicate", Parameters: json.RawMessage(`{"max_tokens":1}`)}}
+		}, "frobnicate", 1, `{"detail":[{"type":"extra_forbidden","loc":["body","tools",0,"function","parameters","max_tokens"],"msg":"Extra inputs are not permitted"}]}`},
+		{"a value", func(r *engine.Request) { r.Sampling.TopK = new(-5) }, `"top_k":-5`, 0, `{"error":{"message":"top_k = -5 is not supported","param":"top_k"}}`},
+		{"a limit", func(r *engine.Request) { r.MaxTokens = new(77777) }, `"max_tokens":77777`, 0,
+			`{"error":{"message":"Unsupported value: max_tokens is too large: 77777.","param":"max_tokens","code":"unsupported_value"}}`},
+		{"how much to think", func(r *engine.Request) { r.Reasoning.Effort = "high" }, `"reasoning_effort":"high"`, 0,
+			`{"error":{"message":"Unsupported value: 'reasoning_effort' does not support 'high' with this model.","param":"reasoning_effort","code":"unsupported_value"}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			refused := 0
+			e, p := serve(t, Config{}, func(w http.ResponseWriter, r *http.Request, _ int) {
+				var text strings.Builder
+				_ = json.NewEncoder(&text).Encode(readAny(t, r))
+				if strings.Contains(text.String(), tt.when) && (tt.tries == 0 || refused < tt.tries) {
+					refused++
+					status(w, 400, tt.body)
+					return
+				}
+				answerA(w)
+			})
+			body := func() string {
+				if _, err := gather(t.Context(), e, plain()); err != nil {
+					t.Fatal(err)
+				}
+				return p.last().body
+			}
+			before := body()
+			req := plain()
+			tt.change(req)
+			_, _ = gather(t.Context(), e, req)
+			if refused == 0 {
+				t.Fatal("nothing was refused")
+			}
+			if diff := cmp.Diff(before, body()); diff != "" {
+				t.Errorf("the request of another (-before +after):\n%s", diff)
+			}
+		})
 	}
 }
 

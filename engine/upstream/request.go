@@ -33,8 +33,8 @@ func (e *Engine) chat(req *engine.Request) operation {
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 			return e.client.CreateChatCompletionWithBody(ctx, jsonType, in, e.readdress, dress)
 		},
-		build: func() (*body, error) {
-			m := e.members()
+		build: func(l *lesson) (*body, error) {
+			m := newMembers(l)
 			m.stream()
 			return e.fromRequest(req, m)
 		},
