@@ -1,59 +1,42 @@
 package handlers
 
-import (
-	"errors"
-	"time"
-)
+import "errors"
 
-const (
-	// maxAhead is the most bytes that are kept of what a client sends before
-	// its last request is answered.
-	maxAhead = 64 << 10
-
-	// beginning is how long it may take between the last byte of a request and
-	// the note that it has arrived.
-	beginning = 10 * time.Millisecond
-)
+// maxAhead is the most bytes that are kept of what a client sends before its
+// last request is answered; a piece of net/http's reading comes on top.
+const maxAhead = 64 << 10
 
 var errAhead = errors.New("the client sends too much before its request is answered")
-
-// ahead is what a client has sent behind the request that is worked on.
-type ahead []byte
 
 // Read implements [net.Conn]. While a request is worked on, net/http reads a
 // single byte, to learn that the client leaves, and learns nothing more once
 // one has come: a client could leave a blank behind its request, and go, and
-// the work for it would go on. So what comes then is kept here, and the
-// reading goes on.
+// the work for it would go on. So such a read does not end before the client
+// leaves, or net/http wants to read on; what comes is kept for then.
+//
+// No other read of net/http is for a single byte, but the last one for a head
+// that is too large: that one ends with the time for heads.
 func (c *connection) Read(b []byte) (int, error) {
-	if len(c.ahead) > 0 {
-		if len(b) == 1 && c.begins() {
-			return c.watch()
-		}
-		n := copy(b, c.ahead)
-		c.ahead = c.ahead[n:]
-		return n, nil
+	switch {
+	case c.over:
+		return 0, errAhead
+	case len(b) == 1:
+		return c.watch(b)
+	case len(c.ahead) > 0:
+		return c.resume(b), nil
 	}
-	n, err := c.receive(b)
-	if len(b) != 1 || n == 0 || err != nil || c.working.Load() == 0 {
-		return n, err
-	}
-	c.ahead = append(c.ahead, b[0])
-	return c.watch()
-}
-
-// begins reports whether a request is worked on, or is about to be.
-func (c *connection) begins() bool {
-	for until := time.Now().Add(beginning); c.working.Load() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			return false
-		}
-	}
-	return true
+	return c.receive(b)
 }
 
 // watch reads until the client has left, or net/http wants no more.
-func (c *connection) watch() (int, error) {
+//
+// A client may send its next request before it has the reply (RFC 9112, 9.3.2),
+// and where it fits into maxAhead it is answered in its turn. Beyond that, what
+// is not read cannot be told from a client that has left. Behind a GET the rest
+// waits in the network, as such a request does not take long. Behind a POST,
+// where clients should wait for the reply by the same section, the request ends
+// as one whose client has left, and its connection with the reply.
+func (c *connection) watch(b []byte) (int, error) {
 	var piece [4 << 10]byte
 	for len(c.ahead) < maxAhead {
 		n, err := c.receive(piece[:])
@@ -62,7 +45,20 @@ func (c *connection) watch() (int, error) {
 			return 0, err
 		}
 	}
-	return 0, errAhead
+	if c.alone.Load() {
+		c.over, c.ahead = true, nil
+		return 0, errAhead
+	}
+	return c.resume(b), nil
+}
+
+// resume takes of what was kept.
+func (c *connection) resume(b []byte) int {
+	n := copy(b, c.ahead)
+	if c.ahead = c.ahead[n:]; len(c.ahead) == 0 {
+		c.ahead = nil // with its memory
+	}
+	return n
 }
 
 // receive reads from the client.

@@ -160,3 +160,65 @@ func TestTwoLengths(t *testing.T) {
 		}
 	}
 }
+
+// TestPipelinedBehind has clients send more than is kept behind a request: as
+// much as they like behind one that is safe, and not behind another one.
+func TestPipelinedBehind(t *testing.T) {
+	for _, style := range pipeStyles {
+		large := strings.Repeat(" ", 3*maxAhead) + style.body
+		large = head(style.path, len(large)) + large
+		for _, tt := range []struct {
+			name, first string
+			replies     []int
+			ends        bool // the connection does
+		}{
+			{"behind a GET", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n", []int{200, 200}, false},
+			{"behind a GET, and again", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n" + health, []int{200, 200, 200}, false},
+			{"behind a POST", head(style.path, len(style.body)) + style.body, []int{499}, true},
+		} {
+			t.Run(style.name+"/"+tt.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					e := &slowEngine{Engine: handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}}
+					c := servePipes(t, Config{Engine: e}, many).dial(t, here)
+					send(c, tt.first+large)
+					in := bufio.NewReader(c)
+					for i, want := range tt.replies {
+						reply, err := http.ReadResponse(in, nil)
+						if err != nil || reply.StatusCode != want {
+							t.Fatalf("reply %d: %v, %v; want %d", i, reply, err, want)
+						}
+						_, _ = io.Copy(io.Discard, reply.Body)
+					}
+					_ = c.SetReadDeadline(time.Now().Add(time.Second)) // less than a connection rests
+					rest, err := io.ReadAll(in)                        // where it ends, with an error for what was read of the next request
+					if ended := err == nil; ended != tt.ends || strings.Contains(string(rest), " 200 ") {
+						t.Errorf("after the replies %q, and the connection has ended: %v (%v)", rest, ended, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+// slowEngine takes a second for all that it does, unless the client leaves.
+type slowEngine struct{ handlerstest.Engine }
+
+func (e *slowEngine) Models(ctx context.Context) ([]engine.Model, error) {
+	select {
+	case <-time.After(time.Second):
+		return e.Engine.Models(ctx)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (e *slowEngine) Generate(ctx context.Context, r *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		select {
+		case <-time.After(time.Second):
+			e.Engine.Generate(ctx, r)(yield)
+		case <-ctx.Done():
+			yield(nil, ctx.Err())
+		}
+	}
+}

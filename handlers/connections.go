@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -171,7 +172,9 @@ type connection struct {
 	turnedAway bool         // it is there to be told that there is no place
 	stirred    atomic.Int64 // Unix time in nanoseconds of the last bytes
 	working    atomic.Int32 // requests that have arrived and are not answered
-	ahead      ahead
+	alone      atomic.Bool  // nothing may come behind the request that is read or worked on
+	ahead      []byte       // what has come behind it
+	over       bool         // it was too much
 }
 
 func (c *connection) stir() { c.stirred.Store(time.Now().UnixNano()) }
@@ -210,6 +213,13 @@ func (c *connection) begin() {
 func (c *connection) end() {
 	if c != nil {
 		c.working.Add(-1)
+	}
+}
+
+// expect notes which request is read, and nothing that it is done.
+func (c *connection) expect(method string) {
+	if c != nil {
+		c.alone.Store(method == http.MethodPost)
 	}
 }
 

@@ -23,7 +23,9 @@ type reply struct {
 // client may let neither of them stand still for the stall time. Its connection is
 // at work from when the body is whole.
 func newReply(w http.ResponseWriter, r *http.Request, stall time.Duration) *reply {
-	body := pace.NewBody(w, r, stall, connectionOf(r.Context()).begin)
+	connection := connectionOf(r.Context())
+	connection.expect(r.Method)
+	body := pace.NewBody(w, r, stall, connection.begin)
 	r.Body = body
 	return &reply{
 		Writer:   pace.NewWriter(w, stall),
@@ -68,8 +70,10 @@ func (w *reply) WriteHeader(status int) {
 
 // rest says that the work for the request is done.
 func (w *reply) rest(r *http.Request) {
+	connection := connectionOf(r.Context())
+	connection.expect("")
 	if w.request.Whole() {
-		connectionOf(r.Context()).end()
+		connection.end()
 	}
 }
 
