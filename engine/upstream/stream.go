@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,16 +31,16 @@ const maxStream = 256 << 20
 type teller struct {
 	start     engine.Start
 	started   bool
-	usage     *counts
-	final     bool  // usage is of the end, not of some chunk
-	processed count // of the prompt
-	odd       bool  // something came that is no part of a reply
+	usage     *counts         // the latest
+	closing   map[int]*counts // the latest without an answer beside them, by how many answers had ended
+	processed count           // of the prompt
+	odd       bool            // something came that is no part of a reply
 	answers   []*answer
 	emit      func(engine.Event) error
 }
 
 func newTeller(req *engine.Request, start engine.Start, emit func(engine.Event) error) *teller {
-	t := &teller{start: start, emit: emit}
+	t := &teller{start: start, emit: emit, closing: map[int]*counts{}}
 	for i := range max(1, req.Choices) {
 		t.answers = append(t.answers, newAnswer(i, req, emit))
 	}
@@ -155,20 +156,35 @@ func (t *teller) add(r *reply, c chunk) error {
 	return nil
 }
 
-// count keeps the latest counts. At the end llama-server tells those of each
-// choice by itself, in a chunk without choices; then they add up.
+// count keeps the latest counts. llama-server tells those of each choice by
+// itself, behind its end: then they add up. What is told again before another
+// answer has ended is of the same answers: a sum so far, or a repetition.
 func (t *teller) count(c chunk) {
 	if c.Usage == nil {
 		return
 	}
-	final := len(c.Choices) == 0
-	if before := t.usage; final && t.final {
-		c.Usage.CompletionTokens += before.CompletionTokens
-		if a, b := c.Usage.CompletionTokensDetails, before.CompletionTokensDetails; a != nil && b != nil {
-			a.ReasoningTokens += b.ReasoningTokens
+	t.usage = c.Usage
+	if n := t.ended(); n > 0 && len(c.Choices) == 0 {
+		t.closing[n] = c.Usage
+	}
+}
+
+// total is what all counts say together.
+func (t *teller) total() *counts {
+	if len(t.closing) == 0 {
+		return t.usage
+	}
+	out := *t.closing[slices.Max(slices.Collect(maps.Keys(t.closing)))]
+	var reasoning count
+	out.CompletionTokens = 0
+	for _, c := range t.closing {
+		out.CompletionTokens += max(0, c.CompletionTokens)
+		if d := c.CompletionTokensDetails; d != nil {
+			reasoning += max(0, d.ReasoningTokens)
 		}
 	}
-	t.usage, t.final = c.Usage, final
+	out.CompletionTokensDetails = &completeUsage{ReasoningTokens: reasoning}
+	return &out
 }
 
 // begin sends the first event with the first chunk: the request is admitted,
@@ -187,13 +203,17 @@ func (t *teller) begin(c chunk) error {
 	return t.emit(t.start)
 }
 
-func (t *teller) finished() bool {
+func (t *teller) finished() bool { return t.started && t.ended() == len(t.answers) }
+
+// ended is how many answers have ended.
+func (t *teller) ended() int {
+	n := 0
 	for _, a := range t.answers {
-		if !a.finished {
-			return false
+		if a.finished {
+			n++
 		}
 	}
-	return t.started
+	return n
 }
 
 // close ends a reply that the server has marked as whole. An answer that has
@@ -222,7 +242,7 @@ func (t *teller) close(r *reply) error {
 }
 
 func (t *teller) end() error {
-	return t.emit(engine.Done{Usage: toUsage(t.usage, t.start.PromptTokens)})
+	return t.emit(engine.Done{Usage: toUsage(t.total(), t.start.PromptTokens)})
 }
 
 // toUsage keeps to what was said at the start, and to sums that are possible.

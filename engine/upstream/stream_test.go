@@ -28,6 +28,11 @@ const (
 	done  = `[DONE]`
 )
 
+// counted are counts without an answer beside them.
+func counted(n int) string {
+	return fmt.Sprintf(`{"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":%d}}`, n)
+}
+
 // long: most of it is the table.
 func TestStreams(t *testing.T) {
 	tests := []struct {
@@ -63,6 +68,16 @@ func TestStreams(t *testing.T) {
 			`{"choices":[{"index":1,"delta":{"content":"b"}}]}`, says(`"content":"a"`),
 			`{"choices":[{"index":1,"delta":{},"finish_reason":"stop"}]}`, usage, end("length"), usage, done},
 			`start:0 1.0[text "b" 0.0[text "a"] 1:end_of_turn] 0:max_tokens done:5,0,6,0`, ""},
+		{"sums so far, and once more", nil, []string{counted(1), says(`"content":"a"`), counted(2), end("stop"), counted(3), counted(3), done},
+			`start:5 0.0[text "a"] 0:end_of_turn done:5,0,3,0`, ""},
+		{"sums that end before the answer", nil, []string{says(`"content":"a"`), counted(2), counted(3), end("stop"), done},
+			`start:0 0.0[text "a"] 0:end_of_turn done:5,0,3,0`, ""},
+		{"one count of two answers, twice", func(r *engine.Request) { r.Choices = 2 }, []string{
+			`{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"stop"}]}`, says(`"content":"a"`), end("stop"), counted(6), counted(6), done},
+			`start:0 1.0[text "b"] 1:end_of_turn 0.0[text "a"] 0:end_of_turn done:5,0,6,0`, ""},
+		{"each choice by itself, twice", func(r *engine.Request) { r.Choices = 2 }, []string{
+			`{"choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"stop"}]}`, counted(2), counted(2), says(`"content":"a"`), end("stop"), counted(4), counted(4), done},
+			`start:0 1.0[text "b"] 1:end_of_turn 0.0[text "a"] 0:end_of_turn done:5,0,6,0`, ""},
 		{"thoughts", nil, []string{says(`"reasoning_content":"hm"`), says(`"reasoning_content":"m"`), says(`"content":"a"`), end("stop"), done},
 			`start:0 0.0[reasoning "hm" "m"] 0.1[text "a"] 0:end_of_turn done:0,0,0,0`, ""},
 		{"thoughts under both names", nil, []string{says(`"reasoning":"hm","reasoning_content":"hm"`), says(`"reasoning":"m","content":"a"`), end("stop"), done},
