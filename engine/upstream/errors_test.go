@@ -132,7 +132,8 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	tests := map[string]time.Duration{"": 0, "3": 3 * time.Second, "0.5": 500 * time.Millisecond, "-1": 0, "soon": 0, "1e300": 0,
+	tests := map[string]time.Duration{"": 0, "3": 3 * time.Second, "0.5": 500 * time.Millisecond, "-1": 0, "soon": 0, "NaN": 0,
+		"1e300": longestPause, "1e999": longestPause, "Inf": longestPause, "86401": longestPause, "Fri, 31 Dec 9999 23:59:59 GMT": longestPause,
 		"Fri, 31 Dec 1999 23:59:59 GMT": 0}
 	for value, want := range tests {
 		if got := retryAfter(value); got != want {
@@ -143,11 +144,16 @@ func TestRetryAfter(t *testing.T) {
 
 func TestPauseInWords(t *testing.T) {
 	tests := map[string]time.Duration{
-		"Please try again in 7.5s. Visit us.": 7500 * time.Millisecond,
-		"Please try again in 500ms.":          500 * time.Millisecond,
-		"Try again in 2m30s":                  2 * time.Minute,
-		"Please retry after 9 seconds.":       9 * time.Second,
-		"Please try again later":              0,
+		"Please try again in 7.5s. Visit us.":              7500 * time.Millisecond,
+		"Please try again in 500ms.":                       500 * time.Millisecond,
+		"Try again in 2m30s":                               2 * time.Minute,
+		"Please retry after 9 seconds.":                    9 * time.Second,
+		"Please try again later":                           0,
+		"Please try again in 100000000ms":                  longestPause,
+		"Please try again in 90000000ms":                   longestPause,
+		"Please try again in 86400000ms":                   longestPause,
+		"Please try again in 999999 m":                     longestPause,
+		"Please try again in 99999999999999999999999999 m": longestPause,
 	}
 	for message, want := range tests {
 		if got := parseRefusal([]byte(`{"error":{"message":"`+message+`"}}`), "").after; got != want {

@@ -76,7 +76,7 @@ func parseRefusal(text []byte, key string) refusal {
 	}
 	r.message = clean(r.message, key)
 	if m := pauseInWords.FindStringSubmatch(r.message); m != nil && r.after == 0 {
-		r.wait(time.Duration(retryAfter(m[1]).Seconds() * float64(unit(m[2]))))
+		r.wait(pause(m[1], unit(m[2])))
 	}
 	return r
 }
@@ -251,13 +251,23 @@ func clean(text, key string) string {
 }
 
 func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.ParseFloat(value, 64); err == nil && seconds > 0 && seconds < 1e6 {
-		return time.Duration(seconds * float64(time.Second))
-	}
 	if date, err := http.ParseTime(value); err == nil {
-		return max(0, time.Until(date))
+		return max(0, min(time.Until(date), longestPause))
 	}
-	return 0
+	return pause(value, time.Second)
+}
+
+// longestPause is the most that is told of when to ask again: a limit of
+// a day is one that servers have.
+const longestPause = 24 * time.Hour
+
+// pause is a number of units of time.
+func pause(number string, unit time.Duration) time.Duration {
+	n, _ := strconv.ParseFloat(number, 64) // infinite where it is too large
+	if !(n > 0) {
+		return 0
+	}
+	return time.Duration(min(n*float64(unit), float64(longestPause)))
 }
 
 // maxLogged is how much of an error's body the log gets, in bytes: it may
