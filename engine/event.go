@@ -50,7 +50,8 @@ type ReasoningDelta struct {
 	Text   string
 }
 
-// ToolCallDelta adds a piece of the JSON text of the arguments.
+// ToolCallDelta adds a piece of the JSON text of the arguments. A call that is not
+// cut has one at least: [NoArguments] where there are none.
 type ToolCallDelta struct {
 	Choice    int
 	Index     int

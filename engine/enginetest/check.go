@@ -34,6 +34,7 @@ type choice struct {
 	next     int // index of the next block
 	open     engine.BlockKind
 	calls    int
+	bare     bool // a call has no arguments so far
 	ids      map[string]bool
 	spoken   bool // a delta of text came
 	finished bool
@@ -63,7 +64,11 @@ func (c *Checker) Add(event engine.Event) error {
 	case engine.ReasoningDelta:
 		return c.delta(e.Choice, e.Index, engine.BlockReasoning, e.Text)
 	case engine.ToolCallDelta:
-		return c.delta(e.Choice, e.Index, engine.BlockToolCall, e.Arguments)
+		if err := c.delta(e.Choice, e.Index, engine.BlockToolCall, e.Arguments); err != nil {
+			return err
+		}
+		c.choices[e.Choice].bare = false
+		return nil
 	case engine.BlockStop:
 		return c.blockStop(e)
 	case engine.Finish:
@@ -118,6 +123,9 @@ func (c *Checker) blockStart(e engine.BlockStart) error {
 	if e.Index != ch.next {
 		return fmt.Errorf("block %d starts where %d is next", e.Index, ch.next)
 	}
+	if ch.bare {
+		return errors.New("a call without arguments is not the last block")
+	}
 	ch.open = e.Kind
 	switch e.Kind {
 	case engine.BlockText, engine.BlockReasoning:
@@ -126,6 +134,7 @@ func (c *Checker) blockStart(e engine.BlockStart) error {
 		}
 	case engine.BlockToolCall:
 		ch.calls++
+		ch.bare = true
 		if e.CallID == "" || e.Name == "" {
 			return errors.New("a call without id or name")
 		}
@@ -192,6 +201,9 @@ func (c *Checker) finish(e engine.Finish) error {
 	}
 	if ch.open != "" {
 		return errors.New("a Finish inside a block")
+	}
+	if ch.bare && e.Reason == engine.FinishToolCalls {
+		return errors.New("a call without arguments, which is not cut")
 	}
 	ch.finished = true
 	switch e.Reason {

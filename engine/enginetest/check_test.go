@@ -16,6 +16,8 @@ func TestCheck(t *testing.T) {
 	end := engine.Finish{Reason: engine.FinishEndOfTurn}
 	done := engine.Done{Usage: engine.Usage{PromptTokens: 3}}
 	call := engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1", Name: "f"}
+	none := engine.ToolCallDelta{Arguments: engine.NoArguments}
+	called := engine.Finish{Reason: engine.FinishToolCalls}
 	unknown := []engine.TokenLogprob{{Logprob: math.NaN()}}
 	tests := []struct {
 		name   string
@@ -24,7 +26,10 @@ func TestCheck(t *testing.T) {
 	}{
 		{"text", []engine.Event{start, open, text, text, stop, end, done}, ""},
 		{"no block", []engine.Event{start, end, done}, ""},
-		{"call", []engine.Event{start, call, stop, engine.Finish{Reason: engine.FinishToolCalls}, done}, ""},
+		{"call", []engine.Event{start, call, none, stop, called, done}, ""},
+		{"call that is cut", []engine.Event{start, call, stop, engine.Finish{Reason: engine.FinishMaxTokens}, done}, ""},
+		{"call without arguments", []engine.Event{start, call, stop, called, done}, "without arguments"},
+		{"call without arguments, and more", []engine.Event{start, call, stop, engine.BlockStart{Index: 1, Kind: engine.BlockText}}, "without arguments"},
 		{"two choices", []engine.Event{start, open, engine.BlockStart{Choice: 1, Kind: engine.BlockText}, stop, end,
 			engine.BlockStop{Choice: 1}, engine.Finish{Choice: 1, Reason: engine.FinishMaxTokens}, done}, ""},
 		{"nothing", nil, "without Done"},
@@ -46,8 +51,8 @@ func TestCheck(t *testing.T) {
 		{"stop outside", []engine.Event{start, stop}, "not open"},
 		{"finish inside", []engine.Event{start, open, end}, "inside a block"},
 		{"call without name", []engine.Event{start, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1"}}, "without id or name"},
-		{"same id", []engine.Event{start, call, stop, engine.BlockStart{Index: 1, Kind: engine.BlockToolCall, CallID: "1", Name: "g"}}, "two calls"},
-		{"end of turn after a call", []engine.Event{start, call, stop, end}, "end_of_turn"},
+		{"same id", []engine.Event{start, call, none, stop, engine.BlockStart{Index: 1, Kind: engine.BlockToolCall, CallID: "1", Name: "g"}}, "two calls"},
+		{"end of turn after a call", []engine.Event{start, call, none, stop, end}, "end_of_turn"},
 		{"calls without a call", []engine.Event{start, engine.Finish{Reason: engine.FinishToolCalls}}, "without a call"},
 		{"stop sequence left out", []engine.Event{start, engine.Finish{Reason: engine.FinishStopSequence}}, "stop sequence"},
 		{"other prompt", []engine.Event{start, end, engine.Done{}}, "prompt tokens"},

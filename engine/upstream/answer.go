@@ -26,6 +26,7 @@ type answer struct {
 	next   int              // index of the next block, or of the open one
 	open   engine.BlockKind // empty: none
 	calls  calls
+	bare   bool                  // the open call has no arguments so far
 	held   []engine.TokenLogprob // of tokens to which no text has come yet
 	joiner joiner                // of the open block
 }
@@ -114,11 +115,23 @@ func (a *answer) enter(b engine.BlockStart) error {
 }
 
 func (a *answer) begin(b engine.BlockStart) error {
-	if err := a.leave(); err != nil {
+	if err := a.leaveWhole(); err != nil {
 		return err
 	}
 	b.Choice, b.Index, a.open = a.choice, a.next, b.Kind
 	return a.emit(b)
+}
+
+// leaveWhole closes a block that is not cut. A call without arguments has an empty
+// object, so that a client can always parse them.
+func (a *answer) leaveWhole() error {
+	if a.open == engine.BlockToolCall && a.bare {
+		a.bare = false
+		if err := a.tell(engine.NoArguments); err != nil {
+			return err
+		}
+	}
+	return a.leave()
 }
 
 func (a *answer) leave() error {
@@ -150,14 +163,22 @@ func (a *answer) call(r *reply, delta callDelta) error {
 		if err := a.begin(engine.BlockStart{Kind: engine.BlockToolCall, CallID: p.id, Name: p.name}); err != nil {
 			return err
 		}
+		a.bare = true
 	}
-	if p.arguments == "" {
+	if p.arguments == "" || a.bare && isNothing(p.arguments) {
 		return nil
 	}
+	a.bare = false
 	if a.open != engine.BlockToolCall {
 		return r.malformed("a call goes on after text has begun")
 	}
 	return a.tell(a.joiner.add(p.arguments))
+}
+
+// isNothing reports whether the arguments of a call are none.
+func isNothing(arguments rawText) bool {
+	text := strings.TrimSpace(string(arguments))
+	return text == "" || text == "null" // as Go writes none
 }
 
 // finish ends the answer for one of the reasons that servers have.
@@ -165,12 +186,17 @@ func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) err
 	if a.calls.pending() {
 		return r.malformed("a call has no name")
 	}
-	if err := a.leave(); err != nil {
+	reason = strings.ToLower(reason)
+	leave := a.leaveWhole
+	if slices.Contains(lengths(), reason) {
+		leave = a.leave // what came of a call is all there is
+	}
+	if err := leave(); err != nil {
 		return err
 	}
 	a.finished = true
 	out := engine.Finish{Choice: a.choice}
-	switch strings.ToLower(reason) {
+	switch reason {
 	case "stop", "tool_calls", "function_call", "eos", "eos_token", "end_turn", "stop_sequence":
 		out.Reason = engine.FinishEndOfTurn
 		if s := a.stopped(stopReason); s != "" {
@@ -182,15 +208,21 @@ func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) err
 			return lasting(engine.CodeUnsupported, "The server of the model gave an answer without the call that was required.").
 				At(engine.Place{Field: engine.FieldToolChoice})
 		}
-	case "length", "max_tokens", "model_length": // the last one is Mistral's
-		out.Reason = engine.FinishMaxTokens
 	case "content_filter":
 		return lasting(engine.CodeUnsupported, "The server of the model holds back the rest of the answer, as its filter does not like it.")
 	default:
-		return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has broken off its answer.").
-			Because(fmt.Errorf("finish_reason %q", reason))
+		if !slices.Contains(lengths(), reason) {
+			return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has broken off its answer.").
+				Because(fmt.Errorf("finish_reason %q", reason))
+		}
+		out.Reason = engine.FinishMaxTokens
 	}
 	return a.emit(out)
+}
+
+// lengths are the reasons of an answer that is as long as it may be.
+func lengths() []string {
+	return []string{"length", "max_tokens", "model_length"} // the last one is Mistral's
 }
 
 // stopped is the stop string that ended the answer, where the server tells:

@@ -176,3 +176,35 @@ func TestCountTokens(t *testing.T) {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 }
+
+// TestCallWithoutArguments has a server that writes nothing for them. Clients read
+// them as JSON.
+func TestCallWithoutArguments(t *testing.T) {
+	below := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, data := range []string{
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","function":{"name":"f"}}]}}]}`,
+			`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_2","function":{"name":"f","arguments":""}}]},"finish_reason":"tool_calls"}]}`, `[DONE]`} {
+			_, _ = w.Write([]byte("data: " + data + "\n\n"))
+		}
+	})
+	h := serving(t, over(t, below, "m"))
+	const messages = `"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hello"}]}`
+	for _, tt := range []struct {
+		name, path, body string
+		want             string // twice in the reply
+	}{
+		{"chat", "/v1/chat/completions", `{` + messages, `"arguments":"{}"`},
+		{"chat, streamed", "/v1/chat/completions", `{"stream":true,` + messages, `"arguments":"{}"`},
+		{"responses", "/v1/responses", `{"model":"m","input":"hello"}`, `"name":"f","arguments":"{}"`},
+		{"responses, streamed", "/v1/responses", `{"stream":true,"model":"m","input":"hello"}`, `"delta":"{}"`},
+		{"messages", "/v1/messages", `{` + messages, `"input":{}`},
+		{"messages, streamed", "/v1/messages", `{"stream":true,` + messages, `"partial_json":"{}"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := post(t, h, tt.path, tt.body).Body.String(); strings.Count(got, tt.want) != 2 {
+				t.Errorf("%s is not there twice:\n%s", tt.want, got)
+			}
+		})
+	}
+}
