@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"regexp"
 	"strconv"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/diglot/diglot/control"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/internal/hostname"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -106,7 +106,7 @@ func (o *serveOptions) check() error {
 	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
 		return wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
 	}
-	if host, _, err := net.SplitHostPort(o.listen); err != nil || host != "" && !isHost(host) {
+	if host, _, err := net.SplitHostPort(o.listen); err != nil || host != "" && !hostname.Is(host) {
 		return wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
 	}
 	for _, origin := range o.origins {
@@ -115,30 +115,17 @@ func (o *serveOptions) check() error {
 		}
 	}
 	for _, host := range o.hosts {
-		if !isHost(host) || strings.Contains(host, ":") {
+		if !hostname.Is(host) || strings.Contains(host, ":") {
 			return wrongUsage("serve: --allow-host is %q, not a name without scheme and port", host)
 		}
 	}
 	for _, host := range o.images {
-		if !isHost(host) {
+		if !hostname.Is(host) {
 			return wrongUsage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
 	return o.bounds.check()
 }
-
-// isHost reports whether a URL could have s as its host: a name, or an address
-// without brackets.
-func isHost(s string) bool {
-	if _, err := netip.ParseAddr(s); err == nil {
-		return true
-	}
-	return hostName.MatchString(s)
-}
-
-// hostName is a name as it stands in a request: letters of other scripts are
-// there in their form of ASCII.
-var hostName = regexp.MustCompile(`^[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*\.?$`)
 
 // isOrigin reports whether a browser could send s as an Origin, or s is the *
 // that means all. Pages that come from a file send null.
@@ -158,7 +145,7 @@ func isOrigin(s string) bool {
 		name, bracketed = strings.CutSuffix(inner, "]")
 		ok = ok && bracketed && strings.Contains(name, ":")
 	}
-	return ok && originScheme.MatchString(scheme) && isHost(name) && s == strings.ToLower(s)
+	return ok && originScheme.MatchString(scheme) && hostname.Is(name) && s == strings.ToLower(s)
 }
 
 var originScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)

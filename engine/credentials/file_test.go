@@ -54,6 +54,11 @@ func TestHost(t *testing.T) {
 		{"example.com:http", "", ""},
 		{"exa mple.com", "", ""},
 		{"example.com\nevil", "", ""},
+		{"$(id)", "", ""},
+		{"a;id", "", ""},
+		{"https://a&id/v1", "", ""},
+		{"a..b", "", ""},
+		{"[fe80::1%25$(id)]:80", "", ""},
 		{"https://api.m\u0130stral.example", "", ""}, // İ, which in lower case is i, and for the net another host
 		{"https://api.m%C4%B0stral.example", "", ""},
 		{"xn--mnchen-3ya.example", "xn--mnchen-3ya.example:443", "xn--mnchen-3ya.example"},

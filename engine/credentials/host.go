@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // Host is the spelling under which the file knows a server: a lower-case name
@@ -42,16 +44,13 @@ func Host(s string) (string, error) {
 		return "", fmt.Errorf("the host of %q has letters beyond ASCII; write it in the form that begins with xn--", s)
 	}
 	name = strings.ToLower(name)
-	if _, err := netip.ParseAddr(name); name == "" || strings.ContainsFunc(name, odd) || err != nil && strings.ContainsAny(name, ":[]") {
+	if !hostname.Is(name) {
 		return "", fmt.Errorf("%q names no host", s)
 	}
 	return net.JoinHostPort(name, strconv.FormatUint(n, 10)), nil
 }
 
 var defaultPorts = map[string]string{"https": "443", "http": "80"}
-
-// odd says what no host name and no address holds.
-func odd(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`/\"'?#@%`, r) }
 
 // Short is a host without the port that https has anyway, as the user types
 // and reads it.

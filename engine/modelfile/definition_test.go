@@ -161,6 +161,9 @@ func TestReadErrors(t *testing.T) {
 		{"long parameters", `{}`, []layer{model, {modelstore.MediaTypeParams, strings.Repeat(" ", maxText+1)}}, "the parameters: "},
 		{"remote without a name", `{"remote_host":"https://h/v1"}`, nil, "its name there is missing"},
 		{"remote with a password", `{"remote_host":"https://u:p@h/v1","remote_model":"m"}`, nil, "diglot login h"},
+		{"remote that a shell would read", `{"remote_host":"https://u@$(id)/v1","remote_model":"m"}`, nil, "is not a URL"},
+		{"remote in two lines", `{"remote_host":"https://h\n/v1","remote_model":"m"}`, nil, "is not a URL"},
+		{"remote with a blank", `{"remote_host":"https://h h/v1","remote_model":"m"}`, nil, "is not a URL"},
 		{"remote that is a file", `{"remote_host":"file:///etc","remote_model":"m"}`, nil, "is not a URL"},
 	} {
 		_, err := Read(b.store, b.put(tt.config, tt.layers...))

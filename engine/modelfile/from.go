@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // origin is what a FROM line means: exactly one of its fields is set.
@@ -95,7 +96,7 @@ func remoteURL(text string) (string, error) {
 	}
 	host := strings.ToLower(u.Host)
 	switch {
-	case u.Scheme != "http" && u.Scheme != "https", host == "", u.Opaque != "", u.Hostname() == "":
+	case u.Scheme != "http" && u.Scheme != "https", host == "", u.Opaque != "", !hostname.InURL(u):
 		return "", fmt.Errorf("%s is not a URL such as https://host/v1", shown(text))
 	case u.User != nil:
 		return "", fmt.Errorf("the URL holds a user or a key, and is passed on with the model; leave it out, and run: diglot login %s", host)

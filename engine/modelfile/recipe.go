@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // recipe is a definition file that was checked as far as it can be without a
@@ -59,7 +60,7 @@ func check(f *File, try func(template string) error) (*recipe, error) {
 // hostOf is the host of a URL; empty for anything else.
 func hostOf(value string) string {
 	u, err := url.Parse(value)
-	if err != nil {
+	if err != nil || !hostname.InURL(u) {
 		return ""
 	}
 	return u.Host

@@ -372,6 +372,7 @@ func TestNew(t *testing.T) {
 		{"example.com/v1", "m", "must begin with https://", ""},
 		{"ftp://example.com", "m", "must begin with https://", ""},
 		{"https://", "m", "must begin with https://", ""},
+		{"https://a;id/v1", "m", "must begin with https:// or http://, and a host's name", ""},
 		{"https://u:p@example.com/v1", "m", "without a user", ""},
 		{"https://example.com/v1?key=1", "m", "without a user", ""},
 		{"https://exa mple.com", "m", "cannot be read", ""},

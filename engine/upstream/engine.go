@@ -15,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/internal/budget"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // Config says which server to ask, and how.
@@ -96,8 +97,8 @@ func New(c Config) (*Engine, error) {
 		return nil, fmt.Errorf("the address %q of a server cannot be read", c.BaseURL)
 	}
 	switch {
-	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
-		return nil, fmt.Errorf("the address of a server must begin with https:// or http://, unlike %q", c.BaseURL)
+	case base.Scheme != "http" && base.Scheme != "https" || !hostname.InURL(base):
+		return nil, fmt.Errorf("the address of a server must begin with https:// or http://, and a host's name, unlike %q", c.BaseURL)
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
 		return nil, fmt.Errorf("the address of a server is a host and a path, without a user, a query or a fragment")
 	case c.Model == "":
