@@ -43,7 +43,7 @@ generate:
 # The part of make test that takes a minute and needs no cgo. Only its first
 # run needs a network, for the chat templates that it tests with.
 check:
-	$(TOOL) ./tools/check format generated speclint vet static test memory
+	$(TOOL) ./tools/check format generated speclint vet static test race
 
 # Records the cassettes anew, with the vendors' SDKs.
 record:

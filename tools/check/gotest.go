@@ -2,59 +2,125 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
 // packageTests are the tests of some packages, as one step runs them.
 type packageTests struct {
 	tags     string
-	run      string // a pattern of names, or empty for all
-	packages []string
+	run      string   // a pattern of names, or empty for all
+	skip     string   // one of names that are left out
+	packages []string // patterns
+	except   []string // folders that the patterns match too, and that are left out
 }
 
-// What the steps test, memory and llama run. SECURITY.md names tests of theirs
-// alone.
+// serial are the folders whose packages do one thing after the other, in their
+// tests too: the race detector would find nothing there, and takes ten times
+// as long.
+var serial = []string{
+	".", "cassettes", "engine/chat/chattest", "engine/gguf", "engine/grammar", "engine/inspection",
+	"engine/inspection/inspectiontest", "engine/memory", "engine/modelfile", "engine/picture",
+	"engine/tokenizer", "engine/tokenizer/tokenizertest", "openapi", "openapi/conformance",
+}
+
+// What the steps test, race and llama run, and with others peers. SECURITY.md
+// names tests of theirs alone.
 var (
-	plainTests  = packageTests{tags: "corpus", packages: []string{"./..."}}
-	memoryTests = packageTests{tags: "corpus", run: "^TestMemory", packages: []string{"./engine/chat", "./handlers"}}
-	modelTests  = packageTests{tags: "llamacpp", packages: []string{"./engine/llamacpp/...", "./cmd/..."}}
+	plainTests = []packageTests{
+		{tags: "corpus", packages: append(folders(serial), "./engine/chat")},
+		// These count memory to the byte: their files leave themselves out
+		// under the race detector, which takes memory of its own.
+		{tags: "corpus", run: memoryNames, packages: []string{"./handlers"}},
+	}
+	raceTests = []packageTests{
+		{packages: []string{"./..."}, except: append([]string{"engine/chat"}, serial...)},
+		{packages: []string{"./engine/chat"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless|AgentRequest)$"},
+		{packages: []string{"./engine/grammar"}, run: "^TestGate$"},
+	}
+	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/llamacpp/...", "./cmd/..."}}}
 )
+
+// memoryNames are the names of tests that the race detector would change.
+const memoryNames = "^TestMemory"
+
+// folders are patterns of the packages in folders.
+func folders(names []string) []string {
+	var patterns []string
+	for _, name := range names {
+		patterns = append(patterns, "./"+name)
+	}
+	return patterns
+}
 
 // arguments are those of go test. A package may take longer than the ten
 // minutes that go test gives it where other programs need the processor too.
-func (p packageTests) arguments() []string {
+func (p packageTests) arguments(ctx context.Context) ([]string, error) {
 	args := []string{"-tags", p.tags, "-timeout", "30m"}
 	if p.run != "" {
 		args = append(args, "-run", p.run)
 	}
-	return append(args, p.packages...)
+	if p.skip != "" {
+		args = append(args, "-skip", p.skip)
+	}
+	if len(p.except) == 0 {
+		return append(args, p.packages...), nil
+	}
+	list := exec.CommandContext(ctx, "go", append([]string{"list", "-f", "{{.ImportPath}} {{.Module.Path}}"}, p.packages...)...)
+	text, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		name, module, _ := strings.Cut(strings.TrimSpace(line), " ")
+		folder := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(name, module), "/"), ".")
+		if !slices.Contains(p.except, folder) {
+			args = append(args, name)
+		}
+	}
+	return args, nil
 }
 
-// weigh runs the tests that count memory to the byte. Their files leave
-// themselves out under the race detector, which takes memory of its own.
-func weigh(ctx context.Context, out io.Writer) (tally, error) {
-	return countTests(ctx, out, nil, append([]string{"go", "test", "-json"}, memoryTests.arguments()...))
-}
-
-// goTests runs all tests of the main module that need no llama.cpp, those on
-// the chat templates of real models included. The race detector needs the C
-// runtime, not llama.cpp.
+// goTests runs the tests that the race detector has nothing to look for in, those
+// on the chat templates of real models among them.
 func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
 		return tally{}, err
 	}
-	args := append([]string{"go", "test", "-json"}, plainTests.arguments()...)
+	return countAll(ctx, out, nil, []string{"go", "test", "-json"}, plainTests)
+}
+
+// goRaces runs all other tests of the main module that need no llama.cpp. The
+// race detector needs the C runtime, not llama.cpp.
+func goRaces(ctx context.Context, out io.Writer) (tally, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(out, note+"no C compiler: the tests ran without the race detector")
-		return countTests(ctx, out, nil, args)
+		return countAll(ctx, out, nil, []string{"go", "test", "-json"}, raceTests)
 	}
-	args = append(args[:2:2], append([]string{"-race"}, args[2:]...)...)
-	return countTests(ctx, out, []string{"CGO_ENABLED=1"}, args)
+	return countAll(ctx, out, []string{"CGO_ENABLED=1"}, []string{"go", "test", "-json", "-race"}, raceTests)
+}
+
+// countAll runs tests with a command to which their arguments are added.
+func countAll(ctx context.Context, out io.Writer, env, command []string, tests []packageTests) (tally, error) {
+	var total tally
+	var errs []error
+	for _, p := range tests {
+		args, err := p.arguments(ctx)
+		if err == nil {
+			var count tally
+			count, err = countTests(ctx, out, env, append(command[:len(command):len(command)], args...))
+			total.add(count)
+		}
+		errs = append(errs, err)
+	}
+	return total, errors.Join(errs...)
 }
 
 // llamaTests runs the tests behind the tag llamacpp.
@@ -62,7 +128,7 @@ func llamaTests(ctx context.Context, out io.Writer) (tally, error) {
 	if err := fetchForModelTests(ctx, out); err != nil {
 		return tally{}, err
 	}
-	return countTests(ctx, out, nil, append([]string{"go", "run", "./tools/build", "go", "test", "-json"}, modelTests.arguments()...))
+	return countAll(ctx, out, nil, []string{"go", "run", "./tools/build", "go", "test", "-json"}, modelTests)
 }
 
 // fetchForModelTests puts models and templates where the tests behind the tag

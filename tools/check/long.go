@@ -27,7 +27,7 @@ func fuzz(ctx context.Context, out io.Writer) (tally, error) {
 	var count tally
 	for _, target := range fuzzTarget.FindAllStringSubmatch(string(text), -1) {
 		// Inputs are made smaller in a few steps only: else that takes all the time.
-		err := execute(ctx, out, nil, "go", "run", "./tools/build", "go", "test", "-tags", modelTests.tags, "./engine/llamacpp",
+		err := execute(ctx, out, nil, "go", "run", "./tools/build", "go", "test", "-tags", modelTests[0].tags, "./engine/llamacpp",
 			"-run", "^$", "-fuzz", "^"+target[1]+"$", "-fuzztime", "2m", "-fuzzminimizetime", "20x")
 		if err != nil {
 			fmt.Fprintln(out, err)
@@ -47,6 +47,6 @@ func soak(ctx context.Context, out io.Writer) (tally, error) {
 	if err := fetchForModelTests(ctx, out); err != nil {
 		return tally{}, err
 	}
-	return countTests(ctx, out, nil, []string{"go", "run", "./tools/build", "go", "test", "-json", "-tags", modelTests.tags,
+	return countTests(ctx, out, nil, []string{"go", "run", "./tools/build", "go", "test", "-json", "-tags", modelTests[0].tags,
 		"-timeout", "30m", "./cmd/diglot", "-run", "^TestSoak$", "-soak", "10m"})
 }

@@ -70,7 +70,7 @@ func runs(t *testing.T, folder, name string) bool {
 		}
 		for _, d := range syntax.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if ok && f.Recv == nil && f.Name.Name == name && (plainTests.has(folder, syntax) || modelTests.has(folder, syntax)) {
+			if ok && f.Recv == nil && f.Name.Name == name && runBy(folder, name, syntax) {
 				return true
 			}
 		}
@@ -78,20 +78,32 @@ func runs(t *testing.T, folder, name string) bool {
 	return false
 }
 
-// has reports whether a file of a folder is among the tests.
-func (p packageTests) has(folder string, file *ast.File) bool {
+// runBy reports whether a step runs a test in a file of a folder.
+func runBy(folder, name string, file *ast.File) bool {
+	run := func(p packageTests) bool { return p.has(folder, name, file) }
+	return slices.ContainsFunc(plainTests, run) || slices.ContainsFunc(modelTests, run) ||
+		slices.ContainsFunc(raceTests, func(p packageTests) bool { return run(p) && builds(file, p.tags, "race") })
+}
+
+// has reports whether a test in a file of a folder is among the tests.
+func (p packageTests) has(folder, name string, file *ast.File) bool {
+	if slices.Contains(p.except, folder) ||
+		p.run != "" && !regexp.MustCompile(p.run).MatchString(name) ||
+		p.skip != "" && regexp.MustCompile(p.skip).MatchString(name) {
+		return false
+	}
 	for _, pattern := range p.packages {
 		root, below := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "...")
 		if path.Clean(root) == "." || folder == path.Clean(root) || below && strings.HasPrefix(folder+"/", root) {
-			return p.builds(file)
+			return builds(file, p.tags)
 		}
 	}
 	return false
 }
 
 // builds reports whether a file's build line lets it in, on this system, with
-// more tags.
-func (p packageTests) builds(file *ast.File, more ...string) bool {
+// tags.
+func builds(file *ast.File, tags ...string) bool {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
 			if c.Pos() > file.Package || !constraint.IsGoBuild(c.Text) {
@@ -99,39 +111,63 @@ func (p packageTests) builds(file *ast.File, more ...string) bool {
 			}
 			line, err := constraint.Parse(c.Text)
 			return err == nil && line.Eval(func(tag string) bool {
-				return tag == p.tags || tag == "cgo" || tag == "unix" || tag == runtime.GOOS || slices.Contains(more, tag)
+				return tag == "cgo" || tag == "unix" || tag == runtime.GOOS || slices.Contains(tags, tag)
 			})
 		}
 	}
 	return true
 }
 
-// TestMemoryTestsRun holds that tests which leave themselves out under the race
-// detector are among those that run without it.
-func TestMemoryTestsRun(t *testing.T) {
-	name := regexp.MustCompile(memoryTests.run)
+// TestEveryTestRuns holds that no test is in a place where no step finds it.
+func TestEveryTestRuns(t *testing.T) {
 	found := 0
 	for _, file := range testFiles(t) {
 		syntax, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", file), nil, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plainTests.builds(syntax, "race") || !plainTests.builds(syntax) {
-			continue
+		if !builds(syntax, "corpus") && !builds(syntax, "llamacpp") {
+			continue // for another system, or for a person
 		}
 		for _, d := range syntax.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Test") {
+			if !ok || f.Recv != nil || !isTest.MatchString(f.Name.Name) {
 				continue
 			}
 			found++
-			if !name.MatchString(f.Name.Name) || !memoryTests.has(path.Dir(file), syntax) {
+			if !runBy(path.Dir(file), f.Name.Name, syntax) {
 				t.Errorf("%s: %s never runs", file, f.Name.Name)
 			}
 		}
 	}
-	if found == 0 {
-		t.Error("no test was found")
+	if found < 1000 {
+		t.Errorf("%d tests were found, want more", found)
+	}
+}
+
+var isTest = regexp.MustCompile(`^(Test|Fuzz)[A-Z]`)
+
+// TestSerial holds that the packages whose tests run without the race detector
+// do nothing at the same time.
+func TestSerial(t *testing.T) {
+	atOnce := regexp.MustCompile(`(?m)^\s*go (func|[a-zA-Z.]+)\(|"sync/atomic"|\bt\.Parallel\(|synctest|errgroup|\.Serve\(|NewServer\(`)
+	for _, folder := range serial {
+		files, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if folder == "engine/grammar" && path.Base(file) == "budget_test.go" {
+				continue // TestGate, which is run with the race detector too
+			}
+			if found := atOnce.Find(text); found != nil {
+				t.Errorf("%s has %q", file, found)
+			}
+		}
 	}
 }
 

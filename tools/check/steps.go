@@ -22,8 +22,8 @@ var steps = []step{
 	{"deploy", "the files in deploy, each with its linter", deployFiles},
 	// A test of engine/registry would build it too, but its minutes would look like the test's.
 	{"registry", "the registry program that tests pull from and push to", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
-	{"test", "all Go tests that need no cgo, with the race detector where a C compiler is at hand", goTests},
-	{"memory", "tests that count memory, which the race detector would change", weigh},
+	{"test", "Go tests of what does one thing after the other, and of what memory is taken", goTests},
+	{"race", "all other Go tests that need no cgo, with the race detector where a C compiler is at hand", goRaces},
 	{"testsdk", "tests of the recording proxy", testSDK},
 	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
 	{"staticllama", "staticcheck of everything as it is with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
