@@ -26,6 +26,7 @@ func (e *Engine) load(r *resident, m *modelstore.Model) {
 	defer e.mu.Unlock()
 	r.definition, r.instance, r.err, r.failed = definition, instance, err, time.Now()
 	close(r.ready)
+	r.stays = r.failed.Add(min(r.failed.Sub(r.begun), longestStay))
 	switch {
 	case err != nil:
 		r.plan = memory.Plan{}
@@ -36,6 +37,8 @@ func (e *Engine) load(r *resident, m *modelstore.Model) {
 		e.end(r)
 	case r.users == 0:
 		e.rest(r)
+	default:
+		e.signal() // it may be told to make way from now on
 	}
 }
 

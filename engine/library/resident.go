@@ -32,6 +32,8 @@ type resident struct {
 	definition *modelfile.Definition
 
 	plan  memory.Plan // what it takes; zero before it was given room
+	begun time.Time   // when it was given that
+	stays time.Time   // until when it does not make way while it is used
 	users int         // requests that hold it, or wait for it
 	used  time.Time   // when a request last came or went
 	until time.Time   // when it leaves unless it is used; zero: not for lack of use

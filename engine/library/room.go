@@ -3,6 +3,7 @@ package library
 import (
 	"errors"
 	"math"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/memory"
@@ -11,6 +12,12 @@ import (
 // comfortable is the context, in tokens, that a model is content with if more
 // would cost another one its place: with less, a conversation soon ends.
 const comfortable = 8192
+
+// longestStay bounds how long a model takes requests after its load though
+// another one wants its memory. Up to it that is as long as the load took: with
+// models that fit only one at a time, the server would else do little but load.
+// One that has no request goes at once.
+const longestStay = time.Minute
 
 // admit waits until there is memory for r, takes it, and returns the launch
 // with what it may have. Loads wait in turn: otherwise small ones could keep a
@@ -35,6 +42,7 @@ func (e *Engine) admit(r *resident, l Launch) (Launch, *engine.Error) {
 		}
 		select {
 		case <-s.wait:
+		case <-s.later():
 		case <-e.ctx.Done():
 			return l, shutDown()
 		}
@@ -44,7 +52,7 @@ func (e *Engine) admit(r *resident, l Launch) (Launch, *engine.Error) {
 func (e *Engine) take(r *resident, plan memory.Plan) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r.plan = plan
+	r.plan, r.begun = plan, time.Now()
 }
 
 // room reports whether there is memory for a launch. If there is not, others may
@@ -80,6 +88,8 @@ func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *eng
 	case s.busy != nil:
 		e.evict(s.busy, l)
 		return plan, false, nil
+	case s.stay > 0:
+		return plan, false, nil
 	}
 	return plan, false, tooLarge(l, refused)
 }
@@ -103,10 +113,26 @@ type survey struct {
 	soon     int64           // and with those of residents that are leaving
 	all      int64           // and with those of all others
 	idle     *resident       // of those that nobody uses, the one that was used least recently; nil: none
-	busy     *resident       // of the others that take new requests, likewise
+	busy     *resident       // of the others that take new requests and may go, likewise
+	stay     time.Duration   // until others that take new requests may go as well; 0: there are none
 	ending   bool            // an instance is being closed
 	unwanted bool            // nobody waits for the load any more, and nobody will
 	wait     <-chan struct{} // closed when this has changed
+}
+
+// staying notes one that may go after so long a time.
+func (s *survey) staying(d time.Duration) {
+	if s.stay == 0 || d < s.stay {
+		s.stay = d
+	}
+}
+
+// later is when the survey has changed without being told so; nil: never.
+func (s survey) later() <-chan time.Time {
+	if s.stay == 0 {
+		return nil
+	}
+	return time.After(s.stay)
 }
 
 // survey looks around for r.
@@ -136,6 +162,10 @@ func (e *Engine) survey(r *resident) survey {
 			s.ending = s.ending || other.ended
 		case other.users == 0:
 			s.idle = older(s.idle, other)
+		case !other.isReady():
+			s.staying(longestStay) // or until it is
+		case time.Now().Before(other.stays):
+			s.staying(time.Until(other.stays))
 		default:
 			s.busy = older(s.busy, other)
 		}
