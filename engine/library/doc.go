@@ -14,11 +14,11 @@
 // request for a model that is leaving waits for a resident of its own.
 //
 // Memory is given out in turn (room.go): whose load waits for memory is not
-// overtaken by the next. One that is in use makes way for it once it was there for
-// as long as its own load took, so that no more than half of the time goes into
-// loading. What a model needs is planned before it is loaded and
-// counted until it is gone. A model that could not be loaded with nothing
-// beside it is refused with the numbers.
+// overtaken by the next. One that is in use makes way for it once it was there
+// for as long as its own load took, or for a minute, so that not all of the time
+// goes into loading. What a model needs is planned before it is loaded and
+// counted until it is gone. A model that could not be loaded with nothing beside
+// it is refused with the numbers.
 //
 // What computes is not known here: an [Instance] is made by [Config.Start].
 package library

@@ -50,12 +50,17 @@ func (c *crashLog) empty() bool {
 	return len(c.seen) == 0
 }
 
-// often reports whether processes end often at the moment.
-func (c *crashLog) often() bool {
+// calm is how long processes are taken to end often, if no further one does; 0:
+// they do not.
+func (c *crashLog) calm() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.forget(time.Now())
-	return len(c.crashes) >= manyCrashes
+	now := time.Now()
+	c.forget(now)
+	if len(c.crashes) < manyCrashes {
+		return 0
+	}
+	return c.crashes[len(c.crashes)-manyCrashes].Add(crashWindow).Sub(now) + 1
 }
 
 // crashed notes the end of a process while requests ran.

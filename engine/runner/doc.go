@@ -30,9 +30,11 @@
 //     forgotten. So is one that ran alone in a process that was killed from
 //     outside, which the system does when memory runs out. Others wait ten
 //     seconds for one that waits to be alone, and then go before it for as
-//     long; after a minute it is told to come again.
-//   - Where processes end often, three times in a minute, all requests run one
-//     after the other, first come, first served. Who ends processes with ever
+//     long; after a minute it is told to come again. Five minutes after it began
+//     to run, it is alone no more.
+//   - Where processes end often, three times in a minute, all requests that come
+//     then run one after the other, first come, first served, until a minute is
+//     over in which they did not. Who ends processes with ever
 //     new requests then ends no answer but its own, and takes of the others'
 //     time what one who asks for long answers would take: its turn.
 //   - A pause before the next start is only for what asking again cannot mend:

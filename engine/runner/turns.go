@@ -21,6 +21,10 @@ const (
 
 	// patience is how long a suspect waits to run alone.
 	patience = time.Minute
+
+	// longestAlone is how long a suspect runs alone. What ends a process later
+	// is found by the number of processes that it ended.
+	longestAlone = 5 * time.Minute
 )
 
 // turns lets requests to a model run beside each other, or alone.
@@ -38,11 +42,17 @@ func newTurns() *turns {
 // flight is a request on its way.
 type flight struct {
 	turns    *turns
-	careful  bool  // it stays alone to its end
-	held     int64 // of the semaphore
-	answered bool  // to its end, if only with an error
+	answered bool // to its end, if only with an error
 
-	mu    sync.Mutex
+	mu   sync.Mutex
+	held int64 // of the semaphore
+
+	// Why it is alone; where it is for none of these, others run beside it.
+	suspect bool // of one crash: until it begins to answer
+	careful bool // of more: to its end
+	often   bool // processes end often: until they do not
+	timers  []*time.Timer
+
 	req   any // until its key is known
 	key   requestKey
 	keyed bool
@@ -72,7 +82,7 @@ func (f *flight) known() (requestKey, bool) {
 // runs alone; one that ended it is refused, also where it did so while this one,
 // which is the same, waited.
 func (t *turns) enter(ctx context.Context, model string, req any) (*flight, *engine.Error) {
-	f := &flight{turns: t, req: req, held: 1}
+	f := &flight{turns: t, req: req}
 	crashes, refused := t.look(f)
 	if refused > 0 {
 		return nil, refusedReply(model, refused)
@@ -81,7 +91,7 @@ func (t *turns) enter(ctx context.Context, model string, req any) (*flight, *eng
 		return nil, err
 	}
 	if _, refused := t.look(f); refused > 0 {
-		t.open.Release(f.held)
+		f.leave()
 		return nil, refusedReply(model, refused)
 	}
 	return f, nil
@@ -99,16 +109,28 @@ func (t *turns) look(f *flight) (crashes int, refused time.Duration) {
 // wait takes the turns that a request needs which was running at so many
 // crashes.
 func (t *turns) wait(ctx context.Context, model string, f *flight, crashes int) *engine.Error {
-	switch {
-	case t.log.often():
-		f.held, f.careful = allTurns, true
-	case crashes > 0:
-		f.held, f.careful = allTurns, crashes > 1
-		return t.clear(ctx, model)
+	f.suspect, f.careful = crashes == 1, crashes > 1
+	for calm := t.log.calm(); calm > 0; calm = t.log.calm() {
+		if t.within(ctx, calm) {
+			f.often = true
+			f.takeAll(t.log.calm())
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return engine.AsError(err)
+		}
 	}
-	if err := t.open.Acquire(ctx, f.held); err != nil {
+	if crashes > 0 {
+		err := t.clear(ctx, model)
+		if err == nil {
+			f.takeAll(0)
+		}
+		return err
+	}
+	if err := t.open.Acquire(ctx, 1); err != nil {
 		return engine.AsError(err)
 	}
+	f.held = 1
 	return nil
 }
 
@@ -121,7 +143,7 @@ func (t *turns) clear(ctx context.Context, model string) *engine.Error {
 	if t.alone.Acquire(waiting, 1) == nil {
 		defer t.alone.Release(1)
 		for waiting.Err() == nil {
-			if t.hold(waiting) {
+			if t.within(waiting, longestHold) {
 				return nil
 			}
 			_ = pause(waiting, longestHold)
@@ -136,18 +158,43 @@ func (t *turns) clear(ctx context.Context, model string) *engine.Error {
 	return e
 }
 
-// hold keeps new requests waiting until those that run have ended, or for
-// longestHold, and reports whether it has all turns.
-func (t *turns) hold(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, longestHold)
+// within takes all turns, in its turn, and reports whether it could in the time.
+// New requests wait meanwhile.
+func (t *turns) within(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return t.open.Acquire(ctx, allTurns) == nil
 }
 
+// takeAll notes that the flight has all turns, and for how long at most.
+func (f *flight) takeAll(calm time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.held = allTurns
+	f.timers = []*time.Timer{
+		time.AfterFunc(calm, func() { f.end(&f.often) }),
+		time.AfterFunc(longestAlone, func() { f.end(&f.suspect, &f.careful) }),
+	}
+}
+
 // begun says that the model has begun to answer: what ends processes does so
-// before, as a rule. Then others may run beside.
-func (f *flight) begun() {
-	if f.held > 1 && !f.careful {
+// before, as a rule.
+func (f *flight) begun() { f.end(&f.suspect) }
+
+// end says that there are reasons no more for which it is alone.
+func (f *flight) end(reasons ...*bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, reason := range reasons {
+		*reason = false
+	}
+	f.share()
+}
+
+// share gives the turns of others back, where nothing speaks against it. The
+// mutex is held.
+func (f *flight) share() {
+	if f.held > 1 && !f.suspect && !f.careful && !f.often {
 		f.turns.open.Release(f.held - 1)
 		f.held = 1
 	}
@@ -155,10 +202,20 @@ func (f *flight) begun() {
 
 // leave ends the flight.
 func (f *flight) leave() {
-	f.turns.open.Release(f.held)
+	f.release()
 	if key, ok := f.known(); ok && f.answered {
 		f.turns.log.acquit(key)
 	}
+}
+
+func (f *flight) release() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, timer := range f.timers {
+		timer.Stop()
+	}
+	f.turns.open.Release(f.held)
+	f.held = 0
 }
 
 // blame judges a request that was running in a process that ended; causes has

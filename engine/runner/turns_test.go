@@ -139,3 +139,60 @@ func TestSuspectIsGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// TestAloneHasAnEnd has a request that runs alone, for a reason, and answers for
+// an hour: how long another one waits that came with it.
+func TestAloneHasAnEnd(t *testing.T) {
+	crash := func(requests ...any) func(*turns) { return func(turns *turns) { crashWith(turns, requests...) } }
+	often := func(turns *turns) {
+		for i := range manyCrashes {
+			crashWith(turns, i)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		crash []func(*turns)
+		begun bool
+		want  time.Duration
+	}{
+		{"no reason", nil, false, 0},
+		{"a suspect that begins", []func(*turns){crash("a")}, true, 0},
+		{"a suspect that does not begin", []func(*turns){crash("a")}, false, longestAlone},
+		{"a suspect of two", []func(*turns){crash("a", "b"), crash("a", "b")}, true, longestAlone},
+		{"processes end often", []func(*turns){often}, true, crashWindow},
+		{"a suspect, and processes end often", []func(*turns){often, crash("a")}, true, crashWindow},
+		{"a suspect that does not begin, and processes end often", []func(*turns){often, crash("a")}, false, longestAlone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				turns := newTurns()
+				for _, crash := range tt.crash {
+					crash(turns)
+				}
+				first := got(rider(t.Context(), turns, "a"))
+				if tt.begun {
+					first.begun()
+				}
+				others := []chan *flight{rider(t.Context(), turns, "x"), rider(t.Context(), turns, "y")}
+				if tt.want > 0 {
+					time.Sleep(tt.want - time.Millisecond)
+					if got(others[0]) != nil || got(others[1]) != nil {
+						t.Errorf("others run beside it before %v", tt.want)
+					}
+					time.Sleep(2 * time.Millisecond)
+				}
+				for i, other := range append(others, rider(t.Context(), turns, "z")) {
+					f := got(other)
+					if f == nil {
+						t.Fatalf("request %d waits for longer than %v", i, tt.want)
+					}
+					f.leave()
+				}
+				first.leave()
+				if !turns.open.TryAcquire(allTurns) {
+					t.Error("turns are not given back")
+				}
+			})
+		})
+	}
+}
