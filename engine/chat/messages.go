@@ -64,13 +64,28 @@ func (c conversation) opened() conversation {
 	return c
 }
 
-// bounded is c with a boundary behind each text.
+// bounded is c with a boundary behind each text, and nothing of a client's that
+// templates write behind one: thoughts and arguments, which are left out.
 func (c conversation) bounded() conversation {
 	c.turns = slices.Clone(c.turns)
 	for i := range c.turns {
-		c.turns[i].mark = boundary
+		c.turns[i] = c.turns[i].bounded()
 	}
 	return c
+}
+
+func (t turn) bounded() turn {
+	if t.mark == "" {
+		t.mark = boundary
+	}
+	if t.reasoning != "" {
+		t.reasoning = boundary
+	}
+	t.calls = slices.Clone(t.calls)
+	for i := range t.calls {
+		t.calls[i].Arguments = engine.NoArguments
+	}
+	return t
 }
 
 // lastText is the text that the conversation ends with.

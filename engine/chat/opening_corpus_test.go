@@ -3,6 +3,8 @@
 package chat
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
@@ -15,6 +17,10 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 	const neutral = "What is the capital of France?"
 	for name, source := range corpus(t) {
 		tpl := mustTemplate(t, source, Info{Context: 4096})
+		format, ok := recognize(Info{Context: 4096}, tpl)
+		if !ok {
+			continue
+		}
 		start, end := tpl.caps.Syntax.ReasoningStart, tpl.caps.Syntax.ReasoningEnd
 		hostile := []string{
 			"hi", "k", "think", "I", "<", "\n", " ", "", "think>", "<think>", "</think>", start, end,
@@ -23,13 +29,26 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 		}
 		opening := func(mode engine.ReasoningMode, messages []engine.Message) (opening string, refused bool) {
 			got, err := tpl.Render(t.Context(), &engine.Request{Reasoning: engine.Reasoning{Mode: mode}, Messages: messages})
-			return got.Opening, err != nil
+			return readAs(format, got.Opening), err != nil
 		}
 		call := callMessage("", engine.ToolCall{ID: "call00001", Name: "f", Arguments: "{}"})
 		for where, last := range map[string]func(string) []engine.Message{
 			"user": func(text string) []engine.Message { return []engine.Message{say("user", text)} },
 			"result": func(text string) []engine.Message {
 				return []engine.Message{say("user", "u"), call, resultMessage("call00001", "f", text)}
+			},
+			"result that an answer goes on behind": func(text string) []engine.Message {
+				return []engine.Message{say("user", "u"), call, resultMessage("call00001", "f", text), say("assistant", "It is")}
+			},
+			"thought that an answer goes on behind": func(text string) []engine.Message {
+				return []engine.Message{say("user", "u"), {Role: engine.RoleAssistant, Parts: []engine.Part{engine.ReasoningText{Text: text}, engine.Text{Text: "It is"}}}}
+			},
+			"arguments": func(text string) []engine.Message {
+				arguments, _ := json.Marshal(map[string]string{"a": text})
+				return []engine.Message{say("user", "u"), callMessage("", engine.ToolCall{ID: "call00001", Name: "f", Arguments: string(arguments)})}
+			},
+			"picture": func(text string) []engine.Message {
+				return []engine.Message{say("user", text), say("assistant", text), {Role: engine.RoleUser, Parts: []engine.Part{engine.Image{Data: []byte("x")}}}}
 			},
 			"before": func(text string) []engine.Message {
 				return []engine.Message{say("user", text), say("assistant", text), say("user", "u")}
@@ -46,4 +65,10 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 			}
 		}
 	}
+}
+
+// readAs is how an answer is read to which a prompt has this opening.
+func readAs(format *Format, opening string) string {
+	s := newScanner(format, nil, opening, &writer{})
+	return fmt.Sprintf("%d %q %v", s.kind, s.buf, s.skipSpace)
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
@@ -15,11 +16,23 @@ func TestOpeningOfHostileTexts(t *testing.T) {
 			`<tool_call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</tool_call>{% endfor %}` +
 			`{% else %}[{{ m.role }}:{{ m.content }}]{% endif %}{% endfor %}` +
 			`{% if add_generation_prompt and messages[-1].role != 'tool' %}[assistant:{% endif %}`
+		silent = `{% set ns = namespace(tool=false) %}{% for m in messages %}{% if m.role == 'assistant' %}{% if not ns.tool %}[assistant:<think></think>{% endif %}{{ m.content }}` +
+			`{% for c in m.tool_calls %}<tool_call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</tool_call>{% endfor %}` +
+			`{% else %}[{{ m.role }}:{{ m.content }}]{% endif %}{% set ns.tool = m.role == 'tool' %}{% endfor %}` +
+			`{% if add_generation_prompt and messages[-1].role == 'user' %}[assistant:{% endif %}`
 		exchange = "{{ if .System }}[system:{{ .System }}]{{ end }}{{ if .Prompt }}[user:{{ .Prompt }}]{{ end }}[assistant:{{ .Response }}]"
 	)
 	user := func(text string) []engine.Message { return []engine.Message{say("user", text)} }
 	result := func(text string) []engine.Message {
 		return []engine.Message{say("user", "u"), callMessage("", engine.ToolCall{ID: "c", Name: "f", Arguments: "{}"}), resultMessage("c", "f", text)}
+	}
+	continued := func(text string) []engine.Message { return append(result(text), say("assistant", "It is")) }
+	arguments := func(text string) []engine.Message {
+		members, _ := json.Marshal(map[string]string{"a": text})
+		return []engine.Message{say("user", "u"), callMessage("", engine.ToolCall{ID: "c", Name: "f", Arguments: string(members)})}
+	}
+	picture := func(text string) []engine.Message {
+		return []engine.Message{say("user", text), say("assistant", text), {Role: engine.RoleUser, Parts: []engine.Part{engine.Image{Data: []byte("x")}}}}
 	}
 	for _, tt := range []struct {
 		name, source string
@@ -28,6 +41,9 @@ func TestOpeningOfHostileTexts(t *testing.T) {
 	}{
 		{"reasoning is opened", thinks, user, "<think>\n"},
 		{"no header behind a result", headless, result, ""},
+		{"no header behind a result, and an answer that is begun", silent, continued, ""},
+		{"no header behind a call", silent, arguments, ""},
+		{"a picture without words", thinks, picture, "<think>\n"},
 		{"a Go template of one exchange", exchange, user, ""},
 	} {
 		tpl := mustTemplate(t, tt.source, Info{})

@@ -144,21 +144,32 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 
 // renderConversation renders c as it is.
 func (t *Template) renderConversation(ctx context.Context, c conversation, mask *masker) (Rendering, error) {
-	text, err := t.text(ctx, c.opened(), mask)
+	text, err := t.begun(ctx, c.opened(), mask)
 	if err != nil {
 		return Rendering{}, err
 	}
-	if !c.continues() {
-		opening, err := t.opening(ctx, c, text, mask)
-		return Rendering{Spans: mask.spans(text), Opening: opening}, err
+	opening, err := t.opening(ctx, c.opened(), text, mask)
+	if err != nil {
+		return Rendering{}, err
+	}
+	if c.continues() {
+		text += mask.mask(c.lastText())
+	}
+	return Rendering{Spans: mask.spans(text), Opening: opening}, nil
+}
+
+// begun is what the template writes for c, up to the text that the answer goes on
+// with.
+func (t *Template) begun(ctx context.Context, c conversation, mask *masker) (string, error) {
+	text, err := t.text(ctx, c, mask)
+	if err != nil || !c.continues() {
+		return text, err
 	}
 	end := strings.LastIndex(text, continuation)
 	if end < 0 {
-		return Rendering{}, errNoContinuation
+		return "", errNoContinuation
 	}
-	text = text[:end]
-	_, opening, _ := cutLast(mask.unmask(tail(text)), t.header)
-	return Rendering{Spans: mask.spans(text + mask.mask(c.lastText())), Opening: opening}, nil
+	return text[:end], nil
 }
 
 // text is what the template writes for c.
@@ -185,7 +196,7 @@ func (t *Template) opening(ctx context.Context, c conversation, prompt string, m
 	if t.header != "" && strings.HasSuffix(mask.unmask(tail(prompt)), t.header) {
 		return "", nil // whoever wrote it, there is nothing behind it
 	}
-	text, err := t.text(ctx, c.bounded(), mask)
+	text, err := t.begun(ctx, c.bounded(), mask)
 	if err != nil {
 		return "", err
 	}
