@@ -26,6 +26,17 @@ func TestWholeCalls(t *testing.T) {
 		{"a list", []string{"[1]"}, engine.FinishToolCalls, true},
 		{"more than an object", []string{"{}{}"}, engine.FinishToolCalls, true},
 		{"cut by the limit", []string{`{"a":1,`}, engine.FinishMaxTokens, false},
+		{"cut before it", nil, engine.FinishMaxTokens, false},
+		{"cut behind it", []string{`{"a":1}`}, engine.FinishMaxTokens, false},
+		{"cut in a word", []string{`{"a":tru`}, engine.FinishMaxTokens, false},
+		{"cut in a number", []string{`{"a":-`}, engine.FinishMaxTokens, false},
+		{"cut in an escape", []string{`{"a":"\ud83d\u`}, engine.FinishMaxTokens, false},
+		{"cut in a character", []string{`{"a":"\ud83d`}, engine.FinishMaxTokens, false},
+		{"cut, and no object", []string{`1`}, engine.FinishMaxTokens, true},
+		{"cut, and no object so far", []string{`[{`}, engine.FinishMaxTokens, true},
+		{"cut, and no JSON", []string{`{a`}, engine.FinishMaxTokens, true},
+		{"cut, and more than an object", []string{`{}{`}, engine.FinishMaxTokens, true},
+		{"a stop string, and no object", []string{`1`}, engine.FinishStopSequence, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			events := []engine.Event{engine.Start{}, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1", Name: "f"}}
