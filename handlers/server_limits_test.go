@@ -40,3 +40,36 @@ func TestHeaders(t *testing.T) {
 		})
 	}
 }
+
+// TestAnsweredByNetHTTP has what no handler of ours hears of. SECURITY.md lists the
+// statuses.
+func TestAnsweredByNetHTTP(t *testing.T) {
+	const get, host = "GET /health HTTP/1.1\r\n", "Host: localhost\r\n"
+	for _, tt := range []struct {
+		name, sent string
+		status     int
+	}{
+		{"no request", "hello\r\n\r\n", http.StatusBadRequest},
+		{"a header that is none", get + host + "a b: c\r\n\r\n", http.StatusBadRequest},
+		{"a value with a control character", get + host + "a: \x01\r\n\r\n", http.StatusBadRequest},
+		{"no host", get + "\r\n", http.StatusBadRequest},
+		{"two hosts", get + host + host + "\r\n", http.StatusBadRequest},
+		{"two lengths", get + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n", http.StatusBadRequest},
+		{"no length", get + host + "Content-Length: x\r\n\r\n", http.StatusBadRequest},
+		{"an expectation", get + host + "Expect: foo\r\n\r\n", http.StatusExpectationFailed},
+		{"too large", get + host + "X: " + strings.Repeat("x", 2*maxHeader) + "\r\n\r\n", http.StatusRequestHeaderFieldsTooLarge},
+		{"a transfer coding", get + host + "Transfer-Encoding: gzip\r\n\r\n", http.StatusNotImplemented},
+		{"a version", "GET /health HTTP/3.0\r\n" + host + "\r\n", http.StatusHTTPVersionNotSupported},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := servePipes(t, Config{}, many).dial(t, here)
+				send(c, tt.sent)
+				if reply, _ := receive(t, c); reply == nil || reply.StatusCode != tt.status {
+					t.Errorf("reply %v, want status %d", reply, tt.status)
+				}
+				_ = c.Close()
+			})
+		})
+	}
+}

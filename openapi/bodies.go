@@ -1,12 +1,13 @@
 package openapi
 
 import (
-	"bytes"
 	"encoding/json/v2"
 	"fmt"
 	"math"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // Bodies bounds all request bodies of a document, free JSON included.
@@ -43,37 +44,6 @@ func readBodies(spec *openapi3.T) (Bodies, error) {
 // CountValues returns how many values and names of members a JSON text holds,
 // or a few more. It takes little time, and no memory.
 func CountValues(text []byte) int {
-	n := 1
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '"':
-			end := stringEnd(text, i)
-			if end < 0 {
-				return n // it is no JSON
-			}
-			i = end
-		case ',', ':', '[', '{':
-			n++
-		}
-	}
-	return n
-}
-
-// stringEnd is the index of the quote that ends the string which begins at
-// start, or -1.
-func stringEnd(text []byte, start int) int {
-	for at := start + 1; ; at++ {
-		quote := bytes.IndexByte(text[at:], '"')
-		if quote < 0 {
-			return -1
-		}
-		at += quote
-		escapes := 0
-		for text[at-1-escapes] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return at
-		}
-	}
+	values, names := plainjson.Count(text)
+	return values + names
 }

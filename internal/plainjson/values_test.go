@@ -1,7 +1,6 @@
 package plainjson_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -31,30 +30,4 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: %d, want %d", tt.text, got, tt.want)
 		}
 	}
-}
-
-// FuzzValues holds that what is JSON never has more values than were counted.
-func FuzzValues(f *testing.F) {
-	f.Add([]byte(`{"a":[1,{"\\\"b":null}],"c":""}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		var v any
-		if json.Unmarshal(text, &v) == nil && plainjson.Values(text) < count(v) {
-			t.Errorf("%q has %d values, not %d", text, count(v), plainjson.Values(text))
-		}
-	})
-}
-
-func count(v any) int {
-	n := 1
-	switch v := v.(type) {
-	case []any:
-		for _, e := range v {
-			n += count(e)
-		}
-	case map[string]any:
-		for _, e := range v {
-			n += count(e)
-		}
-	}
-	return n
 }
