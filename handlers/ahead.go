@@ -1,6 +1,9 @@
 package handlers
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // maxAhead is the most bytes that are kept of what a client sends before its
 // last request is answered; a piece of net/http's reading comes on top.
@@ -14,18 +17,25 @@ var errAhead = errors.New("the client sends too much before its request is answe
 // the work for it would go on. So such a read does not end before the client
 // leaves, or net/http wants to read on; what comes is kept for then.
 //
-// No other read of net/http is for a single byte, but the last one for a head
-// that is too large: that one ends with the time for heads.
+// What net/http reads of a request, with its head or a chunk of its body, may be a
+// single byte too, as the last one that a buffer has room for. Such a read has a
+// deadline, and that wait has none.
 func (c *connection) Read(b []byte) (int, error) {
 	switch {
 	case c.over:
 		return 0, errAhead
-	case len(b) == 1:
+	case len(b) == 1 && !c.timed.Load():
 		return c.watch(b)
 	case len(c.ahead) > 0:
 		return c.resume(b), nil
 	}
 	return c.receive(b)
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *connection) SetReadDeadline(t time.Time) error {
+	c.timed.Store(!t.IsZero())
+	return c.Conn.SetReadDeadline(t)
 }
 
 // watch reads until the client has left, or net/http wants no more.

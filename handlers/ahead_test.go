@@ -222,3 +222,36 @@ func (e *slowEngine) Generate(ctx context.Context, r *engine.Request) iter.Seq2[
 		}
 	}
 }
+
+// TestHeadInPieces has lines of heads that come in two pieces: what is left of a
+// buffer of net/http's is a single byte, or none, or more.
+func TestHeadInPieces(t *testing.T) {
+	const buffer = 4 << 10
+	long := strings.Repeat("a", buffer+1000)
+	for _, tt := range []struct{ name, before, first, line string }{
+		{"a query", "", "", "GET /v1/models?limit=1&a=" + long + " HTTP/1.1\r\nHost: localhost\r\n\r\n"},
+		{"a header", "", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n", "X: " + long + "\r\n\r\n"},
+		{"a header of a second request", health, "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n", "X: " + long + "\r\n\r\n"},
+	} {
+		for at := buffer - 3; at <= buffer+3; at++ {
+			t.Run(fmt.Sprintf("%s, cut at %d", tt.name, at), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := servePipes(t, Config{}, many).dial(t, here)
+					start := time.Now()
+					if tt.before != "" {
+						send(c, tt.before)
+						receive(t, c)
+					}
+					send(c, tt.first+tt.line[:at])
+					synctest.Wait()
+					send(c, tt.line[at:])
+					reply, body := receive(t, c)
+					if took := time.Since(start); reply == nil || reply.StatusCode != http.StatusOK || took > time.Second {
+						t.Errorf("reply %v after %v\n%s", reply, took, body)
+					}
+					_ = c.Close()
+				})
+			})
+		}
+	}
+}

@@ -173,6 +173,7 @@ type connection struct {
 	stirred    atomic.Int64 // Unix time in nanoseconds of the last bytes
 	working    atomic.Int32 // requests that have arrived and are not answered
 	alone      atomic.Bool  // nothing may come behind the request that is read or worked on
+	timed      atomic.Bool  // reading has a deadline
 	ahead      []byte       // what has come behind it
 	over       bool         // it was too much
 }
