@@ -97,7 +97,7 @@ func remoteURL(text string) (string, error) {
 	host := strings.ToLower(u.Host)
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", host == "", u.Opaque != "", !hostname.InURL(u):
-		return "", fmt.Errorf("%s is not a URL such as https://host/v1", shown(text))
+		return "", fmt.Errorf("%s is not a URL such as https://host/v1", shown(u.Redacted()))
 	case u.User != nil:
 		return "", fmt.Errorf("the URL holds a user or a key, and is passed on with the model; leave it out, and run: diglot login %s", host)
 	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
