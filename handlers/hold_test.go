@@ -2,12 +2,16 @@ package handlers
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -56,6 +60,77 @@ func TestHeldAnswers(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// vectorEngine has vectors, pictures and names of a size.
+type vectorEngine struct {
+	handlerstest.Engine
+	size int
+}
+
+func (e *vectorEngine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	out := &engine.Embeddings{PromptTokens: 1}
+	for range req.Inputs {
+		out.Vectors = append(out.Vectors, slices.Repeat([]float32{-0.123456789}, e.size))
+	}
+	return out, nil
+}
+
+func (e *vectorEngine) GenerateImages(context.Context, *engine.ImageRequest) ([]engine.Image, error) {
+	return []engine.Image{{Data: make([]byte, e.size)}}, nil
+}
+
+func (e *vectorEngine) Models(context.Context) ([]engine.Model, error) {
+	return make([]engine.Model, e.size/100), nil
+}
+
+// TestHeldReplies has the same of what is no text: while a client takes a reply,
+// what is held of it counts, and what is beyond is told to come again.
+func TestHeldReplies(t *testing.T) {
+	const size, all = 200_000, 6 << 20 // three of them, and not four
+	post := func(path, body string) string { return head(path, len(body)) + body }
+	const models = "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n"
+	for _, tt := range []struct {
+		name, request string
+		overloaded    int
+	}{
+		{"vectors", post("/v1/embeddings", `{"model":"m","input":"a"}`), 503},
+		{"vectors in base64", post("/v1/embeddings", `{"model":"m","input":"a","encoding_format":"base64"}`), 503},
+		{"pictures", post("/v1/images/generations", `{"model":"m","prompt":"a"}`), 503},
+		{"models", models + "\r\n", 503},
+		{"a page of models", strings.Replace(models, "models", "models?limit=1000", 1) + "anthropic-version: 2023-06-01\r\n\r\n", 529},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				budget := NewBudget(all, 100)
+				s := servePipes(t, Config{Engine: &vectorEngine{handlerstest.Engine{Name: "m"}, size}, Budget: budget}, many)
+				refused, taken := 0, []net.Conn{}
+				for range 12 {
+					c := s.dial(t, here)
+					send(c, tt.request)
+					synctest.Wait()
+					taken = append(taken, c)
+				}
+				held := all - budget.bodies.Free()
+				for _, c := range taken {
+					reply, body := receive(t, c)
+					switch {
+					case reply != nil && reply.StatusCode == tt.overloaded && reply.Header.Get("Retry-After") != "":
+						refused++
+					case reply == nil || reply.StatusCode != http.StatusOK || !json.Valid([]byte(body)):
+						t.Errorf("reply %v\n%.200s", reply, body)
+					}
+				}
+				if held < all/2 || refused == 0 || refused == len(taken) {
+					t.Errorf("%d bytes are held, and %d of %d are refused", held, refused, len(taken))
+				}
+				synctest.Wait()
+				if free := budget.bodies.Free(); free != all {
+					t.Errorf("afterwards %d bytes are free", free)
+				}
+			})
+		})
 	}
 }
 

@@ -27,6 +27,9 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
+	if err := exchange.From(ctx).HoldModels(page); err != nil {
+		return nil, err
+	}
 	out := modelListReply{
 		Data:    make([]wire.ModelInfo, 0, len(page)),
 		HasMore: more,

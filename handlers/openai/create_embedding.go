@@ -1,17 +1,20 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // CreateEmbedding turns texts into vectors.
@@ -27,16 +30,50 @@ func (a *API) CreateEmbedding(ctx context.Context, in wire.CreateEmbeddingReques
 		return nil, atInput(err, in.Body.Input)
 	}
 	x.Used(engine.Usage{PromptTokens: embeddings.PromptTokens})
+	if err := x.HoldVectors(embeddings.Vectors); err != nil {
+		return nil, err
+	}
 	encode := fromVector[optional.Or(in.Body.EncodingFormat, wire.EmbeddingEncodingFormatFloat)]
-	return embeddingReply(fromEmbeddings(req.Model, embeddings, encode)), nil
+	return embeddingReply{req.Model, embeddings, encode}, nil
 }
 
-// embeddingReply is the reply.
-type embeddingReply wire.EmbeddingList
+// embeddingReply is the reply. Written as a whole it would be many times what
+// the vectors are, for as long as the client takes.
+type embeddingReply struct {
+	model      string
+	embeddings *engine.Embeddings
+	encode     func([]float32) wire.EmbeddingVector
+}
 
-// VisitCreateEmbeddingResponse writes the reply.
+// VisitCreateEmbeddingResponse writes the reply, vector by vector.
 func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	tokens := r.embeddings.PromptTokens
+	list, err := plainjson.Marshal(wire.EmbeddingList{
+		Object: wire.EmbeddingListObjectList,
+		Data:   []wire.Embedding{},
+		Model:  r.model,
+		Usage:  wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens},
+	})
+	if err != nil {
+		return err
+	}
+	const start = `"data":[` // no text has this: its quotes are escaped
+	before, behind, _ := bytes.Cut(list, []byte(start))
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusOK)
+	out := slices.Concat(before, []byte(start))
+	for i, vector := range r.embeddings.Vectors {
+		one, _ := plainjson.Marshal(wire.Embedding{Object: wire.EmbeddingObjectEmbedding, Index: i, Embedding: r.encode(vector)}) // see fromNumbers
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if _, err := w.Write(append(out, one...)); err != nil {
+			return nil // the client has left
+		}
+		out = out[:0]
+	}
+	_, _ = w.Write(append(append(out, behind...), '\n'))
+	return nil
 }
 
 func toEmbeddingRequest(in *wire.CreateEmbeddingRequest) (*engine.EmbeddingRequest, error) {
@@ -91,19 +128,6 @@ func atInput(err error, in wire.EmbeddingInput) error {
 		coded.Param = "input"
 	}
 	return coded
-}
-
-func fromEmbeddings(model string, e *engine.Embeddings, encode func([]float32) wire.EmbeddingVector) wire.EmbeddingList {
-	out := wire.EmbeddingList{
-		Object: wire.EmbeddingListObjectList,
-		Data:   make([]wire.Embedding, len(e.Vectors)),
-		Model:  model,
-		Usage:  wire.EmbeddingUsage{PromptTokens: e.PromptTokens, TotalTokens: e.PromptTokens},
-	}
-	for i, vector := range e.Vectors {
-		out.Data[i] = wire.Embedding{Object: wire.EmbeddingObjectEmbedding, Index: i, Embedding: encode(vector)}
-	}
-	return out
 }
 
 // fromVector holds the ways to write a vector.

@@ -21,9 +21,13 @@ func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	exchange.From(ctx).Asks(req.Model)
+	x := exchange.From(ctx)
+	x.Asks(req.Model)
 	images, err := a.engine.GenerateImages(ctx, req)
 	if err != nil {
+		return nil, err
+	}
+	if err := x.HoldPictures(images); err != nil {
 		return nil, err
 	}
 	out := imageReply{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}

@@ -15,6 +15,9 @@ func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (w
 	if err != nil {
 		return nil, err
 	}
+	if err := exchange.From(ctx).HoldModels(models); err != nil {
+		return nil, err
+	}
 	out := modelListReply{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
 	for _, m := range models {
 		out.Data = append(out.Data, fromModel(m))

@@ -25,9 +25,7 @@ const (
 func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
-			if err == nil && !x.Memory.Reserve(weigh(event)) {
-				full := engine.Errorf(engine.CodeOverloaded, "The answers under way take all memory that there is for them; try again later.")
-				full.RetryAfter = 5
+			if full := x.reserve(weigh(event)); err == nil && full != nil {
 				yield(nil, full)
 				return
 			}
@@ -36,6 +34,53 @@ func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.
 			}
 		}
 	}
+}
+
+// reserve takes memory until the reply has been taken. The error says that there is
+// no more.
+func (x *Exchange) reserve(bytes int64) error {
+	if x.Memory.Reserve(bytes) {
+		return nil
+	}
+	full := engine.Errorf(engine.CodeOverloaded, "The answers under way take all memory that there is for them; try again later.")
+	full.RetryAfter = 5
+	return full
+}
+
+// What is held of replies without events, in bytes.
+const (
+	// numberWeight is for each number of a vector, which is written piece by piece.
+	numberWeight = 8
+
+	// pictureWeight is for each byte of a picture: for itself, in base64, and in
+	// the reply.
+	pictureWeight = 4
+
+	// itemWeight is for each vector, picture or model beside it.
+	itemWeight = 1 << 10
+)
+
+// HoldVectors reserves memory for vectors.
+func (x *Exchange) HoldVectors(vectors [][]float32) error {
+	n := itemWeight * len(vectors)
+	for _, v := range vectors {
+		n += numberWeight * len(v)
+	}
+	return x.reserve(int64(n))
+}
+
+// HoldPictures reserves memory for pictures.
+func (x *Exchange) HoldPictures(pictures []engine.Image) error {
+	n := itemWeight * len(pictures)
+	for _, p := range pictures {
+		n += pictureWeight * len(p.Data)
+	}
+	return x.reserve(int64(n))
+}
+
+// HoldModels reserves memory for a list of models.
+func (x *Exchange) HoldModels(models []engine.Model) error {
+	return x.reserve(int64(itemWeight * len(models)))
 }
 
 func weigh(event engine.Event) int64 {
