@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -140,13 +141,13 @@ func play(ctx context.Context, o options) (err error) {
 		}()
 		address = proxy
 	}
-	passed, failed := 0, 0
-	for _, s := range chosen {
-		p, f, err := s.run(ctx, address, model, mode)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
-		}
-		passed, failed = passed+p, failed+f
+	at := 1
+	if mode == "script" {
+		at = runtime.NumCPU() // a script takes no time of its own, and a recording has its order
+	}
+	passed, failed, err := runSuites(ctx, chosen, at, address, model, mode)
+	if err != nil {
+		return err
 	}
 	fmt.Printf("%d passed, %d failed, %d skipped\n", passed, failed, o.skipped)
 	if failed > 0 {

@@ -11,23 +11,54 @@ import (
 	"strings"
 )
 
+// runSuites runs suites, at most so many at the same time, and prints what each
+// says when its turn comes.
+func runSuites(ctx context.Context, chosen []suite, at int, address, model, mode string) (passed, failed int, err error) {
+	results := make([]chan result, len(chosen))
+	places := make(chan struct{}, at)
+	for i, s := range chosen {
+		results[i] = make(chan result, 1)
+		places <- struct{}{}
+		go func() {
+			results[i] <- s.run(ctx, address, model, mode)
+			<-places
+		}()
+	}
+	for i, s := range chosen {
+		r := <-results[i]
+		fmt.Print(r.cases)
+		if r.err != nil {
+			return 0, 0, fmt.Errorf("%s: %w", s.name, r.err)
+		}
+		passed, failed = passed+r.passed, failed+r.failed
+	}
+	return passed, failed, nil
+}
+
+// result is how a suite ended.
+type result struct {
+	cases          string // its lines but for the counts
+	passed, failed int
+	err            error
+}
+
 // run runs the suite, which prepare has installed, and takes its counts from
 // its last line.
-func (s suite) run(ctx context.Context, address, model, mode string) (passed, failed int, err error) {
+func (s suite) run(ctx context.Context, address, model, mode string) result {
 	var said strings.Builder
 	args := append(s.command[1:len(s.command):len(s.command)], address, model, mode)
 	cmd := s.process(ctx, s.command[0], args...)
 	cmd.Stdout = &said
-	err = cmd.Run()
+	err := cmd.Run()
 	counts, cases := "", strings.TrimSuffix(said.String(), "\n")
 	if i := strings.LastIndexByte(cases, '\n'); i >= 0 {
-		cases, counts = cases[:i], cases[i+1:]
+		cases, counts = cases[:i+1], cases[i+1:]
 	}
-	if n, _ := fmt.Sscanf(counts, "%d passed, %d failed", &passed, &failed); n != 2 {
-		return 0, 0, errors.Join(fmt.Errorf("no counts in %q", said.String()), err)
+	r := result{cases: cases}
+	if n, _ := fmt.Sscanf(counts, "%d passed, %d failed", &r.passed, &r.failed); n != 2 {
+		r.err = errors.Join(fmt.Errorf("no counts in %q", said.String()), err)
 	}
-	fmt.Println(cases)
-	return passed, failed, nil
+	return r
 }
 
 func (s suite) process(ctx context.Context, name string, args ...string) *exec.Cmd {
