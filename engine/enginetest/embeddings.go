@@ -100,7 +100,7 @@ func vectorsInOrder(t *testing.T, e engine.Engine) {
 
 func batchEqualsSingles(t *testing.T, e engine.Engine) {
 	var texts []string
-	for i := range 100 {
+	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("Number %d:%s.", i, strings.Repeat(" word", i*7%20)))
 	}
 	all := embed(t, e, embeddingRequest(t, e, texts...))

@@ -61,7 +61,7 @@ const measureVariable = "DIGLOT_TEST_MEASURE"
 // TestEstimate holds the estimate against a process that has read a prompt as
 // long as its context, and has scored another one.
 func TestEstimate(t *testing.T) {
-	for _, context := range []int{512, 2048} {
+	for _, context := range []int{512, 1280} {
 		var out bytes.Buffer
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMeasure$", "-test.v")
 		child.Env = append(os.Environ(), measureVariable+"="+strconv.Itoa(context))
