@@ -9,6 +9,7 @@ package handlers
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,6 +46,10 @@ type Config struct {
 	Stall   time.Duration // how long a client may neither send nor take anything; 0: DefaultStall
 	Ready   func() bool   // whether requests should come; nil: always
 
+	// Over ends the requests that run when it ends, with an error that their
+	// clients see. nil: never.
+	Over context.Context
+
 	Trace io.Writer        // one JSON line per request; nil: none
 	Clock func() time.Time // nil: time.Now
 }
@@ -72,6 +77,9 @@ func New(c Config) (http.Handler, error) {
 	c.Stall = cmp.Or(c.Stall, DefaultStall)
 	c.Budget = cmp.Or(c.Budget, NewBudget(DefaultMaxBodies, DefaultMaxRequests))
 	c.Engine = fetch.New(c.Engine, c.AllowImageHosts)
+	if c.Over != nil {
+		c.Engine = ending{c.Engine, c.Over}
+	}
 	styles, err := newStyles(c)
 	if err != nil {
 		return nil, err

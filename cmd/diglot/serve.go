@@ -174,7 +174,14 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return err
 	}
 	ready := &readiness{}
+	over, finish := context.WithCancel(context.WithoutCancel(ctx))
+	defer finish()
 	config := o.config(e, keys, ready, trace, log)
+	config.Over = over
+	cutOff := func() {
+		finish()
+		_ = e.close()
+	}
 	public, err := handlers.New(config)
 	if err != nil {
 		return err
@@ -190,9 +197,9 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	services := services{}
 	for _, l := range listeners {
 		l = connections.Listen(l)
-		services[l] = &service{handler: public, grace: grace, cutOff: func() { _ = e.close() }, log: log}
+		services[l] = &service{handler: public, grace: grace, cutOff: cutOff, log: log}
 	}
-	if err := services.addLocal(e, config, o.socket, env); err != nil {
+	if err := services.addLocal(e, config, o.socket, cutOff, env); err != nil {
 		return errors.Join(err, services.close())
 	}
 	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
@@ -252,7 +259,7 @@ type service struct {
 type services map[net.Listener]*service
 
 // addLocal adds what the commands of this user ask, whom no key is asked of.
-func (s services) addLocal(e *engines, config handlers.Config, socket string, env environment) error {
+func (s services) addLocal(e *engines, config handlers.Config, socket string, cutOff func(), env environment) error {
 	l, err := listenLocally(env, socket, config.Log)
 	if err != nil || l == nil {
 		return err
@@ -270,7 +277,7 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, en
 		Log:     config.Log,
 	})
 	l = handlers.NewConnections(handlers.ConnectionLimits{All: localConnections}).Listen(l)
-	s[l] = &service{handler: handler, grace: grace, cutOff: func() { _ = e.close() }, log: config.Log}
+	s[l] = &service{handler: handler, grace: grace, cutOff: cutOff, log: config.Log}
 	return nil
 }
 

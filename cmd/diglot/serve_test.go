@@ -258,49 +258,67 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestKilledRunner kills the process of a model while it answers: a client
-// of each style gets its style's error frame, and the next request works.
 // TestCutOff has a reply that never ends: after the grace its client is told
-// why it gets no more.
+// why it gets no more, whoever computes it.
 func TestCutOff(t *testing.T) {
 	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [first], finish: stall}]}}`)
-	for _, style := range styles {
-		t.Run(style.name, func(t *testing.T) {
-			log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.DiscardHandler)
+	for name, open := range map[string]func(t *testing.T) engine.Engine{
+		"a process": func(t *testing.T) engine.Engine {
 			e, err := runner.New(t.Context(), runner.Config{Log: log, Models: []runner.Model{{
 				Name: "m", Command: []string{os.Args[0], "scripted", script},
 			}}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer e.Close()
-			handler, err := handlers.New(handlers.Config{Engine: e, Log: log})
+			t.Cleanup(func() { _ = e.Close() })
+			return e
+		},
+		"a script": func(t *testing.T) engine.Engine {
+			scripted, _, err := openScript(script, log)
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, stop := context.WithCancel(t.Context())
-			defer stop()
-			ended := make(chan error, 1)
-			s := service{handler: handler, grace: time.Millisecond, cutOff: func() { _ = e.Close() }, log: log}
-			go func() { ended <- s.serve(ctx, l) }()
-			body := bufio.NewReader(post(t, "http://"+l.Addr().String()+style.path, fmt.Sprintf(style.body, "hello")).Body)
-			readUntil(t, body, "first")
-			stop()
-			rest, err := io.ReadAll(body)
-			if err != nil || !strings.Contains(string(rest), style.crash) || !strings.Contains(string(rest), "shutting down") {
-				t.Errorf("error %v after:\n%s", err, rest)
-			}
-			if err := <-ended; err != nil {
-				t.Errorf("the server ended with %v", err)
-			}
-		})
+			return engine.Mux(scripted)
+		},
+	} {
+		for _, style := range styles {
+			t.Run(name+"/"+style.name, func(t *testing.T) { testCutOff(t, open(t), style.path, fmt.Sprintf(style.body, "hello"), style.crash) })
+		}
 	}
 }
 
+func testCutOff(t *testing.T, e engine.Engine, path, body, crash string) {
+	log := slog.New(slog.DiscardHandler)
+	over, cutOff := context.WithCancel(t.Context())
+	defer cutOff()
+	handler, err := handlers.New(handlers.Config{Engine: e, Log: log, Over: over})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	s := service{handler: handler, grace: time.Millisecond, cutOff: cutOff, log: log}
+	go func() { ended <- s.serve(ctx, l) }()
+	reply := bufio.NewReader(post(t, "http://"+l.Addr().String()+path, body).Body)
+	readUntil(t, reply, "first")
+	stop()
+	rest, err := io.ReadAll(reply)
+	if err != nil || !strings.Contains(string(rest), crash) || !strings.Contains(string(rest), "shutting down") {
+		t.Errorf("error %v after:\n%s", err, rest)
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("the server ended with %v", err)
+	}
+}
+
+// TestKilledRunner kills the process of a model while it answers: a client
+// of each style gets its style's error frame, and the next request works.
 func TestKilledRunner(t *testing.T) {
 	script := write(t, "script.yaml", `
 models:
