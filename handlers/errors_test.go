@@ -85,6 +85,12 @@ var rendered = []struct {
 		anthropicStatus: 529, anthropicType: "overloaded_error", anthropic: "Later.",
 	},
 	{
+		err:          engine.Errorf(engine.CodeOverloaded, "At some time."),
+		header:       map[string]string{"Retry-After": "5"},
+		openAIStatus: 503, openAIType: "server_error", openAICode: "overloaded",
+		anthropicStatus: 529, anthropicType: "overloaded_error", anthropic: "At some time.",
+	},
+	{
 		err:          engine.Errorf(engine.CodeDeadline, "Slow."),
 		openAIStatus: 504, openAIType: "server_error", openAICode: "timeout",
 		anthropicStatus: 504, anthropicType: "timeout_error", anthropic: "Slow.",

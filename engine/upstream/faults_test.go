@@ -27,6 +27,8 @@ func TestFaultsInBothStyles(t *testing.T) {
 		{"too long", `{"error":{"code":400,"message":"request (5000 tokens) exceeds the available context size (4096 tokens)","type":"exceed_context_size_error","n_prompt_tokens":5000,"n_ctx":4096}}`,
 			400, 400, `"context_length_exceeded"`, "prompt is too long: 5000 tokens > 4096 maximum", ""},
 		{"a rate", `{"detail":{"message":"slow down","code":429,"retry_after":60}}`, 503, 529, `"overloaded"`, `"overloaded_error"`, "60"},
+		{"a rate without a time", `{"error":{"message":"Rate limit reached for requests","type":"rate_limit_error","code":"rate_limit_exceeded"}}`,
+			503, 529, `"overloaded"`, `"overloaded_error"`, "5"},
 		{"a rate for ever", `{"detail":{"message":"slow down","code":429,"retry_after":1e300}}`, 503, 529, `"overloaded"`, `"overloaded_error"`, "86400"},
 		{"a value", `{"object":"error","message":"top_p must be positive","type":"BadRequestError","code":400}`, 400, 400, "top_p must be positive", "top_p must be positive", ""},
 		{"a failure", `"Internal Server Error"`, 502, 502, `"server_error"`, `"api_error"`, ""},

@@ -155,8 +155,8 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 	x.Fail(err)
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
-	if err.RetryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(err.RetryAfter))
+	if after := retryAfter(err); after > 0 {
+		header.Set("Retry-After", strconv.Itoa(after))
 	}
 	if err.NoRetry {
 		header.Set("X-Should-Retry", "false")
@@ -165,6 +165,18 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 	header.Set("Content-Length", strconv.Itoa(len(body))) // the reply may be flushed before the handler returns
 	w.WriteHeader(status)
 	w.Write(body)
+}
+
+// soon is when to try again, in seconds, where nobody knows better.
+const soon = 5
+
+// retryAfter is when a client may try again; 0: that says nothing. What is
+// overloaded says it in any case: a server behind this one may not have told.
+func retryAfter(err *engine.Error) int {
+	if err.Code == engine.CodeOverloaded {
+		return cmp.Or(max(0, err.RetryAfter), soon)
+	}
+	return err.RetryAfter
 }
 
 // Reply answers with a value as JSON. The generated types that would do it
