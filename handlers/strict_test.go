@@ -38,6 +38,8 @@ func TestStrict(t *testing.T) {
 		{"a parameter that the model's server does not know", `"temperature":0`, `"top_k":3`, elsewhere, "top_k", "top_k"},
 		{"and one that the styles have their own names for", `"reasoning_effort":"low"`, `"thinking":{"type":"adaptive"}`, unthinking,
 			"reasoning_effort", "thinking"},
+		{"a level that nothing is thought with", `"reasoning_effort":"low"`, `"output_config":{"effort":"low"}`, unthinking,
+			"reasoning_effort", "output_config.effort"},
 	}
 	e := &handlerstest.Engine{Name: "m"}
 	lenient, strict := newHandler(t, handlers.Config{Engine: e}), newHandler(t, handlers.Config{Engine: e, Strict: true})

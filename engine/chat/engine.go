@@ -24,6 +24,7 @@ type Engine struct {
 	special  *tokenizer.Spellings // of control tokens, for raw prompts
 	template renderer
 	thinks   bool // the template knows of reasoning
+	obeys    bool // and of whether, or how much, a client wants of it
 	format   *Format
 	random   io.Reader // of seeds and ids
 
@@ -49,14 +50,16 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	if fim := template.FIM(); fim.known() {
 		info.FIM = fim
 	}
-	syntax := template.Capabilities().Syntax
+	caps := template.Capabilities()
+	thinks := caps.Syntax.ReasoningStart != ""
 	log.Debug("output format of a model", "model", info.Name, "format", format.Name)
 	return &Engine{
 		model:    model,
 		info:     info,
 		special:  spellingsOf(info.Control),
 		template: template,
-		thinks:   syntax.ReasoningStart != "",
+		thinks:   thinks,
+		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || format == harmony,
 		format:   format,
 		random:   rand.Reader,
 

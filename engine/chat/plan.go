@@ -91,6 +91,9 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	if p.format.IDLength > 0 {
 		p.idLength = p.format.IDLength
 	}
+	if req.Prompt == nil && !e.follows(req.Reasoning) {
+		p.start.Ignored = append(p.start.Ignored, "reasoning_effort")
+	}
 	rendering, err := e.render(ctx, req)
 	if err != nil {
 		return nil, err
@@ -111,6 +114,19 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 		return nil, err
 	}
 	return p, nil
+}
+
+// follows reports whether what a client says of reasoning has an effect: a level
+// without thinking has none, and neither has thinking where a model does not
+// think.
+func (e *Engine) follows(r engine.Reasoning) bool {
+	switch r.Mode {
+	case engine.ReasoningOff:
+		return r.Effort == ""
+	case engine.ReasoningOn:
+		return e.obeys
+	}
+	return true
 }
 
 // read makes tokens of the rendered prompt.

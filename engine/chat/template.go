@@ -19,6 +19,7 @@ const (
 	maxRange      = 100_000          // items of range(), as in Jinja's own sandbox
 	maxMacroDepth = 1000             // macros inside each other
 	maxRenderTime = 10 * time.Second // a big request takes 30 ms
+	maxRenders    = 2                // at the same time; others wait
 	maxRefusal    = 300              // bytes of a template's own error message
 )
 
@@ -34,8 +35,9 @@ type Template struct {
 	bos, eos string // as the template sees them
 	now      func() time.Time
 	limit    time.Duration
-	heap     uint64       // bytes that a rendering may add to it
-	stuck    atomic.Int32 // renders that ran out of time and have not ended
+	heap     uint64        // bytes that a rendering may add to it
+	places   chan struct{} // taken by renderings under way: what each may add counts for all
+	stuck    atomic.Int32  // renders that ran out of time and have not ended
 	caps     Capabilities
 	format   string
 	example  string // how a call is written, for a model that is told of its tools in words
@@ -108,6 +110,7 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 		now:      now,
 		limit:    maxRenderTime,
 		heap:     maxRenderHeap,
+		places:   make(chan struct{}, maxRenders),
 	}, nil
 }
 

@@ -34,6 +34,15 @@ func (t *Template) bounded(ctx context.Context, work func(context.Context) (stri
 	if t.stuck.Load() > 0 {
 		return "", errStuck
 	}
+	select {
+	case t.places <- struct{}{}:
+		defer func() { <-t.places }()
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if t.stuck.Load() > 0 { // since this one began to wait
+		return "", errStuck
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, t.limit, errSlow)
 	defer cancel()
 	if ctx.Err() != nil {

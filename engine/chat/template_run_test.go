@@ -131,3 +131,25 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
+
+// TestRenderWaits: who waits for others to be rendered leaves with its client.
+func TestRenderWaits(t *testing.T) {
+	tpl := mustTemplate(t, anyTurn, Info{})
+	for range maxRenders {
+		tpl.places <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := tpl.Render(ctx, &engine.Request{Messages: []engine.Message{say("user", "u")}})
+		ended <- err
+	}()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	<-tpl.places
+	if _, err := tpl.Render(t.Context(), &engine.Request{Messages: []engine.Message{say("user", "u")}}); err != nil {
+		t.Error(err)
+	}
+}

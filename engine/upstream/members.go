@@ -114,7 +114,7 @@ func (m *members) reasoning(r engine.Reasoning) {
 		m.values[reasoningEffort], told = effort, true
 	}
 	told = m.offer(templateArguments, map[string]any{"enable_thinking": on}) || told
-	if !told && on { // a model that cannot think has nothing to turn off
+	if !told && on || !on && r.Effort != "" { // a model that cannot think has nothing to turn off
 		m.ignored = append(m.ignored, reasoningEffort)
 	}
 }

@@ -61,6 +61,10 @@ func TestUnknownMembers(t *testing.T) {
 			[]string{"return_progress", "stream", "stream_options"}, nil},
 		{"thinking where there is none", []string{"reasoning_effort", "chat_template_kwargs"}, openAI, func(r *engine.Request) { r.Reasoning.Mode = engine.ReasoningOn },
 			[]string{"return_progress", "stream", "stream_options"}, []string{"reasoning_effort"}},
+		{"a level without thinking", nil, openAI, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: engine.ReasoningOff, Effort: "low"} },
+			[]string{"chat_template_kwargs", "reasoning_effort", "return_progress", "stream", "stream_options"}, []string{"reasoning_effort"}},
+		{"turns that may be left out", nil, openAI, func(r *engine.Request) { r.Truncate = true },
+			[]string{"return_progress", "stream", "stream_options"}, []string{"truncation"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

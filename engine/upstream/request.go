@@ -67,6 +67,9 @@ func (e *Engine) fromRequest(req *engine.Request, m *members) (*body, error) {
 	m.sampling(req.Sampling)
 	m.maxTokens(req.MaxTokens)
 	m.reasoning(req.Reasoning)
+	if req.Truncate { // no server of this style has such a member
+		m.ignored = append(m.ignored, "truncation")
+	}
 	b, err := m.body(out)
 	if err == nil {
 		b.tools = kept

@@ -21,7 +21,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	}
 	x := exchange.From(ctx)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
-	events := x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names)
+	events := x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req))
 	h := head{id: newID("msg_"), model: req.Model}
 	if in.Body.Stream == nil || !*in.Body.Stream {
 		response, err := engine.Collect(x.Hold(events))
@@ -57,8 +57,14 @@ func renameFormat(x *exchange.Exchange, config nullable.Nullable[wire.OutputConf
 }
 
 // names are what this style calls parameters that [engine.Start] has other
-// names for.
-var names = map[string]string{"reasoning_effort": "thinking"}
+// names for. A level is a parameter of its own here, and has no effect without
+// thinking.
+func names(req *engine.Request) map[string]string {
+	if req.Reasoning.Mode == engine.ReasoningOff {
+		return map[string]string{"reasoning_effort": "output_config.effort"}
+	}
+	return map[string]string{"reasoning_effort": "thinking"}
+}
 
 // messageStream is the reply to a request with stream: true.
 type messageStream struct {
