@@ -35,8 +35,8 @@ type libraryOptions struct {
 }
 
 func (o *libraryOptions) register(flags *pflag.FlagSet) {
-	flags.Var(&o.keepAlive, "keep-alive", "how long a model that nobody uses stays in memory: a `time` such as 30m, 0 for not at all, or forever (default 5m)")
-	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models may take (default what the machine has)")
+	flags.Var(&o.keepAlive, "keep-alive", "how long a model of the store that nobody uses stays in memory: a `time` such as 30m, 0 for not at all, or forever (default 5m)")
+	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models of the store may take (default what the machine has)")
 }
 
 // mostKeepAlive is the longest time that can be meant, a year: who gives more
