@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"iter"
 	"strings"
 )
@@ -31,14 +32,17 @@ type Block struct {
 }
 
 // Collect folds a sequence of events into the reply that it describes. It
-// returns the first error of the sequence, whatever came before it.
+// returns the first error of the sequence, whatever came before it. A sequence
+// that cannot be folded is an error as well.
 func Collect(events iter.Seq2[Event, error]) (*Response, error) {
 	var f folder
 	for event, err := range events {
+		if err == nil {
+			err = f.add(event)
+		}
 		if err != nil {
 			return nil, err
 		}
-		f.add(event)
 	}
 	return &f.response, nil
 }
@@ -47,29 +51,33 @@ func Collect(events iter.Seq2[Event, error]) (*Response, error) {
 // adding every delta to a string would copy a long answer once per token.
 type folder struct {
 	response Response
-	open     []*strings.Builder // by choice
+	open     []*strings.Builder // by choice; nil: no block is open
 }
 
-func (f *folder) add(event Event) {
+func (f *folder) add(event Event) error {
 	switch e := event.(type) {
 	case Start:
 		f.response.PromptTokens, f.response.Unenforced = e.PromptTokens, e.Unenforced
 	case BlockStart:
-		c := f.choice(e.Choice)
+		c, err := f.choice(e.Choice)
+		if err != nil {
+			return err
+		}
 		c.Blocks = append(c.Blocks, Block{Kind: e.Kind, CallID: e.CallID, Name: e.Name})
 		f.open[e.Choice] = new(strings.Builder)
 	case TextDelta:
-		f.open[e.Choice].WriteString(e.Text)
-		b := f.last(e.Choice)
-		b.Logprobs = append(b.Logprobs, e.Logprobs...)
+		return f.write(e.Choice, e.Text, e.Logprobs)
 	case ReasoningDelta:
-		f.open[e.Choice].WriteString(e.Text)
+		return f.write(e.Choice, e.Text, nil)
 	case ToolCallDelta:
-		f.open[e.Choice].WriteString(e.Arguments)
+		return f.write(e.Choice, e.Arguments, nil)
 	case BlockStop:
-		f.close(e.Choice)
+		return f.close(e.Choice)
 	case Finish:
-		c := f.choice(e.Choice)
+		c, err := f.choice(e.Choice)
+		if err != nil {
+			return err
+		}
 		c.Reason, c.StopSequence = e.Reason, e.StopSequence
 	case Done:
 		f.response.Usage = e.Usage
@@ -77,26 +85,51 @@ func (f *folder) add(event Event) {
 			f.response.PromptTokens = e.Usage.PromptTokens
 		}
 	}
+	return nil
 }
 
-func (f *folder) choice(i int) *Choice {
+// choice is one of the answers, of which there are no more than a request may
+// ask for.
+func (f *folder) choice(i int) (*Choice, error) {
+	if i < 0 || i >= MaxChoices {
+		return nil, AsError(fmt.Errorf("choice %d of %d", i, MaxChoices))
+	}
 	for len(f.response.Choices) <= i {
 		f.response.Choices = append(f.response.Choices, Choice{})
 		f.open = append(f.open, nil)
 	}
-	return &f.response.Choices[i]
+	return &f.response.Choices[i], nil
 }
 
-func (f *folder) last(choice int) *Block {
-	blocks := f.response.Choices[choice].Blocks
-	return &blocks[len(blocks)-1]
-}
-
-func (f *folder) close(choice int) {
-	b := f.last(choice)
-	if b.Kind == BlockToolCall {
-		b.Arguments = f.open[choice].String()
-		return
+// block is the open block of a choice, and its text.
+func (f *folder) block(choice int) (*Block, *strings.Builder, error) {
+	if choice < 0 || choice >= len(f.open) || f.open[choice] == nil {
+		return nil, nil, AsError(fmt.Errorf("choice %d has no open block", choice))
 	}
-	b.Text = f.open[choice].String()
+	blocks := f.response.Choices[choice].Blocks
+	return &blocks[len(blocks)-1], f.open[choice], nil
+}
+
+func (f *folder) write(choice int, text string, tokens []TokenLogprob) error {
+	b, builder, err := f.block(choice)
+	if err != nil {
+		return err
+	}
+	builder.WriteString(text)
+	b.Logprobs = append(b.Logprobs, tokens...)
+	return nil
+}
+
+func (f *folder) close(choice int) error {
+	b, text, err := f.block(choice)
+	if err != nil {
+		return err
+	}
+	f.open[choice] = nil
+	if b.Kind == BlockToolCall {
+		b.Arguments = text.String()
+		return nil
+	}
+	b.Text = text.String()
+	return nil
 }

@@ -114,3 +114,24 @@ func TestCollectError(t *testing.T) {
 		t.Errorf("Collect = %v, %v; want the error alone", got, err)
 	}
 }
+
+// TestCollectRefuses: events that no engine may send neither grow the reply
+// nor end the program.
+func TestCollectRefuses(t *testing.T) {
+	open := engine.BlockStart{Kind: engine.BlockText}
+	for name, events := range map[string][]engine.Event{
+		"a choice beyond all":        {engine.Start{}, engine.Finish{Choice: 1 << 33}},
+		"a block of one beyond all":  {engine.Start{}, engine.BlockStart{Choice: engine.MaxChoices}},
+		"a choice before the first":  {engine.Start{}, engine.BlockStart{Choice: -1}},
+		"text without a block":       {engine.Start{}, engine.TextDelta{Text: "a"}},
+		"text behind a block":        {engine.Start{}, open, engine.BlockStop{}, engine.TextDelta{Text: "a"}},
+		"text of a choice before it": {engine.Start{}, open, engine.ReasoningDelta{Choice: -1, Text: "a"}},
+		"the end of no block":        {engine.Start{}, engine.BlockStop{}},
+		"the end of a block twice":   {engine.Start{}, open, engine.BlockStop{}, engine.BlockStop{}},
+	} {
+		got, err := engine.Collect(sequence(nil, events...))
+		if coded := engine.AsError(err); got != nil || coded == nil || coded.Code != engine.CodeInternal {
+			t.Errorf("%s: Collect = %v, %v; want an error with code %q", name, got, err, engine.CodeInternal)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Code is a closed list of what can go wrong. Each style has one table that
@@ -57,6 +58,38 @@ type Place struct {
 	Path  string // below it: a JSON pointer into a schema, or empty
 }
 
+// Extent is how many of what a [Place] has an index for are in a request.
+type Extent struct{ Messages, Tools, Inputs int }
+
+// Extent is that of r.
+func (r *Request) Extent() Extent { return Extent{Messages: len(r.Messages), Tools: len(r.Tools)} }
+
+// Extent is that of r.
+func (r *EmbeddingRequest) Extent() Extent { return Extent{Inputs: len(r.Inputs)} }
+
+// Check says whether a place can be one in a request of extent x.
+func (p Place) Check(x Extent) error {
+	size := 1 // of what there is one of
+	switch p.Field {
+	case FieldMessages:
+		size = max(x.Messages, 1)
+	case FieldTools:
+		size = max(x.Tools, 1)
+	case FieldInput:
+		size = max(x.Inputs, 1)
+	case "", FieldModel, FieldToolChoice, FieldFormat, FieldLogitBias, FieldMaxTokens, FieldPrompt, FieldSuffix, FieldDimensions, FieldSize:
+	default:
+		return fmt.Errorf("a place in %q, which is no field", cut(string(p.Field)))
+	}
+	switch {
+	case p.Index < 0 || p.Index >= size:
+		return fmt.Errorf("place %d of %d in %s", p.Index, size, p.Field)
+	case len(p.Path) > MaxText || !utf8.ValidString(p.Path):
+		return fmt.Errorf("a path of %d bytes in %s: %q", len(p.Path), p.Field, cut(p.Path))
+	}
+	return nil
+}
+
 // Error is what every layer below the handlers returns. Message is for the
 // client and must make sense to it; Err is for the log and never sent.
 type Error struct {
@@ -78,15 +111,17 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: cut(fmt.Sprintf(format, args...))}
 }
 
-// maxMessage is the most bytes of a message: names that a client made up may
-// have megabytes, and need not come back to it, or go to the log.
-const maxMessage = 1000
+// MaxText is the most bytes of a text in an Error: names that a client made up
+// may have megabytes, and need not come back to it, or go to the log.
+const MaxText = 1000
 
-func cut(message string) string {
-	if len(message) <= maxMessage {
-		return message
+// cut cuts a text to MaxText, its mark included.
+func cut(text string) string {
+	if len(text) <= MaxText {
+		return text
 	}
-	return strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	const mark = "…"
+	return strings.ToValidUTF8(text[:MaxText-len(mark)], "") + mark
 }
 
 // At says where in the request the error is.

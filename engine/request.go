@@ -19,11 +19,14 @@ type Request struct {
 	Stop       []string
 	Format     Format // zero: free text
 	Reasoning  Reasoning
-	Choices    int  // independent answers, at least 1
+	Choices    int  // independent answers, 1 to MaxChoices
 	BestOf     int  // how many answers compete for the Choices places, by the mean logprob of their tokens; 0: no more than Choices
 	Logprobs   *int // nil: none; n: for each token of text, also its n likeliest alternatives
 	Truncate   bool // leave out the oldest turns of a conversation that is too long, instead of refusing it
 }
+
+// MaxChoices is how many answers a request may ask for.
+const MaxChoices = 128
 
 // Prompt is a raw text, in which the spellings of control tokens count as
 // such.

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 		{"half a character", []engine.Event{start, open, engine.TextDelta{Text: "\xc3"}}, "no UTF-8"},
 		{"stop outside", []engine.Event{start, stop}, "not open"},
 		{"finish inside", []engine.Event{start, open, end}, "inside a block"},
-		{"call without name", []engine.Event{start, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1"}}, "without id or name"},
+		{"call without name", []engine.Event{start, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1"}}, "is no tool"},
 		{"same id", []engine.Event{start, call, none, stop, engine.BlockStart{Index: 1, Kind: engine.BlockToolCall, CallID: "1", Name: "g"}}, "two calls"},
 		{"end of turn after a call", []engine.Event{start, call, none, stop, end}, "end_of_turn"},
 		{"calls without a call", []engine.Event{start, engine.Finish{Reason: engine.FinishToolCalls}}, "without a call"},

@@ -68,7 +68,7 @@ func generate(ctx context.Context, e engine.Engine, req *engine.Request) (*engin
 		}
 		events = append(events, event)
 	}
-	if err := Check(events); err != nil {
+	if err := check(req, events); err != nil {
 		return nil, err
 	}
 	return engine.Collect(func(yield func(engine.Event, error) bool) {
