@@ -314,7 +314,7 @@ func (s *sampler) probabilities(logits []float32) *probabilities {
 		for _, c := range s.buf {
 			p.top = append(p.top, engine.TokenLogprob{
 				Token:   s.vocab.spelling(c.token),
-				Logprob: float64(c.logit) - p.sum,
+				Logprob: p.log(c.logit),
 			})
 		}
 	}
@@ -326,5 +326,18 @@ func (p *probabilities) of(token int32) float64 {
 	if !changed {
 		logit = p.all[token]
 	}
-	return float64(logit) - p.sum
+	return p.log(logit)
+}
+
+// leastLogprob is the log probability of what a model holds for impossible, as
+// the interface document of the OpenAI style has it: no style can tell minus
+// infinity.
+const leastLogprob = -9999
+
+func (p *probabilities) log(logit float32) float64 {
+	l := float64(logit) - p.sum
+	if l > leastLogprob { // written so that NaN stays out
+		return min(l, 0)
+	}
+	return leastLogprob
 }

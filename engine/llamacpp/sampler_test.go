@@ -197,6 +197,24 @@ func TestLogprobs(t *testing.T) {
 	}
 }
 
+// TestLeastLogprob: what a model holds for impossible has a number all the same,
+// and so has what it holds for no number.
+func TestLeastLogprob(t *testing.T) {
+	n := 3
+	s := newSampler(words("a", "b", "c"), chat.Job{Logprobs: &n})
+	p := s.probabilities([]float32{float32(math.Inf(-1)), float32(math.NaN()), 0})
+	for token, want := range []float64{leastLogprob, leastLogprob, 0} {
+		if got := p.of(int32(token)); got != want {
+			t.Errorf("token %d: %v, want %v", token, got, want)
+		}
+	}
+	for _, alternative := range p.top {
+		if l := alternative.Logprob; l < leastLogprob || l > 0 {
+			t.Errorf("alternative %q: %v", alternative.Token, l)
+		}
+	}
+}
+
 func matcher(t *testing.T, node grammar.Node) *grammar.Matcher {
 	t.Helper()
 	g, err := grammar.Compile(t.Context(), node)
