@@ -17,5 +17,5 @@
 // pair of its sequence; one that comes before Start means that nothing was
 // generated, so a handler may still choose the HTTP status.
 // [Collect] folds a sequence into a [Response]: a reply that is not streamed
-// is the same sequence folded, never a second code path.
+// is the same sequence folded, never a second code path. [Sequence] checks one.
 package engine

@@ -36,7 +36,8 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	if err != nil {
 		return nil, err
 	}
-	files, err := openRunners(ctx, o, env, log)
+	all := processes(env, log)
+	files, err := openRunners(ctx, o, all)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	if err := checkNames(ctx, e.all); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	if err := e.openStore(o, env, log); err != nil {
+	if err := e.openStore(o, env, all, log); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	if len(o.models) > 0 || e.store != nil {
@@ -55,7 +56,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 
 // openStore adds the models of the store. Who serves models by flags, and has
 // no home, needs none.
-func (e *engines) openStore(o *serveOptions, env environment, log *slog.Logger) error {
+func (e *engines) openStore(o *serveOptions, env environment, all runner.Config, log *slog.Logger) error {
 	if _, err := findPlaces(env).modelsDir(); err != nil {
 		if len(o.models) > 0 || o.script != "" {
 			return nil
@@ -67,7 +68,7 @@ func (e *engines) openStore(o *serveOptions, env environment, log *slog.Logger) 
 		return err
 	}
 	e.models = store
-	e.store, err = openLibrary(env, store, o.limits, o.library, log)
+	e.store, err = openLibrary(env, store, o.limits, o.library, all, log)
 	if err != nil {
 		return err
 	}
@@ -209,14 +210,18 @@ func openScript(path string, log *slog.Logger) (all engine.Mux, writes map[strin
 	return all, writes, nil
 }
 
+// processes is what the processes of all models have in common.
+func processes(env environment, log *slog.Logger) runner.Config {
+	return runner.Config{Log: log, Variables: variablesOfRunner(env), Budget: runner.NewBudget()}
+}
+
 // openRunners makes the engine that runs each model file in its process. A
 // file that cannot be a model is told now, not to the first client.
-func openRunners(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*runner.Engine, error) {
+func openRunners(ctx context.Context, o *serveOptions, config runner.Config) (*runner.Engine, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	config := runner.Config{Log: log, Variables: variablesOfRunner(env)}
 	for _, m := range o.models {
 		if err := llamacpp.Check(m.path); err != nil {
 			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)

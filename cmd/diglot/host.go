@@ -55,7 +55,8 @@ func openHost(ctx context.Context, env environment, o transferOptions) (*host, e
 	}
 	// One request at a time: a chat has no more, and needs the memory.
 	env.stderr = h.late
-	local, err := openLibrary(env, store, limits{parallel: 1}, libraryOptions{keepAlive: -1}, warnings(env))
+	log := warnings(env)
+	local, err := openLibrary(env, store, limits{parallel: 1}, libraryOptions{keepAlive: -1}, processes(env, log), log)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (m memorySize) available() (int64, error) {
 
 // openLibrary makes the engine of a model store. Its models end when it is
 // closed.
-func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOptions, log *slog.Logger) (*library.Engine, error) {
+func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOptions, all runner.Config, log *slog.Logger) (*library.Engine, error) {
 	if strings.Contains(store.Dir(), ",") { // see modelFiles.Set
 		return nil, fmt.Errorf("the model store %s has a comma in its path, which cannot be served; name another place with DIGLOT_MODELS", store.Dir())
 	}
@@ -130,7 +130,7 @@ func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOp
 	return library.New(library.Config{
 		Store:     store,
 		Log:       log,
-		Start:     starter(program, variablesOfRunner(env), log),
+		Start:     starter(program, all),
 		Upstream:  connector(env, log),
 		Plan:      planMemory,
 		Budget:    cmp.Or(int64(o.memory), memory.Budget()),
@@ -142,17 +142,16 @@ func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOp
 	}), nil
 }
 
-// starter starts models in processes of program with these variables.
-func starter(program string, variables []string, log *slog.Logger) func(context.Context, library.Launch) (library.Instance, error) {
+// starter starts models in processes of program, each of which has what config
+// says.
+func starter(program string, config runner.Config) func(context.Context, library.Launch) (library.Instance, error) {
 	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
 		if !hasLlamacpp() {
 			return nil, noLlamacpp()
 		}
-		e, err := runner.New(ctx, runner.Config{
-			Log:       log,
-			Variables: variables,
-			Models:    []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: launchCommand(program, l)}},
-		})
+		own := config
+		own.Models = []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: launchCommand(program, l)}}
+		e, err := runner.New(ctx, own)
 		if err != nil {
 			return nil, err
 		}

@@ -45,6 +45,16 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if len(os.Args) > 1 && os.Args[1] == "broken" {
+		if err := runner.RunChild(context.Background(), runner.Child{
+			State: os.Getenv(confine.Marker),
+			Open:  func(context.Context, confine.Held) (engine.Engine, error) { return broken{}, nil },
+		}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) > 1 && slices.Contains([]string{"runner", "serve", "template"}, os.Args[1]) {
 		reportOnSignal()
 		main()

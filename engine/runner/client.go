@@ -1,12 +1,15 @@
 package runner
 
 import (
+	"bufio"
 	"context"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"iter"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -17,8 +20,10 @@ const maxIdle = 4
 
 // Client is the engine that a [Serve] at the other end of a socket serves.
 type Client struct {
-	path     string
-	activity activity
+	path        string
+	budget      *Budget
+	restTimeout time.Duration
+	activity    activity
 
 	mu     sync.Mutex
 	idle   []*clientConn
@@ -28,10 +33,11 @@ type Client struct {
 var _ engine.Engine = (*Client)(nil)
 
 // Dial makes a client of the server that listens on the Unix socket at path.
-// It connects when it has something to ask.
-func Dial(path string) *Client {
+// It connects when it has something to ask. What the server sends takes its
+// memory from b.
+func Dial(path string, b *Budget) *Client {
 	registerWire()
-	return &Client{path: path}
+	return &Client{path: path, budget: b, restTimeout: restTimeout}
 }
 
 // Close closes the connections that nothing uses, and each of the others
@@ -54,14 +60,20 @@ func (c *Client) Models(ctx context.Context) ([]engine.Model, error) {
 		return nil, unreachable(ctx, err)
 	}
 	defer c.release(ctx, conn)()
-	r, err := conn.ask(call{})
-	switch {
-	case err != nil:
+	m, err := conn.ask(ctx, call{})
+	if err != nil {
 		return nil, lost(ctx, err, false)
-	case r.Err != nil:
-		return nil, r.Err.err()
 	}
-	return r.Models, nil
+	switch m := m.(type) {
+	case listed:
+		if err := checkModels(m.models); err != nil {
+			return nil, lost(ctx, &brokenError{err}, false)
+		}
+		return m.models, nil
+	case refused:
+		return nil, failure(ctx, m, engine.Extent{})
+	}
+	return nil, lost(ctx, unasked(m), false)
 }
 
 // Generate implements [engine.Engine].
@@ -77,84 +89,151 @@ func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 			yield(nil, err)
 			return
 		}
+		s := engine.NewSequence(req)
 		for {
-			r, err := c.next(ctx, conn)
-			switch {
-			case err != nil:
-				yield(nil, err)
-				return
-			case r.Last:
+			event, err := c.event(ctx, conn, s, req.Extent())
+			if !yield(event, err) || err != nil {
 				return
 			}
-			if !yield(r.Event, nil) {
+			if _, is := event.(engine.Done); is {
 				return
 			}
 		}
 	}
 }
 
+// event returns the next event of a reply. One that ends it is held until
+// nothing has come behind it.
+func (c *Client) event(ctx context.Context, conn *clientConn, s *engine.Sequence, x engine.Extent) (engine.Event, error) {
+	m, err := c.next(ctx, conn, x)
+	if err != nil {
+		return nil, err
+	}
+	event, is := m.(engine.Event)
+	if !is || conn.bulk != nil {
+		return nil, lost(ctx, unasked(m), true)
+	}
+	if err := s.Add(event); err != nil {
+		return nil, lost(ctx, &brokenError{err}, true)
+	}
+	switch e := event.(type) {
+	case engine.Start:
+		e.Prompt = conn.prompt
+		return e, nil
+	case engine.Done:
+		return e, c.end(ctx, conn, x)
+	}
+	return event, nil
+}
+
+// end reads what ends a reply: nothing more comes.
+func (c *Client) end(ctx context.Context, conn *clientConn, x engine.Extent) error {
+	m, err := c.next(ctx, conn, x)
+	if err != nil {
+		return err
+	}
+	if _, is := m.(ended); !is {
+		return lost(ctx, unasked(m), true)
+	}
+	return nil
+}
+
 // Count implements [engine.Engine].
 func (c *Client) Count(ctx context.Context, req *engine.Request) (int, error) {
-	r, err := c.ask(ctx, call{Count: toWire(req)})
-	return r.Count, err
+	return answered(ctx, c, call{Count: toWire(req)}, req.Extent(), func(m counted, _ []byte) (int, error) {
+		if !isCount(m.n) {
+			return 0, fmt.Errorf("%d tokens", m.n)
+		}
+		return m.n, nil
+	})
 }
 
 // Embed implements [engine.Engine].
 func (c *Client) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	r, err := c.ask(ctx, call{Embed: req})
-	return r.Embeddings, err
+	return answered(ctx, c, call{Embed: req}, req.Extent(), func(m embedded, bulk []byte) (*engine.Embeddings, error) {
+		return toEmbeddings(m, bulk, req)
+	})
 }
 
 // GenerateImages implements [engine.Engine].
 func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	r, err := c.ask(ctx, call{Images: req})
-	return r.Images, err
+	return answered(ctx, c, call{Images: req}, engine.Extent{}, func(m drawn, bulk []byte) ([]engine.Image, error) {
+		return toImages(m, bulk, req)
+	})
 }
 
-// ask makes a call that is answered at once and returns its last reply.
-func (c *Client) ask(ctx context.Context, question call) (reply, error) {
+// answered makes a call that has one answer, a message of type M. what makes the
+// result of it, and of the bytes that came before it; its error is about what no
+// process may send.
+func answered[M message, T any](ctx context.Context, c *Client, question call, x engine.Extent, what func(M, []byte) (T, error)) (T, error) {
+	var none T
 	conn, err := c.connect(ctx)
 	if err != nil {
-		return reply{}, unreachable(ctx, err)
+		return none, unreachable(ctx, err)
 	}
 	defer c.release(ctx, conn)()
 	if err := c.begin(ctx, conn, question); err != nil {
-		return reply{}, err
+		return none, err
 	}
-	return c.next(ctx, conn)
+	m, err := c.next(ctx, conn, x)
+	if err != nil {
+		return none, err
+	}
+	answer, is := m.(M)
+	if !is {
+		return none, lost(ctx, unasked(m), true)
+	}
+	result, err := what(answer, conn.bulk)
+	if err != nil {
+		return none, lost(ctx, &brokenError{err}, true)
+	}
+	return result, nil
 }
 
 // begin sends a call and waits until it has arrived.
 func (c *Client) begin(ctx context.Context, conn *clientConn, question call) error {
-	c.activity.wait() // a process that stands still does not even say that the call arrived
-	_, err := conn.ask(question)
-	c.activity.got()
+	m, err := conn.ask(ctx, question)
 	if err != nil {
 		return lost(ctx, err, false)
+	}
+	if _, is := m.(taken); !is {
+		return lost(ctx, unasked(m), false)
 	}
 	arrived(ctx)
 	return nil
 }
 
-// next returns the next reply that is not a beat. One that tells of an error
+// next returns the next message that is not a beat. One that tells of an error
 // is returned as that error.
-func (c *Client) next(ctx context.Context, conn *clientConn) (reply, error) {
+func (c *Client) next(ctx context.Context, conn *clientConn, x engine.Extent) (message, error) {
 	for {
-		c.activity.wait()
-		r, err := conn.receive()
-		c.activity.got()
+		m, err := conn.receive(ctx)
 		switch {
-		case ctx.Err() != nil: // though the reply may be in the buffers
-			return reply{}, engine.AsError(ctx.Err())
+		case ctx.Err() != nil: // though the message may be in the buffers
+			return nil, engine.AsError(ctx.Err())
 		case err != nil:
-			return reply{}, lost(ctx, err, true)
-		case r.Err != nil:
-			return reply{}, r.Err.err()
-		case !r.Beat:
-			return r, nil
+			return nil, lost(ctx, err, true)
+		}
+		switch m := m.(type) {
+		case beat:
+		case refused:
+			return nil, failure(ctx, m, x)
+		default:
+			return m, nil
 		}
 	}
 }
+
+// failure is the error that a process tells, about a request of extent x.
+func failure(ctx context.Context, f refused, x engine.Extent) *engine.Error {
+	if err := checkError(f.wireError, x); err != nil {
+		return lost(ctx, &brokenError{err}, true)
+	}
+	return f.err()
+}
+
+// unasked is the error of a message that does not belong where it came.
+func unasked(m message) error { return broken("%T out of turn", m) }
 
 // connect takes an idle connection, or makes one.
 func (c *Client) connect(ctx context.Context) (*clientConn, error) {
@@ -171,7 +250,15 @@ func (c *Client) connect(ctx context.Context) (*clientConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &clientConn{Conn: conn, encoder: gob.NewEncoder(conn), decoder: gob.NewDecoder(conn)}, nil
+	return &clientConn{
+		Conn:        conn,
+		encoder:     gob.NewEncoder(conn),
+		reader:      bufio.NewReader(conn),
+		activity:    &c.activity,
+		restTimeout: c.restTimeout,
+		share:       share{budget: c.budget},
+		small:       make([]byte, smallFrame),
+	}, nil
 }
 
 // release closes conn when ctx ends. The function it returns ends the use of
@@ -180,6 +267,8 @@ func (c *Client) connect(ctx context.Context) (*clientConn, error) {
 func (c *Client) release(ctx context.Context, conn *clientConn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return func() {
+		conn.share.end()
+		conn.prompt, conn.bulk = "", nil
 		if !stop() {
 			return // closed already
 		}
@@ -191,29 +280,6 @@ func (c *Client) release(ctx context.Context, conn *clientConn) func() {
 		}
 		c.idle = append(c.idle, conn)
 	}
-}
-
-type clientConn struct {
-	net.Conn
-	encoder  *gob.Encoder
-	decoder  *gob.Decoder
-	complete bool // the last call has had its last reply
-}
-
-// ask sends a call and returns its first reply.
-func (c *clientConn) ask(question call) (reply, error) {
-	c.complete = false
-	if err := c.encoder.Encode(question); err != nil {
-		return reply{}, err
-	}
-	return c.receive()
-}
-
-func (c *clientConn) receive() (reply, error) {
-	var r reply
-	err := c.decoder.Decode(&r)
-	c.complete = err == nil && r.Last
-	return r, err
 }
 
 // lostError is a connection that ended before the reply did.
@@ -243,6 +309,12 @@ func unreachable(ctx context.Context, err error) *engine.Error {
 	e := engine.Errorf(engine.CodeOverloaded, "The server has no room for another request; try again later.").Because(err)
 	e.RetryAfter = 1
 	return e
+}
+
+// isBroken reports whether err is about what no process may send.
+func isBroken(err error) bool {
+	var b *brokenError
+	return errors.As(err, &b)
 }
 
 // hasLost returns the lost connection that err is made of, nil if there is

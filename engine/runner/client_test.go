@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/google/go-cmp/cmp"
@@ -30,7 +31,7 @@ func serve(t testing.TB, e engine.Engine) *Client {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- Serve(ctx, l, e) }()
-	c := Dial(path)
+	c := Dial(path, NewBudget())
 	t.Cleanup(func() {
 		_ = c.Close()
 		cancel()
@@ -77,12 +78,14 @@ func TestIdleConnections(t *testing.T) {
 
 func TestErrorCrosses(t *testing.T) {
 	c := serve(t, newPuppet())
-	_, err := ask(t, c, order("m", "fail"))
+	req := order("m", "fail")
+	req.Tools = make([]engine.Tool, puppetError.Place.Index+1)
+	_, err := ask(t, c, req)
 	same := cmp.Comparer(func(a, b error) bool { return a.Error() == b.Error() })
 	if diff := cmp.Diff(puppetError, engine.AsError(err), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Err" }, same)); diff != "" {
 		t.Errorf("error (-want +got):\n%s", diff)
 	}
-	if _, err := serve(t, Failed(puppetError)).Models(t.Context()); code(t, err) != engine.CodeOverloaded {
+	if _, err := serve(t, Failed(engine.Errorf(engine.CodeOverloaded, "later"))).Models(t.Context()); code(t, err) != engine.CodeOverloaded {
 		t.Errorf("models of a failed engine: %v", err)
 	}
 }
@@ -119,12 +122,18 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 	zero := r.IntN(2) == 0
 	switch v.Kind() {
 	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			if !zero {
+				v.Set(reflect.ValueOf(time.Unix(r.Int64N(1<<40), r.Int64N(1e9)).UTC()))
+			}
+			return
+		}
 		for i := range v.NumField() {
 			fill(r, v.Field(i), depth+1)
 		}
 	case reflect.Interface:
 		choice := members[v.Type()]
-		if choice == nil || depth > 12 {
+		if choice == nil || depth > 12 { // the cause of an error crosses as text
 			return
 		}
 		member := reflect.New(reflect.TypeOf(choice[r.IntN(len(choice))])).Elem()
@@ -172,33 +181,62 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 	}
 }
 
-// TestEverythingCrosses fills requests and events by their types, so that a
-// field added to them later is covered.
-func TestEverythingCrosses(t *testing.T) {
+// TestRequestsCross fills requests by their types, so that a field added to
+// them later is covered.
+func TestRequestsCross(t *testing.T) {
 	m := &mirror{}
 	c := serve(t, m)
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var req engine.Request
 		fill(r, reflect.ValueOf(&req).Elem(), 0)
-		m.events = nil
-		for range 5 {
-			var e engine.Event
-			fill(r, reflect.ValueOf(&e).Elem(), 0)
-			m.events = append(m.events, e)
-		}
-		var got []engine.Event
-		for e, err := range c.Generate(t.Context(), &req) {
-			if err != nil {
-				t.Fatalf("seed %d: %v", seed, err)
-			}
-			got = append(got, e)
+		req.Choices = 1
+		m.events = []engine.Event{engine.Start{}, engine.Finish{Reason: engine.FinishMaxTokens}, engine.Done{}}
+		if _, err := engine.Collect(c.Generate(t.Context(), &req)); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
 		}
 		if diff := cmp.Diff(&req, m.got); diff != "" {
 			t.Fatalf("seed %d: request (-sent +got):\n%s", seed, diff)
 		}
-		if diff := cmp.Diff(m.events, got); diff != "" {
-			t.Fatalf("seed %d: events (-sent +got):\n%s", seed, diff)
+	}
+}
+
+// TestEverythingCrosses does the same with what a process sends. Prompts cross
+// beside their Start, and alternatives have none.
+func TestEverythingCrosses(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var sent engine.Event
+		var told engine.Error
+		var listing listed
+		fill(r, reflect.ValueOf(&sent).Elem(), 0)
+		fill(r, reflect.ValueOf(&told).Elem(), 0)
+		fill(r, reflect.ValueOf(&listing.models).Elem(), 0)
+		switch e := sent.(type) {
+		case engine.Start:
+			e.Prompt = ""
+			sent = e
+		case engine.TextDelta:
+			for i := range e.Logprobs {
+				for k := range e.Logprobs[i].Top {
+					e.Logprobs[i].Top[k].Top = nil
+				}
+			}
+		}
+		for _, m := range []message{sent, refused{wireError{coded: told, cause: "why"}}, listing, counted{3}, embedded{1, 2, 3},
+			drawn{[]drawing{{5, "image/png"}, {}}}, bulk{7}, prompt{8}, taken{}, beat{}, ended{}} {
+			frame, err := appendFrame(nil, m)
+			if err != nil {
+				t.Fatalf("seed %d: %T: %v", seed, m, err)
+			}
+			got, err := parse(frame[frameHead:])
+			if err != nil {
+				t.Fatalf("seed %d: %T: %v", seed, m, err)
+			}
+			unexported := cmp.AllowUnexported(refused{}, wireError{}, listed{}, counted{}, embedded{}, drawn{}, drawing{}, bulk{}, prompt{})
+			if diff := cmp.Diff(m, got, unexported); diff != "" {
+				t.Fatalf("seed %d: %T (-sent +got):\n%s", seed, m, diff)
+			}
 		}
 	}
 }
@@ -256,7 +294,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestServerGone(t *testing.T) {
-	c := Dial(filepath.Join(t.TempDir(), "nobody"))
+	c := Dial(filepath.Join(t.TempDir(), "nobody"), NewBudget())
 	if _, err := c.Models(t.Context()); code(t, err) != engine.CodeEngineCrashed {
 		t.Errorf("models: %v", err)
 	}
@@ -299,10 +337,11 @@ func TestUnspeakableEvent(t *testing.T) {
 
 // BenchmarkToken measures what the socket adds to one event.
 func BenchmarkToken(b *testing.B) {
-	m := &mirror{}
+	m := &mirror{events: []engine.Event{engine.Start{}, engine.BlockStart{Kind: engine.BlockText}}}
 	for range 1000 {
 		m.events = append(m.events, engine.TextDelta{Text: " token"})
 	}
+	m.events = append(m.events, engine.BlockStop{}, engine.Finish{Reason: engine.FinishMaxTokens}, engine.Done{})
 	c := serve(b, m)
 	for b.Loop() {
 		for _, err := range c.Generate(b.Context(), order("m", "")) {
@@ -316,7 +355,7 @@ func BenchmarkToken(b *testing.B) {
 
 // BenchmarkRequest measures what the socket adds to one request of 80 KB.
 func BenchmarkRequest(b *testing.B) {
-	c := serve(b, &mirror{})
+	c := serve(b, &mirror{events: []engine.Event{engine.Start{}, engine.Finish{Reason: engine.FinishMaxTokens}, engine.Done{}}})
 	req := order("m", strings.Repeat("0123456789abcdef", 5000))
 	for b.Loop() {
 		for _, err := range c.Generate(b.Context(), req) {

@@ -41,7 +41,18 @@
 //     processes that end while they load their model (up to 30 seconds), and
 //     requests none of which is answered between crashes (up to 4 seconds).
 //
-// On the wire, each direction is one gob stream per connection. A connection
-// carries one request at a time, and is used again for the next one. The
-// client closes it to cancel.
+// # The wire
+//
+// A connection carries one call at a time, and is used again for the next one.
+// The client closes it to cancel. Calls are one gob stream: a process trusts the
+// server.
+//
+// The server does not trust a process, which may be broken by the file that it
+// serves: gob is not made for that. So messages come in frames of their own
+// form, with their length in front. A frame is weighed before it is read, against
+// one [Budget] of all processes, and no list is longer than its frame has room
+// for. A process cuts what is larger than a frame, and sends prompts, vectors and
+// pictures as bytes behind one. Then each message is checked: events by
+// [engine.Sequence], all else in guard.go. What breaks the rules goes no further.
+// It is a crash to the request, and the process is ended like one that hangs.
 package runner

@@ -24,6 +24,9 @@ type Config struct {
 	// process's own is handed on besides: among them may be keys.
 	Variables []string
 
+	// Budget bounds the memory for what the processes send. nil: one of its own.
+	Budget *Budget
+
 	// HangTimeout is how long a process may show no progress while requests
 	// wait for it; then it is ended. 0: ten minutes.
 	HangTimeout time.Duration
@@ -31,6 +34,8 @@ type Config struct {
 	// LoadTimeout is how long a process may take to load its model. 0: half
 	// an hour.
 	LoadTimeout time.Duration
+
+	restTimeout time.Duration // 0: as it is for all but tests
 }
 
 // Model is one model and the process that serves it.
@@ -56,6 +61,10 @@ var _ engine.Engine = (*Engine)(nil)
 // of them end with ctx, or with Close.
 func New(ctx context.Context, config Config) (*Engine, error) {
 	config.HangTimeout = cmp.Or(config.HangTimeout, 10*time.Minute)
+	if config.Budget == nil {
+		config.Budget = NewBudget()
+	}
+	config.restTimeout = cmp.Or(config.restTimeout, restTimeout)
 	config.LoadTimeout = cmp.Or(config.LoadTimeout, 30*time.Minute)
 	e := &Engine{}
 	e.ctx, e.cancel = context.WithCancel(ctx)

@@ -279,6 +279,7 @@ func TestUnloadable(t *testing.T) {
 		{"broken file", puppetModel("m", "broken"), engine.CodeInternal, "/secret/path: not a model", 1},
 		{"too large", puppetModel("m", "large"), engine.CodeUnsupported, "The model needs 5 GB.", 1},
 		{"dies while loading", puppetModel("m", "dies"), engine.CodeEngineCrashed, "exit status 7", 2},
+		{"lies about itself", puppetModel("m", "liar about itself"), engine.CodeEngineCrashed, "model process breaks the protocol", 2},
 		{"no such program", Model{Name: "m", Command: []string{"/secret/path/nobody"}}, engine.CodeInternal, "/secret/path/nobody", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"context"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,23 +13,33 @@ import (
 	"github.com/diglot/diglot/engine/confine"
 )
 
-// TestStoppedProcessIsEnded has a process that does not even take requests.
-// The request did not get there, so the next process answers it.
+// TestStoppedProcessIsEnded has a process that does not even take requests,
+// whether the system can hold them for it or not. The request did not get there,
+// so the next process answers it.
 func TestStoppedProcessIsEnded(t *testing.T) {
-	e, log := supervise(t, 50*time.Millisecond, puppetModel("m", "puppet"))
-	stopped := pid(t, e)
-	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	var status syscall.WaitStatus
-	if _, err := syscall.Wait4(stopped, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		t.Fatalf("process %d: status %v, error %v", stopped, status, err)
-	}
-	if next := pid(t, e); next == stopped {
-		t.Errorf("process %d answers while it is stopped", stopped)
-	}
-	if got := log.String(); !strings.Contains(got, "model process hangs") {
-		t.Errorf("the log does not say so:\n%s", got)
+	large := order("m", "pid")
+	large.Messages = append(order("m", strings.Repeat("much ", 1<<20)).Messages, large.Messages...)
+	for name, req := range map[string]*engine.Request{"a small request": order("m", "pid"), "a large request": large} {
+		e, log := supervise(t, 500*time.Millisecond, puppetModel("m", "puppet"))
+		stopped := pid(t, e)
+		if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(stopped, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+			t.Fatalf("process %d: status %v, error %v", stopped, status, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if nobody notices
+		if _, err := engine.Collect(e.Generate(ctx, req)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		if next := pid(t, e); next == stopped {
+			t.Errorf("%s: process %d answers while it is stopped", name, stopped)
+		}
+		if got := log.String(); !strings.Contains(got, "model process hangs") {
+			t.Errorf("%s: the log does not say so:\n%s", name, got)
+		}
 	}
 }
 

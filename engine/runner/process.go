@@ -18,16 +18,16 @@ type process struct {
 	kill   context.CancelFunc
 	exited chan struct{} // closed once it is gone
 	status string        // how it ended; to be read after exited
-	hung   atomic.Bool   // we ended it, for it did nothing
+	faulty atomic.Bool   // we ended it, for it did nothing, or sent what makes no sense
 
 	passengers *passengers
 
 	context int // tokens that a request may use; 0: unknown. Set once the model is loaded
 }
 
-// startProcess starts a child that has these variables and no others, and
+// startProcess starts a child that has the variables of config and no others, and
 // returns without waiting for its model. The child ends when ctx does.
-func startProcess(ctx context.Context, command, variables []string, log *slog.Logger) (*process, error) {
+func startProcess(ctx context.Context, command []string, config Config, log *slog.Logger) (*process, error) {
 	dir, err := os.MkdirTemp("", "diglot-") // for this user only
 	if err != nil {
 		return nil, err
@@ -40,10 +40,12 @@ func startProcess(ctx context.Context, command, variables []string, log *slog.Lo
 	}
 	defer socket.Close()
 	ctx, cancel := context.WithCancel(ctx)
-	p := &process{client: Dial(path), kill: cancel, exited: make(chan struct{}), passengers: newPassengers()}
+	client := Dial(path, config.Budget)
+	client.restTimeout = config.restTimeout
+	p := &process{client: client, kill: cancel, exited: make(chan struct{}), passengers: newPassengers()}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append([]string{}, variables...) // nil would be all of ours
-	cmd.ExtraFiles = []*os.File{socket}        // becomes socketFD
+	cmd.Env = append([]string{}, config.Variables...) // nil would be all of ours
+	cmd.ExtraFiles = []*os.File{socket}               // becomes socketFD
 	cmd.Stderr = &lineLog{log: log}
 	cmd.SysProcAttr = processAttributes()
 	cmd.WaitDelay = time.Second // for what still holds its standard error
@@ -87,7 +89,7 @@ const killed = "signal: killed"
 // judge blames the requests that were in the process when it ended; it is
 // gone.
 func (p *process) judge() {
-	p.passengers.judge(p.hung.Load() || p.status != killed)
+	p.passengers.judge(p.faulty.Load() || p.status != killed)
 }
 
 // hasExited reports whether the process is gone.
@@ -112,7 +114,7 @@ func (p *process) watch(hang time.Duration, log *slog.Logger) {
 		}
 		if silence := p.client.activity.silence(); silence > hang {
 			log.Error("model process hangs", "silent", silence)
-			p.hung.Store(true)
+			p.faulty.Store(true)
 			p.kill()
 			return
 		}

@@ -2,29 +2,20 @@ package runner
 
 import (
 	"encoding/gob"
-	"errors"
 	"sync"
 
 	"github.com/diglot/diglot/engine"
 )
 
-// registerWire makes the members of the closed interfaces known to gob.
-// Names are spelled out because those that gob makes hold import paths.
+// registerWire makes the members of the closed interface in requests known to
+// gob. Names are spelled out because those that gob makes hold import paths.
 var registerWire = sync.OnceFunc(func() {
 	for name, value := range map[string]any{
-		"Text":           engine.Text{},
-		"ReasoningText":  engine.ReasoningText{},
-		"ToolCall":       engine.ToolCall{},
-		"ToolResult":     engine.ToolResult{},
-		"Image":          engine.Image{},
-		"Start":          engine.Start{},
-		"BlockStart":     engine.BlockStart{},
-		"TextDelta":      engine.TextDelta{},
-		"ReasoningDelta": engine.ReasoningDelta{},
-		"ToolCallDelta":  engine.ToolCallDelta{},
-		"BlockStop":      engine.BlockStop{},
-		"Finish":         engine.Finish{},
-		"Done":           engine.Done{},
+		"Text":          engine.Text{},
+		"ReasoningText": engine.ReasoningText{},
+		"ToolCall":      engine.ToolCall{},
+		"ToolResult":    engine.ToolResult{},
+		"Image":         engine.Image{},
 	} {
 		gob.RegisterName(name, value)
 	}
@@ -37,20 +28,6 @@ type call struct {
 	Count    *wireRequest
 	Embed    *engine.EmbeddingRequest
 	Images   *engine.ImageRequest
-}
-
-// reply is what a server sends, one or more to a call. The first one to any
-// request is empty: it says that the call has arrived, so that a connection
-// lost before it is known to be no fault of the request.
-type reply struct {
-	Event      engine.Event
-	Models     []engine.Model
-	Count      int
-	Embeddings *engine.Embeddings
-	Images     []engine.Image
-	Err        *wireError
-	Beat       bool // nothing but a sign of progress
-	Last       bool // nothing more comes for this call
 }
 
 // wireRequest is engine.Request for gob, which cannot tell a pointer to zero
@@ -133,29 +110,4 @@ func (w *wireRequest) request() *engine.Request {
 		LogitBias:        w.Request.Sampling.LogitBias,
 	}
 	return &req
-}
-
-// wireError is engine.Error with its cause as text, for the log.
-type wireError struct {
-	Error engine.Error // its Err is nil
-	Cause string
-}
-
-func toWireError(err error) *wireError {
-	coded := *engine.AsError(err)
-	w := &wireError{}
-	if coded.Err != nil {
-		w.Cause = coded.Err.Error()
-	}
-	coded.Err = nil
-	w.Error = coded
-	return w
-}
-
-func (w *wireError) err() *engine.Error {
-	coded := w.Error
-	if w.Cause != "" {
-		coded.Err = errors.New(w.Cause)
-	}
-	return &coded
 }

@@ -27,6 +27,14 @@ func TestMain(m *testing.M) {
 		beParent()
 		return
 	}
+	switch os.Args[2] {
+	case "liar":
+		fmt.Fprintln(os.Stderr, beLiar())
+		os.Exit(1)
+	case "liar about itself":
+		fmt.Fprintln(os.Stderr, beLiar(engine.Model{Context: -1}))
+		os.Exit(1)
+	}
 	err := RunChild(context.Background(), Child{State: os.Getenv(confine.Marker), Open: func(context.Context, confine.Held) (engine.Engine, error) {
 		switch os.Args[2] {
 		case "broken":
@@ -144,13 +152,13 @@ func (p *puppet) say(yield func(engine.Event, error) bool, n int, word func(int)
 		return
 	}
 	for i := range n {
-		if !yield(engine.TextDelta{Text: word(i)}, nil) {
+		if text := word(i); text != "" && !yield(engine.TextDelta{Text: text}, nil) {
 			return
 		}
 	}
 	_ = yield(engine.BlockStop{}, nil) &&
 		yield(engine.Finish{Reason: engine.FinishEndOfTurn}, nil) &&
-		yield(engine.Done{Usage: engine.Usage{CompletionTokens: n}}, nil)
+		yield(engine.Done{Usage: engine.Usage{PromptTokens: n, CompletionTokens: n}}, nil)
 }
 
 var puppetError = &engine.Error{

@@ -90,7 +90,7 @@ func serveConn(ctx context.Context, conn net.Conn, e engine.Engine) {
 		}
 	}()
 
-	s := &sender{encoder: gob.NewEncoder(conn)}
+	s := &sender{conn: conn}
 	for {
 		select {
 		case c := <-calls:
@@ -107,48 +107,55 @@ func serveConn(ctx context.Context, conn net.Conn, e engine.Engine) {
 func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
 	if c == (call{}) {
 		models, err := e.Models(ctx)
-		return s.last(reply{Models: models}, err)
+		return s.last(listed{models}, err)
 	}
-	if err := s.send(reply{}); err != nil {
+	if err := s.send(taken{}, nil); err != nil {
 		return err
 	}
 	if p, ok := e.(Progress); ok {
-		stop := beat(s, p)
+		stop := beats(s, p)
 		defer stop()
 	}
 	switch {
 	case c.Count != nil:
 		n, err := e.Count(ctx, c.Count.request())
-		return s.last(reply{Count: n}, err)
+		return s.last(counted{n}, err)
 	case c.Embed != nil:
-		embeddings, err := e.Embed(ctx, c.Embed)
-		return s.last(reply{Embeddings: embeddings}, err)
+		return s.lastOf(embed(ctx, e, c.Embed))
 	case c.Images != nil:
-		images, err := e.GenerateImages(ctx, c.Images)
-		return s.last(reply{Images: images}, err)
+		return s.lastOf(draw(ctx, e, c.Images))
 	}
 	for event, err := range e.Generate(ctx, c.Generate.request()) {
 		if err != nil {
-			return s.last(reply{}, err)
+			return s.last(nil, err)
 		}
-		if err := s.send(reply{Event: event}); err != nil {
+		if err := s.event(event); err != nil {
 			return err
 		}
 	}
-	return s.last(reply{}, nil)
+	return s.last(ended{}, nil)
 }
 
-// last sends what ends a call: r, or the error.
-func (s *sender) last(r reply, err error) error {
+// embed returns vectors as bytes, and what says so.
+func embed(ctx context.Context, e engine.Engine, req *engine.EmbeddingRequest) (message, []byte, error) {
+	embeddings, err := e.Embed(ctx, req)
 	if err != nil {
-		r = reply{Err: toWireError(err)}
+		return nil, nil, err
 	}
-	r.Last = true
-	return s.send(r)
+	return fromEmbeddings(embeddings)
 }
 
-// beat sends a sign of progress now and then for as long as p gets on.
-func beat(s *sender, p Progress) (stop func()) {
+// draw returns pictures as bytes, and what says so.
+func draw(ctx context.Context, e engine.Engine, req *engine.ImageRequest) (message, []byte, error) {
+	images, err := e.GenerateImages(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	return fromImages(images)
+}
+
+// beats sends a sign of progress now and then for as long as p gets on.
+func beats(s *sender, p Progress) (stop func()) {
 	done := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {
@@ -163,7 +170,7 @@ func beat(s *sender, p Progress) (stop func()) {
 			}
 			if now := p.Steps(); now != last {
 				last = now
-				_ = s.send(reply{Beat: true}) // the next event reports what is wrong
+				_ = s.send(beat{}, nil) // the next event reports what is wrong
 			}
 		}
 	})
@@ -171,16 +178,4 @@ func beat(s *sender, p Progress) (stop func()) {
 		close(done)
 		beating.Wait()
 	}
-}
-
-// sender sends replies from more than one goroutine.
-type sender struct {
-	mu      sync.Mutex
-	encoder *gob.Encoder
-}
-
-func (s *sender) send(r reply) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.encoder.Encode(r)
 }

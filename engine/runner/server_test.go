@@ -3,9 +3,6 @@ package runner
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
-	"errors"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -47,7 +44,7 @@ func TestNoRoomToAccept(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- Serve(ctx, full, newPuppet()) }()
-	if _, err := Dial(path).Models(t.Context()); err != nil {
+	if _, err := Dial(path, NewBudget()).Models(t.Context()); err != nil {
 		t.Error(err)
 	}
 	cancel()
@@ -60,7 +57,7 @@ func TestBeatsWhileThereIsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wire bytes.Buffer
 		var progress steps
-		stop := beat(&sender{encoder: gob.NewEncoder(&wire)}, &progress)
+		stop := beats(&sender{conn: &wire}, &progress)
 		time.Sleep(beatEvery / 2) // between the looks
 		for _, works := range []bool{true, false, false, true, true} {
 			if works {
@@ -72,21 +69,12 @@ func TestBeatsWhileThereIsProgress(t *testing.T) {
 		progress.Add(1)
 		time.Sleep(10 * beatEvery)
 
-		beats := 0
-		decoder := gob.NewDecoder(&wire)
-		for {
-			var r reply
-			err := decoder.Decode(&r)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil || !r.Beat || r.Last {
-				t.Fatalf("reply %+v, error %v", r, err)
-			}
-			beats++
+		frame, err := appendFrame(nil, beat{})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if beats != 3 {
-			t.Errorf("%d beats, want 3", beats)
+		if got, want := wire.Bytes(), bytes.Repeat(frame, 3); !bytes.Equal(got, want) {
+			t.Errorf("sent %x, want three beats: %x", got, want)
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (w *worker) launch(l *launch, delay time.Duration) {
 
 // start starts a process and waits for its model.
 func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
-	p, err := startProcess(ctx, w.model.Command, w.config.Variables, w.log)
+	p, err := startProcess(ctx, w.model.Command, w.config, w.log)
 	switch {
 	case ctx.Err() != nil:
 		return nil, shutDown()
@@ -145,6 +145,8 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, shutDown()
+	case isBroken(err):
+		w.log.Error("model process breaks the protocol", "err", err)
 	case hasLost(err) == nil:
 		return nil, w.unloadable(err)
 	}
@@ -239,6 +241,10 @@ func (w *worker) fly(ctx context.Context, p *process, f *flight, use func(contex
 	}
 	if !hasLost(lost).arrived {
 		p.passengers.leave(f)
+	}
+	if isBroken(lost) {
+		w.log.Error("model process breaks the protocol", "err", lost)
+		p.faulty.Store(true)
 	}
 	p.end(ctx)
 	if p.hasExited() && w.engine.ctx.Err() == nil {

@@ -1,0 +1,117 @@
+package runner
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// reasoned is an engine whose answer is two large thoughts about a prompt of so
+// many bytes.
+func reasoned(promptBytes int) *mirror {
+	return &mirror{events: []engine.Event{
+		engine.Start{Prompt: strings.Repeat("p", promptBytes)},
+		engine.BlockStart{Kind: engine.BlockReasoning}, engine.ReasoningDelta{Text: strings.Repeat("a", wholePart)},
+		engine.ReasoningDelta{Text: strings.Repeat("b", wholePart)}, engine.BlockStop{},
+		engine.Finish{Reason: engine.FinishMaxTokens}, engine.Done{},
+	}}
+}
+
+// TestMessagesTogether: a message holds its memory until it has been handed on,
+// and another request waits for that.
+func TestMessagesTogether(t *testing.T) {
+	const room = wholePart * frameWeight * 3 / 2
+	c := serve(t, reasoned(0))
+	c.budget.messages = semaphore.NewWeighted(room)
+	var first atomic.Bool // has been handed on
+	var second sync.WaitGroup
+	begun := make(chan struct{})
+	for event, err := range c.Generate(t.Context(), order("m", "first")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, is := event.(engine.ReasoningDelta); !is || d.Text[0] != 'b' {
+			continue
+		}
+		if c.budget.messages.TryAcquire(room / 2) {
+			t.Fatal("a message that is not handed on holds no memory")
+		}
+		second.Go(func() {
+			for event, err := range c.Generate(t.Context(), order("m", "second")) {
+				if err != nil {
+					t.Error(err)
+				}
+				switch event.(type) {
+				case engine.BlockStart:
+					close(begun) // what follows is large
+				case engine.ReasoningDelta:
+					if !first.Load() {
+						t.Error("another got a message that there is no room for")
+					}
+				}
+			}
+		})
+		<-begun
+		first.Store(true)
+	}
+	second.Wait()
+	if !c.budget.messages.TryAcquire(room) {
+		t.Error("memory is held behind the end of all")
+	}
+}
+
+// TestWaitingEndsWithTheClient: who waits for room is gone when its client is.
+func TestWaitingEndsWithTheClient(t *testing.T) {
+	c := serve(t, reasoned(0))
+	c.budget.messages = semaphore.NewWeighted(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	for event, err := range c.Generate(ctx, order("m", "first")) {
+		last = err
+		if _, is := event.(engine.BlockStart); is {
+			cancel() // what follows is large
+		}
+	}
+	if code(t, last) != engine.CodeCanceled {
+		t.Errorf("error %v, want code %q", last, engine.CodeCanceled)
+	}
+}
+
+// TestPromptsTogether: a prompt that there is no room for is left out, and there
+// is room again when a request has ended.
+func TestPromptsTogether(t *testing.T) {
+	const size = 1 << 20
+	c := serve(t, reasoned(size))
+	c.budget.prompts = semaphore.NewWeighted(size * bulkWeight * 3 / 2)
+	for event, err := range c.Generate(t.Context(), order("m", "first")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, is := event.(engine.Start); is && len(start.Prompt) != size {
+			t.Errorf("the first has a prompt of %d bytes, want %d", len(start.Prompt), size)
+		}
+		if _, is := event.(engine.BlockStop); !is {
+			continue
+		}
+		for event, err := range c.Generate(t.Context(), order("m", "second")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if start, is := event.(engine.Start); is && start.Prompt != "" {
+				t.Errorf("the second has a prompt of %d bytes, want none", len(start.Prompt))
+			}
+		}
+	}
+	for event := range c.Generate(t.Context(), order("m", "third")) {
+		if start, is := event.(engine.Start); is && len(start.Prompt) != size {
+			t.Errorf("the third has a prompt of %d bytes, want %d", len(start.Prompt), size)
+		}
+	}
+}

@@ -1,0 +1,278 @@
+package runner
+
+import (
+	"encoding/binary"
+	"encoding/gob"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// lie is what a process sends that none may send, in answer to a request that
+// names it.
+type lie struct {
+	name string
+	send func(*sender) error
+}
+
+// told makes a lie of messages.
+func told(name string, messages ...message) lie {
+	return lie{name, func(s *sender) error {
+		for _, m := range messages {
+			if err := s.send(m, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// raw makes a lie of bytes.
+func raw(name string, bytes ...byte) lie {
+	return lie{name, func(s *sender) error {
+		_, err := s.conn.Write(bytes)
+		return err
+	}}
+}
+
+// erring makes a lie of an error, which is whole but for what change does to it.
+func erring(name string, change func(*wireError)) lie {
+	w := wireError{coded: engine.Error{Code: engine.CodeInvalidArgument, Message: "bad"}}
+	change(&w)
+	return told(name, refused{w})
+}
+
+// announced is the head of a frame of so many bytes.
+func announced(size uint32, rest ...byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, size), rest...)
+}
+
+var (
+	opened  = engine.BlockStart{Kind: engine.BlockText}
+	stopped = engine.BlockStop{}
+	over    = engine.Finish{Reason: engine.FinishEndOfTurn}
+	done    = engine.Done{}
+)
+
+// delta, usage, head and start are lies in whole replies that are right besides.
+func delta(name string, d engine.TextDelta) lie {
+	return told(name, engine.Start{}, opened, d, stopped, over, done, ended{})
+}
+
+func usage(name string, u engine.Usage) lie {
+	return told(name, engine.Start{}, over, engine.Done{Usage: u}, ended{})
+}
+
+func head(name string, b engine.BlockStart) lie {
+	return told(name, engine.Start{}, b, engine.ToolCallDelta{Arguments: engine.NoArguments}, stopped, engine.Finish{Reason: engine.FinishToolCalls}, done, ended{})
+}
+
+func start(name string, s engine.Start) lie { return told(name, s, over, done, ended{}) }
+
+func finish(name string, f engine.Finish) lie {
+	return told(name, engine.Start{}, f, done, ended{})
+}
+
+// lies are those about a reply.
+func lies() []lie {
+	long := strings.Repeat("p", 100_000)
+	call := engine.BlockStart{Kind: engine.BlockToolCall, CallID: "a", Name: "f"}
+	return slices.Concat([]lie{
+		told("a choice beyond all", engine.Start{}, engine.Finish{Choice: 1 << 33}),
+		told("a block of a choice beyond all", engine.Start{}, engine.BlockStart{Choice: 1 << 33}),
+		told("a choice that nobody asked for", engine.Start{}, over, engine.Finish{Choice: 1, Reason: engine.FinishMaxTokens}, done, ended{}),
+		told("a choice before the first", engine.Start{}, engine.BlockStart{Choice: -1, Kind: engine.BlockText}),
+		told("no start", opened, engine.TextDelta{Text: "x"}),
+		told("two starts", engine.Start{}, engine.Start{}),
+		told("text without a block", engine.Start{}, engine.TextDelta{Text: "x"}, over, done, ended{}),
+		told("no end", engine.Start{}, opened, engine.TextDelta{Text: "x"}, ended{}),
+		told("no end of a choice", engine.Start{}, done, ended{}),
+		told("nothing", ended{}),
+		told("an event after the end", engine.Start{}, over, done, opened),
+		told("an end after the end", engine.Start{}, over, done, done),
+		told("a second arrival", taken{}),
+		told("the answer to another question", counted{3}),
+		told("vectors", embedded{1, 1, 1}),
+		told("bytes of nothing", engine.Start{}, bulk{0}, over),
+		told("two prompts", prompt{0}, prompt{0}, engine.Start{}),
+		told("a prompt without end", prompt{1 << 40}),
+		told("a prompt of less than nothing", prompt{-1}),
+		told("bytes without end", bulk{1 << 40}),
+		raw("no form", announced(1, 255)...),
+		raw("an empty frame", announced(0)...),
+		raw("a frame that is short", announced(2, numberOf[reflect.TypeFor[counted]()], 128)...),
+		raw("a frame that is long", announced(2, numberOf[reflect.TypeFor[beat]()], 0)...),
+		raw("a frame of a gibibyte", announced(1<<30, 0)...),
+		raw("a list that is longer than its frame", announced(4, numberOf[reflect.TypeFor[listed]()], 255, 255, 3)...),
+		{"a frame that never ends", func(s *sender) error {
+			_, err := s.conn.Write(announced(maxFrame, make([]byte, 100_000)...))
+			return err
+		}},
+	}, []lie{
+		finish("an unknown reason", engine.Finish{Reason: "weird"}),
+		finish("a reason without a call", engine.Finish{Reason: engine.FinishToolCalls}),
+		finish("a stop string of nobody", engine.Finish{Reason: engine.FinishStopSequence, StopSequence: "x"}),
+		delta("no UTF-8", engine.TextDelta{Text: "a\xff"}),
+		delta("an empty delta", engine.TextDelta{}),
+		delta("another block", engine.TextDelta{Index: 1, Text: "x"}),
+		delta("log probabilities for nobody", engine.TextDelta{Text: "x", Logprobs: []engine.TokenLogprob{{Token: []byte("x")}}}),
+		told("a kind of block that there is not", engine.Start{}, engine.BlockStart{Kind: "foo"}),
+		usage("usage of less than nothing", engine.Usage{PromptTokens: -3, CachedTokens: -3, CompletionTokens: -1}),
+		usage("more cached than read", engine.Usage{PromptTokens: 1, CachedTokens: 99}),
+		usage("usage beyond all numbers", engine.Usage{PromptTokens: math.MaxInt}),
+		start("a prompt of less than nothing tokens", engine.Start{PromptTokens: -7}),
+		start("messages left out that there are not", engine.Start{Dropped: 2}),
+		start("a header in a name", engine.Start{Ignored: []string{"a\r\nSet-Cookie: x=1"}}),
+		start("a place beyond the tools", engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Index: 1 << 30}}}),
+		head("the name of no tool", engine.BlockStart{Kind: engine.BlockToolCall, CallID: "a", Name: "x y\n\"<"}),
+		head("an id that no style allows", engine.BlockStart{Kind: engine.BlockToolCall, CallID: "a b\n", Name: "f"}),
+		head("an id of nothing", engine.BlockStart{Kind: engine.BlockToolCall, Name: "f"}),
+		told("the same id twice", engine.Start{}, call, engine.ToolCallDelta{Arguments: "{}"}, stopped, engine.BlockStart{Index: 1, Kind: engine.BlockToolCall, CallID: "a", Name: "f"}),
+	}, []lie{
+		erring("an error of the door", func(w *wireError) { w.coded.Code = engine.CodeUnauthenticated }),
+		erring("an unknown error", func(w *wireError) { w.coded.Code = "nonsense" }),
+		erring("a long parameter", func(w *wireError) { w.coded.Param = long }),
+		erring("a long message", func(w *wireError) { w.coded.Message = long }),
+		erring("a long cause", func(w *wireError) { w.cause = long }),
+		erring("a message that is no UTF-8", func(w *wireError) { w.coded.Message = "\xff" }),
+		erring("a place before the first", func(w *wireError) { w.coded.Place = engine.Place{Field: engine.FieldTools, Index: -4} }),
+		erring("a place beyond the last", func(w *wireError) { w.coded.Place = engine.Place{Field: engine.FieldMessages, Index: 1 << 40} }),
+		erring("a place of nothing", func(w *wireError) { w.coded.Place = engine.Place{Field: "foo"} }),
+		erring("a time to come back that is over", func(w *wireError) { w.coded.RetryAfter = -9 }),
+	})
+}
+
+// vectorLies are those about the vectors of one input.
+func vectorLies() []lie {
+	vectors := func(name string, e embedded, numbers ...float32) lie {
+		return lie{name, func(s *sender) error {
+			var b []byte
+			for _, x := range numbers {
+				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+			}
+			if err := s.send(bulk{len(b)}, b); err != nil {
+				return err
+			}
+			return s.send(e, nil)
+		}}
+	}
+	return []lie{
+		vectors("50 million empty vectors", embedded{50_000_000, 0, 1}),
+		vectors("no vectors", embedded{0, 0, 1}),
+		vectors("two vectors", embedded{2, 1, 1}, 1, 1),
+		vectors("more dimensions than numbers", embedded{1, math.MaxInt, 1}, 1),
+		vectors("fewer dimensions than numbers", embedded{1, 1, 1}, 1, 1),
+		vectors("no number", embedded{1, 2, 1}, 1, float32(math.NaN())),
+		vectors("no finite number", embedded{1, 1, 1}, float32(math.Inf(1))),
+		vectors("tokens of less than nothing", embedded{1, 1, -1}, 1),
+		told("no bytes", embedded{1, 1, 1}),
+		told("bytes twice", bulk{0}, bulk{0}),
+		told("pictures", drawn{}),
+	}
+}
+
+// pictureLies are those about one picture.
+func pictureLies() []lie {
+	pictures := func(name, data string, all ...drawing) lie {
+		return lie{name, func(s *sender) error {
+			if err := s.send(bulk{len(data)}, []byte(data)); err != nil {
+				return err
+			}
+			return s.send(drawn{all}, nil)
+		}}
+	}
+	return []lie{
+		pictures("no pictures", ""),
+		pictures("two pictures", "ab", drawing{1, "image/png"}, drawing{1, "image/png"}),
+		pictures("an empty picture", "", drawing{0, "image/png"}),
+		pictures("a picture that is short", "a", drawing{2, "image/png"}),
+		pictures("a picture of less than nothing", "a", drawing{-1, "image/png"}),
+		pictures("more than the picture", "ab", drawing{1, "image/png"}),
+		pictures("a type with a header", "a", drawing{1, "image/png\r\nX: y"}),
+	}
+}
+
+// countLies are those about a number of tokens.
+func countLies() []lie {
+	return []lie{told("less than nothing", counted{-5}), told("beyond all numbers", counted{math.MaxInt})}
+}
+
+// beLiar answers as a process of such models does, and lies where it is asked to.
+func beLiar(models ...engine.Model) error {
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	l, err := inherited(socketFD)
+	if err != nil {
+		return err
+	}
+	registerWire()
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return err
+		}
+		go liar{&sender{conn: conn}, models}.serve(conn)
+	}
+}
+
+type liar struct {
+	*sender
+	models []engine.Model
+}
+
+func (l liar) serve(conn net.Conn) {
+	decoder := gob.NewDecoder(conn)
+	for {
+		var c call
+		if decoder.Decode(&c) != nil {
+			return
+		}
+		if err := l.answer(c); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+}
+
+func (l liar) answer(c call) error {
+	if c == (call{}) {
+		return l.send(listed{l.models}, nil)
+	}
+	if err := l.send(taken{}, nil); err != nil {
+		return err
+	}
+	said, all := question(c)
+	if i := slices.IndexFunc(all, func(l lie) bool { return l.name == said }); i >= 0 {
+		return all[i].send(l.sender)
+	}
+	var failure error
+	newPuppet().say(func(e engine.Event, _ error) bool {
+		failure = l.event(e)
+		return failure == nil
+	}, 1, func(int) string { return fmt.Sprint(os.Getpid(), " m") })
+	if failure != nil {
+		return failure
+	}
+	return l.send(ended{}, nil)
+}
+
+// question is the text of a call, and what lies there are in answer to it.
+func question(c call) (string, []lie) {
+	switch {
+	case c.Count != nil:
+		return c.Count.Request.Messages[0].Parts[0].(engine.Text).Text, countLies()
+	case c.Embed != nil:
+		return c.Embed.Inputs[0].Text, vectorLies()
+	case c.Images != nil:
+		return c.Images.Prompt, pictureLies()
+	}
+	return c.Generate.Request.Messages[0].Parts[0].(engine.Text).Text, lies()
+}
