@@ -29,8 +29,8 @@ func TestMemoryOfFilters(t *testing.T) {
 	}
 }
 
-// TestMemoryOfRendersTogether: what one rendering may take is what all may, but
-// for the few that are under way at the same time. Each begins when the one
+// TestMemoryOfRendersTogether: what one rendering may take is what all may, with
+// what Go has not collected. Each begins when the one
 // before has taken some, which it then does not count as its own.
 func TestMemoryOfRendersTogether(t *testing.T) {
 	const holds = `{% if messages[-1].content == 'boom' %}{% set ns = namespace(a='xxxxxxxx') %}{% for i in range(22) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}` +

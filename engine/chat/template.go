@@ -19,7 +19,7 @@ const (
 	maxRange      = 100_000          // items of range(), as in Jinja's own sandbox
 	maxMacroDepth = 1000             // macros inside each other
 	maxRenderTime = 10 * time.Second // a big request takes 30 ms
-	maxRenders    = 2                // at the same time; others wait
+	maxRenders    = 1                // at the same time; others wait, as what two take would be too much for the process
 	maxRefusal    = 300              // bytes of a template's own error message
 )
 
