@@ -23,7 +23,7 @@ const (
 
 // LeastBodies is how many bytes of memory one body of maxBody bytes may need: a
 // budget with less would never take it.
-func LeastBodies(maxBody int64) int64 { return validate.Most(maxBody) }
+func LeastBodies(maxBody int64) int64 { return budget.Least(validate.Most(maxBody)) }
 
 // Budget is what the requests of all handlers that have it may take together.
 // It is safe for concurrent use.

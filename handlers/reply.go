@@ -25,11 +25,12 @@ type reply struct {
 func newReply(w http.ResponseWriter, r *http.Request, stall time.Duration) *reply {
 	connection := connectionOf(r.Context())
 	connection.expect(r.Method)
-	body := pace.NewBody(w, r, stall, connection.begin)
+	x := exchange.From(r.Context())
+	body := pace.NewBody(w, r, stall, connection.begin, x.Memory.Crowds)
 	r.Body = body
 	return &reply{
-		Writer:   pace.NewWriter(w, stall),
-		exchange: exchange.From(r.Context()),
+		Writer:   pace.NewWriter(w, stall, x.Memory.Crowds),
+		exchange: x,
 		request:  body,
 		chunked:  len(r.TransferEncoding) > 0,
 	}

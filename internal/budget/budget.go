@@ -3,16 +3,33 @@
 // take more than one number.
 package budget
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // Budget is a number of bytes for all requests. It is safe for concurrent use.
+//
+// An eighth of it is for those that hold little: a few that hold much do not
+// keep all others out.
 type Budget struct {
-	mu   sync.Mutex
-	free int64
+	mu      sync.Mutex
+	size    int64
+	free    int64
+	refused time.Time // the last one
 }
 
+// little is the most bytes of a request that may have what is kept for such.
+const little = 1 << 20
+
 // New returns a budget of n bytes.
-func New(n int64) *Budget { return &Budget{free: n} }
+func New(n int64) *Budget { return &Budget{size: n, free: n} }
+
+// kept is how many bytes only those have that hold little.
+func (b *Budget) kept() int64 { return b.size / 8 }
+
+// Least is how many bytes a budget must have for one request to have n.
+func Least(n int64) int64 { return n + n/7 + 8 }
 
 // Free is how many bytes are not reserved.
 func (b *Budget) Free() int64 {
@@ -46,12 +63,31 @@ func (s *Share) Reserve(n int64) bool {
 	}
 	s.budget.mu.Lock()
 	defer s.budget.mu.Unlock()
-	if s.ended || n > s.budget.free {
+	rest := s.budget.free - n
+	if s.ended {
+		return false
+	}
+	if rest < 0 || s.held+n > little && rest < s.budget.kept() {
+		s.budget.refused = time.Now()
 		return false
 	}
 	s.budget.free -= n
 	s.held += n
 	return true
+}
+
+// remembered is how long it counts that a request was refused.
+const remembered = time.Minute
+
+// Crowds reports whether this request holds much while others are refused. One that
+// makes them wait for no reason should end.
+func (s *Share) Crowds() bool {
+	if s == nil {
+		return false
+	}
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	return s.held > little && time.Since(s.budget.refused) < remembered
 }
 
 // Release gives everything back, at the end of the request. Nothing is reserved

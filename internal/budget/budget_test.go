@@ -24,3 +24,35 @@ func TestShare(t *testing.T) {
 		}
 	}
 }
+
+// TestKept has a request that holds much: it does not have what is kept for
+// those that hold little.
+func TestKept(t *testing.T) {
+	const all = 16 * little
+	b := New(all)
+	much, few := b.Share(), b.Share()
+	for _, step := range []struct {
+		name string
+		do   func() bool
+		want bool
+	}{
+		{"much", func() bool { return much.Reserve(13 * little) }, true},
+		{"nobody is refused", much.Crowds, false},
+		{"what is kept", func() bool { return much.Reserve(little + 1) }, false},
+		{"up to it", func() bool { return much.Reserve(little) }, true},
+		{"nothing more", func() bool { return much.Reserve(1) }, false},
+		{"it crowds", much.Crowds, true},
+		{"little", func() bool { return few.Reserve(little) }, true},
+		{"it does not crowd", few.Crowds, false},
+		{"more than little", func() bool { return few.Reserve(1) }, false},
+		{"the end of much", func() bool { much.Release(); return much.Crowds() }, false},
+		{"more than little, with room", func() bool { return few.Reserve(1) }, true},
+		{"it crowds as well", few.Crowds, true},
+		{"the largest", func() bool { few.Release(); return New(Least(5 * little)).Share().Reserve(5 * little) }, true},
+		{"no limit", func() bool { var none *Share; return none.Crowds() }, false},
+	} {
+		if got := step.do(); got != step.want {
+			t.Errorf("%s: %v", step.name, got)
+		}
+	}
+}

@@ -16,8 +16,30 @@ import (
 // count as progress.
 const Rate = 1 << 10
 
+// Fair is how many bytes a second a client must send, or take, to keep memory that
+// others want, in each stall time.
+const Fair = 64 << 10
+
 // ErrStalled is the error of reading a body that does not arrive.
 var ErrStalled = errors.New("the request body stopped arriving")
+
+// ErrUnfair is that of one that arrives too slowly for what it takes from others.
+var ErrUnfair = errors.New("the request body arrives slowly, and others want its memory")
+
+// meter is what a client has sent or taken, and how long it was waited for, of one
+// stall time after the other.
+type meter struct {
+	bytes  int64
+	spent  time.Duration
+	unfair bool // in the last one that is over
+}
+
+func (m *meter) add(n int, begun time.Time, stall time.Duration) {
+	m.bytes += int64(n)
+	if m.spent += time.Since(begun); m.spent >= stall {
+		*m = meter{unfair: float64(m.bytes) < m.spent.Seconds()*Fair}
+	}
+}
 
 // Body is a request body that must make progress from its first read on.
 type Body struct {
@@ -26,14 +48,17 @@ type Body struct {
 	stall   time.Duration
 	missing int64 // bytes until the deadline is renewed; 0: none is set
 	arrived func()
+	crowds  func() bool
+	meter   meter
 	whole   atomic.Bool
 }
 
 // NewBody returns the body of r, whose reply is w. A client that sends nothing
 // for the stall time, or less than [Rate] during it, has stalled. The call of
-// arrived tells that the body is whole.
-func NewBody(w http.ResponseWriter, r *http.Request, stall time.Duration, arrived func()) *Body {
-	b := &Body{body: r.Body, control: http.NewResponseController(w), stall: stall, arrived: arrived}
+// arrived tells that the body is whole; crowds reports whether others want the
+// memory of the request, so that it must not be slow.
+func NewBody(w http.ResponseWriter, r *http.Request, stall time.Duration, arrived func(), crowds func() bool) *Body {
+	b := &Body{body: r.Body, control: http.NewResponseController(w), stall: stall, arrived: arrived, crowds: crowds}
 	if r.Body == nil || r.Body == http.NoBody {
 		b.end()
 	}
@@ -55,8 +80,10 @@ func (b *Body) Read(p []byte) (int, error) {
 	if b.missing <= 0 {
 		b.renew()
 	}
+	begun := time.Now()
 	n, err := b.body.Read(p)
 	b.missing -= int64(n)
+	b.meter.add(n, begun, b.stall)
 	switch {
 	case errors.Is(err, io.EOF):
 		b.end()
@@ -64,6 +91,8 @@ func (b *Body) Read(p []byte) (int, error) {
 		_ = b.control.SetReadDeadline(time.Time{})
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = ErrStalled
+	case err == nil && b.meter.unfair && b.crowds():
+		err = ErrUnfair
 	}
 	return n, err
 }

@@ -13,12 +13,14 @@ type Writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	stall   time.Duration
+	crowds  func() bool
+	meter   meter
 }
 
 // NewWriter returns a writer for a reply over HTTP/1, where a deadline without
-// a write under way does no harm.
-func NewWriter(w http.ResponseWriter, stall time.Duration) *Writer {
-	p := &Writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall}
+// a write under way does no harm. crowds is as in [NewBody].
+func NewWriter(w http.ResponseWriter, stall time.Duration, crowds func() bool) *Writer {
+	p := &Writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall, crowds: crowds}
 	p.Renew() // for what net/http writes by itself
 	return p
 }
@@ -28,7 +30,12 @@ func (w *Writer) Write(b []byte) (int, error) {
 	written := 0
 	for {
 		w.Renew()
+		if w.meter.unfair && w.crowds() {
+			_ = w.control.SetWriteDeadline(time.Now()) // the connection ends, as that of a client that takes nothing
+		}
+		begun := time.Now()
 		n, err := w.ResponseWriter.Write(b[written:min(len(b), written+piece)])
+		w.meter.add(n, begun, w.stall)
 		if written += n; err != nil || written >= len(b) {
 			return written, err
 		}

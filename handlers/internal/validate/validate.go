@@ -167,6 +167,8 @@ func (c Config) read(r *http.Request, memory *budget.Share) ([]byte, *engine.Err
 			return body, nil
 		case errors.Is(err, pace.ErrStalled):
 			return nil, engine.Errorf(engine.CodeDeadline, "The request body did not arrive in time.").Because(err)
+		case errors.Is(err, pace.ErrUnfair):
+			return nil, full().Because(err)
 		case err != nil:
 			return nil, engine.Errorf(engine.CodeInvalidArgument, "The request body could not be read.").Because(err)
 		}

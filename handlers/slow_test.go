@@ -1,0 +1,96 @@
+package handlers
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/diglot/diglot/handlers/handlerstest"
+)
+
+// TestSlowClientsTogether has clients that hold all memory there is for large
+// requests, and send or take just enough to be let go on. Small requests of
+// others have room at any time, and large ones soon.
+func TestSlowClientsTogether(t *testing.T) {
+	const all, size, pause = 32 << 20, 2 << 20, 20 * time.Second
+	style := pipeStyles[0]
+	padded := func(n int) string { return head(style.path, n) + style.body + strings.Repeat(" ", n-len(style.body)) }
+	vectors := `{"model":"m","input":"a"}`
+	for _, tt := range []struct {
+		name, request string
+		each          int                 // bytes that the slow ones send or take after each pause
+		slow          func(net.Conn, int) // until the connection ends
+	}{
+		{"bodies", head(style.path, 60<<20) + strings.Repeat(" ", size*5/8), 25_000, func(c net.Conn, each int) {
+			for err := error(nil); err == nil; time.Sleep(pause) {
+				_, err = io.WriteString(c, strings.Repeat(" ", each))
+			}
+		}},
+		{"replies", head("/v1/embeddings", len(vectors)) + vectors, 100_000, func(c net.Conn, each int) {
+			for err := error(nil); err == nil; time.Sleep(pause) {
+				_, err = io.CopyN(io.Discard, c, int64(each))
+			}
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				budget := NewBudget(all, 100)
+				e := &vectorEngine{handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}, size / 2}
+				s := servePipes(t, Config{Engine: e, Budget: budget}, many)
+				for range 8 {
+					c := s.dial(t, here)
+					go func() {
+						_, _ = io.WriteString(c, tt.request)
+						tt.slow(c, tt.each)
+					}()
+				}
+				synctest.Wait()
+				if free := budget.bodies.Free(); free > all/3 { // less than the large one takes
+					t.Fatalf("%d bytes are free", free)
+				}
+				ask := func(request string) int {
+					c := s.dial(t, here)
+					send(c, request)
+					reply, _ := receive(t, c)
+					_ = c.Close()
+					if reply == nil {
+						return 0
+					}
+					return reply.StatusCode
+				}
+				for range 20 { // three minutes
+					if got := ask(head(style.path, len(style.body)) + style.body); got != http.StatusOK {
+						t.Errorf("a small request: status %d", got)
+					}
+					time.Sleep(10 * time.Second)
+				}
+				got := ask(padded(size))
+				for tries := 0; got != http.StatusOK && tries < 20; tries++ { // three minutes more
+					time.Sleep(10 * time.Second)
+					got = ask(padded(size))
+				}
+				if got != http.StatusOK {
+					t.Errorf("a large request: status %d", got)
+				}
+			})
+		})
+	}
+}
+
+// TestSlowClientAlone has the same where nobody wants the memory.
+func TestSlowClientAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size = 2 << 20
+		style := pipeStyles[0]
+		body := style.body + strings.Repeat(" ", size-len(style.body))
+		c := servePipes(t, Config{}, many).dial(t, here)
+		defer dribble(c, head(style.path, size)+body[:size-300_000], body[size-300_000:], 50_000, 20*time.Second)()
+		if reply, text := receive(t, c); reply == nil || reply.StatusCode != http.StatusOK {
+			t.Errorf("reply %v\n%s", reply, text)
+		}
+	})
+}
