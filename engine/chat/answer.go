@@ -65,7 +65,7 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 	if err != nil {
 		return t, err
 	}
-	s.finish()
+	s.finish(reason)
 	w.finish(reason)
 	t.reasoning = w.tokens.reasoned
 	return t, hand()

@@ -162,7 +162,7 @@ func (s *scanner) channelCall() bool {
 	case complete:
 		s.out.callEnd()
 	case s.final:
-		s.out.callCut()
+		s.out.callCut(s.reason)
 	default:
 		return false
 	}

@@ -52,7 +52,7 @@ func (p *prober) readsBoth() bool {
 	tools, _, _ := newToolSet(context.Background(), probeTools()) // ours: it can be read
 	s := newScanner(format, tools, "", out)
 	s.write([]byte(text))
-	s.finish()
+	s.finish(engine.FinishEndOfTurn)
 	out.finish(engine.FinishEndOfTurn)
 	var names []string
 	for _, e := range out.take() {

@@ -1,6 +1,10 @@
 package chat
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+)
 
 // scanner reads the raw output of a model, in whatever pieces it comes, and
 // tells its writer what is text, what is reasoning and what is a tool call.
@@ -16,10 +20,11 @@ type scanner struct {
 	tools  toolSet
 	out    *writer
 
-	buf   []byte
-	pos   int // of buf[0] in the whole output
-	final bool
-	step  func(*scanner) bool
+	buf    []byte
+	pos    int // of buf[0] in the whole output
+	final  bool
+	reason engine.FinishReason // why it is final
+	step   func(*scanner) bool
 
 	inText, inReasoning *marks
 
@@ -62,8 +67,8 @@ func (s *scanner) write(piece []byte) {
 }
 
 // finish reads what was held back: nothing more comes.
-func (s *scanner) finish() {
-	s.final = true
+func (s *scanner) finish(reason engine.FinishReason) {
+	s.final, s.reason = true, reason
 	s.run()
 }
 
@@ -213,7 +218,7 @@ func (s *scanner) callArguments() bool {
 	s.take(n)
 	if !complete {
 		if s.final {
-			s.out.callCut()
+			s.out.callCut(s.reason)
 			s.step = (*scanner).prose
 		}
 		return false

@@ -21,7 +21,7 @@ func scan(t *testing.T, format *Format, tools toolSet, opening string, pieces ..
 		w.tokens.add(Piece{Bytes: []byte(p)})
 		s.write([]byte(p))
 	}
-	s.finish()
+	s.finish(engine.FinishMaxTokens)
 	w.finish(engine.FinishEndOfTurn)
 	return fold(t, w.take()).Blocks
 }

@@ -166,16 +166,20 @@ func (w *writer) callEnd() {
 	w.close()
 }
 
-// callCut closes a call that ended early: what came is what the client gets.
-func (w *writer) callCut() {
+// callCut closes a call that ended early: what came is what the client gets. A
+// model that ends its turn behind the name of a tool has no more to say to it.
+func (w *writer) callCut(reason engine.FinishReason) {
 	w.showArguments(w.arguments.rest())
+	if !w.written && reason == engine.FinishEndOfTurn {
+		w.showArguments(engine.NoArguments)
+	}
 	w.close()
 }
 
 // finish closes what is open and says why the answer ended.
 func (w *writer) finish(reason engine.FinishReason) {
 	if w.open == engine.BlockToolCall {
-		w.callCut()
+		w.callCut(reason)
 	}
 	w.endProse(w.open == engine.BlockReasoning)
 	switch {
