@@ -39,16 +39,41 @@ func NewBudget(bodies int64, requests int) *Budget {
 	return &Budget{bodies: budget.New(bodies), most: int64(requests)}
 }
 
-// enter takes a place for a request, which leave gives back. The error says
-// that there is none.
-func (b *Budget) enter() *engine.Error {
-	if b.requests.Add(1) <= b.most {
+// room says that there is no place left, before a body is read that would be
+// refused.
+func (b *Budget) room() *engine.Error {
+	if b.requests.Load() < b.most {
 		return nil
 	}
-	b.requests.Add(-1)
+	return tooManyRequests()
+}
+
+// place is that of one request, once its body is there: who only says that one
+// comes has none.
+type place struct {
+	budget *Budget
+	taken  bool
+}
+
+// enter takes the place, which leave gives back. The error says that there is
+// none.
+func (p *place) enter() *engine.Error {
+	if p.budget.requests.Add(1) > p.budget.most {
+		p.budget.requests.Add(-1)
+		return tooManyRequests()
+	}
+	p.taken = true
+	return nil
+}
+
+func (p *place) leave() {
+	if p.taken {
+		p.budget.requests.Add(-1)
+	}
+}
+
+func tooManyRequests() *engine.Error {
 	err := engine.Errorf(engine.CodeOverloaded, "Too many requests are under way; try again later.")
 	err.RetryAfter = 5
 	return err
 }
-
-func (b *Budget) leave() { b.requests.Add(-1) }

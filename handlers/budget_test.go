@@ -3,6 +3,7 @@ package handlers
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -101,6 +102,50 @@ func TestRequestsTogether(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRequestsThatHaveNotCome has more bodies under way than there are places for
+// requests: they take none.
+func TestRequestsThatHaveNotCome(t *testing.T) {
+	for _, style := range pipeStyles {
+		t.Run(style.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := servePipes(t, Config{Budget: NewBudget(DefaultMaxBodies, 1)}, many)
+				for range 3 {
+					send(s.dial(t, here), head(style.path, len(style.body))+style.body[:9])
+				}
+				synctest.Wait()
+				c := s.dial(t, here)
+				send(c, head(style.path, len(style.body))+style.body)
+				if reply, body := receive(t, c); reply == nil || reply.StatusCode != http.StatusOK {
+					t.Errorf("reply %v\n%s", reply, body)
+				}
+			})
+		})
+	}
+}
+
+// TestRequestsThatComeTogether has two bodies come for one place: one of them is
+// told to come back.
+func TestRequestsThatComeTogether(t *testing.T) {
+	style := pipeStyles[0]
+	synctest.Test(t, func(t *testing.T) {
+		e := &endless{pause: time.Hour, ended: make(chan struct{})}
+		s := servePipes(t, Config{Engine: e, Budget: NewBudget(DefaultMaxBodies, 1)}, many)
+		first, second := s.dial(t, here), s.dial(t, here)
+		for _, c := range []net.Conn{first, second} {
+			send(c, head(style.path, len(style.body))+style.body[:9])
+		}
+		synctest.Wait()
+		send(first, style.body[9:])
+		synctest.Wait()
+		send(second, style.body[9:])
+		if reply, body := receive(t, second); reply == nil || reply.StatusCode != style.overloaded || reply.Header.Get("Retry-After") == "" {
+			t.Errorf("reply %v\n%s", reply, body)
+		}
+		_ = first.Close()
+		await(t, e.ended, time.Minute)
+	})
 }
 
 // TestLargestBody sends the largest body that may be, in chunks of which

@@ -21,6 +21,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/fetch"
 	"github.com/diglot/diglot/handlers/openai"
 	"github.com/diglot/diglot/openapi"
@@ -164,11 +165,13 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodPost {
-		if err := g.budget.enter(); err != nil {
+		if err := g.budget.room(); err != nil {
 			style.writeError(w, r, err)
 			return
 		}
-		defer g.budget.leave()
+		place := &place{budget: g.budget}
+		defer place.leave()
+		exchange.From(r.Context()).Enter = place.enter
 	}
 	style.handler.ServeHTTP(w, escapeModel(withBody(withRoute(r))))
 }

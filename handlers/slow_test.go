@@ -25,7 +25,7 @@ func TestSlowClientsTogether(t *testing.T) {
 		each          int                 // bytes that the slow ones send or take after each pause
 		slow          func(net.Conn, int) // until the connection ends
 	}{
-		{"bodies", head(style.path, 60<<20) + strings.Repeat(" ", size*5/8), 25_000, func(c net.Conn, each int) {
+		{"bodies", head(style.path, 60<<20) + strings.Repeat(" ", size*5/8), 35_000, func(c net.Conn, each int) {
 			for err := error(nil); err == nil; time.Sleep(pause) {
 				_, err = io.WriteString(c, strings.Repeat(" ", each))
 			}

@@ -27,6 +27,10 @@ type Exchange struct {
 	// it ends with the exchange. Nil: no limit.
 	Memory *budget.Share
 
+	// Enter takes a place among the requests that are worked on, once the body is
+	// there. Nil: there are enough.
+	Enter func() *engine.Error
+
 	mu        sync.Mutex
 	caller    string
 	operation string

@@ -88,6 +88,11 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 	if err != nil {
 		return err
 	}
+	if x.Enter != nil {
+		if err := x.Enter(); err != nil {
+			return err
+		}
+	}
 	if !x.Memory.Reserve(min(perValue*int64(openapi.CountValues(body)), valuesMemory)) {
 		return full()
 	}
