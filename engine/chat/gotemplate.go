@@ -87,7 +87,7 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 		now:     now,
 		limit:   maxRenderTime,
 		heap:    maxRenderHeap,
-		places:  make(chan struct{}, maxRenders),
+		turns:   newTurnstile(),
 	}, nil
 }
 

@@ -23,6 +23,10 @@ const guardMade = "diglotMade"
 // which are also looks at the stack: a template may call itself.
 const lookWrites = 64
 
+// manyWrites is how many pieces are written by a rendering that may take much
+// memory.
+const manyWrites = 512
+
 // goFunctions are what a template may call: the library's and those of the
 // language that make text, with our clock. r is nil for a template that is only
 // parsed.

@@ -33,7 +33,9 @@ func (p *prober) goRest() {
 	if caps := &p.t.caps; caps.ToolCalls && caps.ParallelCalls {
 		caps.ParallelCalls = p.readsBoth()
 	}
-	p.t.fim, p.broken = p.t.golang.gap(p.t.rendering(p.ctx), newMasker(p.t.special))
+	r := p.t.rendering(p.ctx)
+	defer r.end()
+	p.t.fim, p.broken = p.t.golang.gap(r, newMasker(p.t.special))
 }
 
 // readsBoth reports whether two calls in one turn read as two: a model writes

@@ -21,7 +21,11 @@ func (w *boundedWriter) Write(b []byte) (int, error) {
 		return 0, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)
 	}
 	err := w.r.grow(2 * int64(len(b)))
-	if w.writes++; w.writes%lookWrites == 0 && err == nil {
+	w.writes++
+	if w.writes == manyWrites && err == nil {
+		err = w.r.begin() // it may be deep: a template may call itself
+	}
+	if w.writes%lookWrites == 0 && err == nil {
 		err = w.r.look(0)
 	}
 	if err != nil {

@@ -19,7 +19,6 @@ const (
 	maxRange      = 100_000          // items of range(), as in Jinja's own sandbox
 	maxMacroDepth = 1000             // macros inside each other
 	maxRenderTime = 10 * time.Second // a big request takes 30 ms
-	maxRenders    = 1                // at the same time; others wait, as what two take would be too much for the process
 	maxRefusal    = 300              // bytes of a template's own error message
 )
 
@@ -35,9 +34,9 @@ type Template struct {
 	bos, eos string // as the template sees them
 	now      func() time.Time
 	limit    time.Duration
-	heap     uint64        // bytes that a rendering may add to it
-	places   chan struct{} // taken by renderings under way: what each may add counts for all
-	stuck    atomic.Int32  // renders that ran out of time and have not ended
+	heap     uint64       // bytes that a rendering may add to it
+	turns    *turnstile   // of those that add much
+	stuck    atomic.Int32 // renders that ran out of time and have not ended
 	caps     Capabilities
 	format   string
 	example  string // how a call is written, for a model that is told of its tools in words
@@ -110,7 +109,7 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 		now:      now,
 		limit:    maxRenderTime,
 		heap:     maxRenderHeap,
-		places:   make(chan struct{}, maxRenders),
+		turns:    newTurnstile(),
 	}, nil
 }
 
@@ -179,7 +178,9 @@ func (t *Template) begun(ctx context.Context, c conversation, mask *masker) (str
 func (t *Template) text(ctx context.Context, c conversation, mask *masker) (string, error) {
 	if t.golang != nil {
 		return t.bounded(ctx, func(ctx context.Context) (string, error) {
-			return t.golang.prompt(t.rendering(ctx), c, t.effort(c.reasoning.Effort), mask)
+			r := t.rendering(ctx)
+			defer r.end()
+			return t.golang.prompt(r, c, t.effort(c.reasoning.Effort), mask)
 		})
 	}
 	vars, err := t.variables(c, mask)

@@ -48,15 +48,18 @@ func (r *rendering) grow(bytes int64) error {
 		return nil
 	}
 	r.made = 0
+	if bytes > r.limit {
+		return errHeap
+	}
+	if err := r.begin(); err != nil {
+		return err
+	}
 	return r.look(bytes)
 }
 
 func (r *rendering) look(bytes int64) error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
-	}
-	if bytes > r.limit {
-		return errHeap
 	}
 	most := r.start + uint64(r.limit)
 	if heapSize()+uint64(bytes) <= most {

@@ -24,6 +24,7 @@ var (
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
 	return t.bounded(ctx, func(ctx context.Context) (string, error) {
 		r := t.rendering(ctx)
+		defer r.end()
 		r.functions(vars, t.guards)
 		return r.render(t.compiled, vars)
 	})
@@ -32,15 +33,6 @@ func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string
 // bounded does work for which a template has so much time.
 func (t *Template) bounded(ctx context.Context, work func(context.Context) (string, error)) (string, error) {
 	if t.stuck.Load() > 0 {
-		return "", errStuck
-	}
-	select {
-	case t.places <- struct{}{}:
-		defer func() { <-t.places }()
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
-	}
-	if t.stuck.Load() > 0 { // since this one began to wait
 		return "", errStuck
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, t.limit, errSlow)
@@ -88,11 +80,14 @@ type rendering struct {
 	depth   int
 	owned   jinja.Value // what the next method is of
 	refused *refusal
+
+	turns *turnstile
+	alone bool // it has the slot of turns
 }
 
-// rendering begins one, which ends with ctx.
+// rendering begins one, which ends with ctx. Its end must be told.
 func (t *Template) rendering(ctx context.Context) *rendering {
-	return &rendering{ctx: ctx, now: t.now, natives: t.natives, start: heapSize(), limit: int64(t.heap)}
+	return &rendering{ctx: ctx, now: t.now, natives: t.natives, start: heapSize(), limit: int64(t.heap), turns: t.turns}
 }
 
 func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text string, err error) {
@@ -151,6 +146,11 @@ func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
 func (r *rendering) enter([]jinja.Value) (jinja.Value, error) {
 	if r.depth++; r.depth > maxMacroDepth {
 		return jinja.Undefined(), fmt.Errorf("macros nest deeper than %d", maxMacroDepth)
+	}
+	if r.depth > ownDepth {
+		if err := r.begin(); err != nil {
+			return jinja.Undefined(), err
+		}
 	}
 	return r.step(nil)
 }

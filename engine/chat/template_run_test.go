@@ -132,24 +132,28 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// TestRenderWaits: who waits for others to be rendered leaves with its client.
+// TestRenderWaits: who waits for others to be rendered leaves with its client, and
+// who takes little does not wait.
 func TestRenderWaits(t *testing.T) {
 	tpl := mustTemplate(t, anyTurn, Info{})
-	for range maxRenders {
-		tpl.places <- struct{}{}
+	tpl.turns.slot <- struct{}{}
+	large := &engine.Request{Messages: []engine.Message{say("user", strings.Repeat("u", 2*lookEvery))}}
+	small := &engine.Request{Messages: []engine.Message{say("user", "u")}}
+	if _, err := tpl.Render(t.Context(), small); err != nil {
+		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := tpl.Render(ctx, &engine.Request{Messages: []engine.Message{say("user", "u")}})
+		_, err := tpl.Render(ctx, large)
 		ended <- err
 	}()
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	<-tpl.places
-	if _, err := tpl.Render(t.Context(), &engine.Request{Messages: []engine.Message{say("user", "u")}}); err != nil {
+	<-tpl.turns.slot
+	if _, err := tpl.Render(t.Context(), large); err != nil {
 		t.Error(err)
 	}
 }
