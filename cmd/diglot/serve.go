@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"regexp"
 	"strconv"
@@ -106,7 +107,7 @@ func (o *serveOptions) check() error {
 	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
 		return wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
 	}
-	if host, _, err := net.SplitHostPort(o.listen); err != nil || host != "" && !hostname.Is(host) {
+	if host, _, err := net.SplitHostPort(o.listen); err != nil || host != "" && !hostname.Is(host) && !isAddress(host) {
 		return wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
 	}
 	for _, origin := range o.origins {
@@ -125,6 +126,13 @@ func (o *serveOptions) check() error {
 		}
 	}
 	return o.bounds.check()
+}
+
+// isAddress reports whether s is an address, which may have a zone: a
+// link-local one is listened on in no other way.
+func isAddress(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
 }
 
 // isOrigin reports whether a browser could send s as an Origin, or s is the *

@@ -2,8 +2,11 @@ package runner
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/sync/semaphore"
+
+	"github.com/diglot/diglot/engine"
 )
 
 // Budget bounds the memory for what processes send, of all [Engine]s that have
@@ -30,13 +33,34 @@ type share struct {
 	messages, prompt int64
 }
 
-// reserve waits for room for a message. Nothing is held while it does.
+// roomTimeout is how long a message waits for room that others have.
+const roomTimeout = 10 * time.Second
+
+// reserve waits for room for a message. Nothing is held while it does. Where
+// there is none for long, the error is an [engine.Error].
 func (s *share) reserve(ctx context.Context, n int64) error {
-	if err := s.budget.messages.Acquire(ctx, n); err != nil {
+	waiting, stop := context.WithTimeout(ctx, roomTimeout)
+	defer stop()
+	err := s.budget.messages.Acquire(waiting, n)
+	switch {
+	case err == nil:
+		s.messages = n
+		return nil
+	case ctx.Err() != nil:
 		return err
 	}
-	s.messages = n
-	return nil
+	overloaded := engine.Errorf(engine.CodeOverloaded, "The server has no room for the model's answer; try again later.").Because(err)
+	overloaded.RetryAfter = 5
+	return overloaded
+}
+
+// settle gives back what was reserved for a message beyond the n bytes that it
+// has turned out to hold, for as long as its request takes with it.
+func (s *share) settle(n int64) {
+	if rest := s.messages - n; rest > 0 {
+		s.budget.messages.Release(rest)
+		s.messages = n
+	}
 }
 
 // reservePrompt reports whether there is room for a prompt.

@@ -2,10 +2,13 @@ package runner
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"golang.org/x/sync/semaphore"
 
@@ -26,7 +29,7 @@ func reasoned(promptBytes int) *mirror {
 // TestMessagesTogether: a message holds its memory until it has been handed on,
 // and another request waits for that.
 func TestMessagesTogether(t *testing.T) {
-	const room = wholePart * frameWeight * 3 / 2
+	const room = wholePart*frameWeight + wholePart/2 // for one that is read, beside half of one that is
 	c := serve(t, reasoned(0))
 	c.budget.messages = semaphore.NewWeighted(room)
 	var first atomic.Bool // has been handed on
@@ -39,7 +42,7 @@ func TestMessagesTogether(t *testing.T) {
 		if d, is := event.(engine.ReasoningDelta); !is || d.Text[0] != 'b' {
 			continue
 		}
-		if c.budget.messages.TryAcquire(room / 2) {
+		if c.budget.messages.TryAcquire(wholePart * frameWeight) {
 			t.Fatal("a message that is not handed on holds no memory")
 		}
 		second.Go(func() {
@@ -63,6 +66,67 @@ func TestMessagesTogether(t *testing.T) {
 	second.Wait()
 	if !c.budget.messages.TryAcquire(room) {
 		t.Error("memory is held behind the end of all")
+	}
+}
+
+// TestSlowReaders: those that do not take what they have got keep no others out
+// for what it might have been.
+func TestSlowReaders(t *testing.T) {
+	c := serve(t, reasoned(0))
+	c.budget.messages = semaphore.NewWeighted(wholePart * frameWeight * 2)
+	const readers = 18 // of the 20 that there is room for beside one that is read
+	for range readers {
+		next, stop := iter.Pull2(c.Generate(t.Context(), order("m", "slow")))
+		defer stop()
+		for {
+			event, err, more := next()
+			if err != nil || !more {
+				t.Fatalf("the answer ends: %v", err)
+			}
+			if _, is := event.(engine.ReasoningDelta); is {
+				break // and takes no more
+			}
+		}
+	}
+	if _, err := engine.Collect(c.Generate(t.Context(), order("m", "quick"))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestNoRoomForLong: who waits for room is told to come again after a while.
+func TestNoRoomForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := share{budget: &Budget{messages: semaphore.NewWeighted(10), prompts: semaphore.NewWeighted(10)}}
+		begun := time.Now()
+		err := s.reserve(t.Context(), 11)
+		if e := engine.AsError(err); e == nil || e.Code != engine.CodeOverloaded || e.RetryAfter < 1 {
+			t.Errorf("error %v", err)
+		}
+		if waited := time.Since(begun); waited != roomTimeout {
+			t.Errorf("it waited for %v", waited)
+		}
+		s.end()
+		if !s.budget.messages.TryAcquire(10) {
+			t.Error("room was taken")
+		}
+	})
+}
+
+// TestHeld: a delta holds what it is made to.
+func TestHeld(t *testing.T) {
+	tokens := []engine.TokenLogprob{{Token: []byte("ab"), Top: []engine.TokenLogprob{{Token: []byte("c")}}}, {}}
+	for _, tt := range []struct {
+		name string
+		m    message
+		want int64
+	}{
+		{"an event", engine.BlockStop{}, 100},
+		{"a text", engine.TextDelta{Text: "abc"}, 3},
+		{"its tokens", engine.TextDelta{Text: "abc", Logprobs: tokens}, int64(3 + 3*tokenSize + 3)},
+	} {
+		if got := held(tt.m, 100); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
 	}
 }
 

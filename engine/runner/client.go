@@ -296,6 +296,9 @@ func lost(ctx context.Context, err error, arrived bool) *engine.Error {
 	if ctx.Err() != nil {
 		return engine.AsError(ctx.Err())
 	}
+	if own := (*engine.Error)(nil); errors.As(err, &own) { // of this side: the process has done nothing wrong
+		return own
+	}
 	return engine.Errorf(engine.CodeEngineCrashed, "The model's process ended while it worked on this request.").
 		Because(&lostError{err: err, arrived: arrived})
 }

@@ -11,6 +11,9 @@ import (
 	"net"
 	"os"
 	"time"
+	"unsafe"
+
+	"github.com/diglot/diglot/engine"
 )
 
 // clientConn is a connection to a process. What comes over it is not trusted.
@@ -80,8 +83,30 @@ func (c *clientConn) message(ctx context.Context) (message, error) {
 	if err != nil {
 		return nil, &brokenError{err}
 	}
+	if c.bulk == nil {
+		c.share.settle(held(m, len(frame)))
+	}
 	return m, nil
 }
+
+// held is how many bytes a message of a frame of so many is in memory.
+func held(m message, frame int) int64 {
+	delta, is := m.(engine.TextDelta)
+	if !is {
+		return int64(frame)
+	}
+	n := len(delta.Text)
+	for _, token := range delta.Logprobs {
+		n += tokenSize + len(token.Token)
+		for _, alternative := range token.Top {
+			n += tokenSize + len(alternative.Token)
+		}
+	}
+	return int64(n)
+}
+
+// tokenSize is what a token with its probability takes beside its text.
+const tokenSize = int(unsafe.Sizeof(engine.TokenLogprob{}))
 
 // frame reads the next frame. A small one is overwritten by the next.
 func (c *clientConn) frame(ctx context.Context) ([]byte, error) {
