@@ -60,3 +60,12 @@ func TestOpenServer(t *testing.T) {
 		}
 	}
 }
+
+// TestListenAtAZone: an address may have a zone, which here is of no interface.
+func TestListenAtAZone(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
+	status, _, stderr := execute(t.Context(), "serve", "--script", script, "--listen", "[fe80::1%none0]:0")
+	if status != 1 || !strings.Contains(stderr, "fe80::1%none0") {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}

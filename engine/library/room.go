@@ -147,6 +147,7 @@ func (e *Engine) survey(r *resident) survey {
 		return s
 	}
 	var taken, going int64
+	now := time.Now() // once: what is over while this looks would have no time left
 	for _, other := range e.residents() {
 		size := other.plan.Total()
 		if size == 0 { // served elsewhere, failed, or behind r in the queue
@@ -164,8 +165,8 @@ func (e *Engine) survey(r *resident) survey {
 			s.idle = older(s.idle, other)
 		case !other.isReady():
 			s.staying(longestStay) // or until it is
-		case time.Now().Before(other.stays):
-			s.staying(time.Until(other.stays))
+		case other.stays.After(now):
+			s.staying(other.stays.Sub(now))
 		default:
 			s.busy = older(s.busy, other)
 		}
