@@ -1,14 +1,18 @@
 package handlers
 
 import (
+	"context"
 	"io"
+	"iter"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
@@ -20,6 +24,7 @@ func TestSlowClientsTogether(t *testing.T) {
 	style := pipeStyles[0]
 	padded := func(n int) string { return head(style.path, n) + style.body + strings.Repeat(" ", n-len(style.body)) }
 	vectors := `{"model":"m","input":"a"}`
+	streamed := `{"stream":true,` + style.body[1:]
 	for _, tt := range []struct {
 		name, request string
 		each          int                 // bytes that the slow ones send or take after each pause
@@ -35,12 +40,17 @@ func TestSlowClientsTogether(t *testing.T) {
 				_, err = io.CopyN(io.Discard, c, int64(each))
 			}
 		}},
+		{"streams", head(style.path, size) + streamed + strings.Repeat(" ", size-len(streamed)), 400, func(c net.Conn, each int) {
+			for err := error(nil); err == nil; time.Sleep(pause) {
+				_, err = io.CopyN(io.Discard, c, int64(each))
+			}
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				budget := NewBudget(all, 100)
-				e := &vectorEngine{handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}, size / 2}
-				s := servePipes(t, Config{Engine: e, Budget: budget}, many)
+				e := talker{vectorEngine{handlerstest.Engine{Name: "m"}, size / 2}}
+				s := servePipes(t, Config{Engine: &e, Budget: budget}, many)
 				for range 8 {
 					c := s.dial(t, here)
 					go func() {
@@ -78,6 +88,20 @@ func TestSlowClientsTogether(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// talker has many words for everybody at the same time.
+type talker struct{ vectorEngine }
+
+func (*talker) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		events := handlerstest.Text("x")
+		for _, event := range slices.Concat(events[:2], slices.Repeat(events[2:3], 20_000), events[3:]) {
+			if !yield(event, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -26,20 +26,36 @@ var ErrStalled = errors.New("the request body stopped arriving")
 // ErrUnfair is that of one that arrives too slowly for what it takes from others.
 var ErrUnfair = errors.New("the request body arrives slowly, and others want its memory")
 
-// meter is what a client has sent or taken, and how long it was waited for, of one
-// stall time after the other.
+// meter is what a client has sent or taken, and how long it was waited for, in one
+// stretch of a stall time or more after the other.
 type meter struct {
+	begun  time.Time
 	bytes  int64
-	spent  time.Duration
-	unfair bool // in the last one that is over
+	waited time.Duration
+	unfair time.Time // when the last stretch ended in which it was
 }
 
+// add notes bytes that were waited for since begun.
 func (m *meter) add(n int, begun time.Time, stall time.Duration) {
+	now := time.Now()
+	if m.begun.IsZero() {
+		m.begun = begun
+	}
 	m.bytes += int64(n)
-	if m.spent += time.Since(begun); m.spent >= stall {
-		*m = meter{unfair: float64(m.bytes) < m.spent.Seconds()*Fair}
+	m.waited += now.Sub(begun)
+	took := now.Sub(m.begun)
+	if took < stall {
+		return
+	}
+	isUnfair := m.waited > took/2 && float64(m.bytes) < took.Seconds()*Fair
+	*m = meter{begun: now, unfair: m.unfair}
+	if isUnfair {
+		m.unfair = now
 	}
 }
+
+// isUnfair reports whether the client has been so of late.
+func (m *meter) isUnfair(stall time.Duration) bool { return time.Since(m.unfair) < 2*stall }
 
 // Body is a request body that must make progress from its first read on.
 type Body struct {
@@ -91,7 +107,7 @@ func (b *Body) Read(p []byte) (int, error) {
 		_ = b.control.SetReadDeadline(time.Time{})
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = ErrStalled
-	case err == nil && b.meter.unfair && b.crowds():
+	case err == nil && b.meter.isUnfair(b.stall) && b.crowds():
 		err = ErrUnfair
 	}
 	return n, err

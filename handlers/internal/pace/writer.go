@@ -29,10 +29,7 @@ func NewWriter(w http.ResponseWriter, stall time.Duration, crowds func() bool) *
 func (w *Writer) Write(b []byte) (int, error) {
 	written := 0
 	for {
-		w.Renew()
-		if w.meter.unfair && w.crowds() {
-			_ = w.control.SetWriteDeadline(time.Now()) // the connection ends, as that of a client that takes nothing
-		}
+		w.begin()
 		begun := time.Now()
 		n, err := w.ResponseWriter.Write(b[written:min(len(b), written+piece)])
 		w.meter.add(n, begun, w.stall)
@@ -42,10 +39,22 @@ func (w *Writer) Write(b []byte) (int, error) {
 	}
 }
 
-// FlushError sends what was written.
+// FlushError sends what was written, which takes the time of a stream.
 func (w *Writer) FlushError() error {
+	w.begin()
+	begun := time.Now()
+	err := w.control.Flush()
+	w.meter.add(0, begun, w.stall)
+	return err
+}
+
+// begin begins a write. That of a client which others wait for without need fails
+// at once, as that of one which takes nothing does in the end.
+func (w *Writer) begin() {
 	w.Renew()
-	return w.control.Flush()
+	if w.meter.isUnfair(w.stall) && w.crowds() {
+		_ = w.control.SetWriteDeadline(time.Now())
+	}
 }
 
 // Renew begins another stall time: also that of what net/http writes once the
