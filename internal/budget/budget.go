@@ -76,6 +76,17 @@ func (s *Share) Reserve(n int64) bool {
 	return true
 }
 
+// Exceeds reports whether n more bytes are too many for this request even where
+// no other holds any.
+func (s *Share) Exceeds(n int64) bool {
+	if s == nil {
+		return false
+	}
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	return s.held+n > s.budget.size-s.budget.kept()
+}
+
 // remembered is how long it counts that a request was refused.
 const remembered = time.Minute
 

@@ -49,7 +49,9 @@ func TestKept(t *testing.T) {
 		{"more than little, with room", func() bool { return few.Reserve(1) }, true},
 		{"it crowds as well", few.Crowds, true},
 		{"the largest", func() bool { few.Release(); return New(Least(5 * little)).Share().Reserve(5 * little) }, true},
-		{"no limit", func() bool { var none *Share; return none.Crowds() }, false},
+		{"more than there can be", func() bool { return much.Exceeds(14*little + 1) }, true},
+		{"as much as there can be", func() bool { return few.Exceeds(14 * little) }, false},
+		{"no limit", func() bool { var none *Share; return none.Crowds() || none.Exceeds(1) }, false},
 	} {
 		if got := step.do(); got != step.want {
 			t.Errorf("%s: %v", step.name, got)
