@@ -41,10 +41,14 @@ func (t *Template) repeats() bool { return t.golang != nil && !t.golang.whole }
 // which all have capitals there.
 var goAction = regexp.MustCompile(`\{\{[^}]*[\s({$]\.[A-Z]|\{\{\.[A-Z]`)
 
+// jinjaStatement begins with a word, which a percent sign in the text of a Go
+// template is hardly followed by.
+var jinjaStatement = regexp.MustCompile(`\{%[-+]?\s*[a-z]+[\s%-]`)
+
 // isGoTemplate tells the two languages of templates apart by their syntax:
 // Jinja has statements in {% %} and names without a dot in front.
 func isGoTemplate(source string) bool {
-	return !strings.Contains(source, "{%") && goAction.MatchString(source)
+	return !jinjaStatement.MatchString(source) && goAction.MatchString(source)
 }
 
 // compileGo makes a Template of Go source, about which nothing is known yet.

@@ -297,6 +297,7 @@ func TestIsGoTemplate(t *testing.T) {
 		"{{ $.System }}":                                                    true,
 		"{{ messages[0].content }}":                                         false,
 		"{{ messages[0]['content'] }}":                                      false,
+		"{{ .Prompt }} is set in {%PERCENT%}, and {%- 5 or 100{%":           true,
 		"{{ bos_token }}{% for m in messages %}{{ m.Content }}{% endfor %}": false,
 		"{# of .Messages #}{{ x }}":                                         false,
 		"plain words":                                                       false,
