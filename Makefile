@@ -40,8 +40,8 @@ bench: build
 generate:
 	CGO_ENABLED=0 go generate ./...
 
-# The part of make test that takes a minute and needs no cgo. Only its first
-# run needs a network, for the chat templates that it tests with.
+# The part of make test that needs no llama.cpp and takes a few minutes. Only
+# its first run needs a network, for the chat templates that it tests with.
 check:
 	$(TOOL) ./tools/check format generated speclint vet static test race
 
