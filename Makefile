@@ -31,7 +31,7 @@ test-long:
 race:
 	$(TOOL) ./tools/fetch smollm2-135m
 	$(TOOL) ./tools/fetch minilm
-	$(TOOL) ./tools/build go test -race -tags llamacpp ./engine/llamacpp/... ./cmd/...
+	$(TOOL) ./tools/build go test -race -tags llamacpp ./engine/local/llamacpp/... ./cmd/...
 
 bench: build
 	file=$$($(TOOL) ./tools/fetch $(MODEL)) && \

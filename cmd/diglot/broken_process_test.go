@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/local/runner"
 	"github.com/diglot/diglot/handlers"
 )
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/credentials"
-	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/models/credentials"
+	"github.com/diglot/diglot/engine/models/modelfile"
 	"github.com/diglot/diglot/engine/upstream"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // defaultFile is the definition file that create takes where none is named.
@@ -75,35 +75,35 @@ FILE and -f FILE are the same.`,
 	return c
 }
 
-func create(ctx context.Context, env environment, n modelstore.Name, path string, o transferOptions) (*modelstore.Model, error) {
+func create(ctx context.Context, env environment, n store.Name, path string, o transferOptions) (*store.Model, error) {
 	f, err := readDefinition(env, path)
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStore(env)
+	models, err := openStore(env)
 	if err != nil {
 		return nil, err
 	}
-	m, err := build(ctx, env, store, n, filepath.Dir(path), f, o)
+	m, err := build(ctx, env, models, n, filepath.Dir(path), f, o)
 	if err != nil {
 		return nil, err
 	}
 	if !o.quiet {
 		fmt.Fprintf(env.stderr, "%s is made, %s\n", n, terminal.Size(m.Size))
 	}
-	return m, askRemote(env, store, m)
+	return m, askRemote(env, models, m)
 }
 
 // build makes a model of a definition whose relative paths begin at dir.
-func build(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name, dir string, f *modelfile.File, o transferOptions) (*modelstore.Model, error) {
+func build(ctx context.Context, env environment, models *store.Store, n store.Name, dir string, f *modelfile.File, o transferOptions) (*store.Model, error) {
 	work := &working{env: env, quiet: o.quiet}
 	defer work.close()
 	return modelfile.Create(ctx, modelfile.Source{
-		Store:    store,
+		Store:    models,
 		Dir:      dir,
 		Home:     homeOf(env),
 		Version:  programVersion(),
-		Pull:     func(ctx context.Context, n modelstore.Name) error { return pullBase(ctx, env, store, n, o) },
+		Pull:     func(ctx context.Context, n store.Name) error { return pullBase(ctx, env, models, n, o) },
 		Template: func(ctx context.Context, source string) error { _, err := tryTemplate(ctx, env, source); return err },
 		Progress: work.show,
 		Warn:     func(text string) { fmt.Fprintln(env.stderr, "warning:", text) },
@@ -112,12 +112,12 @@ func build(ctx context.Context, env environment, store *modelstore.Store, n mode
 
 // pullBase fetches the model of a FROM line. What was mistyped is pulled too,
 // so it is said first.
-func pullBase(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name, o transferOptions) error {
-	_, missing := store.Model(n)
-	if errors.Is(missing, modelstore.ErrNotFound) && !o.quiet {
+func pullBase(ctx context.Context, env environment, models *store.Store, n store.Name, o transferOptions) error {
+	_, missing := models.Model(n)
+	if errors.Is(missing, store.ErrNotFound) && !o.quiet {
 		fmt.Fprintf(env.stderr, "%s is no model here; pulling it\n", n)
 	}
-	_, err := pull(ctx, env, store, n, o)
+	_, err := pull(ctx, env, models, n, o)
 	if err != nil && ctx.Err() == nil {
 		return hintAtServer(ctx, env, n, err)
 	}

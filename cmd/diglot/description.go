@@ -7,8 +7,8 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/gguf"
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // descriptionJSON is what show prints. What is not known is absent.
@@ -51,7 +51,7 @@ type layerJSON struct {
 	Size      int64  `json:"size"`
 }
 
-func newDescription(env environment, store *modelstore.Store, m *modelstore.Model, d *modelfile.Definition) (*descriptionJSON, error) {
+func newDescription(env environment, store *store.Store, m *store.Model, d *modelfile.Definition) (*descriptionJSON, error) {
 	all := &descriptionJSON{
 		modelJSON:     toJSON(m),
 		Architecture:  d.Config.ModelFamily,
@@ -79,7 +79,7 @@ func newDescription(env environment, store *modelstore.Store, m *modelstore.Mode
 }
 
 // readFile adds what the definition file says.
-func (all *descriptionJSON) readFile(store *modelstore.Store, m *modelstore.Model) error {
+func (all *descriptionJSON) readFile(store *store.Store, m *store.Model) error {
 	file, err := modelfile.Of(store, m)
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/library"
-	"github.com/diglot/diglot/engine/llamacpp"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/local/llamacpp"
+	"github.com/diglot/diglot/engine/local/runner"
+	"github.com/diglot/diglot/engine/models/library"
+	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/engine/script"
 )
 
@@ -27,7 +27,7 @@ type engines struct {
 
 	writes map[string]bool // of the models of a script, by name: it writes text
 
-	models *modelstore.Store // that store serves; nil: there is none
+	models *store.Store // that store serves; nil: there is none
 }
 
 // openEngines makes the engines of everything that o names, and of the store.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // The exit statuses of every command, as newExitCodes documents them.
@@ -39,7 +39,7 @@ func exitStatus(err error) int {
 		return 0
 	case errors.As(err, &usage):
 		return exitUsage
-	case errors.Is(err, modelstore.ErrNotFound), hasCode(err, engine.CodeModelNotFound):
+	case errors.Is(err, store.ErrNotFound), hasCode(err, engine.CodeModelNotFound):
 		return exitNotFound
 	case errors.Is(err, control.ErrNotRunning):
 		return exitNoServer

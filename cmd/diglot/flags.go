@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/diglot/diglot/engine/llamacpp"
-	"github.com/diglot/diglot/engine/modelfile"
+	"github.com/diglot/diglot/engine/local/llamacpp"
+	"github.com/diglot/diglot/engine/models/modelfile"
 )
 
 // list is a flag that may be repeated.

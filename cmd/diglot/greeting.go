@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/credentials"
 	"github.com/diglot/diglot/engine/gguf"
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/models/credentials"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -61,7 +61,7 @@ Anthropic style, base URL %[1]s
 
 // greetEmpty says how to get a model, and where it was looked for. A server
 // that has none need not be started again for it.
-func greetEmpty(w io.Writer, addr net.Addr, store *modelstore.Store) error {
+func greetEmpty(w io.Writer, addr net.Addr, store *store.Store) error {
 	base, where := "http://"+reachable(addr), ""
 	if store != nil {
 		where = " in " + store.Dir()
@@ -175,7 +175,7 @@ func (e *engines) origin(ctx context.Context, name string, o *serveOptions) (pat
 	if named, err := e.isNamed(ctx, name); named || err != nil {
 		return "", nil, err
 	}
-	n, err := modelstore.ParseName(name)
+	n, err := store.ParseName(name)
 	if err != nil {
 		return "", nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/diglot/diglot/engine/inspection/inspectiontest"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
 
 func TestGreetingOfAnEmptyStore(t *testing.T) {

@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/library"
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/models/library"
+	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/engine/upstream"
-	"github.com/diglot/diglot/terminal"
-	"github.com/diglot/diglot/terminal/conversation"
 )
 
 // host is where the models of a run command are: in a server that runs, or
@@ -23,7 +23,7 @@ import (
 type host struct {
 	env      environment
 	transfer transferOptions
-	store    *modelstore.Store
+	store    *store.Store
 	server   *control.Client // nil: none runs
 	served   string          // the store of server; empty: it has none
 	local    *library.Engine // where none runs
@@ -72,7 +72,7 @@ func (h *host) close() {
 }
 
 // open gives the engine for a model, which is pulled where it is not there.
-func (h *host) open(ctx context.Context, n modelstore.Name) (engine.Engine, error) {
+func (h *host) open(ctx context.Context, n store.Name) (engine.Engine, error) {
 	if err := h.fetch(ctx, n); err != nil {
 		return nil, err
 	}
@@ -99,9 +99,9 @@ func (h *host) open(ctx context.Context, n modelstore.Name) (engine.Engine, erro
 var ownLacks = []string{"return_progress", "continuous_usage_stats", "chat_template_kwargs"}
 
 // fetch pulls a model that neither the store nor the server has.
-func (h *host) fetch(ctx context.Context, n modelstore.Name) error {
+func (h *host) fetch(ctx context.Context, n store.Name) error {
 	_, err := h.store.Model(n)
-	if !errors.Is(err, modelstore.ErrNotFound) {
+	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	if h.server != nil {
@@ -159,7 +159,7 @@ func serves(ctx context.Context, server *control.Client, name string) (bool, err
 // askOnce asks a model, and writes its answer. A picture may be named in the
 // prompt, which the user typed, but not in the piped text, which may be
 // anybody's.
-func (h *host) askOnce(ctx context.Context, n modelstore.Name, settings conversation.Settings, prompt, piped string) error {
+func (h *host) askOnce(ctx context.Context, n store.Name, settings conversation.Settings, prompt, piped string) error {
 	prompt, images, _, err := conversation.Attach(prompt, homeOf(h.env))
 	if err != nil {
 		return err

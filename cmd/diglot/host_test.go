@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/engine/gguf"
-	"github.com/diglot/diglot/engine/inspection/inspectiontest"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
 
 // serveLogged is serve with what the server has written to its log.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -38,6 +38,6 @@ type modelJSON struct {
 // modelMembers names the members of modelJSON for the help.
 const modelMembers = "name, digest, size, modified_at"
 
-func toJSON(m *modelstore.Model) modelJSON {
+func toJSON(m *store.Model) modelJSON {
 	return modelJSON{Name: m.Name.String(), Digest: m.Digest.String(), Size: m.Size, Modified: m.Changed.UTC().Truncate(time.Second)}
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/credentials"
-	"github.com/diglot/diglot/engine/library"
-	"github.com/diglot/diglot/engine/llamacpp"
-	"github.com/diglot/diglot/engine/memory"
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/local/llamacpp"
+	"github.com/diglot/diglot/engine/local/memory"
+	"github.com/diglot/diglot/engine/local/runner"
+	"github.com/diglot/diglot/engine/models/credentials"
+	"github.com/diglot/diglot/engine/models/library"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/engine/upstream"
 	"github.com/diglot/diglot/internal/budget"
 )
@@ -119,7 +119,7 @@ func (m memorySize) available() (int64, error) {
 
 // openLibrary makes the engine of a model store. Its models end when it is
 // closed.
-func openLibrary(env environment, store *modelstore.Store, l limits, o libraryOptions, all runner.Config, log *slog.Logger) (*library.Engine, error) {
+func openLibrary(env environment, store *store.Store, l limits, o libraryOptions, all runner.Config, log *slog.Logger) (*library.Engine, error) {
 	if strings.Contains(store.Dir(), ",") { // see modelFiles.Set
 		return nil, fmt.Errorf("the model store %s has a comma in its path, which cannot be served; name another place with DIGLOT_MODELS", store.Dir())
 	}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/diglot/diglot/control"
-	"github.com/diglot/diglot/engine/library"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/engine/local/runner"
+	"github.com/diglot/diglot/engine/models/library"
 )
 
 func TestLaunchCommand(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	units "github.com/docker/go-units"
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // newList is the command that lists the models of the store.
@@ -43,7 +43,7 @@ func newList(env environment) *cobra.Command {
 	return c
 }
 
-func printModels(env environment, models []*modelstore.Model) error {
+func printModels(env environment, models []*store.Model) error {
 	all := []modelJSON{}
 	for _, m := range models {
 		all = append(all, toJSON(m))
@@ -52,13 +52,13 @@ func printModels(env environment, models []*modelstore.Model) error {
 }
 
 // listModels gives the models that have text in their names.
-func listModels(ctx context.Context, env environment, text string) ([]*modelstore.Model, error) {
-	store, err := openStore(env)
+func listModels(ctx context.Context, env environment, text string) ([]*store.Model, error) {
+	opened, err := openStore(env)
 	if err != nil {
 		return nil, err
 	}
-	models, err := store.List(ctx)
-	return slices.DeleteFunc(models, func(m *modelstore.Model) bool {
+	models, err := opened.List(ctx)
+	return slices.DeleteFunc(models, func(m *store.Model) bool {
 		return !strings.Contains(strings.ToLower(m.Name.String()), strings.ToLower(text))
 	}), err
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/coreos/go-systemd/v22/activation"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 )
 
 // noSocket is the --socket of a server that no command is to reach.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/credentials"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/credentials"
 )
 
 // loginOptions say where a key comes from.

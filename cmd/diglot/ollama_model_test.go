@@ -19,7 +19,7 @@ import (
 
 // The store in ollamaFixture is one that Ollama wrote; its README says how. Its
 // models write noise, and the same noise for the same tokens and parameters.
-const ollamaFixture = "../../engine/modelstore/testdata/ollama"
+const ollamaFixture = "../../engine/models/store/testdata/ollama"
 
 // The prompts are what Ollama itself renders (_debug_render_only) for a
 // conversation with these models.

@@ -8,9 +8,9 @@ import (
 	units "github.com/docker/go-units"
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/control"
-	"github.com/diglot/diglot/engine/credentials"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/credentials"
 )
 
 // newPs is the command that lists what the server has loaded.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/credentials"
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/credentials"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // newPull is the command that fetches a model.
@@ -52,7 +52,7 @@ was interrupted goes on where it ended.`,
 }
 
 // pull fetches a model and says what the user must know of it.
-func pull(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name, o transferOptions) (*modelstore.Model, error) {
+func pull(ctx context.Context, env environment, store *store.Store, n store.Name, o transferOptions) (*store.Model, error) {
 	progress := newProgress(env, o.quiet)
 	m, err := openRegistry(env, o).Pull(ctx, store, n, layers(progress))
 	progress.Close()
@@ -65,7 +65,7 @@ func pull(ctx context.Context, env environment, store *modelstore.Store, n model
 
 // askRemote says of a model that is served elsewhere where that is, and lets
 // a person at a terminal allow it. What was pulled never allows it by itself.
-func askRemote(env environment, store *modelstore.Store, m *modelstore.Model) error {
+func askRemote(env environment, store *store.Store, m *store.Model) error {
 	d, err := modelfile.Read(store, m)
 	if err != nil {
 		fmt.Fprintln(env.stderr, "warning: it cannot be served:", err)

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/engine/registry"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/registry"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // transferOptions are the flags of pull and push.
@@ -62,7 +62,7 @@ func layers(p terminal.Progress) func(registry.Progress) {
 		}
 		p.Update(terminal.Step{
 			Key:   l.Layer.String(),
-			Label: layerLabel(modelstore.Layer{MediaType: l.MediaType, Digest: l.Layer}),
+			Label: layerLabel(store.Layer{MediaType: l.MediaType, Digest: l.Layer}),
 			Done:  l.Done,
 			Total: l.Total,
 		})
@@ -71,18 +71,18 @@ func layers(p terminal.Progress) func(registry.Progress) {
 
 // kinds name layers for a person.
 var kinds = map[string]string{
-	modelstore.MediaTypeModel:     "model",
-	modelstore.MediaTypeProjector: "projector",
-	modelstore.MediaTypeAdapter:   "adapter",
-	modelstore.MediaTypeTemplate:  "template",
-	modelstore.MediaTypeSystem:    "system",
-	modelstore.MediaTypeParams:    "parameters",
-	modelstore.MediaTypeMessages:  "messages",
-	modelstore.MediaTypeLicense:   "license",
-	modelstore.MediaTypeConfig:    "config",
+	store.MediaTypeModel:     "model",
+	store.MediaTypeProjector: "projector",
+	store.MediaTypeAdapter:   "adapter",
+	store.MediaTypeTemplate:  "template",
+	store.MediaTypeSystem:    "system",
+	store.MediaTypeParams:    "parameters",
+	store.MediaTypeMessages:  "messages",
+	store.MediaTypeLicense:   "license",
+	store.MediaTypeConfig:    "config",
 }
 
-func layerLabel(l modelstore.Layer) string {
+func layerLabel(l store.Layer) string {
 	kind, ok := kinds[l.MediaType]
 	if !ok {
 		kind = "layer"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // newRemove is the command that removes models from the store.
@@ -44,7 +44,7 @@ that has one of the models loaded lets go of it once its requests have ended.`,
 	}
 }
 
-func removeModel(ctx context.Context, env environment, store *modelstore.Store, n modelstore.Name) error {
+func removeModel(ctx context.Context, env environment, store *store.Store, n store.Name) error {
 	if err := store.Remove(ctx, n); err != nil {
 		return err
 	}

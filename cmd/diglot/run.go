@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/terminal"
-	"github.com/diglot/diglot/terminal/conversation"
 )
 
 // maxPrompt is the most bytes that are read from standard input.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/confine"
 	"github.com/diglot/diglot/engine/gguf"
-	"github.com/diglot/diglot/engine/llamacpp"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/local/confine"
+	"github.com/diglot/diglot/engine/local/llamacpp"
+	"github.com/diglot/diglot/engine/local/runner"
 )
 
 // newRunner is the command of the process of one model. serve starts it, by

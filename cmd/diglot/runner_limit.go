@@ -6,8 +6,8 @@ import (
 
 	units "github.com/docker/go-units"
 
-	"github.com/diglot/diglot/engine/confine"
-	"github.com/diglot/diglot/engine/memory"
+	"github.com/diglot/diglot/engine/local/confine"
+	"github.com/diglot/diglot/engine/local/memory"
 )
 
 const (

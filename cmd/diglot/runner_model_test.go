@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/local/runner"
 )
 
 // TestRunnerTemplate runs the process of a model with templates other than

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/internal/hostname"
 	"github.com/diglot/diglot/openapi"

@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/confine"
-	"github.com/diglot/diglot/engine/runner"
+	"github.com/diglot/diglot/engine/local/confine"
+	"github.com/diglot/diglot/engine/local/runner"
 	"github.com/diglot/diglot/handlers"
 )
 

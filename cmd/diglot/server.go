@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/diglot/diglot/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 )
 
 // dial makes a client of the user's server. Whether one runs shows when it is

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/diglot/diglot/control"
-	"github.com/diglot/diglot/terminal/conversation"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 )
 
 // serve runs a server of this user until the test ends, and returns its URL

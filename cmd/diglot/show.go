@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // showOptions pick one part of what there is to show.
@@ -158,7 +158,7 @@ func positive(n int) string {
 }
 
 // describe reads all that there is to say of a model.
-func describe(env environment, n modelstore.Name) (*descriptionJSON, error) {
+func describe(env environment, n store.Name) (*descriptionJSON, error) {
 	store, err := openStore(env)
 	if err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/control"
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // newStop is the command that has the server let go of models.
@@ -34,7 +34,7 @@ answered first.`,
 	}
 }
 
-func stopModels(ctx context.Context, env environment, names []modelstore.Name) error {
+func stopModels(ctx context.Context, env environment, names []store.Name) error {
 	server, err := dial(env)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func stopModels(ctx context.Context, env environment, names []modelstore.Name) e
 }
 
 // stopModel says, around the model's name, what has become of it.
-func stopModel(ctx context.Context, server *control.Client, n modelstore.Name, digest string) (how string, err error) {
+func stopModel(ctx context.Context, server *control.Client, n store.Name, digest string) (how string, err error) {
 	if err := server.Stop(ctx, n.String()); err != nil {
 		return "", err
 	}
@@ -74,17 +74,17 @@ func stopModel(ctx context.Context, server *control.Client, n modelstore.Name, d
 
 // digestsOf gives what a model is known by under all of its names; empty:
 // nothing, as in a server whose models are not those of this user's store.
-func digestsOf(ctx context.Context, env environment, server *control.Client) func(modelstore.Name) string {
-	unknown := func(modelstore.Name) string { return "" }
+func digestsOf(ctx context.Context, env environment, server *control.Client) func(store.Name) string {
+	unknown := func(store.Name) string { return "" }
 	if checkServed(ctx, env, server) != nil {
 		return unknown
 	}
-	store, err := openStore(env)
+	models, err := openStore(env)
 	if err != nil {
 		return unknown
 	}
-	return func(n modelstore.Name) string {
-		m, err := store.Model(n)
+	return func(n store.Name) string {
+		m, err := models.Model(n)
 		if err != nil {
 			return ""
 		}

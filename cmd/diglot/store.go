@@ -10,16 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // openStore opens the user's model store, which need not exist yet.
-func openStore(env environment) (*modelstore.Store, error) {
+func openStore(env environment) (*store.Store, error) {
 	dir, err := findPlaces(env).modelsDir()
 	if err != nil {
 		return nil, err
 	}
-	store, err := modelstore.Open(modelstore.Options{Dir: dir, Log: warnings(env)})
+	store, err := store.Open(store.Options{Dir: dir, Log: warnings(env)})
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,8 @@ func openStore(env environment) (*modelstore.Store, error) {
 
 // hintAtServer adds to an error for a model that is not in the store that the
 // running server has it all the same.
-func hintAtServer(ctx context.Context, env environment, n modelstore.Name, err error) error {
-	if !errors.Is(err, modelstore.ErrNotFound) {
+func hintAtServer(ctx context.Context, env environment, n store.Name, err error) error {
+	if !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	server, dialErr := dial(env)
@@ -55,9 +55,9 @@ func warnings(env environment) *slog.Logger {
 }
 
 // parseName reads the name of a model from the command line.
-func parseName(s string) (modelstore.Name, error) {
-	n, err := modelstore.ParseName(s)
-	var wrong *modelstore.NameError
+func parseName(s string) (store.Name, error) {
+	n, err := store.ParseName(s)
+	var wrong *store.NameError
 	if errors.As(err, &wrong) {
 		return n, wrongUsage("%v", err)
 	}
@@ -65,8 +65,8 @@ func parseName(s string) (modelstore.Name, error) {
 }
 
 // parseNames reads all of them, before anything is done to one.
-func parseNames(args []string) ([]modelstore.Name, error) {
-	names := make([]modelstore.Name, len(args))
+func parseNames(args []string) ([]store.Name, error) {
+	names := make([]store.Name, len(args))
 	for i, arg := range args {
 		n, err := parseName(arg)
 		if err != nil {
@@ -78,7 +78,7 @@ func parseNames(args []string) ([]modelstore.Name, error) {
 }
 
 // shortID is as much of a digest as a person compares.
-func shortID(m *modelstore.Model) string { return m.Digest.Encoded()[:12] }
+func shortID(m *store.Model) string { return m.Digest.Encoded()[:12] }
 
 // arguments is for commands that take so many arguments; what names them.
 func arguments(least, most int, what string) cobra.PositionalArgs {

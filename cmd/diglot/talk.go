@@ -7,15 +7,15 @@ import (
 	"io"
 	"sync"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/modelfile"
-	"github.com/diglot/diglot/engine/modelstore"
-	"github.com/diglot/diglot/terminal"
-	"github.com/diglot/diglot/terminal/conversation"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // talk is a conversation with a person at a terminal.
-func (h *host) talk(ctx context.Context, n modelstore.Name, settings conversation.Settings) error {
+func (h *host) talk(ctx context.Context, n store.Name, settings conversation.Settings) error {
 	e, err := h.open(ctx, n)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (h *host) talk(ctx context.Context, n modelstore.Name, settings conversatio
 }
 
 // warm has the model loaded while the person thinks of a question.
-func (h *host) warm(ctx context.Context, n modelstore.Name) error {
+func (h *host) warm(ctx context.Context, n store.Name) error {
 	if terminal.Is(h.env.stderr) {
 		fmt.Fprintf(h.env.stderr, "loading %s ...", n)
 		defer fmt.Fprint(h.env.stderr, clearLine)
@@ -102,7 +102,7 @@ func (h *host) earlier(_ context.Context, model string) ([]engine.Message, error
 		return nil, err
 	}
 	m, err := h.store.Model(n)
-	if errors.Is(err, modelstore.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/confine"
+	"github.com/diglot/diglot/engine/local/confine"
 )
 
 const (

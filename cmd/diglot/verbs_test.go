@@ -17,8 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/diglot/diglot/engine/inspection/inspectiontest"
-	"github.com/diglot/diglot/engine/modelstore"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 // user is somebody with an empty home.
@@ -483,24 +483,24 @@ func TestPlaces(t *testing.T) {
 // BenchmarkList lists a thousand models.
 func BenchmarkList(b *testing.B) {
 	dir := b.TempDir()
-	store, err := modelstore.Open(modelstore.Options{Dir: dir})
+	models, err := store.Open(store.Options{Dir: dir})
 	if err != nil {
 		b.Fatal(err)
 	}
-	change, err := store.Begin(b.Context())
+	change, err := models.Begin(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
-	config, err := change.Write(b.Context(), modelstore.MediaTypeConfig, strings.NewReader("{}"))
+	config, err := change.Write(b.Context(), store.MediaTypeConfig, strings.NewReader("{}"))
 	if err != nil {
 		b.Fatal(err)
 	}
-	manifest, err := modelstore.Manifest{Config: config}.Encode()
+	manifest, err := store.Manifest{Config: config}.Encode()
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i := range 1000 {
-		n, err := modelstore.ParseName(fmt.Sprintf("m%d", i))
+		n, err := store.ParseName(fmt.Sprintf("m%d", i))
 		if err == nil {
 			_, err = change.Put(b.Context(), n, manifest)
 		}

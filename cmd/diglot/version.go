@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/control"
-	"github.com/diglot/diglot/engine/confine"
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/engine/local/confine"
 )
 
 // newVersion is the command that says what this program is made of.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // constrain finds which tools may be called and what the output must follow.

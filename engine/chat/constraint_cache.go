@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // Bounds of what an engine keeps. An agent sends the same two dozen tools with

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine/chat/chattest"
-	"github.com/diglot/diglot/engine/tokenizer/tokenizertest"
+	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 )
 
 // looksLikeControl is what looks like a control token in the source of a

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine/chat/chattest"
-	"github.com/diglot/diglot/engine/tokenizer"
-	"github.com/diglot/diglot/engine/tokenizer/tokenizertest"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
+	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 )
 
 //go:embed templates/*.jinja

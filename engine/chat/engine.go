@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/tokenizer"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
 // Engine is an [engine.Engine] over one raw [Model]. It is safe for

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // Format is how a family of models writes reasoning and tool calls. Families

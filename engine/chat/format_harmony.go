@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // harmony is what gpt-oss writes. Each part of an answer is a message with a

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 	"github.com/diglot/diglot/engine/picture"
 )
 

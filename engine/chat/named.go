@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // maxHead is how far a name's end is looked for.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 	"github.com/diglot/diglot/engine/picture"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/tokenizer"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
 // A raw prompt is continued as it is. No template stands around it, so what

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/diglot/diglot/engine/tokenizer"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
 // The template writes control tokens, and nothing that a client sends becomes

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // taggedCall reads calls that spell out each argument between tags of its own:

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // tool is one of the request's tools as the formats need it.

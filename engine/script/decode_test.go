@@ -12,7 +12,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/grammar"
+	"github.com/diglot/diglot/engine/chat/grammar"
 	"github.com/google/go-cmp/cmp"
 )
 

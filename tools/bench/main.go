@@ -26,7 +26,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/local/llamacpp"
 )
 
 type config struct {

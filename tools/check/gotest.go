@@ -26,9 +26,9 @@ type packageTests struct {
 // tests too: the race detector would find nothing there, and takes ten times
 // as long.
 var serial = []string{
-	".", "cassettes", "engine/chat/chattest", "engine/gguf", "engine/grammar", "engine/inspection",
-	"engine/inspection/inspectiontest", "engine/memory", "engine/modelfile", "engine/picture",
-	"engine/tokenizer", "engine/tokenizer/tokenizertest", "openapi", "openapi/conformance",
+	"tools/rules", "cassettes", "engine/chat/chattest", "engine/gguf", "engine/chat/grammar", "engine/local/inspection",
+	"engine/local/inspection/inspectiontest", "engine/local/memory", "engine/models/modelfile", "engine/picture",
+	"engine/chat/tokenizer", "engine/chat/tokenizer/tokenizertest", "openapi", "openapi/conformance",
 }
 
 // What the steps test, race and llama run, and with others peers. SECURITY.md
@@ -39,13 +39,14 @@ var (
 		// These count memory to the byte: their files leave themselves out
 		// under the race detector, which takes memory of its own.
 		{tags: "corpus", run: memoryNames, packages: []string{"./handlers"}},
+		{run: "^Test(LargeReplies|LargeVectorsAndPictures|FrameWeight|LiesTakeNoMemory)$", packages: []string{"./engine/local/runner"}},
 	}
 	raceTests = []packageTests{
 		{packages: []string{"./..."}, except: append([]string{"engine/chat"}, serial...)},
 		{packages: []string{"./engine/chat"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless|AgentRequest)$"},
-		{packages: []string{"./engine/grammar"}, run: "^TestGate$"},
+		{packages: []string{"./engine/chat/grammar"}, run: "^TestGate$"},
 	}
-	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/llamacpp/...", "./cmd/..."}}}
+	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/..."}}}
 )
 
 // memoryNames are the names of tests that the race detector would change.

@@ -10,7 +10,7 @@ import (
 )
 
 // fuzzFile has the targets that the step fuzz runs.
-const fuzzFile = "engine/llamacpp/whole_fuzz_test.go"
+const fuzzFile = "engine/local/llamacpp/whole_fuzz_test.go"
 
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 
@@ -27,7 +27,7 @@ func fuzz(ctx context.Context, out io.Writer) (tally, error) {
 	var count tally
 	for _, target := range fuzzTarget.FindAllStringSubmatch(string(text), -1) {
 		// Inputs are made smaller in a few steps only: else that takes all the time.
-		err := execute(ctx, out, nil, "go", "run", "./tools/build", "go", "test", "-tags", modelTests[0].tags, "./engine/llamacpp",
+		err := execute(ctx, out, nil, "go", "run", "./tools/build", "go", "test", "-tags", modelTests[0].tags, "./engine/local/llamacpp",
 			"-run", "^$", "-fuzz", "^"+target[1]+"$", "-fuzztime", "2m", "-fuzzminimizetime", "20x")
 		if err != nil {
 			fmt.Fprintln(out, err)

@@ -161,7 +161,7 @@ func TestSerial(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if folder == "engine/grammar" && path.Base(file) == "budget_test.go" {
+			if folder == "engine/chat/grammar" && path.Base(file) == "budget_test.go" {
 				continue // TestGate, which is run with the race detector too
 			}
 			if found := atOnce.Find(text); found != nil {
@@ -199,7 +199,7 @@ func TestRunsFindsWhatDoesNot(t *testing.T) {
 		{"tools/check", "TestRunsFindsWhatDoesNot", true},
 		{"tools/check", "TestNone", false},
 		{"tools/none", "TestRunsFindsWhatDoesNot", false},
-		{"engine/llamacpp", "TestSuite", true},        // needs llama.cpp
+		{"engine/local/llamacpp", "TestSuite", true},  // needs llama.cpp
 		{"engine/chat", "TestCorpusMasks", true},      // needs the corpus
 		{"engine/upstream", "TestLlamaServer", false}, // is for a step that may have nothing to ask
 	} {

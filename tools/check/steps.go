@@ -19,13 +19,13 @@ var steps = []step{
 	{"vetsdk", "go vet of the SDK suites, a module of their own", command("go", "-C", "tools/sdk", "vet", "./...")},
 	// What only the llama.cpp build uses is found unused here; staticllama looks again.
 	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
-	{"deploy", "the files in deploy, each with its linter", deployFiles},
-	// A test of engine/registry would build it too, but its minutes would look like the test's.
+	{"deploy", "the files in tools/deploy, each with its linter", deployFiles},
+	// A test of engine/models/registry would build it too, but its minutes would look like the test's.
 	{"registry", "the registry program that tests pull from and push to", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
 	{"test", "Go tests of what does one thing after the other, and of what memory is taken", goTests},
 	{"race", "all other Go tests that need no cgo, with the race detector where a C compiler is at hand", goRaces},
 	{"testsdk", "tests of the recording proxy", testSDK},
-	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/llamacpp/...", "./cmd/...")},
+	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/...")},
 	{"staticllama", "staticcheck of everything as it is with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
 	{"llama", "tests of the llama.cpp engine, on a real model", llamaTests},
 	{"peers", "models served elsewhere, by a real llama-server where there is one", peers},

@@ -13,8 +13,8 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/tokenizer"
-	"github.com/diglot/diglot/engine/tokenizer/tokenizertest"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
+	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 )
 
 // Subject is a model as far as its prompts go.

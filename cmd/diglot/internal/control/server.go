@@ -1,0 +1,149 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/models/library"
+	"github.com/diglot/diglot/internal/plainjson"
+)
+
+// maxRequest is the most bytes of a request: it holds a name.
+const maxRequest = 64 << 10
+
+// Library is what takes care of loaded models.
+type Library interface {
+	// Load returns once the model is ready.
+	Load(ctx context.Context, name string) error
+
+	// Stop lets the model go once the requests that use it have ended.
+	Stop(ctx context.Context, name string) error
+
+	// Loaded lists what is in memory.
+	Loaded() []library.Loaded
+
+	// Folder is the absolute path of the model store; empty: there is none.
+	Folder() string
+}
+
+// Config says what the socket gives access to.
+type Config struct {
+	Library Library      // required
+	API     http.Handler // the public API, for everything that is not under /control/
+
+	// Paced is given the handler of the commands, and gives one whose clients
+	// do not take a connection for good; required.
+	Paced func(http.Handler) http.Handler
+
+	Version string       // of the server
+	Log     *slog.Logger // required
+}
+
+// New makes the handler for a listener that [Listen] made.
+func New(c Config) http.Handler {
+	s := &server{c}
+	mux := http.NewServeMux()
+	mux.Handle("/control/", c.Paced(s.commands()))
+	mux.Handle("/", c.API)
+	return mux
+}
+
+type server struct{ Config }
+
+func (s *server) commands() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+pathLoaded, s.loaded)
+	mux.HandleFunc("POST "+pathLoad, s.named(s.Library.Load))
+	mux.HandleFunc("POST "+pathStop, s.named(s.Library.Stop))
+	mux.HandleFunc("GET "+pathVersion, s.version)
+	mux.HandleFunc("/control/", s.unknown)
+	return mux
+}
+
+func (s *server) loaded(w http.ResponseWriter, _ *http.Request) {
+	reply := loadedReply{Models: []Model{}}
+	for _, l := range s.Library.Loaded() {
+		reply.Models = append(reply.Models, fromLoaded(l))
+	}
+	s.reply(w, http.StatusOK, reply)
+}
+
+func (s *server) version(w http.ResponseWriter, _ *http.Request) {
+	s.reply(w, http.StatusOK, versionReply{Version: s.Version, Models: s.Library.Folder()})
+}
+
+// named handles a request that does something with one model.
+func (s *server) named(do func(context.Context, string) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in modelRequest
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err == nil {
+			err = json.Unmarshal(body, &in)
+		}
+		if err != nil {
+			s.fail(w, engine.Errorf(engine.CodeInvalidArgument, "The request is not JSON that names a model.").Because(err))
+			return
+		}
+		if err := do(r.Context(), in.Model); err != nil {
+			s.fail(w, engine.AsError(err))
+			return
+		}
+		s.reply(w, http.StatusOK, struct{}{})
+	}
+}
+
+// unknown answers a command of another version of the program.
+func (s *server) unknown(w http.ResponseWriter, r *http.Request) {
+	s.fail(w, engine.Errorf(engine.CodeNotFound, "The server, which is version %s, does not know %s %s.", s.Version, r.Method, r.URL.Path))
+}
+
+// fail says what is wrong. The cause is for the log.
+func (s *server) fail(w http.ResponseWriter, err *engine.Error) {
+	status := http.StatusBadRequest
+	switch err.Code {
+	case engine.CodeNotFound, engine.CodeModelNotFound:
+		status = http.StatusNotFound
+	case engine.CodeInternal, engine.CodeEngineCrashed:
+		status = http.StatusInternalServerError
+		s.Log.Error("command failed", "err", err)
+	case engine.CodeOverloaded:
+		status = http.StatusServiceUnavailable
+	}
+	s.reply(w, status, errorReply{&Error{Code: err.Code, Message: err.Message}})
+}
+
+func (s *server) reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	text, err := plainjson.Marshal(body)
+	if err == nil {
+		_, err = w.Write(append(text, '\n'))
+	}
+	if err != nil {
+		s.Log.Debug("the command has left", "err", err)
+	}
+}
+
+func fromLoaded(l library.Loaded) Model {
+	m := Model{
+		Name:     l.Name,
+		Others:   l.Others,
+		Digest:   l.Digest.String(),
+		Size:     l.Size,
+		Context:  l.Context,
+		Requests: l.Requests,
+		Loading:  l.Loading,
+		Stopping: l.Stopping,
+		Remote:   l.Remote,
+	}
+	if !l.Until.IsZero() {
+		until := l.Until.Round(time.Second)
+		m.Until = &until
+	}
+	return m
+}

@@ -1,0 +1,100 @@
+//go:build llamacpp && cgo
+
+package llamacpp
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/chattest"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
+	"github.com/diglot/diglot/engine/gguf"
+)
+
+// realModels are those whose vocabularies tests read.
+var realModels = []string{"smollm2-135m", "qwen2.5-coder-0.5b", "gemma3-270m", "minilm"}
+
+// openVocabulary opens a model file as far as its tokens go.
+func openVocabulary(t testing.TB, path string) (*Model, bothTokenizers) {
+	t.Helper()
+	b := openBoth(t, path)
+	file, err := gguf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vocab, err := b.theirs.vocabulary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := b.theirs.encoder(path, file, vocab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Model{info: describe(path, time.Unix(0, 0), file, vocab, 1<<20), vocab: vocab, encoder: encoder}, b
+}
+
+// TestControlTokensOfRealModels: nothing that a client sends to a real model,
+// in any place of a request, becomes one of its control tokens. It goes the
+// whole way from the request to the tokens.
+func TestControlTokensOfRealModels(t *testing.T) {
+	for _, name := range realModels[:3] {
+		t.Run(name, func(t *testing.T) {
+			m, b := openVocabulary(t, modelFile(t, name))
+			subject := chattest.Subject{Info: m.info, Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.vocab.spelling(token)) }, Whole: true}
+			subject.Tokenize = func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+				tokens, err := m.Tokenize(ctx, prompt)
+				if err == nil && m.vocab.addBOS && !strings.HasPrefix(prompt.String(), m.info.BOS) {
+					tokens = tokens[1:]
+				}
+				return tokens, err
+			}
+			subject.Info.Template = cmp.Or(m.info.Template, "{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n")
+			chattest.Check(t, subject, 40)
+		})
+	}
+}
+
+// TestSpellingsCostNothing: the spelling of a control token takes as many tokens
+// in a text as llama.cpp makes of it where it reads it as text.
+func TestSpellingsCostNothing(t *testing.T) {
+	for _, name := range realModels {
+		t.Run(name, func(t *testing.T) {
+			m, b := openVocabulary(t, modelFile(t, name))
+			r := rand.New(rand.NewPCG(1, 2))
+			for i := range 400 {
+				text := "hello " + m.info.Control[i%len(m.info.Control)] + " world"
+				if i >= len(m.info.Control) {
+					text = chattest.Hostile(r, m.info.Control)
+				}
+				ours, err := m.encoder.Encode(t.Context(), nil, []tokenizer.Part{{Text: text}}, math.MaxInt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if m.structured(ours, b.vocabulary.Unknown) {
+					t.Errorf("%q has control tokens in it: %d", text, ours)
+				}
+				theirs, err := b.theirs.tokenize(text, false, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !m.structured(theirs, b.vocabulary.Unknown) && !slices.Equal(ours, theirs) {
+					t.Errorf("%q: %d tokens, and %d by llama.cpp", text, len(ours), len(theirs))
+				}
+			}
+		})
+	}
+}
+
+// structured reports whether there are control tokens among these.
+func (m *Model) structured(tokens []int32, unknown int32) bool {
+	return slices.ContainsFunc(tokens, func(token int32) bool {
+		return token != unknown && m.vocab.is(token, kindControl|kindUser) && strings.TrimSpace(string(m.vocab.spelling(token))) != ""
+	})
+}

@@ -1,0 +1,519 @@
+package llamacpp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/grammar"
+)
+
+// counter is a backend whose model continues any text with its last token
+// plus one. It keeps llama.cpp's rules and remembers what it read: a batch
+// that does not continue its sequences, or takes a cell too many, fails the
+// test.
+type counter struct {
+	t        *testing.T
+	vocab    *vocabulary
+	texts    map[int][]int32
+	places   map[int][]int32 // positions of them
+	next     map[int]int32   // position
+	holds    map[int][]*int  // a shared cell is the same pointer
+	capacity int
+	partial  bool
+
+	last  []entry
+	read  int            // tokens
+	turn  func(step int) // called in each decode
+	steps int
+	eye   *sight // nil: it sees no images
+
+	mu          sync.Mutex
+	interrupted bool
+	asked       chan struct{} // to be interrupted
+}
+
+func newCounter(t *testing.T, capacity int) *counter {
+	return &counter{
+		t:        t,
+		vocab:    letters(),
+		texts:    map[int][]int32{},
+		places:   map[int][]int32{},
+		next:     map[int]int32{},
+		holds:    map[int][]*int{},
+		capacity: capacity,
+		partial:  true,
+		asked:    make(chan struct{}, 1),
+	}
+}
+
+// letters is a vocabulary of 1000 tokens; 0 ends the turn.
+func letters() *vocabulary {
+	v := &vocabulary{bos: -1, eos: 0}
+	v.add([]byte("<end>"), kindControl|kindEndOfTurn)
+	for i := 1; i < 1000; i++ {
+		v.add([]byte{'a' + byte(i%26)}, 0)
+	}
+	return v
+}
+
+func (c *counter) decode(batch []entry, _ bool) decoded {
+	c.steps++
+	if c.turn != nil {
+		c.turn(c.steps)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.interrupted {
+		return decodedInterrupted
+	}
+	if used := c.used(); used+len(batch) > c.capacity {
+		c.t.Errorf("step %d: %d cells in use, %d more wanted, of %d", c.steps, used, len(batch), c.capacity)
+		return decodedFull
+	}
+	for _, e := range batch {
+		id := int(e.sequence)
+		if e.position != c.next[id] || e.token < 0 {
+			c.t.Errorf("step %d: token %d at position %d of sequence %d, which has %d tokens and goes on at %d",
+				c.steps, e.token, e.position, id, len(c.texts[id]), c.next[id])
+			return decodedFailed
+		}
+		c.add(id, e.token, e.position)
+	}
+	c.read += len(batch)
+	c.last = slices.Clone(batch)
+	return decodedAll
+}
+
+func (c *counter) add(id int, token, position int32) {
+	c.texts[id] = append(c.texts[id], token)
+	c.places[id] = append(c.places[id], position)
+	c.holds[id] = append(c.holds[id], new(int))
+	c.next[id] = position + 1
+}
+
+func (c *counter) used() int {
+	distinct := map[*int]bool{}
+	for _, held := range c.holds {
+		for _, cell := range held {
+			distinct[cell] = true
+		}
+	}
+	return len(distinct)
+}
+
+func (c *counter) logits(row int) []float32 {
+	e := c.last[row]
+	if !e.logits {
+		c.t.Errorf("logits of row %d, which did not want them", row)
+	}
+	l := make([]float32, c.vocab.size())
+	l[(int(e.token)+1)%len(l)] = 1
+	return l
+}
+
+func (c *counter) copySequence(src, dst, n int) {
+	if len(c.texts[dst]) > 0 || n > int(c.next[src]) {
+		c.t.Errorf("copy of %d positions of %d, which has %d, to %d, which has %d tokens", n, src, c.next[src], dst, len(c.texts[dst]))
+	}
+	count := 0 // of tokens there; positions never fall
+	for _, p := range c.places[src] {
+		if int(p) < n {
+			count++
+		}
+	}
+	c.texts[dst] = slices.Clone(c.texts[src][:count])
+	c.places[dst] = slices.Clone(c.places[src][:count])
+	c.holds[dst] = slices.Clone(c.holds[src][:count])
+	c.next[dst] = int32(n)
+}
+
+func (c *counter) removeSequence(id int) {
+	delete(c.texts, id)
+	delete(c.places, id)
+	delete(c.holds, id)
+	delete(c.next, id)
+}
+
+func (c *counter) shares() bool   { return c.partial }
+func (c *counter) whole(int) bool { return true }
+
+func (c *counter) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = true
+	select {
+	case c.asked <- struct{}{}:
+	default:
+	}
+}
+
+func (c *counter) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.interrupted = false
+}
+
+// countingModel is a Model over c, running.
+func countingModel(t *testing.T, c *counter, parallel, context int) *Model {
+	m := &Model{
+		info:  chat.Info{Context: context},
+		vocab: c.vocab,
+		loop:  newLoop(c, c.vocab, parallel, context, c.capacity, slog.New(slog.DiscardHandler)),
+		free:  func() {},
+	}
+	go m.loop.run()
+	t.Cleanup(func() { m.Close() })
+	return m
+}
+
+// prompt is n tokens, the same for the same seed, and then a last one.
+func prompt(seed, n int, last int32) []int32 {
+	tokens := make([]int32, n, n+1)
+	for i := range tokens {
+		tokens[i] = int32(1 + (seed*31+i*7)%900)
+	}
+	return append(tokens, last)
+}
+
+// counted is what counter's model says after token: n letters.
+func counted(token int32, n int) string {
+	var b strings.Builder
+	for i := range int32(n) {
+		b.WriteByte('a' + byte((token+1+i)%26))
+	}
+	return b.String()
+}
+
+type result struct {
+	text string
+	end  chat.Piece
+	err  error
+}
+
+func collect(ctx context.Context, m *Model, job chat.Job) result {
+	var r result
+	for p, err := range m.Decode(ctx, job) {
+		r.text += string(p.Bytes)
+		if r.err = err; err == nil && p.End != chat.EndNone {
+			r.end = p
+		}
+	}
+	return r
+}
+
+// together starts all jobs at once and waits for them.
+func together(m *Model, jobs ...chat.Job) []result {
+	results := make([]result, len(jobs))
+	var wg sync.WaitGroup
+	for i, job := range jobs {
+		wg.Go(func() { results[i] = collect(context.Background(), m, job) })
+	}
+	wg.Wait()
+	return results
+}
+
+func (r result) check(t *testing.T, name, text string, end chat.End) {
+	t.Helper()
+	if r.err != nil || r.text != text || r.end.End != end {
+		t.Errorf("%s: got %q, end %q, error %v; want %q, end %q", name, r.text, r.end.End, r.err, text, end)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := countingModel(t, c, 4, 2048)
+		var jobs []chat.Job
+		for i := range 12 {
+			jobs = append(jobs, chat.Job{Prompt: prompt(i, 50*i+1, int32(10+i)), MaxTokens: 20 + i})
+		}
+		for i, r := range together(m, jobs...) {
+			r.check(t, fmt.Sprintf("job %d", i), counted(int32(10+i), 20+i), chat.EndLength)
+		}
+		m.Close()
+	})
+}
+
+func TestEndOfTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := countingModel(t, newCounter(t, 1024), 2, 512)
+		// 995 is followed by 996 to 999, then 0, which ends the turn.
+		r := collect(t.Context(), m, chat.Job{Prompt: []int32{995}, MaxTokens: 100})
+		r.check(t, "end", counted(995, 4), chat.EndOfTurn)
+		m.Close()
+	})
+}
+
+// A constraint that is too ambiguous to follow ends its own request, and no
+// other.
+func TestTooAmbiguous(t *testing.T) {
+	one, two := grammarOf(t, "^[a-z]$"), grammarOf(t, "^[a-z]{2}$")
+	g, err := grammar.Compile(t.Context(), grammar.Repeat(grammar.Repeat(grammar.Choice(one, two), 0, 999), 0, 999))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 1024)
+		c.vocab = &vocabulary{bos: -1, eos: 0}
+		c.vocab.add([]byte("<end>"), kindControl|kindEndOfTurn)
+		for i := 1; i < 1000; i++ { // long words have the most ways
+			c.vocab.add(bytes.Repeat([]byte{'a' + byte(i%26)}, 10_000), 0)
+		}
+		m := countingModel(t, c, 2, 512)
+		req := &engine.Request{Tools: []engine.Tool{{Name: "t"}}}
+		results := together(m,
+			chat.Job{Prompt: []int32{5}, MaxTokens: 50, Constraint: g.Matcher(), Request: req},
+			chat.Job{Prompt: []int32{500}, MaxTokens: 50})
+		e := engine.AsError(results[0].err)
+		if e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools || !errors.Is(e, grammar.ErrTooMuchWork) {
+			t.Errorf("got %v, end %q, want %s", e, results[0].end.End, engine.CodeInvalidArgument)
+		}
+		if r := results[1]; r.err != nil || len(r.text) != 50*10_000 {
+			t.Errorf("the other request got %d letters, error %v", len(r.text), r.err)
+		}
+		m.Close()
+	})
+}
+
+func grammarOf(t *testing.T, pattern string) grammar.Node {
+	t.Helper()
+	n, err := grammar.Pattern(t.Context(), pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestContextIsFull(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := countingModel(t, newCounter(t, 256), 2, 40)
+		r := collect(t.Context(), m, chat.Job{Prompt: prompt(1, 29, 5), MaxTokens: 100})
+		r.check(t, "full", counted(5, 10), chat.EndLength)
+		r = collect(t.Context(), m, chat.Job{Prompt: prompt(1, 39, 5), MaxTokens: 100})
+		if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeContextLength {
+			t.Errorf("a prompt as long as the context: error %v", r.err)
+		}
+		m.Close()
+	})
+}
+
+func TestSharedPrefixIsReadOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := countingModel(t, c, 8, 2048)
+		var jobs []chat.Job
+		for i := range 8 {
+			jobs = append(jobs, chat.Job{Prompt: prompt(3, 1300, int32(100+i)), MaxTokens: 5})
+		}
+		cached := 0
+		for i, r := range together(m, jobs...) {
+			r.check(t, "client", counted(int32(100+i), 5), chat.EndLength)
+			cached += r.end.Cached
+		}
+		synctest.Wait()
+		if want := 1300 + 8; m.Stats().PromptRead != want {
+			t.Errorf("read %d tokens of prompts, want %d", m.Stats().PromptRead, want)
+		}
+		if want := 7 * 1300; cached != want || m.Stats().PromptTaken != want {
+			t.Errorf("the clients were told of %d cached tokens, the model counts %d, want %d", cached, m.Stats().PromptTaken, want)
+		}
+		m.Close()
+	})
+}
+
+func TestPrefixOfAnEndedRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := countingModel(t, newCounter(t, 4096), 2, 2048)
+		first := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
+		collect(t.Context(), m, first)
+
+		// The next turn holds the whole first one; the last token that it
+		// chose was never read.
+		next := chat.Job{Prompt: slices.Concat(first.Prompt, []int32{51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 7}), MaxTokens: 3}
+		r := collect(t.Context(), m, next)
+		r.check(t, "next turn", counted(7, 3), chat.EndLength)
+		if want := 101 + 9; r.end.Cached != want {
+			t.Errorf("next turn: %d cached, want %d", r.end.Cached, want)
+		}
+		for p := range m.Decode(t.Context(), next) {
+			if want := 111; p.Cached != want {
+				t.Errorf("a piece says %d cached, want %d: a request may end at any piece", p.Cached, want)
+			}
+		}
+		again := collect(t.Context(), m, first)
+		if want := 100; again.end.Cached != want {
+			t.Errorf("the same again: %d cached, want %d: all but the last token", again.end.Cached, want)
+		}
+		m.Close()
+	})
+}
+
+// TestAnswersToOnePrompt: only the last of them is kept, beside the texts of
+// other prompts.
+func TestAnswersToOnePrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := countingModel(t, newCounter(t, 4096), 4, 2048)
+		job := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
+		together(m, job, job, job, chat.Job{Prompt: prompt(1, 50, 7), MaxTokens: 10})
+		synctest.Wait()
+		if s := m.Stats(); s.Kept != 2 || s.FreeCells != 4096-(101+9)-(1+9) {
+			t.Errorf("%+v, want 2 texts kept that share 50 tokens", s)
+		}
+		m.Close()
+	})
+}
+
+// TestCancel: a client that leaves frees its place before the next step.
+func TestCancel(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		alone bool
+	}{
+		{"alone", true},
+		{"beside another", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := newCounter(t, 4096)
+				m := countingModel(t, c, 2, 2048)
+				ctx, cancel := context.WithCancel(t.Context())
+				var at int
+				c.turn = func(step int) {
+					if step == 5 {
+						at = step
+						cancel()
+						if tt.alone {
+							<-c.asked
+						}
+					}
+					if at > 0 && step > at {
+						for _, s := range m.loop.live {
+							if s.canceled() {
+								t.Errorf("step %d still computes for the client that left in step %d", step, at)
+							}
+						}
+					}
+				}
+				var other result
+				var wg sync.WaitGroup
+				if !tt.alone {
+					wg.Go(func() { other = collect(t.Context(), m, chat.Job{Prompt: prompt(1, 9, 5), MaxTokens: 30}) })
+				}
+				r := collect(ctx, m, chat.Job{Prompt: prompt(2, 9, 400), MaxTokens: 1000})
+				wg.Wait()
+				if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeCanceled {
+					t.Errorf("the client got %v", r.err)
+				}
+				if !tt.alone {
+					other.check(t, "the other", counted(5, 30), chat.EndLength)
+				}
+				synctest.Wait()
+				if s := m.Stats(); s.Running != 0 || s.Kept == 0 {
+					t.Errorf("afterwards %+v, want none running and the text kept", s)
+				}
+				m.Close()
+			})
+		})
+	}
+}
+
+func TestPreemption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		// Each grows to 300 tokens; all three need 900 cells of 512.
+		c := newCounter(t, 512)
+		m := countingModel(t, c, 3, 400)
+		var jobs []chat.Job
+		for i := range 3 {
+			jobs = append(jobs, chat.Job{Prompt: prompt(i*13, 99, int32(200*i+1)), MaxTokens: 200})
+		}
+		// The first must not be done before the others have come.
+		gate := make(chan struct{})
+		c.turn = func(step int) {
+			if step == 1 {
+				<-gate
+			}
+		}
+		go func() {
+			synctest.Wait()
+			close(gate)
+		}()
+		for i, r := range together(m, jobs...) {
+			r.check(t, "sequence", counted(int32(200*i+1), 200), chat.EndLength)
+		}
+		if s := m.Stats(); s.Preempted == 0 {
+			t.Errorf("nothing was preempted: %+v", s)
+		}
+		m.Close()
+	})
+}
+
+// TestReadersOutgrowTheCache: two long prompts together are more than the
+// pool. The older one must be read first, and neither may wait forever.
+func TestReadersOutgrowTheCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := countingModel(t, newCounter(t, 1024), 4, 1000)
+		var jobs []chat.Job
+		for i := range 4 {
+			jobs = append(jobs, chat.Job{Prompt: prompt(i*17, 900, int32(200*i+1)), MaxTokens: 20})
+		}
+		for i, r := range together(m, jobs...) {
+			r.check(t, "sequence", counted(int32(200*i+1), 20), chat.EndLength)
+		}
+		m.Close()
+	})
+}
+
+// TestRecurrent: a model that cannot share still serves many.
+func TestRecurrent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		c.partial = false
+		m := countingModel(t, c, 2, 2048)
+		var jobs []chat.Job
+		for i := range 6 {
+			jobs = append(jobs, chat.Job{Prompt: prompt(1, 60, int32(100*i+1)), MaxTokens: 10})
+		}
+		for i, r := range together(m, jobs...) {
+			r.check(t, "sequence", counted(int32(100*i+1), 10), chat.EndLength)
+			if r.end.Cached != 0 {
+				t.Errorf("sequence %d: %d cached", i, r.end.Cached)
+			}
+		}
+		m.Close()
+	})
+}
+
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCounter(t, 4096)
+		m := countingModel(t, c, 2, 2048)
+		c.turn = func(step int) {
+			if step == 3 {
+				go m.Close()
+				<-c.asked
+			}
+		}
+		for i, r := range together(m, greedyCount(1), greedyCount(2), greedyCount(3)) {
+			if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeOverloaded {
+				t.Errorf("request %d: %v", i, r.err)
+			}
+		}
+		if r := collect(t.Context(), m, greedyCount(1)); !errors.As(r.err, new(*engine.Error)) {
+			t.Errorf("after Close: %v", r.err)
+		}
+	})
+}
+
+func greedyCount(i int) chat.Job {
+	return chat.Job{Prompt: prompt(i, 20, 1), MaxTokens: 900}
+}

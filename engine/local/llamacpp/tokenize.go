@@ -1,0 +1,87 @@
+package llamacpp
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/tokenizer"
+)
+
+// Tokenize turns a prompt into tokens. The model's start token is put in
+// front where the model wants one and the template has not written it.
+//
+// A prompt of more than twice the context is not counted to its end: a client
+// can send tens of megabytes.
+func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+	var tokens []int32
+	var err error
+	spans := prompt.Spans
+	for len(spans) > 0 && err == nil {
+		if image := spans[0].Image; image != nil {
+			spans = spans[1:]
+			tokens, err = m.appendImage(ctx, tokens, image)
+			if err == nil && len(tokens) > m.enough() && len(spans) > 0 {
+				err = m.tooLong(len(tokens))
+			}
+			continue
+		}
+		end := slices.IndexFunc(spans, func(s chat.Span) bool { return s.Image != nil })
+		if end < 0 {
+			end = len(spans)
+		}
+		tokens, err = m.appendText(ctx, tokens, spans[:end])
+		spans = spans[end:]
+	}
+	if err != nil {
+		return nil, err
+	}
+	if m.vocab.addBOS && m.vocab.bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.bos) {
+		tokens = append([]int32{m.vocab.bos}, tokens...)
+	}
+	return tokens, nil
+}
+
+// enough is how many tokens are too many for sure.
+func (m *Model) enough() int { return 2 * m.info.Context }
+
+// appendText adds the tokens of spans without images.
+func (m *Model) appendText(ctx context.Context, tokens []int32, spans []chat.Span) ([]int32, error) {
+	parts := make([]tokenizer.Part, len(spans))
+	for i, s := range spans {
+		parts[i] = tokenizer.Part{Text: s.Text, Special: s.Special}
+	}
+	tokens, err := m.encoder.Encode(ctx, tokens, parts, m.enough())
+	switch {
+	case errors.Is(err, tokenizer.ErrMany):
+		return nil, m.tooLong(m.enough())
+	case ctx.Err() != nil:
+		return nil, engine.AsError(ctx.Err())
+	case err != nil:
+		return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
+	}
+	return tokens, nil
+}
+
+// appendImage adds the numbers of an image's cells, and the marks around them.
+func (m *Model) appendImage(ctx context.Context, tokens []int32, image *chat.Image) ([]int32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, engine.AsError(err)
+	}
+	l, err := m.eye.layout(ctx, image.Picture)
+	if err != nil {
+		return nil, image.Fail(err)
+	}
+	return append(tokens, l.tokens(image.Picture)...), nil
+}
+
+// tooLong is the error for a prompt with more than n tokens.
+func (m *Model) tooLong(n int) *engine.Error {
+	err := engine.Errorf(engine.CodeContextLength,
+		"The prompt is too long: it has more than %d tokens, and the model's context is %d tokens.", n, m.info.Context).
+		At(engine.Place{Field: engine.FieldMessages})
+	err.Tokens, err.Limit = n, m.info.Context
+	return err
+}

@@ -1,0 +1,141 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/local/memory"
+	"github.com/diglot/diglot/engine/models/modelfile"
+	"github.com/diglot/diglot/engine/models/store"
+)
+
+// load makes a resident ready, or says why it cannot be.
+func (e *Engine) load(r *resident, m *store.Model) {
+	start := time.Now()
+	definition, instance, err := e.open(r, m)
+	log := e.log(r)
+	if err != nil {
+		log.Error("model cannot be loaded", "err", err)
+	} else {
+		log.Info("model is ready", "took", time.Since(start), "memory", r.plan.Total(), "context", r.plan.Context)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r.definition, r.instance, r.err, r.failed = definition, instance, err, time.Now()
+	close(r.ready)
+	r.stays = r.failed.Add(min(r.failed.Sub(r.begun), longestStay))
+	switch {
+	case err != nil:
+		r.plan = memory.Plan{}
+		e.drop(r)
+		e.signal()
+	case e.closed:
+		e.leave(r)
+		e.end(r)
+	case r.users == 0:
+		e.rest(r)
+	default:
+		e.signal() // it may be told to make way from now on
+	}
+}
+
+// drop forgets a resident that could not be loaded, at once where the next
+// request may have more luck. A file that makes its process crash is not of
+// that kind: nothing else would space its loads. The mutex is held.
+func (e *Engine) drop(r *resident) {
+	delete(e.leaving, r)
+	lasting := r.err.NoRetry || r.err.Code == engine.CodeEngineCrashed
+	if e.serving[r.digest] == r && !lasting {
+		delete(e.serving, r.digest)
+	}
+}
+
+// open reads what the model is made of, waits for the memory, and starts it.
+func (e *Engine) open(r *resident, m *store.Model) (*modelfile.Definition, Instance, *engine.Error) {
+	definition, err := e.define(m)
+	if err != nil {
+		return nil, nil, broken(m.Name.String(), err)
+	}
+	if definition.Remote != nil {
+		instance, err := e.connect(*definition.Remote)
+		return definition, instance, err
+	}
+	l, refused := e.admit(r, e.launch(m.Name, definition))
+	if refused != nil {
+		return nil, nil, refused
+	}
+	instance, err := e.config.Start(e.ctx, l)
+	switch {
+	case err == nil:
+		return definition, instance, nil
+	case e.ctx.Err() != nil:
+		return nil, nil, shutDown()
+	}
+	return nil, nil, engine.AsError(err)
+}
+
+// define reads the definition of a model, and says in the log what of it has no
+// effect.
+func (e *Engine) define(m *store.Model) (*modelfile.Definition, error) {
+	definition, err := modelfile.Read(e.config.Store, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range definition.Warnings {
+		e.config.Log.Warn("part of a model's definition has no effect", "model", m.Name.String(), "warning", w)
+	}
+	return definition, nil
+}
+
+// launch is what a definition says to load.
+func (e *Engine) launch(name store.Name, d *modelfile.Definition) Launch {
+	l := Launch{
+		Name:      name.String(),
+		Path:      d.Model,
+		Projector: d.Projector,
+		Template:  d.Template,
+		Adapters:  d.Adapters,
+		Context:   e.config.Context,
+		Threads:   e.config.Threads,
+		Parallel:  e.config.Parallel,
+	}
+	if d.Parameters.Context != nil {
+		l.Context = *d.Parameters.Context
+	}
+	if d.Parameters.Threads != nil {
+		l.Threads = *d.Parameters.Threads
+	}
+	return l
+}
+
+// connect makes the engine of a model that another server has.
+func (e *Engine) connect(r modelfile.Remote) (Instance, *engine.Error) {
+	if e.config.Upstream == nil {
+		return nil, engine.Errorf(engine.CodeUnsupported, "This server asks no other servers, and the model is at %s.", r.URL)
+	}
+	upstream, err := e.config.Upstream(e.ctx, r)
+	if err != nil {
+		return nil, engine.AsError(err)
+	}
+	return newConnection(upstream), nil
+}
+
+// broken is the error of a model in the store that cannot be what it says.
+// What is wrong is for the log: it names files.
+func broken(name string, err error) *engine.Error {
+	if errors.Is(err, context.Canceled) {
+		return engine.AsError(err)
+	}
+	e := engine.Errorf(engine.CodeInternal, "The model %q is broken in the store; pull or create it again.", name).
+		At(engine.Place{Field: engine.FieldModel}).Because(err)
+	e.NoRetry = true
+	return e
+}
+
+// log is the log with the name of a resident.
+func (e *Engine) log(r *resident) *slog.Logger {
+	return e.config.Log.With("model", r.name.String())
+}

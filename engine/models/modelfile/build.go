@@ -1,0 +1,276 @@
+package modelfile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/inspection"
+	"github.com/diglot/diglot/engine/models/store"
+)
+
+// builder gathers the parts of one model.
+type builder struct {
+	src    Source
+	change *store.Change
+	recipe *recipe
+
+	models, projectors, adapters []weight
+	inherited                    inherited
+	remote                       Remote
+}
+
+// weight is a GGUF file in the store.
+type weight struct {
+	layer store.Layer
+	head  *gguf.File
+}
+
+func (b *builder) build(ctx context.Context, name store.Name, origins []origin) (*store.Model, error) {
+	for n, o := range origins {
+		if err := b.from(ctx, b.recipe.from[n], o); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.adapt(ctx); err != nil {
+		return nil, err
+	}
+	if err := b.whole(); err != nil {
+		return nil, err
+	}
+	layers, err := b.layers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.warn()
+	b.src.progress(Progress{Status: "writing manifest"})
+	config, err := b.write(ctx, store.MediaTypeConfig, b.config(layers))
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := store.Manifest{Config: config, Layers: layers}.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return b.change.Put(ctx, name, manifest)
+}
+
+// from takes what a FROM line means.
+func (b *builder) from(ctx context.Context, i Instruction, o origin) error {
+	switch {
+	case o.url != "":
+		if b.recipe.remoteModel == "" {
+			return i.errorf("a model that is served elsewhere needs its name there: PARAMETER model NAME")
+		}
+		b.remote = Remote{URL: o.url, Model: b.recipe.remoteModel}
+		return nil
+	case o.path == "":
+		return b.inherit(i, o.name)
+	}
+	files, err := openWeights(o.path)
+	if err != nil {
+		return i.errorf("FROM %s: %v", i.Value, err)
+	}
+	for _, f := range files {
+		if f.head.IsAdapter() {
+			return i.errorf("FROM %s: the file is a LoRA adapter; write ADAPTER in place of FROM, and name its model by FROM", i.Value)
+		}
+		mediaType, list, check := store.MediaTypeModel, &b.models, runnable
+		if isProjector(f.head) {
+			mediaType, list, check = store.MediaTypeProjector, &b.projectors, usable
+		}
+		if err := check(f.head); err != nil {
+			return i.errorf("FROM %s: %v", i.Value, err)
+		}
+		layer, err := b.store(ctx, mediaType, f)
+		if err != nil {
+			return describe(i, err)
+		}
+		*list = append(*list, weight{layer, f.head})
+	}
+	return nil
+}
+
+// isProjector also knows the ones that Ollama wrote: models that only see.
+func isProjector(head *gguf.File) bool {
+	blocks, _ := head.Int(head.Key("block_count"))
+	vision, _ := head.Int(head.Key("vision.block_count"))
+	return head.IsProjector() || head.String("general.type") == "projector" || blocks == 0 && vision > 0
+}
+
+// store copies a file into the store, parts as one. A blob of this store is
+// there already.
+func (b *builder) store(ctx context.Context, mediaType string, f weightFile) (store.Layer, error) {
+	if layer, ok := b.blob(mediaType, f); ok {
+		return layer, nil
+	}
+	progress := Progress{Status: "copying " + filepath.Base(f.path), Total: f.head.Size}
+	if len(f.head.Paths) == 1 {
+		return b.change.Import(ctx, mediaType, f.path, func(done int64) {
+			progress.Done = done
+			b.src.progress(progress)
+		})
+	}
+	whole, err := merge(f.head)
+	if err != nil {
+		return store.Layer{}, err
+	}
+	defer whole.Close()
+	progress.Status = fmt.Sprintf("merging the %d parts of %s", len(f.head.Paths), filepath.Base(f.path))
+	progress.Total = whole.size
+	return b.change.Write(ctx, mediaType, &counted{whole, progress, b.src.progress})
+}
+
+// blob is the layer of a path that [Of] wrote.
+func (b *builder) blob(mediaType string, f weightFile) (store.Layer, bool) {
+	hex, ok := strings.CutPrefix(filepath.Base(f.path), "sha256-")
+	layer := store.Layer{MediaType: mediaType, Digest: digestOf(hex), Size: f.head.Size}
+	return layer, ok && b.src.Store.BlobPath(layer.Digest) == f.path
+}
+
+// counted is a reader that tells how far it is.
+type counted struct {
+	r        io.Reader
+	progress Progress
+	tell     func(Progress)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.progress.Done += int64(n)
+	c.tell(c.progress)
+	return n, err
+}
+
+// adapt takes the ADAPTER lines.
+func (b *builder) adapt(ctx context.Context) error {
+	for _, i := range b.recipe.adapters {
+		if b.isRemote() {
+			return i.errorf("ADAPTER: the model is served elsewhere, and so is what adapts it")
+		}
+		path, err := b.src.expand(i.Value)
+		if err != nil {
+			return i.errorf("ADAPTER %s: %v", shown(i.Value), err)
+		}
+		files, err := openWeights(path)
+		if err != nil {
+			return i.errorf("ADAPTER %s: %v", i.Value, err)
+		}
+		if len(files) != 1 || !files[0].head.IsAdapter() {
+			return i.errorf("ADAPTER %s: the file is not a LoRA adapter", i.Value)
+		}
+		if len(b.models) == 1 {
+			if err := b.fits(files[0].head); err != nil {
+				return i.errorf("ADAPTER %s: %v", i.Value, err)
+			}
+		}
+		layer, err := b.store(ctx, store.MediaTypeAdapter, files[0])
+		if err != nil {
+			return describe(i, err)
+		}
+		b.adapters = append(b.adapters, weight{layer, files[0].head})
+	}
+	return nil
+}
+
+// fits looks whether the model can take another adapter.
+func (b *builder) fits(adapter *gguf.File) error {
+	model := b.models[0].head
+	if err := inspection.Adapter(model, adapter); err != nil {
+		return err
+	}
+	return inspection.Adapters(model, append(headsOf(b.adapters), adapter))
+}
+
+func (b *builder) isRemote() bool { return b.remote != Remote{} }
+
+// whole looks whether the parts are a model.
+func (b *builder) whole() error {
+	last := b.recipe.from[len(b.recipe.from)-1]
+	if b.isRemote() {
+		if b.recipe.template != "" || len(b.models)+len(b.projectors) > 0 {
+			return last.errorf("the model is served elsewhere, with its own chat template and files; only PARAMETER, SYSTEM, MESSAGE and LICENSE can go with it")
+		}
+		return nil
+	}
+	switch {
+	case b.recipe.remoteModel != "":
+		return last.errorf("PARAMETER model is the name of a model that is served elsewhere, and goes with FROM https://HOST/v1")
+	case b.recipe.params[parameterAffinity] != nil:
+		return last.errorf("PARAMETER %s is for a model that is served elsewhere, and goes with FROM https://HOST/v1", parameterAffinity)
+	case len(b.models) == 0:
+		return last.errorf("FROM names a projector and no model; the model needs a FROM line too")
+	case len(b.models) > 1:
+		return last.errorf("FROM names %d models; a definition has one, and a projector beside it", len(b.models))
+	case len(b.projectors) > 1:
+		return last.errorf("FROM names %d projectors; a definition has at most one", len(b.projectors))
+	case len(b.projectors) == 1:
+		if err := inspection.Pair(b.models[0].head, b.projectors[0].head); err != nil {
+			return last.errorf("FROM %s: %v", last.Value, err)
+		}
+	}
+	return nil
+}
+
+// runnable looks whether a model could be run, by its head. A copy of gigabytes
+// comes after it.
+func runnable(model *gguf.File) error {
+	if err := inspection.Model(model.Paths[0], model); err != nil {
+		return fmt.Errorf("the file cannot be run: %w", err)
+	}
+	return nil
+}
+
+// usable is runnable for a projector.
+func usable(projector *gguf.File) error {
+	if err := inspection.Projector(projector); err != nil {
+		return fmt.Errorf("the projector cannot be used: %w", err)
+	}
+	return nil
+}
+
+func (b *builder) warn() {
+	for _, w := range b.recipe.warnings {
+		b.src.warn(w)
+	}
+	if b.isRemote() {
+		for _, name := range []string{"num_ctx", "num_thread"} {
+			if _, ok := b.recipe.params[name]; ok {
+				b.src.warn(fmt.Sprintf("PARAMETER %s has no effect: the server that has the model decides it.", name))
+			}
+		}
+	}
+	// What a base model requires is not compared: most come from Ollama, and
+	// count Ollama's versions.
+	if want := b.recipe.requires; b.src.Version != "" && older(b.src.Version, want) {
+		b.src.warn(fmt.Sprintf("REQUIRES asks for version %s, and this is version %s; it may not work, unless a version of Ollama is meant.", want, b.src.Version))
+	}
+}
+
+// write stores a value as JSON, in the form that Ollama writes.
+func (b *builder) write(ctx context.Context, mediaType string, value any) (store.Layer, error) {
+	var text bytes.Buffer
+	if err := json.NewEncoder(&text).Encode(value); err != nil {
+		return store.Layer{}, err
+	}
+	return b.change.Write(ctx, mediaType, &text)
+}
+
+// heads are the files that a config tells about.
+func (b *builder) heads() []*gguf.File {
+	return headsOf(slices.Concat(b.models, b.projectors, b.adapters))
+}
+
+func headsOf(weights []weight) []*gguf.File {
+	var heads []*gguf.File
+	for _, w := range weights {
+		heads = append(heads, w.head)
+	}
+	return heads
+}

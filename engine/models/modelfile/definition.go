@@ -1,0 +1,246 @@
+package modelfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/models/store"
+)
+
+// Definition is what a server needs to know about a model of the store.
+type Definition struct {
+	Model     string   // path of the GGUF file; empty: the model is served elsewhere
+	Projector string   // path of the one that reads pictures; empty: none
+	Adapters  []string // paths
+	Template  string   // path of a chat template, a Go template or a Jinja one; empty: the one in the GGUF file
+
+	System     string
+	Messages   []engine.Message
+	Parameters Parameters
+
+	Licenses []string
+	Remote   *Remote // nil: the model is here
+	Config   store.Config
+
+	// Warnings are sentences about what the model asks for and does not get.
+	Warnings []string
+}
+
+// Remote is a model that another server has.
+type Remote struct {
+	URL   string // the base of its interface in the style of OpenAI, such as https://host/v1
+	Model string // the model's name there
+
+	// AffinityHeader is the header that carries the hash of a conversation's
+	// beginning, by which a router keeps conversations together. Empty: the
+	// usual one. "-": none is sent.
+	AffinityHeader string
+
+	Examples int // turns of users and assistants that the definition puts before each conversation
+}
+
+// Bounds of what is read into memory, in bytes.
+const (
+	maxText     = 1 << 20
+	maxMessages = 32 << 20 // pictures are part of them
+)
+
+// onlyPrompt is the template that models with a RENDERER are published with:
+// Ollama does not look at it, and nothing of a conversation would be left. The
+// one in the GGUF file is what comes nearest to the code that is named.
+var onlyPrompt = regexp.MustCompile(`^\s*\{\{-?\s*\.Prompt\s*-?\}\}\s*$`)
+
+// maxWarnings keeps a log readable.
+const maxWarnings = 20
+
+// mediaTypePrompt is what templates were called before they were.
+const mediaTypePrompt = "application/vnd.ollama.image.prompt"
+
+// Read reads the definition of a model. Errors are sentences that name the
+// model: that a part is missing, or is not what it should be.
+func Read(s *store.Store, m *store.Model) (*Definition, error) {
+	d := &Definition{}
+	var err error
+	if d.Config, err = s.Config(m); err != nil {
+		return nil, err
+	}
+	for _, l := range m.Manifest.Layers {
+		if err := d.layer(s, l); err != nil {
+			return nil, fmt.Errorf("model %s: %w", m.Name, err)
+		}
+	}
+	if err := d.finish(); err != nil {
+		return nil, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	if more := len(d.Warnings) - maxWarnings; more > 0 {
+		d.Warnings = append(d.Warnings[:maxWarnings], fmt.Sprintf("There are %d more parts that have no effect.", more))
+	}
+	return d, nil
+}
+
+// finish looks at the definition as a whole.
+func (d *Definition) finish() error {
+	for _, unused := range []struct{ name, value string }{{Renderer, d.Config.Renderer}, {Parser, d.Config.Parser}} {
+		if unused.value != "" {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("%s %s has no effect: it names code inside Ollama; the chat template is used.", unused.name, shown(unused.value)))
+		}
+	}
+	if d.Config.RemoteHost != "" {
+		address, err := remoteURL(d.Config.RemoteHost)
+		if err != nil {
+			return err
+		}
+		if d.Config.RemoteModel == "" {
+			return errors.New("the model is served elsewhere, and its name there is missing")
+		}
+		d.Remote = &Remote{URL: address, Model: d.Config.RemoteModel, AffinityHeader: d.Parameters.AffinityHeader}
+		for _, m := range d.Messages {
+			if !instructs(m) {
+				d.Remote.Examples++
+			}
+		}
+		return nil
+	}
+	if d.Parameters.AffinityHeader != "" {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("PARAMETER %s has no effect: the model is not served elsewhere.", parameterAffinity))
+	}
+	if d.Model == "" {
+		return errors.New("there is no GGUF file among its parts; only models in that format can be served")
+	}
+	return nil
+}
+
+func (d *Definition) layer(s *store.Store, l store.Layer) error {
+	switch l.MediaType {
+	case store.MediaTypeModel:
+		return onlyPath(s, l, &d.Model, "the GGUF file")
+	case store.MediaTypeProjector:
+		return onlyPath(s, l, &d.Projector, "the projector")
+	case store.MediaTypeAdapter:
+		path, err := weights(s, l, "the adapter")
+		d.Adapters = append(d.Adapters, path)
+		return err
+	case store.MediaTypeTemplate, mediaTypePrompt:
+		text, err := readText(s, l, "the template")
+		if d.Config.Renderer == "" || !onlyPrompt.MatchString(text) {
+			d.Template = s.BlobPath(l.Digest)
+		}
+		return err
+	case store.MediaTypeSystem:
+		text, err := readText(s, l, "the system text")
+		d.System = text
+		return err
+	case store.MediaTypeLicense:
+		if l.Size > maxText {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("A license of %d bytes is left out: it is longer than %d.", l.Size, maxText))
+			return nil
+		}
+		text, err := readText(s, l, "the license")
+		d.Licenses = append(d.Licenses, text)
+		return err
+	case store.MediaTypeParams:
+		return d.parameters(s, l)
+	case store.MediaTypeMessages:
+		return d.messages(s, l)
+	}
+	return nil
+}
+
+// onlyPath is for what a model has one of.
+func onlyPath(s *store.Store, l store.Layer, path *string, what string) error {
+	if *path != "" {
+		return fmt.Errorf("%s is there more than once", what)
+	}
+	var err error
+	*path, err = weights(s, l, what)
+	return err
+}
+
+// weights finds a large blob, whose content nobody reads here.
+func weights(s *store.Store, l store.Layer, what string) (string, error) {
+	path, err := s.Find(l)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	return path, nil
+}
+
+// readText reads a text of a model. A wrong byte in it becomes the sign for
+// one: models were made by programs that did not look.
+func readText(s *store.Store, l store.Layer, what string) (string, error) {
+	raw, err := s.ReadBlob(l, maxText)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", what, err)
+	}
+	return strings.ToValidUTF8(string(raw), string(utf8.RuneError)), nil
+}
+
+func (d *Definition) parameters(s *store.Store, l store.Layer) error {
+	raw, err := s.ReadBlob(l, maxText)
+	if err != nil {
+		return fmt.Errorf("the parameters: %w", err)
+	}
+	values, err := readParams(raw)
+	if err != nil {
+		return err
+	}
+	d.Parameters = values.parameters()
+	d.Warnings = append(d.Warnings, values.warnings()...)
+	return nil
+}
+
+// turn is a message as its layer has it.
+type turn struct {
+	Role    string   `json:"role"`
+	Content string   `json:"content"`
+	Images  [][]byte `json:"images,omitempty"`
+}
+
+func readTurns(s *store.Store, l store.Layer) ([]turn, error) {
+	raw, err := s.ReadBlob(l, maxMessages)
+	if err != nil {
+		return nil, fmt.Errorf("the messages: %w", err)
+	}
+	var turns []turn
+	if err := json.Unmarshal(raw, &turns); err != nil {
+		return nil, fmt.Errorf("the messages are not a JSON array of roles and texts: %w", err)
+	}
+	for i := range turns {
+		turns[i].Role = strings.ToLower(turns[i].Role)
+	}
+	return turns, nil
+}
+
+func (d *Definition) messages(s *store.Store, l store.Layer) error {
+	turns, err := readTurns(s, l)
+	if err != nil {
+		return err
+	}
+	d.Messages = nil
+	for i, t := range turns {
+		role, ok := engineRoles[t.Role]
+		if !ok {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("Message %d has no effect: its role is %s, and not %s.", i+1, shown(t.Role), strings.Join(roles, ", ")))
+			continue
+		}
+		var parts []engine.Part
+		for _, data := range t.Images {
+			parts = append(parts, engine.Image{Data: data})
+		}
+		if t.Content != "" || parts == nil {
+			parts = append(parts, engine.Text{Text: t.Content})
+		}
+		d.Messages = append(d.Messages, engine.Message{Role: role, Parts: parts})
+	}
+	if err := engine.CheckImages(d.Messages); err != nil {
+		return fmt.Errorf("there are more than %d images in its messages", engine.MaxImages)
+	}
+	return nil
+}
+
+var engineRoles = map[string]engine.Role{"system": engine.RoleSystem, "user": engine.RoleUser, "assistant": engine.RoleAssistant}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// disk is how a store changes what is on disk: every step that a crash could
+// come before or after goes through it.
+type disk struct {
+	step func(what, path string) error // called before each step, and may forbid it; nil outside tests
+}
+
+func (d disk) before(what, path string) error {
+	if d.step == nil {
+		return nil
+	}
+	return d.step(what, path)
+}
+
+// file is a file that is being written.
+type file struct {
+	*os.File
+	disk disk
+}
+
+// create opens a new file under a random name.
+func (d disk) create(dir, pattern string) (*file, error) {
+	if err := d.before("create", dir); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &file{f, d}, nil
+}
+
+// open opens a file for reading and writing, and makes it if need be.
+func (d disk) open(path string) (*file, error) {
+	if err := d.before("open", path); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	return &file{f, d}, nil
+}
+
+// Write writes in two steps where steps are watched: the system may be
+// stopped in the middle of one.
+func (f *file) Write(p []byte) (int, error) {
+	if f.disk.step == nil {
+		return f.File.Write(p)
+	}
+	n, half := 0, len(p)/2
+	for _, part := range [][]byte{p[:half], p[half:]} {
+		if err := f.disk.before("write", f.Name()); err != nil {
+			return n, err
+		}
+		m, err := f.File.Write(part)
+		n += m
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (f *file) WriteAt(p []byte, offset int64) (int, error) {
+	if err := f.disk.before("write", f.Name()); err != nil {
+		return 0, err
+	}
+	return f.File.WriteAt(p, offset)
+}
+
+// Truncate makes the file so long, with a hole at its end.
+func (f *file) Truncate(size int64) error {
+	if err := f.disk.before("truncate", f.Name()); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
+func (f *file) Sync() error {
+	if err := f.disk.before("sync", f.Name()); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+// discard closes and removes a file that is of no use any more.
+func (f *file) discard() {
+	f.Close()
+	os.Remove(f.Name())
+}
+
+// settle brings a written file to its final name, so that it survives the
+// loss of power: content first, then the name.
+func (d disk) settle(f *file, path string) error {
+	if err := f.Chmod(0o644); err != nil { // CreateTemp makes it the user's alone; Ollama may run as another
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := d.before("rename", f.Name()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return d.syncDir(filepath.Dir(path))
+}
+
+// syncDir brings the names in a folder to the disk.
+func (d disk) syncDir(dir string) error {
+	if runtime.GOOS == "windows" { // it has no such thing
+		return nil
+	}
+	if err := d.before("sync", dir); err != nil {
+		return err
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
+
+// mkdir makes a folder and its parents, each of them brought to the disk.
+func (d disk) mkdir(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent == dir {
+		return nil
+	}
+	if err := d.mkdir(parent); err != nil {
+		return err
+	}
+	if err := d.before("mkdir", dir); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		if info, statErr := os.Stat(dir); statErr == nil && info.IsDir() {
+			return nil // another process was faster
+		}
+		return err
+	}
+	return d.syncDir(parent)
+}
+
+// remove removes a file or an empty folder; one that is gone is no error.
+func (d disk) remove(path string) error {
+	if err := d.before("remove", path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

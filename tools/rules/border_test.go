@@ -1,0 +1,269 @@
+package rules
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/diglot/diglot"
+
+// borders says what packages may not import, tests aside. A name stands for
+// the package and all below it, unless it ends in "/$": then for it alone.
+var borders = []struct {
+	from string
+	not  []string
+	why  string
+}{
+	{"openapi", []string{"gen", "handlers", "engine", "cassettes"},
+		"the documents are read as data; whoever knows a style builds on them, not the other way round"},
+	{"gen", []string{"openapi", "handlers", "engine", "cassettes"},
+		"generated code knows the document it came from and nothing else"},
+	{"engine", []string{"net/http", "gen", "handlers", "openapi", "cassettes"},
+		"the engine has neutral words: it would serve another wire protocol as well"},
+	{"engine/gguf", []string{"engine/$", "engine/chat", "engine/local", "engine/models", "engine/picture", "engine/script", "engine/upstream"},
+		"the header of a file does not depend on its readers"},
+	{"engine/picture", []string{"engine/chat", "engine/gguf", "engine/local", "engine/models", "engine/script", "engine/upstream"},
+		"an image is checked alike wherever it comes from"},
+	{"engine/chat", []string{"engine/local", "engine/models", "engine/script", "engine/upstream", "engine/imagegen"},
+		"chat works over any raw model"},
+	{"engine/chat/grammar", []string{"engine/$", "engine/chat/$", "engine/chat/tokenizer", "engine/gguf"},
+		"a grammar constrains text, whatever the model and its tokens"},
+	{"engine/chat/tokenizer", []string{"engine/$", "engine/chat/$", "engine/chat/grammar"},
+		"a tokenizer depends on the vocabulary alone"},
+	{"engine/local", []string{"engine/models", "engine/script", "engine/upstream", "engine/imagegen"},
+		"computing a model does not depend on where it was found"},
+	{"engine/local/llamacpp", []string{"engine/local/runner", "engine/local/confine"},
+		"supervision is not the business of what is supervised"},
+	{"engine/local/runner", []string{"engine/chat", "engine/gguf", "engine/local/inspection", "engine/local/llamacpp", "engine/local/memory"},
+		"supervision is tested over any engine, without cgo"},
+	{"engine/local/inspection", []string{"engine/$", "engine/chat", "engine/local/llamacpp", "engine/local/memory", "engine/local/runner"},
+		"what is wrong with a file does not depend on who loads it"},
+	{"engine/local/memory", []string{"engine/$", "engine/chat", "engine/local/inspection", "engine/local/llamacpp", "engine/local/runner"},
+		"memory is planned from headers alone"},
+	{"engine/models", []string{"engine/local/llamacpp", "engine/local/runner", "engine/script", "engine/upstream", "engine/imagegen"},
+		"managing models does not depend on how they are computed"},
+	{"engine/models/store", []string{"engine/$", "engine/chat", "engine/gguf", "engine/local", "engine/models/credentials", "engine/models/library", "engine/models/modelfile", "engine/models/registry"},
+		"a store keeps bytes, whatever they are for"},
+	{"engine/models/modelfile", []string{"engine/local/memory", "engine/models/credentials", "engine/models/library", "engine/models/registry"},
+		"a Modelfile is neither fetched nor loaded here"},
+	{"engine/models/registry", []string{"engine/$", "engine/chat", "engine/gguf", "engine/local", "engine/models/credentials", "engine/models/library", "engine/models/modelfile"},
+		"a registry transfers bytes"},
+	{"engine/models/credentials", []string{"engine/chat", "engine/models/library", "engine/models/modelfile", "engine/models/store"},
+		"no model decides which hosts the user trusts"},
+	{"engine/models/library", []string{"engine/chat", "engine/gguf", "engine/models/credentials", "engine/models/registry"},
+		"loading a model does not depend on how it is computed or where it came from"},
+	{"engine/imagegen", []string{"engine/chat", "engine/local", "engine/models", "engine/script"},
+		"drawing has nothing to do with text"},
+	{"engine/script", []string{"engine/local", "engine/models", "engine/upstream"},
+		"scripts run where there is no cgo"},
+	{"engine/upstream", []string{"engine/chat", "engine/local", "engine/models", "engine/script"},
+		"a client of another server does not decide which one"},
+	{"cmd/diglot/internal/control", []string{"gen", "handlers", "openapi", "cmd/diglot/internal/terminal", "engine/chat", "engine/gguf", "engine/local", "engine/models/modelfile", "engine/models/store", "engine/models/registry", "engine/script", "engine/upstream"},
+		"the socket passes on what the library knows"},
+	{"cmd/diglot/internal/terminal", []string{"net/http", "gen", "handlers", "openapi", "cmd/diglot/internal/control", "engine/chat", "engine/local", "engine/models", "engine/script", "engine/upstream"},
+		"a terminal shows what it is given"},
+	{"handlers", []string{"engine/local", "engine/models", "engine/chat", "engine/script", "engine/imagegen", "engine/upstream"},
+		"a handler meets the neutral types alone"},
+	{"handlers/openai", []string{"handlers/anthropic", "gen/anthropic"},
+		"a style is an adapter, never a step"},
+	{"handlers/anthropic", []string{"handlers/openai", "gen/openai"},
+		"a style is an adapter, never a step"},
+	{"handlers/internal", []string{"gen", "handlers/openai", "handlers/anthropic"},
+		"what the styles share does not know them"},
+	{"handlers/$", []string{"gen"},
+		"mounting maps no field"},
+	{"cassettes", []string{"handlers", "engine", "gen", "openapi"},
+		"recordings are data"},
+}
+
+// outward are the packages below engine that are clients of other servers:
+// what the engine may not know, they are made of.
+var outward = []string{"engine/upstream", "engine/models/registry"}
+
+// excepted reports whether the border of a package does not hold for from.
+func excepted(from, border string) bool {
+	return border == "engine" && slices.ContainsFunc(outward, func(p string) bool { return within(from, p) })
+}
+
+// reserved says which packages alone may import something, tests aside.
+var reserved = []struct {
+	what string
+	only []string
+	why  string
+}{
+	{"C", []string{"engine/local/llamacpp"}, "everything else compiles anywhere"},
+	{"github.com/ollama/ollama/llama", []string{"engine/local/llamacpp"}, "the binding could be replaced"},
+	{"github.com/ollama/ollama/template", []string{"engine/chat"}, "Go templates are read in one place"},
+	{"github.com/ollama/ollama/api", []string{"engine/chat"}, "it is what those templates are written for, and no part of ours"},
+	{"oras.land/oras-go/v2", []string{"engine/models/registry"}, "registries are asked in one place"},
+	{"github.com/spf13/cobra", []string{"cmd"}, "the command line is the programs' business"},
+	{"github.com/vbauerster/mpb/v8", []string{"cmd/diglot/internal/terminal"}, "progress is shown in one place"},
+	{"golang.org/x/term", []string{"cmd"}, "only programs of people meet a terminal"},
+	{"github.com/ardanlabs/jinja", []string{"engine/chat", "tools"}, "templates are rendered in one place"},
+	{"github.com/getkin/kin-openapi", []string{"openapi", "tools", "handlers/handlerstest"}, "the documents are read in one place"},
+	{"github.com/go-chi/chi/v5", []string{"handlers", "gen"}, "routing is the handlers' business"},
+	{module + "/handlers/handlerstest", nil, "it is for tests"},
+	{module + "/engine/enginetest", nil, "it is for tests"},
+	{module + "/engine/chat/chattest", nil, "it is for tests"},
+	{module + "/engine/chat/tokenizer/tokenizertest", []string{"engine/chat/chattest"}, "it is for tests"},
+	{"golang.org/x/text", []string{"engine/chat/tokenizer"}, "text is what people wrote, everywhere but in a tokenizer"},
+	{module + "/engine/local/inspection/inspectiontest", nil, "it is for tests"},
+	{module + "/cmd", nil, "programs are not libraries"},
+	{module + "/tools", []string{"tools"}, "what a developer runs is not part of the product"},
+	{module + "/cassettes", []string{"tools"}, "recordings are for tests"},
+}
+
+// TestMain runs the tests in the root of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
+func TestBorders(t *testing.T) {
+	tree := readPackages(t)
+	for _, b := range borders {
+		if !tree.has(b.from) {
+			t.Errorf("border of %s: there is no such package any more", b.from)
+		}
+		for _, not := range b.not {
+			if not != "net/http" && !tree.has(not) {
+				t.Errorf("border of %s: there is no package %s any more", b.from, not)
+			}
+			for _, imp := range tree.imports {
+				if within(imp.from, b.from) && !excepted(imp.from, b.from) && (within(imp.what, not) || within(imp.what, module+"/"+not)) {
+					t.Errorf("%s imports %s, but %s", imp.file, imp.what, b.why)
+				}
+			}
+		}
+	}
+}
+
+func TestReservedImports(t *testing.T) {
+	tree := readPackages(t)
+	for _, r := range reserved {
+		known := false
+		for _, imp := range tree.imports {
+			if !within(imp.what, r.what) {
+				continue
+			}
+			known = true
+			inside := within(module+"/"+imp.from, r.what)
+			if !inside && !slices.ContainsFunc(r.only, func(p string) bool { return within(imp.from, p) }) {
+				t.Errorf("%s imports %s, but %s", imp.file, imp.what, r.why)
+			}
+		}
+		if local, ok := strings.CutPrefix(r.what, module+"/"); ok {
+			known = tree.has(local)
+		}
+		if !known {
+			t.Errorf("rule for %s: nothing imports it any more", r.what)
+		}
+	}
+}
+
+// TestEngineHasNoWireNames keeps JSON out of the neutral types.
+func TestEngineHasNoWireNames(t *testing.T) {
+	for _, f := range readPackages(t).files {
+		if f.folder != "engine" || f.test {
+			continue
+		}
+		ast.Inspect(f.syntax, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok && field.Tag != nil {
+				t.Errorf("%s: a field of a neutral type has the tag %s", f.name, field.Tag.Value)
+			}
+			return true
+		})
+	}
+}
+
+// source is one Go file.
+type source struct {
+	name, folder string // with slashes, from the root
+	test         bool
+	generated    bool
+	syntax       *ast.File
+	position     *token.FileSet
+}
+
+type importOf struct{ from, file, what string }
+
+// packages is every Go file of the repository, whatever its build tags.
+type packages struct {
+	files   []source
+	imports []importOf // of files that are not tests
+}
+
+func (p packages) has(name string) bool {
+	return slices.ContainsFunc(p.files, func(f source) bool { return !f.test && within(f.folder, name) })
+}
+
+// within reports whether a package is the named one or below it; a name that
+// ends in "/$" is only itself.
+func within(pkg, name string) bool {
+	if alone, ok := strings.CutSuffix(name, "/$"); ok {
+		return pkg == alone
+	}
+	return pkg == name || strings.HasPrefix(pkg, name+"/")
+}
+
+func readPackages(t *testing.T) packages {
+	t.Helper()
+	var p packages
+	for _, name := range handWritten(t, ".go") {
+		set := token.NewFileSet()
+		syntax, err := parser.ParseFile(set, filepath.FromSlash(name), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := source{name: name, folder: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+			generated: ast.IsGenerated(syntax), syntax: syntax, position: set}
+		p.files = append(p.files, f)
+		for _, spec := range syntax.Imports {
+			what, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !f.test {
+				p.imports = append(p.imports, importOf{f.folder, f.name, what})
+			}
+		}
+	}
+	return p
+}
+
+// handWritten lists the repository's files with one of the endings, leaving
+// out what is downloaded or built.
+func handWritten(t *testing.T, endings ...string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains([]string{"node_modules", "bin", "__pycache__"}, entry.Name())) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if slices.Contains(endings, filepath.Ext(name)) {
+			names = append(names, filepath.ToSlash(name))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
