@@ -2,10 +2,10 @@
 // from, and reads them as data.
 //
 // openai.yaml and anthropic.yaml are written by hand; each says everything
-// about the wire of its style, once. From them come the types, server
-// interfaces and clients in gen (by the generate lines below), the checking of
-// requests, replies and event streams, and the support matrix and reference
-// pages.
+// about the wire of its style, once. From them come the types and server
+// interfaces in gen (by the generate lines below), the client that
+// engine/upstream asks other servers with, the checking of requests, replies
+// and event streams, and the support matrix and reference pages.
 //
 // Beside what OpenAPI defines, the documents carry marks (x-support) that say
 // of each field what the service's own interface document says of it and what
