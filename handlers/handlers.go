@@ -10,7 +10,6 @@ package handlers
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -32,8 +31,9 @@ type Config struct {
 	Engine engine.Engine // required
 	Log    *slog.Logger  // required
 
-	Profile openapi.Profile // zero: the default profile
-	Strict  bool            // every ignored field is an error
+	Documents openapi.Documents // zero: the server's own
+	Profile   openapi.Profile   // zero: the default profile
+	Strict    bool              // every ignored field is an error
 
 	Keys         *Keys    // nil: keys are accepted and not checked
 	Listen       string   // host:port that the server listens on; its host is an allowed Host
@@ -103,18 +103,28 @@ func New(c Config) (http.Handler, error) {
 type styles struct{ openai, anthropic style }
 
 func newStyles(c Config) (styles, error) {
-	o, err := openai.New(openai.Config{Engine: c.Engine, Profile: c.Profile, MaxBody: c.MaxBody, Clock: c.Clock})
+	documents, err := c.documents()
 	if err != nil {
-		return styles{}, fmt.Errorf("openai style: %w", err)
+		return styles{}, err
 	}
-	a, err := anthropic.New(anthropic.Config{Engine: c.Engine, Profile: c.Profile, MaxBody: c.MaxBody, Clock: c.Clock})
-	if err != nil {
-		return styles{}, fmt.Errorf("anthropic style: %w", err)
-	}
+	o := openai.New(openai.Config{Engine: c.Engine, Document: documents.OpenAI, MaxBody: c.MaxBody, Clock: c.Clock})
+	a := anthropic.New(anthropic.Config{Engine: c.Engine, Document: documents.Anthropic, MaxBody: c.MaxBody, Clock: c.Clock})
 	return styles{
 		openai:    style{o, openai.WriteError},
 		anthropic: style{a, anthropic.WriteError},
 	}, nil
+}
+
+// documents are those that are in force.
+func (c Config) documents() (openapi.Documents, error) {
+	if c.Documents != (openapi.Documents{}) {
+		return c.Documents.Narrow(c.Profile)
+	}
+	own, err := openapi.Own()
+	if err != nil {
+		return own, err
+	}
+	return own.Narrow(c.Profile)
 }
 
 // of picks the style of a request by its path, and for the shared /v1/models

@@ -12,6 +12,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
 )
 
 // Smallest bodies that each style takes.
@@ -39,6 +40,9 @@ func newHandler(t *testing.T, c handlers.Config) http.Handler {
 	h, err := handlers.New(c)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if c.Documents != (openapi.Documents{}) {
+		return handlerstest.ContractOf(t, h, c.Documents)
 	}
 	return handlerstest.Contract(t, h)
 }

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	_ "embed"
+	"fmt"
 	"sync"
 )
 
@@ -17,6 +18,32 @@ func OpenAI() (*Document, error) { return readOpenAI() }
 
 // Anthropic is the document of the Anthropic style, read once as well.
 func Anthropic() (*Document, error) { return readAnthropic() }
+
+// Documents are those of both styles.
+type Documents struct{ OpenAI, Anthropic *Document }
+
+// Own are the documents of this server, read once as well.
+func Own() (Documents, error) {
+	openAI, err := OpenAI()
+	if err != nil {
+		return Documents{}, fmt.Errorf("openai.yaml: %w", err)
+	}
+	anthropic, err := Anthropic()
+	if err != nil {
+		return Documents{}, fmt.Errorf("anthropic.yaml: %w", err)
+	}
+	return Documents{openAI, anthropic}, nil
+}
+
+// Narrow returns both as they are in force under a profile.
+func (d Documents) Narrow(p Profile) (Documents, error) {
+	openAI, err := d.OpenAI.Narrow(p)
+	if err != nil {
+		return Documents{}, err
+	}
+	anthropic, err := d.Anthropic.Narrow(p)
+	return Documents{openAI, anthropic}, err
+}
 
 var (
 	readOpenAI    = sync.OnceValues(func() (*Document, error) { return Load(openAI) })

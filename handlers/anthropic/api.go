@@ -26,10 +26,10 @@ import (
 
 // Config says what to serve.
 type Config struct {
-	Engine  engine.Engine
-	Profile openapi.Profile
-	MaxBody int64 // bytes of a request body
-	Clock   func() time.Time
+	Engine   engine.Engine
+	Document *openapi.Document // as it is in force
+	MaxBody  int64             // bytes of a request body
+	Clock    func() time.Time
 }
 
 // API implements the operations of openapi/anthropic.yaml.
@@ -69,31 +69,23 @@ var wordings = map[openapi.Profile]wording{
 
 var _ wire.StrictServerInterface = (*API)(nil)
 
-// New returns the handler of all operations. It fails when the document
-// cannot be read.
-func New(c Config) (http.Handler, error) {
-	document, err := openapi.Anthropic()
-	if err != nil {
-		return nil, err
-	}
-	if document, err = document.Narrow(c.Profile); err != nil {
-		return nil, err
-	}
-	api := &API{engine: c.Engine, clock: c.Clock, wording: wordings[c.Profile]}
+// New returns the handler of all operations.
+func New(c Config) http.Handler {
+	api := &API{engine: c.Engine, clock: c.Clock, wording: wordings[c.Document.Profile]}
 	strict := wire.NewStrictHandlerWithOptions(api, nil, wire.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  writeBindError,
 		ResponseErrorHandlerFunc: writeAnyError,
 	})
-	router := mount.Router(document, WriteError)
+	router := mount.Router(c.Document, WriteError)
 	wire.HandlerWithOptions(strict, wire.ChiServerOptions{
 		// The generated code has middlewares too, but binds parameters before it calls them.
 		BaseRouter: router.With(validate.Middleware(validate.Config{
-			Document:      document,
+			Document:      c.Document,
 			MaxBody:       c.MaxBody,
 			FromViolation: fromViolation,
 			WriteError:    WriteError,
 		})),
 		ErrorHandlerFunc: writeBindError,
 	})
-	return router, nil
+	return router
 }

@@ -10,7 +10,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -22,7 +25,13 @@ import (
 // reply that breaks its document.
 func Contract(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
-	check := Check(t)
+	return ContractOf(t, next, own(t))
+}
+
+// ContractOf is [Contract] with other documents than the server's own.
+func ContractOf(t testing.TB, next http.Handler, documents openapi.Documents) http.Handler {
+	t.Helper()
+	check := contract{documents, newVendorCheck(t)}.check
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		copied := &copied{ResponseWriter: w}
 		next.ServeHTTP(copied, r)
@@ -39,20 +48,40 @@ func Contract(t testing.TB, next http.Handler) http.Handler {
 // a server from outside.
 func Check(t testing.TB) func(r *http.Request, status int, header http.Header, body []byte) error {
 	t.Helper()
-	openAI, err := openapi.OpenAI()
+	return contract{own(t), newVendorCheck(t)}.check
+}
+
+func own(t testing.TB) openapi.Documents {
+	t.Helper()
+	documents, err := openapi.Own()
 	if err != nil {
 		t.Fatal(err)
 	}
-	anthropic, err := openapi.Anthropic()
+	return documents
+}
+
+// Edited is a document of this server in which a text that stands there once
+// is another one.
+func Edited(t testing.TB, name, old, text string) *openapi.Document {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	yaml, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../openapi", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return contract{openAI, anthropic, newVendorCheck(t)}.check
+	if n := bytes.Count(yaml, []byte(old)); n != 1 {
+		t.Fatalf("%s has the text %d times: %s", name, n, old)
+	}
+	document, err := openapi.Load(bytes.Replace(yaml, []byte(old), []byte(text), 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
 }
 
 type contract struct {
-	openAI, anthropic *openapi.Document
-	vendor            *vendorCheck
+	openapi.Documents
+	vendor *vendorCheck
 }
 
 func (c contract) check(r *http.Request, status int, header http.Header, body []byte) error {
@@ -67,9 +96,9 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 	if err := checkSpelling(header.Get("Content-Type"), body); err != nil {
 		return err
 	}
-	document, style := c.openAI, "openai"
+	document, style := c.OpenAI, "openai"
 	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && !openAIOnly.MatchString(r.URL.Path) {
-		document, style = c.anthropic, "anthropic"
+		document, style = c.Anthropic, "anthropic"
 	}
 	operation := find(document, r)
 	return errors.Join(

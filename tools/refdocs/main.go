@@ -47,22 +47,23 @@ func run(folder string) error {
 
 // render makes all pages, by file name.
 func render() (map[string][]byte, error) {
-	openAI, err := openapi.OpenAI()
+	own, err := openapi.Own()
 	if err != nil {
-		return nil, fmt.Errorf("openai.yaml: %w", err)
+		return nil, err
 	}
-	anthropic, err := openapi.Anthropic()
-	if err != nil {
-		return nil, fmt.Errorf("anthropic.yaml: %w", err)
-	}
+	return renderOf(own)
+}
+
+// renderOf makes the pages of other documents.
+func renderOf(documents openapi.Documents) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, file := range []struct {
 		name, template string
 		data           any
 	}{
-		{"support.md", "support.md.tmpl", []document{view(openAI), view(anthropic)}},
-		{"openai.md", "reference.md.tmpl", view(openAI)},
-		{"anthropic.md", "reference.md.tmpl", view(anthropic)},
+		{"support.md", "support.md.tmpl", []document{view(documents.OpenAI), view(documents.Anthropic)}},
+		{"openai.md", "reference.md.tmpl", view(documents.OpenAI)},
+		{"anthropic.md", "reference.md.tmpl", view(documents.Anthropic)},
 	} {
 		var b bytes.Buffer
 		if err := pages.ExecuteTemplate(&b, file.template, file.data); err != nil {
