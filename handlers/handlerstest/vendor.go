@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,17 +17,15 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-const (
-	// schemasVariable is the environment variable that names the folder of
-	// the schemas that vendors publish: openai.json.gz and anthropic.json.gz,
-	// see [loadVendor]. Without it, replies are held against our documents
-	// alone.
-	schemasVariable = "DIGLOT_VENDOR_SCHEMAS"
-	// countsVariable names a folder where each [Contract] leaves what it
-	// counted, see [vendorCounts]: whether an exception is still needed only shows
-	// over all test binaries together.
-	countsVariable = "DIGLOT_VENDOR_COUNTS"
-)
+// schemasFolder holds the schemas that vendors publish, openai.json.gz and
+// anthropic.json.gz (see [loadVendor]), seen from the repository. Not every
+// checkout has it: the schemas are not ours to hand on.
+const schemasFolder = "../shared/referee"
+
+// countsVariable is the environment variable that names a folder where each
+// [Contract] leaves its counts, see [vendorCounts]: whether an exception is
+// still needed only shows over all test binaries together.
+const countsVariable = "DIGLOT_VENDOR_COUNTS"
 
 // referee holds replies against the vendors' own schemas. Our documents say
 // what this server sends; the referee says that a program written by the
@@ -38,9 +37,9 @@ type referee struct {
 
 // loadReferee compiles the schemas once for all tests of a binary.
 var loadReferee = sync.OnceValues(func() (*referee, error) {
-	folder := os.Getenv(schemasVariable)
-	if folder == "" {
-		return nil, nil
+	folder, err := findSchemas()
+	if folder == "" || err != nil {
+		return nil, err
 	}
 	r := &referee{vendors: map[string]*vendor{}}
 	for _, style := range []string{"openai", "anthropic"} {
@@ -50,10 +49,34 @@ var loadReferee = sync.OnceValues(func() (*referee, error) {
 		}
 		r.vendors[style] = published
 	}
-	var err error
 	r.exceptions, err = readExceptions()
 	return r, err
 })
+
+// findSchemas returns the folder of the vendors' schemas, or an empty name
+// where there is none. Tests run in the folder of their package.
+func findSchemas() (string, error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for !exists(filepath.Join(root, "go.mod")) {
+		if root == filepath.Dir(root) {
+			return "", nil // a test binary that was moved elsewhere
+		}
+		root = filepath.Dir(root)
+	}
+	folder := filepath.Join(root, schemasFolder)
+	if !exists(folder) {
+		return "", nil
+	}
+	return folder, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
 
 var absent sync.Once
 
@@ -66,7 +89,7 @@ func newVendorCheck(t testing.TB) *vendorCheck {
 	}
 	if referee == nil {
 		absent.Do(func() {
-			t.Logf("%s is not set: replies are not held against the vendors' own schemas", schemasVariable)
+			t.Logf("there is no %s: replies are not held against the vendors' own schemas", schemasFolder)
 		})
 		return nil
 	}
