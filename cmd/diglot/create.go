@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/models/modelfile"
 	"github.com/diglot/diglot/engine/models/store"
 )
@@ -170,13 +171,13 @@ func readDefinition(env environment, path string) (*modelfile.File, error) {
 // parseDefinition reads a definition. A model's own file makes the one that
 // names it.
 func parseDefinition(name string, r io.Reader) (*modelfile.File, error) {
-	magic := make([]byte, 4)
+	magic := make([]byte, len(gguf.Magic))
 	n, err := io.ReadFull(r, magic)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	r = io.MultiReader(bytes.NewReader(magic[:n]), r)
-	if string(magic) != "GGUF" {
+	if string(magic) != gguf.Magic {
 		return parseText(name, r)
 	}
 	if name == standardInput {

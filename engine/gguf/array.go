@@ -54,14 +54,14 @@ func readArrays(r io.Reader, size int64, keys ...string) (map[string]Array, erro
 }
 
 // elements reads an array that is kept whole.
-func (d *reader) elements(kind, n uint64, array *Array) error {
-	array.Kind = ValueType(kind)
-	width := uint64(scalarWidth(kind))
-	if kind == valueString {
+func (d *reader) elements(kind ValueType, n uint64, array *Array) error {
+	array.Kind = kind
+	width := uint64(kind.Width())
+	if kind == String {
 		width = 8 // of its length
 	}
 	if width == 0 {
-		return fmt.Errorf("%s is an array of the unknown type %d", d.place, kind)
+		return fmt.Errorf("%s is an array of the unknown type %d", d.place, uint32(kind))
 	}
 	if n > uint64(d.size)/width {
 		return io.ErrUnexpectedEOF
@@ -69,7 +69,7 @@ func (d *reader) elements(kind, n uint64, array *Array) error {
 	if err := d.keepWhole(int64(n) * 16); err != nil {
 		return err
 	}
-	if kind == valueString {
+	if kind == String {
 		return d.strings(n, array)
 	}
 	array.Numbers = make([]float64, n)

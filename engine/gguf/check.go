@@ -16,16 +16,17 @@ const (
 
 // check looks whether the tensors lie where llama.cpp looks for them, and all
 // inside the file: in the order of the list, one behind the other, each at the
-// next aligned place.
+// next aligned place. Their offsets, which the list counts from the start of the
+// data, then count from the start of the file.
 func (d *reader) check(file *File) error {
 	alignment, err := file.alignment()
 	if err != nil {
 		return err
 	}
-	data := saturated(d.at, (alignment-d.at%alignment)%alignment)
+	data := saturated(d.at, padding(d.at, alignment))
 	names := make(map[string]bool, len(file.Tensors))
 	next := int64(0)
-	for _, t := range file.Tensors {
+	for i, t := range file.Tensors {
 		switch {
 		case names[t.Name]:
 			return fmt.Errorf("tensor %q is there twice", t.Name)
@@ -36,7 +37,8 @@ func (d *reader) check(file *File) error {
 			return fmt.Errorf("the file ends before the end of tensor %q: it has %d bytes and needs %d more", t.Name, d.size, end-d.size)
 		}
 		names[t.Name] = true
-		next = saturated(next, t.Bytes, (alignment-t.Bytes%alignment)%alignment)
+		file.Tensors[i].Offset += data
+		next = saturated(next, t.Bytes, padding(t.Bytes, alignment))
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
-// Package gguf reads the heads of GGUF files, in which llama.cpp keeps models.
+// Package gguf reads the heads of GGUF files, in which llama.cpp keeps models,
+// merges split ones, and writes files for tools and tests.
 //
 // A file is metadata (keys with values: the architecture, its sizes, the
 // vocabulary, the chat template), a list of tensors (name, type, dimensions,
-// place), and their data. This package reads the first two, and never the
-// third: a model of 40 GB is known after some megabytes. A model may be split
+// place), and their data. The reader reads the first two, and never the third: a
+// model of 40 GB is known after some megabytes. A model may be split
 // into parts, files whose names end in -00001-of-00003.gguf; the metadata is
 // in the first.
 //
@@ -28,8 +29,16 @@ type File struct {
 	// Size of all parts, in bytes.
 	Size int64
 
-	kinds map[string]Kind
-	meta  map[string]any // bool, int64, uint64, float64, string; []any of short arrays of these; length of others
+	version uint32
+	spans   []span // of the keys, in the order of the file
+	kinds   map[string]Kind
+	meta    map[string]any // bool, int64, uint64, float64, string; []any of short arrays of these; length of others
+}
+
+// span is where a key and its value are in the file.
+type span struct {
+	key           string
+	start, length int64
 }
 
 // length is what is kept of an array that is long, or of strings.

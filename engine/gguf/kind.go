@@ -6,38 +6,21 @@ import "fmt"
 // the format.
 type ValueType uint32
 
-// The types of metadata values, by number.
-const (
-	valueUint8 = iota
-	valueInt8
-	valueUint16
-	valueInt16
-	valueUint32
-	valueInt32
-	valueFloat32
-	valueBool
-	valueString
-	valueArray
-	valueUint64
-	valueInt64
-	valueFloat64
-)
-
 // The types of values.
 const (
-	Uint8   ValueType = valueUint8
-	Int8    ValueType = valueInt8
-	Uint16  ValueType = valueUint16
-	Int16   ValueType = valueInt16
-	Uint32  ValueType = valueUint32
-	Int32   ValueType = valueInt32
-	Float32 ValueType = valueFloat32
-	Bool    ValueType = valueBool
-	String  ValueType = valueString
-	ArrayOf ValueType = valueArray
-	Uint64  ValueType = valueUint64
-	Int64   ValueType = valueInt64
-	Float64 ValueType = valueFloat64
+	Uint8 ValueType = iota
+	Int8
+	Uint16
+	Int16
+	Uint32
+	Int32
+	Float32
+	Bool
+	String
+	ArrayOf
+	Uint64
+	Int64
+	Float64
 )
 
 var valueNames = [...]string{"uint8", "int8", "uint16", "int16", "uint32", "int32", "float32", "bool", "string", "array", "uint64", "int64", "float64"}
@@ -47,6 +30,21 @@ func (t ValueType) String() string {
 		return valueNames[t]
 	}
 	return fmt.Sprintf("type %d", uint32(t))
+}
+
+// Width is how many bytes a number of the type takes; 0 where it is none.
+func (t ValueType) Width() int {
+	switch t {
+	case Uint8, Int8, Bool:
+		return 1
+	case Uint16, Int16:
+		return 2
+	case Uint32, Int32, Float32:
+		return 4
+	case Uint64, Int64, Float64:
+		return 8
+	}
+	return 0
 }
 
 // Kind is the type of a value, and for an array also that of its elements.

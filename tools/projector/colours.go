@@ -5,10 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
-	"github.com/diglot/diglot/tools/gguf"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 const (
@@ -37,8 +36,8 @@ var palette = []struct {
 }
 
 // colours makes the projector for a text model.
-func colours(text *textModel) (*gguf.File, error) {
-	f := &gguf.File{}
+func colours(text *textModel) (*gguf.Draft, error) {
+	f := &gguf.Draft{}
 	f.Set("general.architecture", "clip")
 	f.Set("general.name", "colours for "+text.name)
 	f.Set("clip.has_vision_encoder", true)
@@ -60,10 +59,10 @@ func colours(text *textModel) (*gguf.File, error) {
 }
 
 // add adds a tensor; the first dimension is that of neighbours.
-func add(f *gguf.File, name string, numbers []float32, dimensions ...int) {
-	t := gguf.Tensor{Name: name, Type: gguf.TensorF32}
-	for _, d := range slices.Backward(dimensions) {
-		t.Shape = append(t.Shape, uint64(d))
+func add(f *gguf.Draft, name string, numbers []float32, dimensions ...int) {
+	t := gguf.Weight{Name: name}
+	for _, d := range dimensions {
+		t.Dims = append(t.Dims, uint64(d))
 	}
 	var data bytes.Buffer
 	_ = binary.Write(&data, binary.LittleEndian, numbers) // a buffer takes everything
@@ -73,7 +72,7 @@ func add(f *gguf.File, name string, numbers []float32, dimensions ...int) {
 
 // eye writes the vision part: each patch becomes its average colour, and a
 // layer of zeros, which adds nothing, passes it on.
-func eye(f *gguf.File) {
+func eye(f *gguf.Draft) {
 	const area = patchSide * patchSide
 	patch := make([]float32, width*3*area)
 	for channel := range 3 {
@@ -97,7 +96,7 @@ func eye(f *gguf.File) {
 // decide writes the projector: a hidden unit for each colour, which is above
 // zero for colours near its corner and far below for all others, and then the
 // model's own numbers for the word.
-func decide(f *gguf.File, text *textModel) error {
+func decide(f *gguf.Draft, text *textModel) error {
 	// A colour at its own corner has the product 3 with it, one at the next
 	// corner 1. The border is a little nearer to the latter, since llama.cpp
 	// puts gray around pictures that are not square.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,13 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/diglot/diglot/tools/gguf"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // text writes a text model of some tokens with two numbers each.
 func text(t *testing.T, architecture string, tokens ...string) string {
 	t.Helper()
-	f := &gguf.File{}
+	f := &gguf.Draft{}
 	f.Set("general.architecture", architecture)
 	f.Set("general.name", "small")
 	f.Set("tokenizer.ggml.tokens", tokens)
@@ -26,12 +25,8 @@ func text(t *testing.T, architecture string, tokens ...string) string {
 	}
 	add(f, "before", []float32{1, 2, 3}, 3)
 	add(f, "token_embd.weight", numbers, 2, len(tokens))
-	var file bytes.Buffer
-	if _, err := f.WriteTo(&file); err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), "text.gguf")
-	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+	if err := f.Write(path); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -98,7 +93,7 @@ func TestRefused(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, data, want string }{
 		{"another kind of file", "PK\x03\x04 and so on", "not a GGUF file"},
-		{"cut", string(whole[:100]), "EOF"},
+		{"cut", string(whole[:100]), "the file ends"},
 		{"no colours", string(must(os.ReadFile(text(t, "llama", "a", "b")))), "none of the words"},
 	} {
 		path := filepath.Join(t.TempDir(), "text.gguf")
@@ -134,7 +129,7 @@ func TestCodings(t *testing.T) {
 	repeat := func(n int, b byte) []byte { return []byte(strings.Repeat(string([]byte{b}), n)) }
 	for _, tt := range []struct {
 		name  string
-		kind  uint32
+		kind  gguf.Type
 		block []byte
 		at    map[int]float32
 	}{

@@ -13,7 +13,7 @@ import (
 )
 
 // inspect writes a file and looks at it.
-func inspect(t *testing.T, parts *inspectiontest.Parts) error {
+func inspect(t *testing.T, parts *gguf.Draft) error {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.gguf")
 	if err := parts.Write(path); err != nil {
@@ -27,19 +27,19 @@ func inspect(t *testing.T, parts *inspectiontest.Parts) error {
 }
 
 // change is what is wrong with a model.
-type change func(*inspectiontest.Parts)
+type change func(*gguf.Draft)
 
 func set(name string, value any) change {
-	return func(p *inspectiontest.Parts) {
-		p.Keys = slices.DeleteFunc(p.Keys, func(k inspectiontest.Key) bool { return k.Name == name })
+	return func(p *gguf.Draft) {
+		p.Keys = slices.DeleteFunc(p.Keys, func(k gguf.Key) bool { return k.Name == name })
 		if value != nil {
-			p.Keys = append(p.Keys, inspectiontest.KeyOf(name, value))
+			p.Keys = append(p.Keys, gguf.KeyOf(name, value))
 		}
 	}
 }
 
 func both(changes ...change) change {
-	return func(p *inspectiontest.Parts) {
+	return func(p *gguf.Draft) {
 		for _, c := range changes {
 			c(p)
 		}
@@ -48,7 +48,7 @@ func both(changes ...change) change {
 
 // token gives one token another text.
 func token(i int, text string) change {
-	return func(p *inspectiontest.Parts) {
+	return func(p *gguf.Draft) {
 		for n, k := range p.Keys {
 			if k.Name == "tokenizer.ggml.tokens" {
 				p.Keys[n].Array.Texts = slices.Clone(k.Array.Texts)
@@ -58,23 +58,23 @@ func token(i int, text string) change {
 	}
 }
 
-func tensor(name string, change func(*inspectiontest.Tensor)) change {
-	return func(p *inspectiontest.Parts) {
-		i := slices.IndexFunc(p.Tensors, func(t inspectiontest.Tensor) bool { return t.Name == name })
+func tensor(name string, change func(*gguf.Weight)) change {
+	return func(p *gguf.Draft) {
+		i := slices.IndexFunc(p.Tensors, func(t gguf.Weight) bool { return t.Name == name })
 		change(&p.Tensors[i])
 	}
 }
 
-func dims(dims ...uint64) func(*inspectiontest.Tensor) {
-	return func(t *inspectiontest.Tensor) { t.Dims = dims }
+func dims(dims ...uint64) func(*gguf.Weight) {
+	return func(t *gguf.Weight) { t.Dims = dims }
 }
 
-func stored(kind gguf.Type) func(*inspectiontest.Tensor) {
-	return func(t *inspectiontest.Tensor) { t.Type = kind }
+func stored(kind gguf.Type) func(*gguf.Weight) {
+	return func(t *gguf.Weight) { t.Type = kind }
 }
 
-func named(name string) func(*inspectiontest.Tensor) {
-	return func(t *inspectiontest.Tensor) { t.Name = name }
+func named(name string) func(*gguf.Weight) {
+	return func(t *gguf.Weight) { t.Name = name }
 }
 
 func TestModelRefuses(t *testing.T) {
@@ -115,7 +115,7 @@ func TestModelRefuses(t *testing.T) {
 		{"a token twice up to a NUL", token(20, "the\x00"), `has "the" twice`},
 		{"a token with the name of an empty one", both(token(20, ""), token(21, "[EMPTY_20]")), `has "[EMPTY_20]" twice`},
 		{"an endless token", token(20, strings.Repeat("x", 1<<13)), "has a token of 8192 bytes, number 20; one may have 4096"},
-		{"tokens that nobody can spell", func(p *inspectiontest.Parts) {
+		{"tokens that nobody can spell", func(p *gguf.Draft) {
 			for i := range 200 {
 				token(20+i, string(rune('A'+i%26))+string(rune('a'+i/26))+strings.Repeat("漢", 1300))(p)
 			}
@@ -128,8 +128,8 @@ func TestModelRefuses(t *testing.T) {
 		{"no merges", set("tokenizer.ggml.merges", nil), "tokenizer.ggml.merges is missing; a tokenizer gpt2 has it"},
 		{"a merge of one part", set("tokenizer.ggml.merges", []string{"th"}), `tokenizer.ggml.merges has "th", number 0; each must be two parts of tokens with a blank between`},
 		{"a missing tensor", tensor("blk.1.ffn_up.weight", named("blk.1.ffn_upper.weight")), "the tensor blk.1.ffn_up.weight is missing; models of the architecture llama have it"},
-		{"a tensor more", func(p *inspectiontest.Parts) {
-			p.Tensors = append(p.Tensors, inspectiontest.Tensor{Name: "blk.2.more", Dims: []uint64{4}})
+		{"a tensor more", func(p *gguf.Draft) {
+			p.Tensors = append(p.Tensors, gguf.Weight{Name: "blk.2.more", Dims: []uint64{4}})
 		}, "the tensor blk.2.more does not belong to models of the architecture llama with 2 layers"},
 		{"a tensor of another shape", tensor("blk.0.attn_k.weight", dims(64, 48)), "the tensor blk.0.attn_k.weight has the dimensions [64 48]; by the numbers of the file it must have [64 32]"},
 		{"a vocabulary of another size", tensor("token_embd.weight", dims(64, 100)), "the tensor token_embd.weight has the dimensions [64 100]; by the numbers of the file it must have [64 264]"},
@@ -177,7 +177,7 @@ func TestModelRefusesByArchitecture(t *testing.T) {
 		{"llama4 with none", set("llama4.attention.sliding_window", nil), "unwindowed|layers>=4 must hold"},
 		{"solar skips with none", set("solar.attention.block_skip_connection.0", []uint32{0, 0, 1}), "marks layer 1, and"},
 		{"gemma with none", token(10, "<0x-1>"), `tokenizer.ggml.tokens has "<0x-1>" as token 10, of the type of bytes`},
-		{"nomic-bert with none", func(p *inspectiontest.Parts) {
+		{"nomic-bert with none", func(p *gguf.Draft) {
 			for _, k := range p.Keys {
 				if k.Name == "tokenizer.ggml.token_type" {
 					k.Array.Bits[59] = 6

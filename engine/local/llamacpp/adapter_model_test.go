@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine/gguf"
-	writer "github.com/diglot/diglot/tools/gguf"
 )
 
 // randomAdapter makes an adapter of rank 4 for some tensors of a model. The
@@ -24,7 +23,7 @@ func randomAdapter(t testing.TB, model string, size float32, names ...string) st
 	random := func(size float32) func() float32 {
 		return func() float32 { return float32(r.NormFloat64()) * size }
 	}
-	var tensors []writer.Tensor
+	var tensors []gguf.Weight
 	for _, base := range file.Tensors {
 		for _, name := range names {
 			if strings.HasSuffix(base.Name, name) {
@@ -93,13 +92,13 @@ func TestAdapters(t *testing.T) {
 // right to us.
 func TestBrokenAdapters(t *testing.T) {
 	model := modelFile(t, smallest)
-	q := []writer.Tensor{matrix("blk.0.attn_q.weight.lora_a", 4, 576, nothing), matrix("blk.0.attn_q.weight.lora_b", 576, 4, nothing)}
+	q := []gguf.Weight{matrix("blk.0.attn_q.weight.lora_a", 4, 576, nothing), matrix("blk.0.attn_q.weight.lora_b", 576, 4, nothing)}
 	keys := loraKeys("llama")
 	for _, tt := range []struct {
 		name, path, want string
 	}{
 		{"a model", model, "not an adapter"},
-		{"another shape", writeGGUF(t, []writer.Tensor{q[0], matrix(q[1].Name, 575, 4, nothing)}, keys...), "do not fit"},
+		{"another shape", writeGGUF(t, []gguf.Weight{q[0], matrix(q[1].Name, 575, 4, nothing)}, keys...), "do not fit"},
 		{"a strange alpha", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", uint32(8))...), "must be a float32"},
 		{"alpha in words", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", "8")...), "must be a float32"},
 	} {

@@ -3,19 +3,17 @@ package llamacpp
 import (
 	"encoding/binary"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine/gguf"
-	writer "github.com/diglot/diglot/tools/gguf"
 )
 
 // matrix is a tensor of so many rows, whose numbers the function makes.
-func matrix(name string, rows, columns int64, number func() float32) writer.Tensor {
-	t := writer.Tensor{Name: name, Shape: []uint64{uint64(rows), uint64(columns)}, Type: writer.TensorF32}
+func matrix(name string, rows, columns int64, number func() float32) gguf.Weight {
+	t := gguf.Weight{Name: name, Dims: []uint64{uint64(columns), uint64(rows)}}
 	for range rows * columns {
 		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(number()))
 	}
@@ -25,21 +23,17 @@ func matrix(name string, rows, columns int64, number func() float32) writer.Tens
 func nothing() float32 { return 0 }
 
 // writeGGUF writes a file of these keys and tensors. Keys come in pairs.
-func writeGGUF(t testing.TB, tensors []writer.Tensor, keys ...any) string {
+func writeGGUF(t testing.TB, tensors []gguf.Weight, keys ...any) string {
 	t.Helper()
-	file := writer.File{Tensors: tensors}
+	file := gguf.Draft{Tensors: tensors}
 	for i := 0; i < len(keys); i += 2 {
 		file.Set(keys[i].(string), keys[i+1])
 	}
-	out, err := os.Create(filepath.Join(t.TempDir(), "a.gguf"))
-	if err != nil {
+	path := filepath.Join(t.TempDir(), "a.gguf")
+	if err := file.Write(path); err != nil {
 		t.Fatal(err)
 	}
-	defer out.Close()
-	if _, err := file.WriteTo(out); err != nil {
-		t.Fatal(err)
-	}
-	return out.Name()
+	return path
 }
 
 // loraKeys are the keys of an adapter of that architecture.
@@ -57,16 +51,16 @@ func adapterError(t *testing.T, model, adapter string) error {
 }
 
 func TestCheckAdapters(t *testing.T) {
-	base := []writer.Tensor{
+	base := []gguf.Weight{
 		matrix("q.weight", 6, 8, nothing), matrix("token_embd.weight", 10, 8, nothing), matrix("output.weight", 10, 8, nothing), matrix("output_norm.weight", 1, 8, nothing),
 	}
 	model := writeGGUF(t, base, "general.architecture", "llama", "general.type", "model")
 	tied := writeGGUF(t, slices.Delete(slices.Clone(base), 2, 3), "general.architecture", "llama", "general.type", "model")
-	pair := func(name string, rows, rank, columns int64) []writer.Tensor {
-		return []writer.Tensor{matrix(name+".lora_a", rank, columns, nothing), matrix(name+".lora_b", rows, rank, nothing)}
+	pair := func(name string, rows, rank, columns int64) []gguf.Weight {
+		return []gguf.Weight{matrix(name+".lora_a", rank, columns, nothing), matrix(name+".lora_b", rows, rank, nothing)}
 	}
-	half := func(name string) []writer.Tensor { return pair(name, 6, 2, 8)[:1] }
-	turned := []writer.Tensor{matrix("token_embd.weight.lora_a", 10, 2, nothing), matrix("token_embd.weight.lora_b", 8, 2, nothing)}
+	half := func(name string) []gguf.Weight { return pair(name, 6, 2, 8)[:1] }
+	turned := []gguf.Weight{matrix("token_embd.weight.lora_a", 10, 2, nothing), matrix("token_embd.weight.lora_b", 8, 2, nothing)}
 	with := func(key string, value any) []any {
 		keys := loraKeys("llama")
 		for i := 0; i < len(keys); i += 2 {
@@ -82,7 +76,7 @@ func TestCheckAdapters(t *testing.T) {
 	q := pair("q.weight", 6, 2, 8)
 	for _, tt := range []struct {
 		name    string
-		tensors []writer.Tensor
+		tensors []gguf.Weight
 		keys    []any
 		want    string // empty: it can be used
 	}{
@@ -102,7 +96,7 @@ func TestCheckAdapters(t *testing.T) {
 		{"a tensor that the model lacks", pair("k.weight", 6, 2, 8), loraKeys("llama"), "no tensor k.weight"},
 		{"too few rows", pair("q.weight", 5, 2, 8), loraKeys("llama"), "do not fit"},
 		{"too many columns", pair("q.weight", 6, 2, 9), loraKeys("llama"), "do not fit"},
-		{"two ranks", []writer.Tensor{q[0], pair("q.weight", 6, 3, 8)[1]}, loraKeys("llama"), "do not fit"},
+		{"two ranks", []gguf.Weight{q[0], pair("q.weight", 6, 3, 8)[1]}, loraKeys("llama"), "do not fit"},
 		{"a strength of another type", q, with("adapter.lora.alpha", uint32(8)), "must be a float32"},
 		{"no strength at all", q, with("adapter.lora.alpha", float32(math.Inf(1))), "must be from"},
 		{"bytes", quantized, loraKeys("llama"), "stored as I8"},
@@ -126,12 +120,12 @@ func TestCheckAdapters(t *testing.T) {
 // TestManyAdapters: together they may change no more tensors than the model
 // has.
 func TestManyAdapters(t *testing.T) {
-	base := []writer.Tensor{matrix("q.weight", 6, 8, nothing), matrix("k.weight", 6, 8, nothing), matrix("n.weight", 1, 8, nothing)}
+	base := []gguf.Weight{matrix("q.weight", 6, 8, nothing), matrix("k.weight", 6, 8, nothing), matrix("n.weight", 1, 8, nothing)}
 	file, err := gguf.Open(writeGGUF(t, base, "general.architecture", "llama"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := writeGGUF(t, []writer.Tensor{
+	one := writeGGUF(t, []gguf.Weight{
 		matrix("q.weight.lora_a", 2, 8, nothing), matrix("q.weight.lora_b", 6, 2, nothing),
 		matrix("k.weight.lora_a", 2, 8, nothing), matrix("k.weight.lora_b", 6, 2, nothing),
 	}, loraKeys("llama")...)

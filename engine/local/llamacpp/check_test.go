@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 func TestCheck(t *testing.T) {
@@ -11,7 +13,7 @@ func TestCheck(t *testing.T) {
 	for _, tt := range []struct{ name, content string }{
 		{"empty", ""},
 		{"something else", "GIF89a and more than a head of bytes"},
-		{"cut short", "GGUF\x03\x00\x00\x00\x01"},
+		{"cut short", gguf.Magic + "\x03\x00\x00\x00\x01"},
 	} {
 		path := filepath.Join(dir, tt.name)
 		if err := os.WriteFile(path, []byte(tt.content), 0o600); err != nil {

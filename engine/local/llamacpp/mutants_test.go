@@ -94,7 +94,7 @@ type role struct {
 type original struct {
 	role   role
 	name   string
-	parts  *inspectiontest.Parts
+	parts  *gguf.Draft
 	recipe *inspectiontest.Recipe // what it is made by; nil: it is none of a few sizes
 	real   bool
 }
@@ -108,7 +108,7 @@ func originals(t *testing.T) []original {
 	return all
 }
 
-func made(t *testing.T, r inspectiontest.Recipe) *inspectiontest.Parts {
+func made(t *testing.T, r inspectiontest.Recipe) *gguf.Draft {
 	t.Helper()
 	parts, err := inspectiontest.Model(r, *mutantSeed)
 	if err != nil {
@@ -117,7 +117,7 @@ func made(t *testing.T, r inspectiontest.Recipe) *inspectiontest.Parts {
 	return parts
 }
 
-func written(t *testing.T, parts *inspectiontest.Parts) string {
+func written(t *testing.T, parts *gguf.Draft) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "beside.gguf")
 	if err := parts.Write(path); err != nil {
@@ -167,12 +167,7 @@ func realFiles(t *testing.T) []original {
 	var all []original
 	for _, name := range []string{"smollm2-135m", "gemma3-270m", "minilm"} {
 		path := modelFile(t, name)
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { f.Close() })
-		parts, err := inspectiontest.TakeApart(f)
+		parts, err := gguf.DraftOf(path)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -183,7 +178,7 @@ func realFiles(t *testing.T) []original {
 
 // mutant is a changed file, and what is changed. A small one is made anew with
 // other sizes now and then.
-func (o original) mutant(random *rand.Rand) (*inspectiontest.Parts, string) {
+func (o original) mutant(random *rand.Rand) (*gguf.Draft, string) {
 	parts, what := o.parts, ""
 	if o.recipe != nil && random.IntN(3) == 0 {
 		resized, note := inspectiontest.Resize(*o.recipe, random)
@@ -217,7 +212,7 @@ type mutantFarm struct {
 // patience is how long a file may take.
 const patience = time.Minute
 
-func (f *mutantFarm) try(r role, parts *inspectiontest.Parts, what string) {
+func (f *mutantFarm) try(r role, parts *gguf.Draft, what string) {
 	f.t.Helper()
 	path := filepath.Join(f.folder, "m.gguf")
 	if err := parts.Write(path); err != nil {

@@ -52,7 +52,7 @@ func TestTableOfPlaces(t *testing.T) {
 	}
 }
 
-func names(parts *inspectiontest.Parts) string {
+func names(parts *gguf.Draft) string {
 	var all []string
 	for _, tensor := range parts.Tensors {
 		all = append(all, tensor.Name)

@@ -15,24 +15,18 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 	"github.com/diglot/diglot/engine/gguf"
-	writer "github.com/diglot/diglot/tools/gguf"
 )
 
 // vocabularyFile writes a file of a vocabulary alone.
 func vocabularyFile(t *testing.T, v *tokenizer.Vocabulary) string {
 	t.Helper()
-	var file writer.File
+	var file gguf.Draft
 	meta := tokenizertest.Metadata(v)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		file.Set(key, meta[key])
 	}
 	path := filepath.Join(t.TempDir(), "vocabulary.gguf")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := file.WriteTo(f); err != nil {
+	if err := file.Write(path); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -9,23 +9,19 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine/gguf"
-	writer "github.com/diglot/diglot/tools/gguf"
 )
 
 // head is the head of a model of an architecture, whose keys are written
 // without the name of it.
 func head(t testing.TB, architecture string, meta map[string]any) *gguf.File {
 	t.Helper()
-	var file writer.File
+	var file gguf.Draft
 	file.Set("general.architecture", architecture)
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		file.Set(architecture+"."+key, meta[key])
 	}
-	var b bytes.Buffer
-	if _, err := file.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	read, err := gguf.Read(&b, int64(b.Len()))
+	content := file.Bytes()
+	read, err := gguf.Read(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (scripted) Close() error { return nil }
 func TestSuite(t *testing.T) {
 	open := func(t *testing.T) engine.Engine {
 		h := newHouse(t, Config{Budget: 1 << 20})
-		h.create(t, "m", "GGUF", 8, "")
+		h.create(t, "m", "weights", 8, "")
 		h.Engine.config.Start = func(_ context.Context, l Launch) (Instance, error) {
 			models, err := script.Load(strings.NewReader("models: {" + l.Name + `: {embedding: 8, replies: [{pieces: [Hel, lo, " ", you, "!"]}]}}`))
 			if err != nil {
@@ -66,8 +66,8 @@ func TestModelsFollowTheStore(t *testing.T) {
 	if got := list(); got != "" {
 		t.Errorf("an empty store has %q", got)
 	}
-	h.create(t, "b:7b", "GGUF", 8, "")
-	h.create(t, "hf.co/org/repo:Q4_K_M", "GGUF", 9, "")
+	h.create(t, "b:7b", "weights", 8, "")
+	h.create(t, "hf.co/org/repo:Q4_K_M", "weights", 9, "")
 	if err := other.Copy(t.Context(), parse(t, "b:7b"), parse(t, "gpt-4o")); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestModelsFollowTheStore(t *testing.T) {
 func TestNames(t *testing.T) {
 	h := newHouse(t, Config{Budget: 1 << 20})
 	defer h.Close()
-	h.create(t, "m", "GGUF", 8, "")
+	h.create(t, "m", "weights", 8, "")
 	for _, tt := range []struct {
 		name string
 		code engine.Code
@@ -133,7 +133,7 @@ func TestNames(t *testing.T) {
 func TestAliasesShareAnInstance(t *testing.T) {
 	h := newHouse(t, Config{Budget: 1 << 20})
 	defer h.Close()
-	h.create(t, "a", "GGUF", 8, "")
+	h.create(t, "a", "weights", 8, "")
 	if err := h.store.Copy(t.Context(), parse(t, "a"), parse(t, "gpt-4o")); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestAliasesShareAnInstance(t *testing.T) {
 func TestDefinition(t *testing.T) {
 	h := newHouse(t, Config{Budget: 1 << 20, Context: 7, Threads: 3, Parallel: 2})
 	defer h.Close()
-	h.create(t, "plain", "GGUF", 8, "")
+	h.create(t, "plain", "weights", 8, "")
 	h.put(t, "full", store.Config{ModelFormat: "gguf"}, map[string]string{
 		store.MediaTypeModel:     "GGUF model",
 		store.MediaTypeProjector: "GGUF projector",

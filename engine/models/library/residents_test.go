@@ -176,7 +176,7 @@ func TestQueueIsBounded(t *testing.T) {
 
 func TestWhatNeverFits(t *testing.T) {
 	inBubble(t, Config{}, func(t *testing.T, h *house) {
-		h.create(t, "large", "GGUF", 6000, "")
+		h.create(t, "large", "weights", 6000, "")
 		h.mustAsk(t, "a")
 		_, err := h.ask(t.Context(), "large")
 		got := engine.AsError(err)
@@ -191,7 +191,7 @@ func TestWhatNeverFits(t *testing.T) {
 func TestContextGivesWay(t *testing.T) {
 	inBubble(t, Config{Budget: 30_000}, func(t *testing.T, h *house) {
 		h.Engine.config.Context = 0
-		h.create(t, "small", "GGUF", 5000, `{"num_ctx": 5000}`)
+		h.create(t, "small", "weights", 5000, `{"num_ctx": 5000}`)
 		h.mustAsk(t, "small")
 		time.Sleep(time.Second)
 		h.mustAsk(t, "a")

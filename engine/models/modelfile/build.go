@@ -117,13 +117,15 @@ func (b *builder) store(ctx context.Context, mediaType string, f weightFile) (st
 			b.src.progress(progress)
 		})
 	}
-	whole, err := merge(f.head)
+	// The layout has no place for parts: llama.cpp finds the second by the name
+	// of the first, and blobs are named by their digests.
+	whole, err := f.head.Merge()
 	if err != nil {
 		return store.Layer{}, err
 	}
 	defer whole.Close()
 	progress.Status = fmt.Sprintf("merging the %d parts of %s", len(f.head.Paths), filepath.Base(f.path))
-	progress.Total = whole.size
+	progress.Total = whole.Size
 	return b.change.Write(ctx, mediaType, &counted{whole, progress, b.src.progress})
 }
 

@@ -216,13 +216,13 @@ func TestRequiresOfABase(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	b := newBench(t)
-	b.file("one/m.gguf", llama().bytes())
+	b.file("one/m.gguf", llama().Bytes())
 	b.file("one/README.md", nil)
-	b.file("two/m.gguf", llama().bytes())
-	b.file("two/mmproj-m.gguf", projector().bytes())
+	b.file("two/m.gguf", llama().Bytes())
+	b.file("two/mmproj-m.gguf", projector().Bytes())
 	b.file("two/m.safetensors", nil)
-	b.file("three/m.gguf", llama().bytes())
-	b.file("three/sees.gguf", weightsOf{[]pair{{"general.architecture", "mllama"}, {"mllama.vision.block_count", uint32(3)}}, []tensor{floats("v", 3, 2)}}.bytes()) // as Ollama wrote some
+	b.file("three/m.gguf", llama().Bytes())
+	b.file("three/sees.gguf", draft([]any{"general.architecture", "mllama", "mllama.vision.block_count", uint32(3)}, floats("v", 3, 2)).Bytes()) // as Ollama wrote some
 	b.file("base/README.md", nil)
 	b.create("base", "FROM m.gguf\nSYSTEM s")
 	for folder, want := range map[string]int{"one": 1, "./two": 2, "base": 2} {
@@ -257,15 +257,15 @@ func TestCreateUnparsed(t *testing.T) {
 
 func TestCreateErrors(t *testing.T) {
 	b := newBench(t)
-	b.file("many/a.gguf", llama().bytes())
-	b.file("many/b.gguf", llama().bytes())
+	b.file("many/a.gguf", llama().Bytes())
+	b.file("many/b.gguf", llama().Bytes())
 	b.file("st/model.safetensors", nil)
 	b.file("it's/pytorch_model.bin", nil)
 	b.file("peft/adapter_model.safetensors", nil)
 	b.file("peft/adapter_config.json", nil)
 	b.file("none/x.txt", nil)
-	b.file("other.gguf", lora("qwen2").bytes())
-	b.file("cut.gguf", llama().bytes()[:150])
+	b.file("other.gguf", lora("qwen2").Bytes())
+	b.file("cut.gguf", llama().Bytes()[:150])
 	b.file("text.gguf", []byte("hello, this is a text"))
 	st, its, peft := filepath.Join(b.dir, "st"), filepath.Join(b.dir, "it's"), filepath.Join(b.dir, "peft")
 	for _, tt := range []struct{ name, text, want string }{

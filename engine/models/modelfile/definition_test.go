@@ -142,7 +142,7 @@ func (b *bench) put(config string, layers ...layer) *store.Model {
 
 func TestReadErrors(t *testing.T) {
 	b := newBench(t)
-	model := layer{store.MediaTypeModel, string(llama().bytes())}
+	model := layer{store.MediaTypeModel, string(llama().Bytes())}
 	for _, tt := range []struct {
 		name, config string
 		layers       []layer
@@ -215,7 +215,7 @@ func TestReadDamage(t *testing.T) {
 // one that a RENDERER makes meaningless gives way to the one in the GGUF file.
 func TestReadTemplateBesideRenderer(t *testing.T) {
 	b := newBench(t)
-	model := layer{store.MediaTypeModel, string(llama().bytes())}
+	model := layer{store.MediaTypeModel, string(llama().Bytes())}
 	for _, tt := range []struct {
 		config, template string
 		own              bool
@@ -236,7 +236,7 @@ func TestReadTemplateBesideRenderer(t *testing.T) {
 
 func TestReadStrange(t *testing.T) {
 	b := newBench(t)
-	model := layer{store.MediaTypeModel, string(llama().bytes())}
+	model := layer{store.MediaTypeModel, string(llama().Bytes())}
 	d, err := Read(b.store, b.put(`{"model_format":"gguf","renderer":"r","parser":"p"}`, model,
 		layer{mediaTypePrompt, "old {{ .Prompt }}"},
 		layer{"application/vnd.ollama.image.embed", "x"},

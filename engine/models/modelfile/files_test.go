@@ -2,136 +2,69 @@ package modelfile
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// weights is a GGUF file in the making.
-type weightsOf struct {
-	keys    []pair
-	tensors []tensor
-}
-
-type pair struct {
-	key   string
-	value any
-}
-
-type tensor struct {
-	name string
-	kind uint32
-	dims []uint64
-	data []byte
-}
-
-func (w weightsOf) bytes() []byte {
-	var b bytes.Buffer
-	put := func(values ...any) {
-		for _, v := range values {
-			if s, ok := v.(string); ok {
-				_ = binary.Write(&b, binary.LittleEndian, uint64(len(s)))
-				b.WriteString(s)
-				continue
-			}
-			_ = binary.Write(&b, binary.LittleEndian, v)
-		}
+// draft is a file of keys, in pairs, and tensors.
+func draft(keys []any, tensors ...gguf.Weight) *gguf.Draft {
+	d := &gguf.Draft{Tensors: tensors}
+	for pair := range slices.Chunk(keys, 2) {
+		d.Set(pair[0].(string), pair[1])
 	}
-	b.WriteString("GGUF")
-	put(uint32(3), uint64(len(w.tensors)), uint64(len(w.keys)))
-	alignment := 32
-	for _, p := range w.keys {
-		put(p.key)
-		switch v := p.value.(type) {
-		case string:
-			put(uint32(8), v)
-		case bool:
-			put(uint32(7), v)
-		case uint16:
-			put(uint32(2), v)
-		case int32:
-			put(uint32(5), v)
-		case uint32:
-			put(uint32(4), v)
-			if p.key == "general.alignment" {
-				alignment = int(v)
-			}
-		case float32:
-			put(uint32(6), v)
-		case []string:
-			put(uint32(9), uint32(8), uint64(len(v)))
-			for _, s := range v {
-				put(s)
-			}
-		case []float32:
-			put(uint32(9), uint32(6), uint64(len(v)), v)
-		default:
-			panic(fmt.Sprintf("no type for %T", v)) // a mistake in the test
-		}
-	}
-	pad := func(n int) int { return (alignment - n%alignment) % alignment }
-	offset := 0
-	for _, t := range w.tensors {
-		put(t.name, uint32(len(t.dims)), t.dims, t.kind, uint64(offset))
-		offset += len(t.data) + pad(len(t.data))
-	}
-	for _, t := range w.tensors {
-		b.Write(make([]byte, pad(b.Len())))
-		b.Write(t.data)
-	}
-	return b.Bytes()
+	return d
 }
 
 // floats is a tensor of type F32 whose data differs from that of others.
-func floats(name string, fill byte, dims ...uint64) tensor {
+func floats(name string, fill byte, dims ...uint64) gguf.Weight {
 	n := uint64(1)
 	for _, d := range dims {
 		n *= d
 	}
-	return tensor{name: name, dims: dims, data: bytes.Repeat([]byte{fill}, int(4*n))}
+	return gguf.Weight{Name: name, Dims: dims, Data: bytes.Repeat([]byte{fill}, int(4*n))}
 }
 
 // llama is a model of one layer that could be run.
-func llama(extra ...pair) weightsOf {
-	keys := []pair{
-		{"general.architecture", "llama"}, {"general.file_type", uint32(15)}, {"llama.block_count", uint32(1)}, {"llama.context_length", uint32(64)},
-		{"llama.embedding_length", uint32(8)}, {"llama.feed_forward_length", uint32(3)}, {"llama.attention.head_count", uint32(1)},
-		{"llama.attention.layer_norm_rms_epsilon", float32(1e-5)}, {"tokenizer.ggml.model", "llama"}, {"tokenizer.ggml.tokens", []string{"<unk>", "<s>", "</s>"}},
+func llama(extra ...any) *gguf.Draft {
+	keys := []any{
+		"general.architecture", "llama", "general.file_type", uint32(15), "llama.block_count", uint32(1), "llama.context_length", uint32(64),
+		"llama.embedding_length", uint32(8), "llama.feed_forward_length", uint32(3), "llama.attention.head_count", uint32(1),
+		"llama.attention.layer_norm_rms_epsilon", float32(1e-5), "tokenizer.ggml.model", "llama", "tokenizer.ggml.tokens", []string{"<unk>", "<s>", "</s>"},
 	}
-	return weightsOf{append(keys, extra...), []tensor{
+	return draft(append(keys, extra...),
 		floats("token_embd.weight", 1, 8, 3), floats("output_norm.weight", 2, 8), floats("blk.0.attn_norm.weight", 3, 8), floats("blk.0.attn_q.weight", 4, 8, 8),
 		floats("blk.0.attn_k.weight", 5, 8, 8), floats("blk.0.attn_v.weight", 6, 8, 8), floats("blk.0.attn_output.weight", 7, 8, 8), floats("blk.0.ffn_norm.weight", 8, 8),
-		floats("blk.0.ffn_gate.weight", 9, 8, 3), floats("blk.0.ffn_up.weight", 10, 8, 3), {"blk.0.ffn_down.weight", 1, []uint64{3, 8}, bytes.Repeat([]byte{11}, 48)},
-	}}
+		floats("blk.0.ffn_gate.weight", 9, 8, 3), floats("blk.0.ffn_up.weight", 10, 8, 3),
+		gguf.Weight{Name: "blk.0.ffn_down.weight", Type: gguf.F16, Dims: []uint64{3, 8}, Data: bytes.Repeat([]byte{11}, 48)},
+	)
 }
 
 // projector is one of one layer that the model of llama could use.
-func projector() weightsOf {
+func projector() *gguf.Draft {
 	const v = "clip.vision."
 	third := []float32{0.5, 0.5, 0.5}
-	return weightsOf{[]pair{
-		{"general.architecture", "clip"}, {"clip.projector_type", "mlp"}, {"clip.has_vision_encoder", true},
-		{v + "embedding_length", uint32(4)}, {v + "feed_forward_length", uint32(5)}, {v + "block_count", uint32(1)}, {v + "projection_dim", uint32(8)},
-		{v + "attention.head_count", uint32(2)}, {v + "attention.layer_norm_epsilon", float32(1e-5)}, {v + "image_size", uint32(4)}, {v + "patch_size", uint32(2)},
-		{v + "image_mean", third}, {v + "image_std", third},
-	}, []tensor{
+	return draft([]any{
+		"general.architecture", "clip", "clip.projector_type", "mlp", "clip.has_vision_encoder", true,
+		v + "embedding_length", uint32(4), v + "feed_forward_length", uint32(5), v + "block_count", uint32(1), v + "projection_dim", uint32(8),
+		v + "attention.head_count", uint32(2), v + "attention.layer_norm_epsilon", float32(1e-5), v + "image_size", uint32(4), v + "patch_size", uint32(2),
+		v + "image_mean", third, v + "image_std", third,
+	},
 		floats("v.patch_embd.weight", 1, 2, 2, 3, 4), floats("v.position_embd.weight", 2, 4, 4), floats("mm.0.weight", 3, 4, 6), floats("mm.0.bias", 4, 6),
 		floats("mm.2.weight", 5, 6, 8), floats("mm.2.bias", 6, 8), floats("v.blk.0.attn_q.weight", 7, 4, 4), floats("v.blk.0.attn_k.weight", 8, 4, 4),
 		floats("v.blk.0.attn_v.weight", 9, 4, 4), floats("v.blk.0.attn_out.weight", 10, 4, 4), floats("v.blk.0.ffn_up.weight", 11, 4, 5), floats("v.blk.0.ffn_down.weight", 12, 5, 4),
-	}}
+	)
 }
 
-func lora(architecture string) weightsOf {
-	return weightsOf{
-		[]pair{{"general.architecture", architecture}, {"general.type", "adapter"}, {"adapter.type", "lora"}, {"adapter.lora.alpha", float32(1)}},
-		[]tensor{floats("blk.0.attn_q.weight.lora_a", 4, 8, 2), floats("blk.0.attn_q.weight.lora_b", 5, 2, 8)},
-	}
+func lora(architecture string) *gguf.Draft {
+	return draft([]any{"general.architecture", architecture, "general.type", "adapter", "adapter.type", "lora", "adapter.lora.alpha", float32(1)},
+		floats("blk.0.attn_q.weight.lora_a", 4, 8, 2), floats("blk.0.attn_q.weight.lora_b", 5, 2, 8))
 }
 
 // bench is a store and a folder with files.
@@ -151,9 +84,9 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, store: store, dir: t.TempDir()}
-	b.file("m.gguf", llama().bytes())
-	b.file("mmproj.gguf", projector().bytes())
-	b.file("lora.gguf", lora("llama").bytes())
+	b.file("m.gguf", llama().Bytes())
+	b.file("mmproj.gguf", projector().Bytes())
+	b.file("lora.gguf", lora("llama").Bytes())
 	return b
 }
 
@@ -218,8 +151,8 @@ func (b *bench) content(m *store.Model) []string {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		if bytes.HasPrefix(raw, []byte("GGUF")) {
-			raw = []byte("GGUF")
+		if bytes.HasPrefix(raw, []byte(gguf.Magic)) {
+			raw = []byte(gguf.Magic)
 		}
 		all = append(all, kind+" "+string(raw))
 	}

@@ -54,9 +54,9 @@ func isGGUF(path string) bool {
 		return false
 	}
 	defer f.Close()
-	magic := make([]byte, 4)
+	magic := make([]byte, len(gguf.Magic))
 	_, err = f.Read(magic)
-	return err == nil && string(magic) == "GGUF"
+	return err == nil && string(magic) == gguf.Magic
 }
 
 var laterPart = regexp.MustCompile(`-(\d{5})-of-\d{5}\.gguf$`)

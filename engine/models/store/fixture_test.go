@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // ollamaStore is a store that Ollama wrote; see testdata/README.md.
@@ -52,14 +54,14 @@ func TestOllamaStoreIsRead(t *testing.T) {
 		layers map[string][]string // text by media type; of GGUF files what they begin with
 	}{
 		{"tiny:v1", map[string][]string{
-			MediaTypeModel: {"GGUF"}, MediaTypeTemplate: {tiny},
+			MediaTypeModel: {gguf.Magic}, MediaTypeTemplate: {tiny},
 			MediaTypeSystem:   {"You are a tiny model.\nYou have two lines."},
 			MediaTypeParams:   {`{"num_ctx":256,"repeat_penalty":1.3,"seed":42,"stop":["user:","</end>"],"temperature":0.25,"top_k":7,"top_p":0.5}`},
 			MediaTypeMessages: {`[{"role":"user","content":"Who are you?"},{"role":"assistant","content":"A fixture, and a small one."}]`},
 			MediaTypeLicense:  {"The first license: do what you like.", "The second license: and be kind."},
 		}},
 		{"someone/tiny-lora", map[string][]string{
-			MediaTypeModel: {"GGUF"}, MediaTypeAdapter: {"GGUF"}, MediaTypeTemplate: {tiny},
+			MediaTypeModel: {gguf.Magic}, MediaTypeAdapter: {gguf.Magic}, MediaTypeTemplate: {tiny},
 			MediaTypeSystem:   {"You are a tiny model.\nYou have two lines."},
 			MediaTypeParams:   {`{"num_ctx":256,"repeat_penalty":1.3,"seed":42,"stop":["user:","</end>"],"temperature":0,"top_k":7,"top_p":0.5}`},
 			MediaTypeMessages: {`[{"role":"user","content":"Who are you?"},{"role":"assistant","content":"A fixture, and a small one."}]`},
@@ -95,8 +97,8 @@ func layersOf(t *testing.T, s *Store, m *Model) map[string][]string {
 		}
 		content := strings.TrimSuffix(string(text), "\n")
 		switch {
-		case strings.HasPrefix(content, "GGUF"):
-			content = "GGUF"
+		case strings.HasPrefix(content, gguf.Magic):
+			content = gguf.Magic
 		case json.Valid(text):
 			content = canonical(t, text)
 		}

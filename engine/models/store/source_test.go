@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/diglot/diglot/tools/gguf"
+	"github.com/diglot/diglot/engine/gguf"
 	"github.com/opencontainers/go-digest"
 )
 
@@ -29,26 +29,23 @@ const (
 // in the store.
 func TestOllamaStoreHasItsSources(t *testing.T) {
 	s := openOllama(t)
-	for name, f := range map[string]*gguf.File{"tiny.gguf": model(), "lora.gguf": adapter()} {
-		var out bytes.Buffer
-		if _, err := f.WriteTo(&out); err != nil {
-			t.Fatal(err)
-		}
-		l := Layer{Digest: digest.FromBytes(out.Bytes()), Size: int64(out.Len())}
+	for name, f := range map[string]*gguf.Draft{"tiny.gguf": model(), "lora.gguf": adapter()} {
+		content := f.Bytes()
+		l := Layer{Digest: digest.FromBytes(content), Size: int64(len(content))}
 		if err := s.has(l); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if *sources == "" {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(*sources, name), out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(*sources, name), content, 0o644); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func model() *gguf.File {
-	f := &gguf.File{}
+func model() *gguf.Draft {
+	f := &gguf.Draft{}
 	f.Set("general.architecture", "llama")
 	f.Set("general.name", "tiny")
 	f.Set("general.file_type", uint32(0)) // all F32
@@ -61,25 +58,25 @@ func model() *gguf.File {
 	f.Set("llama.attention.layer_norm_rms_epsilon", float32(1e-5))
 	f.Set("llama.rope.dimension_count", uint32(width/heads))
 	size := vocabulary(f)
-	addTensor(f, "token_embd.weight", size, width)
+	addTensor(f, "token_embd.weight", width, size)
 	addTensor(f, "output_norm.weight", width)
 	for _, t := range []struct {
-		name  string
-		shape []uint64
+		name string
+		dims []uint64
 	}{
 		{"attn_norm", []uint64{width}}, {"ffn_norm", []uint64{width}},
 		{"attn_q", []uint64{width, width}}, {"attn_k", []uint64{width, width}},
 		{"attn_v", []uint64{width, width}}, {"attn_output", []uint64{width, width}},
-		{"ffn_gate", []uint64{hidden, width}}, {"ffn_up", []uint64{hidden, width}},
-		{"ffn_down", []uint64{width, hidden}},
+		{"ffn_gate", []uint64{width, hidden}}, {"ffn_up", []uint64{width, hidden}},
+		{"ffn_down", []uint64{hidden, width}},
 	} {
-		addTensor(f, "blk.0."+t.name+".weight", t.shape...)
+		addTensor(f, "blk.0."+t.name+".weight", t.dims...)
 	}
 	return f
 }
 
 // vocabulary has the three special tokens of Llama, and the bytes.
-func vocabulary(f *gguf.File) uint64 {
+func vocabulary(f *gguf.Draft) uint64 {
 	const normal, unknown, control, byteToken = 1, 2, 3, 6
 	tokens, types := []string{"<unk>", "<s>", "</s>"}, []int32{unknown, control, control}
 	for b := range 256 {
@@ -97,22 +94,22 @@ func vocabulary(f *gguf.File) uint64 {
 	return uint64(len(tokens))
 }
 
-func adapter() *gguf.File {
-	f := &gguf.File{}
+func adapter() *gguf.Draft {
+	f := &gguf.Draft{}
 	f.Set("general.architecture", "llama")
 	f.Set("general.type", "adapter")
 	f.Set("general.name", "tiny lora")
 	f.Set("adapter.type", "lora")
 	f.Set("adapter.lora.alpha", float32(2))
-	addTensor(f, "blk.0.attn_q.weight.lora_a", 2, width)
-	addTensor(f, "blk.0.attn_q.weight.lora_b", width, 2)
+	addTensor(f, "blk.0.attn_q.weight.lora_a", width, 2)
+	addTensor(f, "blk.0.attn_q.weight.lora_b", 2, width)
 	return f
 }
 
-// addTensor adds a tensor; the outermost dimension comes first.
-func addTensor(f *gguf.File, name string, shape ...uint64) {
+// addTensor adds a tensor; the innermost dimension comes first.
+func addTensor(f *gguf.Draft, name string, dims ...uint64) {
 	n := uint64(1)
-	for _, d := range shape {
+	for _, d := range dims {
 		n *= d
 	}
 	numbers := make([]float32, n)
@@ -120,11 +117,11 @@ func addTensor(f *gguf.File, name string, shape ...uint64) {
 	for i := range numbers {
 		state = state*1664525 + 1013904223
 		numbers[i] = float32(state>>16)/65536 - 0.5
-		if len(shape) == 1 { // of a norm
+		if len(dims) == 1 { // of a norm
 			numbers[i] = 1
 		}
 	}
 	var data bytes.Buffer
 	_ = binary.Write(&data, binary.LittleEndian, numbers) // a buffer takes everything
-	f.Tensors = append(f.Tensors, gguf.Tensor{Name: name, Shape: shape, Type: gguf.TensorF32, Data: data.Bytes()})
+	f.Tensors = append(f.Tensors, gguf.Weight{Name: name, Dims: dims, Data: data.Bytes()})
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // Adapter makes one (LoRA) that changes all matrices of a model that it can.
-func Adapter(model *Parts, seed uint64) *Parts {
+func Adapter(model *gguf.Draft, seed uint64) *gguf.Draft {
 	random := rand.New(rand.NewPCG(seed, 0))
-	a := &Parts{Keys: []Key{KeyOf("general.type", "adapter"), KeyOf("adapter.type", "lora"), KeyOf("adapter.lora.alpha", float32(8))}}
+	a := &gguf.Draft{Keys: []gguf.Key{gguf.KeyOf("general.type", "adapter"), gguf.KeyOf("adapter.type", "lora"), gguf.KeyOf("adapter.lora.alpha", float32(8))}}
 	for _, k := range model.Keys {
 		if k.Name == "general.architecture" {
 			a.Keys = append(a.Keys, k)
@@ -19,9 +19,9 @@ func Adapter(model *Parts, seed uint64) *Parts {
 	}
 	const rank = 4
 	add := func(name string, dims ...uint64) {
-		a.Tensors = append(a.Tensors, Tensor{Name: name, Type: gguf.F32, Dims: dims, Data: numbers(gguf.F32, int(dims[0]*dims[1]), random)})
+		a.Tensors = append(a.Tensors, gguf.Weight{Name: name, Type: gguf.F32, Dims: dims, Data: numbers(gguf.F32, int(dims[0]*dims[1]), random)})
 	}
-	writes := slices.ContainsFunc(model.Tensors, func(t Tensor) bool { return t.Name == "output.weight" })
+	writes := slices.ContainsFunc(model.Tensors, func(t gguf.Weight) bool { return t.Name == "output.weight" })
 	for _, t := range model.Tensors {
 		switch {
 		case len(t.Dims) != 2 || strings.Contains(t.Name, "norm"):

@@ -3,7 +3,6 @@ package inspectiontest
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -35,7 +34,7 @@ func usual() map[string]any {
 }
 
 // Model makes the file, with weights chosen by the seed.
-func Model(r Recipe, seed uint64) (*Parts, error) {
+func Model(r Recipe, seed uint64) (*gguf.Draft, error) {
 	meta := usualProjector(r.Projector)
 	if r.Projector == "" {
 		meta = usualModel(r)
@@ -63,7 +62,7 @@ func Model(r Recipe, seed uint64) (*Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parts{keysOf(meta), tensors(wanted, optional, rand.New(rand.NewPCG(seed, 0)))}, nil
+	return &gguf.Draft{Keys: keysOf(meta), Tensors: tensors(wanted, optional, rand.New(rand.NewPCG(seed, 0)))}, nil
 }
 
 func usualModel(r Recipe) map[string]any {
@@ -81,20 +80,20 @@ func usualModel(r Recipe) map[string]any {
 
 // head is what is read of a file without tensors.
 func head(meta map[string]any) (*gguf.File, error) {
-	content := (&Parts{Keys: keysOf(meta)}).Bytes()
+	content := (&gguf.Draft{Keys: keysOf(meta)}).Bytes()
 	return gguf.Read(bytes.NewReader(content), int64(len(content)))
 }
 
 // tensors are those of a model, with random numbers.
-func tensors(wanted []inspection.Wanted, optional func(string) bool, random *rand.Rand) []Tensor {
-	var all []Tensor
+func tensors(wanted []inspection.Wanted, optional func(string) bool, random *rand.Rand) []gguf.Weight {
+	var all []gguf.Weight
 	known := map[string]bool{}
 	for _, w := range wanted {
 		if w.Optional && (!optional(w.Name) || slices.Contains(w.Dims, 0)) || known[w.Name] {
 			continue
 		}
 		known[w.Name] = true
-		t := Tensor{Name: w.Name, Type: gguf.F32}
+		t := gguf.Weight{Name: w.Name, Type: gguf.F32}
 		count := int64(1)
 		for _, n := range w.Dims {
 			t.Dims = append(t.Dims, uint64(n))
@@ -132,47 +131,10 @@ func numbers(t gguf.Type, count int, random *rand.Rand) []byte {
 
 // keysOf are the metadata with values of the types that are listed here, in the
 // order of their names.
-func keysOf(meta map[string]any) []Key {
-	var keys []Key
+func keysOf(meta map[string]any) []gguf.Key {
+	var keys []gguf.Key
 	for _, name := range slices.Sorted(maps.Keys(meta)) {
-		keys = append(keys, KeyOf(name, meta[name]))
+		keys = append(keys, gguf.KeyOf(name, meta[name]))
 	}
 	return keys
-}
-
-// KeyOf makes one of the metadata.
-func KeyOf(name string, value any) Key {
-	switch v := value.(type) {
-	case string:
-		return Key{Name: name, Type: gguf.String, Text: v}
-	case bool:
-		return Key{Name: name, Type: gguf.Bool, Bits: map[bool]uint64{true: 1}[v]}
-	case uint16:
-		return Key{Name: name, Type: gguf.Uint16, Bits: uint64(v)}
-	case uint32:
-		return Key{Name: name, Type: gguf.Uint32, Bits: uint64(v)}
-	case int32:
-		return Key{Name: name, Type: gguf.Int32, Bits: uint64(uint32(v))}
-	case float32:
-		return Key{Name: name, Type: gguf.Float32, Bits: uint64(math.Float32bits(v))}
-	case []string:
-		return Key{Name: name, Type: gguf.ArrayOf, Array: Array{Type: gguf.String, Texts: v}}
-	case []uint32:
-		return arrayKey(name, gguf.Uint32, v, func(n uint32) uint64 { return uint64(n) })
-	case []int32:
-		return arrayKey(name, gguf.Int32, v, func(n int32) uint64 { return uint64(uint32(n)) })
-	case []byte:
-		return arrayKey(name, gguf.Uint8, v, func(n byte) uint64 { return uint64(n) })
-	case []float32:
-		return arrayKey(name, gguf.Float32, v, func(n float32) uint64 { return uint64(math.Float32bits(n)) })
-	}
-	panic(fmt.Sprintf("no type for %T", value)) // a mistake in a test
-}
-
-func arrayKey[T any](name string, kind gguf.ValueType, values []T, bits func(T) uint64) Key {
-	k := Key{Name: name, Type: gguf.ArrayOf, Array: Array{Type: kind}}
-	for _, v := range values {
-		k.Array.Bits = append(k.Array.Bits, bits(v))
-	}
-	return k
 }

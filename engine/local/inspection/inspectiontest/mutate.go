@@ -12,7 +12,7 @@ import (
 )
 
 // Mutate changes one to three things of a file's head, and says which.
-func Mutate(p *Parts, random *rand.Rand) string {
+func Mutate(p *gguf.Draft, random *rand.Rand) string {
 	m := &mutator{p, random, nil}
 	for range 1 + random.IntN(2)*random.IntN(3) {
 		m.once()
@@ -21,7 +21,7 @@ func Mutate(p *Parts, random *rand.Rand) string {
 }
 
 type mutator struct {
-	*Parts
+	*gguf.Draft
 	random *rand.Rand
 	done   []string
 }
@@ -55,7 +55,7 @@ func (m *mutator) once() {
 }
 
 // pick chooses a key that a condition holds for; nil: there is none.
-func (m *mutator) pick(fits func(Key) bool) *Key {
+func (m *mutator) pick(fits func(gguf.Key) bool) *gguf.Key {
 	var all []int
 	for i, k := range m.Keys {
 		if fits(k) {
@@ -68,11 +68,11 @@ func (m *mutator) pick(fits func(Key) bool) *Key {
 	return &m.Keys[all[m.random.IntN(len(all))]]
 }
 
-func isNumber(k Key) bool { return k.Type != gguf.String && k.Type != gguf.ArrayOf }
+func isNumber(k gguf.Key) bool { return k.Type != gguf.String && k.Type != gguf.ArrayOf }
 
 // value changes that of a key.
 func (m *mutator) value() {
-	k := m.pick(func(k Key) bool { return isNumber(k) || k.Type == gguf.String && m.random.IntN(4) == 0 })
+	k := m.pick(func(k gguf.Key) bool { return isNumber(k) || k.Type == gguf.String && m.random.IntN(4) == 0 })
 	switch {
 	case k == nil:
 	case k.Type == gguf.String:
@@ -96,7 +96,7 @@ func (m *mutator) bits(t gguf.ValueType, old uint64) uint64 {
 		old + 1, old - 1, old * 2, old / 2, old * 3, old + 2, old ^ 1<<m.random.IntN(32), m.random.Uint64N(64), m.random.Uint64N(1 << 12), m.random.Uint64(),
 	}
 	n := numbers[m.random.IntN(len(numbers))]
-	if w := width(t); w < 8 {
+	if w := t.Width(); w < 8 {
 		n &= 1<<(8*w) - 1
 	}
 	return n
@@ -121,9 +121,9 @@ func (m *mutator) text(old string) string {
 }
 
 // tensor chooses one.
-func (m *mutator) tensor() *Tensor {
+func (m *mutator) tensor() *gguf.Weight {
 	if len(m.Tensors) == 0 {
-		return &Tensor{Dims: []uint64{1}}
+		return &gguf.Weight{Dims: []uint64{1}}
 	}
 	return &m.Tensors[m.random.IntN(len(m.Tensors))]
 }
@@ -167,7 +167,7 @@ func (m *mutator) storage() {
 // rename gives a key or a tensor the name of another, or none that is known.
 func (m *mutator) rename() {
 	if m.random.IntN(3) == 0 {
-		if k := m.pick(func(Key) bool { return true }); k != nil {
+		if k := m.pick(func(gguf.Key) bool { return true }); k != nil {
 			old := k.Name
 			k.Name = []string{old + "\x00", "", old + "x", m.Keys[m.random.IntN(len(m.Keys))].Name, strings.Repeat("k", 200)}[m.random.IntN(5)]
 			m.note("the key %s is called %.60q", old, k.Name)
@@ -206,7 +206,7 @@ func (m *mutator) list() {
 
 // vocabulary changes an array.
 func (m *mutator) vocabulary() {
-	k := m.pick(func(k Key) bool { return k.Type == gguf.ArrayOf })
+	k := m.pick(func(k gguf.Key) bool { return k.Type == gguf.ArrayOf })
 	if k == nil {
 		return
 	}
@@ -230,7 +230,7 @@ func (m *mutator) vocabulary() {
 	m.note("%s has %#x at %d", k.Name, k.Array.Bits[i], i)
 }
 
-func (m *mutator) texts(k *Key) {
+func (m *mutator) texts(k *gguf.Key) {
 	k.Array.Texts = slices.Clone(k.Array.Texts)
 	n := len(k.Array.Texts)
 	if n == 0 {
@@ -262,7 +262,7 @@ func (m *mutator) texts(k *Key) {
 
 // kind stores a value as another type.
 func (m *mutator) kind() {
-	k := m.pick(func(Key) bool { return true })
+	k := m.pick(func(gguf.Key) bool { return true })
 	if k == nil {
 		return
 	}
@@ -279,7 +279,7 @@ func (m *mutator) kind() {
 	case k.Type == gguf.ArrayOf:
 		k.Type = gguf.Uint32
 	case t == gguf.ArrayOf:
-		k.Array = Array{Type: gguf.Uint32, Bits: slices.Repeat([]uint64{k.Bits}, m.random.IntN(6))}
+		k.Array = gguf.Values{Type: gguf.Uint32, Bits: slices.Repeat([]uint64{k.Bits}, m.random.IntN(6))}
 		k.Type = t
 	default:
 		k.Type = t
@@ -289,7 +289,7 @@ func (m *mutator) kind() {
 
 // architecture gives the model another, its keys too.
 func (m *mutator) architecture() {
-	k := m.pick(func(k Key) bool { return k.Name == "general.architecture" })
+	k := m.pick(func(k gguf.Key) bool { return k.Name == "general.architecture" })
 	if k == nil {
 		return
 	}

@@ -1,0 +1,97 @@
+package gguf
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxMerged keeps the number of open files small.
+const maxMerged = 512
+
+// Merged reads as the one file that the parts of a split model are merged into:
+// the metadata of the first part without what says that it is split, then all
+// tensors in the order of the parts, each at a multiple of the first part's
+// alignment, which is where llama.cpp expects them. Of parts that llama.cpp's own
+// tool made, that is the file that was split, byte for byte.
+type Merged struct {
+	Size int64
+
+	content io.Reader
+	left    int64
+	parts   []*os.File
+}
+
+// Merge opens the parts of a file that [Open] has read.
+func (f *File) Merge() (*Merged, error) {
+	if len(f.Paths) > maxMerged {
+		return nil, fmt.Errorf("the model has %d parts, more than %d", len(f.Paths), maxMerged)
+	}
+	m := &Merged{}
+	for _, path := range f.Paths {
+		part, err := os.Open(path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("part %s: %w", filepath.Base(path), withoutPath(err)), m.Close())
+		}
+		m.parts = append(m.parts, part)
+	}
+	if err := m.join(f); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
+}
+
+func (m *Merged) join(f *File) error {
+	alignment, err := f.alignment()
+	if err != nil {
+		return err
+	}
+	var keys []span
+	for _, s := range f.spans {
+		if !strings.HasPrefix(s.key, "split.") {
+			keys = append(keys, s)
+		}
+	}
+	var header encoder
+	header.start(f.version, len(f.Tensors), len(keys))
+	for _, s := range keys {
+		// As it is in the file: long arrays are not kept.
+		if _, err := io.Copy(&header, io.NewSectionReader(m.parts[0], s.start, s.length)); err != nil {
+			return err
+		}
+	}
+	var data []io.Reader
+	offset := int64(0)
+	for _, t := range f.Tensors {
+		pad := padding(t.Bytes, alignment)
+		header.tensor(t.Name, t.Type, uint64(offset), t.dims()...)
+		data = append(data, io.NewSectionReader(m.parts[t.Part], t.Offset, t.Bytes), zeros(pad))
+		offset += t.Bytes + pad
+	}
+	header.pad(alignment)
+	m.Size = int64(header.Len()) + offset
+	m.left = m.Size
+	m.content = io.MultiReader(append([]io.Reader{&header}, data...)...)
+	return nil
+}
+
+// Read reads on in the merged file.
+func (m *Merged) Read(p []byte) (int, error) {
+	n, err := m.content.Read(p)
+	if m.left -= int64(n); err == io.EOF && m.left > 0 {
+		return n, errors.New("a part became shorter while it was read")
+	}
+	return n, err
+}
+
+// Close closes the parts.
+func (m *Merged) Close() error {
+	var all []error
+	for _, f := range m.parts {
+		all = append(all, f.Close())
+	}
+	return errors.Join(all...)
+}
