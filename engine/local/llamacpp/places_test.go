@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
 
