@@ -22,8 +22,8 @@ const (
 	// forRequest obeys the marks, takes null for absence, and leaves out
 	// members that no document names.
 	forRequest purpose = iota
-	// forReply is closed: unknown members fail, and so do members that the
-	// marks say are never sent.
+	// forReply is closed: unknown members fail, and so do members, values and
+	// events that the marks say are never sent.
 	forReply
 	// forLimit is a schema in a mark: it sees the value as it is.
 	forLimit
@@ -64,8 +64,9 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 		u.effect = u.Mark.Server
 		u.Needs, _ = ref.Value.Extensions[needsExtension].(string)
 	case forReply:
-		if u.Mark.Server == SupportRefused {
-			u.effect = SupportRefused
+		written := u.Mark.Server
+		if u.Mark = u.Mark.narrow(c.profile); u.Mark.Server == SupportRefused {
+			u.effect, u.withheld = SupportRefused, written != SupportRefused
 		}
 	}
 	if u.effect == SupportPartial {
@@ -88,8 +89,7 @@ func compileOnly(text jsontext.Value) (*Schema, error) {
 	}
 	c := newCompiler(forLimit, "")
 	only, err := c.schema(&openapi3.SchemaRef{Value: &s})
-	c.link()
-	return only, err
+	return only, errors.Join(err, c.link())
 }
 
 func (c *compiler) schema(ref *openapi3.SchemaRef) (*Schema, error) {
@@ -144,18 +144,8 @@ func (c *compiler) scalars(s *Schema, in *openapi3.Schema) error {
 			s.Kinds |= Integer
 		}
 	}
-	for _, value := range in.Enum {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("line %d: enum: %w", line(in.Origin), err)
-		}
-		s.Enum = append(s.Enum, text)
-		if name, ok := value.(string); ok {
-			if s.enum == nil {
-				s.enum = map[string]bool{}
-			}
-			s.enum[name] = true
-		}
+	if err := c.enum(s, in); err != nil {
+		return fmt.Errorf("line %d: enum: %w", line(in.Origin), err)
 	}
 	if in.Pattern != "" {
 		re, err := regexp.Compile(in.Pattern)
@@ -178,6 +168,70 @@ func (c *compiler) scalars(s *Schema, in *openapi3.Schema) error {
 	s.MinItems, s.MaxItems, s.UniqueItems = positive(in.MinItems), in.MaxItems, in.UniqueItems
 	s.MinMembers, s.MaxMembers = positive(in.MinProps), in.MaxProps
 	return nil
+}
+
+// enum takes over the values that are in force.
+func (c *compiler) enum(s *Schema, in *openapi3.Schema) error {
+	marks, _ := in.Extensions[valuesExtension].(map[string]any)
+	for value := range marks {
+		if !slices.Contains(in.Enum, any(value)) {
+			return fmt.Errorf("%s: there is no value %s", valuesExtension, value)
+		}
+	}
+	for _, value := range in.Enum {
+		name, isString := value.(string)
+		if written, ok := marks[name]; ok && isString {
+			served, err := c.markedValue(s, name, written)
+			if err != nil {
+				return err
+			}
+			if !served {
+				continue
+			}
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		s.Enum = append(s.Enum, text)
+		if isString {
+			if s.enum == nil {
+				s.enum = map[string]bool{}
+			}
+			s.enum[name] = true
+		}
+	}
+	if len(in.Enum) > 0 && len(s.Enum) == 0 {
+		return errors.New("no value is left")
+	}
+	for value, instead := range s.withheld {
+		if instead != nil && !slices.ContainsFunc(s.Enum, func(v jsontext.Value) bool { return string(v) == string(instead) }) {
+			return fmt.Errorf("instead of %s there is to be %s, which is no value of it", value, instead)
+		}
+	}
+	return nil
+}
+
+// markedValue notes the mark of a value of an enum, and reports whether the
+// value is in force.
+func (c *compiler) markedValue(s *Schema, value string, written any) (bool, error) {
+	mark, err := ParseMark(written)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", value, err)
+	}
+	if mark.Server != SupportImplemented && mark.Server != SupportRefused {
+		return false, fmt.Errorf("%s: a value is implemented or refused", value)
+	}
+	narrowed := mark.narrow(c.profile)
+	s.Marked = append(s.Marked, MarkedValue{value, narrowed})
+	if narrowed.Server == mark.Server {
+		return mark.Server != SupportRefused, nil
+	}
+	if s.withheld == nil {
+		s.withheld = map[string]jsontext.Value{}
+	}
+	s.withheld[value] = mark.Instead
+	return false, nil
 }
 
 // fitInt32 narrows the bounds to what the generated type can hold.
@@ -321,15 +375,23 @@ func (s *Schema) defaults(in *openapi3.Schema) error {
 }
 
 // link finishes all schemas once every one of them exists: which types a
-// union takes, and for which members null means absence.
-func (c *compiler) link() {
+// union takes, for which members null means absence, and of which values
+// something is withheld.
+func (c *compiler) link() error {
 	for _, s := range c.schemas {
 		s.Kinds = accepts(s, nil)
 		s.any = s.unconstrained()
 	}
-	if c.purpose != forRequest {
-		return
+	switch c.purpose {
+	case forRequest:
+		c.linkNull()
+	case forReply:
+		return c.linkWithheld()
 	}
+	return nil
+}
+
+func (c *compiler) linkNull() {
 	for _, s := range c.schemas {
 		for i := range s.Properties {
 			p := &s.Properties[i]

@@ -3,6 +3,7 @@ package openapi
 import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -105,8 +106,9 @@ func compile(spec *openapi3.T, profile Profile) (*Document, error) {
 		}
 	}
 	slices.SortFunc(d.operations, func(a, b *Operation) int { return a.Line - b.Line })
-	request.link()
-	reply.link()
+	if err := errors.Join(request.link(), reply.link()); err != nil {
+		return nil, fmt.Errorf("openapi: %w", err)
+	}
 	return d, nil
 }
 

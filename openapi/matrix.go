@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"strings"
 )
@@ -38,6 +39,9 @@ func (o *Operation) Matrix() []Row {
 		}
 		for i := range r.Stream.Events {
 			event := &r.Stream.Events[i]
+			if !event.Mark.Plain() {
+				rows = append(rows, row("event "+event.EventName, "[event="+event.EventName+"]", false, event))
+			}
 			rows = append(rows, members("event "+event.EventName, event)...)
 		}
 	}
@@ -84,6 +88,10 @@ func (l *lister) inside(field string, u *Use) {
 }
 
 func (l *lister) below(field string, s *Schema) {
+	for _, v := range s.Marked {
+		text, _ := jsontext.AppendQuote(nil, v.Value) // from a document, which is Unicode
+		l.rows = append(l.rows, Row{Part: l.part, Field: field + "=" + v.Value, Type: string(text), Mark: v.Mark})
+	}
 	if len(s.Properties)+len(s.Union) > 0 {
 		if first, ok := l.seen[s]; ok {
 			if n := len(l.rows); n > 0 && first != "" {

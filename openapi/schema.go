@@ -92,7 +92,8 @@ type Schema struct {
 	Kinds       Kinds // types that a value may have, unions included
 	Format      string
 
-	Enum []jsontext.Value // in declared order; empty: anything
+	Enum   []jsontext.Value // in declared order; empty: anything
+	Marked []MarkedValue    // of the enum, those with a mark, in force or not
 
 	Minimum, Maximum       *float64
 	ExclusiveMin           bool // Minimum itself is not allowed
@@ -120,6 +121,15 @@ type Schema struct {
 	branches   map[string]*Use // by value of the discriminator
 	enum       map[string]bool // strings of Enum
 	any        bool            // every JSON value fits
+
+	withheld map[string]jsontext.Value // values that replies hold another one for, or none; see Mark.Instead
+	narrows  bool                      // something in values of it is withheld
+}
+
+// MarkedValue is a value of an enum with the mark that is in force.
+type MarkedValue struct {
+	Value string
+	Mark  Mark
 }
 
 func (s *Schema) unconstrained() bool {
@@ -151,6 +161,7 @@ type Use struct {
 
 	effect     Support // what a check does about the mark
 	nullAbsent bool    // null means the same as absence
+	withheld   bool    // not in replies under this profile, though the server could make it
 }
 
 // Property is a named member of an object.

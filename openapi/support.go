@@ -36,9 +36,17 @@ type Mark struct {
 	Only     jsontext.Value `json:"only"`   // a schema, for Partial
 	Note     string         `json:"note"`   // one sentence; printed in errors, matrix and docs
 	Detail   string         `json:"detail"` // a machine-readable reason, where a client knows one
+
+	// Instead is what a reply holds in the place of a value that the document
+	// calls unsupported. Without it the value is left out, or null.
+	Instead jsontext.Value `json:"instead"`
 }
 
-const markExtension = "x-support"
+const (
+	markExtension = "x-support"
+	// valuesExtension holds marks of values of an enum, by value.
+	valuesExtension = "x-support-values"
+)
 
 // readMark reads the mark among extensions.
 func readMark(extensions map[string]any) (Mark, error) {
@@ -76,6 +84,9 @@ func (m Mark) check() error {
 	if (m.Server == SupportPartial) != (m.Only != nil) {
 		return fmt.Errorf("%s: only belongs to partial, and partial needs it", markExtension)
 	}
+	if m.Instead != nil && m.Document != ListingUnsupported {
+		return fmt.Errorf("%s: instead belongs to what is unsupported", markExtension)
+	}
 	if m.Server != SupportImplemented && m.Note == "" {
 		return fmt.Errorf("%s: what is %s needs a note", markExtension, m.Server)
 	}
@@ -97,7 +108,7 @@ const (
 // narrow returns the mark that is in force under p.
 func (m Mark) narrow(p Profile) Mark {
 	if p == ProfileDocument && m.Document == ListingUnsupported && m.Server != SupportIgnored && m.Server != SupportRefused {
-		return Mark{Document: m.Document, Server: SupportRefused, Note: "The interface document calls it unsupported.", Detail: m.Detail}
+		m.Server, m.Only, m.Note = SupportRefused, nil, "The interface document calls it unsupported."
 	}
 	return m
 }

@@ -18,8 +18,9 @@ import (
 //
 // An object's children are name, value, name, value; an array's its items.
 type tree struct {
-	text  []byte
-	nodes []node
+	text     []byte
+	nodes    []node
+	replaced map[int32][]byte // what render writes for some nodes
 }
 
 type node struct {
@@ -164,6 +165,9 @@ func (t *tree) render(dst []byte, i int32) []byte {
 	if n.integer {
 		digits, _ := plainInteger(string(t.raw(i))) // which the check has found to be whole
 		return append(dst, digits...)
+	}
+	if text, ok := t.replaced[i]; ok {
+		return append(dst, text...)
 	}
 	if n.kind != '{' && n.kind != '[' {
 		return append(dst, t.raw(i)...)

@@ -53,7 +53,7 @@ func (l *linter) add(at *yaml.Node, format string, args ...any) {
 }
 
 // known are the extensions that mean something here or to the generator.
-var known = []string{"x-support", "x-bodies", "x-event-name", "x-event-sequence", "x-go-name", "x-go-type", "x-go-type-skip-optional-pointer",
+var known = []string{"x-support", "x-support-values", "x-bodies", "x-event-name", "x-event-sequence", "x-go-name", "x-go-type", "x-go-type-skip-optional-pointer",
 	"x-enum-varnames", "x-order", "x-oapi-codegen-extra-tags"}
 
 // extensions finds misspelt ones, which would be passed over without a word.

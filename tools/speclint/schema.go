@@ -145,11 +145,17 @@ func (l *linter) isStream(objects []*yaml.Node) bool {
 }
 
 // mark checks the mark of a property, union member, parameter or operation.
+// So are those of values of an enum.
 func (l *linter) mark(n *yaml.Node) {
-	mark := get(n, "x-support")
-	if mark == nil {
-		return
+	if mark := get(n, "x-support"); mark != nil {
+		l.words(mark)
 	}
+	for _, value := range members(get(n, "x-support-values")) {
+		l.words(value.value)
+	}
+}
+
+func (l *linter) words(mark *yaml.Node) {
 	var value any
 	if err := mark.Decode(&value); err != nil {
 		l.add(mark, "x-support: %v", err)
