@@ -20,6 +20,7 @@ import (
 	"github.com/diglot/diglot/engine/script"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -44,7 +45,7 @@ var operations = map[string][]string{
 // replies; each is held against the closed document too.
 func TestReplay(t *testing.T) {
 	row := &struct{ testing.TB }{t} // what the contract reports to
-	contract := handlerstest.Contract(row, newHandler(t))
+	contract := handlerstest.Contract(row, newHandler(t, openapi.ProfileDefault))
 	for _, c := range load(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			row.TB = t
@@ -54,6 +55,33 @@ func TestReplay(t *testing.T) {
 				if diff := gocmp.Diff(expected(interaction), observed(got, interaction, &ids), cmpopts.IgnoreUnexported(frame{})); diff != "" {
 					t.Errorf("request %d is answered in another way (-recorded +now); if that is wanted: make record\n%s", i+1, diff)
 				}
+			}
+		})
+	}
+}
+
+// TestReplayByTheDocument holds the replies of the other profile to the same
+// requests against the document as it narrows it. Some are refused there.
+func TestReplayByTheDocument(t *testing.T) {
+	own, err := openapi.Own()
+	if err == nil {
+		own, err = own.Narrow(openapi.ProfileDocument)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := &struct{ testing.TB }{t}
+	contract := handlerstest.ContractOf(row, newHandler(t, openapi.ProfileDocument), own)
+	for _, c := range load(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			row.TB = t
+			defer func() {
+				if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+					panic(cause)
+				}
+			}()
+			for _, interaction := range c.Interactions {
+				send(t, contract, interaction)
 			}
 		})
 	}
@@ -139,7 +167,7 @@ func load(t *testing.T) []cassettes.Cassette {
 }
 
 // newHandler is the server as it was when the cassettes were made.
-func newHandler(t *testing.T) http.Handler {
+func newHandler(t *testing.T, profile openapi.Profile) http.Handler {
 	t.Helper()
 	models, err := script.Load(bytes.NewReader(cassettes.Script()))
 	if err != nil {
@@ -153,7 +181,7 @@ func newHandler(t *testing.T) http.Handler {
 		}
 		all = append(all, e)
 	}
-	handler, err := handlers.New(handlers.Config{Engine: all, Log: slog.New(slog.DiscardHandler)})
+	handler, err := handlers.New(handlers.Config{Engine: all, Profile: profile, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

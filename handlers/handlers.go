@@ -61,6 +61,7 @@ const DefaultStall = 30 * time.Second
 
 // style is what the shared code needs of an API style.
 type style struct {
+	document   *openapi.Document // as it is in force
 	handler    http.Handler
 	writeError func(http.ResponseWriter, *http.Request, *engine.Error)
 }
@@ -110,8 +111,8 @@ func newStyles(c Config) (styles, error) {
 	o := openai.New(openai.Config{Engine: c.Engine, Document: documents.OpenAI, MaxBody: c.MaxBody, Clock: c.Clock})
 	a := anthropic.New(anthropic.Config{Engine: c.Engine, Document: documents.Anthropic, MaxBody: c.MaxBody, Clock: c.Clock})
 	return styles{
-		openai:    style{o, openai.WriteError},
-		anthropic: style{a, anthropic.WriteError},
+		openai:    style{documents.OpenAI, o, openai.WriteError},
+		anthropic: style{documents.Anthropic, a, anthropic.WriteError},
 	}, nil
 }
 
@@ -152,6 +153,7 @@ type gate struct {
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.access.cors(w, r)
 	style := g.styles.of(r)
+	exchange.From(r.Context()).Document = style.document
 	switch {
 	case connectionOf(r.Context()).isTurnedAway():
 		style.writeError(w, r, tooManyConnections())

@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -41,10 +42,23 @@ func newHandler(t *testing.T, c handlers.Config) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return handlerstest.ContractOf(t, h, inForce(t, c))
+}
+
+// inForce are the documents as a server with that configuration keeps them.
+func inForce(t *testing.T, c handlers.Config) openapi.Documents {
+	t.Helper()
+	documents, err := openapi.Own()
 	if c.Documents != (openapi.Documents{}) {
-		return handlerstest.ContractOf(t, h, c.Documents)
+		documents = c.Documents
 	}
-	return handlerstest.Contract(t, h)
+	if err == nil {
+		documents, err = documents.Narrow(cmp.Or(c.Profile, openapi.ProfileDefault))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return documents
 }
 
 // ask sends a request; header is pairs of name and value, and an empty value

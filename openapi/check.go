@@ -89,7 +89,7 @@ func (c *checker) use(u *Use, i int32) *Violation {
 		c.ignore(i, u.Mark, "")
 		return nil
 	case SupportRefused:
-		if c.nodes[i].kind == 'n' {
+		if c.nodes[i].kind == 'n' || u.withheld && bytes.Equal(c.raw(i), u.Mark.Instead) {
 			return nil
 		}
 		v := c.violation(RuleRefused, "is not supported")

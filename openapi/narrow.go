@@ -45,6 +45,34 @@ func (s *Stream) Narrow(event string, data []byte) ([]byte, bool) {
 	return data, true
 }
 
+// Sends reports whether the replies and events of the operation hold values of a
+// component, which is so unless it is withheld somewhere.
+func (o *Operation) Sends(component string) bool {
+	seen := map[*Schema]bool{}
+	var withheld func(u *Use) bool
+	withheld = func(u *Use) bool {
+		if u.withheld && u.Schema.Name == component {
+			return true
+		}
+		if !u.Schema.narrows || seen[u.Schema] {
+			return false
+		}
+		seen[u.Schema] = true
+		for inside := range u.Schema.uses() {
+			if withheld(inside) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range o.Replies {
+		if r.Body != nil && withheld(r.Body) || r.Stream != nil && slices.ContainsFunc(r.Stream.Events, func(e Use) bool { return withheld(&e) }) {
+			return false
+		}
+	}
+	return true
+}
+
 // Members of a frame in a stream's itemSchema.
 const (
 	eventMember = "event"

@@ -34,44 +34,15 @@ type Config struct {
 
 // API implements the operations of openapi/anthropic.yaml.
 type API struct {
-	engine  engine.Engine
-	clock   func() time.Time
-	wording wording
-}
-
-// wording is what the profiles say differently in replies.
-type wording struct {
-	stopReasons map[engine.FinishReason]wire.StopReason
-	// errorEvents reports whether an error after the headers is an event. The
-	// interface document has no such event: the stream then just breaks off.
-	errorEvents bool
-}
-
-var wordings = map[openapi.Profile]wording{
-	openapi.ProfileDefault: {
-		stopReasons: map[engine.FinishReason]wire.StopReason{
-			engine.FinishEndOfTurn:    wire.StopReasonEndTurn,
-			engine.FinishStopSequence: wire.StopReasonStopSequence,
-			engine.FinishMaxTokens:    wire.StopReasonMaxTokens,
-			engine.FinishToolCalls:    wire.StopReasonToolUse,
-		},
-		errorEvents: true,
-	},
-	openapi.ProfileDocument: {
-		stopReasons: map[engine.FinishReason]wire.StopReason{
-			engine.FinishEndOfTurn:    wire.StopReasonEndTurn,
-			engine.FinishStopSequence: wire.StopReasonEndTurn,
-			engine.FinishMaxTokens:    wire.StopReasonMaxTokens,
-			engine.FinishToolCalls:    wire.StopReasonToolUse,
-		},
-	},
+	engine engine.Engine
+	clock  func() time.Time
 }
 
 var _ wire.StrictServerInterface = (*API)(nil)
 
 // New returns the handler of all operations.
 func New(c Config) http.Handler {
-	api := &API{engine: c.Engine, clock: c.Clock, wording: wordings[c.Document.Profile]}
+	api := &API{engine: c.Engine, clock: c.Clock}
 	strict := wire.NewStrictHandlerWithOptions(api, nil, wire.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  writeBindError,
 		ResponseErrorHandlerFunc: writeAnyError,

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
@@ -23,15 +22,7 @@ func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokens
 		return nil, err
 	}
 	x.Used(engine.Usage{PromptTokens: tokens})
-	return tokensCountReply{InputTokens: tokens}, nil
-}
-
-// tokensCountReply is the reply.
-type tokensCountReply wire.MessageTokensCount
-
-// VisitCountMessageTokensResponse writes the reply.
-func (r tokensCountReply) VisitCountMessageTokensResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	return answer{x, wire.MessageTokensCount{InputTokens: tokens}}, nil
 }
 
 // toCountRequest maps what is counted as the request for the message itself

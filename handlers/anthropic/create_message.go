@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -21,7 +20,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	}
 	x := exchange.From(ctx)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
-	events := x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req))
+	events := x.Blocks("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req)))
 	h := head{id: newID("msg_"), model: req.Model}
 	if in.Body.Stream == nil || !*in.Body.Stream {
 		response, err := engine.Collect(x.Hold(events))
@@ -29,7 +28,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 			return nil, err
 		}
 		ignore(x, response.Unenforced)
-		return messageReply(fromResponse(h, response, a.wording)), nil
+		return answer{x, fromResponse(h, response)}, nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -37,15 +36,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 		return nil, err
 	}
 	ignore(x, stream.Unenforced())
-	return messageStream{stream, newEncoder(h, x, a.wording)}, nil
-}
-
-// messageReply is the reply.
-type messageReply wire.Message
-
-// VisitCreateMessageResponse writes the reply.
-func (r messageReply) VisitCreateMessageResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	return streamed{stream, newEncoder(h, x)}, nil
 }
 
 // renameFormat has errors name the member in which the format stands.
@@ -64,19 +55,6 @@ func names(req *engine.Request) map[string]string {
 		return map[string]string{"reasoning_effort": "output_config.effort"}
 	}
 	return map[string]string{"reasoning_effort": "thinking"}
-}
-
-// messageStream is the reply to a request with stream: true.
-type messageStream struct {
-	stream  *sse.Stream
-	encoder *encoder
-}
-
-// VisitCreateMessageResponse writes the stream. It returns no error: the
-// caller would write a second status.
-func (s messageStream) VisitCreateMessageResponse(w http.ResponseWriter) error {
-	s.stream.Serve(w, s.encoder)
-	return nil
 }
 
 // ignore names the parts of tool schemas that no grammar can enforce.

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -27,10 +26,11 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	if err := exchange.From(ctx).HoldModels(page); err != nil {
+	x := exchange.From(ctx)
+	if err := x.HoldModels(page); err != nil {
 		return nil, err
 	}
-	out := modelListReply{
+	out := wire.ModelList{
 		Data:    make([]wire.ModelInfo, 0, len(page)),
 		HasMore: more,
 		FirstID: nullable.NewNullNullable[string](),
@@ -43,15 +43,7 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 		out.FirstID.Set(page[0].Name)
 		out.LastID.Set(page[n-1].Name)
 	}
-	return out, nil
-}
-
-// modelListReply is the reply.
-type modelListReply wire.ModelList
-
-// VisitListModelsResponse writes the reply.
-func (r modelListReply) VisitListModelsResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	return answer{x, out}, nil
 }
 
 // cut takes the page that the parameters ask for, and reports whether more

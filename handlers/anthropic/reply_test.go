@@ -8,7 +8,6 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/handlerstest"
 	"github.com/diglot/diglot/handlers/internal/exchange"
-	"github.com/diglot/diglot/openapi"
 )
 
 var update = handlerstest.UpdateFlag()
@@ -22,7 +21,7 @@ func TestReplies(t *testing.T) {
 		}
 		t.Run(r.Name, func(t *testing.T) {
 			var stream strings.Builder
-			encoder := newEncoder(h, &exchange.Exchange{ID: "req_1"}, wordings[openapi.ProfileDefault])
+			encoder := newEncoder(h, &exchange.Exchange{ID: "req_1"})
 			for _, event := range r.Events {
 				for _, f := range encoder.Encode(event) {
 					stream.Write(f.Append(nil))
@@ -35,7 +34,7 @@ func TestReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			if err := messageReply(fromResponse(h, response, wordings[openapi.ProfileDefault])).VisitCreateMessageResponse(w); err != nil {
+			if err := (answer{&exchange.Exchange{}, fromResponse(h, response)}).VisitCreateMessageResponse(w); err != nil {
 				t.Fatal(err)
 			}
 			handlerstest.Golden(t, update, r.Name+".json", w.Body.String())
@@ -45,7 +44,7 @@ func TestReplies(t *testing.T) {
 
 func BenchmarkEncoder(b *testing.B) {
 	h := head{id: "msg_1", model: "m"}
-	encoder := newEncoder(h, &exchange.Exchange{ID: "req_1"}, wordings[openapi.ProfileDefault])
+	encoder := newEncoder(h, &exchange.Exchange{ID: "req_1"})
 	encoder.Encode(engine.Start{})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -39,30 +39,36 @@ func fromHead(h head, promptTokens int) wire.Message {
 	}
 }
 
-func fromResponse(h head, r *engine.Response, words wording) wire.Message {
+func fromResponse(h head, r *engine.Response) wire.Message {
 	out := fromHead(h, r.PromptTokens)
 	out.Usage = fromUsage(r.Usage)
 	for _, choice := range r.Choices { // one: this style has no choices
 		for _, b := range choice.Blocks {
 			out.Content = append(out.Content, fromBlock(b))
 		}
-		end := fromFinish(choice.Reason, choice.StopSequence, words)
+		end := fromFinish(choice.Reason, choice.StopSequence)
 		out.StopReason.Set(end.StopReason)
 		out.StopSequence = end.StopSequence
 	}
 	return out
 }
 
-// fromFinish says why an answer ended. The string that ended it is told with
-// its own stop reason only.
-func fromFinish(reason engine.FinishReason, sequence string, words wording) wire.MessageDelta {
+var fromFinishReason = map[engine.FinishReason]wire.StopReason{
+	engine.FinishEndOfTurn:    wire.StopReasonEndTurn,
+	engine.FinishStopSequence: wire.StopReasonStopSequence,
+	engine.FinishMaxTokens:    wire.StopReasonMaxTokens,
+	engine.FinishToolCalls:    wire.StopReasonToolUse,
+}
+
+// fromFinish says why an answer ended.
+func fromFinish(reason engine.FinishReason, sequence string) wire.MessageDelta {
 	out := wire.MessageDelta{
-		StopReason:   words.stopReasons[reason],
+		StopReason:   fromFinishReason[reason],
 		StopSequence: nullable.NewNullNullable[string](),
 		Container:    nullable.NewNullNullable[wire.JSONObject](),
 		StopDetails:  nullable.NewNullNullable[wire.JSONObject](),
 	}
-	if out.StopReason == wire.StopReasonStopSequence {
+	if reason == engine.FinishStopSequence {
 		out.StopSequence.Set(sequence)
 	}
 	return out

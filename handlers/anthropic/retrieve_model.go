@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
@@ -15,13 +14,6 @@ func (a *API) RetrieveModel(ctx context.Context, in wire.RetrieveModelRequestObj
 	if err != nil {
 		return nil, err
 	}
-	return modelReply(fromModel(model)), nil
+	return answer{exchange.From(ctx), fromModel(model)}, nil
 }
 
-// modelReply is the reply.
-type modelReply wire.ModelInfo
-
-// VisitRetrieveModelResponse writes the reply.
-func (r modelReply) VisitRetrieveModelResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
-}

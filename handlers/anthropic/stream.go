@@ -18,14 +18,13 @@ import (
 type encoder struct {
 	head     head
 	x        *exchange.Exchange
-	words    wording
 	started  bool
 	thoughts hash.Hash // of the open block of thinking, or nil
 	finish   engine.Finish
 }
 
-func newEncoder(h head, x *exchange.Exchange, words wording) *encoder {
-	return &encoder{head: h, x: x, words: words}
+func newEncoder(h head, x *exchange.Exchange) *encoder {
+	return &encoder{head: h, x: x}
 }
 
 // Encode implements [sse.Encoder].
@@ -116,7 +115,7 @@ func (e *encoder) end(usage engine.Usage) []sse.Frame {
 	return append(
 		frames(wire.MessageDeltaFrameEventMessageDelta, wire.MessageDeltaEvent{
 			Type:  wire.MessageDeltaEventTypeMessageDelta,
-			Delta: fromFinish(e.finish.Reason, e.finish.StopSequence, e.words),
+			Delta: fromFinish(e.finish.Reason, e.finish.StopSequence),
 			Usage: counts,
 		}),
 		frames(wire.MessageStopFrameEventMessageStop, wire.MessageStopEvent{
@@ -126,9 +125,6 @@ func (e *encoder) end(usage engine.Usage) []sse.Frame {
 
 // Fail implements [sse.Encoder].
 func (e *encoder) Fail(err *engine.Error) []sse.Frame {
-	if !e.words.errorEvents {
-		return nil
-	}
 	return []sse.Frame{{Event: string(wire.ErrorFrameEventError), Data: fromError(e.x, err)}}
 }
 

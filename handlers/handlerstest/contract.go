@@ -34,14 +34,28 @@ func ContractOf(t testing.TB, next http.Handler, documents openapi.Documents) ht
 	check := contract{documents, newVendorCheck(t)}.check
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		copied := &copied{ResponseWriter: w}
-		next.ServeHTTP(copied, r)
-		if r.Context().Err() != nil {
-			return // nobody reads the reply
+		aborted := serves(next, copied, r)
+		if r.Context().Err() == nil { // else nobody reads the reply
+			if err := check(r, copied.status, w.Header(), copied.body.Bytes()); err != nil && !(aborted && errors.Is(err, errEnd)) {
+				t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, copied.body.Bytes())
+			}
 		}
-		if err := check(r, copied.status, w.Header(), copied.body.Bytes()); err != nil {
-			t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, copied.body.Bytes())
+		if aborted {
+			panic(http.ErrAbortHandler)
 		}
 	})
+}
+
+// serves reports whether the reply was aborted, as net/http has it.
+func serves(next http.Handler, w http.ResponseWriter, r *http.Request) (aborted bool) {
+	defer func() {
+		cause := recover()
+		if aborted = cause == http.ErrAbortHandler; cause != nil && !aborted {
+			panic(cause)
+		}
+	}()
+	next.ServeHTTP(w, r)
+	return false
 }
 
 // Check returns what holds one whole reply against its document, for who asks
@@ -152,20 +166,26 @@ func find(document *openapi.Document, r *http.Request) *openapi.Operation {
 	return operation
 }
 
+// errEnd is of a stream whose end is missing, as of one that was aborted.
+var errEnd = errors.New("the stream as a whole")
+
 func checkStream(o *openapi.Operation, status int, contentType string, body []byte) error {
 	reply, err := o.Reply(status, contentType)
 	if err != nil {
 		return err
 	}
 	if !bytes.HasSuffix(body, []byte("\n\n")) {
-		return errors.New("the stream does not end with a blank line")
+		return fmt.Errorf("%w does not end with a blank line", errEnd)
 	}
 	checker := reply.Stream.NewChecker()
 	frames := sse.NewReader(bytes.NewReader(body))
 	for {
 		f, err := frames.Next()
 		if errors.Is(err, io.EOF) {
-			return checker.End()
+			if err := checker.End(); err != nil {
+				return fmt.Errorf("%w: %w", errEnd, err)
+			}
+			return nil
 		}
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -113,7 +114,7 @@ func TestCompletionReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			reply := completionReply(fromCompletion(h, response, r.Request.Logprobs != nil))
+			reply := answer{&exchange.Exchange{}, fromCompletion(h, response, r.Request.Logprobs != nil)}
 			if err := reply.VisitCreateCompletionResponse(w); err != nil {
 				t.Fatal(err)
 			}

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -31,7 +30,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		d.ignore(x, response.Unenforced)
 		out := fromResponse(h, response, req.Logprobs != nil)
 		d.whole(&out)
-		return chatCompletionReply(out), nil
+		return answer{x, out}, nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -39,28 +38,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		return nil, err
 	}
 	d.ignore(x, stream.Unenforced())
-	return chatCompletionStream{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate))}, nil
-}
-
-// chatCompletionReply is the reply.
-type chatCompletionReply wire.ChatCompletion
-
-// VisitCreateChatCompletionResponse writes the reply.
-func (r chatCompletionReply) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
-}
-
-// chatCompletionStream is the reply to a request with stream: true.
-type chatCompletionStream struct {
-	stream  *sse.Stream
-	encoder sse.Encoder
-}
-
-// VisitCreateChatCompletionResponse writes the stream. It returns no error: the
-// caller would write a second status.
-func (s chatCompletionStream) VisitCreateChatCompletionResponse(w http.ResponseWriter) error {
-	s.stream.Serve(w, s.encoder)
-	return nil
+	return streamed{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate))}, nil
 }
 
 func wantsUsage(in nullable.Nullable[wire.ChatCompletionStreamOptions]) bool {

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
@@ -25,33 +24,13 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 		if err != nil {
 			return nil, err
 		}
-		return completionReply(fromCompletion(h, response, req.Logprobs != nil)), nil
+		return answer{x, fromCompletion(h, response, req.Logprobs != nil)}, nil
 	}
 
 	stream, err := sse.Open(ctx, events)
 	if err != nil {
 		return nil, err
 	}
-	return completionStream{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate)}, nil
+	return streamed{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate)}, nil
 }
 
-// completionReply is the reply.
-type completionReply wire.Completion
-
-// VisitCreateCompletionResponse writes the reply.
-func (r completionReply) VisitCreateCompletionResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
-}
-
-// completionStream is the reply to a request with stream: true.
-type completionStream struct {
-	stream  *sse.Stream
-	encoder *completionEncoder
-}
-
-// VisitCreateCompletionResponse writes the stream. It returns no error: the
-// caller would write a second status.
-func (s completionStream) VisitCreateCompletionResponse(w http.ResponseWriter) error {
-	s.stream.Serve(w, s.encoder)
-	return nil
-}

@@ -34,12 +34,13 @@ func (a *API) CreateEmbedding(ctx context.Context, in wire.CreateEmbeddingReques
 		return nil, err
 	}
 	encode := fromVector[optional.Or(in.Body.EncodingFormat, wire.EmbeddingEncodingFormatFloat)]
-	return embeddingReply{req.Model, embeddings, encode}, nil
+	return embeddingReply{x, req.Model, embeddings, encode}, nil
 }
 
 // embeddingReply is the reply. Written as a whole it would be many times what
 // the vectors are, for as long as the client takes.
 type embeddingReply struct {
+	exchange   *exchange.Exchange
 	model      string
 	embeddings *engine.Embeddings
 	encode     func([]float32) wire.EmbeddingVector
@@ -47,33 +48,35 @@ type embeddingReply struct {
 
 // VisitCreateEmbeddingResponse writes the reply, vector by vector.
 func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
-	tokens := r.embeddings.PromptTokens
-	list, err := plainjson.Marshal(wire.EmbeddingList{
-		Object: wire.EmbeddingListObjectList,
-		Data:   []wire.Embedding{},
-		Model:  r.model,
-		Usage:  wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens},
-	})
-	if err != nil {
-		return err
-	}
 	const start = `"data":[` // no text has this: its quotes are escaped
-	before, behind, _ := bytes.Cut(list, []byte(start))
+	before, behind, _ := bytes.Cut(r.list(), []byte(start))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	out := slices.Concat(before, []byte(start))
 	for i, vector := range r.embeddings.Vectors {
-		one, _ := plainjson.Marshal(wire.Embedding{Object: wire.EmbeddingObjectEmbedding, Index: i, Embedding: r.encode(vector)}) // see fromNumbers
+		one := r.list(wire.Embedding{Object: wire.EmbeddingObjectEmbedding, Index: i, Embedding: r.encode(vector)})
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if _, err := w.Write(append(out, one...)); err != nil {
+		if _, err := w.Write(append(out, one[len(before)+len(start):len(one)-len(behind)]...)); err != nil {
 			return nil // the client has left
 		}
 		out = out[:0]
 	}
 	_, _ = w.Write(append(append(out, behind...), '\n'))
 	return nil
+}
+
+// list is the reply with some of the vectors, as it is sent.
+func (r embeddingReply) list(some ...wire.Embedding) []byte {
+	tokens := r.embeddings.PromptTokens
+	text, _ := plainjson.Marshal(wire.EmbeddingList{ // strings and numbers, see fromNumbers: cannot fail
+		Object: wire.EmbeddingListObjectList,
+		Data:   append([]wire.Embedding{}, some...),
+		Model:  r.model,
+		Usage:  wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens},
+	})
+	return r.exchange.Narrow(http.StatusOK, text)
 }
 
 func toEmbeddingRequest(in *wire.CreateEmbeddingRequest) (*engine.EmbeddingRequest, error) {

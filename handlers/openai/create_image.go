@@ -3,7 +3,6 @@ package openai
 import (
 	"context"
 	"encoding/base64"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -30,19 +29,11 @@ func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject)
 	if err := x.HoldPictures(images); err != nil {
 		return nil, err
 	}
-	out := imageReply{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}
+	out := wire.ImageList{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}
 	for i, drawn := range images {
 		out.Data[i].B64Json = base64.StdEncoding.EncodeToString(drawn.Data)
 	}
-	return out, nil
-}
-
-// imageReply is the reply.
-type imageReply wire.ImageList
-
-// VisitCreateImageResponse writes the reply.
-func (r imageReply) VisitCreateImageResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	return answer{x, out}, nil
 }
 
 func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {

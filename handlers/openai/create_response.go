@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
@@ -23,14 +22,14 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	}
 	x := exchange.From(ctx)
 	// A stream is held as well: its last event has the whole answer.
-	events := x.Hold(places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames)))
+	events := x.Hold(x.Blocks("ResponseOutputReasoning", places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))))
 	if !optional.Or(in.Body.Stream, false) {
 		response, err := engine.Collect(events)
 		if err != nil {
 			return nil, err
 		}
 		places.ignore(x, response.Unenforced)
-		return responseReply(r.fromResponse(response)), nil
+		return answer{x, r.fromResponse(response)}, nil
 	}
 
 	stream, err := sse.Open(ctx, events)
@@ -38,30 +37,10 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 		return nil, err
 	}
 	places.ignore(x, stream.Unenforced())
-	return responseStream{stream, newResponseEncoder(r, x.Locate)}, nil
-}
-
-// responseReply is the reply.
-type responseReply wire.Response
-
-// VisitCreateResponseResponse writes the reply.
-func (r responseReply) VisitCreateResponseResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	return streamed{stream, newResponseEncoder(r, x.Locate)}, nil
 }
 
 // responseNames are what a response's request calls parameters that
 // [engine.Start] has other names for.
 var responseNames = map[string]string{"reasoning_effort": "reasoning.effort"}
 
-// responseStream is the reply to a request with stream: true.
-type responseStream struct {
-	stream  *sse.Stream
-	encoder *responseEncoder
-}
-
-// VisitCreateResponseResponse writes the stream. It returns no error: the
-// caller would write a second status.
-func (s responseStream) VisitCreateResponseResponse(w http.ResponseWriter) error {
-	s.stream.Serve(w, s.encoder)
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 func TestFunctions(t *testing.T) {
@@ -89,7 +90,7 @@ func TestFunctionReplies(t *testing.T) {
 			out := fromResponse(h, response, false)
 			functionDialect.whole(&out)
 			w := httptest.NewRecorder()
-			if err := chatCompletionReply(out).VisitCreateChatCompletionResponse(w); err != nil {
+			if err := (answer{&exchange.Exchange{}, out}).VisitCreateChatCompletionResponse(w); err != nil {
 				t.Fatal(err)
 			}
 			handlerstest.Golden(t, update, "functions/"+r.Name+".json", w.Body.String())

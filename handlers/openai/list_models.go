@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
@@ -15,22 +14,15 @@ func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (w
 	if err != nil {
 		return nil, err
 	}
-	if err := exchange.From(ctx).HoldModels(models); err != nil {
+	x := exchange.From(ctx)
+	if err := x.HoldModels(models); err != nil {
 		return nil, err
 	}
-	out := modelListReply{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
+	out := wire.ModelList{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
 	for _, m := range models {
 		out.Data = append(out.Data, fromModel(m))
 	}
-	return out, nil
-}
-
-// modelListReply is the reply.
-type modelListReply wire.ModelList
-
-// VisitListModelsResponse writes the reply.
-func (r modelListReply) VisitListModelsResponse(w http.ResponseWriter) error {
-	return exchange.Reply(w, r)
+	return answer{x, out}, nil
 }
 
 func fromModel(m engine.Model) wire.Model {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
 var update = handlerstest.UpdateFlag()
@@ -30,7 +31,7 @@ func TestReplies(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := httptest.NewRecorder()
-			if err := chatCompletionReply(fromResponse(h, response, r.Request.Logprobs != nil)).VisitCreateChatCompletionResponse(w); err != nil {
+			if err := (answer{&exchange.Exchange{}, fromResponse(h, response, r.Request.Logprobs != nil)}).VisitCreateChatCompletionResponse(w); err != nil {
 				t.Fatal(err)
 			}
 			handlerstest.Golden(t, update, r.Name+".json", w.Body.String())

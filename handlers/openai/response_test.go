@@ -11,6 +11,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -198,7 +199,7 @@ func TestResponses(t *testing.T) {
 
 				w := httptest.NewRecorder()
 				whole := wholeResponse(t, newTestResponder(t, body), reply.Events)
-				if err := responseReply(whole).VisitCreateResponseResponse(w); err != nil {
+				if err := (answer{&exchange.Exchange{}, whole}).VisitCreateResponseResponse(w); err != nil {
 					t.Fatal(err)
 				}
 				handlerstest.Golden(t, update, name+".json", w.Body.String())

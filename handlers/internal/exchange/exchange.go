@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/internal/budget"
 	"github.com/diglot/diglot/internal/plainjson"
+	"github.com/diglot/diglot/openapi"
 )
 
 // Exchange collects facts about one request. It is safe for concurrent use.
@@ -27,13 +28,17 @@ type Exchange struct {
 	// it ends with the exchange. Nil: no limit.
 	Memory *budget.Share
 
+	// Document is that of the style, as it is in force; set before the style
+	// writes anything.
+	Document *openapi.Document
+
 	// Enter takes a place among the requests that are worked on, once the body is
 	// there. Nil: there are enough.
 	Enter func() *engine.Error
 
 	mu        sync.Mutex
 	caller    string
-	operation string
+	operation *openapi.Operation
 	model     string
 	request   *engine.Request
 	prompt    string
@@ -79,7 +84,11 @@ type Facts struct {
 func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Facts{x.operation, x.caller, x.model, x.request, x.prompt, x.dropped, x.usage, x.deltas, slices.Clone(x.ignored), x.err}
+	operation := ""
+	if x.operation != nil {
+		operation = x.operation.ID
+	}
+	return Facts{operation, x.caller, x.model, x.request, x.prompt, x.dropped, x.usage, x.deltas, slices.Clone(x.ignored), x.err}
 }
 
 // Shift says how places in the body that goes on become places in the one
@@ -118,7 +127,7 @@ func (x *Exchange) Rename(from, to string) {
 }
 
 // Operate says which operation of the document the request is for.
-func (x *Exchange) Operate(operation string) {
+func (x *Exchange) Operate(operation *openapi.Operation) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.operation = operation
@@ -158,14 +167,14 @@ func (x *Exchange) Fail(err error) {
 func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, body []byte) {
 	x.Fail(err)
 	header := w.Header()
-	header.Set("Content-Type", "application/json")
+	header.Set("Content-Type", jsonType)
 	if after := retryAfter(err); after > 0 {
 		header.Set("Retry-After", strconv.Itoa(after))
 	}
 	if err.NoRetry {
 		header.Set("X-Should-Retry", "false")
 	}
-	body = append(body, '\n')
+	body = append(x.Narrow(status, body), '\n')
 	header.Set("Content-Length", strconv.Itoa(len(body))) // the reply may be flushed before the handler returns
 	w.WriteHeader(status)
 	w.Write(body)
@@ -185,15 +194,50 @@ func retryAfter(err *engine.Error) int {
 
 // Reply answers with a value as JSON. The generated types that would do it
 // escape what matters in HTML. An error means that nothing was written.
-func Reply(w http.ResponseWriter, value any) error {
+func (x *Exchange) Reply(w http.ResponseWriter, value any) error {
 	body, err := plainjson.Marshal(value)
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(append(body, '\n')) // fails only when the client has left
+	_, _ = w.Write(append(x.Narrow(http.StatusOK, body), '\n')) // fails only when the client has left
 	return nil
+}
+
+const jsonType = "application/json"
+
+// Narrow takes out of a whole reply what the document withholds.
+func (x *Exchange) Narrow(status int, body []byte) []byte {
+	operation := x.asked()
+	if operation == nil && x.Document != nil {
+		operation = x.Document.Operations()[0] // errors look the same everywhere
+	}
+	if operation == nil {
+		return body
+	}
+	if reply, err := operation.Reply(status, jsonType); err == nil {
+		return reply.Narrow(body)
+	}
+	return body
+}
+
+// Stream is what the document withholds of the events of the reply, or nil.
+func (x *Exchange) Stream() *openapi.Stream {
+	operation := x.asked()
+	if operation == nil {
+		return nil
+	}
+	if reply, err := operation.Reply(http.StatusOK, "text/event-stream"); err == nil && reply.Stream.Narrows() {
+		return reply.Stream
+	}
+	return nil
+}
+
+func (x *Exchange) asked() *openapi.Operation {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.operation
 }
 
 // Watch records what req and the events of its reply tell, and passes the

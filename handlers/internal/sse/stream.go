@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/openapi"
 )
 
 // Silence is how long a client may hear nothing: after it the headers go out
@@ -21,8 +22,8 @@ type Encoder interface {
 	Encode(event engine.Event) []Frame
 
 	// Fail returns the frames that tell a client of an error after the
-	// headers. None means that the style has no such frame: the connection
-	// is then aborted, so that nobody takes the stream for a whole one.
+	// headers. Where the document has no such frame the connection is aborted,
+	// so that nobody takes the stream for a whole one.
 	Fail(err *engine.Error) []Frame
 
 	// KeepAlive returns a frame that means nothing.
@@ -106,7 +107,7 @@ func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) {
 	header.Set("X-Accel-Buffering", "no") // nginx would collect the frames
 	w.WriteHeader(http.StatusOK)
 
-	out := &writer{w: w, control: http.NewResponseController(w)}
+	out := &writer{w: w, control: http.NewResponseController(w), contract: exchange.From(s.ctx).Stream()}
 	for _, p := range s.pending {
 		out.write(encoder.Encode(p.event))
 	}
@@ -140,27 +141,36 @@ func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) {
 func (s *Stream) fail(out *writer, encoder Encoder, cause error) {
 	err := engine.AsError(cause)
 	exchange.From(s.ctx).Fail(err)
-	frames := encoder.Fail(err)
-	if len(frames) == 0 {
+	if out.write(encoder.Fail(err)) == 0 {
 		panic(http.ErrAbortHandler)
 	}
-	out.write(frames)
 	out.flush()
 }
 
 type writer struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	buf     []byte
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	contract *openapi.Stream // what is withheld; nil: nothing
+	buf      []byte
 }
 
-// write sends frames. It fails only when the client has left, which ends the
-// context of the request as well.
-func (o *writer) write(frames []Frame) {
+// write sends frames, those that the document lets out, and returns how many
+// these are. It fails only when the client has left, which ends the context of
+// the request as well.
+func (o *writer) write(frames []Frame) (sent int) {
 	for _, f := range frames {
+		if o.contract != nil && f.Comment == "" {
+			data, ok := o.contract.Narrow(f.Event, f.Data)
+			if !ok {
+				continue
+			}
+			f.Data = data
+		}
 		o.buf = f.Append(o.buf[:0])
 		_, _ = o.w.Write(o.buf)
+		sent++
 	}
+	return sent
 }
 
 // flush sends what was written; a writer that cannot is one in a test.

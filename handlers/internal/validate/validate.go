@@ -56,7 +56,7 @@ func (c Config) check(r *http.Request) *engine.Error {
 			Because(fmt.Errorf("no operation for the route %s %s", r.Method, pattern))
 	}
 	x := exchange.From(r.Context())
-	x.Operate(operation.ID)
+	x.Operate(operation)
 	ignored, v := operation.CheckParameters(r.URL.Query(), r.Header, func(name string) string {
 		value, err := url.PathUnescape(chi.URLParam(r, name))
 		if err != nil {

@@ -1,0 +1,37 @@
+package anthropic
+
+import (
+	"net/http"
+
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// answer is a reply as one JSON object, whatever the operation.
+type answer struct {
+	exchange *exchange.Exchange
+	value    any
+}
+
+func (a answer) write(w http.ResponseWriter) error { return a.exchange.Reply(w, a.value) }
+
+// streamed is a reply to a request with stream: true.
+type streamed struct {
+	stream  *sse.Stream
+	encoder sse.Encoder
+}
+
+// write returns no error: the caller would write a second status.
+func (s streamed) write(w http.ResponseWriter) error {
+	s.stream.Serve(w, s.encoder)
+	return nil
+}
+
+// What the generated code calls.
+
+func (a answer) VisitCountMessageTokensResponse(w http.ResponseWriter) error { return a.write(w) }
+func (a answer) VisitCreateMessageResponse(w http.ResponseWriter) error      { return a.write(w) }
+func (a answer) VisitListModelsResponse(w http.ResponseWriter) error         { return a.write(w) }
+func (a answer) VisitRetrieveModelResponse(w http.ResponseWriter) error      { return a.write(w) }
+
+func (s streamed) VisitCreateMessageResponse(w http.ResponseWriter) error { return s.write(w) }

@@ -1,0 +1,41 @@
+package openai
+
+import (
+	"net/http"
+
+	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/handlers/internal/sse"
+)
+
+// answer is a reply as one JSON object, whatever the operation.
+type answer struct {
+	exchange *exchange.Exchange
+	value    any
+}
+
+func (a answer) write(w http.ResponseWriter) error { return a.exchange.Reply(w, a.value) }
+
+// streamed is a reply to a request with stream: true.
+type streamed struct {
+	stream  *sse.Stream
+	encoder sse.Encoder
+}
+
+// write returns no error: the caller would write a second status.
+func (s streamed) write(w http.ResponseWriter) error {
+	s.stream.Serve(w, s.encoder)
+	return nil
+}
+
+// What the generated code calls.
+
+func (a answer) VisitCreateChatCompletionResponse(w http.ResponseWriter) error { return a.write(w) }
+func (a answer) VisitCreateCompletionResponse(w http.ResponseWriter) error     { return a.write(w) }
+func (a answer) VisitCreateImageResponse(w http.ResponseWriter) error          { return a.write(w) }
+func (a answer) VisitCreateResponseResponse(w http.ResponseWriter) error       { return a.write(w) }
+func (a answer) VisitListModelsResponse(w http.ResponseWriter) error           { return a.write(w) }
+func (a answer) VisitRetrieveModelResponse(w http.ResponseWriter) error        { return a.write(w) }
+
+func (s streamed) VisitCreateChatCompletionResponse(w http.ResponseWriter) error { return s.write(w) }
+func (s streamed) VisitCreateCompletionResponse(w http.ResponseWriter) error     { return s.write(w) }
+func (s streamed) VisitCreateResponseResponse(w http.ResponseWriter) error       { return s.write(w) }
