@@ -33,4 +33,3 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	}
 	return streamed{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate)}, nil
 }
-

@@ -43,4 +43,3 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 // responseNames are what a response's request calls parameters that
 // [engine.Start] has other names for.
 var responseNames = map[string]string{"reasoning_effort": "reasoning.effort"}
-

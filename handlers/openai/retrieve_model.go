@@ -16,4 +16,3 @@ func (a *API) RetrieveModel(ctx context.Context, in wire.RetrieveModelRequestObj
 	}
 	return answer{exchange.From(ctx), fromModel(model)}, nil
 }
-

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/diglot/diglot/handlers/handlerstest"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -72,6 +73,27 @@ func TestEveryFieldIsPrinted(t *testing.T) {
 					t.Errorf("support.md lacks %s of %s", row.Field, o.ID)
 				}
 			}
+		}
+	}
+}
+
+// TestMarksOfReplies holds that a mark on what replies hold is printed.
+func TestMarksOfReplies(t *testing.T) {
+	own, err := openapi.Own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Anthropic = handlerstest.Edited(t, "anthropic.yaml", "      x-support-values:\n", "      x-support-values:\n        max_tokens: {document: unsupported, instead: end_turn, note: A note.}\n")
+	files, err := renderOf(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for page, want := range map[string]string{
+		"support.md":   "| event message_delta | `delta.stop_reason=max_tokens` | \"max_tokens\" | unsupported | implemented | A note. |",
+		"anthropic.md": "| `delta.stop_reason=max_tokens` | \"max_tokens\" |  |  | unsupported. A note. |",
+	} {
+		if !strings.Contains(string(files[page]), want) {
+			t.Errorf("%s lacks %s", page, want)
 		}
 	}
 }

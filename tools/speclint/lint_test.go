@@ -48,6 +48,7 @@ func TestRules(t *testing.T) {
 		{"operations are described", "      summary: Read a letter\n", "", []string{"operation without summary"}},
 		{"marks have notes", ", note: Letters are kept for a minute.", ", server: refused", []string{"x-support: what is refused needs a note"}},
 		{"notes are sentences", "Labels have no effect.", "no effect", []string{"x-support: the note is a sentence and ends with a full stop"}},
+		{"marks of values", "enum: [warm, cold]", "enum: [warm, cold]\n      x-support-values: {warm: {document: unsupported, note: no}}", []string{"x-support: the note is a sentence and ends with a full stop"}},
 		{"marks say something", "x-support: {document: unsupported}\n", "x-support: {server: implemented}\n", []string{"x-support says what its absence would say too"}},
 		{"marks are spelt right", "x-support: {document: unsupported}\n", "x-suport: {document: unsupported}\n", []string{"extension x-suport is not known; is it x-support?"}},
 		{"every branch has a value", "          verse: '#/components/schemas/VerseFormat'\n", "", []string{"the discriminator has no value for #/components/schemas/VerseFormat"}},

@@ -1,0 +1,97 @@
+package handlers_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/openapi"
+)
+
+// thoughtful is an answer with all that the marks of these tests are on.
+var thoughtful = []engine.Event{
+	engine.Start{PromptTokens: 3},
+	engine.BlockStart{Kind: engine.BlockReasoning},
+	engine.ReasoningDelta{Text: "hm"},
+	engine.BlockStop{},
+	engine.BlockStart{Index: 1, Kind: engine.BlockText},
+	engine.TextDelta{Index: 1, Text: "x"},
+	engine.BlockStop{Index: 1},
+	engine.Finish{Reason: engine.FinishMaxTokens},
+	engine.Done{Usage: engine.Usage{PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1}},
+}
+
+// TestMarksChangeReplies marks what replies hold in a copy of a document: the reply
+// of that profile follows, whole and streamed, and fits the narrowed copy.
+func TestMarksChangeReplies(t *testing.T) {
+	const mark = "x-support: {document: unsupported}"
+	for _, tt := range []struct {
+		name, file, old, new string
+		path                 string
+		whole, stream        string // of the reply of the document profile
+		lacks                string // which that of the other has
+	}{
+		{"a value", "openai.yaml", "enum: [stop, length, tool_calls, function_call]",
+			"enum: [stop, length, tool_calls, function_call]\n      x-support-values: {length: {document: unsupported, instead: stop}}",
+			"/v1/chat/completions", `"finish_reason":"stop"`, `"finish_reason":"stop"`, `"length"`},
+		{"a value, in the other style", "anthropic.yaml", "      x-support-values:\n", "      x-support-values:\n        max_tokens: {document: unsupported, instead: end_turn}\n",
+			"/v1/messages", `"stop_reason":"end_turn"`, `"stop_reason":"end_turn"`, `"max_tokens"`},
+		{"a member of a reply", "openai.yaml", "description: What the model thought before it answered; absent if it did not.\n          x-support: {document: unlisted}",
+			"description: What the model thought before it answered; absent if it did not.\n          " + mark,
+			"/v1/chat/completions", `"refusal":null,"reasoning":"hm"`, ``, ``},
+		{"a member of an event", "openai.yaml", "description: More of what the model thinks before it answers.\n          x-support: {document: unlisted}",
+			"description: More of what the model thinks before it answers.\n          " + mark,
+			"/v1/chat/completions", ``, `"delta":{"reasoning":"hm"}`, ``},
+		{"a member of a union", "anthropic.yaml", "description: What the model thought before it went on.\n", "description: What the model thought before it went on.\n      " + mark + "\n",
+			"/v1/messages", `"content":[{"type":"text","text":"x"}]`, `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, `hm`},
+		{"a member of a union, in the other style", "openai.yaml", "description: What the model thought.\n      required: [id", "description: What the model thought.\n      " + mark + "\n      required: [id",
+			"/v1/responses", `"output":[{"id":"msg_`, `"output_index":0,"item":{"id":"msg_`, `hm`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			own, err := openapi.Own()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.file == "openai.yaml" {
+				own.OpenAI = handlerstest.Edited(t, tt.file, tt.old, tt.new)
+			} else {
+				own.Anthropic = handlerstest.Edited(t, tt.file, tt.old, tt.new)
+			}
+			for _, stream := range []bool{false, true} {
+				want := map[bool]string{false: tt.whole, true: tt.stream}[stream]
+				e := &handlerstest.Engine{Name: "m", Events: thoughtful}
+				body := fmt.Sprintf(`{"model":"m","max_tokens":8,"messages":[{"role":"user","content":"u"}],"input":"u","stream":%t}`, stream)
+				usual := post(t, newHandler(t, handlers.Config{Engine: e, Documents: own}), tt.path, []byte(body)).Body.String()
+				narrowed := post(t, newHandler(t, handlers.Config{Engine: e, Documents: own, Profile: openapi.ProfileDocument}), tt.path, []byte(body)).Body.String()
+				if !strings.Contains(narrowed, want) || strings.Contains(usual, want) && want != "" {
+					t.Errorf("stream %t: the document profile alone says %s\n%s\n%s", stream, want, narrowed, usual)
+				}
+				if strings.Contains(narrowed, tt.lacks) && tt.lacks != "" || !strings.Contains(usual, tt.lacks) {
+					t.Errorf("stream %t: the other profile alone says %s\n%s\n%s", stream, tt.lacks, narrowed, usual)
+				}
+			}
+		})
+	}
+}
+
+// TestMarkedErrorEvent holds that a stream is cut off where a document has no event
+// for errors.
+func TestMarkedErrorEvent(t *testing.T) {
+	own, err := openapi.Own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.OpenAI = handlerstest.Edited(t, "openai.yaml", "description: An event that ends a stream which failed.\n      x-event-name: error\n      required: [data]\n      properties:\n        data:\n          type: string\n          description: The error, as JSON.\n",
+		"description: An event that ends a stream which failed.\n      x-support: {document: unsupported}\n      x-event-name: error\n      required: [data]\n      properties:\n        data:\n          type: string\n          description: The error, as JSON.\n")
+	e := &handlerstest.Engine{Name: "m", Events: thoughtful[:6], Err: errors.New("secret")}
+	for _, profile := range []openapi.Profile{openapi.ProfileDefault, openapi.ProfileDocument} {
+		_, aborted := stream(t, newHandler(t, handlers.Config{Engine: e, Documents: own, Profile: profile}), styles[0].path, styles[0].stream)
+		if aborted != (profile == openapi.ProfileDocument) {
+			t.Errorf("profile %s: aborted %t", profile, aborted)
+		}
+	}
+}
