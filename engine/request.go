@@ -186,22 +186,6 @@ type ToolChoice struct {
 	Single bool     // at most one call in a reply
 }
 
-// Sampling holds the fields that choose the next token. A nil field takes
-// the model's own recommendation, then the engine's default.
-type Sampling struct {
-	Temperature      *float64 // 0 is the likeliest token, always
-	TopP             *float64 // 0 to 1
-	TopK             *int     // 0: all
-	MinP             *float64
-	FrequencyPenalty *float64
-	PresencePenalty  *float64
-	RepeatPenalty    *float64 // what the odds of tokens are divided by that stand in the last RepeatLastN; 0 or 1: none
-	RepeatLastN      *int     // tokens of prompt and answer that RepeatPenalty looks back; 0: none, -1: all
-	TypicalP         *float64 // 0 to 1: how much probability the tokens make up that are about as surprising as is usual; 0 or 1: all
-	Seed             *int64   // the same seed and request give the same text
-	LogitBias        map[int]float64
-}
-
 // FormatKind says what shape the text of the answer must have.
 type FormatKind string
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -34,10 +35,16 @@ var flagValues = []struct {
 	more          bool // the value goes on behind what is completed
 }{
 	{"run", "format", []cobra.Completion{"json", "text"}, false},
-	{"run", "set", []cobra.Completion{
-		"temperature=", "top_p=", "top_k=", "min_p=", "typical_p=", "repeat_penalty=", "repeat_last_n=", "presence_penalty=", "frequency_penalty=", "seed=", "max_tokens=", "stop=",
-	}, true},
+	{"run", "set", completeSettings(), true},
 	{"serve", "profile", []cobra.Completion{string(openapi.ProfileDefault), string(openapi.ProfileDocument)}, false},
+}
+
+func completeSettings() []cobra.Completion {
+	all := []cobra.Completion{"max_tokens=", "stop="}
+	for p := range engine.SamplingParams() {
+		all = append(all, p.Name+"=")
+	}
+	return all
 }
 
 // completeFlags makes shells complete the values of flags.

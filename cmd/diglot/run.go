@@ -54,7 +54,7 @@ not a terminal it is the text of the answer, and nothing else.`,
 	c.Flags().BoolVar(&o.think, "think", false, "have the model think before it answers")
 	c.Flags().BoolVar(&o.noThink, "no-think", false, "have it answer at once")
 	c.Flags().BoolVar(&o.verbose, "verbose", false, "say after each answer how long it took")
-	c.Flags().Var(&o.set, "set", "`NAME=VALUE` of a setting, as /set lists them: temperature, top_p, top_k, min_p, repeat_penalty, presence_penalty, frequency_penalty, seed, max_tokens or stop; may be repeated")
+	c.Flags().Var(&o.set, "set", "`NAME=VALUE` of a setting, as /set lists them, such as temperature, top_p, seed, max_tokens or stop; may be repeated")
 	o.transfer.register(c)
 	return c
 }

@@ -67,32 +67,38 @@ func TestNew(t *testing.T) {
 
 func TestSampling(t *testing.T) {
 	zero, none, half, three, seedling := 0.0, 0, 0.5, 3, int64(7)
+	with := func(change func(*engine.Sampling)) engine.Sampling {
+		s := engine.DefaultSampling()
+		s.Seed = &seedling
+		change(&s)
+		return s
+	}
 	for _, tt := range []struct {
-		name           string
-		request, model engine.Sampling
-		want           Sampling
+		name                 string
+		request, model, want engine.Sampling
 	}{
 		{
 			"the request comes first",
 			engine.Sampling{Temperature: &zero, Seed: &seedling}, engine.Sampling{Temperature: &half, TopK: &three},
-			Sampling{Temperature: 0, TopP: defaultTopP, TopK: 3, MinP: defaultMinP, RepeatPenalty: 1, RepeatLastN: 64, TypicalP: 1, Seed: 7},
+			with(func(s *engine.Sampling) { s.Temperature, s.TopK = &zero, &three }),
 		},
 		{
-			"what only definitions set",
-			engine.Sampling{RepeatPenalty: &half, RepeatLastN: &none, TypicalP: &half}, engine.Sampling{RepeatLastN: &three},
-			Sampling{Temperature: defaultTemperature, TopP: defaultTopP, TopK: defaultTopK, MinP: defaultMinP,
-				RepeatPenalty: 0.5, RepeatLastN: 0, TypicalP: 0.5, Seed: 7},
+			"what only Modelfiles set",
+			engine.Sampling{RepeatPenalty: &half, RepeatLastN: &none, TypicalP: &half, Seed: &seedling}, engine.Sampling{RepeatLastN: &three},
+			with(func(s *engine.Sampling) { s.RepeatPenalty, s.RepeatLastN, s.TypicalP = &half, &none, &half }),
 		},
 	} {
-		if diff := cmp.Diff(tt.want, sampling(tt.request, tt.model, 7)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		e := &Engine{info: Info{Sampling: tt.model}}
+		got, err := e.sampling(tt.request)
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", tt.name, err, diff)
 		}
 	}
 	m := &fakeModel{pieces: []string{"a"}, end: EndOfTurn}
 	req := testRequest()
 	req.Sampling.Seed = &seedling
 	generate(t, testEngine("plain", "", m), req)
-	if s := m.jobs.Load().Sampling.Seed; s != 7 {
+	if s := *m.jobs.Load().Sampling.Seed; s != 7 {
 		t.Errorf("seed %d, want 7", s)
 	}
 }

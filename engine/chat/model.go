@@ -112,30 +112,15 @@ func (p Prompt) Images() []*Image {
 // Job is one sequence to generate.
 type Job struct {
 	Prompt     []int32
-	Images     []*Image        // in the prompt, in order
-	Request    *engine.Request // as in Prompt; the same for all Jobs of a request, and for no others
-	Choice     int             // which of the request's choices this is
-	Choices    int             // how many Jobs the request has: where there are more than one, none begins before all have come
-	MaxTokens  int             // at least 1
-	Sampling   Sampling
+	Images     []*Image         // in the prompt, in order
+	Request    *engine.Request  // as in Prompt; the same for all Jobs of a request, and for no others
+	Choice     int              // which of the request's choices this is
+	Choices    int              // how many Jobs the request has: where there are more than one, none begins before all have come
+	MaxTokens  int              // at least 1
+	Sampling   engine.Sampling  // nil: neutral
 	Constraint *grammar.Matcher // what the text must follow; nil: anything. Owned by the callee
 	Markers    []string         // control tokens that the output format knows: they come out as text, others are dropped
 	Logprobs   *int             // as in engine.Request
-}
-
-// Sampling is engine.Sampling with every default filled in.
-type Sampling struct {
-	Temperature      float64 // 0: the likeliest token
-	TopP             float64
-	TopK             int // 0: all
-	MinP             float64
-	FrequencyPenalty float64
-	PresencePenalty  float64
-	RepeatPenalty    float64 // 0 or 1: none
-	RepeatLastN      int     // tokens that RepeatPenalty looks back; 0: none, -1: all
-	TypicalP         float64 // 0 or 1: all
-	Seed             uint64
-	LogitBias        map[int]float64
 }
 
 // End says why a Decode ended.

@@ -28,14 +28,15 @@ type plan struct {
 	wanted     int                   // of these, the best
 	echoed     []engine.TokenLogprob // tokens of the prompt in front of each answer
 	limit      int                   // most tokens of one choice
-	sampling   Sampling
+	sampling   engine.Sampling       // every parameter is set
 	idLength   int
 }
 
-// job is the work of one choice.
+// job is the work of one choice. Seeds follow that of the request, so that
+// choices differ, and are the same in the next request with this seed.
 func (p *plan) job(choice int) Job {
 	s := p.sampling
-	s.Seed += uint64(choice)
+	s.Seed = new(*s.Seed + int64(choice))
 	j := Job{
 		Prompt:    p.prompt,
 		Images:    p.images,
@@ -69,7 +70,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	if err := e.check(req); err != nil {
 		return nil, err
 	}
-	seed, err := seed(req.Sampling, e.random)
+	sampling, err := e.sampling(req.Sampling)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 		stops:    slices.DeleteFunc(slices.Clone(req.Stop), func(s string) bool { return s == "" }),
 		choices:  max(1, req.Choices, req.BestOf),
 		wanted:   max(1, req.Choices),
-		sampling: sampling(req.Sampling, e.info.Sampling, seed),
+		sampling: sampling,
 		idLength: idLength,
 	}
 	defer func() {

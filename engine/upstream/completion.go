@@ -23,17 +23,11 @@ func (e *Engine) completion(req *engine.Request) operation {
 
 func (e *Engine) fromCompletion(req *engine.Request, m *members) (*body, error) {
 	out := wire.CreateCompletionRequest{
-		Model:            e.config.Model,
-		Temperature:      number(req.Sampling.Temperature),
-		TopP:             number(req.Sampling.TopP),
-		FrequencyPenalty: number(req.Sampling.FrequencyPenalty),
-		PresencePenalty:  number(req.Sampling.PresencePenalty),
-		Seed:             number(req.Sampling.Seed),
-		LogitBias:        fromLogitBias(req.Sampling.LogitBias),
-		Stop:             fromStop(req.Stop),
-		ResponseFormat:   fromFormat(req.Format),
-		Logprobs:         number(req.Logprobs),
-		Suffix:           given(req.Prompt.Suffix),
+		Model:          e.config.Model,
+		Stop:           fromStop(req.Stop),
+		ResponseFormat: fromFormat(req.Format),
+		Logprobs:       number(req.Logprobs),
+		Suffix:         given(req.Prompt.Suffix),
 	}
 	if req.MaxTokens != nil {
 		out.MaxTokens.Set(int64(*req.MaxTokens)) // this has no other name here

@@ -53,40 +53,45 @@ func (m *members) allowed(name string) bool {
 	return true
 }
 
-// want adds a value under all names that servers have for it. What is left
-// with none is ignored under the first one.
-func want[T any](m *members, value *T, names ...string) {
-	if value == nil {
-		return
-	}
-	known := false
-	for _, name := range names {
-		known = m.offer(name, *value) || known
-	}
-	if !known {
-		m.ignored = append(m.ignored, names[0])
-	}
-}
-
-// wanted says under which name [engine.Start.Ignored] has a member that a
-// client, or the definition of a model, asked for.
-var wanted = map[string]string{
-	"top_k":              "top_k",
-	"min_p":              "min_p",
-	"typical_p":          "typical_p",
-	"repeat_penalty":     "repeat_penalty",
-	"repetition_penalty": "repeat_penalty",
-	"repeat_last_n":      "repeat_last_n",
-	"reasoning_effort":   "reasoning_effort",
-}
-
-// sampling adds what llama-server and vLLM know beyond the style.
+// sampling adds the parameters, each under all names that servers have for it.
+// What is left with none is ignored.
 func (m *members) sampling(s engine.Sampling) {
-	want(m, s.TopK, "top_k")
-	want(m, s.MinP, "min_p")
-	want(m, s.TypicalP, "typical_p")
-	want(m, s.RepeatPenalty, "repeat_penalty", "repetition_penalty")
-	want(m, s.RepeatLastN, "repeat_last_n")
+	for p := range engine.SamplingParams() {
+		value := p.Get(&s)
+		switch {
+		case value == nil:
+		case p.Everywhere:
+			m.values[p.Name] = value
+		case !m.offerAll(p.Upstream, value):
+			m.ignored = append(m.ignored, p.Name)
+		}
+	}
+	if len(s.LogitBias) > 0 {
+		m.values["logit_bias"] = s.LogitBias
+	}
+}
+
+// offerAll adds a value under several names, and reports whether the server
+// may know one of them.
+func (m *members) offerAll(names []string, value any) (known bool) {
+	for _, name := range names {
+		known = m.offer(name, value) || known
+	}
+	return known
+}
+
+// wanted is the name in [engine.Start.Ignored] of a member that a client, or a
+// Modelfile, asked for; empty: nobody did.
+func wanted(member string) string {
+	if member == reasoningEffort {
+		return reasoningEffort
+	}
+	for p := range engine.SamplingParams() {
+		if slices.Contains(p.Upstream, member) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // maxTokens uses the old name, which all servers know: one that knows only

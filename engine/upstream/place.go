@@ -81,7 +81,7 @@ func readIgnored(header string, sent *body) (places []engine.Place, ignored []st
 		if p := place(name); p.Field == engine.FieldTools && p.Path != "" && p.Index < len(sent.tools) {
 			p.Index = sent.tools[p.Index]
 			places = append(places, p)
-		} else if field, ok := wanted[name]; ok && sent.has(name) && !slices.Contains(ignored, field) {
+		} else if field := wanted(name); field != "" && sent.has(name) && !slices.Contains(ignored, field) {
 			ignored = append(ignored, field)
 		}
 	}

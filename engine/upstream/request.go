@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/oapi-codegen/nullable"
 
@@ -45,16 +44,10 @@ func (e *Engine) chat(req *engine.Request) operation {
 // fromRequest maps a conversation, and adds it to what m has.
 func (e *Engine) fromRequest(req *engine.Request, m *members) (*body, error) {
 	out := wire.CreateChatCompletionRequest{
-		Model:            e.config.Model,
-		Messages:         fromMessages(req.Messages, m),
-		Temperature:      number(req.Sampling.Temperature),
-		TopP:             number(req.Sampling.TopP),
-		FrequencyPenalty: number(req.Sampling.FrequencyPenalty),
-		PresencePenalty:  number(req.Sampling.PresencePenalty),
-		Seed:             number(req.Sampling.Seed),
-		LogitBias:        fromLogitBias(req.Sampling.LogitBias),
-		Stop:             fromStop(req.Stop),
-		ResponseFormat:   fromFormat(req.Format),
+		Model:          e.config.Model,
+		Messages:       fromMessages(req.Messages, m),
+		Stop:           fromStop(req.Stop),
+		ResponseFormat: fromFormat(req.Format),
 	}
 	if req.Choices > 1 {
 		out.N.Set(req.Choices)
@@ -158,18 +151,6 @@ func fromStop(stop []string) (out nullable.Nullable[wire.StopConfiguration]) {
 	var configuration wire.StopConfiguration
 	hold(&configuration, stop)
 	out.Set(configuration)
-	return out
-}
-
-func fromLogitBias(bias map[int]float64) (out nullable.Nullable[map[string]float64]) {
-	if len(bias) == 0 {
-		return nil
-	}
-	named := make(map[string]float64, len(bias))
-	for token, value := range bias {
-		named[strconv.Itoa(token)] = value
-	}
-	out.Set(named)
 	return out
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 )
@@ -86,8 +87,8 @@ func (b *bench) modelStream(ctx context.Context, _ int) error {
 		return err
 	}
 	// The defaults of the engine, which are dearer than greedy choice.
-	job := chat.Job{Prompt: tokens, MaxTokens: b.tokens, Sampling: chat.Sampling{
-		Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05, LogitBias: ends,
+	job := chat.Job{Prompt: tokens, MaxTokens: b.tokens, Sampling: engine.Sampling{
+		Temperature: new(0.8), TopK: new(40), TopP: new(0.95), MinP: new(0.05), LogitBias: ends,
 	}}
 	before := b.model.Stats()
 	var watch stopwatch

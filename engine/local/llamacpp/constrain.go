@@ -26,10 +26,10 @@ func (s *sampler) allows(token int32) bool {
 // pickAllowed chooses among the tokens that the constraint allows.
 func (s *sampler) pickAllowed(logits []float32, u float64) (int32, error) {
 	limit := enough
-	if k := s.settings.TopK; k > 0 {
+	if k := *s.settings.TopK; k > 0 {
 		limit = min(k, enough)
 	}
-	if s.settings.Temperature == 0 {
+	if *s.settings.Temperature == 0 {
 		limit = 1
 	}
 	s.buf = top(logits, tried, s.buf)

@@ -36,20 +36,23 @@ func nameOf(file *gguf.File, path string) string {
 
 // sampling is what the file recommends. A value that makes no sense is
 // left out rather than believed.
-func sampling(file *gguf.File) engine.Sampling {
-	var s engine.Sampling
-	if v, ok := file.Float("general.sampling.temp"); ok && v >= 0 && v <= 2 {
-		s.Temperature = &v
-	}
-	if v, ok := file.Float("general.sampling.top_p"); ok && v > 0 && v <= 1 {
-		s.TopP = &v
-	}
-	if v, ok := file.Float("general.sampling.min_p"); ok && v >= 0 && v <= 1 {
-		s.MinP = &v
-	}
-	if v, ok := file.Int("general.sampling.top_k"); ok && v >= 0 {
-		k := int(min(v, 1<<20))
-		s.TopK = &k
+func sampling(file *gguf.File) (s engine.Sampling) {
+	for p := range engine.SamplingParams() {
+		if p.Model == "" {
+			continue
+		}
+		if v, ok := recommended(file, p); ok && p.Recommended.Has(v) {
+			p.Set(&s, p.Value(v))
+		}
 	}
 	return s
+}
+
+func recommended(file *gguf.File, p *engine.SamplingParam) (float64, bool) {
+	key := "general.sampling." + p.Model
+	if p.Whole {
+		v, ok := file.Int(key)
+		return float64(v), ok
+	}
+	return file.Float(key)
 }

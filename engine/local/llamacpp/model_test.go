@@ -235,10 +235,10 @@ func TestLongPromptIsInterrupted(t *testing.T) {
 func TestSeedsRepeat(t *testing.T) {
 	m := openModel(t, Options{})
 	job := greedy(tokenize(t, m, ask(questions[2])), 20)
-	job.Sampling = chat.Sampling{Temperature: 1, TopK: 40, TopP: 0.95, MinP: 0.05}
+	job.Sampling = engine.Sampling{Temperature: new(1.0), TopK: new(40), TopP: new(0.95), MinP: new(0.05)}
 	texts := map[string]bool{}
 	for seed := range uint64(4) {
-		job.Sampling.Seed = seed
+		job.Sampling.Seed = new(int64(seed))
 		first := decodeAll(t, m, []chat.Job{job})[0]
 		if again := decodeAll(t, m, []chat.Job{job})[0]; again.text != first.text {
 			t.Errorf("seed %d: %q, then %q", seed, first.text, again.text)
@@ -259,7 +259,7 @@ func TestChoicesRepeat(t *testing.T) {
 		jobs := make([]chat.Job, 4)
 		for i := range jobs {
 			job := greedy(tokenize(t, m, ask(question)), 16)
-			job.Sampling = chat.Sampling{Temperature: 1.5, TopP: 1, Seed: uint64(seed)}
+			job.Sampling = engine.Sampling{Temperature: new(1.5), TopP: new(1.0), Seed: new(int64(seed))}
 			job.Request, job.Choice, job.Choices = req, i, len(jobs)
 			jobs[i] = job
 		}
@@ -297,7 +297,7 @@ func TestConstrainedTextIsValid(t *testing.T) {
 	for seed := range uint64(12) {
 		job := greedy(tokenize(t, m, ask("Tell me about a person, as JSON.")), 200)
 		job.Constraint = g.Matcher()
-		job.Sampling = chat.Sampling{Temperature: float64(seed) / 4, TopK: 40, TopP: 1, Seed: seed}
+		job.Sampling = engine.Sampling{Temperature: new(float64(seed) / 4), TopK: new(40), TopP: new(1.0), Seed: new(int64(seed))}
 		jobs = append(jobs, job)
 	}
 	for i, r := range decodeAll(t, m, jobs) {
@@ -414,7 +414,7 @@ func TestBadJobs(t *testing.T) {
 		{"no prompt", greedy(nil, 1), engine.CodeInvalidArgument},
 		{"nothing to generate", greedy([]int32{1}, 0), engine.CodeInvalidArgument},
 		{"as long as the context", greedy(make([]int32, 512), 1), engine.CodeContextLength},
-		{"bias of no token", chat.Job{Prompt: []int32{1}, MaxTokens: 1, Sampling: chat.Sampling{LogitBias: map[int]float64{1 << 30: 1}}}, engine.CodeInvalidArgument},
+		{"bias of no token", chat.Job{Prompt: []int32{1}, MaxTokens: 1, Sampling: engine.Sampling{LogitBias: map[int]float64{1 << 30: 1}}}, engine.CodeInvalidArgument},
 	} {
 		_, err := decode(t.Context(), m, tt.job)
 		if e := engine.AsError(err); e == nil || e.Code != tt.code {

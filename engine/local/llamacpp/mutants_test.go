@@ -432,7 +432,7 @@ func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
 		}
 	}
 	if m.loop != nil {
-		for _, job := range []chat.Job{{Prompt: tokens, MaxTokens: 3}, {Prompt: tokens, MaxTokens: 2, Sampling: chat.Sampling{Temperature: 1}, Logprobs: new(2)}} {
+		for _, job := range []chat.Job{{Prompt: tokens, MaxTokens: 3}, {Prompt: tokens, MaxTokens: 2, Sampling: engine.Sampling{Temperature: new(1.0)}, Logprobs: new(2)}} {
 			if _, err := decode(ctx, m, job); err != nil {
 				return fmt.Errorf("writing: %w", err)
 			}

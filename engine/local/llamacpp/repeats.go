@@ -1,6 +1,6 @@
 package llamacpp
 
-import "github.com/diglot/diglot/engine/chat"
+import "github.com/diglot/diglot/engine"
 
 // repeats are the tokens that a repeat penalty applies to: the last ones of
 // prompt and answer. The frequency and presence penalties are another
@@ -14,11 +14,11 @@ type repeats struct {
 }
 
 // newRepeats is nil where there is no penalty, or nothing that it looks at.
-func newRepeats(s chat.Sampling, prompt []int32) *repeats {
-	if s.RepeatPenalty <= 0 || s.RepeatPenalty == 1 || s.RepeatLastN == 0 {
+func newRepeats(s engine.Sampling, prompt []int32) *repeats {
+	if *s.RepeatPenalty <= 0 || *s.RepeatPenalty == 1 || *s.RepeatLastN == 0 {
 		return nil
 	}
-	r := &repeats{penalty: float32(s.RepeatPenalty), window: max(s.RepeatLastN, -1), counts: map[int32]int{}}
+	r := &repeats{penalty: float32(*s.RepeatPenalty), window: max(*s.RepeatLastN, -1), counts: map[int32]int{}}
 	if r.window > 0 {
 		prompt = prompt[max(0, len(prompt)-r.window):]
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 )
 
@@ -13,25 +14,26 @@ func TestRepeatPenalty(t *testing.T) {
 	logits := []float32{4, -4, 2, 0}
 	for _, tt := range []struct {
 		name     string
-		sampling chat.Sampling
+		sampling engine.Sampling
 		prompt   []int32
 		answer   []int32
 		want     []float32
 	}{
-		{"none set", chat.Sampling{RepeatLastN: 64}, []int32{0, 1}, nil, []float32{4, -4, 2, 0}},
-		{"one", chat.Sampling{RepeatPenalty: 1, RepeatLastN: 64}, []int32{0, 1}, nil, []float32{4, -4, 2, 0}},
-		{"no window", chat.Sampling{RepeatPenalty: 2}, []int32{0, 1}, nil, []float32{4, -4, 2, 0}},
-		{"prompt", chat.Sampling{RepeatPenalty: 2, RepeatLastN: 64}, []int32{0, 1}, nil, []float32{2, -8, 2, 0}},
-		{"prompt and answer", chat.Sampling{RepeatPenalty: 2, RepeatLastN: 64}, []int32{0}, []int32{2, 3}, []float32{2, -4, 1, 0}},
-		{"twice is as once", chat.Sampling{RepeatPenalty: 2, RepeatLastN: 64}, []int32{0, 0}, []int32{0}, []float32{2, -4, 2, 0}},
-		{"a short window", chat.Sampling{RepeatPenalty: 2, RepeatLastN: 2}, []int32{0, 1, 2}, nil, []float32{4, -8, 1, 0}},
-		{"it moves on", chat.Sampling{RepeatPenalty: 2, RepeatLastN: 2}, []int32{0, 1}, []int32{2, 3}, []float32{4, -4, 1, 0}},
-		{"a token that is in it again", chat.Sampling{RepeatPenalty: 2, RepeatLastN: 2}, []int32{0, 0}, []int32{2}, []float32{2, -4, 1, 0}},
-		{"all", chat.Sampling{RepeatPenalty: 2, RepeatLastN: -1}, append([]int32{0}, slices.Repeat([]int32{2}, 1000)...), nil, []float32{2, -4, 1, 0}},
-		{"a reward", chat.Sampling{RepeatPenalty: 0.5, RepeatLastN: -1}, []int32{2}, nil, []float32{4, -4, 4, 0}},
-		{"an image in the prompt", chat.Sampling{RepeatPenalty: 2, RepeatLastN: -1}, []int32{-5, 2, 99}, nil, []float32{4, -4, 1, 0}},
+		{"none set", engine.Sampling{RepeatLastN: new(64)}, []int32{0, 1}, nil, []float32{4, -4, 2, 0}},
+		{"one", engine.Sampling{RepeatPenalty: new(1.0), RepeatLastN: new(64)}, []int32{0, 1}, nil, []float32{4, -4, 2, 0}},
+		{"no window", engine.Sampling{RepeatPenalty: new(2.0)}, []int32{0, 1}, nil, []float32{4, -4, 2, 0}},
+		{"prompt", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(64)}, []int32{0, 1}, nil, []float32{2, -8, 2, 0}},
+		{"prompt and answer", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(64)}, []int32{0}, []int32{2, 3}, []float32{2, -4, 1, 0}},
+		{"twice is as once", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(64)}, []int32{0, 0}, []int32{0}, []float32{2, -4, 2, 0}},
+		{"a short window", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(2)}, []int32{0, 1, 2}, nil, []float32{4, -8, 1, 0}},
+		{"it moves on", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(2)}, []int32{0, 1}, []int32{2, 3}, []float32{4, -4, 1, 0}},
+		{"a token that is in it again", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(2)}, []int32{0, 0}, []int32{2}, []float32{2, -4, 1, 0}},
+		{"all", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(-1)}, append([]int32{0}, slices.Repeat([]int32{2}, 1000)...), nil, []float32{2, -4, 1, 0}},
+		{"a reward", engine.Sampling{RepeatPenalty: new(0.5), RepeatLastN: new(-1)}, []int32{2}, nil, []float32{4, -4, 4, 0}},
+		{"an image in the prompt", engine.Sampling{RepeatPenalty: new(2.0), RepeatLastN: new(-1)}, []int32{-5, 2, 99}, nil, []float32{4, -4, 1, 0}},
 	} {
 		got := slices.Clone(logits)
+		tt.sampling.Fill(engine.NeutralSampling())
 		if r := newRepeats(tt.sampling, tt.prompt); r != nil {
 			for _, token := range tt.answer {
 				r.add(token)
@@ -51,7 +53,7 @@ func TestRepeatPenaltyInTurn(t *testing.T) {
 	s := newSampler(words("a", "b", "c"), chat.Job{
 		Prompt:   []int32{4},
 		Logprobs: &alternatives,
-		Sampling: chat.Sampling{RepeatPenalty: 4, RepeatLastN: 2},
+		Sampling: engine.Sampling{RepeatPenalty: new(4.0), RepeatLastN: new(2)},
 	})
 	got := ""
 	for range 4 {

@@ -21,7 +21,7 @@ import (
 // a text depends on the seed alone.
 type sampler struct {
 	vocab      *vocabulary
-	settings   chat.Sampling
+	settings   engine.Sampling // every parameter is set
 	constraint *grammar.Matcher
 	markers    map[int32]bool
 	logprobs   *int
@@ -51,17 +51,19 @@ var errNoneAllowed = errors.New("no token continues the constrained text")
 var errNoLogits = errors.New("the model computed no usable probabilities")
 
 func newSampler(vocab *vocabulary, job chat.Job) *sampler {
+	settings := job.Sampling
+	settings.Fill(engine.NeutralSampling())
 	s := &sampler{
 		vocab:      vocab,
-		settings:   job.Sampling,
+		settings:   settings,
 		constraint: job.Constraint,
 		markers:    vocab.markerSet(job.Markers),
 		logprobs:   job.Logprobs,
 		// The choices of one request share its seed and must differ.
-		random: rand.New(rand.NewPCG(job.Sampling.Seed, uint64(job.Choice))),
-		repeat: newRepeats(job.Sampling, job.Prompt),
+		random: rand.New(rand.NewPCG(uint64(*settings.Seed), uint64(job.Choice))),
+		repeat: newRepeats(settings, job.Prompt),
 	}
-	if s.settings.FrequencyPenalty != 0 || s.settings.PresencePenalty != 0 {
+	if *s.settings.FrequencyPenalty != 0 || *s.settings.PresencePenalty != 0 {
 		s.counts = map[int32]int{}
 	}
 	return s
@@ -135,46 +137,47 @@ func (s *sampler) adjust(logits []float32) {
 	if s.repeat != nil {
 		s.repeat.adjust(logits)
 	}
+	frequency, presence := *s.settings.FrequencyPenalty, *s.settings.PresencePenalty
 	for token, n := range s.counts {
-		logits[token] -= float32(float64(n)*s.settings.FrequencyPenalty + s.settings.PresencePenalty)
+		logits[token] -= float32(float64(n)*frequency + presence)
 	}
 }
 
 // pick chooses among all tokens; -1 where all logits are NaN or minus
 // infinity.
 func (s *sampler) pick(logits []float32, u float64) int32 {
-	if s.settings.Temperature > 0 && s.settings.TopK > 0 {
+	if *s.settings.Temperature > 0 && *s.settings.TopK > 0 {
 		return s.draw(s.nucleus(logits), u) // needs no look at all logits for the largest
 	}
 	likely := largest(logits)
 	switch {
-	case likely < 0 || s.settings.Temperature == 0:
+	case likely < 0 || *s.settings.Temperature == 0:
 		return likely
-	case s.settings.TopP >= 1 && s.settings.MinP <= 0 && !s.typical():
+	case *s.settings.TopP >= 1 && *s.settings.MinP <= 0 && !s.typical():
 		return s.pickAny(logits, likely, u)
 	}
 	return s.draw(s.nucleus(logits), u)
 }
 
 // typical reports whether typical_p leaves anything out.
-func (s *sampler) typical() bool { return s.settings.TypicalP > 0 && s.settings.TypicalP < 1 }
+func (s *sampler) typical() bool { p := *s.settings.TypicalP; return p > 0 && p < 1 }
 
 // nucleus returns what top_k, typical_p, top_p and min_p leave, likeliest
 // first.
 func (s *sampler) nucleus(logits []float32) []candidate {
 	if s.typical() {
-		s.buf = top(logits, cmp.Or(max(0, s.settings.TopK), len(logits)), s.buf)
-		kept := typical(s.buf, s.settings.TypicalP)
+		s.buf = top(logits, cmp.Or(max(0, *s.settings.TopK), len(logits)), s.buf)
+		kept := typical(s.buf, *s.settings.TypicalP)
 		return s.truncate(kept, weight(kept))
 	}
-	if k := s.settings.TopK; k > 0 {
+	if k := *s.settings.TopK; k > 0 {
 		s.buf = top(logits, k, s.buf)
 		return s.truncate(s.buf, weight(s.buf))
 	}
 	// Without top_k, look at ever more of the likeliest until the others
 	// decide where to stop.
 	total := 1.0
-	if s.settings.TopP < 1 {
+	if *s.settings.TopP < 1 {
 		largest := logits[largest(logits)]
 		total = math.Exp(logSum(logits, largest) - float64(largest))
 	}
@@ -193,10 +196,11 @@ func (s *sampler) truncate(ordered []candidate, total float64) []candidate {
 	if len(ordered) == 0 {
 		return nil
 	}
+	minP, topP := *s.settings.MinP, *s.settings.TopP
 	sum := 0.0
 	for i, c := range ordered {
 		w := math.Exp(float64(c.logit - ordered[0].logit))
-		if i > 0 && (w < s.settings.MinP || s.settings.TopP < 1 && sum >= s.settings.TopP*total) {
+		if i > 0 && (w < minP || topP < 1 && sum >= topP*total) {
 			return ordered[:i]
 		}
 		sum += w
@@ -219,11 +223,12 @@ func (s *sampler) draw(ordered []candidate, u float64) int32 {
 	if len(ordered) == 0 {
 		return -1
 	}
-	if s.settings.Temperature == 0 {
+	temperature := *s.settings.Temperature
+	if temperature == 0 {
 		return ordered[0].token
 	}
 	scaled := func(c candidate) float64 {
-		return math.Exp(float64(c.logit-ordered[0].logit) / s.settings.Temperature)
+		return math.Exp(float64(c.logit-ordered[0].logit) / temperature)
 	}
 	sum := 0.0
 	for _, c := range ordered {
@@ -245,13 +250,13 @@ const stretch = 1024
 // the order of the vocabulary, so that nothing is sorted: once for the sum,
 // then only where the sum passes u.
 func (s *sampler) pickAny(logits []float32, likely int32, u float64) int32 {
-	best := logits[likely]
-	floor := best - float32(negligible*s.settings.Temperature)
+	best, temperature := logits[likely], *s.settings.Temperature
+	floor := best - float32(negligible*temperature)
 	weigh := func(logits []float32) float64 {
 		sum := 0.0
 		for _, l := range logits {
 			if l > floor {
-				sum += math.Exp(float64(l-best) / s.settings.Temperature)
+				sum += math.Exp(float64(l-best) / temperature)
 			}
 		}
 		return sum

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
@@ -96,21 +97,21 @@ func TestDistribution(t *testing.T) {
 	logits := []float32{-20, -20, 2, 1.5, 1, 0, -1, -3}
 	for _, tt := range []struct {
 		name     string
-		sampling chat.Sampling
+		sampling engine.Sampling
 		want     map[int32]float64 // logits of what stays
 		at       float64
 	}{
-		{"all", chat.Sampling{Temperature: 1, TopP: 1}, map[int32]float64{2: 2, 3: 1.5, 4: 1, 5: 0, 6: -1, 7: -3}, 1},
-		{"hot", chat.Sampling{Temperature: 2, TopP: 1}, map[int32]float64{2: 2, 3: 1.5, 4: 1, 5: 0, 6: -1, 7: -3}, 2},
-		{"top_k 2", chat.Sampling{Temperature: 1, TopP: 1, TopK: 2}, map[int32]float64{2: 2, 3: 1.5}, 1},
-		{"top_k 1", chat.Sampling{Temperature: 5, TopP: 1, TopK: 1}, map[int32]float64{2: 2}, 1},
+		{"all", engine.Sampling{Temperature: new(1.0), TopP: new(1.0)}, map[int32]float64{2: 2, 3: 1.5, 4: 1, 5: 0, 6: -1, 7: -3}, 1},
+		{"hot", engine.Sampling{Temperature: new(2.0), TopP: new(1.0)}, map[int32]float64{2: 2, 3: 1.5, 4: 1, 5: 0, 6: -1, 7: -3}, 2},
+		{"top_k 2", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TopK: new(2)}, map[int32]float64{2: 2, 3: 1.5}, 1},
+		{"top_k 1", engine.Sampling{Temperature: new(5.0), TopP: new(1.0), TopK: new(1)}, map[int32]float64{2: 2}, 1},
 		// The shares at temperature 1 are .44 .27 .16 .06 .02 .
-		{"top_p .5", chat.Sampling{Temperature: 1, TopP: 0.5}, map[int32]float64{2: 2, 3: 1.5}, 1},
-		{"top_p .8, hot", chat.Sampling{Temperature: 3, TopP: 0.8}, map[int32]float64{2: 2, 3: 1.5, 4: 1}, 3},
-		{"top_p 0", chat.Sampling{Temperature: 1, TopP: 0}, map[int32]float64{2: 2}, 1},
-		{"min_p .3", chat.Sampling{Temperature: 1, TopP: 1, MinP: 0.3}, map[int32]float64{2: 2, 3: 1.5, 4: 1}, 1},
-		{"top_p of top_k", chat.Sampling{Temperature: 1, TopP: 0.6, TopK: 2}, map[int32]float64{2: 2}, 1},
-		{"bias", chat.Sampling{Temperature: 1, TopP: 1, TopK: 2, LogitBias: map[int]float64{2: -100, 7: 5}}, map[int32]float64{7: 2, 3: 1.5}, 1},
+		{"top_p .5", engine.Sampling{Temperature: new(1.0), TopP: new(0.5)}, map[int32]float64{2: 2, 3: 1.5}, 1},
+		{"top_p .8, hot", engine.Sampling{Temperature: new(3.0), TopP: new(0.8)}, map[int32]float64{2: 2, 3: 1.5, 4: 1}, 3},
+		{"top_p 0", engine.Sampling{Temperature: new(1.0), TopP: new(0.0)}, map[int32]float64{2: 2}, 1},
+		{"min_p .3", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), MinP: new(0.3)}, map[int32]float64{2: 2, 3: 1.5, 4: 1}, 1},
+		{"top_p of top_k", engine.Sampling{Temperature: new(1.0), TopP: new(0.6), TopK: new(2)}, map[int32]float64{2: 2}, 1},
+		{"bias", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TopK: new(2), LogitBias: map[int]float64{2: -100, 7: 5}}, map[int32]float64{7: 2, 3: 1.5}, 1},
 	} {
 		got := spread(t, v, logits, chat.Job{Sampling: tt.sampling})
 		for token, want := range softmax(tt.want, tt.at) {
@@ -129,8 +130,8 @@ func TestDistribution(t *testing.T) {
 
 func TestGreedy(t *testing.T) {
 	v := words("a", "b", "c")
-	s := newSampler(v, chat.Job{Sampling: chat.Sampling{
-		Temperature: 0, TopP: 1, FrequencyPenalty: 0.5, PresencePenalty: 1,
+	s := newSampler(v, chat.Job{Sampling: engine.Sampling{
+		Temperature: new(0.0), TopP: new(1.0), FrequencyPenalty: new(0.5), PresencePenalty: new(1.0),
 	}})
 	// c leads by 2: it loses 1.5, then 2 in all, and b goes first.
 	var got strings.Builder
@@ -150,7 +151,7 @@ func TestSeed(t *testing.T) {
 	v := words(strings.Split("abcdefghijklmnopqrstuvwxyz", "")...)
 	text := func(seed uint64, choice int) string {
 		var b strings.Builder
-		s := newSampler(v, chat.Job{Choice: choice, Sampling: chat.Sampling{Temperature: 1, TopP: 1, TopK: 20, Seed: seed}})
+		s := newSampler(v, chat.Job{Choice: choice, Sampling: engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TopK: new(20), Seed: new(int64(seed))}})
 		for i := range uint64(50) {
 			c, err := s.next(noise(i, v.size()))
 			if err != nil {
@@ -176,7 +177,7 @@ func TestLogprobs(t *testing.T) {
 	v := words("a", "b", "c")
 	n := 2
 	s := newSampler(v, chat.Job{
-		Sampling: chat.Sampling{Temperature: 0, LogitBias: map[int]float64{2: 10}},
+		Sampling: engine.Sampling{Temperature: new(0.0), LogitBias: map[int]float64{2: 10}},
 		Logprobs: &n,
 	})
 	logits := []float32{-1, -2, 0, 1, 2}
@@ -240,7 +241,7 @@ func TestConstraint(t *testing.T) {
 	} {
 		for _, temperature := range []float64{0, 0.01} {
 			s := newSampler(v, chat.Job{
-				Sampling:   chat.Sampling{Temperature: temperature, TopP: 1, TopK: 2},
+				Sampling:   engine.Sampling{Temperature: new(temperature), TopP: new(1.0), TopK: new(2)},
 				Constraint: matcher(t, grammar.Choice(grammar.Literal("yes"), grammar.Literal("no"))),
 			})
 			var got strings.Builder
@@ -268,7 +269,7 @@ func TestFarFromLikely(t *testing.T) {
 	logits := noise(1, v.size())
 	logits[v.size()-1] = -50
 	s := newSampler(v, chat.Job{
-		Sampling:   chat.Sampling{Temperature: 1, TopP: 0.9, TopK: 40},
+		Sampling:   engine.Sampling{Temperature: new(1.0), TopP: new(0.9), TopK: new(40)},
 		Constraint: matcher(t, grammar.Literal("yes")),
 	})
 	if c, err := s.next(logits); err != nil || string(c.text) != "yes" {
@@ -278,7 +279,7 @@ func TestFarFromLikely(t *testing.T) {
 
 func TestNothingAllowed(t *testing.T) {
 	s := newSampler(words("a", "b"), chat.Job{
-		Sampling:   chat.Sampling{Temperature: 1, TopP: 1},
+		Sampling:   engine.Sampling{Temperature: new(1.0), TopP: new(1.0)},
 		Constraint: matcher(t, grammar.Literal("zebra")),
 	})
 	if c, err := s.next([]float32{0, 0, 0, 0}); err != errNoneAllowed {
@@ -291,7 +292,7 @@ func TestConstraintKeepsShares(t *testing.T) {
 	v := words("a", "b", "c", "d")
 	logits := []float32{-20, -20, 3, 2, 1, 0}
 	got := spread(t, v, logits, chat.Job{
-		Sampling:   chat.Sampling{Temperature: 1, TopP: 1},
+		Sampling:   engine.Sampling{Temperature: new(1.0), TopP: new(1.0)},
 		Constraint: matcher(t, grammar.Choice(grammar.Literal("b"), grammar.Literal("c"), grammar.Literal("d"))),
 	})
 	for token, want := range softmax(map[int32]float64{3: 2, 4: 1, 5: 0}, 1) {
@@ -327,7 +328,7 @@ func TestMarkers(t *testing.T) {
 func TestNoLogits(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, temperature := range []float64{0, 1} {
-		s := newSampler(words("a"), chat.Job{Sampling: chat.Sampling{Temperature: temperature, TopP: 1}})
+		s := newSampler(words("a"), chat.Job{Sampling: engine.Sampling{Temperature: new(temperature), TopP: new(1.0)}})
 		if _, err := s.next([]float32{nan, nan, nan}); err != errNoLogits {
 			t.Errorf("temperature %v: error %v", temperature, err)
 		}
@@ -341,12 +342,12 @@ func BenchmarkNext(b *testing.B) {
 	logits := noise(1, v.size())
 	for _, tt := range []struct {
 		name     string
-		sampling chat.Sampling
+		sampling engine.Sampling
 	}{
-		{"greedy", chat.Sampling{}},
-		{"defaults", chat.Sampling{Temperature: 0.8, TopK: 40, TopP: 0.95, MinP: 0.05}},
-		{"top_p alone", chat.Sampling{Temperature: 0.8, TopP: 0.95}},
-		{"all", chat.Sampling{Temperature: 0.8, TopP: 1}},
+		{"greedy", engine.Sampling{}},
+		{"defaults", engine.Sampling{Temperature: new(0.8), TopK: new(40), TopP: new(0.95), MinP: new(0.05)}},
+		{"top_p alone", engine.Sampling{Temperature: new(0.8), TopP: new(0.95)}},
+		{"all", engine.Sampling{Temperature: new(0.8), TopP: new(1.0)}},
 	} {
 		b.Run(tt.name, func(b *testing.B) {
 			s := newSampler(v, chat.Job{Sampling: tt.sampling})

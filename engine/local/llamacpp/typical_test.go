@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 )
 
@@ -58,15 +59,15 @@ func TestTypicalInTurn(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name     string
-		sampling chat.Sampling
+		sampling engine.Sampling
 		want     map[int32]float64
 	}{
-		{"alone", chat.Sampling{Temperature: 1, TopP: 1, TypicalP: 0.6}, map[int32]float64{2: 2. / 3, 3: 1. / 3}},
-		{"off", chat.Sampling{Temperature: 1, TopP: 1, TypicalP: 1}, map[int32]float64{2: 0.5, 3: 0.25, 4: 0.125, 5: 0.125}},
+		{"alone", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TypicalP: new(0.6)}, map[int32]float64{2: 2. / 3, 3: 1. / 3}},
+		{"off", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TypicalP: new(1.0)}, map[int32]float64{2: 0.5, 3: 0.25, 4: 0.125, 5: 0.125}},
 		// Of the first two the surprises are .41 and 1.10, the mean .64.
-		{"of top_k", chat.Sampling{Temperature: 1, TopP: 1, TopK: 2, TypicalP: 0.5}, map[int32]float64{2: 1}},
-		{"then top_p", chat.Sampling{Temperature: 1, TopP: 0.6, TypicalP: 0.6}, map[int32]float64{2: 1}},
-		{"then min_p", chat.Sampling{Temperature: 1, TopP: 1, MinP: 0.6, TypicalP: 0.6}, map[int32]float64{2: 1}},
+		{"of top_k", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TopK: new(2), TypicalP: new(0.5)}, map[int32]float64{2: 1}},
+		{"then top_p", engine.Sampling{Temperature: new(1.0), TopP: new(0.6), TypicalP: new(0.6)}, map[int32]float64{2: 1}},
+		{"then min_p", engine.Sampling{Temperature: new(1.0), TopP: new(1.0), MinP: new(0.6), TypicalP: new(0.6)}, map[int32]float64{2: 1}},
 	} {
 		got := spread(t, v, logits, chat.Job{Sampling: tt.sampling})
 		for token := range int32(len(logits)) {

@@ -31,83 +31,66 @@ type call struct {
 }
 
 // wireRequest is engine.Request for gob, which cannot tell a pointer to zero
-// from nil: what a pointer says stands beside the request, and the request's
-// own pointers are nil.
+// from nil: what its pointers say stands in a frame beside the request, and
+// they are nil.
 type wireRequest struct {
-	Request   engine.Request
-	MaxTokens optional[int]
-	Logprobs  optional[int]
-
-	Temperature      optional[float64]
-	TopP             optional[float64]
-	TopK             optional[int]
-	MinP             optional[float64]
-	FrequencyPenalty optional[float64]
-	PresencePenalty  optional[float64]
-	RepeatPenalty    optional[float64]
-	RepeatLastN      optional[int]
-	TypicalP         optional[float64]
-	Seed             optional[int64]
-}
-
-// optional is a value that may be absent.
-type optional[T any] struct {
-	Set   bool
-	Value T
-}
-
-func fromPointer[T any](p *T) optional[T] {
-	if p == nil {
-		return optional[T]{}
-	}
-	return optional[T]{Set: true, Value: *p}
-}
-
-func (o optional[T]) pointer() *T {
-	if !o.Set {
-		return nil
-	}
-	return &o.Value
+	Request  engine.Request
+	Pointers []byte
 }
 
 func toWire(req *engine.Request) *wireRequest {
-	s := req.Sampling
-	w := &wireRequest{
-		Request:          *req,
-		MaxTokens:        fromPointer(req.MaxTokens),
-		Logprobs:         fromPointer(req.Logprobs),
-		Temperature:      fromPointer(s.Temperature),
-		TopP:             fromPointer(s.TopP),
-		TopK:             fromPointer(s.TopK),
-		MinP:             fromPointer(s.MinP),
-		FrequencyPenalty: fromPointer(s.FrequencyPenalty),
-		PresencePenalty:  fromPointer(s.PresencePenalty),
-		RepeatPenalty:    fromPointer(s.RepeatPenalty),
-		RepeatLastN:      fromPointer(s.RepeatLastN),
-		TypicalP:         fromPointer(s.TypicalP),
-		Seed:             fromPointer(s.Seed),
-	}
-	w.Request.MaxTokens, w.Request.Logprobs = nil, nil
-	w.Request.Sampling = engine.Sampling{LogitBias: s.LogitBias}
-	return w
+	out, w := &wireRequest{Request: *req}, &writer{}
+	pointerFields(w, &out.Request)
+	out.Pointers = w.frame
+	out.Request.MaxTokens, out.Request.Logprobs = nil, nil
+	out.Request.Sampling = engine.Sampling{LogitBias: req.Sampling.LogitBias}
+	return out
 }
 
 func (w *wireRequest) request() *engine.Request {
 	req := w.Request
-	req.MaxTokens = w.MaxTokens.pointer()
-	req.Logprobs = w.Logprobs.pointer()
-	req.Sampling = engine.Sampling{
-		Temperature:      w.Temperature.pointer(),
-		TopP:             w.TopP.pointer(),
-		TopK:             w.TopK.pointer(),
-		MinP:             w.MinP.pointer(),
-		FrequencyPenalty: w.FrequencyPenalty.pointer(),
-		PresencePenalty:  w.PresencePenalty.pointer(),
-		RepeatPenalty:    w.RepeatPenalty.pointer(),
-		RepeatLastN:      w.RepeatLastN.pointer(),
-		TypicalP:         w.TypicalP.pointer(),
-		Seed:             w.Seed.pointer(),
-		LogitBias:        w.Request.Sampling.LogitBias,
-	}
+	pointerFields(&reader{frame: w.Pointers}, &req)
 	return &req
+}
+
+func pointerFields(f fields, req *engine.Request) {
+	optional(f, &req.MaxTokens, fields.number)
+	optional(f, &req.Logprobs, fields.number)
+	samplingFields(f, &req.Sampling)
+}
+
+// samplingFields leave out the map of biases.
+func samplingFields(f fields, s *engine.Sampling) {
+	for p := range engine.SamplingParams() {
+		value := p.Get(s)
+		is := value != nil
+		if f.flag(&is); !is {
+			continue
+		}
+		if p.Whole {
+			whole, _ := value.(int64)
+			n := int(whole)
+			f.number(&n)
+			value = int64(n)
+		} else {
+			x, _ := value.(float64)
+			f.real(&x)
+			value = x
+		}
+		p.Set(s, value)
+	}
+}
+
+// optional takes a value that may be absent.
+func optional[T any](f fields, value **T, each func(fields, *T)) {
+	is := *value != nil
+	if f.flag(&is); !is {
+		return
+	}
+	v := new(T)
+	if *value != nil {
+		*v = **value
+	}
+	each(f, v)
+	*value = v
 }

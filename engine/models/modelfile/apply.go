@@ -17,26 +17,12 @@ import (
 // A raw prompt gets no text. The definition is not changed, and no slice that
 // the request had: it may be shared. What the request has then is its own.
 func (d *Definition) Apply(req *engine.Request) {
-	d.Parameters.sample(&req.Sampling)
+	req.Sampling.Fill(d.Parameters.Sampling)
 	req.MaxTokens = cmp.Or(req.MaxTokens, d.Parameters.MaxTokens)
 	req.Stop = d.Parameters.stops(req.Stop)
 	if req.Prompt == nil {
 		req.Messages = d.converse(req.Messages)
 	}
-}
-
-func (p Parameters) sample(s *engine.Sampling) {
-	own := p.Sampling
-	s.Temperature = cmp.Or(s.Temperature, own.Temperature)
-	s.TopP = cmp.Or(s.TopP, own.TopP)
-	s.TopK = cmp.Or(s.TopK, own.TopK)
-	s.MinP = cmp.Or(s.MinP, own.MinP)
-	s.TypicalP = cmp.Or(s.TypicalP, own.TypicalP)
-	s.RepeatPenalty = cmp.Or(s.RepeatPenalty, own.RepeatPenalty)
-	s.RepeatLastN = cmp.Or(s.RepeatLastN, own.RepeatLastN)
-	s.PresencePenalty = cmp.Or(s.PresencePenalty, own.PresencePenalty)
-	s.FrequencyPenalty = cmp.Or(s.FrequencyPenalty, own.FrequencyPenalty)
-	s.Seed = cmp.Or(s.Seed, own.Seed)
 }
 
 // stops adds the definition's to those of the client, which come first and are

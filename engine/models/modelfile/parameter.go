@@ -48,7 +48,7 @@ const (
 	MaxContext = 1 << 24
 	MaxThreads = 1 << 10
 	maxCount   = math.MaxInt32
-	maxFactor  = 100 // of temperatures and penalties
+	maxFactor  = 100
 	maxStops   = 256
 	maxStop    = 1 << 10 // bytes
 )
@@ -69,22 +69,12 @@ const (
 
 // table holds every parameter that Ollama documents, or did once. Files on the
 // web have them all.
-var table = []parameter{
+var table = append(samplingParameters(), []parameter{
 	{name: "num_ctx", kind: whole, min: 1, max: MaxContext, set: func(p *Parameters, v any) { p.Context = count(v) }},
 	{name: "num_thread", kind: whole, min: 0, max: MaxThreads, set: func(p *Parameters, v any) { p.Threads = positive(v) }},
 	// -1 is no limit and -2 is what the context leaves; both are what no limit is here.
 	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
 	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
-	{name: "temperature", kind: number, min: 0, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.Temperature = decimal(v) }},
-	{name: "top_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.TopP = decimal(v) }},
-	{name: "top_k", kind: whole, min: -1, max: maxCount, set: func(p *Parameters, v any) { p.Sampling.TopK = new(max(*count(v), 0)) }},
-	{name: "min_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.MinP = decimal(v) }},
-	{name: "typical_p", kind: number, min: 0, max: 1, set: func(p *Parameters, v any) { p.Sampling.TypicalP = decimal(v) }},
-	{name: "repeat_penalty", kind: number, min: 0, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.RepeatPenalty = decimal(v) }},
-	{name: "repeat_last_n", kind: whole, min: -1, max: MaxContext, set: func(p *Parameters, v any) { p.Sampling.RepeatLastN = count(v) }},
-	{name: "presence_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.PresencePenalty = decimal(v) }},
-	{name: "frequency_penalty", kind: number, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Sampling.FrequencyPenalty = decimal(v) }},
-	{name: "seed", kind: whole, min: math.MinInt64, max: math.MaxInt64, set: setSeed},
 	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
 
 	{name: "num_keep", kind: whole, min: -1, max: MaxContext, why: "a conversation that is too long is refused, or loses whole turns, and never its middle"},
@@ -108,10 +98,39 @@ var table = []parameter{
 	{name: "rope_frequency_base", kind: number, min: 0, max: math.MaxFloat32, why: inFile},
 	{name: "rope_frequency_scale", kind: number, min: 0, max: math.MaxFloat32, why: inFile},
 	{name: parameterModel, kind: word, why: "it names a model of another server"},
+}...)
+
+// samplingParameters are those of [engine.Sampling].
+func samplingParameters() []parameter {
+	var all []parameter
+	for p := range engine.SamplingParams() {
+		own := parameter{name: p.Name, kind: number, min: p.Range.Min, max: p.Range.Max}
+		if p.Whole {
+			own.kind = whole
+		}
+		own.set = func(all *Parameters, v any) { p.Set(&all.Sampling, v) }
+		if adapt, ok := negative[p.Name]; ok {
+			own.min = min(own.min, -1)
+			own.set = func(all *Parameters, v any) { p.Set(&all.Sampling, adapt(v.(int64))) }
+		}
+		all = append(all, own)
+	}
+	return all
 }
 
-func count(v any) *int       { return new(int(v.(int64))) }
-func decimal(v any) *float64 { return new(v.(float64)) }
+// negative is what Ollama means by numbers below zero: all tokens, and another
+// seed for each answer.
+var negative = map[string]func(int64) any{
+	"top_k": func(k int64) any { return max(k, 0) },
+	"seed": func(seed int64) any {
+		if seed < 0 {
+			return nil
+		}
+		return seed
+	},
+}
+
+func count(v any) *int { return new(int(v.(int64))) }
 
 // positive is nil for what leaves the choice to the server.
 func positive(v any) *int {
@@ -119,13 +138,6 @@ func positive(v any) *int {
 		return n
 	}
 	return nil
-}
-
-// setSeed takes a negative seed as Ollama does: each answer is another one.
-func setSeed(p *Parameters, v any) {
-	if n := v.(int64); n >= 0 {
-		p.Sampling.Seed = &n
-	}
 }
 
 // find looks a parameter up.

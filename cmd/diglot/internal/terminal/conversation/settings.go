@@ -3,6 +3,8 @@ package conversation
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,21 +31,12 @@ type setting struct {
 }
 
 // settings are in the order that /set lists them.
-var settings = []setting{
+var settings = slices.Concat([]setting{
 	{"system", "TEXT: what the model is told before all else",
 		func(s *Settings, v string) error { s.System = v; return nil },
 		func(s *Settings) string { return s.System }},
-	number("temperature", "0 is the likeliest answer, more is livelier", 0, 100, func(s *Settings) **float64 { return &s.Sampling.Temperature }),
-	number("top_p", "0 to 1: how much of the likeliest tokens is chosen from", 0, 1, func(s *Settings) **float64 { return &s.Sampling.TopP }),
-	number("min_p", "0 to 1: how likely a token must be, beside the likeliest", 0, 1, func(s *Settings) **float64 { return &s.Sampling.MinP }),
-	count("top_k", "how many of the likeliest tokens are chosen from; 0 is all", 0, func(s *Settings) **int { return &s.Sampling.TopK }),
-	number("repeat_penalty", "more than 1 makes repetitions rarer", 0, 100, func(s *Settings) **float64 { return &s.Sampling.RepeatPenalty }),
-	count("repeat_last_n", "how many tokens back repeat_penalty looks; 0 is none, -1 is all", -1, func(s *Settings) **int { return &s.Sampling.RepeatLastN }),
-	number("typical_p", "0 to 1: how much of the tokens that are about as likely as usual is chosen from", 0, 1, func(s *Settings) **float64 { return &s.Sampling.TypicalP }),
-	number("presence_penalty", "-2 to 2: above 0, what was said once is rarer", -2, 2, func(s *Settings) **float64 { return &s.Sampling.PresencePenalty }),
-	number("frequency_penalty", "-2 to 2: above 0, what was said often is rarer", -2, 2, func(s *Settings) **float64 { return &s.Sampling.FrequencyPenalty }),
-	{"seed", "a whole number: the same one gives the same answer again", setSeed, getSeed},
-	count("max_tokens", "the most tokens of an answer", 1, func(s *Settings) **int { return &s.MaxTokens }),
+}, samplingSettings(), []setting{
+	{"max_tokens", "the most tokens of an answer", setMaxTokens, getMaxTokens},
 	{"stop", "TEXT: where an answer ends",
 		func(s *Settings, v string) error {
 			s.Stop = nil
@@ -62,7 +55,7 @@ var settings = []setting{
 	words("verbose", "on or off: whether times are shown after an answer",
 		map[string]bool{"on": true, "off": false, "": false},
 		func(s *Settings) *bool { return &s.Verbose }),
-}
+})
 
 // otherNames are what definition files call a setting.
 var otherNames = map[string]string{"num_predict": "max_tokens"}
@@ -95,48 +88,75 @@ func (s *Settings) Set(name, value string) error {
 	return fmt.Errorf("there is no setting %q; /set lists them", name)
 }
 
-func number(name, help string, least, most float64, place func(*Settings) **float64) setting {
-	return setting{name, help,
-		func(s *Settings, v string) error {
-			if v == "" {
-				*place(s) = nil
-				return nil
-			}
-			n, err := strconv.ParseFloat(v, 64)
-			if err != nil || !(n >= least && n <= most) { // not a number is neither
-				return fmt.Errorf("a number from %v to %v", least, most)
-			}
-			*place(s) = &n
-			return nil
-		},
-		func(s *Settings) string {
-			if n := *place(s); n != nil {
-				return strconv.FormatFloat(*n, 'g', -1, 64)
-			}
-			return ""
-		}}
+// samplingSettings are the parameters of [engine.Sampling].
+func samplingSettings() []setting {
+	var all []setting
+	for p := range engine.SamplingParams() {
+		all = append(all, setting{p.Name, p.Help,
+			func(s *Settings, text string) error {
+				value, err := readNumber(p, text)
+				if err == nil {
+					p.Set(&s.Sampling, value)
+				}
+				return err
+			},
+			func(s *Settings) string {
+				switch v := p.Get(&s.Sampling).(type) {
+				case int64:
+					return strconv.FormatInt(v, 10)
+				case float64:
+					return strconv.FormatFloat(v, 'g', -1, 64)
+				}
+				return ""
+			}})
+	}
+	return all
 }
 
-func count(name, help string, least int, place func(*Settings) **int) setting {
-	return setting{name, help,
-		func(s *Settings, v string) error {
-			if v == "" {
-				*place(s) = nil
-				return nil
-			}
-			n, err := strconv.ParseInt(v, 10, 32)
-			if err != nil || int(n) < least {
-				return fmt.Errorf("a whole number of at least %d", least)
-			}
-			*place(s) = new(int(n))
-			return nil
-		},
-		func(s *Settings) string {
-			if n := *place(s); n != nil {
-				return strconv.Itoa(*n)
-			}
-			return ""
-		}}
+// readNumber reads a value of a parameter; nil: it is left to the model.
+func readNumber(p *engine.SamplingParam, text string) (any, error) {
+	switch {
+	case text == "":
+		return nil, nil
+	case p.Whole:
+		return readWhole(p, text)
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !p.Range.Has(x) {
+		return nil, fmt.Errorf("a number from %v to %v", p.Range.Min, p.Range.Max)
+	}
+	return x, nil
+}
+
+func readWhole(p *engine.SamplingParam, text string) (any, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err == nil && p.Range.Has(float64(n)):
+		return n, nil
+	case p.Range.Min == math.MinInt64:
+		return nil, errors.New("a whole number")
+	}
+	return nil, fmt.Errorf("a whole number of at least %v", p.Range.Min)
+}
+
+func setMaxTokens(s *Settings, text string) error {
+	s.MaxTokens = nil
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || n < 1 {
+		return errors.New("a whole number of at least 1")
+	}
+	s.MaxTokens = new(int(n))
+	return nil
+}
+
+func getMaxTokens(s *Settings) string {
+	if s.MaxTokens == nil {
+		return ""
+	}
+	return strconv.Itoa(*s.MaxTokens)
 }
 
 // words is a setting that has one of a few values.
@@ -159,26 +179,6 @@ func words[T comparable](name, help string, values map[string]T, place func(*Set
 			}
 			return ""
 		}}
-}
-
-func setSeed(s *Settings, v string) error {
-	if v == "" {
-		s.Sampling.Seed = nil
-		return nil
-	}
-	n, err := strconv.ParseInt(v, 10, 64)
-	if err != nil {
-		return errors.New("a whole number")
-	}
-	s.Sampling.Seed = &n
-	return nil
-}
-
-func getSeed(s *Settings) string {
-	if s.Sampling.Seed == nil {
-		return ""
-	}
-	return strconv.FormatInt(*s.Sampling.Seed, 10)
 }
 
 // Choice is a setting that is not left to the model.
