@@ -12,6 +12,10 @@
 // network. The last line counts; lines that begin with "note: " say what did
 // not run as it should.
 //
+// Its tests hold what is recorded against the types of the same SDKs, unknown
+// fields forbidden and required ones required; testdata/differences.yaml says
+// where and why replies differ from them.
+//
 // It is a module of its own, so that what SDKs need stays out of the server's
 // go.mod.
 package main
