@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -19,70 +18,72 @@ import (
 	"github.com/diglot/diglot/engine/script"
 )
 
-// engines are all that answer requests: those that flags name, and the store.
+// engines are all that answer requests: scripts, and a library of the store and
+// of the files that flags name.
 type engines struct {
-	all   engine.Mux
-	files *runner.Engine
-	store *library.Engine // nil: there is none
-
-	writes map[string]bool // of the models of a script, by name: it writes text
-
-	models *store.Store // that store serves; nil: there is none
+	all     engine.Mux
+	scripts engine.Mux
+	writes  map[string]bool // of the models of a script, by name: it writes text
+	library *library.Engine // nil: there are only scripts
+	models  *store.Store    // that the library serves; nil: there is none
 }
 
 // openEngines makes the engines of everything that o names, and of the store.
 func openEngines(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*engines, error) {
-	scripted, writes, err := openScript(o.script, log)
+	scripts, writes, err := openScript(o.script, log)
 	if err != nil {
 		return nil, err
 	}
-	all := processes(env, log)
-	files, err := openRunners(ctx, o, all)
-	if err != nil {
+	if err := o.models.check(); err != nil {
 		return nil, err
 	}
-	e := &engines{files: files, all: append(engine.Mux{files}, scripted...), writes: writes}
-	if err := checkNames(ctx, e.all); err != nil {
-		return nil, errors.Join(err, e.close())
+	if err := checkNames(ctx, o.models, scripts); err != nil {
+		return nil, err
 	}
-	if err := e.openStore(o, env, all, log); err != nil {
-		return nil, errors.Join(err, e.close())
+	e := &engines{scripts: scripts, writes: writes}
+	if e.models, err = storeToServe(o, env); err != nil {
+		return nil, err
 	}
-	if len(o.models) > 0 || e.store != nil {
+	if e.models != nil || len(o.models) > 0 {
+		config, err := libraryConfig(env, e.models, o.models, o.limits, o.library, log)
+		if err != nil {
+			return nil, err
+		}
+		e.library = library.New(config)
 		shareCores(env, 2)
 	}
+	e.all = joined(scripts, e.library)
 	return e, nil
 }
 
-// openStore adds the models of the store. Who serves models by flags, and has
-// no home, needs none.
-func (e *engines) openStore(o *serveOptions, env environment, all runner.Config, log *slog.Logger) error {
-	if _, err := findPlaces(env).modelsDir(); err != nil {
-		if len(o.models) > 0 || o.script != "" {
-			return nil
-		}
-		return wrongUsage("serve: nothing to serve: %v; set one, or give --model NAME=FILE.gguf or --script FILE", err)
+// joined is one engine of scripts and a library, which comes last: it says how
+// to pull what nobody has.
+func joined(scripts engine.Mux, l *library.Engine) engine.Mux {
+	if l == nil {
+		return scripts
 	}
-	store, err := openStore(env)
-	if err != nil {
-		return err
+	return append(slices.Clip(scripts), l)
+}
+
+// storeToServe is the store; nil: who serves models by flags, and has no home,
+// needs none.
+func storeToServe(o *serveOptions, env environment) (*store.Store, error) {
+	_, err := findPlaces(env).modelsDir()
+	switch {
+	case err == nil:
+		return openStore(env)
+	case len(o.models) > 0 || o.script != "":
+		return nil, nil
 	}
-	e.models = store
-	e.store, err = openLibrary(env, store, o.limits, o.library, all, log)
-	if err != nil {
-		return err
-	}
-	e.all = append(e.all, e.store) // the last one: it says how to pull what nobody has
-	return nil
+	return nil, wrongUsage("serve: nothing to serve: %v; set one, or give --model NAME=FILE.gguf or --script FILE", err)
 }
 
 // close ends the processes of all models, with the requests that run.
 func (e *engines) close() error {
-	var err error
-	if e.store != nil {
-		err = e.store.Close()
+	if e.library == nil {
+		return nil
 	}
-	return errors.Join(err, e.files.Close())
+	return e.library.Close()
 }
 
 // check finds a name to load that no model has.
@@ -110,43 +111,33 @@ var _ control.Library = (*engines)(nil)
 
 // Load implements [control.Library].
 func (e *engines) Load(ctx context.Context, name string) error {
-	if _, err := engine.FindModel(ctx, e.files, name); err == nil {
-		return e.files.Load(ctx, name)
-	}
-	if named, err := e.isNamed(ctx, name); named || err != nil {
+	scripted, err := e.isScripted(ctx, name)
+	if scripted || err != nil {
 		return err // a script needs no loading
 	}
-	return e.store.Load(ctx, name)
+	return e.library.Load(ctx, name)
 }
 
-// Stop implements [control.Library]. Only models of the store come and go.
+// Stop implements [control.Library]. Scripts do not come and go.
 func (e *engines) Stop(ctx context.Context, name string) error {
-	named, err := e.isNamed(ctx, name)
+	scripted, err := e.isScripted(ctx, name)
 	switch {
-	case e.store == nil && hasCode(err, engine.CodeModelNotFound):
+	case hasCode(err, engine.CodeModelNotFound):
 		return library.NotLoaded(name)
 	case err != nil:
 		return err
-	case named:
+	case scripted:
 		return engine.Errorf(engine.CodeUnsupported, "The model %q was named by a flag of the server, and stays until that ends.", name)
 	}
-	return e.store.Stop(ctx, name)
+	return e.library.Stop(ctx, name)
 }
 
-// Loaded implements [control.Library]. Models of flags come first, as far as
-// their processes run; they have no manifest, and so no digest.
+// Loaded implements [control.Library].
 func (e *engines) Loaded() []library.Loaded {
-	var all []library.Loaded
-	models, _ := e.files.Models(context.Background()) // asks nobody
-	for _, m := range models {
-		if m.Context > 0 {
-			all = append(all, library.Loaded{Name: m.Name, Context: m.Context})
-		}
+	if e.library == nil {
+		return nil
 	}
-	if e.store == nil {
-		return all
-	}
-	return append(all, e.store.Loaded()...)
+	return e.library.Loaded()
 }
 
 // Folder implements [control.Library].
@@ -157,33 +148,34 @@ func (e *engines) Folder() string {
 	return e.models.Dir()
 }
 
-// isNamed reports whether a flag named a model. Where there is no store, what no
-// flag named is an error.
-func (e *engines) isNamed(ctx context.Context, name string) (bool, error) {
-	named := e.all
-	if e.store != nil {
-		named = named[:len(named)-1]
-	}
-	_, err := named.FindModel(ctx, name)
-	if err != nil && e.store != nil && engine.AsError(err).Code == engine.CodeModelNotFound {
+// isScripted reports whether a script has a model. Where there is no library,
+// what no script has is an error.
+func (e *engines) isScripted(ctx context.Context, name string) (bool, error) {
+	_, err := e.scripts.FindModel(ctx, name)
+	if e.library != nil && hasCode(err, engine.CodeModelNotFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// checkNames finds a model of a script that has the name of another model.
-func checkNames(ctx context.Context, all engine.Mux) error {
+// checkNames finds two models of flags that have one name.
+func checkNames(ctx context.Context, files modelFiles, scripts engine.Mux) error {
 	var names []string
-	for _, e := range all {
+	for _, f := range files {
+		names = append(names, f.name)
+	}
+	for _, e := range scripts {
 		models, err := e.Models(ctx)
 		if err != nil {
 			return err
 		}
 		for _, m := range models {
-			if slices.ContainsFunc(names, func(other string) bool { return engine.SameModel(m.Name, other) }) {
-				return fmt.Errorf("model %q is named twice", m.Name)
-			}
 			names = append(names, m.Name)
+		}
+	}
+	for i, name := range names {
+		if slices.ContainsFunc(names[:i], func(other string) bool { return engine.SameModel(name, other) }) {
+			return fmt.Errorf("model %q is named twice", name)
 		}
 	}
 	return nil
@@ -215,31 +207,20 @@ func processes(env environment, log *slog.Logger) runner.Config {
 	return runner.Config{Log: log, Variables: variablesOfRunner(env), Budget: runner.NewBudget()}
 }
 
-// openRunners makes the engine that runs each model file in its process. A
-// file that cannot be a model is told now, not to the first client.
-func openRunners(ctx context.Context, o *serveOptions, config runner.Config) (*runner.Engine, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range o.models {
-		if err := llamacpp.Check(m.path); err != nil {
-			return nil, fmt.Errorf("model %q: %s: %w", m.name, m.path, err)
+// check tells now, and not the first client, that a file cannot be a model.
+func (m modelFiles) check() error {
+	for _, f := range m {
+		if err := llamacpp.Check(f.path); err != nil {
+			return fmt.Errorf("model %q: %s: %w", f.name, f.path, err)
 		}
-		if err := llamacpp.CheckProjector(m.path, m.projector); err != nil {
-			return nil, fmt.Errorf("model %q: %w", m.name, err)
+		if err := llamacpp.CheckProjector(f.path, f.projector); err != nil {
+			return fmt.Errorf("model %q: %w", f.name, err)
 		}
-		config.Models = append(config.Models, runner.Model{
-			Name:    m.name,
-			File:    m.path,
-			Blind:   m.projector == "",
-			Command: runnerCommand(program, m, o.limits),
-		})
 	}
-	if len(o.models) > 0 && !hasLlamacpp() {
-		return nil, errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
+	if len(m) > 0 && !hasLlamacpp() {
+		return errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
 	}
-	return runner.New(ctx, config)
+	return nil
 }
 
 // hasLlamacpp reports whether this build can compute models.

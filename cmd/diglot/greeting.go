@@ -172,8 +172,11 @@ func (e *engines) origin(ctx context.Context, name string, o *serveOptions) (pat
 			return m.path, nil, nil
 		}
 	}
-	if named, err := e.isNamed(ctx, name); named || err != nil {
+	if scripted, err := e.isScripted(ctx, name); scripted || err != nil {
 		return "", nil, err
+	}
+	if e.models == nil {
+		return "", nil, engine.ModelNotFound(name)
 	}
 	n, err := store.ParseName(name)
 	if err != nil {

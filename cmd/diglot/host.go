@@ -56,10 +56,11 @@ func openHost(ctx context.Context, env environment, o transferOptions) (*host, e
 	// One request at a time: a chat has no more, and needs the memory.
 	env.stderr = h.late
 	log := warnings(env)
-	local, err := openLibrary(env, store, limits{parallel: 1}, libraryOptions{keepAlive: -1}, processes(env, log), log)
+	config, err := libraryConfig(env, store, nil, limits{parallel: 1}, libraryOptions{keepAlive: -1}, log)
 	if err != nil {
 		return nil, err
 	}
+	local := library.New(config)
 	h.local = local
 	h.ending = append(h.ending, func() { _ = local.Close() })
 	return h, nil

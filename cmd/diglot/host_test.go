@@ -264,7 +264,7 @@ func TestUntil(t *testing.T) {
 		{control.Model{Digest: "sha256:1", Requests: 1}, "in use"},
 		{control.Model{Digest: "sha256:1", Loading: true}, "loading"},
 		{control.Model{Digest: "sha256:1", Stopping: true}, "stopping"},
-		{control.Model{}, "the server ends"},
+		{control.Model{}, "forever"},
 	} {
 		if got := until(tt.model); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.model, got, tt.want)

@@ -27,16 +27,16 @@ import (
 	"github.com/diglot/diglot/internal/budget"
 )
 
-// libraryOptions are the flags that say how long the models of the store stay
-// in memory, and in how much of it.
+// libraryOptions are the flags that say how long models stay in memory, and in
+// how much of it.
 type libraryOptions struct {
 	keepAlive keepAlive
 	memory    memorySize
 }
 
 func (o *libraryOptions) register(flags *pflag.FlagSet) {
-	flags.Var(&o.keepAlive, "keep-alive", "how long a model of the store that nobody uses stays in memory: a `time` such as 30m, 0 for not at all, or forever (default 5m)")
-	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models of the store may take (default what the machine has)")
+	flags.Var(&o.keepAlive, "keep-alive", "how long an idle model stays loaded: a `time` such as 30m, 0 for not at all, or forever (default 5m)")
+	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models may take (default what the machine has)")
 }
 
 // mostKeepAlive is the longest time that can be meant, a year: who gives more
@@ -117,20 +117,21 @@ func (m memorySize) available() (int64, error) {
 	return min(free, int64(m)), nil
 }
 
-// openLibrary makes the engine of a model store. Its models end when it is
-// closed.
-func openLibrary(env environment, store *store.Store, l limits, o libraryOptions, all runner.Config, log *slog.Logger) (*library.Engine, error) {
-	if strings.Contains(store.Dir(), ",") { // see modelFiles.Set
-		return nil, fmt.Errorf("the model store %s has a comma in its path, which cannot be served; name another place with DIGLOT_MODELS", store.Dir())
+// libraryConfig is what a library needs to serve the store, which may be nil, and
+// the files that flags name.
+func libraryConfig(env environment, models *store.Store, files modelFiles, l limits, o libraryOptions, log *slog.Logger) (library.Config, error) {
+	if models != nil && strings.Contains(models.Dir(), ",") { // see modelFiles.Set
+		return library.Config{}, fmt.Errorf("the model store %s has a comma in its path, which cannot be served; name another place with DIGLOT_MODELS", models.Dir())
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return library.Config{}, err
 	}
-	return library.New(library.Config{
-		Store:     store,
+	return library.Config{
+		Store:     models,
+		Files:     files.served(),
 		Log:       log,
-		Start:     starter(program, all),
+		Start:     starter(program, processes(env, log)),
 		Upstream:  connector(env, log),
 		Plan:      planMemory,
 		Budget:    cmp.Or(int64(o.memory), memory.Budget()),
@@ -139,7 +140,15 @@ func openLibrary(env environment, store *store.Store, l limits, o libraryOptions
 		Threads:   int(l.threads),
 		Parallel:  int(l.parallel),
 		KeepAlive: time.Duration(o.keepAlive),
-	}), nil
+	}, nil
+}
+
+func (m modelFiles) served() []library.File {
+	var files []library.File
+	for _, f := range m {
+		files = append(files, library.File{Name: f.name, Path: f.path, Projector: f.projector})
+	}
+	return files
 }
 
 // starter starts models in processes of program, each of which has what config
@@ -149,17 +158,21 @@ func starter(program string, config runner.Config) func(context.Context, library
 		if !hasLlamacpp() {
 			return nil, noLlamacpp()
 		}
-		own := config
-		own.Models = []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: launchCommand(program, l)}}
-		e, err := runner.New(ctx, own)
-		if err != nil {
-			return nil, err
-		}
-		if err := e.Load(ctx, l.Name); err != nil {
-			return nil, errors.Join(err, e.Close())
-		}
-		return e, nil
+		return startProcess(ctx, config, l, launchCommand(program, l))
 	}
+}
+
+// startProcess starts a model and returns when it is ready.
+func startProcess(ctx context.Context, config runner.Config, l library.Launch, command []string) (library.Instance, error) {
+	config.Models = []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: command}}
+	e, err := runner.New(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Load(ctx, l.Name); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
 }
 
 // launchCommand is the command line that makes program the process of l.
@@ -172,7 +185,7 @@ func launchCommand(program string, l library.Launch) []string {
 }
 
 // noLlamacpp is the error of a client that asks a build of scripts alone for a
-// model of the store.
+// model.
 func noLlamacpp() *engine.Error {
 	err := engine.Errorf(engine.CodeUnsupported, "This build of the server has no llama.cpp in it, so it computes no models.").
 		At(engine.Place{Field: engine.FieldModel})

@@ -149,6 +149,41 @@ func TestModelsComeAndGo(t *testing.T) {
 	}
 }
 
+// TestFileComesAndGoes serves a file that a flag names beside a model of the store,
+// with memory for one of them, and then leaves it alone.
+func TestFileComesAndGoes(t *testing.T) {
+	u := newUser(t)
+	u.small("stored", "PARAMETER num_ctx 256\n")
+	s := startFor(t, u.environment(nil, nil).getenv, "--model", "m="+smallestModel(t), "--context", "512", "--parallel", "1", "--threads", "1", "--max-memory", "300MB", "--keep-alive", "1s")
+	for _, name := range []string{"m", "stored", "m"} {
+		u.must("load", name)
+		for _, loaded := range u.loaded() { // none, where the machine is slow
+			if loaded.Name != name || loaded.Size == 0 || loaded.Size > 300e6 {
+				t.Errorf("loaded %+v, want %q alone", loaded, name)
+			}
+		}
+	}
+	for range 2 {
+		for len(u.loaded()) > 0 {
+			time.Sleep(10 * time.Millisecond)
+		}
+		for _, style := range styles {
+			body, err := io.ReadAll(post(t, s.url+style.path, fmt.Sprintf(style.body, "Say hello.")).Body)
+			if err != nil || !strings.Contains(string(body), style.end) {
+				t.Errorf("%s: error %v:\n%s", style.name, err, body)
+			}
+		}
+	}
+	if n := strings.Count(s.log.String(), `msg="model loaded"`); n < 5 {
+		t.Errorf("%d processes were started, want 5 or more:\n%s", n, s.log)
+	}
+	if log := s.log.String(); !strings.Contains(log, `msg="model unloaded" model=m reason="nobody uses it"`) || !strings.Contains(log, `msg="model unloaded" model=m reason="another one needs the memory"`) {
+		t.Errorf("the log lacks why m was unloaded:\n%s", log)
+	}
+	u.must("load", "m")
+	u.must("stop", "m")
+}
+
 // TestModelThatNeverFits has a server that may take less than the model needs.
 func TestModelThatNeverFits(t *testing.T) {
 	u := newUser(t)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,9 +18,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/diglot/diglot/cmd/diglot/internal/control"
-	"github.com/diglot/diglot/engine/local/runner"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/models/library"
+	"github.com/diglot/diglot/handlers"
 )
 
 func TestLaunchCommand(t *testing.T) {
@@ -212,27 +214,90 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 	}
 }
 
-// TestLoadedByFlags lists a model that a flag names while its process runs.
-func TestLoadedByFlags(t *testing.T) {
-	script := write(t, "script.yaml", `models: {m: {context: 64, replies: [{pieces: [a]}]}}`)
-	files, err := runner.New(t.Context(), runner.Config{Log: slog.New(slog.DiscardHandler),
-		Models: []runner.Model{{Name: "m", Command: []string{os.Args[0], "scripted", script}}, {Name: "n"}}})
+// serveFile serves a file under the name m, as a flag does, in processes that play
+// a script.
+func serveFile(t *testing.T, o libraryOptions) (*engines, string) {
+	t.Helper()
+	u := newUser(t)
+	files := modelFiles{{"m", u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama"}), ""}}
+	env, log := environment{getenv: func(string) string { return "" }}, slog.New(slog.DiscardHandler)
+	config, err := libraryConfig(env, nil, files, limits{context: 64}, o, log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer files.Close()
-	e := &engines{files: files}
+	command := []string{os.Args[0], "scripted", u.write("script.yaml", `models: {m: {context: 64, replies: [{pieces: [hello]}, {pieces: [hello]}, {pieces: [hello]}]}}`)}
+	config.Start = func(ctx context.Context, l library.Launch) (library.Instance, error) {
+		return startProcess(ctx, processes(env, log), l, command)
+	}
+	e := &engines{library: library.New(config)}
+	e.all = joined(nil, e.library)
+	t.Cleanup(func() { _ = e.close() })
+	handler, err := handlers.New(handlers.Config{Engine: e.all, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return e, s.URL
+}
+
+// sayHello asks the model m.
+func sayHello(t *testing.T, url string) {
+	t.Helper()
+	reply := post(t, url+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK || !strings.Contains(string(body), "hello") {
+		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+}
+
+// TestFileOfAFlag lists a file that a flag names while it is loaded, and stops it.
+func TestFileOfAFlag(t *testing.T) {
+	e, url := serveFile(t, libraryOptions{keepAlive: -1})
+	if got := get(t, url+"/v1/models"); !strings.Contains(got, `"id":"m"`) || !strings.Contains(got, `"created":1`) {
+		t.Errorf("models: %s", got)
+	}
 	if got := e.Loaded(); got != nil {
 		t.Errorf("before it is loaded: %+v", got)
 	}
-	if err := files.Load(t.Context(), "m"); err != nil {
-		t.Fatal(err)
+	sayHello(t, url)
+	got := e.Loaded()
+	if len(got) != 1 || got[0].Name != "m" || got[0].Size == 0 || got[0].Context != 64 || got[0].Digest != "" {
+		t.Errorf("loaded: %+v", got)
 	}
-	if diff := cmp.Diff([]library.Loaded{{Name: "m", Context: 64}}, e.Loaded()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	if err := e.Stop(t.Context(), "m:latest"); err != nil {
+		t.Error(err)
 	}
-	if got, want := strings.Join(loadedRow(control.Model{Name: "m", Context: 64}), "|"), "m||-|64|the server ends"; got != want {
-		t.Errorf("ps shows %q, want %q", got, want)
+	waitForNone(e)
+	if err := e.Stop(t.Context(), "m"); !hasCode(err, engine.CodeModelNotFound) {
+		t.Errorf("stopped twice: %v", err)
+	}
+	sayHello(t, url)
+}
+
+// TestFileOfAFlagIsUnloaded asks a file twice, after each of which nobody uses it.
+func TestFileOfAFlagIsUnloaded(t *testing.T) {
+	e, url := serveFile(t, libraryOptions{keepAlive: 1})
+	for range 2 {
+		sayHello(t, url)
+		waitForNone(e)
+	}
+}
+
+// TestFileOfAFlagNeverFits has less memory than the file needs.
+func TestFileOfAFlagNeverFits(t *testing.T) {
+	_, url := serveFile(t, libraryOptions{memory: leastMemory})
+	reply := post(t, url+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
+	body, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "memory") {
+		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
+	}
+}
+
+// waitForNone waits until no model is loaded.
+func waitForNone(e *engines) {
+	for len(e.Loaded()) > 0 {
+		time.Sleep(time.Millisecond)
 	}
 }
 

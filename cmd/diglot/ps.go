@@ -77,8 +77,6 @@ func until(m control.Model) string {
 		return "stopping"
 	case m.Until != nil:
 		return "in " + strings.ToLower(units.HumanDuration(max(time.Until(*m.Until), 0)))
-	case m.Digest == "": // a flag of the server names it
-		return "the server ends"
 	case m.Requests > 0:
 		return "in use"
 	}

@@ -48,7 +48,7 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 	}
 	defer e.release(r)
 	named := *req
-	named.Model = r.model()
+	named.Model = r.name
 	return r.instance.Embed(ctx, &named)
 }
 
@@ -60,7 +60,7 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	}
 	defer e.release(r)
 	named := *req
-	named.Model = r.model()
+	named.Model = r.name
 	return r.instance.GenerateImages(ctx, &named)
 }
 
@@ -69,7 +69,7 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 func (r *resident) complete(req *engine.Request) *engine.Request {
 	full := *req
 	r.definition.Apply(&full)
-	full.Model = r.model()
+	full.Model = r.name
 	return &full
 }
 

@@ -22,7 +22,7 @@ func TestBlind(t *testing.T) {
 		for _, mediaType := range tt.layers {
 			layers = append(layers, store.Layer{MediaType: mediaType})
 		}
-		if got := blind(layers); got != tt.want {
+		if got := (&model{layers: layers}).blind(); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}

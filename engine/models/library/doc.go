@@ -1,5 +1,6 @@
-// Package library is an engine over a model store: what the store has can be
-// asked for, and is loaded when it is.
+// Package library is an engine over a model store, and over files beside it: what
+// they have can be asked for, and is loaded when it is. A file is a manifest in
+// memory, and lives as one of the store does.
 //
 // A model in memory is a resident. There is one for each manifest, whatever
 // names lead to it, and it goes through four states:

@@ -25,7 +25,8 @@ const (
 
 // Config says what an [Engine] serves, and how.
 type Config struct {
-	Store *store.Store // required
+	Store *store.Store // nil: there are only Files
+	Files []File       // come first where names are the same as in the store
 	Log   *slog.Logger // required
 
 	// Start loads a model and returns when it answers requests that name it
@@ -83,9 +84,11 @@ type Instance interface {
 	Close() error
 }
 
-// Engine answers for the models of a store. It implements [engine.Engine].
+// Engine answers for the models of a store, and for files beside it. It
+// implements [engine.Engine].
 type Engine struct {
 	config Config
+	files  []*model
 	ctx    context.Context // of everything that is loaded
 	cancel context.CancelFunc
 	turn   chan struct{} // held by the load that may take memory
@@ -111,6 +114,9 @@ func New(c Config) *Engine {
 		serving: map[digest.Digest]*resident{},
 		leaving: map[*resident]bool{},
 		changed: make(chan struct{}),
+	}
+	for _, f := range c.Files {
+		e.files = append(e.files, ofFile(f))
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e

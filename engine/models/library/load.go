@@ -1,19 +1,16 @@
 package library
 
 import (
-	"context"
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/memory"
 	"github.com/diglot/diglot/engine/models/modelfile"
-	"github.com/diglot/diglot/engine/models/store"
 )
 
 // load makes a resident ready, or says why it cannot be.
-func (e *Engine) load(r *resident, m *store.Model) {
+func (e *Engine) load(r *resident, m *model) {
 	start := time.Now()
 	definition, instance, err := e.open(r, m)
 	log := e.log(r)
@@ -54,16 +51,16 @@ func (e *Engine) drop(r *resident) {
 }
 
 // open reads what the model is made of, waits for the memory, and starts it.
-func (e *Engine) open(r *resident, m *store.Model) (*modelfile.Definition, Instance, *engine.Error) {
+func (e *Engine) open(r *resident, m *model) (*modelfile.Definition, Instance, *engine.Error) {
 	definition, err := e.define(m)
 	if err != nil {
-		return nil, nil, broken(m.Name.String(), err)
+		return nil, nil, e.broken(m.name, err)
 	}
 	if definition.Remote != nil {
 		instance, err := e.connect(*definition.Remote)
 		return definition, instance, err
 	}
-	l, refused := e.admit(r, e.launch(m.Name, definition))
+	l, refused := e.admit(r, e.launch(m.name, definition))
 	if refused != nil {
 		return nil, nil, refused
 	}
@@ -77,23 +74,10 @@ func (e *Engine) open(r *resident, m *store.Model) (*modelfile.Definition, Insta
 	return nil, nil, engine.AsError(err)
 }
 
-// define reads the definition of a model, and says in the log what of it has no
-// effect.
-func (e *Engine) define(m *store.Model) (*modelfile.Definition, error) {
-	definition, err := modelfile.Read(e.config.Store, m)
-	if err != nil {
-		return nil, err
-	}
-	for _, w := range definition.Warnings {
-		e.config.Log.Warn("part of a model's definition has no effect", "model", m.Name.String(), "warning", w)
-	}
-	return definition, nil
-}
-
 // launch is what a definition says to load.
-func (e *Engine) launch(name store.Name, d *modelfile.Definition) Launch {
+func (e *Engine) launch(name string, d *modelfile.Definition) Launch {
 	l := Launch{
-		Name:      name.String(),
+		Name:      name,
 		Path:      d.Model,
 		Projector: d.Projector,
 		Template:  d.Template,
@@ -123,19 +107,7 @@ func (e *Engine) connect(r modelfile.Remote) (Instance, *engine.Error) {
 	return newConnection(upstream), nil
 }
 
-// broken is the error of a model in the store that cannot be what it says.
-// What is wrong is for the log: it names files.
-func broken(name string, err error) *engine.Error {
-	if errors.Is(err, context.Canceled) {
-		return engine.AsError(err)
-	}
-	e := engine.Errorf(engine.CodeInternal, "The model %q is broken in the store; pull or create it again.", name).
-		At(engine.Place{Field: engine.FieldModel}).Because(err)
-	e.NoRetry = true
-	return e
-}
-
 // log is the log with the name of a resident.
 func (e *Engine) log(r *resident) *slog.Logger {
-	return e.config.Log.With("model", r.name.String())
+	return e.config.Log.With("model", r.name)
 }

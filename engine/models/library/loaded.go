@@ -9,14 +9,13 @@ import (
 	"github.com/opencontainers/go-digest"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/models/store"
 )
 
 // Loaded describes a model in memory.
 type Loaded struct {
 	Name     string        // the first one that it was asked for by, and that leads to it still
 	Others   []string      // other names of the same model that it was asked for by
-	Digest   digest.Digest // of its manifest; empty in lists with models that have none
+	Digest   digest.Digest // of its manifest; empty: it is that of a file outside the store
 	Size     int64         // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
 	Context  int           // tokens that one request may use; 0: not known
 	Until    time.Time     // when it goes unless it is used; zero: not before its requests end, or never
@@ -31,10 +30,7 @@ func (e *Engine) Loaded() []Loaded {
 	e.sweep()
 	var all []Loaded
 	for r, l := range e.snapshot() {
-		names := slices.DeleteFunc(l.Others, func(name string) bool {
-			n, err := store.ParseName(name)
-			return err != nil || !e.leads(n, r) // names move on
-		})
+		names := slices.DeleteFunc(l.Others, func(name string) bool { return !e.leads(name, r) }) // names move on
 		l.Others = nil
 		if len(names) > 0 {
 			l.Name, l.Others = names[0], names[1:]
@@ -59,7 +55,8 @@ func (e *Engine) snapshot() map[*resident]Loaded {
 
 func (e *Engine) loaded(r *resident) Loaded {
 	l := Loaded{
-		Name:     r.name.String(),
+		Name:     r.name,
+		Others:   slices.Clone(r.names), // the first is its name
 		Digest:   r.digest,
 		Size:     r.plan.Total(),
 		Context:  r.plan.Context,
@@ -68,8 +65,8 @@ func (e *Engine) loaded(r *resident) Loaded {
 		Loading:  !r.isReady(),
 		Stopping: e.leaving[r],
 	}
-	for _, n := range r.names { // the first is its name
-		l.Others = append(l.Others, n.String())
+	if r.stored == nil {
+		l.Digest = ""
 	}
 	if r.isReady() && r.definition.Remote != nil {
 		l.Remote = r.definition.Remote.URL
@@ -119,7 +116,7 @@ func (e *Engine) Stop(_ context.Context, name string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, r := range e.residents() {
-		if r.digest != m.Digest || r.isReady() && r.err != nil {
+		if r.digest != m.digest || r.isReady() && r.err != nil {
 			continue
 		}
 		if !e.leaving[r] {

@@ -10,15 +10,23 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Models implements [engine.Engine]. It lists what the store has now.
+// Models implements [engine.Engine]. It lists the files, and what the store has
+// now.
 func (e *Engine) Models(ctx context.Context) ([]engine.Model, error) {
-	stored, err := e.config.Store.List(ctx)
-	if err != nil {
-		return nil, engine.AsError(err)
+	var models []engine.Model
+	for _, m := range e.files {
+		models = append(models, m.describe())
 	}
-	models := make([]engine.Model, len(stored))
-	for i, m := range stored {
-		models[i] = describe(m)
+	if e.config.Store != nil {
+		stored, err := e.config.Store.List(ctx)
+		if err != nil {
+			return nil, engine.AsError(err)
+		}
+		for _, m := range stored {
+			if m := ofStore(m); e.file(m.name) == nil {
+				models = append(models, m.describe())
+			}
+		}
 	}
 	slices.SortFunc(models, func(a, b engine.Model) int { return strings.Compare(a.Name, b.Name) })
 	e.sweep()
@@ -32,25 +40,27 @@ func (e *Engine) FindModel(_ context.Context, name string) (engine.Model, error)
 	if err != nil {
 		return engine.Model{}, err
 	}
-	return describe(m), nil
+	return m.describe(), nil
 }
 
-func describe(m *store.Model) engine.Model {
-	name := m.Name.String()
-	return engine.Model{Name: name, Owner: engine.Owner(name), Changed: m.Changed, Blind: blind(m.Manifest.Layers)}
-}
-
-// blind reports whether a model has weights here and nothing that reads
-// pictures. What one that is served elsewhere takes is not known.
-func blind(layers []store.Layer) bool {
-	has := func(mediaType string) bool {
-		return slices.ContainsFunc(layers, func(l store.Layer) bool { return l.MediaType == mediaType })
+// file is the model of a file; nil: the name is of none.
+func (e *Engine) file(name string) *model {
+	i := slices.IndexFunc(e.files, func(m *model) bool { return engine.SameModel(m.name, name) })
+	if i < 0 {
+		return nil
 	}
-	return has(store.MediaTypeModel) && !has(store.MediaTypeProjector)
+	return e.files[i]
 }
 
-// find looks a name up in the store. The error is of type *engine.Error.
-func (e *Engine) find(name string) (*store.Model, error) {
+// find looks a name up among the files and in the store. The error is of type
+// *engine.Error.
+func (e *Engine) find(name string) (*model, error) {
+	if m := e.file(name); m != nil {
+		return m, nil
+	}
+	if e.config.Store == nil {
+		return nil, engine.ModelNotFound(name)
+	}
 	n, err := store.ParseName(name)
 	if err != nil {
 		return nil, engine.Errorf(engine.CodeInvalidArgument, "%s", err).At(engine.Place{Field: engine.FieldModel})
@@ -62,22 +72,22 @@ func (e *Engine) find(name string) (*store.Model, error) {
 		missing.Message += ` "diglot list" shows the models that are here, and "diglot pull ` + n.String() + `" gets this one where its registry has it.`
 		return nil, missing
 	case err != nil:
-		return nil, broken(n.String(), err)
+		return nil, e.broken(n.String(), err)
 	}
-	return m, nil
+	return ofStore(m), nil
 }
 
 // sweep lets go of residents that no name leads to any more: those of models
 // that were removed, or made anew.
 func (e *Engine) sweep() {
 	e.mu.Lock()
-	names := map[*resident][]store.Name{}
+	names := map[*resident][]string{}
 	for _, r := range e.serving {
 		names[r] = slices.Clone(r.names)
 	}
 	e.mu.Unlock()
 	for r, names := range names {
-		if slices.ContainsFunc(names, func(n store.Name) bool { return e.leads(n, r) }) {
+		if slices.ContainsFunc(names, func(n string) bool { return e.leads(n, r) }) {
 			continue
 		}
 		e.mu.Lock()
@@ -93,10 +103,10 @@ func (e *Engine) sweep() {
 
 // leads reports whether a name leads to the manifest of a resident. Where the
 // store cannot be read, it is left as it is.
-func (e *Engine) leads(n store.Name, r *resident) bool {
-	m, err := e.config.Store.Model(n)
+func (e *Engine) leads(name string, r *resident) bool {
+	m, err := e.find(name)
 	if err != nil {
-		return !errors.Is(err, store.ErrNotFound)
+		return engine.AsError(err).Code != engine.CodeModelNotFound
 	}
-	return m.Digest == r.digest
+	return m.digest == r.digest
 }

@@ -5,12 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/opencontainers/go-digest"
-
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/memory"
 	"github.com/diglot/diglot/engine/models/modelfile"
-	"github.com/diglot/diglot/engine/models/store"
 )
 
 // failureMemory is how long requests are answered with the error of the last
@@ -21,9 +18,8 @@ const failureMemory = 5 * time.Second
 // resident is a model in memory, or on its way there or out. The engine's
 // mutex guards what is not said to be fixed.
 type resident struct {
-	digest digest.Digest // of the manifest; fixed
-	name   store.Name    // that it was first asked for by; fixed
-	names  []store.Name  // all that it was asked for by
+	*model          // by the name that it was first asked for by; fixed
+	names  []string // all that it was asked for by
 
 	ready      chan struct{} // closed when loading is over; the next four are fixed then
 	err        *engine.Error // why there is no instance
@@ -56,9 +52,6 @@ func (r *resident) over() bool {
 	return r.isReady() && r.err != nil && time.Since(r.failed) >= failureMemory
 }
 
-// model is what the instance knows the model as.
-func (r *resident) model() string { return r.name.String() }
-
 // residents are all that have memory, or will. The mutex is held.
 func (e *Engine) residents() []*resident {
 	var all []*resident
@@ -89,7 +82,7 @@ func (e *Engine) acquire(ctx context.Context, name string) (*resident, error) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			return nil, err
-		case err != nil || latest.Digest == m.Digest:
+		case err != nil || latest.digest == m.digest:
 			return nil, failure
 		}
 		m = latest
@@ -97,7 +90,7 @@ func (e *Engine) acquire(ctx context.Context, name string) (*resident, error) {
 }
 
 // await returns the resident of a manifest once it is ready.
-func (e *Engine) await(ctx context.Context, m *store.Model) (*resident, *engine.Error) {
+func (e *Engine) await(ctx context.Context, m *model) (*resident, *engine.Error) {
 	r, full := e.join(m)
 	if full != nil {
 		return nil, full
@@ -119,13 +112,13 @@ func (e *Engine) await(ctx context.Context, m *store.Model) (*resident, *engine.
 // join makes a request a user of the resident of its model. Where there is
 // none, loading begins; it is not bound to the request, since others may come
 // to wait for it.
-func (e *Engine) join(m *store.Model) (*resident, *engine.Error) {
+func (e *Engine) join(m *model) (*resident, *engine.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, shutDown()
 	}
-	r := e.serving[m.Digest]
+	r := e.serving[m.digest]
 	fresh := r == nil || r.over()
 	if (fresh || !r.isReady()) && e.waiting >= e.config.Queue {
 		full := engine.Errorf(engine.CodeOverloaded, "Too many requests wait for models to be loaded.")
@@ -133,12 +126,12 @@ func (e *Engine) join(m *store.Model) (*resident, *engine.Error) {
 		return nil, full
 	}
 	if fresh {
-		r = &resident{digest: m.Digest, name: m.Name, ready: make(chan struct{})}
-		e.serving[m.Digest] = r
+		r = &resident{model: m, ready: make(chan struct{})}
+		e.serving[m.digest] = r
 		e.tasks.Go(func() { e.load(r, m) })
 	}
-	if !slices.Contains(r.names, m.Name) {
-		r.names = append(r.names, m.Name)
+	if !slices.Contains(r.names, m.name) {
+		r.names = append(r.names, m.name)
 	}
 	e.waiting++
 	r.users++

@@ -66,7 +66,7 @@ func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *eng
 	}
 	best, refused := e.config.Plan(l, s.all)
 	if refused != nil {
-		return plan, false, tooLarge(l, refused)
+		return plan, false, e.tooLarge(l, refused)
 	}
 	plan = best
 	if s.free < s.all {
@@ -91,7 +91,7 @@ func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *eng
 	case s.stay > 0:
 		return plan, false, nil
 	}
-	return plan, false, tooLarge(l, refused)
+	return plan, false, e.tooLarge(l, refused)
 }
 
 func (e *Engine) fitsIn(l Launch, free int64) bool {
@@ -207,12 +207,12 @@ func older(a, b *resident) *resident {
 // tooLarge is the error of a model that does not fit, with the numbers. It is
 // no error of the kind that clients try again after: the machine will be the
 // same one.
-func tooLarge(l Launch, refused error) *engine.Error {
+func (e *Engine) tooLarge(l Launch, refused error) *engine.Error {
 	var numbers *memory.DoesNotFit
 	if !errors.As(refused, &numbers) {
-		return broken(l.Name, refused)
+		return e.broken(l.Name, refused)
 	}
-	e := engine.Errorf(engine.CodeUnsupported, "%s", numbers).At(engine.Place{Field: engine.FieldModel})
-	e.NoRetry = true
-	return e
+	large := engine.Errorf(engine.CodeUnsupported, "%s", numbers).At(engine.Place{Field: engine.FieldModel})
+	large.NoRetry = true
+	return large
 }

@@ -18,7 +18,7 @@ const (
 type Model struct {
 	Name     string     `json:"name"`             // the first one that it was asked for by
 	Others   []string   `json:"others,omitempty"` // other names that it was asked for by
-	Digest   string     `json:"digest"`           // of its manifest; empty: a flag of the server names a file
+	Digest   string     `json:"digest"`           // of its manifest; empty: a flag of the server names its file
 	Size     int64      `json:"size"`             // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
 	Context  int        `json:"context"`          // tokens that one request may use; 0: not known
 	Until    *time.Time `json:"until,omitempty"`  // when it goes unless it is used; nil: not before its requests end, or never
