@@ -34,20 +34,20 @@ func usage(prompt int, choices []tally) engine.Usage {
 func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engine.Event) bool) (tally, error) {
 	t := tally{choice: choice}
 	var idErr error
-	w := &writer{choice: choice, stops: p.stops, holdSpace: p.holdSpace, ids: callIDs(p.request.Messages)}
-	w.tokens.report = p.request.Logprobs != nil
-	w.newID = func() string {
+	newID := func() string {
 		id, err := newID(e.random, p.idLength)
 		if err != nil {
 			idErr = err
 		}
 		return id
 	}
+	out := NewReader(p.format, Options{Choice: choice, Tools: p.tools, Opening: p.opening, Stops: p.stops,
+		Logprobs: p.request.Logprobs != nil, IDs: callIDs(p.request.Messages), NewID: newID})
 	hand := func() error {
 		if idErr != nil {
 			return idErr
 		}
-		for _, event := range w.take() {
+		for _, event := range out.Events() {
 			if !emit(event) {
 				return errLeft
 			}
@@ -55,25 +55,23 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 		return nil
 	}
 	if echoes(p.request) {
-		w.echo(p.request.Prompt.Text, p.echoed)
+		out.Echo(p.request.Prompt.Text, p.echoed)
 		if err := hand(); err != nil {
 			return t, err
 		}
 	}
-	s := newScanner(p.format, p.tools, p.opening, w)
-	reason, err := e.decode(ctx, p, choice, s, &t, hand)
+	reason, err := e.decode(ctx, p, choice, out, &t, hand)
 	if err != nil {
 		return t, err
 	}
-	s.finish(reason)
-	w.finish(reason)
-	t.reasoning = w.tokens.reasoned
+	out.Finish(reason)
+	t.reasoning = out.ReasoningTokens()
 	return t, hand()
 }
 
-// decode feeds what the model generates into the scanner until one of them
-// ends, and says why. hand passes on the events of a piece.
-func (e *Engine) decode(ctx context.Context, p *plan, choice int, s *scanner, t *tally, hand func() error) (engine.FinishReason, error) {
+// decode reads what the model generates until it or the answer ends, and says
+// why. hand passes on the events of a piece.
+func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *Reader, t *tally, hand func() error) (engine.FinishReason, error) {
 	if p.limit == 0 {
 		return engine.FinishMaxTokens, nil // a limit of nothing is obeyed too
 	}
@@ -90,12 +88,11 @@ func (e *Engine) decode(ctx context.Context, p *plan, choice int, s *scanner, t 
 		}
 		t.completion++
 		t.logprob += piece.Logprob
-		s.out.tokens.add(piece)
-		s.write(piece.Bytes)
+		out.Read(engine.TokenLogprob{Token: piece.Bytes, Logprob: piece.Logprob, Top: piece.Top})
 		if err := hand(); err != nil {
 			return "", err
 		}
-		if s.done() {
+		if out.Done() {
 			return engine.FinishEndOfTurn, nil
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/diglot/diglot/engine/chat/format/formattest"
 )
 
 // brokenText is a short text in which some characters lack bytes.
@@ -25,12 +27,12 @@ func brokenText(r *rand.Rand) string {
 // format, in its texts, thoughts and calls: what comes out is what a decoder
 // of others makes of the bytes, in whatever pieces they come.
 func TestBrokenCharacters(t *testing.T) {
-	outputs := callOutputs()
+	outputs := formattest.Calls()
 	for _, name := range FormatNames() {
 		format, _ := FormatByName(name)
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			tools := toolsOf(t, constraintTools)
+			tools := toolsOf(t, formattest.Tools())
 			for range 300 {
 				output := "Well. " + outputs[name]
 				if r.IntN(2) == 0 {

@@ -40,7 +40,7 @@ type constraintEntry struct {
 	key      [sha256.Size]byte
 	users    int
 	done     chan struct{} // closed when the next two are there
-	compiled *compiled
+	compiled *Constraint
 	err      error
 }
 
@@ -51,7 +51,7 @@ func newConstraintCache() *constraintCache {
 // get returns what compile returned for the same key before, or now, and what
 // gives it back. Errors are not kept. compile gets a context with the budget
 // of the request.
-func (c *constraintCache) get(ctx context.Context, key [sha256.Size]byte, compile func(context.Context) (*compiled, error)) (*compiled, func(), error) {
+func (c *constraintCache) get(ctx context.Context, key [sha256.Size]byte, compile func(context.Context) (*Constraint, error)) (*Constraint, func(), error) {
 	for {
 		e, mine := c.enter(key)
 		if mine {
@@ -92,7 +92,7 @@ func (c *constraintCache) enter(key [sha256.Size]byte) (_ *constraintEntry, mine
 }
 
 // fill compiles.
-func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile func(context.Context) (*compiled, error)) {
+func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile func(context.Context) (*Constraint, error)) {
 	e.err = engine.Errorf(engine.CodeInternal, "Internal error.") // what others see if compile panics
 	defer close(e.done)
 	defer func() {
@@ -104,7 +104,7 @@ func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile 
 	defer budget.Close()
 	made, err := compile(budget.Context(ctx))
 	if err == nil {
-		err = c.take(made.size)
+		err = c.take(made.Size)
 	}
 	if e.err = err; err == nil {
 		e.compiled = made
@@ -146,15 +146,15 @@ func (c *constraintCache) evict() {
 	bytes := 0
 	for _, e := range c.entries {
 		if e.users == 0 {
-			unused, bytes = append(unused, e), bytes+e.compiled.size
+			unused, bytes = append(unused, e), bytes+e.compiled.Size
 		}
 	}
 	for i, e := range unused {
 		if len(unused)-i <= maxConstraints && bytes <= maxConstraintBytes && c.bytes <= maxUsedBytes {
 			return
 		}
-		bytes -= e.compiled.size
-		c.bytes -= e.compiled.size
+		bytes -= e.compiled.Size
+		c.bytes -= e.compiled.Size
 		c.remove(e)
 	}
 }

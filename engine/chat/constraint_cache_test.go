@@ -9,14 +9,16 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format/formattest"
+	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
 // keyOf is a key that differs by a byte.
 func keyOf(b byte) [32]byte { return [32]byte{b} }
 
 // ofSize compiles to something of so many bytes.
-func ofSize(size int) func(context.Context) (*compiled, error) {
-	return func(context.Context) (*compiled, error) { return &compiled{size: size}, nil }
+func ofSize(size int) func(context.Context) (*Constraint, error) {
+	return func(context.Context) (*Constraint, error) { return &Constraint{Size: size}, nil }
 }
 
 // Requests that want the same at once wait for one compilation.
@@ -24,13 +26,13 @@ func TestConstraintOnce(t *testing.T) {
 	c := newConstraintCache()
 	var compilations atomic.Int32
 	started, release := make(chan struct{}), make(chan struct{})
-	compile := func(context.Context) (*compiled, error) {
+	compile := func(context.Context) (*Constraint, error) {
 		compilations.Add(1)
 		close(started)
 		<-release
-		return &compiled{size: 1}, nil
+		return &Constraint{Size: 1}, nil
 	}
-	results := make(chan *compiled)
+	results := make(chan *Constraint)
 	get := func() {
 		made, leave, err := c.get(t.Context(), keyOf(1), compile)
 		if err != nil {
@@ -65,7 +67,7 @@ func TestConstraintLeft(t *testing.T) {
 	started := make(chan struct{})
 	var first sync.WaitGroup
 	first.Go(func() {
-		_, _, err := c.get(ctx, keyOf(1), func(ctx context.Context) (*compiled, error) {
+		_, _, err := c.get(ctx, keyOf(1), func(ctx context.Context) (*Constraint, error) {
 			close(started)
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -96,7 +98,7 @@ func TestConstraintLeft(t *testing.T) {
 func TestConstraintErrors(t *testing.T) {
 	c := newConstraintCache()
 	broken := engine.Errorf(engine.CodeInvalidArgument, "No.")
-	fail := func(context.Context) (*compiled, error) { return nil, broken }
+	fail := func(context.Context) (*Constraint, error) { return nil, broken }
 	_, _, one := c.get(t.Context(), keyOf(1), fail)
 	_, _, two := c.get(t.Context(), keyOf(1), fail)
 	engine.AsError(one).Param = "tools"
@@ -109,7 +111,7 @@ func TestConstraintErrors(t *testing.T) {
 		}
 	}()
 	// A bug in compiling shows as a panic.
-	_, _, _ = c.get(t.Context(), keyOf(2), func(context.Context) (*compiled, error) { panic("x") })
+	_, _, _ = c.get(t.Context(), keyOf(2), func(context.Context) (*Constraint, error) { panic("x") })
 }
 
 // What is kept is bounded by bytes, what is in use is not dropped, and beyond
@@ -118,7 +120,7 @@ func TestConstraintBytes(t *testing.T) {
 	c := newConstraintCache()
 	kept := func() (n int) {
 		for _, e := range c.entries {
-			n += e.compiled.size
+			n += e.compiled.Size
 		}
 		if n != c.bytes {
 			t.Errorf("%d bytes are kept and %d counted", n, c.bytes)
@@ -169,7 +171,7 @@ func TestConstraintGivenBack(t *testing.T) {
 	} {
 		e := testEngine("hermes", "", &fakeModel{pieces: []string{"a", "b"}, end: EndOfTurn})
 		req := testRequest()
-		req.Tools = constraintTools
+		req.Tools = formattest.Tools()
 		change(e, req)
 		for range e.Generate(t.Context(), req) {
 			if name == "left early" {
@@ -204,5 +206,46 @@ func TestConstraintsGoOldestFirst(t *testing.T) {
 	}
 	if want := []byte{1, 11, 2}; !slices.Equal(kept, want) {
 		t.Errorf("kept are %v, want %v", kept, want)
+	}
+}
+
+func TestConstraintCache(t *testing.T) {
+	e := testEngine("hermes", "", &fakeModel{})
+	get := func(change func(*engine.Request)) *grammar.Grammar {
+		req := testRequest()
+		req.Tools = formattest.Tools()
+		if change != nil {
+			change(req)
+		}
+		p := &plan{request: req}
+		if err := e.constrain(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		p.close()
+		return p.constraint
+	}
+	first := get(nil)
+	if get(nil) != first {
+		t.Error("the same request is compiled again")
+	}
+	for name, change := range map[string]func(*engine.Request){
+		"mode":   func(r *engine.Request) { r.ToolChoice.Mode = engine.ToolRequired },
+		"names":  func(r *engine.Request) { r.ToolChoice.Names = []string{"now"} },
+		"single": func(r *engine.Request) { r.ToolChoice.Single = true },
+		"tools":  func(r *engine.Request) { r.Tools = r.Tools[:1] },
+		"format": func(r *engine.Request) { r.Format.Kind = engine.FormatJSON },
+	} {
+		if get(change) == first {
+			t.Errorf("another %s gets the same constraint", name)
+		}
+	}
+	for i := range maxConstraints {
+		get(func(r *engine.Request) { r.Tools = []engine.Tool{{Name: string(rune('a' + i))}} })
+	}
+	if n := len(e.constraints.entries); n != maxConstraints {
+		t.Errorf("%d constraints are kept", n)
+	}
+	if get(nil) == first {
+		t.Error("the oldest constraint is still kept")
 	}
 }

@@ -10,26 +10,30 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format/formattest"
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// constraintTools have one tool with a schema that can be broken.
-var constraintTools = []engine.Tool{
-	{Name: "add", Parameters: []byte(`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
-	{Name: "now"},
+// constrain makes the constraint of a request in a format.
+func constrain(ctx context.Context, format, opening string, req *engine.Request) (*Constraint, error) {
+	f, ok := FormatByName(format)
+	if !ok {
+		return nil, fmt.Errorf("no format %q", format)
+	}
+	return Constrain(ctx, f, req, opening, true)
 }
 
 // constraintOf is the grammar of a request, or nil.
 func constraintOf(t *testing.T, format, opening string, req *engine.Request) *grammar.Grammar {
 	t.Helper()
-	e := testEngine(format, opening, &fakeModel{})
-	p := &plan{request: req, opening: opening}
-	if err := e.constrain(t.Context(), p); err != nil {
+	c, err := constrain(t.Context(), format, opening, req)
+	if err != nil {
 		t.Fatalf("constrain: %v", err)
 	}
-	p.close()
-	return p.constraint
+	return c.Grammar
 }
+
+func emptyRequest() *engine.Request { return &engine.Request{Choices: 1} }
 
 // allowed is what a grammar says of a whole output.
 func allowed(g *grammar.Grammar, output string) string {
@@ -156,10 +160,10 @@ var constraintCases = []struct {
 func TestConstraint(t *testing.T) {
 	for _, test := range constraintCases {
 		t.Run(test.name, func(t *testing.T) {
-			req := testRequest()
+			req := emptyRequest()
 			req.ToolChoice, req.Format = test.choice, test.reply
 			if test.tools {
-				req.Tools = constraintTools
+				req.Tools = formattest.Tools()
 			}
 			g := constraintOf(t, test.format, test.opening, req)
 			if g == nil {
@@ -177,10 +181,10 @@ func TestConstraint(t *testing.T) {
 func TestNoConstraint(t *testing.T) {
 	for name, change := range map[string]func(*engine.Request){
 		"text":             func(*engine.Request) {},
-		"tool choice none": func(r *engine.Request) { r.Tools, r.ToolChoice.Mode = constraintTools, engine.ToolNone },
+		"tool choice none": func(r *engine.Request) { r.Tools, r.ToolChoice.Mode = formattest.Tools(), engine.ToolNone },
 	} {
 		for _, format := range []string{"hermes", "harmony", "plain"} {
-			req := testRequest()
+			req := emptyRequest()
 			change(req)
 			if constraintOf(t, format, "", req) != nil {
 				t.Errorf("%s, %s: a constraint", name, format)
@@ -189,46 +193,22 @@ func TestNoConstraint(t *testing.T) {
 	}
 }
 
-// callOutputs are two calls as each format writes them.
-func callOutputs() map[string]string {
-	return map[string]string{
-		"apertus":     `<|tools_prefix|>[{"add": {"a": 1}}, {"now": {}}]<|tools_suffix|>`,
-		"command-r":   `<|START_ACTION|>[{"tool_name": "add", "parameters": {"a": 1}}, {"tool_name": "now", "parameters": {}}]<|END_ACTION|>`,
-		"deepseek":    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>add<｜tool▁sep｜>{\"a\": 1}<｜tool▁call▁end｜><｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-		"dsml":        "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"add\">\n<｜DSML｜parameter name=\"a\" string=\"false\">1</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name=\"now\">\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
-		"functionary": `<function=add>{"a": 1}</function><function=now>{}</function>`,
-		"gemma":       `<|tool_call>call:add{a:1}<tool_call|><|tool_call>call:now{}<tool_call|>`,
-		"glm":         "<tool_call>add\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>\n<tool_call>now\n</tool_call>",
-		"granite":     `<|tool_call|>[{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]`,
-		"harmony":     `<|channel|>commentary to=functions.add <|constrain|>json<|message|>{"a": 1}<|call|>`,
-		"hermes":      "<tool_call>\n{\"name\": \"add\", \"arguments\": {\"a\": 1}}\n</tool_call>\n<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>",
-		"kimi":        `<|tool_calls_section_begin|><|tool_call_begin|>functions.add:0<|tool_call_argument_begin|>{"a": 1}<|tool_call_end|><|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>`,
-		"lfm2":        `<|tool_call_start|>[add(a=1), now()]<|tool_call_end|>`,
-		"llama3":      `{"name": "add", "parameters": {"a": 1}}; {"name": "now", "parameters": {}}`,
-		"minimax":     "<minimax:tool_call>\n<invoke name=\"add\">\n<parameter name=\"a\">1</parameter>\n</invoke>\n<invoke name=\"now\">\n</invoke>\n</minimax:tool_call>",
-		"mistral":     `[TOOL_CALLS]add[ARGS]{"a": 1}[TOOL_CALLS]now[ARGS]{}`,
-		"nemotron":    `<TOOLCALL>[{"name": "add", "arguments": {"a": 1}}, {"name": "now", "arguments": {}}]</TOOLCALL>`,
-		"olmo3":       "<function_calls>add(a=1)\nnow()</function_calls>",
-		"qwen-coder":  "<tool_call>\n<function=add>\n<parameter=a>\n1\n</parameter>\n</function>\n</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>",
-	}
-}
-
 // TestEveryFormat checks for each format that a call is both what its grammar
 // asks for and what its scanner reads.
 func TestEveryFormat(t *testing.T) {
-	outputs := callOutputs()
+	outputs := formattest.Calls()
 	for _, name := range FormatNames() {
 		format, _ := FormatByName(name)
 		if !format.calls() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			req := testRequest()
-			req.Tools, req.ToolChoice.Mode = constraintTools, engine.ToolRequired
+			req := emptyRequest()
+			req.Tools, req.ToolChoice.Mode = formattest.Tools(), engine.ToolRequired
 			if got := allowed(constraintOf(t, name, "", req), outputs[name]); got != "allowed" {
 				t.Errorf("%q is %s", outputs[name], got)
 			}
-			blocks := scan(t, format, toolsOf(t, constraintTools), "", outputs[name])
+			blocks := scan(t, format, toolsOf(t, formattest.Tools()), "", outputs[name])
 			for i := range blocks {
 				blocks[i].CallID = "id"
 			}
@@ -249,7 +229,7 @@ func wideRequest(n int, kind string) *engine.Request {
 	for i := range n {
 		fmt.Fprintf(&properties, `,"p%d":{"type":%q}`, i, kind)
 	}
-	req := testRequest()
+	req := emptyRequest()
 	req.Tools = []engine.Tool{{Name: "wide", Parameters: []byte(`{"type":"object","properties":{` + properties.String()[1:] + `}}`)}}
 	return req
 }
@@ -260,7 +240,7 @@ func TestManyParameters(t *testing.T) {
 	for _, name := range FormatNames() {
 		work := func(n int) float64 {
 			return testing.AllocsPerRun(1, func() {
-				if _, err := testEngine(name, "", &fakeModel{}).compile(t.Context(), wideRequest(n, "integer"), ""); err != nil {
+				if _, err := constrain(t.Context(), name, "", wideRequest(n, "integer")); err != nil {
 					t.Errorf("%s, %d parameters: %v", name, n, err)
 				}
 			})
@@ -272,7 +252,7 @@ func TestManyParameters(t *testing.T) {
 }
 
 func TestTooManyParameters(t *testing.T) {
-	_, err := testEngine("gemma", "", &fakeModel{}).compile(t.Context(), wideRequest(5000, "string"), "")
+	_, err := constrain(t.Context(), "gemma", "", wideRequest(5000, "string"))
 	e := engine.AsError(err)
 	if e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldTools || !errors.Is(e, grammar.ErrTooLarge) {
 		t.Errorf("error %#v, want code %q at the tools", e, engine.CodeInvalidArgument)
@@ -282,7 +262,7 @@ func TestTooManyParameters(t *testing.T) {
 // agentRequest has the tools of an agent, 64 KB in all.
 func agentRequest() *engine.Request {
 	words := strings.Repeat("Says in some detail when to use it, and what it returns. ", 12)
-	req := testRequest()
+	req := emptyRequest()
 	for i := range 24 {
 		req.Tools = append(req.Tools, engine.Tool{Name: fmt.Sprintf("mcp__files__tool_%d", i), Description: words, Parameters: fmt.Appendf(nil, `{"type":"object","properties":{`+
 			`"path":{"type":"string","description":%q},`+
@@ -318,15 +298,15 @@ func TestAgentRequest(t *testing.T) {
 			}
 			req.ToolChoice.Mode = mode
 			budget := grammar.NewBudget(limits, nil)
-			made, err := testEngine(name, "", &fakeModel{}).compile(budget.Context(t.Context()), req, "")
+			made, err := constrain(budget.Context(t.Context()), name, "", req)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, mode, err)
 				continue
 			}
 			used := budget.Used()
-			t.Logf("%s, %s: %d steps, %d bytes, result of %d bytes", name, mode, used.Steps, used.Bytes, made.size)
-			if 3*used.Steps > limits.Steps || 3*used.Bytes > limits.Bytes || made.size > maxConstraintBytes/16 {
-				t.Errorf("%s, %s: it takes %v of %v, and the result %d bytes", name, mode, used, limits, made.size)
+			t.Logf("%s, %s: %d steps, %d bytes, result of %d bytes", name, mode, used.Steps, used.Bytes, made.Size)
+			if 3*used.Steps > limits.Steps || 3*used.Bytes > limits.Bytes || made.Size > 2<<20 {
+				t.Errorf("%s, %s: it takes %v of %v, and the result %d bytes", name, mode, used, limits, made.Size)
 			}
 		}
 	}
@@ -343,17 +323,17 @@ func TestTooLarge(t *testing.T) {
 		place  engine.Place
 		named  string
 	}{
-		"compiling": {[]engine.Tool{constraintTools[0], {Name: "huge", Parameters: large}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
-		"reading":   {[]engine.Tool{constraintTools[0], {Name: "huge", Parameters: []byte(strings.Repeat(" ", 40<<20) + "{}")}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
+		"compiling": {[]engine.Tool{formattest.Tools()[0], {Name: "huge", Parameters: large}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
+		"reading":   {[]engine.Tool{formattest.Tools()[0], {Name: "huge", Parameters: []byte(strings.Repeat(" ", 40<<20) + "{}")}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
 		"product":   {[]engine.Tool{{Name: "huge", Parameters: product}}, engine.Format{}, engine.Place{Field: engine.FieldTools}, "huge"},
 		"format":    {nil, engine.Format{Kind: engine.FormatSchema, Schema: large}, engine.Place{Field: engine.FieldFormat}, "response format"},
-		"both":      {constraintTools, engine.Format{Kind: engine.FormatSchema, Schema: large}, engine.Place{Field: engine.FieldFormat}, "response format"},
+		"both":      {formattest.Tools(), engine.Format{Kind: engine.FormatSchema, Schema: large}, engine.Place{Field: engine.FieldFormat}, "response format"},
 	} {
-		req := testRequest()
+		req := emptyRequest()
 		req.Tools, req.Format = row.tools, row.format
-		_, _, err := testEngine("hermes", "", &fakeModel{}).constraints.get(t.Context(), constraintKey(req, ""), func(ctx context.Context) (*compiled, error) {
-			return testEngine("hermes", "", &fakeModel{}).compile(ctx, req, "")
-		})
+		budget := grammar.NewBudget(grammar.DefaultLimits(), nil)
+		_, err := constrain(budget.Context(t.Context()), "hermes", "", req)
+		budget.Close()
 		e := engine.AsError(err)
 		if e == nil || e.Code != engine.CodeInvalidArgument || !errors.Is(e, grammar.ErrTooLarge) || !strings.Contains(e.Message, row.named) || !strings.Contains(e.Message, "too large") {
 			t.Errorf("%s: got %v", name, e)
@@ -362,46 +342,5 @@ func TestTooLarge(t *testing.T) {
 		if e.Place.Path = ""; e.Place != row.place {
 			t.Errorf("%s: at %v, want %v", name, e.Place, row.place)
 		}
-	}
-}
-
-func TestConstraintCache(t *testing.T) {
-	e := testEngine("hermes", "", &fakeModel{})
-	get := func(change func(*engine.Request)) *grammar.Grammar {
-		req := testRequest()
-		req.Tools = constraintTools
-		if change != nil {
-			change(req)
-		}
-		p := &plan{request: req}
-		if err := e.constrain(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-		p.close()
-		return p.constraint
-	}
-	first := get(nil)
-	if get(nil) != first {
-		t.Error("the same request is compiled again")
-	}
-	for name, change := range map[string]func(*engine.Request){
-		"mode":   func(r *engine.Request) { r.ToolChoice.Mode = engine.ToolRequired },
-		"names":  func(r *engine.Request) { r.ToolChoice.Names = []string{"now"} },
-		"single": func(r *engine.Request) { r.ToolChoice.Single = true },
-		"tools":  func(r *engine.Request) { r.Tools = r.Tools[:1] },
-		"format": func(r *engine.Request) { r.Format.Kind = engine.FormatJSON },
-	} {
-		if get(change) == first {
-			t.Errorf("another %s gets the same constraint", name)
-		}
-	}
-	for i := range maxConstraints {
-		get(func(r *engine.Request) { r.Tools = []engine.Tool{{Name: string(rune('a' + i))}} })
-	}
-	if n := len(e.constraints.entries); n != maxConstraints {
-		t.Errorf("%d constraints are kept", n)
-	}
-	if get(nil) == first {
-		t.Error("the oldest constraint is still kept")
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format/formattest"
 )
 
 // TestCutAnywhere holds that an answer which ends anywhere, by whatever ends it,
 // is told as the server allows a process to tell it: what is not would end the
 // process.
 func TestCutAnywhere(t *testing.T) {
-	outputs := callOutputs()
+	outputs := formattest.Calls()
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		whole := outputs[name]
 		for _, lead := range []string{"", "I look. ", "<think>hm</think>"} {
@@ -25,7 +26,7 @@ func TestCutAnywhere(t *testing.T) {
 						m.pieces = append(m.pieces, text[i:min(i+3, at)])
 					}
 					req := testRequest()
-					req.Tools = constraintTools
+					req.Tools = formattest.Tools()
 					check, begun := engine.NewSequence(req), true
 					for event, err := range testEngine(name, "", m).Generate(t.Context(), req) {
 						if err != nil && strings.Contains(err.Error(), "forbidden by the constraint") {

@@ -42,7 +42,7 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	format, ok := recognize(info, template)
+	format, ok := Recognize(template.Format(), &template.caps.Syntax, info.Control)
 	if !ok {
 		return nil, fmt.Errorf("the model %s has the output format %q, which is none of %s",
 			info.Name, template.Format(), strings.Join(FormatNames(), ", "))
@@ -59,7 +59,7 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 		special:  spellingsOf(info.Control),
 		template: template,
 		thinks:   thinks,
-		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || format == harmony,
+		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || format.Name == Harmony,
 		format:   format,
 		random:   rand.Reader,
 

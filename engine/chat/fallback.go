@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/plainjson"
 )
 
 // A template that knows nothing of tools gets them in words: the system text
@@ -14,7 +15,7 @@ import (
 // with an example in the template's own syntax.
 
 // fallbackFormat is the format in which such a model is asked to call.
-const fallbackFormat = "hermes"
+const fallbackFormat = Hermes
 
 const (
 	toolsIntro = "You can call functions to help with the user's request. These are the functions that exist, one JSON object per line:\n"
@@ -39,9 +40,9 @@ func listTools(tools []engine.Tool) string {
 		if len(parameters) == 0 {
 			parameters = noParameters
 		}
-		b.WriteString(`{"name": ` + quote(tool.Name))
+		b.WriteString(`{"name": ` + plainjson.Quote(tool.Name))
 		if tool.Description != "" {
-			b.WriteString(`, "description": ` + quote(tool.Description))
+			b.WriteString(`, "description": ` + plainjson.Quote(tool.Description))
 		}
 		b.WriteString(`, "parameters": ` + oneLine(parameters) + "}\n")
 	}
@@ -69,7 +70,7 @@ func callsAsText(t turn) turn {
 		if call.Arguments != "" {
 			arguments = oneLine([]byte(call.Arguments))
 		}
-		texts = append(texts, "<tool_call>\n{\"name\": "+quote(call.Name)+", \"arguments\": "+arguments+"}\n</tool_call>")
+		texts = append(texts, "<tool_call>\n{\"name\": "+plainjson.Quote(call.Name)+", \"arguments\": "+arguments+"}\n</tool_call>")
 	}
 	t.text, t.calls = strings.Join(texts, "\n"), nil
 	return t

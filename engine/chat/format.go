@@ -1,11 +1,6 @@
 package chat
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/diglot/diglot/engine/chat/grammar"
-)
+import "strings"
 
 // Format is how a family of models writes reasoning and tool calls. Families
 // differ in a table, not in code: the scanner and the constraints read both
@@ -64,53 +59,6 @@ func (c *callSyntax) opener() string {
 	return c.open
 }
 
-// callReader reads one kind of call.
-type callReader interface {
-	// head reads up to the arguments; b begins behind the opening mark. It
-	// says no for anything but a call of one of the tools.
-	head(b []byte, tools toolSet) (head, verdict)
-
-	// grammar is a whole call as the model should write it.
-	grammar(t *tool) grammar.Node
-}
-
-// callBody reads the arguments of one call.
-type callBody interface {
-	// read gives out what b adds to the arguments. It returns how many bytes it
-	// used up and whether the arguments are complete. With final set nothing
-	// more comes.
-	read(b []byte, final bool, out *writer) (n int, complete bool)
-}
-
-// head is what stands before the arguments of a call.
-type head struct {
-	id   string // where the model wrote one
-	name string
-	size int      // bytes used up
-	body callBody // reads what follows
-}
-
-// marks are what the scanner looks for in text and in reasoning.
-func (f *Format) marks(calls bool) (inText, inReasoning *marks) {
-	var both, text []mark
-	if calls {
-		for i := range f.Calls {
-			both = append(both, mark{f.Calls[i].opener(), meansCall})
-			if c := &f.Calls[i]; c.section != "" && c.loose {
-				both = append(both, mark{c.open, meansCall})
-			}
-		}
-	}
-	for _, end := range f.Ends {
-		both = append(both, mark{end, meansEnd})
-	}
-	for _, s := range f.Silent {
-		text = append(text, mark{s, meansNothing})
-	}
-	text = append(text, mark{f.Open, meansReasoning})
-	return newMarks(append(text, both...)), newMarks(append(both, mark{f.Close, meansReasoningEnd}))
-}
-
 // calls reports whether the format has a way to write calls.
 func (f *Format) calls() bool { return len(f.Calls) > 0 || f.channels }
 
@@ -130,28 +78,3 @@ func (f *Format) callsWhere(fits func(*callSyntax) bool) []*callSyntax {
 func (f *Format) opensReasoning(opening string) bool {
 	return f.Open != "" && strings.LastIndex(opening, f.Open) > strings.LastIndex(opening, f.Close)
 }
-
-// FormatByName finds a format.
-func FormatByName(name string) (*Format, bool) {
-	i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name })
-	if i < 0 {
-		return nil, false
-	}
-	return formats[i], true
-}
-
-// FormatNames lists the formats, sorted.
-func FormatNames() []string {
-	names := make([]string, len(formats))
-	for i, f := range formats {
-		names[i] = f.Name
-	}
-	slices.Sort(names)
-	return names
-}
-
-// formats is every format there is.
-var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony, gemma, lfm2, olmo3, kimi, functionary, commandR, apertus, nemotron, granite}
-
-// plain is for models that write nothing but text.
-var plain = &Format{Name: "plain"}

@@ -42,22 +42,19 @@ func (p *prober) goRest() {
 // calls as it sees them in the conversation. Some templates write lists
 // without commas, or put both between the marks of one.
 func (p *prober) readsBoth() bool {
-	format, ok := recognize(p.t.info, p.t)
+	format, ok := Recognize(p.t.format, &p.t.caps.Syntax, p.t.info.Control)
 	if !ok {
 		return true // said elsewhere
 	}
 	base, _ := p.render(finished(user(probeUser), assistant("")).withTools())
 	text, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools())
 	text = text[wholeMarkers(text, commonPrefix(base, text)):]
-	out := &writer{newID: func() string { return probeID }}
-	out.tokens.add(Piece{Bytes: []byte(text)})
 	tools, _, _ := newToolSet(context.Background(), probeTools()) // ours: it can be read
-	s := newScanner(format, tools, "", out)
-	s.write([]byte(text))
-	s.finish(engine.FinishEndOfTurn)
-	out.finish(engine.FinishEndOfTurn)
+	out := NewReader(format, Options{Tools: tools, NewID: func() string { return probeID }})
+	out.Read(engine.TokenLogprob{Token: []byte(text)})
+	out.Finish(engine.FinishEndOfTurn)
 	var names []string
-	for _, e := range out.take() {
+	for _, e := range out.Events() {
 		if start, ok := e.(engine.BlockStart); ok && start.Kind == engine.BlockToolCall {
 			names = append(names, start.Name)
 		}

@@ -218,12 +218,24 @@ func TestGoTemplateFormats(t *testing.T) {
 			if got.Opening != tt.opening {
 				t.Errorf("opening %q, want %q", got.Opening, tt.opening)
 			}
-			format, ok := recognize(Info{}, tpl)
+			format, ok := Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
 			if !ok {
 				t.Fatalf("no format %q", tpl.Format())
 			}
-			want := []engine.Block{call("get_weather", `{"days": 2.0, "city": "Köln <b>"}`)}
-			if diff := cmp.Diff(want, scan(t, format, testTools(t), "", tt.output)); diff != "" {
+			tools, _, err := newToolSet(t.Context(), req.Tools)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := NewReader(format, Options{Tools: tools, NewID: func() string { return "id" }})
+			read.Read(engine.TokenLogprob{Token: []byte(tt.output)})
+			read.Finish(engine.FinishEndOfTurn)
+			want := []engine.Event{
+				engine.BlockStart{Kind: engine.BlockToolCall, CallID: "id", Name: "get_weather"},
+				engine.ToolCallDelta{Arguments: `{"days": 2.0, "city": "Köln <b>"}`},
+				engine.BlockStop{},
+				engine.Finish{Reason: engine.FinishToolCalls},
+			}
+			if diff := cmp.Diff(want, read.Events()); diff != "" {
 				t.Errorf("reading the call back (-want +got):\n%s", diff)
 			}
 		})

@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -26,13 +28,20 @@ func TestIDsOfCalls(t *testing.T) {
 		{"what no style allows", []string{"functions.f:0", "a b", "a\n", "é", strings.Repeat("x", 65), "\xff"}, []string{"new1", "new2", "new3", "new4", "new5", "new6"}},
 	} {
 		made := 0
-		w := &writer{ids: callIDs(earlier), newID: func() string { made++; return "new" + strconv.Itoa(made) }}
-		for _, id := range tt.written {
-			w.callStart(id, "f")
-			w.callEnd()
+		tools, _, err := newToolSet(t.Context(), []engine.Tool{{Name: "f"}})
+		if err != nil {
+			t.Fatal(err)
 		}
+		hermes, _ := FormatByName("hermes")
+		out := NewReader(hermes, Options{Tools: tools, IDs: callIDs(earlier),
+			NewID: func() string { made++; return "new" + strconv.Itoa(made) }})
+		for _, id := range tt.written {
+			text, _ := json.Marshal(id)
+			out.Read(engine.TokenLogprob{Token: fmt.Appendf(nil, `<tool_call>{"id": %s, "name": "f"}</tool_call>`, text)})
+		}
+		out.Finish(engine.FinishEndOfTurn)
 		var got []string
-		for _, event := range w.take() {
+		for _, event := range out.Events() {
 			if start, ok := event.(engine.BlockStart); ok {
 				got = append(got, start.CallID)
 			}

@@ -285,7 +285,7 @@ func (s *literalStyle) list(parameters []*parameter) grammar.Node {
 		if p.required {
 			first, behind = grammar.Seq(one, behind), grammar.Seq(next, behind)
 		} else {
-			first, behind = grammar.Choice(grammar.Seq(one, behind), first), grammar.Seq(optional(next), behind)
+			first, behind = grammar.Choice(grammar.Seq(one, behind), first), grammar.Seq(grammar.Optional(next), behind)
 		}
 	}
 	return first

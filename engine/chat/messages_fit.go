@@ -21,13 +21,13 @@ func (t *Template) fit(c conversation) conversation {
 			turn.role = engine.RoleSystem
 		}
 		if turn.role == engine.RoleAssistant {
-			t.caps.Syntax.splitReasoning(turn)
+			splitReasoning(&t.caps.Syntax, turn)
 		}
 		if t.caps.ShortIDs {
 			shortenIDs(turn)
 		}
 	}
-	if t.format == kimi.Name {
+	if t.format == Kimi {
 		numberIDs(c.turns)
 	}
 	if !t.caps.ToolCalls {
@@ -124,7 +124,7 @@ func partsOf(t turn) []engine.Part {
 
 // splitReasoning takes reasoning out of the text of an earlier answer: a
 // client that does not know reasoning sends it back as it came.
-func (s *Syntax) splitReasoning(t *turn) {
+func splitReasoning(s *Syntax, t *turn) {
 	start, end := strings.TrimSpace(s.ReasoningStart), strings.TrimSpace(s.ReasoningEnd)
 	if start == "" || end == "" || t.reasoning != "" || t.parts != nil {
 		return

@@ -64,7 +64,7 @@ func (n namedCall) head(b []byte, tools toolSet) (head, verdict) {
 func (n namedCall) grammar(t *tool) grammar.Node {
 	name := []grammar.Node{grammar.Literal(n.prefix + t.name)}
 	if n.idMark != "" {
-		name = append(name, optional(grammar.Seq(grammar.Literal(n.idMark), grammar.Until(n.mark))))
+		name = append(name, grammar.Optional(grammar.Seq(grammar.Literal(n.idMark), grammar.Until(n.mark))))
 	}
 	if n.idFirst != "" {
 		name = []grammar.Node{grammar.Until(n.idFirst), grammar.Literal(n.idFirst + t.name)}

@@ -17,7 +17,7 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 	const neutral = "What is the capital of France?"
 	for name, source := range corpus(t) {
 		tpl := mustTemplate(t, source, Info{Context: 4096})
-		format, ok := recognize(Info{Context: 4096}, tpl)
+		format, ok := Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
 		if !ok {
 			continue
 		}
@@ -69,6 +69,8 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 
 // readAs is how an answer is read to which a prompt has this opening.
 func readAs(format *Format, opening string) string {
-	s := newScanner(format, nil, opening, &writer{})
-	return fmt.Sprintf("%d %q %v", s.kind, s.buf, s.skipSpace)
+	r := NewReader(format, Options{Opening: opening})
+	r.Read(engine.TokenLogprob{Token: []byte("\nsome words")})
+	r.Finish(engine.FinishMaxTokens)
+	return fmt.Sprint(r.Events())
 }

@@ -23,7 +23,6 @@ type plan struct {
 	release    func()           // gives the constraint back; nil: there is none to give
 	markers    []string
 	stops      []string
-	holdSpace  bool
 	choices    int                   // to generate
 	wanted     int                   // of these, the best
 	echoed     []engine.TokenLogprob // tokens of the prompt in front of each answer
@@ -103,7 +102,6 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	if err := e.constrain(ctx, p); err != nil {
 		return nil, err
 	}
-	p.holdSpace = len(p.tools) > 0 || p.format.Open != ""
 	err = e.read(ctx, p, rendering)
 	if req.Truncate && req.Prompt == nil && e.crowded(p, err) {
 		err = e.truncate(ctx, p, err)

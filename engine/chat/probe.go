@@ -347,9 +347,6 @@ var fingerprints = []struct {
 	{format: "functionary", all: []string{"<function=", "</function>"}, without: "<parameter="},
 }
 
-// genericFormat is made of the [Syntax] that the probe found.
-const genericFormat = "generic"
-
 // format picks the output format, by what the template says in so many words,
 // or by the syntax of the calls that it shows. Where neither tells how calls
 // are read, the model is better off without its template's help: it gets tools
@@ -366,12 +363,12 @@ func (p *prober) format() string {
 			}
 		}
 		switch s := &caps.Syntax; {
-		case s.isHermes():
+		case isHermes(s):
 			return fallbackFormat
-		case s.isBareJSON() && s.ArgumentsField == "parameters":
-			return "llama3"
-		case caps.Tools && s.readable():
-			return genericFormat
+		case isBareJSON(s) && s.ArgumentsField == "parameters":
+			return Llama3
+		case caps.Tools && readable(s):
+			return Generic
 		}
 	}
 	caps.Tools, caps.ToolCalls = false, false

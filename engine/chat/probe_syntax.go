@@ -6,68 +6,30 @@ import (
 	"strings"
 )
 
-// SyntaxKind is the shape of a tool call in a model's output.
-type SyntaxKind string
-
-// The closed list of shapes.
-const (
-	SyntaxUnknown SyntaxKind = ""       // the template shows no calls, or in an order that is not understood
-	SyntaxJSON    SyntaxKind = "json"   // one JSON object holds the name and the arguments
-	SyntaxNamed   SyntaxKind = "named"  // the name, then the arguments as one JSON object
-	SyntaxTagged  SyntaxKind = "tagged" // the name, then each argument by itself
-)
-
-// Syntax is the markup of a model's output as its template shows it. White
-// space in it is as in the template. An id of a call reads {id}.
-//
-//	SectionStart CallStart call CallEnd (Separator CallStart call CallEnd)* SectionEnd
-//
-// The call itself is, by kind:
-//
-//	json    {"NameField": name, "ArgumentsField": {…}}, in one array for all calls if Array is set
-//	named   name NameEnd {…}
-//	tagged  name NameEnd (ArgumentStart key KeyEnd value ArgumentEnd)*
-type Syntax struct {
-	ReasoningStart, ReasoningEnd string // trimmed; empty: the model does not think, or nothing shows how
-	TurnEnd                      string
-
-	Kind                     SyntaxKind
-	SectionStart, SectionEnd string
-	CallStart, CallEnd       string
-	Separator                string
-
-	Array                              bool
-	NameField, ArgumentsField, IDField string
-
-	NameEnd, ArgumentStart, KeyEnd, ArgumentEnd string
-
-	odd bool // a second call or argument is written in another way
-}
-
 // readable reports whether the markup alone tells where calls are and what is in
 // them.
-func (s *Syntax) readable() bool {
+func readable(s *Syntax) bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
 	switch s.Kind {
 	case SyntaxJSON:
 		return start != ""
 	case SyntaxNamed:
-		return !s.odd && marker.MatchString(start) && s.NameEnd != ""
+		return !s.Odd && marker.MatchString(start) && s.NameEnd != ""
 	case SyntaxTagged:
-		return !s.odd && marker.MatchString(start) && strings.TrimSpace(s.ArgumentStart) != "" &&
+		return !s.Odd && marker.MatchString(start) && strings.TrimSpace(s.ArgumentStart) != "" &&
 			strings.TrimSpace(s.KeyEnd) != "" && strings.TrimSpace(s.ArgumentEnd) != ""
 	}
 	return false
 }
 
 // isHermes reports whether calls are JSON objects between <tool_call> tags.
-func (s *Syntax) isHermes() bool {
+func isHermes(s *Syntax) bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
 	return s.Kind == SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
 }
 
 // isBareJSON reports whether a call is a JSON object with nothing around it.
-func (s *Syntax) isBareJSON() bool {
+func isBareJSON(s *Syntax) bool {
 	return s.Kind == SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
 }
 
@@ -81,12 +43,15 @@ func (c *Capabilities) example() string {
 	return fallbackExample
 }
 
+// markup is a syntax that is being read off renderings.
+type markup struct{ Syntax }
+
 // syntax finds the markup by rendering conversations that differ in one thing:
 // with and without reasoning, text and a call, one call and two, one argument
 // and two. What they have in common is cut away, and what remains around the
 // known words is the markup.
 func (p *prober) syntax() Syntax {
-	var s Syntax
+	var s markup
 	plain, ok := p.render(p.thoughtful(finished(user(probeUser), assistant(probeAnswer))))
 	if ok {
 		_, s.TurnEnd, _ = cutLast(plain, probeAnswer)
@@ -95,7 +60,7 @@ func (p *prober) syntax() Syntax {
 	if p.t.caps.ToolCalls {
 		p.callSyntax(&s)
 	}
-	return s
+	return s.Syntax
 }
 
 func (p *prober) thoughtful(c conversation) conversation {
@@ -105,7 +70,7 @@ func (p *prober) thoughtful(c conversation) conversation {
 
 // reasoning finds what stands around reasoning. Some templates show it only
 // beside calls, and some never do, but name its end.
-func (p *prober) reasoning(s *Syntax, plain string) {
+func (p *prober) reasoning(s *markup, plain string) {
 	thought := assistant(probeAnswer)
 	thought.reasoning = probeReasoning
 	if text, ok := p.render(p.thoughtful(finished(user(probeUser), thought))); ok {
@@ -129,7 +94,7 @@ const maxMarker = 120
 
 // readReasoning reads the markers around the reasoning in text. anchor is the
 // word behind it, before what the same turn begins with when it has none.
-func (s *Syntax) readReasoning(text, anchor, before string) {
+func (s *markup) readReasoning(text, anchor, before string) {
 	head, tail, ok := cutLast(text, probeReasoning)
 	if !ok || !strings.Contains(tail, anchor) {
 		return
@@ -152,7 +117,7 @@ type shownCall struct {
 }
 
 // callSyntax reads the markup of calls.
-func (p *prober) callSyntax(s *Syntax) {
+func (p *prober) callSyntax(s *markup) {
 	base, ok := p.render(finished(user(probeUser), assistant("")).withTools())
 	if !ok {
 		base, _ = p.render(finished(user(probeUser), assistant(probeAnswer)).withTools())
@@ -183,7 +148,7 @@ func (p *prober) callSyntax(s *Syntax) {
 	}
 	_, second, _ := strings.Cut(two, between+probeTool2)
 	markup := s.SectionStart + s.CallStart + s.NameEnd + s.ArgumentStart + s.ArgumentEnd
-	s.odd = between == "" || !strings.HasPrefix(second, s.NameEnd) ||
+	s.Odd = between == "" || !strings.HasPrefix(second, s.NameEnd) ||
 		strings.Contains(markup, probeTool) || strings.Contains(markup, probeKey)
 	if end := firstMarker(s.SectionEnd); s.SectionStart != "" && end != "" {
 		s.SectionEnd = end // what follows ends the turn
@@ -192,7 +157,7 @@ func (p *prober) callSyntax(s *Syntax) {
 }
 
 // readJSON reads calls that are JSON objects.
-func (s *Syntax) readJSON(one shownCall, between string) {
+func (s *markup) readJSON(one shownCall, between string) {
 	open := jsonStart(one.before)
 	if open < 0 {
 		return
@@ -222,7 +187,7 @@ func (s *Syntax) readJSON(one shownCall, between string) {
 }
 
 // readFields finds the members that hold the name, the arguments and the id.
-func (s *Syntax) readFields(path string, value any) {
+func (s *markup) readFields(path string, value any) {
 	object, _ := value.(map[string]any)
 	for key, member := range object {
 		switch m := member.(type) {
@@ -244,7 +209,7 @@ func (s *Syntax) readFields(path string, value any) {
 }
 
 // readNamed reads calls that are a name and a JSON object.
-func (s *Syntax) readNamed(one shownCall, between string) {
+func (s *markup) readNamed(one shownCall, between string) {
 	toKey, _, _ := strings.Cut(one.after, probeKey)
 	open := strings.LastIndexByte(toKey, '{')
 	_, after, ok := decodePrefix(one.after[open:])
@@ -261,7 +226,7 @@ func (s *Syntax) readNamed(one shownCall, between string) {
 
 // readTagged reads calls whose arguments stand by themselves. pairs shows one
 // call with two arguments: between them is an end and a start.
-func (s *Syntax) readTagged(one shownCall, between, pairs string) {
+func (s *markup) readTagged(one shownCall, between, pairs string) {
 	toKey, rest, _ := strings.Cut(one.after, probeKey)
 	s.Kind, s.NameEnd = SyntaxTagged, toKey
 	var after string
@@ -279,7 +244,7 @@ func (s *Syntax) readTagged(one shownCall, between, pairs string) {
 
 // section splits what stands before, between and behind calls: between is the
 // end of one call, a separator, and the start of the next.
-func (s *Syntax) section(start, between, end string) {
+func (s *markup) section(start, between, end string) {
 	if between == "" {
 		s.SectionStart, s.SectionEnd = start, end
 		return
@@ -292,12 +257,12 @@ func (s *Syntax) section(start, between, end string) {
 	s.Separator = between[:len(between)-n]
 }
 
-func (s *Syntax) withoutTurnEnd(text string) string {
+func (s *markup) withoutTurnEnd(text string) string {
 	return text[:len(text)-wholeSuffix(text, commonSuffix(text, s.TurnEnd))]
 }
 
 // nameIDs writes {id} for the made-up id.
-func (s *Syntax) nameIDs() {
+func (s *markup) nameIDs() {
 	for _, f := range []*string{&s.SectionStart, &s.SectionEnd, &s.CallStart, &s.CallEnd, &s.Separator, &s.NameEnd} {
 		*f = strings.ReplaceAll(*f, probeID, "{id}")
 	}

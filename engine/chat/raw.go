@@ -33,7 +33,7 @@ func (f FIM) known() bool {
 // formatOf is the output format of the answer to a request.
 func (e *Engine) formatOf(req *engine.Request) *Format {
 	if req.Prompt != nil {
-		return plain
+		return PlainText()
 	}
 	return e.format
 }

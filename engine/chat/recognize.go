@@ -5,13 +5,16 @@ import (
 	"strings"
 )
 
-// recognize finds the output format of a model with that template.
-func recognize(info Info, t *Template) (*Format, bool) {
-	syntax := t.Capabilities().Syntax
-	if t.Format() == genericFormat {
-		return syntax.format(info.Control), true
+// Generic is the name of formats that are made of a [Syntax].
+const Generic = "generic"
+
+// Recognize finds the output format of a model: the one of that name, or one
+// made of what its template shows. control are the model's control tokens.
+func Recognize(name string, syntax *Syntax, control []string) (*Format, bool) {
+	if name == Generic {
+		return syntax.format(control), true
 	}
-	f, ok := FormatByName(t.Format())
+	f, ok := FormatByName(name)
 	if ok && syntax.ReasoningStart != "" && (f.Open == "" || f == hermes) && !f.channels && f != plain {
 		own := *f
 		own.Open, own.Close = syntax.ReasoningStart, syntax.ReasoningEnd
@@ -33,7 +36,7 @@ func (s *Syntax) marks() string {
 // format is a format made of what a template shows. White space around marks
 // is what models vary, so it is only asked for where output is constrained.
 func (s *Syntax) format(control []string) *Format {
-	f := &Format{Name: genericFormat, Open: s.ReasoningStart, Close: s.ReasoningEnd}
+	f := &Format{Name: Generic, Open: s.ReasoningStart, Close: s.ReasoningEnd}
 	c := callSyntax{
 		section:    strings.TrimSpace(s.SectionStart),
 		sectionEnd: strings.TrimSpace(s.SectionEnd),

@@ -46,20 +46,6 @@ const (
 	proseReasoning
 )
 
-// newScanner makes a scanner of one answer. opening is what the prompt
-// already holds of the answer. Without tools, call markup is plain text.
-func newScanner(format *Format, tools toolSet, opening string, out *writer) *scanner {
-	s := &scanner{format: format, tools: tools, out: out, fresh: true, step: (*scanner).prose}
-	s.inText, s.inReasoning = format.marks(len(tools) > 0)
-	if format.channels {
-		s.openChannel(opening)
-	}
-	if format.opensReasoning(opening) {
-		s.kind, s.skipSpace = proseReasoning, true
-	}
-	return s
-}
-
 // write reads the next piece of output.
 func (s *scanner) write(piece []byte) {
 	s.buf = append(s.buf, piece...)
@@ -291,4 +277,25 @@ func (s *scanner) betweenBare() bool {
 	}
 	s.step = (*scanner).prose
 	return true
+}
+
+// marksOf are what the scanner looks for in text and in reasoning.
+func marksOf(f *Format, calls bool) (inText, inReasoning *marks) {
+	var both, text []mark
+	if calls {
+		for i := range f.Calls {
+			both = append(both, mark{f.Calls[i].opener(), meansCall})
+			if c := &f.Calls[i]; c.section != "" && c.loose {
+				both = append(both, mark{c.open, meansCall})
+			}
+		}
+	}
+	for _, end := range f.Ends {
+		both = append(both, mark{end, meansEnd})
+	}
+	for _, s := range f.Silent {
+		text = append(text, mark{s, meansNothing})
+	}
+	text = append(text, mark{f.Open, meansReasoning})
+	return newMarks(append(text, both...)), newMarks(append(both, mark{f.Close, meansReasoningEnd}))
 }

@@ -18,7 +18,7 @@ func scan(t *testing.T, format *Format, tools toolSet, opening string, pieces ..
 	w := &writer{holdSpace: true, newID: func() string { return "id" }}
 	s := newScanner(format, tools, opening, w)
 	for _, p := range pieces {
-		w.tokens.add(Piece{Bytes: []byte(p)})
+		w.tokens.add(engine.TokenLogprob{Token: []byte(p)})
 		s.write([]byte(p))
 	}
 	s.finish(engine.FinishMaxTokens)
@@ -42,8 +42,6 @@ func fold(t *testing.T, events []engine.Event) engine.Choice {
 	return r.Choices[0]
 }
 
-// testTools are the tools of the tables: names, and for the formats that need
-// them, parameters.
 // toolsOf reads tools.
 func toolsOf(t *testing.T, tools []engine.Tool) toolSet {
 	t.Helper()
@@ -54,6 +52,8 @@ func toolsOf(t *testing.T, tools []engine.Tool) toolSet {
 	return set
 }
 
+// testTools are the tools of the tables: names, and for the formats that need
+// them, parameters.
 func testTools(t *testing.T) toolSet {
 	t.Helper()
 	return toolsOf(t, []engine.Tool{
@@ -61,15 +61,6 @@ func testTools(t *testing.T) toolSet {
 			"city":{"type":"string"},"days":{"type":"integer"},"exact":{"type":"boolean"},"where":{"type":"object"},"tags":{"type":"array"}}}`)},
 		{Name: "now"},
 	})
-}
-
-func text(s string) engine.Block      { return engine.Block{Kind: engine.BlockText, Text: s} }
-func reasoning(s string) engine.Block { return engine.Block{Kind: engine.BlockReasoning, Text: s} }
-func call(name, arguments string) engine.Block {
-	return callID("id", name, arguments)
-}
-func callID(id, name, arguments string) engine.Block {
-	return engine.Block{Kind: engine.BlockToolCall, CallID: id, Name: name, Arguments: arguments}
 }
 
 // scanCase is one row of a format's table.

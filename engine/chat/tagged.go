@@ -232,30 +232,6 @@ func (g *taggedBody) close(out *writer) {
 	}
 }
 
-// escape is the inside of a JSON string. Bytes above ASCII stay as they are,
-// so that characters may come in parts.
-func escape(b []byte) []byte {
-	const hex = "0123456789abcdef"
-	out := make([]byte, 0, len(b)+8)
-	for _, c := range b {
-		switch {
-		case c == '"' || c == '\\':
-			out = append(out, '\\', c)
-		case c == '\n':
-			out = append(out, `\n`...)
-		case c == '\t':
-			out = append(out, `\t`...)
-		case c == '\r':
-			out = append(out, `\r`...)
-		case c < 0x20:
-			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // grammar holds the model to the order of the schema, so that what is
 // required can be asked for.
 func (g taggedCall) grammar(t *tool) grammar.Node {
@@ -275,7 +251,7 @@ func (g taggedCall) grammar(t *tool) grammar.Node {
 			grammar.Literal(g.keyOpen+p.name+g.keyEnd+attribute+start),
 			value, grammar.Literal(end), space)
 		if !p.required {
-			one = optional(one)
+			one = grammar.Optional(one)
 		}
 		nodes = append(nodes, one)
 	}

@@ -18,3 +18,9 @@ func Marshal(v any, options ...jsonv2.Options) ([]byte, error) {
 		jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false), jsontext.PreserveRawStrings(false))
 	return jsonv2.Marshal(v, append([]jsonv2.Options{plain}, options...)...)
 }
+
+// Quote is the JSON text of a string.
+func Quote(s string) string {
+	b, _ := Marshal(s) // a string cannot fail
+	return string(b)
+}

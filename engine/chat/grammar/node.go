@@ -88,6 +88,9 @@ func Choice(nodes ...Node) Node {
 // than small ones.
 func Repeat(n Node, min, max int) Node { return &repeat{body: n, min: min, max: max} }
 
+// Optional is n or nothing.
+func Optional(n Node) Node { return Repeat(n, 0, 1) }
+
 // Until is any UTF-8 text in which no marker occurs: the text before the
 // first marker, where the node behind it begins with that marker's
 // [Literal]. An empty marker is ignored; Until of nothing is [Free].
