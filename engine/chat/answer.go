@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // errLeft says that nobody reads the events any more.
@@ -41,7 +42,7 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 		}
 		return id
 	}
-	out := NewReader(p.format, Options{Choice: choice, Tools: p.tools, Opening: p.opening, Stops: p.stops,
+	out := format.NewReader(p.format, format.Options{Choice: choice, Tools: p.tools, Opening: p.opening, Stops: p.stops,
 		Logprobs: p.request.Logprobs != nil, IDs: callIDs(p.request.Messages), NewID: newID})
 	hand := func() error {
 		if idErr != nil {
@@ -71,7 +72,7 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 
 // decode reads what the model generates until it or the answer ends, and says
 // why. hand passes on the events of a piece.
-func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *Reader, t *tally, hand func() error) (engine.FinishReason, error) {
+func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *format.Reader, t *tally, hand func() error) (engine.FinishReason, error) {
 	if p.limit == 0 {
 		return engine.FinishMaxTokens, nil // a limit of nothing is obeyed too
 	}

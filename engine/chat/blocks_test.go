@@ -9,12 +9,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // TestNew answers with each format's own template, from the request to the
 // events: the template's opening and the scanner must fit.
 func TestNew(t *testing.T) {
-	for _, name := range FormatNames() {
+	for _, name := range format.Names() {
 		t.Run(name, func(t *testing.T) {
 			m := &fakeModel{pieces: []string{"Hel", "lo."}, end: EndOfTurn, info: Info{Name: "fake", Format: name, Context: 1000}}
 			e, err := New(m, slog.New(slog.DiscardHandler), func() time.Time { return time.Unix(0, 0) })

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // constrain finds which tools may be called and what the output must follow.
 // The plan must be closed.
 func (e *Engine) constrain(ctx context.Context, p *plan) error {
-	c, release, err := e.constraints.get(ctx, constraintKey(p.request, p.opening), func(ctx context.Context) (*Constraint, error) {
-		return Constrain(ctx, e.formatOf(p.request), p.request, p.opening, e.thinks)
+	c, release, err := e.constraints.get(ctx, constraintKey(p.request, p.opening), func(ctx context.Context) (*format.Constraint, error) {
+		return format.Constrain(ctx, e.formatOf(p.request), p.request, p.opening, e.thinks)
 	})
 	if err != nil {
 		return err

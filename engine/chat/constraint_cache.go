@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
@@ -40,7 +41,7 @@ type constraintEntry struct {
 	key      [sha256.Size]byte
 	users    int
 	done     chan struct{} // closed when the next two are there
-	compiled *Constraint
+	compiled *format.Constraint
 	err      error
 }
 
@@ -51,7 +52,7 @@ func newConstraintCache() *constraintCache {
 // get returns what compile returned for the same key before, or now, and what
 // gives it back. Errors are not kept. compile gets a context with the budget
 // of the request.
-func (c *constraintCache) get(ctx context.Context, key [sha256.Size]byte, compile func(context.Context) (*Constraint, error)) (*Constraint, func(), error) {
+func (c *constraintCache) get(ctx context.Context, key [sha256.Size]byte, compile func(context.Context) (*format.Constraint, error)) (*format.Constraint, func(), error) {
 	for {
 		e, mine := c.enter(key)
 		if mine {
@@ -92,7 +93,7 @@ func (c *constraintCache) enter(key [sha256.Size]byte) (_ *constraintEntry, mine
 }
 
 // fill compiles.
-func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile func(context.Context) (*Constraint, error)) {
+func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile func(context.Context) (*format.Constraint, error)) {
 	e.err = engine.Errorf(engine.CodeInternal, "Internal error.") // what others see if compile panics
 	defer close(e.done)
 	defer func() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/format/formattest"
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
@@ -17,8 +18,8 @@ import (
 func keyOf(b byte) [32]byte { return [32]byte{b} }
 
 // ofSize compiles to something of so many bytes.
-func ofSize(size int) func(context.Context) (*Constraint, error) {
-	return func(context.Context) (*Constraint, error) { return &Constraint{Size: size}, nil }
+func ofSize(size int) func(context.Context) (*format.Constraint, error) {
+	return func(context.Context) (*format.Constraint, error) { return &format.Constraint{Size: size}, nil }
 }
 
 // Requests that want the same at once wait for one compilation.
@@ -26,13 +27,13 @@ func TestConstraintOnce(t *testing.T) {
 	c := newConstraintCache()
 	var compilations atomic.Int32
 	started, release := make(chan struct{}), make(chan struct{})
-	compile := func(context.Context) (*Constraint, error) {
+	compile := func(context.Context) (*format.Constraint, error) {
 		compilations.Add(1)
 		close(started)
 		<-release
-		return &Constraint{Size: 1}, nil
+		return &format.Constraint{Size: 1}, nil
 	}
-	results := make(chan *Constraint)
+	results := make(chan *format.Constraint)
 	get := func() {
 		made, leave, err := c.get(t.Context(), keyOf(1), compile)
 		if err != nil {
@@ -67,7 +68,7 @@ func TestConstraintLeft(t *testing.T) {
 	started := make(chan struct{})
 	var first sync.WaitGroup
 	first.Go(func() {
-		_, _, err := c.get(ctx, keyOf(1), func(ctx context.Context) (*Constraint, error) {
+		_, _, err := c.get(ctx, keyOf(1), func(ctx context.Context) (*format.Constraint, error) {
 			close(started)
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -98,7 +99,7 @@ func TestConstraintLeft(t *testing.T) {
 func TestConstraintErrors(t *testing.T) {
 	c := newConstraintCache()
 	broken := engine.Errorf(engine.CodeInvalidArgument, "No.")
-	fail := func(context.Context) (*Constraint, error) { return nil, broken }
+	fail := func(context.Context) (*format.Constraint, error) { return nil, broken }
 	_, _, one := c.get(t.Context(), keyOf(1), fail)
 	_, _, two := c.get(t.Context(), keyOf(1), fail)
 	engine.AsError(one).Param = "tools"
@@ -111,7 +112,7 @@ func TestConstraintErrors(t *testing.T) {
 		}
 	}()
 	// A bug in compiling shows as a panic.
-	_, _, _ = c.get(t.Context(), keyOf(2), func(context.Context) (*Constraint, error) { panic("x") })
+	_, _, _ = c.get(t.Context(), keyOf(2), func(context.Context) (*format.Constraint, error) { panic("x") })
 }
 
 // What is kept is bounded by bytes, what is in use is not dropped, and beyond

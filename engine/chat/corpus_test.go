@@ -17,6 +17,7 @@ import (
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // The corpus is 70 chat templates of real models, as llama.cpp collects them.
@@ -326,11 +327,11 @@ func describeTemplate(name string, t *Template) string {
 	flags = append(flags, c.Efforts...)
 	out := fmt.Sprintf("%s | %s | %s | %q | %q %q", name, t.format, strings.Join(flags, " "), t.header, s.ReasoningStart, s.ReasoningEnd)
 	switch s.Kind {
-	case SyntaxJSON:
+	case format.SyntaxJSON:
 		out += fmt.Sprintf(" | json %q %q %q %q %q %s %s %s %t", s.SectionStart, s.CallStart, s.CallEnd, s.Separator, s.SectionEnd, s.NameField, s.ArgumentsField, s.IDField, s.Array)
-	case SyntaxNamed:
+	case format.SyntaxNamed:
 		out += fmt.Sprintf(" | named %q %q %q %q %q %q", s.SectionStart, s.CallStart, s.NameEnd, s.CallEnd, s.Separator, s.SectionEnd)
-	case SyntaxTagged:
+	case format.SyntaxTagged:
 		out += fmt.Sprintf(" | tagged %q %q %q %q %q %q %q %q %q", s.SectionStart, s.CallStart, s.NameEnd, s.ArgumentStart, s.KeyEnd, s.ArgumentEnd, s.CallEnd, s.Separator, s.SectionEnd)
 	}
 	return out

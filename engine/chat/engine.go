@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
@@ -25,7 +26,7 @@ type Engine struct {
 	template renderer
 	thinks   bool // the template knows of reasoning
 	obeys    bool // and of whether, or how much, a client wants of it
-	format   *Format
+	format   *format.Format
 	random   io.Reader // of seeds and ids
 
 	constraints *constraintCache
@@ -42,25 +43,25 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	format, ok := Recognize(template.Format(), &template.caps.Syntax, info.Control)
+	written, ok := format.Recognize(template.Format(), &template.caps.Syntax, info.Control)
 	if !ok {
 		return nil, fmt.Errorf("the model %s has the output format %q, which is none of %s",
-			info.Name, template.Format(), strings.Join(FormatNames(), ", "))
+			info.Name, template.Format(), strings.Join(format.Names(), ", "))
 	}
 	if fim := template.FIM(); fim.known() {
 		info.FIM = fim
 	}
 	caps := template.Capabilities()
 	thinks := caps.Syntax.ReasoningStart != ""
-	log.Debug("output format of a model", "model", info.Name, "format", format.Name)
+	log.Debug("output format of a model", "model", info.Name, "format", written.Name)
 	return &Engine{
 		model:    model,
 		info:     info,
 		special:  spellingsOf(info.Control),
 		template: template,
 		thinks:   thinks,
-		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || format.Name == Harmony,
-		format:   format,
+		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || written.Name == format.Harmony,
+		format:   written,
 		random:   rand.Reader,
 
 		constraints: newConstraintCache(),

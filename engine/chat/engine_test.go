@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/enginetest"
 )
 
@@ -99,14 +100,14 @@ func (f fakeTemplate) Render(_ context.Context, req *engine.Request) (Rendering,
 	return Rendering{Spans: []Span{{Text: b.String() + f.opening}}, Opening: f.opening}, nil
 }
 
-func testEngine(format, opening string, m *fakeModel) *Engine {
-	m.info.Name, m.info.Format = "fake", format
+func testEngine(name, opening string, m *fakeModel) *Engine {
+	m.info.Name, m.info.Format = "fake", name
 	if m.info.Context == 0 {
 		m.info.Context = 1000
 	}
-	f, ok := FormatByName(format)
+	f, ok := format.ByName(name)
 	if !ok {
-		panic("no format " + format) // a mistake in the test, which has no t here
+		panic("no format " + name) // a mistake in the test, which has no t here
 	}
 	return &Engine{model: m, info: m.info, special: spellingsOf(m.info.Control), template: fakeTemplate{opening}, thinks: true, format: f,
 		random: rand.NewChaCha8([32]byte{}), constraints: newConstraintCache()}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -15,7 +16,7 @@ import (
 // with an example in the template's own syntax.
 
 // fallbackFormat is the format in which such a model is asked to call.
-const fallbackFormat = Hermes
+const fallbackFormat = format.Hermes
 
 const (
 	toolsIntro = "You can call functions to help with the user's request. These are the functions that exist, one JSON object per line:\n"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // Go templates often decide by how far a message is from the end, and leave
@@ -42,15 +43,15 @@ func (p *prober) goRest() {
 // calls as it sees them in the conversation. Some templates write lists
 // without commas, or put both between the marks of one.
 func (p *prober) readsBoth() bool {
-	format, ok := Recognize(p.t.format, &p.t.caps.Syntax, p.t.info.Control)
+	written, ok := format.Recognize(p.t.format, &p.t.caps.Syntax, p.t.info.Control)
 	if !ok {
 		return true // said elsewhere
 	}
 	base, _ := p.render(finished(user(probeUser), assistant("")).withTools())
 	text, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools())
 	text = text[wholeMarkers(text, commonPrefix(base, text)):]
-	tools, _, _ := newToolSet(context.Background(), probeTools()) // ours: it can be read
-	out := NewReader(format, Options{Tools: tools, NewID: func() string { return probeID }})
+	tools, _, _ := format.NewTools(context.Background(), probeTools()) // ours: it can be read
+	out := format.NewReader(written, format.Options{Tools: tools, NewID: func() string { return probeID }})
 	out.Read(engine.TokenLogprob{Token: []byte(text)})
 	out.Finish(engine.FinishEndOfTurn)
 	var names []string

@@ -13,6 +13,7 @@ import (
 	ollama "github.com/ollama/ollama/template"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // libraryTemplates are the Go templates that come with the library, by name.
@@ -218,15 +219,15 @@ func TestGoTemplateFormats(t *testing.T) {
 			if got.Opening != tt.opening {
 				t.Errorf("opening %q, want %q", got.Opening, tt.opening)
 			}
-			format, ok := Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
+			written, ok := format.Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
 			if !ok {
 				t.Fatalf("no format %q", tpl.Format())
 			}
-			tools, _, err := newToolSet(t.Context(), req.Tools)
+			tools, _, err := format.NewTools(t.Context(), req.Tools)
 			if err != nil {
 				t.Fatal(err)
 			}
-			read := NewReader(format, Options{Tools: tools, NewID: func() string { return "id" }})
+			read := format.NewReader(written, format.Options{Tools: tools, NewID: func() string { return "id" }})
 			read.Read(engine.TokenLogprob{Token: []byte(tt.output)})
 			read.Finish(engine.FinishEndOfTurn)
 			want := []engine.Event{

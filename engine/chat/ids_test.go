@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // TestIDsOfCalls holds that what a model writes as the id of a call goes on
@@ -28,12 +29,12 @@ func TestIDsOfCalls(t *testing.T) {
 		{"what no style allows", []string{"functions.f:0", "a b", "a\n", "é", strings.Repeat("x", 65), "\xff"}, []string{"new1", "new2", "new3", "new4", "new5", "new6"}},
 	} {
 		made := 0
-		tools, _, err := newToolSet(t.Context(), []engine.Tool{{Name: "f"}})
+		tools, _, err := format.NewTools(t.Context(), []engine.Tool{{Name: "f"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		hermes, _ := FormatByName("hermes")
-		out := NewReader(hermes, Options{Tools: tools, IDs: callIDs(earlier),
+		hermes, _ := format.ByName("hermes")
+		out := format.NewReader(hermes, format.Options{Tools: tools, IDs: callIDs(earlier),
 			NewID: func() string { made++; return "new" + strconv.Itoa(made) }})
 		for _, id := range tt.written {
 			text, _ := json.Marshal(id)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // fit changes a conversation into one that the template can show in full.
@@ -27,7 +28,7 @@ func (t *Template) fit(c conversation) conversation {
 			shortenIDs(turn)
 		}
 	}
-	if t.format == Kimi {
+	if t.format == format.Kimi {
 		numberIDs(c.turns)
 	}
 	if !t.caps.ToolCalls {
@@ -124,7 +125,7 @@ func partsOf(t turn) []engine.Part {
 
 // splitReasoning takes reasoning out of the text of an earlier answer: a
 // client that does not know reasoning sends it back as it came.
-func splitReasoning(s *Syntax, t *turn) {
+func splitReasoning(s *format.Syntax, t *turn) {
 	start, end := strings.TrimSpace(s.ReasoningStart), strings.TrimSpace(s.ReasoningEnd)
 	if start == "" || end == "" || t.reasoning != "" || t.parts != nil {
 		return

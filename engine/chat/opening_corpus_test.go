@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // TestOpeningIsTheTemplates holds that no text of a client decides how the
@@ -17,7 +18,7 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 	const neutral = "What is the capital of France?"
 	for name, source := range corpus(t) {
 		tpl := mustTemplate(t, source, Info{Context: 4096})
-		format, ok := Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
+		f, ok := format.Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
 		if !ok {
 			continue
 		}
@@ -29,7 +30,7 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 		}
 		opening := func(mode engine.ReasoningMode, messages []engine.Message) (opening string, refused bool) {
 			got, err := tpl.Render(t.Context(), &engine.Request{Reasoning: engine.Reasoning{Mode: mode}, Messages: messages})
-			return readAs(format, got.Opening), err != nil
+			return readAs(f, got.Opening), err != nil
 		}
 		call := callMessage("", engine.ToolCall{ID: "call00001", Name: "f", Arguments: "{}"})
 		for where, last := range map[string]func(string) []engine.Message{
@@ -68,8 +69,8 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 }
 
 // readAs is how an answer is read to which a prompt has this opening.
-func readAs(format *Format, opening string) string {
-	r := NewReader(format, Options{Opening: opening})
+func readAs(f *format.Format, opening string) string {
+	r := format.NewReader(f, format.Options{Opening: opening})
 	r.Read(engine.TokenLogprob{Token: []byte("\nsome words")})
 	r.Finish(engine.FinishMaxTokens)
 	return fmt.Sprint(r.Events())

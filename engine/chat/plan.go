@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/grammar"
 	"github.com/diglot/diglot/engine/picture"
 )
@@ -12,13 +13,13 @@ import (
 // plan is a request that was checked, rendered and counted.
 type plan struct {
 	request    *engine.Request
-	format     *Format
+	format     *format.Format
 	start      engine.Start
 	prompt     []int32
 	images     []*Image                  // in the prompt
 	opened     map[file]*picture.Picture // a prompt may be made several times
 	opening    string                    // what the prompt already holds of the answer
-	tools      toolSet
+	tools      format.Tools
 	constraint *grammar.Grammar // nil: none
 	release    func()           // gives the constraint back; nil: there is none to give
 	markers    []string
@@ -206,7 +207,7 @@ func (e *Engine) checkTools(req *engine.Request) error {
 	if len(req.Tools) == 0 {
 		return engine.Errorf(engine.CodeInvalidArgument, "A tool call is required, but there are no tools.").At(place)
 	}
-	if !e.format.calls() {
+	if !e.format.HasCalls() {
 		return engine.Errorf(engine.CodeUnsupported, "The model %s cannot call tools.", e.info.Name).At(place)
 	}
 	return nil

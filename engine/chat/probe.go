@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // Capabilities are what a chat template can show, found by rendering made-up
@@ -33,7 +34,7 @@ type Capabilities struct {
 	ThinkingSwitch bool     // thinking can be turned on and off
 	Efforts        []string // levels of thinking that the template accepts: of low, medium and high
 
-	Syntax Syntax
+	Syntax format.Syntax
 }
 
 // Capabilities returns what the template can show. The caller must not change
@@ -366,9 +367,9 @@ func (p *prober) format() string {
 		case isHermes(s):
 			return fallbackFormat
 		case isBareJSON(s) && s.ArgumentsField == "parameters":
-			return Llama3
+			return format.Llama3
 		case caps.Tools && readable(s):
-			return Generic
+			return format.Generic
 		}
 	}
 	caps.Tools, caps.ToolCalls = false, false

@@ -4,18 +4,20 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+
+	"github.com/diglot/diglot/engine/chat/format"
 )
 
 // readable reports whether the markup alone tells where calls are and what is in
 // them.
-func readable(s *Syntax) bool {
+func readable(s *format.Syntax) bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
 	switch s.Kind {
-	case SyntaxJSON:
+	case format.SyntaxJSON:
 		return start != ""
-	case SyntaxNamed:
+	case format.SyntaxNamed:
 		return !s.Odd && marker.MatchString(start) && s.NameEnd != ""
-	case SyntaxTagged:
+	case format.SyntaxTagged:
 		return !s.Odd && marker.MatchString(start) && strings.TrimSpace(s.ArgumentStart) != "" &&
 			strings.TrimSpace(s.KeyEnd) != "" && strings.TrimSpace(s.ArgumentEnd) != ""
 	}
@@ -23,20 +25,20 @@ func readable(s *Syntax) bool {
 }
 
 // isHermes reports whether calls are JSON objects between <tool_call> tags.
-func isHermes(s *Syntax) bool {
+func isHermes(s *format.Syntax) bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
-	return s.Kind == SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
+	return s.Kind == format.SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
 }
 
 // isBareJSON reports whether a call is a JSON object with nothing around it.
-func isBareJSON(s *Syntax) bool {
-	return s.Kind == SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
+func isBareJSON(s *format.Syntax) bool {
+	return s.Kind == format.SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
 }
 
 // example shows how a call is written, where the template shows calls.
 func (c *Capabilities) example() string {
 	s := &c.Syntax
-	if c.ToolCalls && s.Kind == SyntaxNamed {
+	if c.ToolCalls && s.Kind == format.SyntaxNamed {
 		call := "function_name" + s.NameEnd + `{"argument_name": "value"}`
 		return strings.TrimSpace(s.SectionStart + s.CallStart + call + s.CallEnd + s.SectionEnd)
 	}
@@ -44,13 +46,13 @@ func (c *Capabilities) example() string {
 }
 
 // markup is a syntax that is being read off renderings.
-type markup struct{ Syntax }
+type markup struct{ format.Syntax }
 
 // syntax finds the markup by rendering conversations that differ in one thing:
 // with and without reasoning, text and a call, one call and two, one argument
 // and two. What they have in common is cut away, and what remains around the
 // known words is the markup.
-func (p *prober) syntax() Syntax {
+func (p *prober) syntax() format.Syntax {
 	var s markup
 	plain, ok := p.render(p.thoughtful(finished(user(probeUser), assistant(probeAnswer))))
 	if ok {
@@ -166,7 +168,7 @@ func (s *markup) readJSON(one shownCall, between string) {
 	if !ok {
 		return
 	}
-	s.Kind = SyntaxJSON
+	s.Kind = format.SyntaxJSON
 	if list, ok := value.([]any); ok && len(list) > 0 {
 		s.Array, value = true, list[0]
 	}
@@ -216,7 +218,7 @@ func (s *markup) readNamed(one shownCall, between string) {
 	if !ok {
 		return
 	}
-	s.Kind, s.NameEnd = SyntaxNamed, toKey[:open]
+	s.Kind, s.NameEnd = format.SyntaxNamed, toKey[:open]
 	rest := ""
 	if len(between) > open {
 		_, rest, _ = decodePrefix(between[open:])
@@ -228,7 +230,7 @@ func (s *markup) readNamed(one shownCall, between string) {
 // call with two arguments: between them is an end and a start.
 func (s *markup) readTagged(one shownCall, between, pairs string) {
 	toKey, rest, _ := strings.Cut(one.after, probeKey)
-	s.Kind, s.NameEnd = SyntaxTagged, toKey
+	s.Kind, s.NameEnd = format.SyntaxTagged, toKey
 	var after string
 	s.KeyEnd, after, _ = strings.Cut(rest, probeValue)
 	_, pairs, _ = cutLast(pairs, probeValue)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
@@ -31,9 +32,9 @@ func (f FIM) known() bool {
 }
 
 // formatOf is the output format of the answer to a request.
-func (e *Engine) formatOf(req *engine.Request) *Format {
+func (e *Engine) formatOf(req *engine.Request) *format.Format {
 	if req.Prompt != nil {
-		return PlainText()
+		return format.PlainText()
 	}
 	return e.format
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -49,17 +50,17 @@ func TestBuiltinTemplates(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		format  string // what is found without being told
-		kind    SyntaxKind
+		kind    format.SyntaxKind
 		think   string
 		opening string
 	}{
 		{name: "plain", format: "hermes"}, // knows no tools, so it gets the fallback
-		{name: "hermes", format: "hermes", kind: SyntaxJSON, think: think("<think>", "</think>")},
-		{name: "llama3", format: "llama3", kind: SyntaxJSON},
-		{name: "mistral", format: "mistral", kind: SyntaxJSON, think: think("[THINK]", "[/THINK]")},
-		{name: "deepseek", format: "deepseek", kind: SyntaxNamed, think: think("<think>", "</think>")},
-		{name: "gemma", format: "gemma", kind: SyntaxTagged, think: think("<|channel>thought", "<channel|>")},
-		{name: "harmony", format: "harmony", kind: SyntaxNamed},
+		{name: "hermes", format: "hermes", kind: format.SyntaxJSON, think: think("<think>", "</think>")},
+		{name: "llama3", format: "llama3", kind: format.SyntaxJSON},
+		{name: "mistral", format: "mistral", kind: format.SyntaxJSON, think: think("[THINK]", "[/THINK]")},
+		{name: "deepseek", format: "deepseek", kind: format.SyntaxNamed, think: think("<think>", "</think>")},
+		{name: "gemma", format: "gemma", kind: format.SyntaxTagged, think: think("<|channel>thought", "<channel|>")},
+		{name: "harmony", format: "harmony", kind: format.SyntaxNamed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tpl := mustTemplate(t, builtinTemplate(tt.name), Info{BOS: "<s>", EOS: "</s>"})

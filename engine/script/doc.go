@@ -5,7 +5,7 @@
 //
 //	models:
 //	  scripted:                       # the name that a client asks for
-//	    format: hermes                # one of chat.FormatNames, which the parser expects; default plain
+//	    format: hermes                # one of format.Names, which the parser expects; default plain
 //	    context: 4096                 # tokens of prompt and answer; default 4096
 //	    vision: false                 # whether images are accepted
 //	    fim: false                    # whether a prompt with a suffix is accepted

@@ -14,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/format"
 	"gopkg.in/yaml.v3"
 )
 
@@ -142,7 +143,7 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 	}
 	var fillsGaps bool
 	err := mapping(n, fields{
-		"format":    oneOf(&m.info.Format, chat.FormatNames()...),
+		"format":    oneOf(&m.info.Format, format.Names()...),
 		"context":   count(&m.info.Context, 1),
 		"vision":    boolean(&m.info.Vision),
 		"fim":       boolean(&fillsGaps),

@@ -26,7 +26,7 @@ type packageTests struct {
 // tests too: the race detector would find nothing there, and takes ten times
 // as long.
 var serial = []string{
-	"tools/rules", "cassettes", "engine/chat/chattest", "engine/gguf", "engine/chat/grammar", "engine/local/inspection",
+	"tools/rules", "cassettes", "engine/chat/chattest", "engine/chat/format", "engine/chat/format/formattest", "engine/gguf", "engine/chat/grammar", "engine/local/inspection",
 	"engine/local/inspection/inspectiontest", "engine/local/memory", "engine/models/modelfile", "engine/picture",
 	"engine/chat/tokenizer", "engine/chat/tokenizer/tokenizertest", "openapi", "openapi/conformance",
 }
@@ -43,7 +43,7 @@ var (
 	}
 	raceTests = []packageTests{
 		{packages: []string{"./..."}, except: append([]string{"engine/chat"}, serial...)},
-		{packages: []string{"./engine/chat"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless|AgentRequest)$"},
+		{packages: []string{"./engine/chat"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless)$"},
 		{packages: []string{"./engine/chat/grammar"}, run: "^TestGate$"},
 	}
 	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/..."}}}

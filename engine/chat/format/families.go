@@ -1,0 +1,39 @@
+package format
+
+import "slices"
+
+// ByName finds a format.
+func ByName(name string) (*Format, bool) {
+	i := slices.IndexFunc(formats, func(f *Format) bool { return f.Name == name })
+	if i < 0 {
+		return nil, false
+	}
+	return formats[i], true
+}
+
+// Names lists the formats, sorted.
+func Names() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	slices.Sort(names)
+	return names
+}
+
+// formats is every format there is.
+var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony, gemma, lfm2, olmo3, kimi, functionary, commandR, apertus, nemotron, granite}
+
+// Names of formats that templates and engines know of.
+const (
+	Hermes  = "hermes"
+	Llama3  = "llama3"
+	Harmony = "harmony"
+	Kimi    = "kimi"
+)
+
+// PlainText is the format of models that write nothing but text.
+func PlainText() *Format { return plain }
+
+// plain is for models that write nothing but text.
+var plain = &Format{Name: "plain"}

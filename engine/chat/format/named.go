@@ -1,0 +1,105 @@
+package format
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/diglot/diglot/engine/chat/grammar"
+)
+
+// maxHead is how far a name's end is looked for.
+const maxHead = 512
+
+// namedCall reads calls that name the tool in front of a JSON object:
+//
+//	prefix NAME [idMark ID] mark {…}
+//	ID idFirst NAME mark {…}
+type namedCall struct {
+	prefix  string // before the name
+	idMark  string // between the name and an id; empty: there is none
+	idFirst string // between an id that comes first and the name; empty: none does
+	mark    string // before the arguments
+	indexed bool   // the name is written "functions.NAME:0", and that is the call's id
+}
+
+func (n namedCall) head(b []byte, tools Tools) (head, verdict) {
+	var h head
+	at := spaces(b)
+	if v := begins(b[at:], n.prefix); v != yes {
+		return h, v
+	}
+	at += len(n.prefix)
+	size := bytes.Index(b[at:], []byte(n.mark))
+	if size < 0 {
+		if len(b)-at > maxHead {
+			return h, no
+		}
+		return h, perhaps
+	}
+	name := string(b[at : at+size])
+	h.size = at + size + len(n.mark)
+	if n.idMark != "" {
+		name, h.id, _ = strings.Cut(name, n.idMark)
+		h.id = strings.TrimSpace(h.id)
+	}
+	if n.idFirst != "" {
+		var found bool
+		if h.id, name, found = strings.Cut(name, n.idFirst); !found {
+			return h, no
+		}
+		h.id = strings.TrimSpace(h.id)
+	}
+	h.name = strings.TrimSpace(name)
+	if n.indexed {
+		h.id = h.name
+		h.name = strings.TrimPrefix(h.name, "functions.")
+		if i := strings.LastIndexByte(h.name, ':'); i >= 0 {
+			h.name = h.name[:i]
+		}
+	}
+	h.body = &jsonBody{}
+	return h, tools.knows(h.name)
+}
+
+func (n namedCall) grammar(t *tool) grammar.Node {
+	name := []grammar.Node{grammar.Literal(n.prefix + t.name)}
+	if n.idMark != "" {
+		name = append(name, grammar.Optional(grammar.Seq(grammar.Literal(n.idMark), grammar.Until(n.mark))))
+	}
+	if n.idFirst != "" {
+		name = []grammar.Node{grammar.Until(n.idFirst), grammar.Literal(n.idFirst + t.name)}
+	}
+	if n.indexed {
+		name = []grammar.Node{grammar.Literal(n.prefix + "functions." + t.name + ":"), grammar.Until(n.mark)}
+	}
+	return grammar.Seq(append(name, grammar.Literal(n.mark), grammar.Whitespace(), t.grammar)...)
+}
+
+// jsonBody gives out a JSON value byte for byte. Where something else stands
+// there is nothing to give out.
+type jsonBody struct {
+	extent  jsonExtent
+	started bool
+}
+
+func (j *jsonBody) read(b []byte, _ bool, out *writer) (int, bool) {
+	start := 0
+	if !j.started {
+		start = spaces(b)
+		if start == len(b) {
+			return start, false
+		}
+		if b[start] != '{' && b[start] != '[' {
+			return start, true
+		}
+		j.started = true
+	}
+	for i, c := range b[start:] {
+		if j.extent.next(c) == extentLast {
+			out.callArguments(b[start : start+i+1])
+			return start + i + 1, true
+		}
+	}
+	out.callArguments(b[start:])
+	return len(b), false
+}

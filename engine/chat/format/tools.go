@@ -1,0 +1,136 @@
+package format
+
+import (
+	"context"
+	"errors"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/grammar"
+)
+
+// tool is one of the request's tools as the formats need it.
+type tool struct {
+	name       string
+	parameters []*parameter
+	grammar    grammar.Node // the JSON text of the arguments
+}
+
+// parameter is one of the named arguments of a tool.
+type parameter struct {
+	name     string
+	isString bool // the schema allows strings and nothing else
+	required bool
+	kind     string         // the one type that the schema names, or empty
+	words    []grammar.Node // the strings that an enumeration allows; none: any string
+	json     grammar.Node   // its JSON text
+}
+
+// toolSet holds the tools that may be called, by name.
+type Tools map[string]*tool
+
+// knows is the verdict on a complete name.
+func (t Tools) knows(name string) verdict {
+	if t[name] == nil {
+		return no
+	}
+	return yes
+}
+
+// newToolSet reads the tools of a request, each schema once, and returns what
+// in them cannot be enforced.
+func NewTools(ctx context.Context, tools []engine.Tool) (Tools, []engine.Place, error) {
+	set := make(Tools, len(tools))
+	var loose []engine.Place
+	for i, t := range tools {
+		made := &tool{name: t.Name, grammar: grammar.Literal("{}")}
+		set[t.Name] = made
+		if len(t.Parameters) == 0 {
+			continue
+		}
+		place := engine.Place{Field: engine.FieldTools, Index: i}
+		node, properties, issues, err := grammar.Properties(ctx, t.Parameters)
+		if err != nil {
+			return nil, nil, schemaError("The schema of the tool "+t.Name, place, err)
+		}
+		made.grammar, made.parameters = node, parameters(properties)
+		for _, issue := range issues {
+			place.Path = issue.Pointer + "/" + issue.Keyword
+			loose = append(loose, place)
+		}
+	}
+	return set, loose, nil
+}
+
+// parameters are the properties of a schema in its own order.
+func parameters(properties []grammar.Property) []*parameter {
+	list := make([]*parameter, len(properties))
+	for i, p := range properties {
+		list[i] = &parameter{name: p.Name, isString: p.IsString, required: p.Required, kind: p.Type, json: p.Value}
+		for _, word := range p.Words {
+			list[i].words = append(list[i].words, grammar.Literal(word))
+		}
+	}
+	return list
+}
+
+// bare forgets what only making the constraint needs, and tells how many
+// bytes about are left.
+func (t Tools) bare() int {
+	size := 0
+	for name, made := range t {
+		size += 200 + len(name)
+		made.grammar = nil
+		for _, p := range made.parameters {
+			size += 120 + len(p.name)
+			p.words, p.json = nil, nil
+		}
+	}
+	return size
+}
+
+// only narrows the set to the named tools; no names: all.
+func (t Tools) only(names []string) Tools {
+	if len(names) == 0 {
+		return t
+	}
+	named := make(Tools, len(names))
+	for _, name := range names {
+		named[name] = t[name] // check has found it
+	}
+	return named
+}
+
+// replyGrammar is what the text of the answer must follow; nil: anything.
+func replyGrammar(ctx context.Context, f engine.Format) (grammar.Node, error) {
+	switch f.Kind {
+	case engine.FormatJSON:
+		return grammar.JSONObject(), nil
+	case engine.FormatSchema:
+	default:
+		return nil, nil
+	}
+	node, issues, err := grammar.Schema(ctx, f.Schema)
+	place := engine.Place{Field: engine.FieldFormat}
+	if err != nil {
+		return nil, schemaError("The schema of the response format", place, err)
+	}
+	if len(issues) > 0 {
+		place.Path = issues[0].Pointer
+		return nil, engine.Errorf(engine.CodeUnsupported,
+			"The schema of the response format uses the keyword %q at %q, which cannot be enforced.",
+			issues[0].Keyword, issues[0].Pointer).At(place)
+	}
+	return node, nil
+}
+
+func schemaError(what string, place engine.Place, err error) error {
+	var s *grammar.SchemaError
+	if !errors.As(err, &s) {
+		return engine.AsError(err)
+	}
+	place.Path = s.Pointer
+	if s.Pointer == "" {
+		return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used: %s", what, s.Reason).At(place).Because(err)
+	}
+	return engine.Errorf(engine.CodeInvalidArgument, "%s cannot be used, because of %q: %s", what, s.Pointer, s.Reason).At(place).Because(err)
+}
