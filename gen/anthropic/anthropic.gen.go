@@ -4430,30 +4430,6 @@ func HandlerWithOptions(si ServerInterface, options ChiServerOptions) http.Handl
 	return r
 }
 
-type BadGatewayJSONResponse ErrorResponse
-
-type BadRequestJSONResponse ErrorResponse
-
-type ContentTooLargeJSONResponse ErrorResponse
-
-type ForbiddenJSONResponse ErrorResponse
-
-type GatewayTimeoutJSONResponse ErrorResponse
-
-type InternalServerErrorJSONResponse ErrorResponse
-
-type MethodNotAllowedJSONResponse ErrorResponse
-
-type NotFoundJSONResponse ErrorResponse
-
-type OverloadedJSONResponse ErrorResponse
-
-type UnauthorizedJSONResponse ErrorResponse
-
-type UnsupportedMediaTypeJSONResponse ErrorResponse
-
-type UpgradeRequiredJSONResponse ErrorResponse
-
 // CreateMessageRequestObject is a request as it was bound.
 type CreateMessageRequestObject struct {
 	Body *CreateMessageJSONRequestBody
