@@ -18,10 +18,11 @@ type access struct {
 	hosts   []string // names allowed beside loopback names and IP literals
 	origins []string // origins allowed beside those on loopback; "*" is all
 	keys    *Keys    // nil: any key will do
+	exposed string   // reply headers of the documents, as the CORS protocol lists them
 }
 
-func newAccess(c Config) access {
-	a := access{hosts: slices.Clone(c.AllowHosts), origins: c.AllowOrigins, keys: c.Keys}
+func newAccess(c Config, exposed []string) access {
+	a := access{hosts: slices.Clone(c.AllowHosts), origins: c.AllowOrigins, keys: c.Keys, exposed: strings.Join(exposed, ", ")}
 	if host, _, err := net.SplitHostPort(c.Listen); err == nil && host != "" {
 		a.hosts = append(a.hosts, host)
 	}
@@ -102,7 +103,7 @@ func (a access) cors(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "x-request-id, request-id, Diglot-Ignored, Retry-After, x-should-retry")
+	h.Set("Access-Control-Expose-Headers", a.exposed)
 	if !isPreflight(r) {
 		return
 	}

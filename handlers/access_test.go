@@ -53,7 +53,7 @@ func TestAccess(t *testing.T) {
 				r.Header.Set(name, value)
 			}
 			var got engine.Code
-			if err := newAccess(tt.config).check(r); err != nil {
+			if err := newAccess(tt.config, nil).check(r); err != nil {
 				got = err.Code
 			}
 			if got != tt.want {

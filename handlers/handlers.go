@@ -82,12 +82,13 @@ func New(c Config) (http.Handler, error) {
 	if c.Over != nil {
 		c.Engine = ending{c.Engine, c.Over}
 	}
-	styles, err := newStyles(c)
+	documents, err := c.documents()
 	if err != nil {
 		return nil, err
 	}
+	styles := newStyles(c, documents)
 	return &observer{
-		next:   &gate{access: newAccess(c), styles: styles, budget: c.Budget, ready: c.Ready},
+		next:   &gate{access: newAccess(c, documents.ReplyHeaders()), styles: styles, budget: c.Budget, ready: c.Ready},
 		style:  styles.of,
 		log:    c.Log,
 		trace:  &tracer{out: c.Trace, log: c.Log},
@@ -103,17 +104,13 @@ func New(c Config) (http.Handler, error) {
 // replaces the first without a word.
 type styles struct{ openai, anthropic style }
 
-func newStyles(c Config) (styles, error) {
-	documents, err := c.documents()
-	if err != nil {
-		return styles{}, err
-	}
+func newStyles(c Config, documents openapi.Documents) styles {
 	o := openai.New(openai.Config{Engine: c.Engine, Document: documents.OpenAI, MaxBody: c.MaxBody, Clock: c.Clock})
 	a := anthropic.New(anthropic.Config{Engine: c.Engine, Document: documents.Anthropic, MaxBody: c.MaxBody, Clock: c.Clock})
 	return styles{
 		openai:    style{documents.OpenAI, o, openai.WriteError},
 		anthropic: style{documents.Anthropic, a, anthropic.WriteError},
-	}, nil
+	}
 }
 
 // documents are those that are in force.

@@ -22,6 +22,7 @@ type Document struct {
 
 	spec       *openapi3.T
 	operations []*Operation // in declared order
+	errors     map[string]Error
 }
 
 // Operation is one operation of a document, for reading only.
@@ -55,6 +56,8 @@ type Reply struct {
 	Status      int
 	Description string
 	MediaType   string
+	Headers     []Parameter
+	Errors      []Error
 	Body        *Use    // of a JSON reply
 	Stream      *Stream // of an event stream
 }
@@ -109,7 +112,7 @@ func compile(spec *openapi3.T, profile Profile) (*Document, error) {
 	if err := errors.Join(request.link(), reply.link()); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	return d, nil
+	return d, d.collectErrors()
 }
 
 // Operations lists the operations in declared order.
@@ -226,8 +229,15 @@ func (o *Operation) compileReply(status string, in *openapi3.Response, c *compil
 	if in.Description != nil {
 		description = *in.Description
 	}
+	headers, err := compileHeaders(in.Headers, c)
+	if err != nil {
+		return err
+	}
 	for mediaType, media := range in.Content {
-		r := Reply{Status: code, Description: description, MediaType: mediaType}
+		r := Reply{Status: code, Description: description, MediaType: mediaType, Headers: headers}
+		if r.Errors, err = compileErrors(code, media); err != nil {
+			return err
+		}
 		if media.Schema != nil {
 			use, err := c.use(media.Schema)
 			if err != nil {

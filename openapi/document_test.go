@@ -37,6 +37,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"default response", "        '400':\n", "        default:\n", "the status is no number"},
 		{"discriminator outside the union", "          page: '#/components/schemas/PagePart'", "          page: '#/components/schemas/Call'", "leads to no member of the union"},
 		{"default outside the union", "defaultMapping: '#/components/schemas/OtherEnclosure'", "defaultMapping: '#/components/schemas/Call'", "leads to no member of the union"},
+		{"error without a type", "error: {type: mistake, message: It is gone.}", "error: {message: It is gone.}", "example gone: an error has a type"},
+		{"error that does not fit", "type: mistake, message: It is gone.", "type: accident, message: It is gone.", "example gone: readLetter 404: error.type must be mistake"},
+		{"one name for two errors", "gone: {summary", "wrong: {summary", "has the status, type and code"},
+		{"header without schema", ", schema: {type: integer, minimum: 1}}\n          content", "}\n          content", "header must contain exactly one of content and schema"},
 		{"union with properties", "      description: A shape.\n", "      description: A shape.\n      properties: {a: {type: string}}\n", "a union stands alone"},
 	}
 	for _, tt := range tests {
@@ -59,7 +63,7 @@ func TestFindOperation(t *testing.T) {
 	for _, o := range d.Operations() {
 		got = append(got, fmt.Sprintf("%s %s %s line %d body required %v", o.ID, o.Method, o.Path, o.Line, o.BodyRequired))
 	}
-	want := []string{"writeLetter POST /v1/letters line 8 body required true", "readLetter GET /v1/letters/{letter} line 43 body required false"}
+	want := []string{"writeLetter POST /v1/letters line 8 body required true", "readLetter GET /v1/letters/{letter} line 53 body required false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
@@ -131,9 +135,9 @@ func TestMatrix(t *testing.T) {
 	want := []string{
 		`13 header: letters-version: string: supported, implemented`,
 		`17 query: beta: boolean: unlisted, ignored`,
-		`72 body: model: string: supported, implemented`,
-		`76 body: turns: array of Turn: supported, implemented`,
-		`160 body: turns[role=user]: UserTurn: supported, implemented`,
+		`91 body: model: string: supported, implemented`,
+		`95 body: turns: array of Turn: supported, implemented`,
+		`179 body: turns[role=user]: UserTurn: supported, implemented`,
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)

@@ -32,7 +32,7 @@ var narrowing = []struct {
 		"writeLetter", "open", `{"id":"l","text":"","signature":null,"postscript":"p"}`, `{"id":"l","text":"","signature":null}`},
 	{"an event", "x-event-name: word\n", "x-event-name: word\n      " + unsupported + "}\n", "writeLetter", "word", `{"word":"a","index":0}`, ""},
 	{"another event", "x-event-name: word\n", "x-event-name: word\n      " + unsupported + "}\n", "writeLetter", "close", `{"reason":"done"}`, `{"reason":"done"}`},
-	{"an event without a name", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `{"reason":"broke"}`, ""},
+	{"an event without a name", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `{"error":{"type":"mistake","message":"broke"}}`, ""},
 	{"beside it", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `{"word":"a","index":0}`, `{"word":"a","index":0}`},
 	{"and the end", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `[DONE]`, `[DONE]`},
 }

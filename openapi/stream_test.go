@@ -26,7 +26,7 @@ func TestStream(t *testing.T) {
 		{"no end", "writeLetter", []frame{{"open", open}}, `the events "open " do not match`},
 		{"nothing", "writeLetter", nil, `the events "" do not match`},
 		{"without names", "readLetter", []frame{{"", `{"word":"a","index":0}`}, {"", "[DONE]"}}, ""},
-		{"without names, error at the end", "readLetter", []frame{{"", `{"word":"a","index":0}`}, {"", `{"reason":"broke"}`}}, ""},
+		{"without names, error at the end", "readLetter", []frame{{"", `{"word":"a","index":0}`}, {"", `{"error":{"type":"mistake","message":"broke"}}`}}, ""},
 		{"without names, two ends", "readLetter", []frame{{"", `{"word":"a","index":0}`}, {"", "[DONE]"}, {"", "[DONE]"}}, `the events "chunk done done " do not match`},
 		{"without names, deepest error", "readLetter", []frame{{"", `{"word":"a","index":-1}`}}, `data.index must be at least 0`},
 	}
@@ -65,7 +65,7 @@ func TestCheckReply(t *testing.T) {
 		want        string // in the error; empty: none
 	}{
 		{"right", 200, "application/json", `{"id":"l","text":"","signature":null}`, ""},
-		{"with charset", 400, "application/json; charset=utf-8", `{"reason":"r"}`, ""},
+		{"with charset", 400, "application/json; charset=utf-8", `{"error":{"type":"mistake","message":"r"}}`, ""},
 		{"required null left out", 200, "application/json", `{"id":"l","text":""}`, "signature is required"},
 		{"null for a string", 200, "application/json", `{"id":null,"text":"","signature":null}`, "id must be a string"},
 		{"member too many", 200, "application/json", `{"id":"l","text":"","signature":null,"x":null}`, "x is not known"},

@@ -2061,8 +2061,14 @@ type Usage struct {
 // BadGateway What every reply that is no success holds.
 type BadGateway = ErrorResponse
 
+// BadPrompt What every reply that is no success holds.
+type BadPrompt = ErrorResponse
+
 // BadRequest What every reply that is no success holds.
 type BadRequest = ErrorResponse
+
+// ClientClosedRequest What every reply that is no success holds.
+type ClientClosedRequest = ErrorResponse
 
 // ContentTooLarge What every reply that is no success holds.
 type ContentTooLarge = ErrorResponse
@@ -2078,6 +2084,9 @@ type InternalServerError = ErrorResponse
 
 // MethodNotAllowed What every reply that is no success holds.
 type MethodNotAllowed = ErrorResponse
+
+// NoSuchPath What every reply that is no success holds.
+type NoSuchPath = ErrorResponse
 
 // NotFound What every reply that is no success holds.
 type NotFound = ErrorResponse

@@ -4929,8 +4929,14 @@ type UserContentParts = []ChatCompletionContentPart
 // BadGateway What every reply that is no success holds.
 type BadGateway = ErrorResponse
 
+// BadPrompt What every reply that is no success holds.
+type BadPrompt = ErrorResponse
+
 // BadRequest What every reply that is no success holds.
 type BadRequest = ErrorResponse
+
+// ClientClosedRequest What every reply that is no success holds.
+type ClientClosedRequest = ErrorResponse
 
 // ContentTooLarge What every reply that is no success holds.
 type ContentTooLarge = ErrorResponse

@@ -15,40 +15,14 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// rendering is what a code becomes: literal numbers and the vendor's own
-// words, to be compared with its documentation by eye.
-type rendering struct {
-	status int
-	kind   wire.ErrorType
-}
-
-var renderings = map[engine.Code]rendering{
-	engine.CodeInvalidArgument:  {400, wire.ErrorTypeInvalidRequestError},
-	engine.CodeUnsupported:      {400, wire.ErrorTypeInvalidRequestError},
-	engine.CodeContextLength:    {400, wire.ErrorTypeInvalidRequestError},
-	engine.CodeUnauthenticated:  {401, wire.ErrorTypeAuthenticationError},
-	engine.CodeForbidden:        {403, wire.ErrorTypePermissionError},
-	engine.CodeModelNotFound:    {404, wire.ErrorTypeNotFoundError},
-	engine.CodeNotFound:         {404, wire.ErrorTypeNotFoundError},
-	engine.CodeMethodNotAllowed: {405, wire.ErrorTypeInvalidRequestError},
-	engine.CodeUpgrade:          {426, wire.ErrorTypeInvalidRequestError},
-	engine.CodeTooLarge:         {413, wire.ErrorTypeRequestTooLarge},
-	engine.CodeMediaType:        {415, wire.ErrorTypeInvalidRequestError},
-	engine.CodeCanceled:         {499, wire.ErrorTypeInvalidRequestError}, // for the log: the client has left
-	engine.CodeInternal:         {500, wire.ErrorTypeAPIError},
-	engine.CodeEngineCrashed:    {502, wire.ErrorTypeAPIError},
-	engine.CodeOverloaded:       {529, wire.ErrorTypeOverloadedError},
-	engine.CodeDeadline:         {504, wire.ErrorTypeTimeoutError},
-}
-
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 	x := exchange.From(r.Context())
-	x.Answer(w, err, renderings[err.Code].status, fromError(x, err))
+	x.Answer(w, err, x.Error(err).Status, fromError(x, err))
 }
 
 func fromError(x *exchange.Exchange, err *engine.Error) []byte {
-	e := wire.Error{Type: renderings[err.Code].kind, Message: message(err, x.Locate)}
+	e := wire.Error{Type: wire.ErrorType(x.Error(err).Type), Message: message(err, x.Locate)}
 	if err.Detail != "" {
 		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail, Unsupported: []string{}}
 	}

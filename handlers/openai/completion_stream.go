@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -18,8 +19,8 @@ type completionEncoder struct {
 	cursors []*textCursor // by choice; nil: no log probabilities
 }
 
-func newCompletionEncoder(h head, req *engine.Request, usage bool, locate locator) *completionEncoder {
-	e := &completionEncoder{plainFrames: plainFrames{locate}, head: h, usage: usage}
+func newCompletionEncoder(h head, req *engine.Request, usage bool, x *exchange.Exchange) *completionEncoder {
+	e := &completionEncoder{plainFrames: plainFrames{x}, head: h, usage: usage}
 	if req.Logprobs != nil {
 		for range req.Choices {
 			e.cursors = append(e.cursors, new(textCursor))

@@ -101,7 +101,7 @@ func TestCompletionReplies(t *testing.T) {
 	for _, r := range completionReplies() {
 		t.Run(r.Name, func(t *testing.T) {
 			var stream strings.Builder
-			encoder := newCompletionEncoder(h, &r.Request, true, unmoved)
+			encoder := newCompletionEncoder(h, &r.Request, true, &exchange.Exchange{})
 			for _, event := range r.Events {
 				for _, f := range encoder.Encode(event) {
 					stream.Write(f.Append(nil))

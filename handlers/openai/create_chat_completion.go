@@ -38,7 +38,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 		return nil, err
 	}
 	d.ignore(x, stream.Unenforced())
-	return streamed{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate))}, nil
+	return streamed{stream, d.encoder(newEncoder(h, req, wantsUsage(in.Body.StreamOptions), x))}, nil
 }
 
 func wantsUsage(in nullable.Nullable[wire.ChatCompletionStreamOptions]) bool {

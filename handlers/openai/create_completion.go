@@ -31,5 +31,5 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	if err != nil {
 		return nil, err
 	}
-	return streamed{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions), x.Locate)}, nil
+	return streamed{stream, newCompletionEncoder(h, req, wantsUsage(in.Body.StreamOptions), x)}, nil
 }

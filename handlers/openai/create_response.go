@@ -37,7 +37,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 		return nil, err
 	}
 	places.ignore(x, stream.Unenforced())
-	return streamed{stream, newResponseEncoder(r, x.Locate)}, nil
+	return streamed{stream, newResponseEncoder(r, x)}, nil
 }
 
 // responseNames are what a response's request calls parameters that

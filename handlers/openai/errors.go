@@ -18,69 +18,38 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// rendering is what a code becomes: literal numbers and the vendor's own
-// words, to be compared with its documentation by eye.
-type rendering struct {
-	status int
-	kind   wire.ErrorType
-	code   string // empty: null
-}
-
-const (
-	unsupportedParameter = "unsupported_parameter"
-	unsupportedValue     = "unsupported_value"
-)
-
-var renderings = map[engine.Code]rendering{
-	engine.CodeInvalidArgument:  {400, wire.ErrorTypeInvalidRequestError, ""},
-	engine.CodeUnsupported:      {400, wire.ErrorTypeInvalidRequestError, unsupportedValue},
-	engine.CodeContextLength:    {400, wire.ErrorTypeInvalidRequestError, "context_length_exceeded"},
-	engine.CodeUnauthenticated:  {401, wire.ErrorTypeInvalidRequestError, "invalid_api_key"},
-	engine.CodeForbidden:        {403, wire.ErrorTypeInvalidRequestError, "forbidden"},
-	engine.CodeModelNotFound:    {404, wire.ErrorTypeInvalidRequestError, "model_not_found"},
-	engine.CodeNotFound:         {404, wire.ErrorTypeInvalidRequestError, "not_found"},
-	engine.CodeMethodNotAllowed: {405, wire.ErrorTypeInvalidRequestError, "method_not_allowed"},
-	engine.CodeUpgrade:          {426, wire.ErrorTypeInvalidRequestError, "upgrade_required"},
-	engine.CodeTooLarge:         {413, wire.ErrorTypeInvalidRequestError, "request_too_large"},
-	engine.CodeMediaType:        {415, wire.ErrorTypeInvalidRequestError, "unsupported_media_type"},
-	engine.CodeCanceled:         {499, wire.ErrorTypeInvalidRequestError, "canceled"}, // for the log: the client has left
-	engine.CodeInternal:         {500, wire.ErrorTypeServerError, "internal_error"},
-	engine.CodeEngineCrashed:    {502, wire.ErrorTypeServerError, "engine_crashed"},
-	engine.CodeOverloaded:       {503, wire.ErrorTypeServerError, "overloaded"},
-	engine.CodeDeadline:         {504, wire.ErrorTypeServerError, "timeout"},
-}
+// unsupportedParameter is the error of the document for a parameter that is
+// unsupported whatever its value.
+const unsupportedParameter = "unsupported_parameter"
 
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 	x := exchange.From(r.Context())
-	x.Answer(w, err, renderings[err.Code].status, fromError(err, x.Locate))
+	x.Answer(w, err, x.Error(err).Status, fromError(x, err))
 }
 
-func fromError(err *engine.Error, locate locator) []byte {
-	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(err, locate)}) // strings alone: cannot fail
+func fromError(x *exchange.Exchange, err *engine.Error) []byte {
+	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(x, err)}) // strings alone: cannot fail
 	return body
 }
 
-// locator turns a place in what was bound into the one that a client knows.
-type locator func(place string) string
-
-func fromErrorObject(err *engine.Error, locate locator) wire.Error {
-	r := renderings[err.Code]
+func fromErrorObject(x *exchange.Exchange, err *engine.Error) wire.Error {
+	row := x.Error(err)
 	e := wire.Error{
 		Message: err.Message,
-		Type:    r.kind,
+		Type:    wire.ErrorType(row.Type),
 		Code:    nullable.NewNullNullable[string](),
 		Param:   nullable.NewNullNullable[string](),
 	}
-	if code := cmp.Or(err.Detail, r.code); code != "" {
-		e.Code.Set(code)
+	if row.Code != "" {
+		e.Code.Set(row.Code)
 	}
 	param := fromPlace(err.Place)
 	if err.Code == engine.CodeContextLength && err.Place.Field == engine.FieldMessages {
 		param = "messages" // all of them: none is too long by itself
 	}
 	if param = cmp.Or(err.Param, param); param != "" {
-		e.Param.Set(locate(param))
+		e.Param.Set(x.Locate(param))
 	}
 	return e
 }

@@ -75,7 +75,7 @@ func TestFunctionReplies(t *testing.T) {
 		}
 		t.Run(r.Name, func(t *testing.T) {
 			var stream strings.Builder
-			encoder := functionDialect.encoder(newEncoder(h, &r.Request, false, unmoved))
+			encoder := functionDialect.encoder(newEncoder(h, &r.Request, false, &exchange.Exchange{}))
 			for _, event := range r.Events {
 				for _, f := range encoder.Encode(event) {
 					stream.Write(f.Append(nil))

@@ -18,7 +18,7 @@ func TestReplies(t *testing.T) {
 	for _, r := range handlerstest.Replies() {
 		t.Run(r.Name, func(t *testing.T) {
 			var stream strings.Builder
-			encoder := newEncoder(h, &r.Request, true, unmoved)
+			encoder := newEncoder(h, &r.Request, true, &exchange.Exchange{})
 			for _, event := range r.Events {
 				for _, f := range encoder.Encode(event) {
 					stream.Write(f.Append(nil))
@@ -42,13 +42,10 @@ func TestReplies(t *testing.T) {
 func BenchmarkEncoder(b *testing.B) {
 	h := head{id: "chatcmpl-1", created: 1_700_000_000, model: "m"}
 	r := handlerstest.Replies()[0]
-	encoder := newEncoder(h, &r.Request, true, unmoved)
+	encoder := newEncoder(h, &r.Request, true, &exchange.Exchange{})
 	encoder.Encode(engine.Start{})
 	b.ReportAllocs()
 	for b.Loop() {
 		encoder.Encode(engine.TextDelta{Text: " word"})
 	}
 }
-
-// unmoved leaves places where they are.
-func unmoved(place string) string { return place }

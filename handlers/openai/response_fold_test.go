@@ -221,7 +221,7 @@ func TestRandomResponses(t *testing.T) {
 	for seed := range uint64(1500) {
 		events := randomReply(rand.New(rand.NewPCG(seed, 2)))
 		body := responseBodies[[]string{"plain", "summary"}[seed%2]]
-		stream := encodeResponse(newTestResponder(t, body), events, nil)
+		stream := encodeResponse(t, newTestResponder(t, body), events, nil)
 		fold, err := foldResponse(stream, contract.Stream.NewChecker())
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, stream)
@@ -235,7 +235,7 @@ func TestRandomResponses(t *testing.T) {
 		}
 
 		cut := events[:int(seed)%len(events)]
-		stream = encodeResponse(newTestResponder(t, body), cut, crash)
+		stream = encodeResponse(t, newTestResponder(t, body), cut, crash)
 		if fold, err = foldResponse(stream, contract.Stream.NewChecker()); err != nil {
 			t.Fatalf("seed %d, cut: %v\n%s", seed, err, stream)
 		}
@@ -265,7 +265,7 @@ func TestFoldFindsFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	right := encodeResponse(newTestResponder(t, responseBodies["plain"]), handlerstest.Text("x"), nil)
+	right := encodeResponse(t, newTestResponder(t, responseBodies["plain"]), handlerstest.Text("x"), nil)
 	for name, wrong := range map[string]string{
 		"another text":   strings.Replace(right, `"delta":"x"`, `"delta":"y"`, 1),
 		"a number twice": strings.Replace(right, `"sequence_number":3`, `"sequence_number":2`, 1),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -18,7 +19,7 @@ type responseEncoder struct {
 	output   []wire.ResponseOutputItem // the items that are done
 	item     *openItem                 // the one that is not, or nil
 	reason   engine.FinishReason
-	locate   locator
+	x        *exchange.Exchange
 }
 
 // openItem is an item under way. It stays open when its block ends, until it
@@ -40,8 +41,8 @@ func (i *openItem) whole() engine.Block {
 	return b
 }
 
-func newResponseEncoder(r *responder, locate locator) *responseEncoder {
-	return &responseEncoder{responder: r, locate: locate, output: []wire.ResponseOutputItem{}}
+func newResponseEncoder(r *responder, x *exchange.Exchange) *responseEncoder {
+	return &responseEncoder{responder: r, x: x, output: []wire.ResponseOutputItem{}}
 }
 
 // Encode implements [sse.Encoder].
@@ -263,7 +264,7 @@ func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
 	failed := wire.ResponseFailedEvent{
 		Type: wire.ResponseFailedEventTypeResponseFailed, SequenceNumber: e.next(), Response: e.fail(output, err),
 	}
-	object := fromErrorObject(err, e.locate)
+	object := fromErrorObject(e.x, err)
 	event := wire.ResponseErrorEvent{
 		Type: wire.ResponseErrorEventTypeError, SequenceNumber: e.next(),
 		Code: object.Code, Message: object.Message, Param: object.Param, Error: object,

@@ -194,7 +194,7 @@ func TestResponses(t *testing.T) {
 			}
 			name := "response/" + kind + "/" + reply.Name
 			t.Run(name, func(t *testing.T) {
-				stream := encodeResponse(newTestResponder(t, body), reply.Events, nil)
+				stream := encodeResponse(t, newTestResponder(t, body), reply.Events, nil)
 				handlerstest.Golden(t, update, name+".stream.txt", stream)
 
 				w := httptest.NewRecorder()
@@ -211,13 +211,18 @@ func TestResponses(t *testing.T) {
 // TestResponseFailure writes a stream that fails inside an item.
 func TestResponseFailure(t *testing.T) {
 	crash := &engine.Error{Code: engine.CodeEngineCrashed, Message: "Gone."}
-	stream := encodeResponse(newTestResponder(t, responseBodies["plain"]), handlerstest.Text("x")[:3], crash)
+	stream := encodeResponse(t, newTestResponder(t, responseBodies["plain"]), handlerstest.Text("x")[:3], crash)
 	handlerstest.Golden(t, update, "response/failed.stream.txt", stream)
 }
 
-func encodeResponse(r *responder, events []engine.Event, err *engine.Error) string {
+func encodeResponse(t testing.TB, r *responder, events []engine.Event, err *engine.Error) string {
+	t.Helper()
+	document, failed := openapi.OpenAI()
+	if failed != nil {
+		t.Fatal(failed)
+	}
 	var stream strings.Builder
-	encoder := newResponseEncoder(r, unmoved)
+	encoder := newResponseEncoder(r, &exchange.Exchange{Document: document})
 	for _, event := range events {
 		for _, f := range encoder.Encode(event) {
 			stream.Write(f.Append(nil))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -20,8 +21,8 @@ type encoder struct {
 	calls    map[int]int // how many tool calls each choice has begun
 }
 
-func newEncoder(h head, req *engine.Request, usage bool, locate locator) *encoder {
-	return &encoder{plainFrames: plainFrames{locate}, head: h, choices: req.Choices, logprobs: req.Logprobs != nil, usage: usage, calls: map[int]int{}}
+func newEncoder(h head, req *engine.Request, usage bool, x *exchange.Exchange) *encoder {
+	return &encoder{plainFrames: plainFrames{x}, head: h, choices: req.Choices, logprobs: req.Logprobs != nil, usage: usage, calls: map[int]int{}}
 }
 
 // Encode implements [sse.Encoder].
@@ -119,12 +120,12 @@ func (e *encoder) newChunk(choices []wire.ChatCompletionChunkChoice) wire.ChatCo
 
 // plainFrames is what the streams of chunks have in common: errors, and that the
 // server is still there.
-type plainFrames struct{ locate locator }
+type plainFrames struct{ x *exchange.Exchange }
 
 // Fail implements [sse.Encoder]: a data frame without a name that holds an
 // error object, which every client raises.
 func (p plainFrames) Fail(err *engine.Error) []sse.Frame {
-	return []sse.Frame{{Data: fromError(err, p.locate)}}
+	return []sse.Frame{{Data: fromError(p.x, err)}}
 }
 
 // KeepAlive implements [sse.Encoder].

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -63,6 +64,11 @@ func TestEveryFieldIsPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range d.Operations() {
+			for _, e := range o.Errors() {
+				if !strings.Contains(string(files[page]), fmt.Sprintf("| %d | %s | %s | %s | %s |", e.Status, e.Name, e.Type, e.Code, cell(e.When))) {
+					t.Errorf("%s lacks the error %s of %s", page, e.Name, o.ID)
+				}
+			}
 			for _, row := range o.Matrix() {
 				if !strings.Contains(string(files[page]), "| "+code(row.Field)+" |") {
 					t.Errorf("%s lacks %s of %s", page, row.Field, o.ID)

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -27,6 +29,7 @@ type operation struct {
 	Parameters []openapi.Row
 	Body       []openapi.Row
 	Replies    []reply
+	Headers    []header
 	Matrix     []openapi.Row // of the request all, of the replies what is marked
 }
 
@@ -38,6 +41,13 @@ type reply struct {
 	Same   string // heading under which the fields are listed; else empty
 	Rows   []openapi.Row
 	Events []event
+}
+
+// header is one that replies have.
+type header struct {
+	Name, Type, Description string
+	Required                bool
+	In                      string // which replies
 }
 
 type event struct {
@@ -71,7 +81,38 @@ func viewOperation(o *openapi.Operation) operation {
 	for _, r := range o.Replies {
 		v.Replies = append(v.Replies, viewReply(r, byPart, listed))
 	}
+	v.Headers = viewHeaders(o.Replies)
 	return v
+}
+
+// viewHeaders lists each header once for the statuses that always have it, and
+// once for those that may.
+func viewHeaders(replies []openapi.Reply) []header {
+	statuses := map[header][]string{}
+	var all []string
+	for _, r := range replies {
+		status := fmt.Sprint(r.Status)
+		if slices.Contains(all, status) {
+			continue // in another media type
+		}
+		all = append(all, status)
+		for _, h := range r.Headers {
+			row := header{Name: h.Name, Type: h.Schema.TypeText(), Description: h.Description, Required: h.Required}
+			statuses[row] = append(statuses[row], status)
+		}
+	}
+	var rows []header
+	for row, in := range statuses {
+		row.In = strings.Join(in, ", ")
+		if len(in) == len(all) {
+			row.In = "all"
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b header) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.In, b.In))
+	})
+	return rows
 }
 
 func viewReply(in openapi.Reply, byPart map[string][]openapi.Row, listed map[*openapi.Schema]string) reply {

@@ -21,6 +21,8 @@ type linter struct {
 	root     *yaml.Node
 	found    []finding
 	referred map[string]bool // targets of references
+
+	errorNames []string // and those of other examples
 }
 
 // lint checks a document and returns what is wrong, by line.
@@ -56,11 +58,17 @@ func (l *linter) add(at *yaml.Node, format string, args ...any) {
 var known = []string{"x-support", "x-support-values", "x-bodies", "x-event-name", "x-event-sequence", "x-go-name", "x-go-type", "x-go-type-skip-optional-pointer",
 	"x-enum-varnames", "x-order", "x-oapi-codegen-extra-tags"}
 
-// extensions finds misspelt ones, which would be passed over without a word.
+// extensions finds misspelt ones, which would be passed over without a word. It
+// notes the names of errors on its way.
 func (l *linter) extensions(n *yaml.Node) {
 	for _, m := range members(n) {
 		if strings.HasPrefix(m.name, "x-") && !slices.Contains(known, m.name) && m.value.Kind == yaml.MappingNode && isMark(m.value) {
 			l.add(m.key, "extension %s is not known; is it x-support?", m.name)
+		}
+		if m.name == "examples" {
+			for _, example := range members(m.value) {
+				l.errorNames = append(l.errorNames, example.name)
+			}
 		}
 		l.extensions(m.value)
 	}
@@ -86,11 +94,42 @@ func (l *linter) operation(op *yaml.Node) {
 		}
 	}
 	l.content(l.follow(get(op, "requestBody")))
+	fails := false
 	for _, r := range members(get(op, "responses")) {
 		if r.name == "default" {
 			l.add(r.key, "default response: list the statuses, each with its body")
 		}
 		l.response(r.value)
+		if r.name >= "400" {
+			fails = true
+			l.errors(r.key, l.follow(r.value))
+		}
+	}
+	if !fails {
+		l.add(op, "operation without errors")
+	}
+}
+
+// errors checks that a response lists its errors, each as an example with what
+// people and programs need to know of it.
+func (l *linter) errors(at, response *yaml.Node) {
+	listed := 0
+	for _, media := range members(get(response, "content")) {
+		for _, example := range members(get(media.value, "examples")) {
+			listed++
+			if summary := get(example.value, "summary"); summary == nil || !strings.HasSuffix(summary.Value, ".") {
+				l.add(example.key, "error %s: its summary is a sentence that says when it comes", example.name)
+			}
+			told := get(get(example.value, "value"), "error")
+			for _, name := range []string{"type", "message"} {
+				if value := get(told, name); value == nil || value.Value == "" {
+					l.add(example.key, "error %s has no %s", example.name, name)
+				}
+			}
+		}
+	}
+	if listed == 0 {
+		l.add(at, "response without errors: each is an example, with a summary and a value")
 	}
 }
 
@@ -133,9 +172,7 @@ func (l *linter) components() {
 		l.schema(s.value, false)
 	}
 	for _, kind := range members(all) {
-		// Headers that every reply carries are described once, in components
-		// alone, and not beside each reply.
-		if kind.name == "securitySchemes" || kind.name == "headers" {
+		if kind.name == "securitySchemes" {
 			continue
 		}
 		for _, c := range members(kind.value) {

@@ -163,6 +163,13 @@ func (x *Exchange) Fail(err error) {
 	}
 }
 
+// Error is what the document has for err: by its detail, which is of the style,
+// or by its code.
+func (x *Exchange) Error(err *engine.Error) openapi.Error {
+	e, _ := x.Document.Error(err.Detail, string(err.Code), string(engine.CodeInternal))
+	return e
+}
+
 // Answer records err and answers with it, in the words of a style.
 func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, body []byte) {
 	x.Fail(err)
