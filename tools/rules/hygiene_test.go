@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"go/ast"
+	"go/doc"
 	"os"
 	"path"
 	"regexp"
@@ -41,6 +42,26 @@ func TestEveryPackageHasOneComment(t *testing.T) {
 	for name, files := range comments {
 		if len(files) != 1 {
 			t.Errorf("package %s has %d package comments, not one: %v", name, len(files), files)
+		}
+	}
+}
+
+// TestPackagesForOthersHaveExamples wants one that runs in each package that
+// other programs and tests may be built on.
+func TestPackagesForOthersHaveExamples(t *testing.T) {
+	examples := map[string]int{}
+	for _, f := range readPackages(t).files {
+		if f.test {
+			for _, e := range doc.Examples(f.syntax) {
+				if e.Output != "" {
+					examples[f.folder]++
+				}
+			}
+		}
+	}
+	for _, folder := range []string{"handlers", "handlers/handlerstest", "openapi", "openapi/conformance", "cassettes"} {
+		if examples[folder] == 0 {
+			t.Errorf("%s has no example with an output", folder)
 		}
 	}
 }
