@@ -13,6 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/diglot/diglot/internal/atomicfile"
 )
 
 // fetcher assembles files in one folder.
@@ -40,7 +42,7 @@ func (f fetcher) fetch(ctx context.Context, w weights) (string, error) {
 	if err := check(part, w.sha256); err != nil {
 		return "", errors.Join(err, os.Remove(part), forget(part))
 	}
-	return file, errors.Join(os.Rename(part, file), forget(part))
+	return file, errors.Join(atomicfile.Rename(part, file, atomicfile.Unwatched), forget(part))
 }
 
 // assemble appends the members of all packages to part, from where an
@@ -147,7 +149,7 @@ func progress(part string) (done int, size int64, err error) {
 }
 
 func remember(part string, done int, size int64) error {
-	return os.WriteFile(part+".progress", fmt.Appendf(nil, "%d %d\n", done, size), 0o644)
+	return atomicfile.Write(part+".progress", 0o644, strings.NewReader(fmt.Sprintf("%d %d\n", done, size)))
 }
 
 func forget(part string) error { return os.Remove(part + ".progress") }

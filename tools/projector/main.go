@@ -15,7 +15,8 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
+
+	"github.com/diglot/diglot/internal/atomicfile"
 )
 
 func main() {
@@ -40,16 +41,5 @@ func run(model, projector string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", model, err)
 	}
-	part, err := os.CreateTemp(filepath.Dir(projector), filepath.Base(projector)+".part-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name()) // fails once it is renamed
-	if _, err := file.WriteTo(part); err != nil {
-		return err
-	}
-	if err := part.Close(); err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), projector)
+	return atomicfile.Write(projector, 0o600, file)
 }

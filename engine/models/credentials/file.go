@@ -14,10 +14,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/gofrs/flock"
 
+	"github.com/diglot/diglot/internal/atomicfile"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -201,7 +201,7 @@ func (f *File) change(edit func(map[string]written)) error {
 		return fmt.Errorf("lock %s: %w", f.path, err)
 	}
 	defer lock.Unlock()
-	if err := sweep(f.path); err != nil {
+	if err := atomicfile.Sweep(f.path); err != nil {
 		return err
 	}
 	hosts, err := f.read()
@@ -213,53 +213,5 @@ func (f *File) change(edit func(map[string]written)) error {
 	if err != nil {
 		return err
 	}
-	return replace(f.path, append(text, '\n'))
-}
-
-// temporary begins the names of files that become the one at path.
-func temporary(path string) string { return "." + filepath.Base(path) + "-" }
-
-// sweep removes what a process left that ended while it wrote: it has keys,
-// also those that the user has taken back since.
-func sweep(path string) error {
-	folder := filepath.Dir(path)
-	entries, err := os.ReadDir(folder)
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), temporary(path)) {
-			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
-		}
-	}
-	return err
-}
-
-// replace writes a file so that whoever reads it meanwhile, or after a crash,
-// sees the old one or the new one.
-func replace(path string, text []byte) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), temporary(path)+"*") // with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(temp.Name()) // fails once it is renamed
-	_, err = temp.Write(text)
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a rename last. Systems that cannot do it for a folder say
-// so, and lose nothing but the guarantee.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	if err := folder.Sync(); err != nil && runtime.GOOS != "windows" {
-		return err
-	}
-	return nil
+	return atomicfile.Write(f.path, private, bytes.NewReader(append(text, '\n')))
 }

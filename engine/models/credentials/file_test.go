@@ -171,7 +171,7 @@ func TestChanges(t *testing.T) {
 	if runtime.GOOS != "windows" && info.Mode().Perm() != private {
 		t.Errorf("mode %v", info.Mode())
 	}
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), temporary(path)+"*"))
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left over: %v, %v", left, err)
 	}
@@ -181,7 +181,7 @@ func TestChanges(t *testing.T) {
 func TestWhatACrashLeft(t *testing.T) {
 	f, path := open(t)
 	must(t, f.Set("a.example.com", "sk-1"))
-	left, other := filepath.Join(filepath.Dir(path), temporary(path)+"123"), filepath.Join(filepath.Dir(path), "other")
+	left, other := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"-123"), filepath.Join(filepath.Dir(path), "other")
 	must(t, errors.Join(os.WriteFile(left, []byte("sk-1"), private), os.WriteFile(other, nil, private)))
 	must(t, f.Remove("a.example.com"))
 	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {

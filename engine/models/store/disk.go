@@ -5,7 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
+
+	"github.com/diglot/diglot/internal/atomicfile"
 )
 
 // disk is how a store changes what is on disk: every step that a crash could
@@ -100,41 +101,13 @@ func (f *file) discard() {
 }
 
 // settle brings a written file to its final name, so that it survives the
-// loss of power: content first, then the name.
+// loss of power. Ollama may run as another user, who is to read it.
 func (d disk) settle(f *file, path string) error {
-	if err := f.Chmod(0o644); err != nil { // CreateTemp makes it the user's alone; Ollama may run as another
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := d.before("rename", f.Name()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return d.syncDir(filepath.Dir(path))
+	return atomicfile.Settle(f.File, path, 0o644, d.before)
 }
 
 // syncDir brings the names in a folder to the disk.
-func (d disk) syncDir(dir string) error {
-	if runtime.GOOS == "windows" { // it has no such thing
-		return nil
-	}
-	if err := d.before("sync", dir); err != nil {
-		return err
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Sync()
-}
+func (d disk) syncDir(dir string) error { return atomicfile.SyncFolder(dir, d.before) }
 
 // mkdir makes a folder and its parents, each of them brought to the disk.
 func (d disk) mkdir(dir string) error {

@@ -40,6 +40,7 @@ func OpenHistory(path string) (*History, error) {
 	}
 	if over := len(entries) - maxHistory; over > 0 {
 		entries = entries[over:]
+		// In place: another run appends to this very file.
 		if err := os.WriteFile(path, []byte(strings.Join(entries, "\n")+"\n"), 0o600); err != nil {
 			return nil, err
 		}
