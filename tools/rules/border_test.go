@@ -228,15 +228,9 @@ func readPackages(t *testing.T) packages {
 	t.Helper()
 	var p packages
 	for _, name := range handWritten(t, ".go") {
-		set := token.NewFileSet()
-		syntax, err := parser.ParseFile(set, filepath.FromSlash(name), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := source{name: name, folder: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
-			generated: ast.IsGenerated(syntax), syntax: syntax, position: set}
+		f := parseSource(t, name, nil)
 		p.files = append(p.files, f)
-		for _, spec := range syntax.Imports {
+		for _, spec := range f.syntax.Imports {
 			what, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {
 				t.Fatal(err)
@@ -247,6 +241,18 @@ func readPackages(t *testing.T) packages {
 		}
 	}
 	return p
+}
+
+// parseSource reads one file: text, or what is on disk where text is nil.
+func parseSource(t *testing.T, name string, text any) source {
+	t.Helper()
+	set := token.NewFileSet()
+	syntax, err := parser.ParseFile(set, filepath.FromSlash(name), text, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return source{name: name, folder: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+		generated: ast.IsGenerated(syntax), syntax: syntax, position: set}
 }
 
 // handWritten lists the repository's files with one of the endings, leaving
