@@ -74,6 +74,6 @@ func (b *Bare) Token(prompt []int32, n int) (time.Duration, error) {
 
 // Close frees the model.
 func (b *Bare) Close() {
-	b.session.free()
+	b.session.Free()
 	b.weights.free()
 }

@@ -272,7 +272,7 @@ func newThreads(n int) C.ggml_threadpool_t {
 	return C.ggml_threadpool_new(&params)
 }
 
-func (s *session) free() {
+func (s *session) Free() {
 	s.worker.free()
 	if s.projector != nil {
 		s.projector.free()
@@ -284,7 +284,7 @@ func (s *session) free() {
 	s.interrupts.free()
 }
 
-func (s *session) decode(batch []entry, alike bool) decoded {
+func (s *session) Decode(batch []entry, alike bool) decoded {
 	tokens := unsafe.Slice(s.batch.token, s.rows)
 	positions := unsafe.Slice(s.batch.pos, s.rows)
 	counts := unsafe.Slice(s.batch.n_seq_id, s.rows)
@@ -324,31 +324,31 @@ func (s *session) compute(batch C.struct_llama_batch, tiles bool) decoded {
 	return decodedFailed
 }
 
-func (s *session) logits(row int) []float32 {
+func (s *session) Logits(row int) []float32 {
 	p := C.llama_get_logits_ith(s.ctx, C.int32_t(row))
 	return unsafe.Slice((*float32)(unsafe.Pointer(p)), s.size)
 }
 
-func (s *session) copySequence(src, dst, n int) {
+func (s *session) CopySequence(src, dst, n int) {
 	C.llama_memory_seq_cp(s.memory, C.llama_seq_id(src), C.llama_seq_id(dst), 0, C.llama_pos(n))
 }
 
-func (s *session) removeSequence(id int) {
+func (s *session) RemoveSequence(id int) {
 	C.llama_memory_seq_rm(s.memory, C.llama_seq_id(id), -1, -1)
 }
 
-func (s *session) shares() bool { return s.partial }
+func (s *session) Shares() bool { return s.partial }
 
-func (s *session) whole(id int) bool {
+func (s *session) Whole(id int) bool {
 	return C.llama_memory_seq_pos_min(s.memory, C.llama_seq_id(id)) == 0
 }
 
-func (s *session) interrupt() {
+func (s *session) Interrupt() {
 	s.sink.quiet.Store(true)
 	s.interrupts.raise()
 }
 
-func (s *session) resume() {
+func (s *session) Resume() {
 	s.sink.quiet.Store(false)
 	s.interrupts.lower()
 }

@@ -37,7 +37,7 @@ func openVocabulary(t testing.TB, path string) (*Model, bothTokenizers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Model{info: describe(path, time.Unix(0, 0), file, vocab, 1<<20), vocab: vocab, encoder: encoder}, b
+	return New(Config{Info: describe(path, time.Unix(0, 0), file, vocab, 1<<20), Vocabulary: vocab, Tokenizer: encoder}), b
 }
 
 // TestControlTokensOfRealModels: nothing that a client sends to a real model,
@@ -47,15 +47,15 @@ func TestControlTokensOfRealModels(t *testing.T) {
 	for _, name := range realModels[:3] {
 		t.Run(name, func(t *testing.T) {
 			m, b := openVocabulary(t, modelFile(t, name))
-			subject := chattest.Subject{Info: m.info, Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.vocab.spelling(token)) }, Whole: true}
+			subject := chattest.Subject{Info: m.Info(), Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.Vocabulary().spelling(token)) }, Whole: true}
 			subject.Tokenize = func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
 				tokens, err := m.Tokenize(ctx, prompt)
-				if err == nil && m.vocab.addBOS && !strings.HasPrefix(prompt.String(), m.info.BOS) {
+				if err == nil && m.Vocabulary().addBOS && !strings.HasPrefix(prompt.String(), m.Info().BOS) {
 					tokens = tokens[1:]
 				}
 				return tokens, err
 			}
-			subject.Info.Template = cmp.Or(m.info.Template, "{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n")
+			subject.Info.Template = cmp.Or(m.Info().Template, "{% for m in messages %}<start_of_turn>{{ m.role }}\n{{ m.content }}<end_of_turn>\n{% endfor %}<start_of_turn>model\n")
 			chattest.Check(t, subject, 40)
 		})
 	}
@@ -69,11 +69,11 @@ func TestSpellingsCostNothing(t *testing.T) {
 			m, b := openVocabulary(t, modelFile(t, name))
 			r := rand.New(rand.NewPCG(1, 2))
 			for i := range 400 {
-				text := "hello " + m.info.Control[i%len(m.info.Control)] + " world"
-				if i >= len(m.info.Control) {
-					text = chattest.Hostile(r, m.info.Control)
+				text := "hello " + m.Info().Control[i%len(m.Info().Control)] + " world"
+				if i >= len(m.Info().Control) {
+					text = chattest.Hostile(r, m.Info().Control)
 				}
-				ours, err := m.encoder.Encode(t.Context(), nil, []tokenizer.Part{{Text: text}}, math.MaxInt)
+				ours, err := m.Tokenizer().Encode(t.Context(), nil, []tokenizer.Part{{Text: text}}, math.MaxInt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,6 +95,6 @@ func TestSpellingsCostNothing(t *testing.T) {
 // structured reports whether there are control tokens among these.
 func (m *Model) structured(tokens []int32, unknown int32) bool {
 	return slices.ContainsFunc(tokens, func(token int32) bool {
-		return token != unknown && m.vocab.is(token, kindControl|kindUser) && strings.TrimSpace(string(m.vocab.spelling(token))) != ""
+		return token != unknown && m.Vocabulary().is(token, kindControl|kindUser) && strings.TrimSpace(string(m.Vocabulary().spelling(token))) != ""
 	})
 }

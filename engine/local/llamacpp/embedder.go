@@ -11,21 +11,21 @@ import (
 // vectorBackend computes vectors. One goroutine at a time uses it, save for
 // interrupt.
 type vectorBackend interface {
-	// decode reads the batch. An entry whose logits are wanted counts for
+	// Decode reads the batch. An entry whose logits are wanted counts for
 	// the vector of its sequence.
-	decode(batch []entry) decoded
+	Decode(batch []entry) decoded
 
-	// vector is that of a sequence which ended in the given row of the last
+	// Vector is that of a sequence which ended in the given row of the last
 	// decode. The memory is llama.cpp's, valid until the next decode.
-	vector(sequence, row int) ([]float32, bool)
+	Vector(sequence, row int) ([]float32, bool)
 
-	// clear forgets all sequences.
-	clear()
+	// Clear forgets all sequences.
+	Clear()
 
-	// interrupt makes a running decode stop soon; resume allows decoding again.
-	interrupt()
-	resume()
-	free()
+	// Interrupt makes a running decode stop soon; resume allows decoding again.
+	Interrupt()
+	Resume()
+	Free()
 }
 
 // embedShape says what a batch of inputs may be like.
@@ -103,7 +103,7 @@ func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, v
 		}
 		e.backend = backend
 	}
-	defer e.backend.clear()
+	defer e.backend.Clear()
 	batch := e.shape.entries(inputs, group)
 	for len(batch) > 0 {
 		n := min(len(batch), e.shape.rows)
@@ -138,7 +138,7 @@ func (e *embedder) collect(batch []entry, inputs [][]int32, group []int, vectors
 		if int(entry.position) < len(inputs[i])-1 {
 			continue
 		}
-		vector, ok := e.backend.vector(int(entry.sequence), row)
+		vector, ok := e.backend.Vector(int(entry.sequence), row)
 		if !ok {
 			return engine.Errorf(engine.CodeInternal, "The model gave no vector.")
 		}
@@ -155,13 +155,13 @@ func (e *embedder) decode(ctx context.Context, batch []entry) *engine.Error {
 
 	interrupted := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		e.backend.interrupt()
+		e.backend.Interrupt()
 		close(interrupted)
 	})
-	result := e.backend.decode(batch)
+	result := e.backend.Decode(batch)
 	if !stop() {
 		<-interrupted // else it would hit the next batch
-		e.backend.resume()
+		e.backend.Resume()
 	}
 	switch {
 	case e.closing.Err() != nil:
@@ -180,7 +180,7 @@ func (e *embedder) free() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.backend != nil {
-		e.backend.free()
+		e.backend.Free()
 		e.backend = nil
 	}
 }

@@ -53,13 +53,13 @@ func (b *glanceBatch) fill(g glance) {
 	}
 }
 
-func (s *session) encode(v *view) ([]float32, decoded, error) {
+func (s *session) Encode(v ImagePart) ([]float32, decoded, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	return s.projector.encode(v, s.governor.threads(time.Now()))
 }
 
-func (s *session) decodeImage(g glance) decoded {
+func (s *session) DecodeImage(g glance) decoded {
 	s.glances.fill(g)
 	batch := s.batch
 	batch.token, batch.embd, batch.pos = nil, s.glances.embedding, s.glances.positions

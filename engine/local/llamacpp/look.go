@@ -61,7 +61,7 @@ func (l *loop) encode(s *sequence, v *view) {
 	var embedding []float32
 	var err error
 	result := l.compute([]*sequence{s}, func() (end decoded) {
-		embedding, end, err = l.backend.encode(v)
+		embedding, end, err = l.backend.Encode(v.image())
 		return end
 	})
 	switch result {
@@ -114,7 +114,7 @@ func (l *loop) readImage(s *sequence, v *view) {
 		logits:    v.start+first+rows == len(s.tokens),
 	}
 	active := []*sequence{s}
-	l.settle(active, l.compute(active, func() decoded { return l.backend.decodeImage(g) }))
+	l.settle(active, l.compute(active, func() decoded { return l.backend.DecodeImage(g) }))
 	if len(s.cells) >= v.end() {
 		v.embedding = nil
 	}

@@ -15,38 +15,38 @@ import (
 // backend computes. The loop alone calls it, save for interrupt, which may
 // come from anywhere.
 type backend interface {
-	// decode reads the batch. Its tokens must continue their sequences. They
+	// Decode reads the batch. Its tokens must continue their sequences. They
 	// are alike where most of what they look at is the same for many of them.
-	decode(batch []entry, alike bool) decoded
+	Decode(batch []entry, alike bool) decoded
 
-	// encode computes what an image is to the model. The error, for the log,
+	// Encode computes what an image is to the model. The error, for the log,
 	// says why it failed.
-	encode(v *view) ([]float32, decoded, error)
+	Encode(v ImagePart) ([]float32, decoded, error)
 
-	// decodeImage reads cells of an image. They must continue their sequence.
-	decodeImage(g glance) decoded
+	// DecodeImage reads cells of an image. They must continue their sequence.
+	DecodeImage(g glance) decoded
 
-	// logits are those of an entry of the last decode that wanted them. The
+	// Logits are those of an entry of the last decode that wanted them. The
 	// memory is llama.cpp's, valid until the next decode, and may be written.
-	logits(row int) []float32
+	Logits(row int) []float32
 
-	// copySequence lets dst, which is empty, share the tokens of src at the
+	// CopySequence lets dst, which is empty, share the tokens of src at the
 	// first n positions.
-	copySequence(src, dst, n int)
-	removeSequence(id int)
+	CopySequence(src, dst, n int)
+	RemoveSequence(id int)
 
-	// shares reports whether sequences can share a part of their tokens at
+	// Shares reports whether sequences can share a part of their tokens at
 	// all: a recurrent model has one state for a whole text.
-	shares() bool
+	Shares() bool
 
-	// whole reports whether the cache still has the sequence from its first
+	// Whole reports whether the cache still has the sequence from its first
 	// token on: models with a sliding window forget.
-	whole(id int) bool
+	Whole(id int) bool
 
-	// interrupt makes a running decode stop soon, without effect; resume
+	// Interrupt makes a running decode stop soon, without effect; resume
 	// allows decoding again.
-	interrupt()
-	resume()
+	Interrupt()
+	Resume()
 }
 
 // entry is one token of a batch.
@@ -144,7 +144,7 @@ func newLoop(b backend, vocab *vocabulary, parallel, context, pool int, log *slo
 
 		gathering: map[*engine.Request][]*sequence{},
 	}
-	for id := range sequenceIDs(parallel, b.shares()) {
+	for id := range sequenceIDs(parallel, b.Shares()) {
 		l.ids = append(l.ids, id)
 	}
 	l.wake = sync.NewCond(&l.mu)
@@ -234,7 +234,7 @@ func (l *loop) left() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.computing) > 0 && !slices.ContainsFunc(l.computing, func(s *sequence) bool { return !s.canceled() }) {
-		l.backend.interrupt()
+		l.backend.Interrupt()
 	}
 	// All choices of a request end with it: nobody waits for these any more.
 	maps.DeleteFunc(l.gathering, func(_ *engine.Request, group []*sequence) bool {
@@ -248,7 +248,7 @@ func (l *loop) left() {
 func (l *loop) close() {
 	l.mu.Lock()
 	l.closed = true
-	l.backend.interrupt()
+	l.backend.Interrupt()
 	l.wake.Signal()
 	l.mu.Unlock()
 	<-l.stopped
@@ -353,7 +353,7 @@ const growth = 64
 func (l *loop) fits(seq *sequence) bool {
 	shared, spoken := 0, 0
 	for _, s := range l.live {
-		if l.backend.shares() {
+		if l.backend.Shares() {
 			shared = max(shared, common(seq.tokens, s.tokens))
 		}
 		spoken += s.pending() + growth

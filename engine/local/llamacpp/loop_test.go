@@ -66,7 +66,7 @@ func letters() *vocabulary {
 	return v
 }
 
-func (c *counter) decode(batch []entry, _ bool) decoded {
+func (c *counter) Decode(batch []entry, _ bool) decoded {
 	c.steps++
 	if c.turn != nil {
 		c.turn(c.steps)
@@ -111,7 +111,7 @@ func (c *counter) used() int {
 	return len(distinct)
 }
 
-func (c *counter) logits(row int) []float32 {
+func (c *counter) Logits(row int) []float32 {
 	e := c.last[row]
 	if !e.logits {
 		c.t.Errorf("logits of row %d, which did not want them", row)
@@ -121,7 +121,7 @@ func (c *counter) logits(row int) []float32 {
 	return l
 }
 
-func (c *counter) copySequence(src, dst, n int) {
+func (c *counter) CopySequence(src, dst, n int) {
 	if len(c.texts[dst]) > 0 || n > int(c.next[src]) {
 		c.t.Errorf("copy of %d positions of %d, which has %d, to %d, which has %d tokens", n, src, c.next[src], dst, len(c.texts[dst]))
 	}
@@ -137,17 +137,17 @@ func (c *counter) copySequence(src, dst, n int) {
 	c.next[dst] = int32(n)
 }
 
-func (c *counter) removeSequence(id int) {
+func (c *counter) RemoveSequence(id int) {
 	delete(c.texts, id)
 	delete(c.places, id)
 	delete(c.holds, id)
 	delete(c.next, id)
 }
 
-func (c *counter) shares() bool   { return c.partial }
-func (c *counter) whole(int) bool { return true }
+func (c *counter) Shares() bool   { return c.partial }
+func (c *counter) Whole(int) bool { return true }
 
-func (c *counter) interrupt() {
+func (c *counter) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.interrupted = true
@@ -157,7 +157,7 @@ func (c *counter) interrupt() {
 	}
 }
 
-func (c *counter) resume() {
+func (c *counter) Resume() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.interrupted = false
@@ -165,13 +165,13 @@ func (c *counter) resume() {
 
 // countingModel is a Model over c, running.
 func countingModel(t *testing.T, c *counter, parallel, context int) *Model {
-	m := &Model{
-		info:  chat.Info{Context: context},
-		vocab: c.vocab,
-		loop:  newLoop(c, c.vocab, parallel, context, c.capacity, slog.New(slog.DiscardHandler)),
-		free:  func() {},
-	}
-	go m.loop.run()
+	m := New(Config{
+		Info:       chat.Info{Context: context},
+		Vocabulary: c.vocab,
+		Text:       &Text{Backend: c, Parallel: parallel, Cells: c.capacity},
+		Free:       func() {},
+		Log:        slog.New(slog.DiscardHandler),
+	})
 	t.Cleanup(func() { m.Close() })
 	return m
 }

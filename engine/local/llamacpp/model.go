@@ -3,6 +3,7 @@ package llamacpp
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"sync"
 
 	"github.com/diglot/diglot/engine"
@@ -10,19 +11,63 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
-// Model is a loaded GGUF file.
+// Config is what a [Model] is made of.
+type Config struct {
+	Info       chat.Info
+	Vocabulary *vocabulary
+	Tokenizer  *tokenizer.Tokenizer
+	Images     eye      // nil: the model takes no images
+	Text       *Text    // nil: it generates no text
+	Vectors    *Vectors // nil: it makes no embeddings
+	Free       func()   // frees what the model was made of, when it is closed
+	Log        *slog.Logger
+}
+
+// Text is how a model generates.
+type Text struct {
+	Backend  backend
+	Parallel int // most requests computed concurrently
+	Cells    int // KV cells for all of them
+}
+
+// Vectors is how a model makes embeddings.
+type Vectors struct {
+	Shape embedShape
+	Open  func() (vectorBackend, error) // called for the first embedding
+}
+
+// Model is a loaded model.
 type Model struct {
 	info     chat.Info
 	vocab    *vocabulary
-	loop     *loop     // nil: the model continues no text
+	loop     *loop     // nil: the model generates no text
 	embedder *embedder // nil: it makes no embeddings
 	encoder  *tokenizer.Tokenizer
-	eye      eye    // nil: the model sees no images
-	free     func() // what the loop no longer uses
+	eye      eye // nil: the model takes no images
+	free     func()
 	once     sync.Once
 }
 
 var _ chat.Model = (*Model)(nil)
+
+// New starts the loop of a model.
+func New(c Config) *Model {
+	m := &Model{info: c.Info, vocab: c.Vocabulary, encoder: c.Tokenizer, eye: c.Images, free: c.Free}
+	if c.Vectors != nil {
+		m.embedder = newEmbedder(c.Vectors.Shape, c.Vectors.Open)
+	}
+	if c.Text != nil {
+		m.loop = newLoop(c.Text.Backend, c.Vocabulary, c.Text.Parallel, c.Info.Context, c.Text.Cells, c.Log)
+		go m.loop.run()
+	}
+	return m
+}
+
+// Vocabulary is the table of the model's tokens.
+func (m *Model) Vocabulary() *vocabulary { return m.vocab }
+
+// Tokenizer turns text into tokens, without what the model adds to prompts.
+func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.encoder }
 
 // Info describes the model.
 func (m *Model) Info() chat.Info { return m.info }

@@ -193,32 +193,41 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// watched calls before ahead of each decode.
+// watched calls before ahead of each decode, and tells of the first interruption.
 type watched struct {
 	backend
-	before func(decodes int)
-	count  int
+	before      func(decodes int)
+	count       int
+	interrupted chan struct{}
+	once        sync.Once
 }
 
-func (w *watched) decode(batch []entry, alike bool) decoded {
+func (w *watched) Interrupt() {
+	w.backend.Interrupt()
+	w.once.Do(func() { close(w.interrupted) })
+}
+
+func (w *watched) Decode(batch []entry, alike bool) decoded {
 	w.count++
 	w.before(w.count)
-	return w.backend.decode(batch, alike)
+	return w.backend.Decode(batch, alike)
 }
 
 // TestLongPromptIsInterrupted: a client that leaves while its prompt is
 // read does not keep the others waiting for the rest of the batch.
 func TestLongPromptIsInterrupted(t *testing.T) {
-	m := openModel(t, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
-	m.loop.mu.Lock() // the loop is idle and takes it before it goes on
-	m.loop.backend = &watched{backend: m.loop.backend, before: func(decodes int) {
+	c := configured(t, Options{Path: modelFile(t, smallest)})
+	w := &watched{backend: c.Text.Backend, interrupted: make(chan struct{})}
+	w.before = func(decodes int) {
 		if decodes == 2 {
 			cancel()
-			m.loop.left()
+			<-w.interrupted
 		}
-	}}
-	m.loop.mu.Unlock()
+	}
+	c.Text.Backend = w
+	m := New(c)
+	t.Cleanup(func() { m.Close() })
 	_, err := decode(ctx, m, greedy(tokenize(t, m, longPrefix()), 5))
 	if e := engine.AsError(err); e == nil || e.Code != engine.CodeCanceled {
 		t.Errorf("the client got %v", err)
@@ -329,10 +338,14 @@ func TestTinyPool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := assemble(w, file, options, &logSink{log: options.Log}, memory.Plan{Context: 256, Cells: 256})
+	c, err := configOf(w, file, options, 256)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := generate(&c, w, options, &logSink{log: options.Log}, memory.Plan{Context: 256, Cells: 256}); err != nil {
+		t.Fatal(err)
+	}
+	m := New(c)
 	defer m.Close()
 	var jobs []chat.Job
 	for _, q := range questions[2:6] {
@@ -352,7 +365,7 @@ func TestTinyPool(t *testing.T) {
 
 func TestTokenize(t *testing.T) {
 	m := openModel(t, Options{})
-	end := m.vocab.control["<|im_end|>"]
+	end := m.Vocabulary().control["<|im_end|>"]
 	for _, tt := range []struct {
 		name  string
 		spans []chat.Span
@@ -371,7 +384,7 @@ func TestTokenize(t *testing.T) {
 		var text strings.Builder
 		ends := 0
 		for _, token := range tokens {
-			text.Write(m.vocab.spelling(token))
+			text.Write(m.Vocabulary().spelling(token))
 			if token == end {
 				ends++
 			}

@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -387,7 +386,7 @@ func (f triedFiles) try(checked bool) string {
 	if err != nil {
 		return "refused: " + oneLine(err)
 	}
-	m, err := open(ctx, f.options(), file)
+	c, err := configure(ctx, f.options(), file)
 	var known *engine.Error
 	switch {
 	case errors.As(err, &known) && known.Code == engine.CodeUnsupported:
@@ -395,6 +394,7 @@ func (f triedFiles) try(checked bool) string {
 	case err != nil:
 		return "not loaded: " + oneLine(err)
 	}
+	m := New(c)
 	defer m.Close()
 	if err := askEverything(ctx, m, f.Pictures); err != nil {
 		return "failed: " + oneLine(err)
@@ -413,32 +413,32 @@ func oneLine(err error) string {
 // askEverything makes a model tokenize, write, make vectors and spell.
 func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
 	text := "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
-	text = text[:min(len(text), max(m.info.Context/4, 1))] // not more tokens than it can read
+	text = text[:min(len(text), max(m.Info().Context/4, 1))] // not more tokens than it can read
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Special: true}}})
 	if err != nil {
 		return fmt.Errorf("tokenizing: %w", err)
 	}
-	tokens = tokens[:min(len(tokens), 40, max(m.info.Context-4, 1))]
+	tokens = tokens[:min(len(tokens), 40, max(m.Info().Context-4, 1))]
 	input, err := m.TokenizeInput(ctx, text)
 	if err != nil {
 		return fmt.Errorf("tokenizing an input: %w", err)
 	}
-	for token := range min(m.vocab.size(), 300) {
-		_ = m.vocab.spelled(int32(token))
+	for token := range min(m.Vocabulary().size(), 300) {
+		_ = m.Vocabulary().spelled(int32(token))
 	}
-	if m.eye != nil {
+	if m.Info().Vision {
 		if err := showPictures(ctx, m, tokens, sizes); err != nil {
 			return fmt.Errorf("seeing: %w", err)
 		}
 	}
-	if m.loop != nil {
+	if !m.Info().Vectors.Only {
 		for _, job := range []chat.Job{{Prompt: tokens, MaxTokens: 3}, {Prompt: tokens, MaxTokens: 2, Sampling: engine.Sampling{Temperature: new(1.0)}, Logprobs: new(2)}} {
 			if _, err := decode(ctx, m, job); err != nil {
 				return fmt.Errorf("writing: %w", err)
 			}
 		}
 	}
-	if len(input) > m.info.Vectors.Input || len(input) == 0 {
+	if len(input) > m.Info().Vectors.Input || len(input) == 0 {
 		return nil
 	}
 	if _, err := m.Embed(ctx, [][]int32{input, input[:1]}); err != nil {
@@ -458,12 +458,12 @@ func showPictures(ctx context.Context, m *Model, tokens []int32, sizes []image.P
 		if err != nil {
 			return err
 		}
-		l, err := m.eye.layout(ctx, p)
+		prompt, err := imagePrompt(ctx, m, p)
 		if err != nil {
 			return err
 		}
-		prompt := append(slices.Clone(l.tokens(p)), tokens...)
-		if len(prompt) > m.info.Context {
+		prompt = append(prompt, tokens...)
+		if len(prompt) > m.Info().Context {
 			continue
 		}
 		if _, err := decode(ctx, m, chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}, MaxTokens: 1}); err != nil {

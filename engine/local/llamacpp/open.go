@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/memory"
 )
@@ -29,33 +28,37 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	if err := options.check(file); err != nil {
 		return nil, refused(options.Path, err)
 	}
-	return open(ctx, options, file)
-}
-
-// open loads files that are checked.
-func open(ctx context.Context, options Options, file *gguf.File) (*Model, error) {
-	plan, err := options.fit()
+	c, err := configure(ctx, options, file)
 	if err != nil {
 		return nil, err
+	}
+	return New(c), nil
+}
+
+// configure loads files that are checked.
+func configure(ctx context.Context, options Options, file *gguf.File) (none Config, err error) {
+	plan, err := options.fit()
+	if err != nil {
+		return none, err
 	}
 	options.Planned(plan)
 	sink := &logSink{log: options.Log}
 	sink.listen()
 	w, err := load(ctx, options, sink)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	releaseMapped(file.Paths)
 	if err := w.adapt(options.Adapters, sink); err != nil {
 		w.free()
-		return nil, err
+		return none, err
 	}
-	model, err := build(w, file, options, plan, sink)
+	c, err := build(w, file, options, plan, sink)
 	if err != nil {
 		w.free()
-		return nil, fmt.Errorf("%s: %w", options.Path, err)
+		return none, fmt.Errorf("%s: %w", options.Path, err)
 	}
-	return model, nil
+	return c, nil
 }
 
 func load(ctx context.Context, options Options, sink *logSink) (*weights, error) {
@@ -89,46 +92,50 @@ func (o Options) check(model *gguf.File) error {
 }
 
 // build makes the model of what is loaded, as large as planned.
-func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink *logSink) (*Model, error) {
+func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink *logSink) (none Config, err error) {
 	embedding, err := embeddingOf(file)
 	switch {
 	case err != nil:
-		return nil, err
-	case embedding.only:
-		return buildEmbedder(w, file, embedding, options, plan.Context, sink)
-	case !w.generates():
-		return nil, errors.New("the model does not generate text")
+		return none, err
+	case !embedding.only && !w.generates():
+		return none, errors.New("the model does not generate text")
 	}
-	stat, err := os.Stat(options.Path)
-	if err != nil {
-		return nil, err
+	c, err := configOf(w, file, options, plan.Context)
+	switch {
+	case err != nil:
+		return none, err
+	case embedding.only:
+		return c, embed(&c, w, embedding, options, sink)
 	}
 	if plan.Context > w.trained() {
 		options.Log.Warn("the context is longer than the model was trained with", "context", plan.Context, "trained", w.trained())
 	}
-	m, err := assemble(w, file, options, sink, plan)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, sink.reason())
-	}
-	m.info = describe(options.Path, stat.ModTime(), file, m.vocab, plan.Context)
-	m.info.Vision = m.eye != nil
 	if makesVectors(file) {
-		m.embedBeside(w, embedding, options, sink)
+		embedBeside(&c, w, embedding, options, sink)
 	}
-	return m, nil
+	if err := generate(&c, w, options, sink, plan); err != nil {
+		return none, fmt.Errorf("%w: %s", err, sink.reason())
+	}
+	return c, nil
 }
 
-// assemble starts the loop over w, with the cells of the plan, of which one
-// request may use its context.
-func assemble(w *weights, file *gguf.File, options Options, sink *logSink, plan memory.Plan) (*Model, error) {
-	vocab, err := w.vocabulary()
+// configOf is a model that can do nothing yet.
+func configOf(w *weights, file *gguf.File, options Options, context int) (c Config, err error) {
+	stat, err := os.Stat(options.Path)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	encoder, err := w.encoder(options.Path, file, vocab)
-	if err != nil {
-		return nil, err
+	if c.Vocabulary, err = w.vocabulary(); err != nil {
+		return c, err
 	}
+	c.Tokenizer, err = w.encoder(options.Path, file, c.Vocabulary)
+	c.Info = describe(options.Path, stat.ModTime(), file, c.Vocabulary, context)
+	c.Free, c.Log = w.free, options.Log
+	return c, err
+}
+
+// generate gives the model a session for text, with the KV cells of the plan.
+func generate(c *Config, w *weights, options Options, sink *logSink, plan memory.Plan) error {
 	session := newSession(w, sessionConfig{
 		cells:     plan.Cells,
 		sequences: sequenceIDs(options.Parallel, !w.recurrent()),
@@ -137,24 +144,18 @@ func assemble(w *weights, file *gguf.File, options Options, sink *logSink, plan 
 		sink:      sink,
 	})
 	if session == nil {
-		return nil, fmt.Errorf("llama.cpp cannot make room for %d tokens", plan.Cells)
+		return fmt.Errorf("llama.cpp cannot make room for %d tokens", plan.Cells)
 	}
 	eye, err := attachProjector(options.Projector, w, session)
 	if err != nil {
-		session.free()
-		return nil, err
+		session.Free()
+		return err
 	}
-	m := &Model{
-		info:    chat.Info{Context: plan.Context},
-		vocab:   vocab,
-		encoder: encoder,
-		eye:     eye,
-		loop:    newLoop(session, vocab, options.Parallel, plan.Context, plan.Cells, options.Log),
-		free: func() {
-			session.free()
-			w.free()
-		},
+	c.Images, c.Info.Vision = eye, eye != nil
+	c.Text = &Text{Backend: session, Parallel: options.Parallel, Cells: plan.Cells}
+	c.Free = func() {
+		session.Free()
+		w.free()
 	}
-	go m.loop.run()
-	return m, nil
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
+	"github.com/diglot/diglot/engine/gguf"
 )
 
 // smallest is the model that most tests here run.
@@ -54,12 +55,27 @@ func openModel(t testing.TB, options Options) *Model {
 	return m
 }
 
+// configured is what a model is made of before it is one.
+func configured(t testing.TB, options Options) Config {
+	t.Helper()
+	options = options.withDefaults()
+	file, err := gguf.Open(options.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := configure(t.Context(), options, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // tokenize makes tokens of a text, control tokens included.
 func tokenize(t testing.TB, m *Model, text string) []int32 {
 	t.Helper()
 	var spans []chat.Span
 	done := 0
-	for from, to := range tokenizer.NewSpellings(slices.Collect(maps.Keys(m.vocab.control))).Find(text) {
+	for from, to := range tokenizer.NewSpellings(slices.Collect(maps.Keys(m.Vocabulary().control))).Find(text) {
 		spans = append(spans, chat.Span{Text: text[done:from]}, chat.Span{Text: text[from:to], Special: true})
 		done = to
 	}

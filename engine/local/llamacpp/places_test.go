@@ -32,10 +32,10 @@ func TestTableOfPlaces(t *testing.T) {
 			t.Errorf("%s: %v", r.Name, err)
 			continue
 		}
-		if m.info.Context != 256 {
-			t.Errorf("%s: context %d, and the table has 256 places", r.Name, m.info.Context)
+		if m.Info().Context != 256 {
+			t.Errorf("%s: context %d, and the table has 256 places", r.Name, m.Info().Context)
 		}
-		if m.loop != nil {
+		if !m.Info().Vectors.Only {
 			whole, err := decode(t.Context(), m, chat.Job{Prompt: make([]int32, 250), MaxTokens: 500})
 			if err != nil || len(whole.pieces) > 6 {
 				t.Errorf("%s: %d tokens behind 250, error %v", r.Name, len(whole.pieces), err)

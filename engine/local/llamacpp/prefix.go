@@ -40,7 +40,7 @@ func (l *loop) longest(seq *sequence) (from *sequence, length int) {
 	for _, group := range [][]*sequence{l.kept, l.live} {
 		for _, s := range group {
 			n := seq.shareable(min(common(seq.tokens, s.tokens[:len(s.cells)]), len(seq.tokens)-1))
-			if n > length && l.backend.whole(s.id) {
+			if n > length && l.backend.Whole(s.id) {
 				from, length = s, n
 			}
 		}
@@ -64,7 +64,7 @@ func (l *loop) promised(seq *sequence) int {
 // start gives seq a place in the cache, with what others have read for it.
 // It returns false where seq does better to wait.
 func (l *loop) start(seq *sequence) bool {
-	if !l.backend.shares() || seq.scores != nil { // what is taken over has no logits
+	if !l.backend.Shares() || seq.scores != nil { // what is taken over has no logits
 		seq.id, seq.cached = l.takeID(), 0
 		return true
 	}
@@ -85,7 +85,7 @@ func (l *loop) start(seq *sequence) bool {
 			l.kept = append(slices.Delete(l.kept, i, i+1), from)
 		}
 		seq.id = l.takeID()
-		l.backend.copySequence(from.id, seq.id, seq.position(length))
+		l.backend.CopySequence(from.id, seq.id, seq.position(length))
 		seq.cells = l.cells.share(from.cells[:length])
 	}
 	if seq.cached < 0 {
@@ -100,7 +100,7 @@ func (l *loop) keep(seq *sequence) {
 	if seq.id < 0 {
 		return
 	}
-	if !l.backend.shares() || len(seq.cells) == 0 {
+	if !l.backend.Shares() || len(seq.cells) == 0 {
 		l.vacate(seq)
 		return
 	}
@@ -147,7 +147,7 @@ func (l *loop) vacate(seq *sequence) {
 	if seq.id < 0 {
 		return
 	}
-	l.backend.removeSequence(seq.id)
+	l.backend.RemoveSequence(seq.id)
 	l.cells.release(seq.cells, 0)
 	l.ids = append(l.ids, seq.id)
 	seq.id, seq.cells = -1, nil

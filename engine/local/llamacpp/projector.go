@@ -98,12 +98,12 @@ func (p *projector) free() {
 	p.ctx = nil
 }
 
-// layout implements eye.
-func (p *projector) layout(ctx context.Context, pic *picture.Picture) (layout, error) {
+// Layout implements eye.
+func (p *projector) Layout(ctx context.Context, pic *picture.Picture) (layout, error) {
 	if l := p.knows(pic); l != nil {
 		return l, nil
 	}
-	pixels, err := p.unpack(ctx, pic)
+	pixels, err := p.Unpack(ctx, pic)
 	if err != nil {
 		return nil, err
 	}
@@ -145,9 +145,9 @@ func (p *projector) knows(pic *picture.Picture) layout {
 	return p.known[pic.Key]
 }
 
-// unpack implements eye. So many pixels are decoded at a time as one picture
+// Unpack implements eye. So many pixels are decoded at a time as one picture
 // may have.
-func (p *projector) unpack(ctx context.Context, pic *picture.Picture) ([]byte, error) {
+func (p *projector) Unpack(ctx context.Context, pic *picture.Picture) ([]byte, error) {
 	if data := p.takeRecent(pic.Key); data != nil {
 		return data, nil
 	}
@@ -196,13 +196,13 @@ func (p *projector) section(chunk *C.struct_mtmd_input_chunk) section {
 	return s
 }
 
-// encode computes the embedding of a view. Only the loop calls it.
-func (p *projector) encode(v *view, threads int) ([]float32, decoded, error) {
+// encode computes the embedding of a part. Only the loop calls it.
+func (p *projector) encode(v ImagePart, threads int) ([]float32, decoded, error) {
 	chunk, last, err := p.prepare(v)
 	if err != nil {
 		return nil, decodedFailed, err
 	}
-	embedding := make([]float32, v.cells*p.width)
+	embedding := make([]float32, v.Cells*p.width)
 	result := C.shim_encode(p.ctx, C.int32_t(threads), chunk,
 		(*C.float)(unsafe.SliceData(embedding)), C.size_t(len(embedding)))
 	switch {
@@ -218,19 +218,19 @@ func (p *projector) encode(v *view, threads int) ([]float32, decoded, error) {
 	return nil, decodedFailed, errors.New(p.sink.reason())
 }
 
-// prepare finds the chunk of a view. What was made of its picture is kept until
+// prepare finds the chunk of a part. What was made of its picture is kept until
 // the last chunk, and made again where another picture came between.
-func (p *projector) prepare(v *view) (chunk *C.struct_mtmd_input_chunk, last bool, err error) {
-	if p.ready == nil || p.readyOf != v.picture.Key {
+func (p *projector) prepare(v ImagePart) (chunk *C.struct_mtmd_input_chunk, last bool, err error) {
+	if p.ready == nil || p.readyOf != v.Picture.Key {
 		p.forget()
-		pixels, err := p.pixelsOf(v)
+		pixels, err := v.Pixels()
 		if err != nil {
 			return nil, false, err
 		}
-		if p.ready, err = p.lay(v.picture, pixels); err != nil {
+		if p.ready, err = p.lay(v.Picture, pixels); err != nil {
 			return nil, false, err
 		}
-		p.readyOf = v.picture.Key
+		p.readyOf = v.Picture.Key
 	}
 	part := 0
 	for i := range C.mtmd_input_chunks_size(p.ready) {
@@ -238,26 +238,15 @@ func (p *projector) prepare(v *view) (chunk *C.struct_mtmd_input_chunk, last boo
 		if C.mtmd_input_chunk_get_type(c) == C.MTMD_INPUT_CHUNK_TYPE_TEXT {
 			continue
 		}
-		if part == v.part {
+		if part == v.Index {
 			chunk = c
 		}
 		part++
 	}
-	if chunk == nil || int(C.mtmd_input_chunk_get_n_tokens(chunk)) != v.cells {
+	if chunk == nil || int(C.mtmd_input_chunk_get_n_tokens(chunk)) != v.Cells {
 		return nil, false, errors.New("the picture is laid out in another way than before")
 	}
-	return chunk, v.part == part-1, nil
-}
-
-// pixelsOf takes the pixels of a view's picture, which the loop has waited for.
-// They are made again where the picture was encoded before and lost its cells.
-func (p *projector) pixelsOf(v *view) ([]byte, error) {
-	data, err := v.pixels.data, v.pixels.err
-	v.pixels.data = nil
-	if data == nil && err == nil {
-		return v.picture.Pixels(context.Background())
-	}
-	return data, err
+	return chunk, v.Index == part-1, nil
 }
 
 func (p *projector) forget() {

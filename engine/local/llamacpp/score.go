@@ -53,7 +53,7 @@ func newScoring(ctx context.Context, vocab *vocabulary, job chat.Job) *sequence 
 // score books how likely each token is that follows one of the batch.
 func (l *loop) score(s *sequence) {
 	for k := range s.rows {
-		p := s.sampler.probabilities(l.backend.logits(s.row - s.rows + 1 + k))
+		p := s.sampler.probabilities(l.backend.Logits(s.row - s.rows + 1 + k))
 		if p == nil {
 			s.fail(engine.Errorf(engine.CodeInternal, "The model could not read the prompt.").Because(errNoLogits))
 			return

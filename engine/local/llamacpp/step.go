@@ -14,7 +14,7 @@ import (
 // choose the next.
 func (l *loop) step(batch []entry) {
 	active := slices.DeleteFunc(slices.Clone(l.live), func(s *sequence) bool { return s.rows == 0 })
-	l.settle(active, l.compute(active, func() decoded { return l.backend.decode(batch, l.alike(active)) }))
+	l.settle(active, l.compute(active, func() decoded { return l.backend.Decode(batch, l.alike(active)) }))
 }
 
 // alike reports whether each cell is looked at by several tokens of a batch, as
@@ -53,7 +53,7 @@ func (l *loop) compute(active []*sequence, work func() decoded) decoded {
 	l.mu.Lock()
 	l.computing = active
 	if !l.closed {
-		l.backend.resume()
+		l.backend.Resume()
 	}
 	l.mu.Unlock()
 
@@ -118,7 +118,7 @@ func (l *loop) choose(s *sequence) int {
 		s.end(chat.EndLength)
 		return 0
 	}
-	c, err := s.sampler.next(l.backend.logits(s.row))
+	c, err := s.sampler.next(l.backend.Logits(s.row))
 	switch {
 	case errors.Is(err, grammar.ErrTooMuchWork):
 		s.fail(chat.MatchError(s.job.Request, err))

@@ -70,7 +70,7 @@ func (m *Model) appendImage(ctx context.Context, tokens []int32, image *chat.Ima
 	if err := ctx.Err(); err != nil {
 		return nil, engine.AsError(err)
 	}
-	l, err := m.eye.layout(ctx, image.Picture)
+	l, err := m.eye.Layout(ctx, image.Picture)
 	if err != nil {
 		return nil, image.Fail(err)
 	}

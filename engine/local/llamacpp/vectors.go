@@ -8,12 +8,10 @@ import "C"
 import (
 	"errors"
 	"fmt"
-	"os"
 	"unsafe"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
-	"github.com/diglot/diglot/engine/gguf"
 )
 
 // vectorSession is a session whose decodes give vectors.
@@ -44,12 +42,12 @@ func newVectorSession(w *weights, e embedding, s embedShape, input int, options 
 
 func (w *weights) dimensions() int { return int(C.llama_model_n_embd(w.model)) }
 
-// decode computes no attention in tiles: vectors are to be the same to the last
+// Decode computes no attention in tiles: vectors are to be the same to the last
 // digit, whatever is in a batch beside them, and a tile that begins elsewhere in
 // a text rounds in another way.
-func (s vectorSession) decode(batch []entry) decoded { return s.session.decode(batch, false) }
+func (s vectorSession) Decode(batch []entry) decoded { return s.session.Decode(batch, false) }
 
-func (s vectorSession) vector(sequence, row int) ([]float32, bool) {
+func (s vectorSession) Vector(sequence, row int) ([]float32, bool) {
 	var p *C.float
 	if s.pooled {
 		p = C.llama_get_embeddings_seq(s.ctx, C.llama_seq_id(sequence))
@@ -62,61 +60,51 @@ func (s vectorSession) vector(sequence, row int) ([]float32, bool) {
 	return unsafe.Slice((*float32)(unsafe.Pointer(p)), s.dimensions), true
 }
 
-// clear forgets what was read. Encoders remember nothing.
-func (s vectorSession) clear() {
+// Clear forgets what was read. Encoders remember nothing.
+func (s vectorSession) Clear() {
 	if s.memory != nil {
 		C.llama_memory_clear(s.memory, false)
 	}
 }
 
-// buildEmbedder makes a Model that is for embeddings alone, of inputs of so many
-// tokens at most.
-func buildEmbedder(w *weights, file *gguf.File, e embedding, options Options, input int, sink *logSink) (*Model, error) {
+// embed gives the model a session for embeddings, and nothing else.
+func embed(c *Config, w *weights, e embedding, options Options, sink *logSink) error {
 	if !w.generates() {
-		return nil, errors.New("models of the T5 family are not supported")
+		return errors.New("models of the T5 family are not supported")
 	}
-	stat, err := os.Stat(options.Path)
-	if err != nil {
-		return nil, err
-	}
-	vocab, err := w.vocabulary()
-	if err != nil {
-		return nil, err
-	}
-	encoder, err := w.encoder(options.Path, file, vocab)
-	if err != nil {
-		return nil, err
-	}
+	input := c.Info.Context
 	shape := e.shape(input)
 	if w.recurrent() {
 		shape.sequences = 1
 	}
 	session, ok := newVectorSession(w, e, shape, input, options, sink)
 	if !ok {
-		return nil, fmt.Errorf("llama.cpp cannot make room for inputs of %d tokens: %s", input, sink.reason())
+		return fmt.Errorf("llama.cpp cannot make room for inputs of %d tokens: %s", input, sink.reason())
 	}
-	m := &Model{
-		info:     describe(options.Path, stat.ModTime(), file, vocab, input),
-		vocab:    vocab,
-		encoder:  encoder,
-		embedder: newEmbedder(shape, func() (vectorBackend, error) { return session, nil }),
-		free:     w.free,
+	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.size(), Only: true}
+	c.Vectors = &Vectors{Shape: shape, Open: func() (vectorBackend, error) { return kept{session}, nil }}
+	c.Free = func() {
+		session.Free()
+		w.free()
 	}
-	m.embedder.backend = session
-	m.info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: vocab.size(), Only: true}
-	return m, nil
+	return nil
 }
 
-// embedBeside lets a model that writes text make embeddings too. Few are
-// asked for them, so that the memory is taken when the first one is.
-func (m *Model) embedBeside(w *weights, e embedding, options Options, sink *logSink) {
-	input := min(m.info.Context, maxInputBeside)
+// kept is a session that lives as long as its model.
+type kept struct{ vectorSession }
+
+func (kept) Free() {}
+
+// embedBeside lets a model that generates text make embeddings too. Few are
+// asked for them, so the memory is taken for the first one.
+func embedBeside(c *Config, w *weights, e embedding, options Options, sink *logSink) {
+	input := min(c.Info.Context, maxInputBeside)
 	shape := e.shape(input)
 	if w.recurrent() {
 		shape.sequences = 1
 	}
-	m.info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: m.vocab.size()}
-	m.embedder = newEmbedder(shape, func() (vectorBackend, error) {
+	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.size()}
+	c.Vectors = &Vectors{Shape: shape, Open: func() (vectorBackend, error) {
 		if !options.beside(input) {
 			return nil, errNoRoom()
 		}
@@ -125,7 +113,7 @@ func (m *Model) embedBeside(w *weights, e embedding, options Options, sink *logS
 			return nil, errNoRoom().Because(errors.New(sink.reason()))
 		}
 		return session, nil
-	})
+	}}
 }
 
 func errNoRoom() *engine.Error {

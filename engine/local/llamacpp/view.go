@@ -74,6 +74,18 @@ type view struct {
 	embedding []float32
 }
 
+// ImagePart is a part of a picture to be encoded.
+type ImagePart struct {
+	Picture *picture.Picture
+	Index   int // which of the picture's sections with cells it is
+	Cells   int
+	Pixels  func() ([]byte, error) // takes those of the whole picture
+}
+
+func (v *view) image() ImagePart {
+	return ImagePart{Picture: v.picture, Index: v.part, Cells: v.cells, Pixels: v.takePixels}
+}
+
 func (v *view) end() int { return v.start + v.cells }
 
 // divisible reports whether a part of the cells can be in the cache alone.
@@ -81,12 +93,12 @@ func (v *view) divisible() bool { return !v.whole && v.columns == 0 }
 
 // eye is what a model sees with.
 type eye interface {
-	// layout says what a picture is to the model. Its errors are for the client
+	// Layout says what a picture is to the model. Its errors are for the client
 	// where the picture is to blame.
-	layout(context.Context, *picture.Picture) (layout, error)
+	Layout(context.Context, *picture.Picture) (layout, error)
 
-	// unpack decodes a picture, in its turn.
-	unpack(context.Context, *picture.Picture) ([]byte, error)
+	// Unpack decodes a picture, in its turn.
+	Unpack(context.Context, *picture.Picture) ([]byte, error)
 }
 
 // pixels are those of a picture that is to be encoded. They are decoded beside
@@ -100,17 +112,28 @@ type pixels struct {
 	err          error
 }
 
+// takePixels gives the pixels away, which the loop has waited for. They are
+// decoded again where the picture was encoded before and lost its cells.
+func (v *view) takePixels() ([]byte, error) {
+	data, err := v.pixels.data, v.pixels.err
+	v.pixels.data = nil
+	if data == nil && err == nil {
+		return v.picture.Pixels(context.Background())
+	}
+	return data, err
+}
+
 // findViews finds the cells of images in a prompt.
 func findViews(ctx context.Context, job chat.Job, eye eye) ([]*view, error) {
 	var views []*view
 	at := 0
 	for _, image := range job.Images {
-		l, err := eye.layout(ctx, image.Picture)
+		l, err := eye.Layout(ctx, image.Picture)
 		if err != nil {
 			return nil, image.Fail(err)
 		}
 		part := 0
-		shared := &pixels{unpack: func(ctx context.Context) ([]byte, error) { return eye.unpack(ctx, image.Picture) }}
+		shared := &pixels{unpack: func(ctx context.Context) ([]byte, error) { return eye.Unpack(ctx, image.Picture) }}
 		for _, s := range l {
 			if s.cells == 0 {
 				continue

@@ -24,7 +24,7 @@ type sight struct {
 	during  func() // called in each encode
 }
 
-func (c *counter) encode(v *view) ([]float32, decoded, error) {
+func (c *counter) Encode(v ImagePart) ([]float32, decoded, error) {
 	if c.eye.during != nil {
 		c.eye.during()
 	}
@@ -33,18 +33,18 @@ func (c *counter) encode(v *view) ([]float32, decoded, error) {
 	if c.interrupted {
 		return nil, decodedInterrupted, nil
 	}
-	if v.picture.Key[0] == c.eye.broken {
+	if v.Picture.Key[0] == c.eye.broken {
 		return nil, decodedFailed, errors.New("broken")
 	}
-	c.eye.encoded = append(c.eye.encoded, v.picture.Key[0])
+	c.eye.encoded = append(c.eye.encoded, v.Picture.Key[0])
 	var embedding []float32
-	for cell := range v.cells {
+	for cell := range v.Cells {
 		embedding = append(embedding, float32(cell))
 	}
 	return embedding, decodedAll, nil
 }
 
-func (c *counter) decodeImage(g glance) decoded {
+func (c *counter) DecodeImage(g glance) decoded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if used := c.used(); used+g.cells > c.capacity {
@@ -88,11 +88,11 @@ type lens struct {
 	held  chan struct{} // nil: pictures are unpacked at once; or when it is closed
 }
 
-func (l *lens) layout(context.Context, *picture.Picture) (layout, error) {
+func (l *lens) Layout(context.Context, *picture.Picture) (layout, error) {
 	return layout{{tokens: []int32{901}}, l.cells, {tokens: []int32{902}}}, nil
 }
 
-func (l *lens) unpack(ctx context.Context, _ *picture.Picture) ([]byte, error) {
+func (l *lens) Unpack(ctx context.Context, _ *picture.Picture) ([]byte, error) {
 	if l.held != nil {
 		select {
 		case <-l.held:
@@ -114,7 +114,7 @@ func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 	var job chat.Job
 	for i, key := range keys {
 		image := testImage(key)
-		l, err := m.eye.layout(t.Context(), image.Picture)
+		l, err := m.eye.Layout(t.Context(), image.Picture)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,16 +46,25 @@ func projectorFile(t testing.TB) string {
 // openSeeing opens the model and an engine over it.
 func openSeeing(t testing.TB, options Options) (*Model, *chat.Engine) {
 	t.Helper()
+	m := openModel(t, seeingOptions(t, options))
+	return m, chatOver(t, m)
+}
+
+func seeingOptions(t testing.TB, options Options) Options {
 	options.Path, options.Projector = modelFile(t, seeing), projectorFile(t)
 	if options.Context == 0 {
 		options.Context = 2048
 	}
-	m := openModel(t, options)
+	return options
+}
+
+func chatOver(t testing.TB, m *Model) *chat.Engine {
+	t.Helper()
 	e, err := chat.New(m, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, e
+	return e
 }
 
 // shade is a picture of one colour.
@@ -258,23 +267,31 @@ func TestBadImage(t *testing.T) {
 
 // TestEncodeStops raises the flag that stops what is computed.
 func TestEncodeStops(t *testing.T) {
-	m, e := openSeeing(t, Options{})
+	c := configured(t, seeingOptions(t, Options{}))
+	m := New(c)
+	t.Cleanup(func() { m.Close() })
+	e := chatOver(t, m)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := engine.Collect(e.Generate(ctx, lookAt(m, shade(t, "red", 96, 96)))); engine.AsError(err).Code != engine.CodeCanceled {
 		t.Errorf("error %v", err)
 	}
-	session := m.loop.backend.(*session)
-	views, err := findViews(t.Context(), jobFor(t, m, shade(t, "red", 96, 96)), m.eye)
+	session := c.Text.Backend.(*session)
+	picture := jobFor(t, m, shade(t, "red", 96, 96)).Images[0].Picture
+	l, err := c.Images.Layout(t.Context(), picture)
 	if err != nil {
 		t.Fatal(err)
 	}
-	session.interrupt()
-	if _, end, err := session.encode(views[0]); end != decodedInterrupted {
+	part := ImagePart{Picture: picture, Pixels: func() ([]byte, error) { return picture.Pixels(t.Context()) }}
+	for _, s := range l {
+		part.Cells = max(part.Cells, s.cells)
+	}
+	session.Interrupt()
+	if _, end, err := session.Encode(part); end != decodedInterrupted {
 		t.Errorf("with the flag raised, the computing ends %v, error %v", end, err)
 	}
-	session.resume()
-	if embedding, end, err := session.encode(views[0]); end != decodedAll || len(embedding) != views[0].cells*session.width {
+	session.Resume()
+	if embedding, end, err := session.Encode(part); end != decodedAll || len(embedding) != part.Cells*session.width {
 		t.Errorf("afterwards it ends %v with %d numbers, error %v", end, len(embedding), err)
 	}
 }
@@ -286,12 +303,20 @@ func jobFor(t *testing.T, m *Model, i engine.Image) chat.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	image := &chat.Image{Picture: p}
-	l, err := m.eye.layout(t.Context(), image.Picture)
+	prompt, err := imagePrompt(t.Context(), m, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.Job{Prompt: l.tokens(image.Picture), Images: []*chat.Image{image}}
+	return chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}}
+}
+
+// imagePrompt is a prompt of a picture alone.
+func imagePrompt(ctx context.Context, m *Model, p *picture.Picture) ([]int32, error) {
+	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Image: &chat.Image{Picture: p}}}})
+	if bos := m.Vocabulary().bos; err == nil && len(tokens) > 0 && tokens[0] == bos {
+		tokens = tokens[1:]
+	}
+	return tokens, err
 }
 
 func TestWrongProjector(t *testing.T) {

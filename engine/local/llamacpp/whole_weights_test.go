@@ -58,7 +58,7 @@ func newDice(w *weights, vocab *vocabulary) *dice {
 	return d
 }
 
-func (d *dice) decode(batch []entry, _ bool) decoded {
+func (d *dice) Decode(batch []entry, _ bool) decoded {
 	if d.interrupted.Load() {
 		return decodedInterrupted
 	}
@@ -70,8 +70,8 @@ func (d *dice) decode(batch []entry, _ bool) decoded {
 	return decodedAll
 }
 
-// logits are high for 24 tokens, half of them lucky ones.
-func (d *dice) logits(row int) []float32 {
+// Logits are high for 24 tokens, half of them lucky ones.
+func (d *dice) Logits(row int) []float32 {
 	e := d.last[row]
 	text := d.texts[int(e.sequence)][:e.position+1]
 	state := uint64(14695981039346656037)
@@ -97,14 +97,14 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-func (d *dice) encode(*view) ([]float32, decoded, error) { return nil, decodedFailed, nil }
-func (d *dice) decodeImage(glance) decoded               { return decodedFailed }
-func (d *dice) copySequence(src, dst, n int)             { d.texts[dst] = slices.Clone(d.texts[src][:n]) }
-func (d *dice) removeSequence(id int)                    { delete(d.texts, id) }
-func (d *dice) shares() bool                             { return true }
-func (d *dice) whole(int) bool                           { return true }
-func (d *dice) interrupt()                               { d.interrupted.Store(true) }
-func (d *dice) resume()                                  { d.interrupted.Store(false) }
+func (d *dice) Encode(ImagePart) ([]float32, decoded, error) { return nil, decodedFailed, nil }
+func (d *dice) DecodeImage(glance) decoded                   { return decodedFailed }
+func (d *dice) CopySequence(src, dst, n int)                 { d.texts[dst] = slices.Clone(d.texts[src][:n]) }
+func (d *dice) RemoveSequence(id int)                        { delete(d.texts, id) }
+func (d *dice) Shares() bool                                 { return true }
+func (d *dice) Whole(int) bool                               { return true }
+func (d *dice) Interrupt()                                   { d.interrupted.Store(true) }
+func (d *dice) Resume()                                      { d.interrupted.Store(false) }
 
 // diceVectors stand for the weights where vectors are wanted.
 type diceVectors struct {
@@ -112,7 +112,7 @@ type diceVectors struct {
 	interrupted *atomic.Bool
 }
 
-func (d *diceVectors) decode(batch []entry) decoded {
+func (d *diceVectors) Decode(batch []entry) decoded {
 	if d.interrupted.Load() {
 		return decodedInterrupted
 	}
@@ -127,11 +127,11 @@ func (d *diceVectors) decode(batch []entry) decoded {
 	return decodedAll
 }
 
-func (d *diceVectors) vector(_, row int) ([]float32, bool) { return d.rows[row], true }
-func (d *diceVectors) clear()                              {}
-func (d *diceVectors) free()                               {}
-func (d *diceVectors) interrupt()                          { d.interrupted.Store(true) }
-func (d *diceVectors) resume()                             { d.interrupted.Store(false) }
+func (d *diceVectors) Vector(_, row int) ([]float32, bool) { return d.rows[row], true }
+func (d *diceVectors) Clear()                              {}
+func (d *diceVectors) Free()                               {}
+func (d *diceVectors) Interrupt()                          { d.interrupted.Store(true) }
+func (d *diceVectors) Resume()                             { d.interrupted.Store(false) }
 
 // openedDice are the models of [openDice] by their paths, opened once for all
 // targets.
@@ -168,18 +168,19 @@ func openDice(t testing.TB, path string) *Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &Model{
-		info:    describe(path, time.Unix(0, 0), file, vocab, wholeContext),
-		vocab:   vocab,
-		encoder: encoder,
-		loop:    newLoop(newDice(w, vocab), vocab, parallel, wholeContext, parallel*wholeContext, slog.New(slog.DiscardHandler)),
-		embedder: newEmbedder(embedding.shape(maxInputBeside), func() (vectorBackend, error) {
+	info := describe(path, time.Unix(0, 0), file, vocab, wholeContext)
+	info.Vectors = chat.Vectors{Size: 8, Input: maxInputBeside, Vocabulary: vocab.size()}
+	m := New(Config{
+		Info:       info,
+		Vocabulary: vocab,
+		Tokenizer:  encoder,
+		Text:       &Text{Backend: newDice(w, vocab), Parallel: parallel, Cells: parallel * wholeContext},
+		Vectors: &Vectors{Shape: embedding.shape(maxInputBeside), Open: func() (vectorBackend, error) {
 			return &diceVectors{interrupted: new(atomic.Bool)}, nil
-		}),
-		free: w.free,
-	}
-	m.info.Vectors = chat.Vectors{Size: 8, Input: maxInputBeside, Vocabulary: vocab.size()}
-	go m.loop.run()
+		}},
+		Free: w.free,
+		Log:  slog.New(slog.DiscardHandler),
+	})
 	openedDice[path] = m
 	return m
 }
