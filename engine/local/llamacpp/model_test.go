@@ -136,7 +136,7 @@ func TestEightClientsReadOnePrefix(t *testing.T) {
 	prefix := len(jobs[0].Prompt)
 	total := 0
 	for _, job := range jobs {
-		prefix = min(prefix, common(jobs[0].Prompt, job.Prompt))
+		prefix = min(prefix, len(shared(jobs[0].Prompt, job.Prompt)))
 		total += len(job.Prompt)
 	}
 	cached := 0
@@ -510,4 +510,13 @@ func TestLoadingIsCanceled(t *testing.T) {
 		m.Close()
 		t.Error("the model was loaded")
 	}
+}
+
+// shared is the longest common prefix.
+func shared(a, b []int32) []int32 {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:n]
 }

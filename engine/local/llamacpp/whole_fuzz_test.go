@@ -333,11 +333,11 @@ func (c *wholeCase) controlTokens() {
 	broken := c.root.copied()
 	spelled := false
 	broken.eachText(func(text string) string {
-		for token := range int32(c.house.model.vocab.size()) {
-			if !c.house.model.vocab.is(token, kindControl) {
+		for token := range int32(c.house.model.Vocabulary().size()) {
+			if !c.house.model.Vocabulary().is(token, kindControl) {
 				continue
 			}
-			spelling := string(c.house.model.vocab.spelling(token))
+			spelling := string(c.house.model.Vocabulary().spelling(token))
 			if len(spelling) > 3 && strings.Contains(text, spelling) {
 				spelled = true
 				text = strings.ReplaceAll(text, spelling, strings.Repeat("x", len(spelling)))

@@ -243,7 +243,7 @@ func (w *shown) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 	var hash maphash.Hash
 	hash.SetSeed(controlSeed)
 	for _, token := range tokens {
-		if w.vocab.is(token, kindControl) {
+		if w.Vocabulary().is(token, kindControl) {
 			maphash.WriteComparable(&hash, token)
 		}
 	}
