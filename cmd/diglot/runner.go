@@ -17,6 +17,7 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/confine"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/local/runner"
 )
@@ -138,7 +139,7 @@ func runRunner(ctx context.Context, m modelFile, limits limits, changes changes,
 // progressing shows the steps of a model: a long prompt is not a hang.
 type progressing struct {
 	engine.Engine
-	model *llamacpp.Model
+	model *decode.Model
 }
 
 var _ runner.Progress = progressing{}

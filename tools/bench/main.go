@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 )
 
@@ -114,7 +115,7 @@ type bench struct {
 	config
 	bare    *llamacpp.Bare // as llama.cpp loads by default
 	copied  *llamacpp.Bare // with weights in huge pages
-	model   *llamacpp.Model
+	model   *decode.Model
 	server  *server // nil: not measured
 	samples map[string][]float64
 }

@@ -44,6 +44,8 @@ var borders = []struct {
 		"a tokenizer depends on the vocabulary alone"},
 	{"engine/local", []string{"engine/models", "engine/script", "engine/upstream", "engine/imagegen"},
 		"computing a model does not depend on where it was found"},
+	{"engine/local/decode", []string{"engine/gguf", "engine/local/confine", "engine/local/inspection", "engine/local/llamacpp", "engine/local/runner"},
+		"what to compute is decided over any backend"},
 	{"engine/local/llamacpp", []string{"engine/local/runner", "engine/local/confine"},
 		"supervision is not the business of what is supervised"},
 	{"engine/local/runner", []string{"engine/chat", "engine/gguf", "engine/local/inspection", "engine/local/llamacpp", "engine/local/memory"},

@@ -51,7 +51,7 @@ func TestAdapters(t *testing.T) {
 		m := openModel(t, Options{Path: model, Adapters: adapters, Threads: 1, Context: 512, Parallel: 2})
 		defer m.Close()
 		job := measured(greedy(tokenize(t, m, ask("What is the capital of France?")), 12))
-		got, err := decode(t.Context(), m, job)
+		got, err := answerOf(t.Context(), m, job)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,8 @@ import (
 	"runtime/cgo"
 	"time"
 	"unsafe"
+
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // Bare is llama.cpp driven by a loop in C that does nothing else: what this
@@ -48,7 +50,7 @@ func openBare(options Options, place placement) (*Bare, error) {
 	s := newSession(w, sessionConfig{
 		cells:     bareCells,
 		sequences: 1,
-		rows:      batchRows,
+		rows:      decode.BatchRows,
 		governor:  newGovernor(options),
 		sink:      sink,
 	})
@@ -62,7 +64,7 @@ func openBare(options Options, place placement) (*Bare, error) {
 // Token reads the prompt, of at most 512 tokens, continues it n times, and
 // says how long one token took.
 func (b *Bare) Token(prompt []int32, n int) (time.Duration, error) {
-	if len(prompt) == 0 || len(prompt) > batchRows || n < 1 || n >= bareCells-batchRows {
+	if len(prompt) == 0 || len(prompt) > decode.BatchRows || n < 1 || n >= bareCells-decode.BatchRows {
 		return 0, fmt.Errorf("a prompt of %d tokens and %d more", len(prompt), n)
 	}
 	spent := C.shim_bare(b.session.ctx, (*C.llama_token)(unsafe.Pointer(&prompt[0])), C.int32_t(len(prompt)), C.int32_t(n))

@@ -21,6 +21,7 @@ import (
 
 	// llama.cpp itself. Its Go package one level up would add what this
 	// binding does not use, and needs headers that the module lacks.
+	"github.com/diglot/diglot/engine/local/decode"
 	_ "github.com/ollama/ollama/llama/llama.cpp/src"
 )
 
@@ -86,18 +87,18 @@ func (w *weights) generates() bool {
 }
 
 // vocabulary copies the table of tokens.
-func (w *weights) vocabulary() (*vocabulary, error) {
+func (w *weights) vocabulary() (*decode.Vocabulary, error) {
 	n := int(C.llama_vocab_n_tokens(w.vocab))
 	if n == 0 {
 		return nil, errors.New("the file has no vocabulary")
 	}
-	v := &vocabulary{
-		bos:    int32(C.llama_vocab_bos(w.vocab)),
-		eos:    int32(C.llama_vocab_eos(w.vocab)),
-		addBOS: bool(C.llama_vocab_get_add_bos(w.vocab)),
+	v := &decode.Vocabulary{
+		Bos:    int32(C.llama_vocab_bos(w.vocab)),
+		Eos:    int32(C.llama_vocab_eos(w.vocab)),
+		AddBOS: bool(C.llama_vocab_get_add_bos(w.vocab)),
 	}
 	var err error
-	if v.ending, err = w.ending(); err != nil {
+	if v.Ending, err = w.ending(); err != nil {
 		return nil, err
 	}
 	buf := make([]byte, 256)
@@ -106,28 +107,28 @@ func (w *weights) vocabulary() (*vocabulary, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.add(text, w.kind(int32(token)))
+		v.Add(text, w.kind(int32(token)))
 	}
 	// A file need not name these: llama.cpp also finds them by their spellings.
-	v.fim = chat.FIM{
-		Prefix: v.spelled(int32(C.llama_vocab_fim_pre(w.vocab))),
-		Suffix: v.spelled(int32(C.llama_vocab_fim_suf(w.vocab))),
-		Middle: v.spelled(int32(C.llama_vocab_fim_mid(w.vocab))),
+	v.Fim = chat.FIM{
+		Prefix: v.Spelled(int32(C.llama_vocab_fim_pre(w.vocab))),
+		Suffix: v.Spelled(int32(C.llama_vocab_fim_suf(w.vocab))),
+		Middle: v.Spelled(int32(C.llama_vocab_fim_mid(w.vocab))),
 	}
 	return v, nil
 }
 
-func (w *weights) kind(token int32) tokenKind {
-	var kind tokenKind
+func (w *weights) kind(token int32) decode.Kind {
+	var kind decode.Kind
 	attributes := C.llama_vocab_get_attr(w.vocab, C.llama_token(token))
 	if attributes&(C.LLAMA_TOKEN_ATTR_CONTROL|C.LLAMA_TOKEN_ATTR_UNKNOWN) != 0 {
-		kind |= kindControl
+		kind |= decode.KindControl
 	}
 	if attributes&C.LLAMA_TOKEN_ATTR_USER_DEFINED != 0 {
-		kind |= kindUser
+		kind |= decode.KindUser
 	}
 	if C.llama_vocab_is_eog(w.vocab, C.llama_token(token)) {
-		kind |= kindEndOfTurn
+		kind |= decode.KindEndOfTurn
 	}
 	return kind
 }
@@ -157,7 +158,7 @@ func (w *weights) ending() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ending(whole, plain), nil
+	return decode.Ending(whole, plain), nil
 }
 
 // tokenize turns text into tokens as llama.cpp does. whole: with what the
@@ -284,19 +285,19 @@ func (s *session) Free() {
 	s.interrupts.free()
 }
 
-func (s *session) Decode(batch []entry, alike bool) decoded {
+func (s *session) Decode(batch []decode.Entry, alike bool) decode.Outcome {
 	tokens := unsafe.Slice(s.batch.token, s.rows)
 	positions := unsafe.Slice(s.batch.pos, s.rows)
 	counts := unsafe.Slice(s.batch.n_seq_id, s.rows)
 	sequences := unsafe.Slice(s.batch.seq_id, s.rows)
 	logits := unsafe.Slice(s.batch.logits, s.rows)
 	for i, e := range batch {
-		tokens[i] = C.llama_token(e.token)
-		positions[i] = C.llama_pos(e.position)
+		tokens[i] = C.llama_token(e.Token)
+		positions[i] = C.llama_pos(e.Position)
 		counts[i] = 1
-		*sequences[i] = C.llama_seq_id(e.sequence)
+		*sequences[i] = C.llama_seq_id(e.Sequence)
 		logits[i] = 0
-		if e.logits {
+		if e.Logits {
 			logits[i] = 1
 		}
 	}
@@ -305,23 +306,23 @@ func (s *session) Decode(batch []entry, alike bool) decoded {
 }
 
 // compute reads a batch that is filled in, with attention in tiles or not.
-func (s *session) compute(batch C.struct_llama_batch, tiles bool) decoded {
+func (s *session) compute(batch C.struct_llama_batch, tiles bool) decode.Outcome {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	threads := C.int32_t(s.governor.threads(time.Now()))
 	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch s.worker.decode(batch, tiles) {
 	case 0:
-		return decodedAll
+		return decode.Computed
 	case 1:
-		return decodedFull
+		return decode.CacheFull
 	case 2:
 		if !s.partial {
-			return decodedFailed // the state before is gone
+			return decode.Failed // the state before is gone
 		}
-		return decodedInterrupted
+		return decode.Interrupted
 	}
-	return decodedFailed
+	return decode.Failed
 }
 
 func (s *session) Logits(row int) []float32 {

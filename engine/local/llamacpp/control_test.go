@@ -16,13 +16,14 @@ import (
 	"github.com/diglot/diglot/engine/chat/chattest"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // realModels are those whose vocabularies tests read.
 var realModels = []string{"smollm2-135m", "qwen2.5-coder-0.5b", "gemma3-270m", "minilm"}
 
 // openVocabulary opens a model file as far as its tokens go.
-func openVocabulary(t testing.TB, path string) (*Model, bothTokenizers) {
+func openVocabulary(t testing.TB, path string) (*decode.Model, bothTokenizers) {
 	t.Helper()
 	b := openBoth(t, path)
 	file, err := gguf.Open(path)
@@ -37,7 +38,7 @@ func openVocabulary(t testing.TB, path string) (*Model, bothTokenizers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Config{Info: describe(path, time.Unix(0, 0), file, vocab, 1<<20), Vocabulary: vocab, Tokenizer: encoder}), b
+	return decode.New(decode.Config{Info: describe(path, time.Unix(0, 0), file, vocab, 1<<20), Vocabulary: vocab, Tokenizer: encoder}), b
 }
 
 // TestControlTokensOfRealModels: nothing that a client sends to a real model,
@@ -47,10 +48,10 @@ func TestControlTokensOfRealModels(t *testing.T) {
 	for _, name := range realModels[:3] {
 		t.Run(name, func(t *testing.T) {
 			m, b := openVocabulary(t, modelFile(t, name))
-			subject := chattest.Subject{Info: m.Info(), Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.Vocabulary().spelling(token)) }, Whole: true}
+			subject := chattest.Subject{Info: m.Info(), Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.Vocabulary().Spelling(token)) }, Whole: true}
 			subject.Tokenize = func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
 				tokens, err := m.Tokenize(ctx, prompt)
-				if err == nil && m.Vocabulary().addBOS && !strings.HasPrefix(prompt.String(), m.Info().BOS) {
+				if err == nil && m.Vocabulary().AddBOS && !strings.HasPrefix(prompt.String(), m.Info().BOS) {
 					tokens = tokens[1:]
 				}
 				return tokens, err
@@ -77,14 +78,14 @@ func TestSpellingsCostNothing(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if m.structured(ours, b.vocabulary.Unknown) {
+				if structured(m, ours, b.vocabulary.Unknown) {
 					t.Errorf("%q has control tokens in it: %d", text, ours)
 				}
 				theirs, err := b.theirs.tokenize(text, false, false)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !m.structured(theirs, b.vocabulary.Unknown) && !slices.Equal(ours, theirs) {
+				if !structured(m, theirs, b.vocabulary.Unknown) && !slices.Equal(ours, theirs) {
 					t.Errorf("%q: %d tokens, and %d by llama.cpp", text, len(ours), len(theirs))
 				}
 			}
@@ -93,8 +94,8 @@ func TestSpellingsCostNothing(t *testing.T) {
 }
 
 // structured reports whether there are control tokens among these.
-func (m *Model) structured(tokens []int32, unknown int32) bool {
+func structured(m *decode.Model, tokens []int32, unknown int32) bool {
 	return slices.ContainsFunc(tokens, func(token int32) bool {
-		return token != unknown && m.Vocabulary().is(token, kindControl|kindUser) && strings.TrimSpace(string(m.Vocabulary().spelling(token))) != ""
+		return token != unknown && m.Vocabulary().Is(token, decode.KindControl|decode.KindUser) && strings.TrimSpace(string(m.Vocabulary().Spelling(token))) != ""
 	})
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
-func describe(path string, changed time.Time, file *gguf.File, vocab *vocabulary, limit int) chat.Info {
+func describe(path string, changed time.Time, file *gguf.File, vocab *decode.Vocabulary, limit int) chat.Info {
 	return chat.Info{
 		Name:     nameOf(file, path),
 		Owner:    file.String("general.organization"),
 		Changed:  changed,
 		Template: file.Template(),
-		BOS:      vocab.spelled(vocab.bos),
-		EOS:      vocab.spelled(vocab.eos),
-		Control:  slices.Sorted(maps.Keys(vocab.control)),
-		FIM:      vocab.fim,
+		BOS:      vocab.Spelled(vocab.Bos),
+		EOS:      vocab.Spelled(vocab.Eos),
+		Control:  slices.Sorted(maps.Keys(vocab.Control)),
+		FIM:      vocab.Fim,
 		Context:  limit,
 		Sampling: sampling(file),
 	}

@@ -8,24 +8,25 @@ import (
 
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // encoder makes what turns text into tokens. llama.cpp's own code does it for
 // the kinds of tokenizers that package tokenizer lacks.
-func (w *weights) encoder(path string, file *gguf.File, vocab *vocabulary) (*tokenizer.Tokenizer, error) {
+func (w *weights) encoder(path string, file *gguf.File, vocab *decode.Vocabulary) (*tokenizer.Tokenizer, error) {
 	v, err := tokenizer.Read(path, file)
 	if err != nil {
 		return nil, err
 	}
-	if len(v.Texts) != vocab.size() {
-		return nil, fmt.Errorf("the file has %d tokens, and llama.cpp %d", len(v.Texts), vocab.size())
+	if len(v.Texts) != vocab.Size() {
+		return nil, fmt.Errorf("the file has %d tokens, and llama.cpp %d", len(v.Texts), vocab.Size())
 	}
-	for i, kind := range vocab.kinds {
+	for i, kind := range vocab.Kinds {
 		// What llama.cpp takes for structure no text becomes, even where ours knows better.
 		switch {
-		case kind&kindUser != 0:
+		case kind&decode.KindUser != 0:
 			v.Kinds[i] = tokenizer.UserDefined
-		case kind&kindControl != 0 && v.Kinds[i] != tokenizer.Unknown:
+		case kind&decode.KindControl != 0 && v.Kinds[i] != tokenizer.Unknown:
 			v.Kinds[i] = tokenizer.Control
 		}
 	}

@@ -98,7 +98,7 @@ func TestMeasure(t *testing.T) {
 	for i := range prompt {
 		prompt[i] = int32(300 + random.IntN(48_000))
 	}
-	if _, err := decode(t.Context(), m, greedy(prompt, 4)); err != nil {
+	if _, err := answerOf(t.Context(), m, greedy(prompt, 4)); err != nil {
 		t.Fatal(err)
 	}
 	one := 1

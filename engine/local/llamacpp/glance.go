@@ -9,6 +9,8 @@ import "C"
 import (
 	"time"
 	"unsafe"
+
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // glanceBatch is the part of a llama.cpp batch that cells of images need and
@@ -37,45 +39,45 @@ func (b *glanceBatch) free() {
 }
 
 // fill writes what g says.
-func (b *glanceBatch) fill(g glance) {
-	copy(unsafe.Slice((*float32)(unsafe.Pointer(b.embedding)), len(g.embedding)), g.embedding)
-	positions := unsafe.Slice((*int32)(unsafe.Pointer(b.positions)), g.cells*positionsPerCell)
-	for i := range g.cells {
-		cell := g.first + i
-		if g.columns == 0 {
-			positions[i] = int32(g.position + cell)
+func (b *glanceBatch) fill(g decode.ImageBatch) {
+	copy(unsafe.Slice((*float32)(unsafe.Pointer(b.embedding)), len(g.Embedding)), g.Embedding)
+	positions := unsafe.Slice((*int32)(unsafe.Pointer(b.positions)), g.Cells*positionsPerCell)
+	for i := range g.Cells {
+		cell := g.First + i
+		if g.Columns == 0 {
+			positions[i] = int32(g.Position + cell)
 			continue
 		}
-		positions[i] = int32(g.position)
-		positions[i+g.cells] = int32(g.position + cell/g.columns)
-		positions[i+2*g.cells] = int32(g.position + cell%g.columns)
-		positions[i+3*g.cells] = 0
+		positions[i] = int32(g.Position)
+		positions[i+g.Cells] = int32(g.Position + cell/g.Columns)
+		positions[i+2*g.Cells] = int32(g.Position + cell%g.Columns)
+		positions[i+3*g.Cells] = 0
 	}
 }
 
-func (s *session) Encode(v ImagePart) ([]float32, decoded, error) {
+func (s *session) Encode(v decode.ImagePart) ([]float32, decode.Outcome, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	return s.projector.encode(v, s.governor.threads(time.Now()))
 }
 
-func (s *session) DecodeImage(g glance) decoded {
+func (s *session) DecodeImage(g decode.ImageBatch) decode.Outcome {
 	s.glances.fill(g)
 	batch := s.batch
 	batch.token, batch.embd, batch.pos = nil, s.glances.embedding, s.glances.positions
-	batch.n_tokens = C.int32_t(g.cells)
-	counts := unsafe.Slice(batch.n_seq_id, g.cells)
-	sequences := unsafe.Slice(batch.seq_id, g.cells)
-	logits := unsafe.Slice(batch.logits, g.cells)
-	for i := range g.cells {
+	batch.n_tokens = C.int32_t(g.Cells)
+	counts := unsafe.Slice(batch.n_seq_id, g.Cells)
+	sequences := unsafe.Slice(batch.seq_id, g.Cells)
+	logits := unsafe.Slice(batch.logits, g.Cells)
+	for i := range g.Cells {
 		counts[i] = 1
-		*sequences[i] = C.llama_seq_id(g.sequence)
+		*sequences[i] = C.llama_seq_id(g.Sequence)
 		logits[i] = 0
 	}
-	if g.logits {
-		logits[g.cells-1] = 1
+	if g.Logits {
+		logits[g.Cells-1] = 1
 	}
-	if g.whole {
+	if g.Whole {
 		C.llama_set_causal_attn(s.ctx, false)
 		defer C.llama_set_causal_attn(s.ctx, true)
 	}

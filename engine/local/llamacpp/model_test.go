@@ -18,6 +18,7 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/grammar"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/memory"
 	"github.com/google/go-cmp/cmp"
 )
@@ -75,13 +76,13 @@ func same(t *testing.T, name string, want, got reply) {
 }
 
 // decodeAll runs the jobs at once.
-func decodeAll(t *testing.T, m *Model, jobs []chat.Job) []reply {
+func decodeAll(t *testing.T, m *decode.Model, jobs []chat.Job) []reply {
 	t.Helper()
 	replies := make([]reply, len(jobs))
 	errs := make([]error, len(jobs))
 	var wg sync.WaitGroup
 	for i, job := range jobs {
-		wg.Go(func() { replies[i], errs[i] = decode(t.Context(), m, job) })
+		wg.Go(func() { replies[i], errs[i] = answerOf(t.Context(), m, job) })
 	}
 	wg.Wait()
 	for i, err := range errs {
@@ -180,7 +181,7 @@ func TestClientLeaves(t *testing.T) {
 		}
 		cancel()
 		// Another request is a fence: it is admitted after the drop.
-		if _, err := decode(t.Context(), m, greedy(job.Prompt, 1)); err != nil {
+		if _, err := answerOf(t.Context(), m, greedy(job.Prompt, 1)); err != nil {
 			t.Fatal(err)
 		}
 		after := m.Stats()
@@ -195,7 +196,7 @@ func TestClientLeaves(t *testing.T) {
 
 // watched calls before ahead of each decode, and tells of the first interruption.
 type watched struct {
-	backend
+	decode.Backend
 	before      func(decodes int)
 	count       int
 	interrupted chan struct{}
@@ -203,14 +204,14 @@ type watched struct {
 }
 
 func (w *watched) Interrupt() {
-	w.backend.Interrupt()
+	w.Backend.Interrupt()
 	w.once.Do(func() { close(w.interrupted) })
 }
 
-func (w *watched) Decode(batch []entry, alike bool) decoded {
+func (w *watched) Decode(batch []decode.Entry, alike bool) decode.Outcome {
 	w.count++
 	w.before(w.count)
-	return w.backend.Decode(batch, alike)
+	return w.Backend.Decode(batch, alike)
 }
 
 // TestLongPromptIsInterrupted: a client that leaves while its prompt is
@@ -218,7 +219,7 @@ func (w *watched) Decode(batch []entry, alike bool) decoded {
 func TestLongPromptIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := configured(t, Options{Path: modelFile(t, smallest)})
-	w := &watched{backend: c.Text.Backend, interrupted: make(chan struct{})}
+	w := &watched{Backend: c.Text.Backend, interrupted: make(chan struct{})}
 	w.before = func(decodes int) {
 		if decodes == 2 {
 			cancel()
@@ -226,18 +227,18 @@ func TestLongPromptIsInterrupted(t *testing.T) {
 		}
 	}
 	c.Text.Backend = w
-	m := New(c)
+	m := decode.New(c)
 	t.Cleanup(func() { m.Close() })
-	_, err := decode(ctx, m, greedy(tokenize(t, m, longPrefix()), 5))
+	_, err := answerOf(ctx, m, greedy(tokenize(t, m, longPrefix()), 5))
 	if e := engine.AsError(err); e == nil || e.Code != engine.CodeCanceled {
 		t.Errorf("the client got %v", err)
 	}
-	again, err := decode(t.Context(), m, greedy(tokenize(t, m, longPrefix()), 1))
+	again, err := answerOf(t.Context(), m, greedy(tokenize(t, m, longPrefix()), 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.end.Cached != readPiece {
-		t.Errorf("%d tokens were kept, want those of the first batch, %d: the second was interrupted", again.end.Cached, readPiece)
+	if again.end.Cached != decode.PrefillChunk {
+		t.Errorf("%d tokens were kept, want those of the first batch, %d: the second was interrupted", again.end.Cached, decode.PrefillChunk)
 	}
 }
 
@@ -345,7 +346,7 @@ func TestTinyPool(t *testing.T) {
 	if err := generate(&c, w, options, &logSink{log: options.Log}, memory.Plan{Context: 256, Cells: 256}); err != nil {
 		t.Fatal(err)
 	}
-	m := New(c)
+	m := decode.New(c)
 	defer m.Close()
 	var jobs []chat.Job
 	for _, q := range questions[2:6] {
@@ -365,7 +366,7 @@ func TestTinyPool(t *testing.T) {
 
 func TestTokenize(t *testing.T) {
 	m := openModel(t, Options{})
-	end := m.Vocabulary().control["<|im_end|>"]
+	end := m.Vocabulary().Control["<|im_end|>"]
 	for _, tt := range []struct {
 		name  string
 		spans []chat.Span
@@ -384,7 +385,7 @@ func TestTokenize(t *testing.T) {
 		var text strings.Builder
 		ends := 0
 		for _, token := range tokens {
-			text.Write(m.Vocabulary().spelling(token))
+			text.Write(m.Vocabulary().Spelling(token))
 			if token == end {
 				ends++
 			}
@@ -429,7 +430,7 @@ func TestBadJobs(t *testing.T) {
 		{"as long as the context", greedy(make([]int32, 512), 1), engine.CodeContextLength},
 		{"bias of no token", chat.Job{Prompt: []int32{1}, MaxTokens: 1, Sampling: engine.Sampling{LogitBias: map[int]float64{1 << 30: 1}}}, engine.CodeInvalidArgument},
 	} {
-		_, err := decode(t.Context(), m, tt.job)
+		_, err := answerOf(t.Context(), m, tt.job)
 		if e := engine.AsError(err); e == nil || e.Code != tt.code {
 			t.Errorf("%s: error %v, want %s", tt.name, err, tt.code)
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/picture"
 )
@@ -394,7 +395,7 @@ func (f triedFiles) try(checked bool) string {
 	case err != nil:
 		return "not loaded: " + oneLine(err)
 	}
-	m := New(c)
+	m := decode.New(c)
 	defer m.Close()
 	if err := askEverything(ctx, m, f.Pictures); err != nil {
 		return "failed: " + oneLine(err)
@@ -411,7 +412,7 @@ func oneLine(err error) string {
 }
 
 // askEverything makes a model tokenize, write, make vectors and spell.
-func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
+func askEverything(ctx context.Context, m *decode.Model, sizes []image.Point) error {
 	text := "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
 	text = text[:min(len(text), max(m.Info().Context/4, 1))] // not more tokens than it can read
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Special: true}}})
@@ -423,8 +424,8 @@ func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
 	if err != nil {
 		return fmt.Errorf("tokenizing an input: %w", err)
 	}
-	for token := range min(m.Vocabulary().size(), 300) {
-		_ = m.Vocabulary().spelled(int32(token))
+	for token := range min(m.Vocabulary().Size(), 300) {
+		_ = m.Vocabulary().Spelled(int32(token))
 	}
 	if m.Info().Vision {
 		if err := showPictures(ctx, m, tokens, sizes); err != nil {
@@ -433,7 +434,7 @@ func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
 	}
 	if !m.Info().Vectors.Only {
 		for _, job := range []chat.Job{{Prompt: tokens, MaxTokens: 3}, {Prompt: tokens, MaxTokens: 2, Sampling: engine.Sampling{Temperature: new(1.0)}, Logprobs: new(2)}} {
-			if _, err := decode(ctx, m, job); err != nil {
+			if _, err := answerOf(ctx, m, job); err != nil {
 				return fmt.Errorf("writing: %w", err)
 			}
 		}
@@ -448,7 +449,7 @@ func askEverything(ctx context.Context, m *Model, sizes []image.Point) error {
 }
 
 // showPictures lets a model look at pictures of some sizes.
-func showPictures(ctx context.Context, m *Model, tokens []int32, sizes []image.Point) error {
+func showPictures(ctx context.Context, m *decode.Model, tokens []int32, sizes []image.Point) error {
 	for _, size := range sizes {
 		var b bytes.Buffer
 		if err := png.Encode(&b, image.NewGray(image.Rectangle{Max: size})); err != nil {
@@ -466,7 +467,7 @@ func showPictures(ctx context.Context, m *Model, tokens []int32, sizes []image.P
 		if len(prompt) > m.Info().Context {
 			continue
 		}
-		if _, err := decode(ctx, m, chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}, MaxTokens: 1}); err != nil {
+		if _, err := answerOf(ctx, m, chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}, MaxTokens: 1}); err != nil {
 			return err
 		}
 	}

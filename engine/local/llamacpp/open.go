@@ -14,12 +14,13 @@ import (
 	"os"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
 // Open loads a model. Its errors are for the log: they say what is wrong
 // with the file, or what llama.cpp says is. Ending ctx stops the loading.
-func Open(ctx context.Context, options Options) (*Model, error) {
+func Open(ctx context.Context, options Options) (*decode.Model, error) {
 	options = options.withDefaults()
 	file, err := inspect(options.Path)
 	if err != nil {
@@ -32,11 +33,11 @@ func Open(ctx context.Context, options Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(c), nil
+	return decode.New(c), nil
 }
 
 // configure loads files that are checked.
-func configure(ctx context.Context, options Options, file *gguf.File) (none Config, err error) {
+func configure(ctx context.Context, options Options, file *gguf.File) (none decode.Config, err error) {
 	plan, err := options.fit()
 	if err != nil {
 		return none, err
@@ -92,7 +93,7 @@ func (o Options) check(model *gguf.File) error {
 }
 
 // build makes the model of what is loaded, as large as planned.
-func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink *logSink) (none Config, err error) {
+func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink *logSink) (none decode.Config, err error) {
 	embedding, err := embeddingOf(file)
 	switch {
 	case err != nil:
@@ -120,7 +121,7 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 }
 
 // configOf is a model that can do nothing yet.
-func configOf(w *weights, file *gguf.File, options Options, context int) (c Config, err error) {
+func configOf(w *weights, file *gguf.File, options Options, context int) (c decode.Config, err error) {
 	stat, err := os.Stat(options.Path)
 	if err != nil {
 		return c, err
@@ -135,11 +136,11 @@ func configOf(w *weights, file *gguf.File, options Options, context int) (c Conf
 }
 
 // generate gives the model a session for text, with the KV cells of the plan.
-func generate(c *Config, w *weights, options Options, sink *logSink, plan memory.Plan) error {
+func generate(c *decode.Config, w *weights, options Options, sink *logSink, plan memory.Plan) error {
 	session := newSession(w, sessionConfig{
 		cells:     plan.Cells,
-		sequences: sequenceIDs(options.Parallel, !w.recurrent()),
-		rows:      batchRows,
+		sequences: decode.SequenceIDs(options.Parallel, !w.recurrent()),
+		rows:      decode.BatchRows,
 		governor:  newGovernor(options),
 		sink:      sink,
 	})
@@ -152,7 +153,7 @@ func generate(c *Config, w *weights, options Options, sink *logSink, plan memory
 		return err
 	}
 	c.Images, c.Info.Vision = eye, eye != nil
-	c.Text = &Text{Backend: session, Parallel: options.Parallel, Cells: plan.Cells}
+	c.Text = &decode.Text{Backend: session, Parallel: options.Parallel, Cells: plan.Cells}
 	c.Free = func() {
 		session.Free()
 		w.free()

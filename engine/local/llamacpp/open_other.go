@@ -5,9 +5,11 @@ package llamacpp
 import (
 	"context"
 	"errors"
+
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // Open fails: this build has no llama.cpp in it.
-func Open(context.Context, Options) (*Model, error) {
+func Open(context.Context, Options) (*decode.Model, error) {
 	return nil, errors.New("this build has no llama.cpp engine; build with `make build`")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // smallest is the model that most tests here run.
@@ -39,7 +40,7 @@ func modelFile(t testing.TB, name string) string {
 	return path
 }
 
-func openModel(t testing.TB, options Options) *Model {
+func openModel(t testing.TB, options Options) *decode.Model {
 	t.Helper()
 	if options.Path == "" {
 		options.Path = modelFile(t, smallest)
@@ -56,7 +57,7 @@ func openModel(t testing.TB, options Options) *Model {
 }
 
 // configured is what a model is made of before it is one.
-func configured(t testing.TB, options Options) Config {
+func configured(t testing.TB, options Options) decode.Config {
 	t.Helper()
 	options = options.withDefaults()
 	file, err := gguf.Open(options.Path)
@@ -71,11 +72,11 @@ func configured(t testing.TB, options Options) Config {
 }
 
 // tokenize makes tokens of a text, control tokens included.
-func tokenize(t testing.TB, m *Model, text string) []int32 {
+func tokenize(t testing.TB, m *decode.Model, text string) []int32 {
 	t.Helper()
 	var spans []chat.Span
 	done := 0
-	for from, to := range tokenizer.NewSpellings(slices.Collect(maps.Keys(m.Vocabulary().control))).Find(text) {
+	for from, to := range tokenizer.NewSpellings(slices.Collect(maps.Keys(m.Vocabulary().Control))).Find(text) {
 		spans = append(spans, chat.Span{Text: text[done:from]}, chat.Span{Text: text[from:to], Special: true})
 		done = to
 	}
@@ -102,7 +103,7 @@ type reply struct {
 	end    chat.Piece
 }
 
-func decode(ctx context.Context, m *Model, job chat.Job) (reply, error) {
+func answerOf(ctx context.Context, m *decode.Model, job chat.Job) (reply, error) {
 	var r reply
 	var text strings.Builder
 	for p, err := range m.Decode(ctx, job) {
@@ -126,7 +127,7 @@ func decode(ctx context.Context, m *Model, job chat.Job) (reply, error) {
 func TestDecode(t *testing.T) {
 	m := openModel(t, Options{})
 	job := greedy(tokenize(t, m, ask("What is the capital of France?")), 40)
-	got, err := decode(t.Context(), m, job)
+	got, err := answerOf(t.Context(), m, job)
 	if err != nil {
 		t.Fatal(err)
 	}

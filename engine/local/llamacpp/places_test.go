@@ -36,11 +36,11 @@ func TestTableOfPlaces(t *testing.T) {
 			t.Errorf("%s: context %d, and the table has 256 places", r.Name, m.Info().Context)
 		}
 		if !m.Info().Vectors.Only {
-			whole, err := decode(t.Context(), m, chat.Job{Prompt: make([]int32, 250), MaxTokens: 500})
+			whole, err := answerOf(t.Context(), m, chat.Job{Prompt: make([]int32, 250), MaxTokens: 500})
 			if err != nil || len(whole.pieces) > 6 {
 				t.Errorf("%s: %d tokens behind 250, error %v", r.Name, len(whole.pieces), err)
 			}
-			if _, err = decode(t.Context(), m, chat.Job{Prompt: make([]int32, 300), MaxTokens: 1}); engine.AsError(err).Code != engine.CodeContextLength {
+			if _, err = answerOf(t.Context(), m, chat.Job{Prompt: make([]int32, 300), MaxTokens: 1}); engine.AsError(err).Code != engine.CodeContextLength {
 				t.Errorf("%s: error %v", r.Name, err)
 			}
 		}

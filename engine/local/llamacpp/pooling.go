@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
@@ -70,24 +71,24 @@ const (
 func (e embedding) whole() bool { return !e.causal || e.pooling != poolingLast }
 
 // shape decides what batches are like, for inputs of at most so many tokens.
-func (e embedding) shape(input int) embedShape {
-	s := embedShape{whole: e.whole(), fill: fillBatch, sequences: maxInputs}
+func (e embedding) shape(input int) decode.EmbedShape {
+	s := decode.EmbedShape{Whole: e.whole(), Fill: fillBatch, Sequences: maxInputs}
 	switch {
-	case s.whole:
+	case s.Whole:
 		// llama.cpp plans for as many tokens of each sequence, and ends the
 		// process where they do not come out even.
-		s.rows = (max(input, fillBatch) + maxInputs - 1) / maxInputs * maxInputs
+		s.Rows = (max(input, fillBatch) + maxInputs - 1) / maxInputs * maxInputs
 	case e.only:
-		s.rows = fillBatch
+		s.Rows = fillBatch
 	default:
-		s.rows = piecesOfInput
+		s.Rows = piecesOfInput
 	}
 	return s
 }
 
-// cells is how large a cache such batches need, for inputs of at most so many
+// cacheOf is how large a cache such batches need, for inputs of at most so many
 // tokens.
-func (s embedShape) cells(input int) int {
+func cacheOf(s decode.EmbedShape, input int) int {
 	const poolStep = 256 // what llama.cpp rounds the number of cells to
-	return (max(input, s.fill, s.rows) + poolStep - 1) / poolStep * poolStep
+	return (max(input, s.Fill, s.Rows) + poolStep - 1) / poolStep * poolStep
 }

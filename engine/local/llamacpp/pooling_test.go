@@ -62,8 +62,8 @@ func TestEmbedShape(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := tt.e.shape(tt.input)
-			if s.rows != tt.rows || s.cells(tt.input) != tt.cells || s.whole != tt.whole {
-				t.Errorf("%d rows, %d cells, whole %t", s.rows, s.cells(tt.input), s.whole)
+			if s.Rows != tt.rows || cacheOf(s, tt.input) != tt.cells || s.Whole != tt.whole {
+				t.Errorf("%d rows, %d cells, whole %t", s.Rows, cacheOf(s, tt.input), s.Whole)
 			}
 		})
 	}

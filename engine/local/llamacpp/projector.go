@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/local/decode"
 	_ "github.com/diglot/diglot/engine/local/llamacpp/mtmd" // what projector.cpp calls
 	"github.com/diglot/diglot/engine/picture"
 )
@@ -34,7 +35,7 @@ type projector struct {
 	turns *semaphore.Weighted // of pictures that are unpacked: one may take hundreds of megabytes
 
 	mu     sync.Mutex
-	known  map[[32]byte]layout
+	known  map[[32]byte]decode.Layout
 	recent []unpacked // pictures that were laid out and not encoded yet
 
 	ready   *C.struct_mtmd_input_chunks // of the picture that is being encoded; nil: none
@@ -70,14 +71,14 @@ func loadProjector(path string, w *weights, s *session) (*projector, error) {
 		grid:       bool(C.mtmd_decode_use_mrope(ctx)),
 		interrupts: s.interrupts,
 		sink:       s.sink,
-		known:      map[[32]byte]layout{},
+		known:      map[[32]byte]decode.Layout{},
 		turns:      semaphore.NewWeighted(picture.MaxPixels),
 	}, nil
 }
 
 // attachProjector gives the session a projector and returns it as the model's
 // eye; nil where path is empty.
-func attachProjector(path string, w *weights, s *session) (eye, error) {
+func attachProjector(path string, w *weights, s *session) (decode.ImageEncoder, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -99,7 +100,7 @@ func (p *projector) free() {
 }
 
 // Layout implements eye.
-func (p *projector) Layout(ctx context.Context, pic *picture.Picture) (layout, error) {
+func (p *projector) Layout(ctx context.Context, pic *picture.Picture) (decode.Layout, error) {
 	if l := p.knows(pic); l != nil {
 		return l, nil
 	}
@@ -110,21 +111,21 @@ func (p *projector) Layout(ctx context.Context, pic *picture.Picture) (layout, e
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ctx == nil {
-		return nil, errUnloaded()
+		return nil, decode.ErrUnloaded()
 	}
 	chunks, err := p.lay(pic, pixels)
 	if err != nil {
 		return nil, err
 	}
 	defer C.mtmd_input_chunks_free(chunks)
-	var l layout
+	var l decode.Layout
 	for i := range C.mtmd_input_chunks_size(chunks) {
 		s := p.section(C.mtmd_input_chunks_get(chunks, i))
-		if slices.Contains(s.tokens, noToken) {
+		if slices.Contains(s.Tokens, noToken) {
 			return nil, engine.Errorf(engine.CodeUnsupported, "The projector is for another model: this one lacks a token that stands beside images.").At(engine.Place{Field: engine.FieldModel})
 		}
-		if s.whole && s.cells > batchRows {
-			return nil, engine.Errorf(engine.CodeInvalidArgument, "The image takes %d tokens, and this model reads %d at most.", s.cells, batchRows)
+		if s.Whole && s.Cells > decode.BatchRows {
+			return nil, engine.Errorf(engine.CodeInvalidArgument, "The image takes %d tokens, and this model reads %d at most.", s.Cells, decode.BatchRows)
 		}
 		l = append(l, s)
 	}
@@ -139,7 +140,7 @@ func (p *projector) Layout(ctx context.Context, pic *picture.Picture) (layout, e
 // noToken is llama.cpp's number for a token that the model does not have.
 const noToken = -1
 
-func (p *projector) knows(pic *picture.Picture) layout {
+func (p *projector) knows(pic *picture.Picture) decode.Layout {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.known[pic.Key]
@@ -179,28 +180,28 @@ func (p *projector) lay(pic *picture.Picture, pixels []byte) (*C.struct_mtmd_inp
 	return chunks, nil
 }
 
-func (p *projector) section(chunk *C.struct_mtmd_input_chunk) section {
+func (p *projector) section(chunk *C.struct_mtmd_input_chunk) decode.Section {
 	if C.mtmd_input_chunk_get_type(chunk) == C.MTMD_INPUT_CHUNK_TYPE_TEXT {
 		var n C.size_t
 		tokens := C.mtmd_input_chunk_get_tokens_text(chunk, &n)
-		s := section{tokens: make([]int32, n)}
+		s := decode.Section{Tokens: make([]int32, n)}
 		for i, t := range unsafe.Slice(tokens, n) {
-			s.tokens[i] = int32(t)
+			s.Tokens[i] = int32(t)
 		}
 		return s
 	}
-	s := section{cells: int(C.mtmd_input_chunk_get_n_tokens(chunk)), whole: p.whole}
+	s := decode.Section{Cells: int(C.mtmd_input_chunk_get_n_tokens(chunk)), Whole: p.whole}
 	if p.grid {
-		s.columns = int(C.mtmd_image_tokens_get_nx(C.mtmd_input_chunk_get_tokens_image(chunk)))
+		s.Columns = int(C.mtmd_image_tokens_get_nx(C.mtmd_input_chunk_get_tokens_image(chunk)))
 	}
 	return s
 }
 
 // encode computes the embedding of a part. Only the loop calls it.
-func (p *projector) encode(v ImagePart, threads int) ([]float32, decoded, error) {
+func (p *projector) encode(v decode.ImagePart, threads int) ([]float32, decode.Outcome, error) {
 	chunk, last, err := p.prepare(v)
 	if err != nil {
-		return nil, decodedFailed, err
+		return nil, decode.Failed, err
 	}
 	embedding := make([]float32, v.Cells*p.width)
 	result := C.shim_encode(p.ctx, C.int32_t(threads), chunk,
@@ -210,17 +211,17 @@ func (p *projector) encode(v ImagePart, threads int) ([]float32, decoded, error)
 		if last {
 			p.forget()
 		}
-		return embedding, decodedAll, nil
+		return embedding, decode.Computed, nil
 	case p.interrupts.raised():
-		return nil, decodedInterrupted, nil
+		return nil, decode.Interrupted, nil
 	}
 	p.forget()
-	return nil, decodedFailed, errors.New(p.sink.reason())
+	return nil, decode.Failed, errors.New(p.sink.reason())
 }
 
 // prepare finds the chunk of a part. What was made of its picture is kept until
 // the last chunk, and made again where another picture came between.
-func (p *projector) prepare(v ImagePart) (chunk *C.struct_mtmd_input_chunk, last bool, err error) {
+func (p *projector) prepare(v decode.ImagePart) (chunk *C.struct_mtmd_input_chunk, last bool, err error) {
 	if p.ready == nil || p.readyOf != v.Picture.Key {
 		p.forget()
 		pixels, err := v.Pixels()

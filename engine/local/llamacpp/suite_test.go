@@ -36,7 +36,7 @@ func TestScoresAgree(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := 1; i < len(prompt); i++ {
-		r, err := decode(t.Context(), m, chat.Job{Prompt: prompt[:i], MaxTokens: 1, Logprobs: new(3)})
+		r, err := answerOf(t.Context(), m, chat.Job{Prompt: prompt[:i], MaxTokens: 1, Logprobs: new(3)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // vectorSession is a session whose decodes give vectors.
@@ -21,23 +22,23 @@ type vectorSession struct {
 	pooled     bool // llama.cpp makes one vector of all tokens of a sequence
 }
 
-var _ vectorBackend = vectorSession{}
+var _ decode.VectorBackend = vectorSession{}
 
 // newVectorSession returns false where llama.cpp fails.
-func newVectorSession(w *weights, e embedding, s embedShape, input int, options Options, sink *logSink) (vectorSession, bool) {
+func newVectorSession(w *weights, e embedding, s decode.EmbedShape, input int, options Options, sink *logSink) (vectorSession, bool) {
 	c := sessionConfig{
-		cells:     s.cells(input),
-		sequences: s.sequences,
-		rows:      s.rows,
+		cells:     cacheOf(s, input),
+		sequences: s.Sequences,
+		rows:      s.Rows,
 		vectors:   true,
 		governor:  newGovernor(options),
 		sink:      sink,
 	}
-	if s.whole {
+	if s.Whole {
 		c.pooling = e.pooling // else one row of the output is the vector
 	}
 	session := newSession(w, c)
-	return vectorSession{session, w.dimensions(), s.whole}, session != nil
+	return vectorSession{session, w.dimensions(), s.Whole}, session != nil
 }
 
 func (w *weights) dimensions() int { return int(C.llama_model_n_embd(w.model)) }
@@ -45,7 +46,9 @@ func (w *weights) dimensions() int { return int(C.llama_model_n_embd(w.model)) }
 // Decode computes no attention in tiles: vectors are to be the same to the last
 // digit, whatever is in a batch beside them, and a tile that begins elsewhere in
 // a text rounds in another way.
-func (s vectorSession) Decode(batch []entry) decoded { return s.session.Decode(batch, false) }
+func (s vectorSession) Decode(batch []decode.Entry) decode.Outcome {
+	return s.session.Decode(batch, false)
+}
 
 func (s vectorSession) Vector(sequence, row int) ([]float32, bool) {
 	var p *C.float
@@ -68,21 +71,21 @@ func (s vectorSession) Clear() {
 }
 
 // embed gives the model a session for embeddings, and nothing else.
-func embed(c *Config, w *weights, e embedding, options Options, sink *logSink) error {
+func embed(c *decode.Config, w *weights, e embedding, options Options, sink *logSink) error {
 	if !w.generates() {
 		return errors.New("models of the T5 family are not supported")
 	}
 	input := c.Info.Context
 	shape := e.shape(input)
 	if w.recurrent() {
-		shape.sequences = 1
+		shape.Sequences = 1
 	}
 	session, ok := newVectorSession(w, e, shape, input, options, sink)
 	if !ok {
 		return fmt.Errorf("llama.cpp cannot make room for inputs of %d tokens: %s", input, sink.reason())
 	}
-	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.size(), Only: true}
-	c.Vectors = &Vectors{Shape: shape, Open: func() (vectorBackend, error) { return kept{session}, nil }}
+	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.Size(), Only: true}
+	c.Vectors = &decode.Vectors{Shape: shape, Open: func() (decode.VectorBackend, error) { return kept{session}, nil }}
 	c.Free = func() {
 		session.Free()
 		w.free()
@@ -97,14 +100,14 @@ func (kept) Free() {}
 
 // embedBeside lets a model that generates text make embeddings too. Few are
 // asked for them, so the memory is taken for the first one.
-func embedBeside(c *Config, w *weights, e embedding, options Options, sink *logSink) {
+func embedBeside(c *decode.Config, w *weights, e embedding, options Options, sink *logSink) {
 	input := min(c.Info.Context, maxInputBeside)
 	shape := e.shape(input)
 	if w.recurrent() {
-		shape.sequences = 1
+		shape.Sequences = 1
 	}
-	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.size()}
-	c.Vectors = &Vectors{Shape: shape, Open: func() (vectorBackend, error) {
+	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.Size()}
+	c.Vectors = &decode.Vectors{Shape: shape, Open: func() (decode.VectorBackend, error) {
 		if !options.beside(input) {
 			return nil, errNoRoom()
 		}

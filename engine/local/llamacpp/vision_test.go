@@ -19,6 +19,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/picture"
 )
 
@@ -44,7 +45,7 @@ func projectorFile(t testing.TB) string {
 }
 
 // openSeeing opens the model and an engine over it.
-func openSeeing(t testing.TB, options Options) (*Model, *chat.Engine) {
+func openSeeing(t testing.TB, options Options) (*decode.Model, *chat.Engine) {
 	t.Helper()
 	m := openModel(t, seeingOptions(t, options))
 	return m, chatOver(t, m)
@@ -58,7 +59,7 @@ func seeingOptions(t testing.TB, options Options) Options {
 	return options
 }
 
-func chatOver(t testing.TB, m *Model) *chat.Engine {
+func chatOver(t testing.TB, m *decode.Model) *chat.Engine {
 	t.Helper()
 	e, err := chat.New(m, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
@@ -81,7 +82,7 @@ func shade(t testing.TB, name string, w, h int) engine.Image {
 const whichColour = "What colour is the picture? One word."
 
 // look asks for the colour of the pictures.
-func lookAt(m *Model, images ...engine.Image) *engine.Request {
+func lookAt(m *decode.Model, images ...engine.Image) *engine.Request {
 	var parts []engine.Part
 	for _, i := range images {
 		parts = append(parts, i)
@@ -268,7 +269,7 @@ func TestBadImage(t *testing.T) {
 // TestEncodeStops raises the flag that stops what is computed.
 func TestEncodeStops(t *testing.T) {
 	c := configured(t, seeingOptions(t, Options{}))
-	m := New(c)
+	m := decode.New(c)
 	t.Cleanup(func() { m.Close() })
 	e := chatOver(t, m)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -282,22 +283,22 @@ func TestEncodeStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := ImagePart{Picture: picture, Pixels: func() ([]byte, error) { return picture.Pixels(t.Context()) }}
+	part := decode.ImagePart{Picture: picture, Pixels: func() ([]byte, error) { return picture.Pixels(t.Context()) }}
 	for _, s := range l {
-		part.Cells = max(part.Cells, s.cells)
+		part.Cells = max(part.Cells, s.Cells)
 	}
 	session.Interrupt()
-	if _, end, err := session.Encode(part); end != decodedInterrupted {
+	if _, end, err := session.Encode(part); end != decode.Interrupted {
 		t.Errorf("with the flag raised, the computing ends %v, error %v", end, err)
 	}
 	session.Resume()
-	if embedding, end, err := session.Encode(part); end != decodedAll || len(embedding) != part.Cells*session.width {
+	if embedding, end, err := session.Encode(part); end != decode.Computed || len(embedding) != part.Cells*session.width {
 		t.Errorf("afterwards it ends %v with %d numbers, error %v", end, len(embedding), err)
 	}
 }
 
 // jobFor is a job with an image alone.
-func jobFor(t *testing.T, m *Model, i engine.Image) chat.Job {
+func jobFor(t *testing.T, m *decode.Model, i engine.Image) chat.Job {
 	t.Helper()
 	p, err := picture.Open(i.Data, i.MediaType)
 	if err != nil {
@@ -311,9 +312,9 @@ func jobFor(t *testing.T, m *Model, i engine.Image) chat.Job {
 }
 
 // imagePrompt is a prompt of a picture alone.
-func imagePrompt(ctx context.Context, m *Model, p *picture.Picture) ([]int32, error) {
+func imagePrompt(ctx context.Context, m *decode.Model, p *picture.Picture) ([]int32, error) {
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Image: &chat.Image{Picture: p}}}})
-	if bos := m.Vocabulary().bos; err == nil && len(tokens) > 0 && tokens[0] == bos {
+	if bos := m.Vocabulary().Bos; err == nil && len(tokens) > 0 && tokens[0] == bos {
 		tokens = tokens[1:]
 	}
 	return tokens, err

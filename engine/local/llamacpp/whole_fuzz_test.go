@@ -20,6 +20,7 @@ import (
 
 	"github.com/diglot/diglot/cassettes"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
 	"github.com/diglot/diglot/openapi"
@@ -333,11 +334,11 @@ func (c *wholeCase) controlTokens() {
 	broken := c.root.copied()
 	spelled := false
 	broken.eachText(func(text string) string {
-		for token := range int32(c.house.model.Vocabulary().size()) {
-			if !c.house.model.Vocabulary().is(token, kindControl) {
+		for token := range int32(c.house.model.Vocabulary().Size()) {
+			if !c.house.model.Vocabulary().Is(token, decode.KindControl) {
 				continue
 			}
-			spelling := string(c.house.model.Vocabulary().spelling(token))
+			spelling := string(c.house.model.Vocabulary().Spelling(token))
 			if len(spelling) > 3 && strings.Contains(text, spelling) {
 				spelled = true
 				text = strings.ReplaceAll(text, spelling, strings.Repeat("x", len(spelling)))

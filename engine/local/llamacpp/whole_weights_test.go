@@ -16,6 +16,7 @@ import (
 
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/decode"
 )
 
 // wholeContext is the context of the models below, in tokens: long enough for
@@ -26,10 +27,10 @@ const wholeContext = 2048
 // likely follows from the last tokens alone, so that the same text is always
 // continued in the same way.
 type dice struct {
-	vocab *vocabulary
+	vocab *decode.Vocabulary
 	lucky []int32 // tokens that it likes: of markup and JSON, and ends
 	texts map[int][]int32
-	last  []entry
+	last  []decode.Entry
 	buf   []float32
 
 	interrupted atomic.Bool
@@ -42,38 +43,38 @@ var diceTokens = []string{
 	"name", "arguments", "parameters", "<tool_call>", "</tool_call>", "<think>", "</think>", "```", "é", "�",
 }
 
-func newDice(w *weights, vocab *vocabulary) *dice {
-	d := &dice{vocab: vocab, texts: map[int][]int32{}, buf: make([]float32, vocab.size())}
+func newDice(w *weights, vocab *decode.Vocabulary) *dice {
+	d := &dice{vocab: vocab, texts: map[int][]int32{}, buf: make([]float32, vocab.Size())}
 	for _, text := range diceTokens {
 		tokens, err := w.tokenize(text, false, true)
 		if err == nil && len(tokens) > 0 {
 			d.lucky = append(d.lucky, tokens[len(tokens)-1])
 		}
 	}
-	for token := range int32(vocab.size()) {
-		if vocab.is(token, kindEndOfTurn) {
+	for token := range int32(vocab.Size()) {
+		if vocab.Is(token, decode.KindEndOfTurn) {
 			d.lucky = append(d.lucky, token, token)
 		}
 	}
 	return d
 }
 
-func (d *dice) Decode(batch []entry, _ bool) decoded {
+func (d *dice) Decode(batch []decode.Entry, _ bool) decode.Outcome {
 	if d.interrupted.Load() {
-		return decodedInterrupted
+		return decode.Interrupted
 	}
 	for _, e := range batch {
-		id := int(e.sequence)
-		d.texts[id] = append(d.texts[id][:e.position], e.token)
+		id := int(e.Sequence)
+		d.texts[id] = append(d.texts[id][:e.Position], e.Token)
 	}
 	d.last = slices.Clone(batch)
-	return decodedAll
+	return decode.Computed
 }
 
 // Logits are high for 24 tokens, half of them lucky ones.
 func (d *dice) Logits(row int) []float32 {
 	e := d.last[row]
-	text := d.texts[int(e.sequence)][:e.position+1]
+	text := d.texts[int(e.Sequence)][:e.Position+1]
 	state := uint64(14695981039346656037)
 	for _, token := range text[max(0, len(text)-4):] {
 		state = mix(state ^ uint64(uint32(token)))
@@ -97,8 +98,10 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-func (d *dice) Encode(ImagePart) ([]float32, decoded, error) { return nil, decodedFailed, nil }
-func (d *dice) DecodeImage(glance) decoded                   { return decodedFailed }
+func (d *dice) Encode(decode.ImagePart) ([]float32, decode.Outcome, error) {
+	return nil, decode.Failed, nil
+}
+func (d *dice) DecodeImage(decode.ImageBatch) decode.Outcome { return decode.Failed }
 func (d *dice) CopySequence(src, dst, n int)                 { d.texts[dst] = slices.Clone(d.texts[src][:n]) }
 func (d *dice) RemoveSequence(id int)                        { delete(d.texts, id) }
 func (d *dice) Shares() bool                                 { return true }
@@ -112,19 +115,19 @@ type diceVectors struct {
 	interrupted *atomic.Bool
 }
 
-func (d *diceVectors) Decode(batch []entry) decoded {
+func (d *diceVectors) Decode(batch []decode.Entry) decode.Outcome {
 	if d.interrupted.Load() {
-		return decodedInterrupted
+		return decode.Interrupted
 	}
 	d.rows = d.rows[:0]
 	for _, e := range batch {
 		v := make([]float32, 8)
 		for i := range v {
-			v[i] = float32(math.Sin(float64(e.token) * float64(i+1)))
+			v[i] = float32(math.Sin(float64(e.Token) * float64(i+1)))
 		}
 		d.rows = append(d.rows, v)
 	}
-	return decodedAll
+	return decode.Computed
 }
 
 func (d *diceVectors) Vector(_, row int) ([]float32, bool) { return d.rows[row], true }
@@ -135,11 +138,11 @@ func (d *diceVectors) Resume()                             { d.interrupted.Store
 
 // openedDice are the models of [openDice] by their paths, opened once for all
 // targets.
-var openedDice = map[string]*Model{}
+var openedDice = map[string]*decode.Model{}
 
 // openDice opens a model file whose weights are never computed with: all but
 // them is as in [Open].
-func openDice(t testing.TB, path string) *Model {
+func openDice(t testing.TB, path string) *decode.Model {
 	t.Helper()
 	if m := openedDice[path]; m != nil {
 		return m
@@ -169,13 +172,13 @@ func openDice(t testing.TB, path string) *Model {
 		t.Fatal(err)
 	}
 	info := describe(path, time.Unix(0, 0), file, vocab, wholeContext)
-	info.Vectors = chat.Vectors{Size: 8, Input: maxInputBeside, Vocabulary: vocab.size()}
-	m := New(Config{
+	info.Vectors = chat.Vectors{Size: 8, Input: maxInputBeside, Vocabulary: vocab.Size()}
+	m := decode.New(decode.Config{
 		Info:       info,
 		Vocabulary: vocab,
 		Tokenizer:  encoder,
-		Text:       &Text{Backend: newDice(w, vocab), Parallel: parallel, Cells: parallel * wholeContext},
-		Vectors: &Vectors{Shape: embedding.shape(maxInputBeside), Open: func() (vectorBackend, error) {
+		Text:       &decode.Text{Backend: newDice(w, vocab), Parallel: parallel, Cells: parallel * wholeContext},
+		Vectors: &decode.Vectors{Shape: embedding.shape(maxInputBeside), Open: func() (decode.VectorBackend, error) {
 			return &diceVectors{interrupted: new(atomic.Bool)}, nil
 		}},
 		Free: w.free,
@@ -187,7 +190,7 @@ func openDice(t testing.TB, path string) *Model {
 
 // shown is a model under another template, whose work can be looked at.
 type shown struct {
-	*Model
+	*decode.Model
 	template string // empty: its own
 
 	mu      sync.Mutex
@@ -243,7 +246,7 @@ func (w *shown) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 	var hash maphash.Hash
 	hash.SetSeed(controlSeed)
 	for _, token := range tokens {
-		if w.Vocabulary().is(token, kindControl) {
+		if w.Vocabulary().Is(token, decode.KindControl) {
 			maphash.WriteComparable(&hash, token)
 		}
 	}

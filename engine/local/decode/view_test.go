@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -24,58 +24,58 @@ type sight struct {
 	during  func() // called in each encode
 }
 
-func (c *counter) Encode(v ImagePart) ([]float32, decoded, error) {
+func (c *counter) Encode(v ImagePart) ([]float32, Outcome, error) {
 	if c.eye.during != nil {
 		c.eye.during()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.interrupted {
-		return nil, decodedInterrupted, nil
+		return nil, Interrupted, nil
 	}
 	if v.Picture.Key[0] == c.eye.broken {
-		return nil, decodedFailed, errors.New("broken")
+		return nil, Failed, errors.New("broken")
 	}
 	c.eye.encoded = append(c.eye.encoded, v.Picture.Key[0])
 	var embedding []float32
 	for cell := range v.Cells {
 		embedding = append(embedding, float32(cell))
 	}
-	return embedding, decodedAll, nil
+	return embedding, Computed, nil
 }
 
-func (c *counter) DecodeImage(g glance) decoded {
+func (c *counter) DecodeImage(g ImageBatch) Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if used := c.used(); used+g.cells > c.capacity {
-		c.t.Errorf("%d cells in use, %d more wanted, of %d", used, g.cells, c.capacity)
-		return decodedFull
+	if used := c.used(); used+g.Cells > c.capacity {
+		c.t.Errorf("%d cells in use, %d more wanted, of %d", used, g.Cells, c.capacity)
+		return CacheFull
 	}
-	if g.first == 0 && g.position != int(c.next[g.sequence]) {
-		c.t.Errorf("an image at position %d of sequence %d, which goes on at %d", g.position, g.sequence, c.next[g.sequence])
+	if g.First == 0 && g.Position != int(c.next[g.Sequence]) {
+		c.t.Errorf("an image at position %d of sequence %d, which goes on at %d", g.Position, g.Sequence, c.next[g.Sequence])
 	}
-	for i, n := range g.embedding {
-		if int(n) != g.first+i {
-			c.t.Errorf("cell %d has the embedding of cell %d", g.first+i, int(n))
+	for i, n := range g.Embedding {
+		if int(n) != g.First+i {
+			c.t.Errorf("cell %d has the embedding of cell %d", g.First+i, int(n))
 		}
-		position := g.position + g.first + i
-		if g.columns > 0 {
-			position = g.position
+		position := g.Position + g.First + i
+		if g.Columns > 0 {
+			position = g.Position
 		}
-		c.add(g.sequence, -1, int32(position))
+		c.add(g.Sequence, -1, int32(position))
 	}
-	if done := g.first + g.cells; g.columns > 0 {
-		c.next[g.sequence] = int32(g.position + max(g.columns, done/g.columns))
+	if done := g.First + g.Cells; g.Columns > 0 {
+		c.next[g.Sequence] = int32(g.Position + max(g.Columns, done/g.Columns))
 	}
-	c.eye.glances = append(c.eye.glances, g.cells)
-	c.read += g.cells
-	c.last = make([]entry, g.cells)
-	c.last[g.cells-1] = entry{token: 41, logits: g.logits}
-	return decodedAll
+	c.eye.glances = append(c.eye.glances, g.Cells)
+	c.read += g.Cells
+	c.last = make([]Entry, g.Cells)
+	c.last[g.Cells-1] = Entry{Token: 41, Logits: g.Logits}
+	return Computed
 }
 
 // seeingModel sees each picture as a mark, cells like the given one, and a mark.
-func seeingModel(t *testing.T, c *counter, parallel, context int, cells section) *Model {
+func seeingModel(t *testing.T, c *counter, parallel, context int, cells Section) *Model {
 	c.eye = &sight{}
 	m := countingModel(t, c, parallel, context)
 	m.eye = &lens{cells: cells}
@@ -84,12 +84,12 @@ func seeingModel(t *testing.T, c *counter, parallel, context int, cells section)
 
 // lens is an eye to which all pictures are alike.
 type lens struct {
-	cells section
+	cells Section
 	held  chan struct{} // nil: pictures are unpacked at once; or when it is closed
 }
 
-func (l *lens) Layout(context.Context, *picture.Picture) (layout, error) {
-	return layout{{tokens: []int32{901}}, l.cells, {tokens: []int32{902}}}, nil
+func (l *lens) Layout(context.Context, *picture.Picture) (Layout, error) {
+	return Layout{{Tokens: []int32{901}}, l.cells, {Tokens: []int32{902}}}, nil
 }
 
 func (l *lens) Unpack(ctx context.Context, _ *picture.Picture) ([]byte, error) {
@@ -129,18 +129,18 @@ func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 func TestImages(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		cells section
+		cells Section
 		keys  []byte
 		want  []int // cells that are read at a time
 	}{
-		{"one", section{cells: 9}, []byte{1}, []int{9}},
-		{"one cell", section{cells: 1}, []byte{1}, []int{1}},
-		{"two", section{cells: 9}, []byte{1, 2}, []int{9, 9}},
-		{"the same twice", section{cells: 9}, []byte{1, 1}, []int{9, 9}},
-		{"in parts", section{cells: 1100}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 128, 76}},
-		{"whole", section{cells: 512, whole: true}, []byte{1, 2}, []int{512, 512}},
-		{"in two dimensions", section{cells: 12, columns: 4}, []byte{1, 2}, []int{12, 12}},
-		{"high, in two dimensions and parts", section{cells: 1000, columns: 10}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 104}},
+		{"one", Section{Cells: 9}, []byte{1}, []int{9}},
+		{"one cell", Section{Cells: 1}, []byte{1}, []int{1}},
+		{"two", Section{Cells: 9}, []byte{1, 2}, []int{9, 9}},
+		{"the same twice", Section{Cells: 9}, []byte{1, 1}, []int{9, 9}},
+		{"in parts", Section{Cells: 1100}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 128, 76}},
+		{"whole", Section{Cells: 512, Whole: true}, []byte{1, 2}, []int{512, 512}},
+		{"in two dimensions", Section{Cells: 12, Columns: 4}, []byte{1, 2}, []int{12, 12}},
+		{"high, in two dimensions and parts", Section{Cells: 1000, Columns: 10}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 104}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestImages(t *testing.T) {
 func TestPromptEndsWithImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 2, 2048, section{cells: 9})
+		m := seeingModel(t, c, 2, 2048, Section{Cells: 9})
 		job := show(t, m, 10, 1)
 		job.Prompt = job.Prompt[:40+1+9]
 		collect(t.Context(), m, job).check(t, "end", counted(41, 5), chat.EndLength)
@@ -195,7 +195,7 @@ func TestPromptEndsWithImage(t *testing.T) {
 // TestWholeImagesAreSharedWhole: the last cell must be read for what comes
 // next, and with it all cells of its image.
 func TestWholeImagesAreSharedWhole(t *testing.T) {
-	for _, cells := range []section{{cells: 9, whole: true}, {cells: 9, columns: 3}} {
+	for _, cells := range []Section{{Cells: 9, Whole: true}, {Cells: 9, Columns: 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, 4096)
 			m := seeingModel(t, c, 2, 2048, cells)
@@ -215,7 +215,7 @@ func TestWholeImagesAreSharedWhole(t *testing.T) {
 func TestOtherImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 2, 2048, section{cells: 9})
+		m := seeingModel(t, c, 2, 2048, Section{Cells: 9})
 		collect(t.Context(), m, show(t, m, 10, 1, 2))
 		r := collect(t.Context(), m, show(t, m, 10, 1, 3))
 		r.check(t, "another image", counted(10, 5), chat.EndLength)
@@ -234,7 +234,7 @@ func TestOtherImage(t *testing.T) {
 func TestImageOfManyRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 8, 2048, section{cells: 9})
+		m := seeingModel(t, c, 8, 2048, Section{Cells: 9})
 		var jobs []chat.Job
 		for range 4 {
 			jobs = append(jobs, show(t, m, 10, 1))
@@ -255,7 +255,7 @@ func TestImageOfManyRequests(t *testing.T) {
 func TestImageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 8, 2048, section{cells: 9})
+		m := seeingModel(t, c, 8, 2048, Section{Cells: 9})
 		c.eye.broken = 7
 		results := together(m, show(t, m, 10, 7), show(t, m, 10, 1))
 		if e := engine.AsError(results[0].err); e == nil || e.Code != engine.CodeInternal || e.Err == nil {
@@ -271,7 +271,7 @@ func TestImageFails(t *testing.T) {
 func TestCancelDuringImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 8, 2048, section{cells: 9})
+		m := seeingModel(t, c, 8, 2048, Section{Cells: 9})
 		ctx, cancel := context.WithCancel(t.Context())
 		c.eye.during = func() {
 			c.eye.during = nil
@@ -293,7 +293,7 @@ func TestCancelDuringImage(t *testing.T) {
 // TestPreemptedImage has no room for all requests: the youngest read their
 // images again.
 func TestPreemptedImage(t *testing.T) {
-	for _, cells := range []section{{cells: 150}, {cells: 150, whole: true}, {cells: 150, columns: 10}} {
+	for _, cells := range []Section{{Cells: 150}, {Cells: 150, Whole: true}, {Cells: 150, Columns: 10}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, 700)
 			m := seeingModel(t, c, 3, 600, cells)
@@ -321,7 +321,7 @@ func TestImageTokens(t *testing.T) {
 	seen := map[int32]bool{}
 	for key := range byte(3) {
 		p := &picture.Picture{Key: [32]byte{key}}
-		for _, token := range (layout{{cells: 300}, {tokens: []int32{5}}, {cells: 300}}).tokens(p) {
+		for _, token := range (Layout{{Cells: 300}, {Tokens: []int32{5}}, {Cells: 300}}).tokens(p) {
 			if token == 5 {
 				continue
 			}

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// vectorBackend computes vectors. One goroutine at a time uses it, save for
+// VectorBackend computes vectors. One goroutine at a time uses it, save for
 // interrupt.
-type vectorBackend interface {
+type VectorBackend interface {
 	// Decode reads the batch. An entry whose logits are wanted counts for
 	// the vector of its sequence.
-	Decode(batch []entry) decoded
+	Decode(batch []Entry) Outcome
 
 	// Vector is that of a sequence which ended in the given row of the last
 	// decode. The memory is llama.cpp's, valid until the next decode.
@@ -28,31 +28,31 @@ type vectorBackend interface {
 	Free()
 }
 
-// embedShape says what a batch of inputs may be like.
-type embedShape struct {
-	// whole says that an input is read at once, and that all its tokens count:
+// EmbedShape says what a batch of inputs may be like.
+type EmbedShape struct {
+	// Whole says that an input is read at once, and that all its tokens count:
 	// each sees those behind it, or the vector is made of all of them. Else an
 	// input is read in pieces, and its last token counts.
-	whole     bool
-	rows      int // most tokens of a batch; any input fits, if it must be read at once
-	fill      int // how many tokens a batch of several inputs has at most
-	sequences int // most inputs in a batch
+	Whole     bool
+	Rows      int // most tokens of a batch; any input fits, if it must be read at once
+	Fill      int // how many tokens a batch of several inputs has at most
+	Sequences int // most inputs in a batch
 }
 
 // embedder turns inputs into vectors, for one request after the other: batch
 // by batch, so that a short request waits for no long one.
 type embedder struct {
-	shape embedShape
-	open  func() (vectorBackend, error) // at the first use
+	shape EmbedShape
+	open  func() (VectorBackend, error) // at the first use
 
 	mu      sync.Mutex // held while a batch is computed
-	backend vectorBackend
+	backend VectorBackend
 
 	closing context.Context
 	close   context.CancelFunc
 }
 
-func newEmbedder(shape embedShape, open func() (vectorBackend, error)) *embedder {
+func newEmbedder(shape EmbedShape, open func() (VectorBackend, error)) *embedder {
 	closing, cancel := context.WithCancel(context.Background())
 	return &embedder{shape: shape, open: open, closing: closing, close: cancel}
 }
@@ -70,18 +70,18 @@ func (e *embedder) embed(ctx context.Context, inputs [][]int32) ([][]float32, *e
 
 // pack groups the inputs, by their numbers, so that each group is computed
 // together.
-func (s embedShape) pack(inputs [][]int32) [][]int {
+func (s EmbedShape) pack(inputs [][]int32) [][]int {
 	var groups [][]int
 	room := 0
 	for i, input := range inputs {
 		n := len(input)
-		if last := len(groups) - 1; last >= 0 && n <= room && len(groups[last]) < s.sequences {
+		if last := len(groups) - 1; last >= 0 && n <= room && len(groups[last]) < s.Sequences {
 			groups[last] = append(groups[last], i)
 			room -= n
 			continue
 		}
 		groups = append(groups, []int{i})
-		room = s.fill - n
+		room = s.Fill - n
 	}
 	return groups
 }
@@ -94,7 +94,7 @@ func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, v
 	case ctx.Err() != nil:
 		return engine.AsError(ctx.Err())
 	case e.closing.Err() != nil:
-		return errUnloaded()
+		return ErrUnloaded()
 	}
 	if e.backend == nil {
 		backend, err := e.open()
@@ -106,7 +106,7 @@ func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, v
 	defer e.backend.Clear()
 	batch := e.shape.entries(inputs, group)
 	for len(batch) > 0 {
-		n := min(len(batch), e.shape.rows)
+		n := min(len(batch), e.shape.Rows)
 		if err := e.decode(ctx, batch[:n]); err != nil {
 			return err
 		}
@@ -120,25 +120,25 @@ func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, v
 
 // entries writes the inputs of a group one behind the other, each as a
 // sequence of its own.
-func (s embedShape) entries(inputs [][]int32, group []int) []entry {
-	var batch []entry
+func (s EmbedShape) entries(inputs [][]int32, group []int) []Entry {
+	var batch []Entry
 	for sequence, i := range group {
 		for k, token := range inputs[i] {
 			last := k == len(inputs[i])-1
-			batch = append(batch, entry{token, int32(k), int32(sequence), s.whole || last})
+			batch = append(batch, Entry{token, int32(k), int32(sequence), s.Whole || last})
 		}
 	}
 	return batch
 }
 
 // collect copies the vectors of the inputs that end in a batch.
-func (e *embedder) collect(batch []entry, inputs [][]int32, group []int, vectors [][]float32) *engine.Error {
+func (e *embedder) collect(batch []Entry, inputs [][]int32, group []int, vectors [][]float32) *engine.Error {
 	for row, entry := range batch {
-		i := group[entry.sequence]
-		if int(entry.position) < len(inputs[i])-1 {
+		i := group[entry.Sequence]
+		if int(entry.Position) < len(inputs[i])-1 {
 			continue
 		}
-		vector, ok := e.backend.Vector(int(entry.sequence), row)
+		vector, ok := e.backend.Vector(int(entry.Sequence), row)
 		if !ok {
 			return engine.Errorf(engine.CodeInternal, "The model gave no vector.")
 		}
@@ -148,7 +148,7 @@ func (e *embedder) collect(batch []entry, inputs [][]int32, group []int, vectors
 }
 
 // decode reads one batch and stops early when the request or the model ends.
-func (e *embedder) decode(ctx context.Context, batch []entry) *engine.Error {
+func (e *embedder) decode(ctx context.Context, batch []Entry) *engine.Error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.closing, cancel)()
@@ -165,10 +165,10 @@ func (e *embedder) decode(ctx context.Context, batch []entry) *engine.Error {
 	}
 	switch {
 	case e.closing.Err() != nil:
-		return errUnloaded()
+		return ErrUnloaded()
 	case ctx.Err() != nil:
 		return engine.AsError(ctx.Err())
-	case result != decodedAll:
+	case result != Computed:
 		return engine.Errorf(engine.CodeInternal, "The model could not compute an embedding.")
 	}
 	return nil

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 // cells counts the cells of the key-value cache. llama.cpp does not say how
 // many are free, so this keeps the same books: a cell belongs to every

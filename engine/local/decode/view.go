@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -17,33 +17,33 @@ import (
 // prefixes, what is kept) works for images as well, and an image that was read
 // before is neither computed nor read again.
 
-// section is one piece of what a picture is to a model: tokens, or cells.
-type section struct {
-	tokens []int32 // the model's marks around cells; nil: cells
+// Section is one piece of what a picture is to a model: tokens, or cells.
+type Section struct {
+	Tokens []int32 // the model's marks around cells; nil: cells
 
-	cells   int
-	whole   bool // all cells must be read in one batch: each looks at all others
-	columns int  // of a model whose positions have two dimensions, cells in a row; 0: positions go on as for tokens
+	Cells   int
+	Whole   bool // all cells must be read in one batch: each looks at all others
+	Columns int  // of a model whose positions have two dimensions, cells in a row; 0: positions go on as for tokens
 }
 
-// layout is a whole picture. It depends on nothing but the picture and the
+// Layout is a whole picture. It depends on nothing but the picture and the
 // model.
-type layout []section
+type Layout []Section
 
 // positions is how far the cells move the position of what follows.
-func (s section) positions() int {
-	if s.columns == 0 {
-		return s.cells
+func (s Section) positions() int {
+	if s.Columns == 0 {
+		return s.Cells
 	}
-	return max(s.columns, s.cells/s.columns)
+	return max(s.Columns, s.Cells/s.Columns)
 }
 
 // tokens are the numbers that stand for the picture in a prompt.
-func (l layout) tokens(p *picture.Picture) []int32 {
+func (l Layout) tokens(p *picture.Picture) []int32 {
 	var tokens []int32
 	for i, s := range l {
-		tokens = append(tokens, s.tokens...)
-		for cell := range s.cells {
+		tokens = append(tokens, s.Tokens...)
+		for cell := range s.Cells {
 			tokens = append(tokens, imageToken(p, i, cell))
 		}
 	}
@@ -63,7 +63,7 @@ func imageToken(p *picture.Picture, section, cell int) int32 {
 
 // view is the cells of one section in a sequence: tokens[start:end].
 type view struct {
-	section
+	Section
 	start   int
 	picture *picture.Picture
 	pixels  *pixels // of the picture
@@ -83,19 +83,19 @@ type ImagePart struct {
 }
 
 func (v *view) image() ImagePart {
-	return ImagePart{Picture: v.picture, Index: v.part, Cells: v.cells, Pixels: v.takePixels}
+	return ImagePart{Picture: v.picture, Index: v.part, Cells: v.Cells, Pixels: v.takePixels}
 }
 
-func (v *view) end() int { return v.start + v.cells }
+func (v *view) end() int { return v.start + v.Cells }
 
 // divisible reports whether a part of the cells can be in the cache alone.
-func (v *view) divisible() bool { return !v.whole && v.columns == 0 }
+func (v *view) divisible() bool { return !v.Whole && v.Columns == 0 }
 
 // eye is what a model sees with.
-type eye interface {
+type ImageEncoder interface {
 	// Layout says what a picture is to the model. Its errors are for the client
 	// where the picture is to blame.
-	Layout(context.Context, *picture.Picture) (layout, error)
+	Layout(context.Context, *picture.Picture) (Layout, error)
 
 	// Unpack decodes a picture, in its turn.
 	Unpack(context.Context, *picture.Picture) ([]byte, error)
@@ -124,7 +124,7 @@ func (v *view) takePixels() ([]byte, error) {
 }
 
 // findViews finds the cells of images in a prompt.
-func findViews(ctx context.Context, job chat.Job, eye eye) ([]*view, error) {
+func findViews(ctx context.Context, job chat.Job, eye ImageEncoder) ([]*view, error) {
 	var views []*view
 	at := 0
 	for _, image := range job.Images {
@@ -135,17 +135,17 @@ func findViews(ctx context.Context, job chat.Job, eye eye) ([]*view, error) {
 		part := 0
 		shared := &pixels{unpack: func(ctx context.Context) ([]byte, error) { return eye.Unpack(ctx, image.Picture) }}
 		for _, s := range l {
-			if s.cells == 0 {
+			if s.Cells == 0 {
 				continue
 			}
 			for at < len(job.Prompt) && job.Prompt[at] >= 0 {
 				at++
 			}
-			if at+s.cells > len(job.Prompt) {
+			if at+s.Cells > len(job.Prompt) {
 				return nil, engine.Errorf(engine.CodeInternal, "The prompt lacks an image.")
 			}
-			views = append(views, &view{section: s, start: at, picture: image.Picture, pixels: shared, part: part})
-			at += s.cells
+			views = append(views, &view{Section: s, start: at, picture: image.Picture, pixels: shared, part: part})
+			at += s.Cells
 			part++
 		}
 	}
@@ -162,7 +162,7 @@ func (s *sequence) position(i int) int {
 		if i < v.end() {
 			break
 		}
-		at += v.positions() - v.cells
+		at += v.positions() - v.Cells
 	}
 	return at
 }

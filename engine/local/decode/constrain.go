@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 // Choosing under a constraint. The token that the model would say anyway is
 // tried first, which is nearly always right and costs one question. Only
@@ -16,7 +16,7 @@ const enough = 64
 // say nothing that a constraint could follow: only the markers that the
 // output format knows are text.
 func (s *sampler) allows(token int32) bool {
-	if s.vocab.is(token, kindEndOfTurn) && s.constraint.Complete() {
+	if s.vocab.Is(token, KindEndOfTurn) && s.constraint.Complete() {
 		return true
 	}
 	text := s.vocab.output(token, s.markers)

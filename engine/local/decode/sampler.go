@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ import (
 // numbers, the second for where a constraint refuses what the first chose:
 // a text depends on the seed alone.
 type sampler struct {
-	vocab      *vocabulary
+	vocab      *Vocabulary
 	settings   engine.Sampling // every parameter is set
 	constraint *grammar.Matcher
 	markers    map[int32]bool
@@ -50,7 +50,7 @@ var errNoneAllowed = errors.New("no token continues the constrained text")
 
 var errNoLogits = errors.New("the model computed no usable probabilities")
 
-func newSampler(vocab *vocabulary, job chat.Job) *sampler {
+func newSampler(vocab *Vocabulary, job chat.Job) *sampler {
 	settings := job.Sampling
 	settings.Fill(engine.NeutralSampling())
 	s := &sampler{
@@ -105,7 +105,7 @@ func (s *sampler) refused() error {
 func (s *sampler) finished() bool { return s.constraint != nil && s.constraint.Finished() }
 
 func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
-	end := s.vocab.is(token, kindEndOfTurn)
+	end := s.vocab.Is(token, KindEndOfTurn)
 	if end && !s.markers[token] {
 		return choice{token: token, end: true}, nil
 	}
@@ -318,7 +318,7 @@ func (s *sampler) probabilities(logits []float32) *probabilities {
 		s.buf = top(logits, n, s.buf)
 		for _, c := range s.buf {
 			p.top = append(p.top, engine.TokenLogprob{
-				Token:   s.vocab.spelling(c.token),
+				Token:   s.vocab.Spelling(c.token),
 				Logprob: p.log(c.logit),
 			})
 		}

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -19,26 +19,26 @@ type sums struct {
 	batches     []int // their sizes
 	wanted      int   // entries that count
 	during      func()
-	result      decoded
+	result      Outcome
 	interrupted bool
 	freed       bool
 }
 
-func (s *sums) Decode(batch []entry) decoded {
+func (s *sums) Decode(batch []Entry) Outcome {
 	s.batches = append(s.batches, len(batch))
 	if s.during != nil {
 		s.during()
 	}
 	for _, e := range batch {
-		v := s.read[e.sequence]
+		v := s.read[e.Sequence]
 		if v == nil {
 			v = []float32{0, 0}
 		}
-		if int32(v[1]) != e.position {
-			return decodedFailed // a sequence with a gap
+		if int32(v[1]) != e.Position {
+			return Failed // a sequence with a gap
 		}
-		s.read[e.sequence] = []float32{v[0] + float32(e.token), v[1] + 1}
-		if e.logits {
+		s.read[e.Sequence] = []float32{v[0] + float32(e.Token), v[1] + 1}
+		if e.Logits {
 			s.wanted++
 		}
 	}
@@ -55,9 +55,9 @@ func (s *sums) Interrupt() { s.interrupted = true }
 func (s *sums) Resume()    { s.interrupted = false }
 func (s *sums) Free()      { s.freed = true }
 
-func testEmbedder(shape embedShape) (*embedder, *sums) {
+func testEmbedder(shape EmbedShape) (*embedder, *sums) {
 	s := &sums{read: map[int32][]float32{}}
-	return newEmbedder(shape, func() (vectorBackend, error) { return s, nil }), s
+	return newEmbedder(shape, func() (VectorBackend, error) { return s, nil }), s
 }
 
 // lengths makes inputs of so many tokens; each token of input i is i+1.
@@ -70,11 +70,11 @@ func lengths(n ...int) [][]int32 {
 }
 
 func TestEmbedder(t *testing.T) {
-	whole := embedShape{whole: true, rows: 20, fill: 8, sequences: 3}
-	pieces := embedShape{rows: 4, fill: 8, sequences: 3}
+	whole := EmbedShape{Whole: true, Rows: 20, Fill: 8, Sequences: 3}
+	pieces := EmbedShape{Rows: 4, Fill: 8, Sequences: 3}
 	tests := []struct {
 		name    string
-		shape   embedShape
+		shape   EmbedShape
 		inputs  [][]int32
 		batches []int
 		wanted  int
@@ -124,11 +124,11 @@ func TestEmbedderStops(t *testing.T) {
 	}{
 		{"with the request", func(cancel func(), _ *embedder, _ *sums) { cancel() }, engine.CodeCanceled},
 		{"with the model", func(_ func(), e *embedder, _ *sums) { e.close() }, engine.CodeOverloaded},
-		{"where llama.cpp fails", func(_ func(), _ *embedder, s *sums) { s.result = decodedFailed }, engine.CodeInternal},
+		{"where llama.cpp fails", func(_ func(), _ *embedder, s *sums) { s.result = Failed }, engine.CodeInternal},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, s := testEmbedder(embedShape{whole: true, rows: 4, fill: 4, sequences: 1})
+			e, s := testEmbedder(EmbedShape{Whole: true, Rows: 4, Fill: 4, Sequences: 1})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s.during = func() { tt.stop(cancel, e, s) }
@@ -152,7 +152,7 @@ func TestEmbedderStops(t *testing.T) {
 
 // TestEmbedderSharedByRequests: each gets its own vectors, batch by batch.
 func TestEmbedderSharedByRequests(t *testing.T) {
-	e, _ := testEmbedder(embedShape{rows: 3, fill: 4, sequences: 2})
+	e, _ := testEmbedder(EmbedShape{Rows: 3, Fill: 4, Sequences: 2})
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
@@ -175,7 +175,7 @@ func TestEmbedderSharedByRequests(t *testing.T) {
 
 func TestEmbedderWithoutBackend(t *testing.T) {
 	broken := true
-	e := newEmbedder(embedShape{rows: 4, fill: 4, sequences: 1}, func() (vectorBackend, error) {
+	e := newEmbedder(EmbedShape{Rows: 4, Fill: 4, Sequences: 1}, func() (VectorBackend, error) {
 		if broken {
 			return nil, errors.New("no memory")
 		}
@@ -202,7 +202,7 @@ func TestEnding(t *testing.T) {
 		{"another text", []int32{1, 8, 2}, []int32{7}, nil},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, ending(tt.whole, tt.plain)); diff != "" {
+		if diff := cmp.Diff(tt.want, Ending(tt.whole, tt.plain)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

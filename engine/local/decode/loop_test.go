@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 // test.
 type counter struct {
 	t        *testing.T
-	vocab    *vocabulary
+	vocab    *Vocabulary
 	texts    map[int][]int32
 	places   map[int][]int32 // positions of them
 	next     map[int]int32   // position
@@ -31,7 +31,7 @@ type counter struct {
 	capacity int
 	partial  bool
 
-	last  []entry
+	last  []Entry
 	read  int            // tokens
 	turn  func(step int) // called in each decode
 	steps int
@@ -57,16 +57,16 @@ func newCounter(t *testing.T, capacity int) *counter {
 }
 
 // letters is a vocabulary of 1000 tokens; 0 ends the turn.
-func letters() *vocabulary {
-	v := &vocabulary{bos: -1, eos: 0}
-	v.add([]byte("<end>"), kindControl|kindEndOfTurn)
+func letters() *Vocabulary {
+	v := &Vocabulary{Bos: -1, Eos: 0}
+	v.Add([]byte("<end>"), KindControl|KindEndOfTurn)
 	for i := 1; i < 1000; i++ {
-		v.add([]byte{'a' + byte(i%26)}, 0)
+		v.Add([]byte{'a' + byte(i%26)}, 0)
 	}
 	return v
 }
 
-func (c *counter) Decode(batch []entry, _ bool) decoded {
+func (c *counter) Decode(batch []Entry, _ bool) Outcome {
 	c.steps++
 	if c.turn != nil {
 		c.turn(c.steps)
@@ -74,24 +74,24 @@ func (c *counter) Decode(batch []entry, _ bool) decoded {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.interrupted {
-		return decodedInterrupted
+		return Interrupted
 	}
 	if used := c.used(); used+len(batch) > c.capacity {
 		c.t.Errorf("step %d: %d cells in use, %d more wanted, of %d", c.steps, used, len(batch), c.capacity)
-		return decodedFull
+		return CacheFull
 	}
 	for _, e := range batch {
-		id := int(e.sequence)
-		if e.position != c.next[id] || e.token < 0 {
+		id := int(e.Sequence)
+		if e.Position != c.next[id] || e.Token < 0 {
 			c.t.Errorf("step %d: token %d at position %d of sequence %d, which has %d tokens and goes on at %d",
-				c.steps, e.token, e.position, id, len(c.texts[id]), c.next[id])
-			return decodedFailed
+				c.steps, e.Token, e.Position, id, len(c.texts[id]), c.next[id])
+			return Failed
 		}
-		c.add(id, e.token, e.position)
+		c.add(id, e.Token, e.Position)
 	}
 	c.read += len(batch)
 	c.last = slices.Clone(batch)
-	return decodedAll
+	return Computed
 }
 
 func (c *counter) add(id int, token, position int32) {
@@ -113,11 +113,11 @@ func (c *counter) used() int {
 
 func (c *counter) Logits(row int) []float32 {
 	e := c.last[row]
-	if !e.logits {
+	if !e.Logits {
 		c.t.Errorf("logits of row %d, which did not want them", row)
 	}
-	l := make([]float32, c.vocab.size())
-	l[(int(e.token)+1)%len(l)] = 1
+	l := make([]float32, c.vocab.Size())
+	l[(int(e.Token)+1)%len(l)] = 1
 	return l
 }
 
@@ -264,10 +264,10 @@ func TestTooAmbiguous(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 1024)
-		c.vocab = &vocabulary{bos: -1, eos: 0}
-		c.vocab.add([]byte("<end>"), kindControl|kindEndOfTurn)
+		c.vocab = &Vocabulary{Bos: -1, Eos: 0}
+		c.vocab.Add([]byte("<end>"), KindControl|KindEndOfTurn)
 		for i := 1; i < 1000; i++ { // long words have the most ways
-			c.vocab.add(bytes.Repeat([]byte{'a' + byte(i%26)}, 10_000), 0)
+			c.vocab.Add(bytes.Repeat([]byte{'a' + byte(i%26)}, 10_000), 0)
 		}
 		m := countingModel(t, c, 2, 512)
 		req := &engine.Request{Tools: []engine.Tool{{Name: "t"}}}

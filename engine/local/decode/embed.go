@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func (m *Model) TokenizeInput(ctx context.Context, text string) ([]int32, error)
 	if err != nil {
 		return nil, err
 	}
-	return append(tokens, m.vocab.ending...), nil
+	return append(tokens, m.vocab.Ending...), nil
 }
 
 // Embed makes vectors; see [chat.Embedder].
@@ -29,9 +29,9 @@ func (m *Model) Embed(ctx context.Context, inputs [][]int32) ([][]float32, error
 	return vectors, nil
 }
 
-// ending is what a tokenizer adds behind a text, found in the tokens that it
+// Ending is what a tokenizer adds behind a text, found in the tokens that it
 // makes of one with all additions and without any.
-func ending(whole, plain []int32) []int32 {
+func Ending(whole, plain []int32) []int32 {
 	for i := len(whole) - len(plain); i >= 0; i-- {
 		if slices.Equal(whole[i:i+len(plain)], plain) {
 			return slices.Clone(whole[i+len(plain):])

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -14,36 +14,36 @@ import (
 // Config is what a [Model] is made of.
 type Config struct {
 	Info       chat.Info
-	Vocabulary *vocabulary
+	Vocabulary *Vocabulary
 	Tokenizer  *tokenizer.Tokenizer
-	Images     eye      // nil: the model takes no images
-	Text       *Text    // nil: it generates no text
-	Vectors    *Vectors // nil: it makes no embeddings
-	Free       func()   // frees what the model was made of, when it is closed
+	Images     ImageEncoder // nil: the model takes no images
+	Text       *Text        // nil: it generates no text
+	Vectors    *Vectors     // nil: it makes no embeddings
+	Free       func()       // frees what the model was made of, when it is closed
 	Log        *slog.Logger
 }
 
 // Text is how a model generates.
 type Text struct {
-	Backend  backend
+	Backend  Backend
 	Parallel int // most requests computed concurrently
 	Cells    int // KV cells for all of them
 }
 
 // Vectors is how a model makes embeddings.
 type Vectors struct {
-	Shape embedShape
-	Open  func() (vectorBackend, error) // called for the first embedding
+	Shape EmbedShape
+	Open  func() (VectorBackend, error) // called for the first embedding
 }
 
 // Model is a loaded model.
 type Model struct {
 	info     chat.Info
-	vocab    *vocabulary
+	vocab    *Vocabulary
 	loop     *loop     // nil: the model generates no text
 	embedder *embedder // nil: it makes no embeddings
 	encoder  *tokenizer.Tokenizer
-	eye      eye // nil: the model takes no images
+	eye      ImageEncoder // nil: the model takes no images
 	free     func()
 	once     sync.Once
 }
@@ -64,7 +64,7 @@ func New(c Config) *Model {
 }
 
 // Vocabulary is the table of the model's tokens.
-func (m *Model) Vocabulary() *vocabulary { return m.vocab }
+func (m *Model) Vocabulary() *Vocabulary { return m.vocab }
 
 // Tokenizer turns text into tokens, without what the model adds to prompts.
 func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.encoder }
@@ -134,8 +134,8 @@ func (m *Model) check(job chat.Job) *engine.Error {
 		return engine.Errorf(engine.CodeInvalidArgument, "There is nothing to generate.")
 	}
 	for token := range job.Sampling.LogitBias {
-		if token < 0 || token >= m.vocab.size() {
-			return engine.Errorf(engine.CodeInvalidArgument, "The model has no token %d: its tokens are 0 to %d.", token, m.vocab.size()-1).
+		if token < 0 || token >= m.vocab.Size() {
+			return engine.Errorf(engine.CodeInvalidArgument, "The model has no token %d: its tokens are 0 to %d.", token, m.vocab.Size()-1).
 				At(engine.Place{Field: engine.FieldLogitBias})
 		}
 	}

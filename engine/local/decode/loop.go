@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
-// backend computes. The loop alone calls it, save for interrupt, which may
+// Backend computes. The loop alone calls it, save for interrupt, which may
 // come from anywhere.
-type backend interface {
+type Backend interface {
 	// Decode reads the batch. Its tokens must continue their sequences. They
 	// are alike where most of what they look at is the same for many of them.
-	Decode(batch []entry, alike bool) decoded
+	Decode(batch []Entry, alike bool) Outcome
 
 	// Encode computes what an image is to the model. The error, for the log,
 	// says why it failed.
-	Encode(v ImagePart) ([]float32, decoded, error)
+	Encode(v ImagePart) ([]float32, Outcome, error)
 
 	// DecodeImage reads cells of an image. They must continue their sequence.
-	DecodeImage(g glance) decoded
+	DecodeImage(g ImageBatch) Outcome
 
 	// Logits are those of an entry of the last decode that wanted them. The
 	// memory is llama.cpp's, valid until the next decode, and may be written.
@@ -49,22 +49,22 @@ type backend interface {
 	Resume()
 }
 
-// entry is one token of a batch.
-type entry struct {
-	token    int32
-	position int32
-	sequence int32
-	logits   bool // wanted
+// Entry is one token of a batch.
+type Entry struct {
+	Token    int32
+	Position int32
+	Sequence int32
+	Logits   bool // wanted
 }
 
 // decoded says how a decode ended.
-type decoded int
+type Outcome int
 
 const (
-	decodedAll         decoded = iota
-	decodedFull                // no room in the cache; nothing was read
-	decodedInterrupted         // nothing was read
-	decodedFailed              // what the batch's sequences hold is unknown
+	Computed    Outcome = iota
+	CacheFull           // no room in the cache; nothing was read
+	Interrupted         // nothing was read
+	Failed              // what the batch's sequences hold is unknown
 )
 
 // Sizes of a batch. Prompts are read in pieces: what a larger one would need
@@ -73,11 +73,11 @@ const (
 // of 0.1 to 1.5 billion parameters, pieces of 128 tokens were read 1.0 to 1.4
 // times as fast as ones of 512.)
 const (
-	readPiece = memory.Piece
+	PrefillChunk = memory.Piece
 
-	// batchRows is room for a piece and all that generate, and for a picture
+	// BatchRows is room for a piece and all that generate, and for a picture
 	// whose tokens see each other: it must be read at once.
-	batchRows = memory.Whole
+	BatchRows = memory.Whole
 )
 
 // maxQueue is how many requests may wait for admission, for each that can
@@ -88,8 +88,8 @@ const maxQueue = 32
 // loop computes all sequences of one model. Fields below mu are shared with
 // requests; the others belong to run.
 type loop struct {
-	backend backend
-	vocab   *vocabulary
+	backend Backend
+	vocab   *Vocabulary
 	log     *slog.Logger
 	context int // tokens that one sequence may have
 
@@ -98,7 +98,7 @@ type loop struct {
 	cells *cells
 	ids   []int // free
 	age   uint64
-	batch []entry
+	batch []Entry
 	stuck bool // until there is news: images are unpacked, and there is nothing else to do
 
 	parallel int
@@ -132,7 +132,7 @@ type Stats struct {
 	FreeCells int
 }
 
-func newLoop(b backend, vocab *vocabulary, parallel, context, pool int, log *slog.Logger) *loop {
+func newLoop(b Backend, vocab *Vocabulary, parallel, context, pool int, log *slog.Logger) *loop {
 	l := &loop{
 		backend:  b,
 		vocab:    vocab,
@@ -144,7 +144,7 @@ func newLoop(b backend, vocab *vocabulary, parallel, context, pool int, log *slo
 
 		gathering: map[*engine.Request][]*sequence{},
 	}
-	for id := range sequenceIDs(parallel, b.Shares()) {
+	for id := range SequenceIDs(parallel, b.Shares()) {
 		l.ids = append(l.ids, id)
 	}
 	l.wake = sync.NewCond(&l.mu)
@@ -152,9 +152,9 @@ func newLoop(b backend, vocab *vocabulary, parallel, context, pool int, log *slo
 	return l
 }
 
-// sequenceIDs is how many sequences llama.cpp must be able to tell apart.
+// SequenceIDs is how many sequences llama.cpp must be able to tell apart.
 // One text more than maxKept is kept for a moment.
-func sequenceIDs(parallel int, shares bool) int {
+func SequenceIDs(parallel int, shares bool) int {
 	if !shares {
 		return parallel
 	}
@@ -167,7 +167,7 @@ func (l *loop) submit(seq *sequence) *engine.Error {
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return errUnloaded()
+		return ErrUnloaded()
 	case l.crowded(seq):
 		err := engine.Errorf(engine.CodeOverloaded, "Too many requests are waiting for this model; try again later.")
 		err.RetryAfter = 5
@@ -203,7 +203,7 @@ func (l *loop) crowded(seq *sequence) bool {
 	return requests >= most || seq.job.Choices > 1 && choices >= most
 }
 
-func errUnloaded() *engine.Error {
+func ErrUnloaded() *engine.Error {
 	err := engine.Errorf(engine.CodeOverloaded, "The model is being unloaded; try again.")
 	err.RetryAfter = 1
 	return err
@@ -276,7 +276,7 @@ func (l *loop) run() {
 	l.live, l.waiting, l.gathering = nil, nil, nil
 	l.mu.Unlock()
 	for _, seq := range left {
-		seq.fail(errUnloaded())
+		seq.fail(ErrUnloaded())
 	}
 }
 
@@ -364,7 +364,7 @@ func (l *loop) fits(seq *sequence) bool {
 // plan fills the next batch: the next token of every sequence that
 // generates, then prompts in fair shares. Cells for all of it are free when
 // it returns, and taken by step.
-func (l *loop) plan() []entry {
+func (l *loop) plan() []Entry {
 	for _, s := range l.live {
 		s.rows = 0
 		if s.id < 0 {
@@ -379,9 +379,9 @@ func (l *loop) plan() []entry {
 	for len(generating) == 0 && len(readers) > 0 && l.makeRoom(1) {
 		readers = l.ready(true)
 	}
-	for l.cells.available()-len(generating) < readPiece && l.evict() {
+	for l.cells.available()-len(generating) < PrefillChunk && l.evict() {
 	}
-	share(readers, min(readPiece, l.cells.available()-len(generating)))
+	share(readers, min(PrefillChunk, l.cells.available()-len(generating)))
 	for _, s := range generating {
 		s.rows = 1
 	}
@@ -445,13 +445,13 @@ func share(readers []*sequence, n int) {
 }
 
 // entries writes the batch that the sequences' rows describe.
-func (l *loop) entries() []entry {
+func (l *loop) entries() []Entry {
 	l.batch = l.batch[:0]
 	for _, s := range l.live {
 		read := len(s.cells)
 		for i := read; i < read+s.rows; i++ {
 			wanted := i == len(s.tokens)-1 || s.scores != nil
-			l.batch = append(l.batch, entry{s.tokens[i], int32(s.position(i)), int32(s.id), wanted})
+			l.batch = append(l.batch, Entry{s.tokens[i], int32(s.position(i)), int32(s.id), wanted})
 		}
 		s.row = len(l.batch) - 1
 	}

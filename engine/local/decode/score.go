@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -42,11 +42,11 @@ func (m *Model) Score(ctx context.Context, job chat.Job) ([]engine.TokenLogprob,
 
 // newScoring makes a sequence that reads a prompt and generates nothing. The
 // last token is not read: nothing comes behind it.
-func newScoring(ctx context.Context, vocab *vocabulary, job chat.Job) *sequence {
+func newScoring(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {
 	seq := newSequence(ctx, vocab, job)
 	seq.tokens = seq.tokens[:len(seq.tokens)-1]
 	seq.scores = make([]engine.TokenLogprob, len(job.Prompt))
-	seq.scores[0] = engine.TokenLogprob{Token: vocab.spelling(job.Prompt[0]), Logprob: math.NaN()}
+	seq.scores[0] = engine.TokenLogprob{Token: vocab.Spelling(job.Prompt[0]), Logprob: math.NaN()}
 	return seq
 }
 
@@ -60,6 +60,6 @@ func (l *loop) score(s *sequence) {
 		}
 		at := len(s.cells) + k + 1
 		token := s.job.Prompt[at]
-		s.scores[at] = engine.TokenLogprob{Token: l.vocab.spelling(token), Logprob: p.of(token), Top: p.top}
+		s.scores[at] = engine.TokenLogprob{Token: l.vocab.Spelling(token), Logprob: p.of(token), Top: p.top}
 	}
 }

@@ -1,18 +1,18 @@
-package llamacpp
+package decode
 
 import (
 	"slices"
 	"testing"
 )
 
-func markersVocabulary() *vocabulary {
-	v := &vocabulary{bos: -1, eos: 0}
-	v.add([]byte("<end>"), kindControl|kindEndOfTurn)
-	v.add([]byte("<tool>"), kindControl)
-	v.add([]byte("<think>"), kindUser)
-	v.add([]byte("\n\n"), kindUser)
-	v.add([]byte("a"), 0)
-	v.add([]byte("«x»"), kindControl)
+func markersVocabulary() *Vocabulary {
+	v := &Vocabulary{Bos: -1, Eos: 0}
+	v.Add([]byte("<end>"), KindControl|KindEndOfTurn)
+	v.Add([]byte("<tool>"), KindControl)
+	v.Add([]byte("<think>"), KindUser)
+	v.Add([]byte("\n\n"), KindUser)
+	v.Add([]byte("a"), 0)
+	v.Add([]byte("«x»"), KindControl)
 	return v
 }
 
@@ -21,10 +21,10 @@ func TestOutput(t *testing.T) {
 	markers := v.markerSet([]string{"<tool>", "unknown"})
 	for token, want := range []string{"", "<tool>", "<think>", "\n\n", "a", ""} {
 		if got := string(v.output(int32(token), markers)); got != want {
-			t.Errorf("token %q adds %q, want %q", v.spelling(int32(token)), got, want)
+			t.Errorf("token %q adds %q, want %q", v.Spelling(int32(token)), got, want)
 		}
 	}
-	for spelling := range v.control {
+	for spelling := range v.Control {
 		if !slices.Contains([]string{"<end>", "<tool>", "<think>", "«x»"}, spelling) {
 			t.Errorf("%q is a control spelling", spelling)
 		}

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"cmp"
@@ -15,12 +15,12 @@ import (
 
 // words is a vocabulary of these texts; token 0 ends the turn and token 1
 // is a control token.
-func words(texts ...string) *vocabulary {
-	v := &vocabulary{bos: -1, eos: 0}
-	v.add([]byte("<end>"), kindControl|kindEndOfTurn)
-	v.add([]byte("<control>"), kindControl)
+func words(texts ...string) *Vocabulary {
+	v := &Vocabulary{Bos: -1, Eos: 0}
+	v.Add([]byte("<end>"), KindControl|KindEndOfTurn)
+	v.Add([]byte("<control>"), KindControl)
 	for _, text := range texts {
-		v.add([]byte(text), 0)
+		v.Add([]byte(text), 0)
 	}
 	return v
 }
@@ -61,7 +61,7 @@ func TestTop(t *testing.T) {
 }
 
 // spread samples many times and returns the share of each token.
-func spread(t *testing.T, v *vocabulary, logits []float32, job chat.Job) map[int32]float64 {
+func spread(t *testing.T, v *Vocabulary, logits []float32, job chat.Job) map[int32]float64 {
 	t.Helper()
 	const n = 20000
 	shares := map[int32]float64{}
@@ -153,7 +153,7 @@ func TestSeed(t *testing.T) {
 		var b strings.Builder
 		s := newSampler(v, chat.Job{Choice: choice, Sampling: engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TopK: new(20), Seed: new(int64(seed))}})
 		for i := range uint64(50) {
-			c, err := s.next(noise(i, v.size()))
+			c, err := s.next(noise(i, v.Size()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,8 +266,8 @@ func TestConstraint(t *testing.T) {
 func TestFarFromLikely(t *testing.T) {
 	texts := slices.Repeat([]string{"x"}, 2000)
 	v := words(append(texts, "yes")...)
-	logits := noise(1, v.size())
-	logits[v.size()-1] = -50
+	logits := noise(1, v.Size())
+	logits[v.Size()-1] = -50
 	s := newSampler(v, chat.Job{
 		Sampling:   engine.Sampling{Temperature: new(1.0), TopP: new(0.9), TopK: new(40)},
 		Constraint: matcher(t, grammar.Literal("yes")),
@@ -339,7 +339,7 @@ func TestNoLogits(t *testing.T) {
 // engine.
 func BenchmarkNext(b *testing.B) {
 	v := words(slices.Repeat([]string{"word"}, 150_000)...)
-	logits := noise(1, v.size())
+	logits := noise(1, v.Size())
 	for _, tt := range []struct {
 		name     string
 		sampling engine.Sampling

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type sequence struct {
 	row  int // of the last of them
 }
 
-func newSequence(ctx context.Context, vocab *vocabulary, job chat.Job) *sequence {
+func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {
 	return &sequence{
 		ctx:     ctx,
 		job:     job,

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 
 // step computes one batch and lets each sequence whose last token is in it
 // choose the next.
-func (l *loop) step(batch []entry) {
+func (l *loop) step(batch []Entry) {
 	active := slices.DeleteFunc(slices.Clone(l.live), func(s *sequence) bool { return s.rows == 0 })
-	l.settle(active, l.compute(active, func() decoded { return l.backend.Decode(batch, l.alike(active)) }))
+	l.settle(active, l.compute(active, func() Outcome { return l.backend.Decode(batch, l.alike(active)) }))
 }
 
 // alike reports whether each cell is looked at by several tokens of a batch, as
@@ -29,17 +29,17 @@ func (l *loop) alike(active []*sequence) bool {
 }
 
 // settle books what a decode did for its sequences.
-func (l *loop) settle(active []*sequence, result decoded) {
+func (l *loop) settle(active []*sequence, result Outcome) {
 	switch result {
-	case decodedAll:
+	case Computed:
 		l.advance(active)
-	case decodedInterrupted:
+	case Interrupted:
 		// Nothing was read; whoever left is dropped before the next step.
-	case decodedFull:
+	case CacheFull:
 		// The books say that there is room. Where llama.cpp disagrees,
 		// believe it.
 		l.full(active)
-	case decodedFailed:
+	case Failed:
 		for _, s := range active {
 			l.vacate(s)
 			s.fail(engine.Errorf(engine.CodeInternal, "The model could not compute the next token."))
@@ -49,7 +49,7 @@ func (l *loop) settle(active []*sequence, result decoded) {
 }
 
 // compute runs the work, with its sequences visible to left.
-func (l *loop) compute(active []*sequence, work func() decoded) decoded {
+func (l *loop) compute(active []*sequence, work func() Outcome) Outcome {
 	l.mu.Lock()
 	l.computing = active
 	if !l.closed {

@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -38,8 +38,8 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 	if err != nil {
 		return nil, err
 	}
-	if m.vocab.addBOS && m.vocab.bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.bos) {
-		tokens = append([]int32{m.vocab.bos}, tokens...)
+	if m.vocab.AddBOS && m.vocab.Bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.Bos) {
+		tokens = append([]int32{m.vocab.Bos}, tokens...)
 	}
 	return tokens, nil
 }

@@ -1,18 +1,18 @@
-package llamacpp
+package decode
 
 import "github.com/diglot/diglot/engine"
 
 // glance is cells of one image, as a batch: they cannot be in one batch with
 // tokens.
-type glance struct {
-	sequence  int
-	position  int // of the image's first cell
-	first     int // of the cells to read, counted from the image's first
-	cells     int
-	embedding []float32 // of these cells
-	columns   int       // as in section
-	whole     bool      // as in section
-	logits    bool      // of the last cell are wanted
+type ImageBatch struct {
+	Sequence  int
+	Position  int // of the image's first cell
+	First     int // of the cells to read, counted from the image's first
+	Cells     int
+	Embedding []float32 // of these cells
+	Columns   int       // as in section
+	Whole     bool      // as in section
+	Logits    bool      // of the last cell are wanted
 }
 
 // look does one piece of work for the oldest sequence that has come to an
@@ -60,17 +60,17 @@ func (l *loop) unpacked(s *sequence, p *pixels) bool {
 func (l *loop) encode(s *sequence, v *view) {
 	var embedding []float32
 	var err error
-	result := l.compute([]*sequence{s}, func() (end decoded) {
+	result := l.compute([]*sequence{s}, func() (end Outcome) {
 		embedding, end, err = l.backend.Encode(v.image())
 		return end
 	})
 	switch result {
-	case decodedAll:
+	case Computed:
 		v.embedding = embedding
 		l.mu.Lock()
 		l.stats.Encoded++
 		l.mu.Unlock()
-	case decodedInterrupted:
+	case Interrupted:
 	default:
 		l.vacate(s)
 		s.fail(engine.Errorf(engine.CodeInternal, "The model could not read the image.").Because(err))
@@ -81,14 +81,14 @@ func (l *loop) encode(s *sequence, v *view) {
 // readImage reads as much of an image as fits into a batch and the cache.
 func (l *loop) readImage(s *sequence, v *view) {
 	left := v.end() - len(s.cells)
-	want := min(left, readPiece)
-	if v.whole {
+	want := min(left, PrefillChunk)
+	if v.Whole {
 		want = left
 	}
 	for l.cells.available() < want && l.evict() {
 	}
 	need := 1
-	if v.whole {
+	if v.Whole {
 		need = want
 	}
 	for l.makeRoom(need) {
@@ -102,19 +102,19 @@ func (l *loop) readImage(s *sequence, v *view) {
 	}
 	s.rows, s.row = rows, rows-1
 	first := len(s.cells) - v.start
-	width := len(v.embedding) / v.cells
-	g := glance{
-		sequence:  s.id,
-		position:  s.position(v.start),
-		first:     first,
-		cells:     rows,
-		embedding: v.embedding[first*width : (first+rows)*width],
-		columns:   v.columns,
-		whole:     v.whole,
-		logits:    v.start+first+rows == len(s.tokens),
+	width := len(v.embedding) / v.Cells
+	g := ImageBatch{
+		Sequence:  s.id,
+		Position:  s.position(v.start),
+		First:     first,
+		Cells:     rows,
+		Embedding: v.embedding[first*width : (first+rows)*width],
+		Columns:   v.Columns,
+		Whole:     v.Whole,
+		Logits:    v.start+first+rows == len(s.tokens),
 	}
 	active := []*sequence{s}
-	l.settle(active, l.compute(active, func() decoded { return l.backend.DecodeImage(g) }))
+	l.settle(active, l.compute(active, func() Outcome { return l.backend.DecodeImage(g) }))
 	if len(s.cells) >= v.end() {
 		v.embedding = nil
 	}

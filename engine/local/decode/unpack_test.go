@@ -1,4 +1,4 @@
-package llamacpp
+package decode
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 func TestUnpackingHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 2, 2048, section{cells: 9})
+		m := seeingModel(t, c, 2, 2048, Section{Cells: 9})
 		held := make(chan struct{})
 		m.eye.(*lens).held = held
 		var seen result
@@ -44,7 +44,7 @@ func TestUnpackingEnds(t *testing.T) {
 	for _, end := range []string{"the client leaves", "the model is closed"} {
 		t.Run(end, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := seeingModel(t, newCounter(t, 4096), 2, 2048, section{cells: 9})
+				m := seeingModel(t, newCounter(t, 4096), 2, 2048, Section{Cells: 9})
 				m.eye.(*lens).held = make(chan struct{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -71,7 +71,7 @@ func TestUnpackingEnds(t *testing.T) {
 // sequence alone.
 func TestBrokenPixels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := seeingModel(t, newCounter(t, 4096), 2, 2048, section{cells: 9})
+		m := seeingModel(t, newCounter(t, 4096), 2, 2048, Section{Cells: 9})
 		views, err := findViews(t.Context(), show(t, m, 10, 1), m.eye)
 		if err != nil {
 			t.Fatal(err)

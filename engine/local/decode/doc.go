@@ -1,0 +1,45 @@
+// Package decode is the decode loop of a loaded model: which sequence computes
+// next, which KV cells it takes, and which token it samples. It drives any
+// [Backend], so it is plain Go that runs and is tested anywhere; package
+// llamacpp is the backend that computes.
+//
+// # One loop
+//
+// One goroutine owns the backend. Each turn it drops requests whose clients
+// left, admits new ones and computes one batch: a token for every sequence that
+// generates, then prefill chunks in fair shares. Then it samples. Nothing else
+// calls the backend, except to interrupt it.
+//
+// # One pool of KV cells
+//
+// A token that was decoded occupies one cell of the KV cache. All sequences
+// draw from one pool, and a cell may belong to several of them: the longest
+// prefix that a new request has in common with another sequence, running or
+// cached after its end, is shared instead of computed again. A request that
+// starts while another still prefills the same prefix waits for it. When cells
+// run out, cached prefixes are evicted first, least recently used before
+// others; then the youngest request is preempted and prefilled again later. A
+// running request never fails because another one came.
+//
+// # Images
+//
+// The embeddings of an image occupy KV cells like tokens do. In the tokens of a
+// sequence each of them is a negative number, a hash of the picture and of the
+// cell's position in it, so prefixes with images are shared and cached like
+// others, and an image in the cache is neither encoded nor decoded again.
+// Encoding an image and decoding its embeddings are steps of their own, between
+// two batches.
+//
+// # Embeddings
+//
+// Inputs are packed into batches; another request may have its turn between two
+// of them.
+//
+// # Reproducibility
+//
+// The same request with the same seed gives the same text, whatever else is
+// running, up to the order of floating-point additions: a backend may add in
+// another order when a batch has another size. Where two texts differ, the two
+// top logits of the first differing step are as close as that error, and tests
+// assert the bound.
+package decode
