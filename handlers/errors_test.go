@@ -3,6 +3,8 @@ package handlers_test
 import (
 	"errors"
 	"log/slog"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -154,6 +156,40 @@ func TestErrors(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestErrorsOfDocuments holds that both documents have all codes of the engine,
+// and that no other errors are in them.
+func TestErrorsOfDocuments(t *testing.T) {
+	source, err := os.ReadFile("../engine/errors.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := map[string]bool{}
+	for _, constant := range regexp.MustCompile(`Code = "(\w+)"`).FindAllSubmatch(source, -1) {
+		codes[string(constant[1])] = true
+	}
+	documents, err := openapi.Own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*openapi.Document{documents.OpenAI, documents.Anthropic} {
+		for code := range codes {
+			if _, ok := d.Error(code); !ok {
+				t.Errorf("%s lacks the error %s", d.Title, code)
+			}
+		}
+		for _, o := range d.Operations() {
+			for _, e := range o.Errors() {
+				if code, _, _ := strings.Cut(e.Name, "."); !codes[code] {
+					t.Errorf("%s of %s has the error %s, which is no code of the engine", o.ID, d.Title, e.Name)
+				}
+			}
+		}
+	}
+	if len(codes) < len(rendered)-1 { // two rows are overloaded
+		t.Errorf("%d codes found in the engine, and %d rows", len(codes), len(rendered))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // Error is an error that operations answer with. A document gives it as an
 // example of a reply.
 type Error struct {
-	Name    string // of the example
+	Name    string // of the example: a code, and a detail behind a point if there are several
 	Status  int
 	Type    string // of the error, as the example has it
 	Code    string // likewise; empty: none
@@ -40,6 +40,23 @@ func (d *Document) Error(names ...string) (Error, bool) {
 		}
 	}
 	return Error{}, false
+}
+
+// ErrorOf returns the error that a reply with a status has, by the code in its
+// body, or if no error has that, the first one of the status.
+func (d *Document) ErrorOf(status int, code string) (Error, bool) {
+	var found Error
+	for _, o := range d.operations {
+		for _, e := range o.Errors() {
+			if e.Code == code && code != "" {
+				return e, true
+			}
+			if e.Status == status && found.Name == "" {
+				found = e
+			}
+		}
+	}
+	return found, found.Name != ""
 }
 
 // compileErrors reads the examples of a reply.

@@ -19,7 +19,7 @@ func TestErrors(t *testing.T) {
 	}
 	want := []string{
 		"writeLetter 400 wrong: mistake unreadable: A turn cannot be read. Who speaks?",
-		"writeLetter 400 no_parent: mistake : The letter answers another one. parent: is not supported",
+		"writeLetter 400 unsupported.no_parent: mistake : The letter answers another one. parent: is not supported",
 		"readLetter 404 gone: mistake : The letter was thrown away. It is gone.",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

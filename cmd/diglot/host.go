@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/engine/models/library"
 	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/engine/upstream"
+	"github.com/diglot/diglot/handlers/openai"
 )
 
 // host is where the models of a run command are: in a server that runs, or
@@ -85,7 +86,7 @@ func (h *host) open(ctx context.Context, n store.Name) (engine.Engine, error) {
 		Model:   n.String(),
 		Log:     warnings(h.env),
 		HTTP:    h.server.HTTP(),
-		Errors:  upstream.Own{Ended: "The diglot server has ended. Start it with: diglot serve"},
+		Errors:  upstream.Own{Ended: "The diglot server has ended. Start it with: diglot serve", Code: openai.ErrorCode},
 		Tries:   1, // the server tries again by itself, where that helps
 		Lacks:   ownLacks,
 	})

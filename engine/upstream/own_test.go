@@ -9,6 +9,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/openai"
 )
 
 // failing is an engine that fails with one error.
@@ -36,7 +37,7 @@ func TestOwnIsTheWayBack(t *testing.T) {
 	}
 	s := httptest.NewServer(api)
 	defer s.Close()
-	e, err := New(Config{BaseURL: s.URL, Model: "m", Log: log, Errors: Own{Ended: ended}, Tries: 1})
+	e, err := New(Config{BaseURL: s.URL, Model: "m", Log: log, Errors: Own{Ended: ended, Code: openai.ErrorCode}, Tries: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/handlers/openai"
 )
 
 const ended = "The server has ended."
@@ -45,7 +46,7 @@ func TestOwnServer(t *testing.T) {
 				continue
 			}
 			t.Run(tt.name+"/"+how, func(t *testing.T) {
-				e, p := serve(t, Config{Errors: Own{Ended: ended}, Tries: 1}, func(w http.ResponseWriter, _ *http.Request, _ int) {
+				e, p := serve(t, Config{Errors: Own{Ended: ended, Code: openai.ErrorCode}, Tries: 1}, func(w http.ResponseWriter, _ *http.Request, _ int) {
 					if how == "frame" {
 						stream(w, tt.body)
 						return
@@ -75,7 +76,7 @@ func TestOwnServerIsGone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, p := serve(t, Config{Errors: Own{Ended: ended}, Tries: 1}, answer)
+			e, p := serve(t, Config{Errors: Own{Ended: ended, Code: openai.ErrorCode}, Tries: 1}, answer)
 			_, err := gather(t.Context(), e, ask("u"))
 			if got := coded(t, err); got.Message != ended || got.Err == nil || len(p.all()) != 1 {
 				t.Errorf("%v after %d tries", err, len(p.all()))

@@ -18,9 +18,9 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// unsupportedParameter is the error of the document for a parameter that is
+// unsupportedParameter is the detail, in the document, of a parameter that is
 // unsupported whatever its value.
-const unsupportedParameter = "unsupported_parameter"
+const unsupportedParameter = "parameter"
 
 // WriteError answers with an error.
 func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
@@ -52,6 +52,21 @@ func fromErrorObject(x *exchange.Exchange, err *engine.Error) wire.Error {
 		e.Param.Set(x.Locate(param))
 	}
 	return e
+}
+
+// ErrorCode is the way back: the code of an error that a server of this program
+// has answered with, by its status, if it has one, and the code in its body.
+func ErrorCode(status int, code string) engine.Code {
+	document, err := openapi.OpenAI()
+	if err != nil {
+		return engine.CodeInternal
+	}
+	e, ok := document.ErrorOf(status, code)
+	if !ok {
+		return engine.CodeInternal
+	}
+	name, _, _ := strings.Cut(e.Name, ".")
+	return engine.Code(name)
 }
 
 // fromPlace names a place in the neutral request as this style does.

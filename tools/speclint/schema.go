@@ -169,7 +169,7 @@ func (l *linter) words(mark *yaml.Node) {
 		l.add(mark, "x-support says what its absence would say too")
 	case m.Note != "" && !strings.HasSuffix(m.Note, "."):
 		l.add(mark, "x-support: the note is a sentence and ends with a full stop")
-	case m.Detail != "" && !slices.Contains(l.errorNames, m.Detail):
+	case m.Detail != "" && !slices.Contains(l.errorNames, "unsupported."+m.Detail):
 		l.add(mark, "x-support: the detail %s is no error of the document", m.Detail)
 	}
 	if only := get(mark, "only"); only != nil {

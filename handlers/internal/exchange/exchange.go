@@ -163,10 +163,10 @@ func (x *Exchange) Fail(err error) {
 	}
 }
 
-// Error is what the document has for err: by its detail, which is of the style,
-// or by its code.
+// Error is what the document has for err, by its code and detail.
 func (x *Exchange) Error(err *engine.Error) openapi.Error {
-	e, _ := x.Document.Error(err.Detail, string(err.Code), string(engine.CodeInternal))
+	code := string(err.Code)
+	e, _ := x.Document.Error(code+"."+err.Detail, code, string(engine.CodeInternal))
 	return e
 }
 
