@@ -62,20 +62,3 @@ func TestAccess(t *testing.T) {
 		})
 	}
 }
-
-func TestMisplaced(t *testing.T) {
-	tests := []struct{ path, want string }{
-		{"/v1/chat/completions", "/v1/chat/completions"},
-		{"/chat/completions", "/v1/chat/completions"},
-		{"/v1/v1/messages", "/v1/messages"},
-		{"/messages", "/v1/messages"},
-		{"/models/a/b", "/v1/models/a/b"},
-		{"/favicon.ico", "/favicon.ico"},
-		{"/", "/"},
-	}
-	for _, tt := range tests {
-		if got := misplaced(tt.path); got != tt.want {
-			t.Errorf("misplaced(%q) = %q, want %q", tt.path, got, tt.want)
-		}
-	}
-}

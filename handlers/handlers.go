@@ -13,9 +13,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/diglot/diglot/engine"
@@ -102,12 +99,16 @@ func New(c Config) (http.Handler, error) {
 // styles holds the two routers. They are two, not one, because both styles
 // have /v1/models, and a route that is registered twice in one chi router
 // replaces the first without a word.
-type styles struct{ openai, anthropic style }
+type styles struct {
+	documents         openapi.Documents // as they are in force
+	openai, anthropic style
+}
 
 func newStyles(c Config, documents openapi.Documents) styles {
 	o := openai.New(openai.Config{Engine: c.Engine, Document: documents.OpenAI, MaxBody: c.MaxBody, Clock: c.Clock})
 	a := anthropic.New(anthropic.Config{Engine: c.Engine, Document: documents.Anthropic, MaxBody: c.MaxBody, Clock: c.Clock})
 	return styles{
+		documents: documents,
 		openai:    style{documents.OpenAI, o, openai.WriteError},
 		anthropic: style{documents.Anthropic, a, anthropic.WriteError},
 	}
@@ -125,15 +126,11 @@ func (c Config) documents() (openapi.Documents, error) {
 	return own.Narrow(c.Profile)
 }
 
-// of picks the style of a request by its path, and for the shared /v1/models
-// and for paths that neither has by the header that every Anthropic SDK sends.
+// of picks the style of a request by its path, and for paths that both have or
+// neither by the header that every Anthropic SDK sends.
 func (s styles) of(r *http.Request) style {
-	path := strings.TrimPrefix(misplaced(r.URL.Path), "/v1")
-	if path == "/messages" || strings.HasPrefix(path, "/messages/") {
-		return s.anthropic
-	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if r.Header.Get("Anthropic-Version") != "" && (first == "models" || !slices.Contains(operations, first)) {
+	document, ok := s.documents.Of(r.URL.Path)
+	if document == s.anthropic.document && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
 		return s.anthropic
 	}
 	return s.openai
@@ -182,7 +179,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer place.leave()
 		exchange.From(r.Context()).Enter = place.enter
 	}
-	style.handler.ServeHTTP(w, escapeModel(withBody(withRoute(r))))
+	style.handler.ServeHTTP(w, escapeModel(withBody(withRoute(r)), style.document))
 }
 
 // refusal is why a request goes no further than its headers, or nil.
@@ -193,8 +190,8 @@ func (g *gate) refusal(r *http.Request) *engine.Error {
 	if protocol := upgrade(r); protocol != "" {
 		return engine.Errorf(engine.CodeUpgrade, "The server does not speak %s; send the request over HTTP, and stream with server-sent events.", protocol)
 	}
-	if right := misplaced(r.URL.Path); right != r.URL.Path {
-		return wrongBase(r, right)
+	if right := g.styles.documents.Right(r.URL.Path); right != r.URL.Path {
+		return wrongBase(r, right, g.styles.documents.Base())
 	}
 	return nil
 }
@@ -233,55 +230,25 @@ func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
 	io.WriteString(w, `{"status":"ok"}`+"\n")
 }
 
-// operations are the path segments that follow /v1.
-var operations = []string{"chat", "completions", "embeddings", "images", "messages", "models", "responses"}
-
-// doubled are the paths of clients whose base address is a whole endpoint,
-// and the endpoints.
-var doubled = map[string]string{
-	"/v1/chat/completions/chat/completions": "/v1/chat/completions",
-	"/v1/messages/v1/messages":              "/v1/messages",
-}
-
-// misplaced returns the path that a client with the right base address would
-// have asked for: one whose base lacks /v1, or has it twice, is the most
-// common mistake of all.
-func misplaced(path string) string {
-	if endpoint, ok := doubled[path]; ok {
-		return endpoint
-	}
-	if rest, ok := strings.CutPrefix(path, "/v1/v1/"); ok {
-		return "/v1/" + rest
-	}
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	for _, operation := range operations {
-		if first == operation {
-			return "/v1" + path
-		}
-	}
-	return path
-}
-
-func wrongBase(r *http.Request, right string) *engine.Error {
+func wrongBase(r *http.Request, right, version string) *engine.Error {
 	base := "http://" + r.Host
 	if r.TLS != nil {
 		base = "https://" + r.Host
 	}
 	return engine.Errorf(engine.CodeNotFound,
-		"No such path: %s. Did you mean %s? The base URL is %s/v1 for OpenAI clients and %s for Anthropic clients.",
-		r.URL.Path, right, base, base)
+		"No such path: %s. Did you mean %s? The base URL is %s%s for OpenAI clients and %s for Anthropic clients.",
+		r.URL.Path, right, base, version, base)
 }
 
 // escapeModel makes one path segment of a model name with raw slashes, as
 // SDKs send it with escaped ones.
-func escapeModel(r *http.Request) *http.Request {
-	const prefix = "/v1/models/"
-	name, ok := strings.CutPrefix(r.URL.Path, prefix)
-	if !ok {
+func escapeModel(r *http.Request, document *openapi.Document) *http.Request {
+	raw := document.RawPath(r.URL.Path)
+	if raw == "" {
 		return r
 	}
 	u := *r.URL
-	u.RawPath = prefix + url.PathEscape(name)
+	u.RawPath = raw
 	clone := r.WithContext(r.Context())
 	clone.URL = &u
 	return clone

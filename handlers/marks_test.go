@@ -95,3 +95,45 @@ func TestMarkedErrorEvent(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsAreTheDocuments adds paths to a copy of a document. The style of a
+// request, the help for a wrong base URL and the refusals follow.
+func TestPathsAreTheDocuments(t *testing.T) {
+	own, err := openapi.Own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Anthropic = handlerstest.Edited(t, "anthropic.yaml", "  /v1/messages/batches:\n", `  /v1/skills/{skill}/versions/{version}:
+    get:
+      operationId: retrieveSkillVersion
+      summary: Retrieve a version
+      description: Would describe a version of a skill.
+      parameters:
+        - {name: skill, in: path, required: true, description: Its name., schema: {type: string}}
+        - {name: version, in: path, required: true, description: Its name., schema: {type: string}}
+      x-support: {document: unsupported, server: refused, note: There are no skills.}
+      responses:
+        '404': {$ref: '#/components/responses/NotFound'}
+
+  /v1/messages/batches:
+`)
+	h := newHandler(t, handlers.Config{Documents: own})
+	for _, tt := range []struct{ path, style, message string }{
+		{"/v1/skills/a/versions/b", "anthropic", "No such path: /v1/skills/a/versions/b. There are no skills."},
+		{"/v1/skills/a/versions/b/c", "anthropic", "There are no skills."},
+		{"/v1/skills/a", "anthropic", "No such path: /v1/skills/a."},
+		{"/skills/a", "anthropic", "Did you mean /v1/skills/a?"},
+		{"/v1/v1/skills", "anthropic", "Did you mean /v1/skills?"},
+		{"/v1/skill", "openai", "No such path: /v1/skill."},
+	} {
+		e, style := errorOf(t, ask(t, h, "GET", tt.path, nil).Body)
+		if style != tt.style || !strings.Contains(e.Message, tt.message) {
+			t.Errorf("%s: %q in the %s style, want %q in the %s style", tt.path, e.Message, style, tt.message, tt.style)
+		}
+	}
+	for _, path := range []string{"/v1/skills/a", "/skills/a"} {
+		if _, style := errorOf(t, ask(t, newHandler(t, handlers.Config{}), "GET", path, nil).Body); style != "openai" {
+			t.Errorf("%s is in the %s style without the edit", path, style)
+		}
+	}
+}

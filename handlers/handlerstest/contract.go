@@ -99,10 +99,10 @@ type contract struct {
 
 func (c contract) check(r *http.Request, status int, header http.Header, body []byte) error {
 	document, style := c.OpenAI, "openai"
-	if strings.Contains(r.URL.Path, "/messages") || r.Header.Get("Anthropic-Version") != "" && !openAIOnly.MatchString(r.URL.Path) {
+	if of, ok := c.Of(r.URL.Path); of == c.Anthropic && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
 		document, style = c.Anthropic, "anthropic"
 	}
-	operation := find(document, r)
+	operation, _ := document.Match(r.Method, r.URL.Path) // nil: any path without one
 	headers := checkHeaders(document, operation, status, header)
 	if r.Method == http.MethodHead || r.Method == http.MethodOptions || r.URL.Path == "/" || r.URL.Path == "/health" || r.URL.Path == "/readyz" {
 		return headers // the rest is not in the documents
@@ -114,9 +114,6 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 		checkError(document, operation, status, body),
 		c.vendor.check(style, operation, r, status, header, body))
 }
-
-// openAIOnly are the paths that one style alone has.
-var openAIOnly = regexp.MustCompile(`/(chat|completions|embeddings|images|responses)(/|$)`)
 
 // checkSpelling holds a whole reply to JSON in which nothing is escaped that
 // need not be. Streams keep line ends that some clients know escaped, so of
@@ -149,16 +146,6 @@ func checkReply(document *openapi.Document, operation *openapi.Operation, status
 		return checkStream(operation, status, contentType, body)
 	}
 	return operation.CheckReply(status, contentType, body)
-}
-
-// find returns the operation that a request is for, or nil.
-func find(document *openapi.Document, r *http.Request) *openapi.Operation {
-	path := r.URL.Path
-	if strings.HasPrefix(path, "/v1/models/") {
-		path = "/v1/models/{model}"
-	}
-	operation, _ := document.Route(r.Method, path)
-	return operation
 }
 
 // errEnd is of a stream whose end is missing, as of one that was aborted.

@@ -245,7 +245,8 @@ func TestVendorCheck(t *testing.T) {
 				counts:  newVendorCounts(),
 			}
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.url, nil)
-			err := c.check("small", find(document, r), r, tt.status, http.Header{"Content-Type": {tt.contentType}}, []byte(tt.body))
+			operation, _ := document.Match(r.Method, r.URL.Path)
+			err := c.check("small", operation, r, tt.status, http.Header{"Content-Type": {tt.contentType}}, []byte(tt.body))
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want one with %q", err, tt.want)
 			}

@@ -41,7 +41,7 @@ func Router(document *openapi.Document, write writeError) chi.Router {
 func refuse(document *openapi.Document, write writeError) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			o, ok := document.Route(r.Method, r.URL.Path)
+			o, ok := document.Match(r.Method, r.URL.Path)
 			if !ok || o.Mark.Server != openapi.SupportRefused {
 				next.ServeHTTP(w, r)
 				return
