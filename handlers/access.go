@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/internal/exchange"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // access decides who may talk to the server at all: by Host, by Origin, by
@@ -33,7 +34,7 @@ func newAccess(c Config, exposed []string) access {
 func (a access) check(r *http.Request) *engine.Error {
 	if !a.hostAllowed(r.Host) {
 		return engine.Errorf(engine.CodeForbidden,
-			"The host name %q is not allowed. Start the server with --allow-host and this name to allow it.", hostname(r.Host))
+			"The host name %q is not allowed. Start the server with --allow-host and this name to allow it.", hostname.WithoutPort(r.Host))
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !a.originAllowed(origin, r.Host) {
 		return engine.Errorf(engine.CodeForbidden,
@@ -50,8 +51,8 @@ func (a access) check(r *http.Request) *engine.Error {
 // a name of its own that it points at this machine (DNS rebinding): such a
 // request carries that name.
 func (a access) hostAllowed(hostport string) bool {
-	host := hostname(hostport)
-	if host == "" || isLoopbackName(host) {
+	host := hostname.WithoutPort(hostport)
+	if host == "" || hostname.Loopback(host) {
 		return true
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
@@ -71,9 +72,7 @@ func (a access) originAllowed(origin, host string) bool {
 	if strings.EqualFold(u.Host, host) {
 		return true // the server's own pages
 	}
-	name := u.Hostname()
-	ip, err := netip.ParseAddr(name)
-	return isLoopbackName(name) || err == nil && ip.IsLoopback()
+	return hostname.Loopback(u.Host)
 }
 
 // keyAllowed looks for a known key, and tells the log whose it is.
@@ -129,16 +128,4 @@ func bearer(authorization string) string {
 		return ""
 	}
 	return strings.TrimSpace(key)
-}
-
-func hostname(hostport string) string {
-	if host, _, err := net.SplitHostPort(hostport); err == nil {
-		return host
-	}
-	return strings.Trim(hostport, "[]")
-}
-
-func isLoopbackName(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

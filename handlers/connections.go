@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // ConnectionLimits say how many connections there may be.
@@ -155,7 +156,7 @@ func foreign(addr net.Addr) netip.Addr {
 	}
 	ip := tcp.AddrPort().Addr().Unmap()
 	switch {
-	case ip.IsLoopback():
+	case hostname.Loopback(addr.String()):
 		return netip.Addr{}
 	case ip.Is6(): // one machine has a whole network of these
 		network, _ := ip.WithZone("").Prefix(64) // fails for more bits than there are

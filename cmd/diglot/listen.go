@@ -10,6 +10,7 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // noSocket is the --socket of a server that no command is to reach.
@@ -33,8 +34,7 @@ func listen(env environment, address string) ([]net.Listener, error) {
 
 // isOpen reports whether other machines may reach an address.
 func isOpen(l net.Listener) bool {
-	addr, ok := l.Addr().(*net.TCPAddr)
-	return ok && !addr.IP.IsLoopback()
+	return l.Addr().Network() == "tcp" && !hostname.Loopback(l.Addr().String())
 }
 
 // checkOpenAddresses refuses to serve other machines unless that is safe, or

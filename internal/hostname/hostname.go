@@ -4,6 +4,7 @@
 package hostname
 
 import (
+	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -34,6 +35,26 @@ func InURL(u *url.URL) bool {
 		}
 	}
 	return Is(u.Hostname())
+}
+
+// WithoutPort is the host of an authority, such as host:port or [::1]:port; also
+// where it has no port.
+func WithoutPort(authority string) string {
+	if host, _, err := net.SplitHostPort(authority); err == nil {
+		return host
+	}
+	return strings.Trim(authority, "[]")
+}
+
+// Loopback reports whether what is sent to an authority, with or without a port,
+// stays on this machine, by its name or address alone.
+func Loopback(authority string) bool {
+	name := strings.ToLower(strings.TrimSuffix(WithoutPort(authority), "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
+		return true
+	}
+	address, err := netip.ParseAddr(name)
+	return err == nil && address.Unmap().IsLoopback()
 }
 
 // odd says what stands in no label of a name.

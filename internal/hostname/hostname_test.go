@@ -35,3 +35,34 @@ func TestInURL(t *testing.T) {
 		}
 	}
 }
+
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost":              true,
+		"LOCALHOST:5000":         true,
+		"registry.localhost":     true,
+		"127.0.0.1":              true,
+		"127.8.9.10:80":          true,
+		"[::1]:5000":             true,
+		"[::1]":                  true,
+		"::1":                    true,
+		"localhost.":             true,
+		"a.localhost.:80":        true,
+		"[::ffff:127.0.0.1]:80":  true,
+		"[::]:80":                false,
+		"0.0.0.0":                false,
+		"localhost..":            false,
+		"x@localhost":            false,
+		"localhost:80:80":        false,
+		"127.0.0.1.example":      false,
+		"localhost.example:5000": false,
+		"notlocalhost":           false,
+		"10.0.0.1:5000":          false,
+		"registry.example":       false,
+		"":                       false,
+	} {
+		if got := hostname.Loopback(host); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}

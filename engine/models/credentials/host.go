@@ -3,7 +3,6 @@ package credentials
 import (
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -59,17 +58,4 @@ func Short(host string) string {
 		return name
 	}
 	return host
-}
-
-// loopback reports whether what is sent to host stays on this machine.
-func loopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		return false
-	}
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(name)
-	return err == nil && address.IsLoopback()
 }

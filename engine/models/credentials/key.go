@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // Key returns the key for requests to a URL, which is empty where its host
@@ -28,7 +29,7 @@ func (f *File) Key(url string, env func(string) (string, bool)) (string, error) 
 	if err != nil {
 		return "", refuse(engine.CodeInternal, "The key for %s, which serves the model, is not to be had.", Short(host)).Because(err)
 	}
-	if key != "" && strings.HasPrefix(strings.ToLower(url), "http://") && !loopback(host) {
+	if key != "" && strings.HasPrefix(strings.ToLower(url), "http://") && !hostname.Loopback(host) {
 		return "", refuse(engine.CodeForbidden,
 			"The model is served by %s over http://, and a key is sent over https:// only.", host)
 	}

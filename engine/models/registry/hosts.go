@@ -1,11 +1,5 @@
 package registry
 
-import (
-	"net"
-	"net/netip"
-	"strings"
-)
-
 // host is what is known of a registry that does not keep to the protocol in
 // everything.
 type host struct {
@@ -46,19 +40,4 @@ func hostOf(name string) host {
 		h.api = name
 	}
 	return h
-}
-
-// isLoopback reports whether a host, with or without a port, is this machine
-// by its name or address alone, without a look-up.
-func isLoopback(hostport string) bool {
-	name := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		name = h
-	}
-	name = strings.ToLower(strings.Trim(name, "[]"))
-	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(name)
-	return err == nil && addr.IsLoopback()
 }

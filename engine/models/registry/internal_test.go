@@ -47,28 +47,6 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-func TestIsLoopback(t *testing.T) {
-	for host, want := range map[string]bool{
-		"localhost":              true,
-		"LOCALHOST:5000":         true,
-		"registry.localhost":     true,
-		"127.0.0.1":              true,
-		"127.8.9.10:80":          true,
-		"[::1]:5000":             true,
-		"[::1]":                  true,
-		"127.0.0.1.example":      false,
-		"localhost.example:5000": false,
-		"notlocalhost":           false,
-		"10.0.0.1:5000":          false,
-		"registry.example":       false,
-		"":                       false,
-	} {
-		if got := isLoopback(host); got != want {
-			t.Errorf("%q: %v", host, got)
-		}
-	}
-}
-
 func TestCheckRedirect(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -16,6 +16,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/credentials"
 
 	"github.com/diglot/diglot/engine/models/store"
+	"github.com/diglot/diglot/internal/hostname"
 )
 
 // session is one pull or push: whom it asks, and as who.
@@ -92,7 +93,7 @@ func (s *session) credentials() (auth.CredentialFunc, error) {
 // none.
 func (s *session) scheme(ctx context.Context) (string, error) {
 	name := s.host.api
-	if !isLoopback(name) && !s.config.PlainHTTP(s.name.Host) {
+	if !hostname.Loopback(name) && !s.config.PlainHTTP(s.name.Host) {
 		return "https", nil
 	}
 	s.mu.Lock()
