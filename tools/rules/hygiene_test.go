@@ -243,6 +243,7 @@ func TestNothingIsLeftForLater(t *testing.T) {
 
 // TestDependencies keeps go.mod short and says why each line is there.
 func TestDependencies(t *testing.T) {
+	atRoot(t)
 	text, err := os.ReadFile("go.mod")
 	if err != nil {
 		t.Fatal(err)
