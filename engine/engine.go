@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// Engine answers requests. Implementations are safe for concurrent use. What
-// a model cannot do is an [Error] that says so. Errors are of type *Error.
+// Engine answers requests that have passed [Request.Check], which [Checked]
+// sees to. Implementations are safe for concurrent use. What a model cannot do
+// is an [Error] that says so. Errors are of type *Error.
 type Engine interface {
 	// Models lists what can be asked for, sorted by name.
 	Models(ctx context.Context) ([]Model, error)

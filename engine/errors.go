@@ -35,15 +35,21 @@ const (
 // Field names a part of a request; a style maps it to its own parameter.
 type Field string
 
-// The closed list of fields that an engine complains about.
+// The closed list of fields that an engine complains about, with the names of
+// [SamplingParams].
 const (
 	FieldModel      Field = "model"
 	FieldMessages   Field = "messages"
-	FieldTools      Field = "tools" // a tool's parameters
+	FieldTools      Field = "tools"     // a tool's parameters
+	FieldToolName   Field = "tool_name" // a tool's name
 	FieldToolChoice Field = "tool_choice"
 	FieldFormat     Field = "format"
 	FieldLogitBias  Field = "logit_bias"
 	FieldMaxTokens  Field = "max_tokens"
+	FieldChoices    Field = "choices"
+	FieldBestOf     Field = "best_of"
+	FieldLogprobs   Field = "logprobs"
+	FieldReasoning  Field = "reasoning"
 	FieldPrompt     Field = "prompt" // of a [Request] or an [ImageRequest]
 	FieldSuffix     Field = "suffix"
 	FieldInput      Field = "input" // of an [EmbeddingRequest]
@@ -73,12 +79,15 @@ func (p Place) Check(x Extent) error {
 	switch p.Field {
 	case FieldMessages:
 		size = max(x.Messages, 1)
-	case FieldTools:
+	case FieldTools, FieldToolName:
 		size = max(x.Tools, 1)
 	case FieldInput:
 		size = max(x.Inputs, 1)
-	case "", FieldModel, FieldToolChoice, FieldFormat, FieldLogitBias, FieldMaxTokens, FieldPrompt, FieldSuffix, FieldDimensions, FieldSize:
+	case "", FieldModel, FieldToolChoice, FieldFormat, FieldLogitBias, FieldMaxTokens, FieldChoices, FieldBestOf, FieldLogprobs, FieldReasoning, FieldPrompt, FieldSuffix, FieldDimensions, FieldSize:
 	default:
+		if isSamplingParam(string(p.Field)) {
+			break
+		}
 		return fmt.Errorf("a place in %q, which is no field", cut(string(p.Field)))
 	}
 	switch {

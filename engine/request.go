@@ -94,19 +94,6 @@ type Image struct {
 // MaxImages is how many images one request may have.
 const MaxImages = 100
 
-// CheckImages refuses a conversation with more than [MaxImages] images.
-func CheckImages(messages []Message) error {
-	n := 0
-	for i, m := range messages {
-		for image := range Images(m.Parts) {
-			if n++; n > MaxImages {
-				return image.Refuse(Errorf(CodeInvalidArgument, "There are more than %d images.", MaxImages), i)
-			}
-		}
-	}
-	return nil
-}
-
 // Images lists the images among the parts and in results there.
 func Images(parts []Part) iter.Seq[Image] {
 	return func(yield func(Image) bool) {

@@ -65,6 +65,10 @@ func (r Range) Has(x float64) bool { return x >= r.Min && x <= r.Max }
 // fields of [Sampling].
 func SamplingParams() iter.Seq[*SamplingParam] { return slices.Values(samplingParams) }
 
+func isSamplingParam(name string) bool {
+	return slices.ContainsFunc(samplingParams, func(p *SamplingParam) bool { return p.Name == name })
+}
+
 var samplingParams = readSamplingParams()
 
 func readSamplingParams() []*SamplingParam {
@@ -153,6 +157,17 @@ func (p *SamplingParam) Set(s *Sampling, value any) {
 	pointer := reflect.New(field.Type().Elem())
 	pointer.Elem().Set(reflect.ValueOf(value).Convert(pointer.Elem().Type()))
 	field.Set(pointer)
+}
+
+// InRange reports whether the parameter is absent or in its range.
+func (p *SamplingParam) InRange(s *Sampling) bool {
+	switch value := p.Get(s).(type) {
+	case int64:
+		return p.Range.Has(float64(value))
+	case float64:
+		return p.Range.Has(value)
+	}
+	return true
 }
 
 // Fill sets the fields that are nil to those of other.

@@ -79,6 +79,7 @@ func New(c Config) (http.Handler, error) {
 	if c.Over != nil {
 		c.Engine = ending{c.Engine, c.Over}
 	}
+	c.Engine = engine.Checked(c.Engine)
 	documents, err := c.documents()
 	if err != nil {
 		return nil, err

@@ -175,7 +175,7 @@ func (h *host) askOnce(ctx context.Context, n store.Name, settings conversation.
 	}
 	text := strings.Join(notEmpty(prompt, piped), "\n\n")
 	return conversation.New(conversation.Options{
-		Engine:   e,
+		Engine:   engine.Checked(e),
 		Model:    n.String(),
 		Settings: settings,
 		Screen:   conversation.Screen{Answers: h.env.stdout, Notes: h.env.stderr, Person: terminal.Is(h.env.stdout)},

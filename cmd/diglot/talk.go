@@ -35,7 +35,7 @@ func (h *host) talk(ctx context.Context, n store.Name, settings conversation.Set
 	defer h.late.to(h.late.w)
 	h.env.stderr = h.late
 	c := conversation.New(conversation.Options{
-		Engine:   e,
+		Engine:   engine.Checked(e),
 		Model:    n.String(),
 		Settings: settings,
 		Screen:   conversation.Screen{Answers: editor, Notes: editor, Person: true},

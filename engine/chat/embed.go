@@ -73,9 +73,7 @@ func (e *Engine) checkEmbedding(req *engine.EmbeddingRequest) error {
 	case size == 0:
 		return engine.Errorf(engine.CodeUnsupported, "The model %s makes no embeddings.", req.Model).
 			At(engine.Place{Field: engine.FieldModel})
-	case len(req.Inputs) == 0:
-		return engine.Errorf(engine.CodeInvalidArgument, "There is no input.").At(atInput(0))
-	case req.Dimensions < 0 || req.Dimensions > size:
+	case req.Dimensions > size:
 		return engine.Errorf(engine.CodeInvalidArgument, "The vectors of the model %s have %d dimensions; %d are not among them.",
 			req.Model, size, req.Dimensions).At(engine.Place{Field: engine.FieldDimensions})
 	}

@@ -310,14 +310,6 @@ func TestRefused(t *testing.T) {
 			r.Messages = append(r.Messages, engine.Message{Role: engine.RoleTool,
 				Parts: []engine.Part{engine.ToolResult{Parts: []engine.Part{image}}}})
 		}, engine.CodeUnsupported, engine.Place{Field: engine.FieldMessages, Index: 1}},
-		{"two tools of a name", func(r *engine.Request) { r.Tools = []engine.Tool{{Name: "a"}, {Name: "a"}} },
-			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldTools, Index: 1}},
-		{"unknown choice", func(r *engine.Request) {
-			r.Tools = []engine.Tool{{Name: "a"}}
-			r.ToolChoice = engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"b"}}
-		}, engine.CodeInvalidArgument, engine.Place{Field: engine.FieldToolChoice}},
-		{"required without tools", func(r *engine.Request) { r.ToolChoice.Mode = engine.ToolRequired },
-			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldToolChoice}},
 		{"broken tool schema", func(r *engine.Request) {
 			r.Tools = []engine.Tool{{Name: "a"}, {Name: "b", Parameters: []byte(`{"type":"object","properties":{"x":{"type":"nothing"}}}`)}}
 		}, engine.CodeInvalidArgument, engine.Place{Field: engine.FieldTools, Index: 1, Path: "/properties/x"}},

@@ -7,11 +7,11 @@ import (
 	"github.com/diglot/diglot/engine/picture"
 )
 
-// checkImages refuses images where the model takes none, and too many. What
-// bounds the work for one of them is in package picture.
+// checkImages refuses images where the model takes none. What bounds the work
+// for one of them is in package picture.
 func (e *Engine) checkImages(req *engine.Request) error {
 	if e.info.Vision {
-		return engine.CheckImages(req.Messages)
+		return nil
 	}
 	return engine.NoImages(e.info.Name, req.Messages)
 }

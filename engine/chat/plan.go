@@ -187,28 +187,9 @@ func (e *Engine) check(req *engine.Request) error {
 }
 
 func (e *Engine) checkTools(req *engine.Request) error {
-	names := make(map[string]bool, len(req.Tools))
-	for i, t := range req.Tools {
-		if names[t.Name] {
-			return engine.Errorf(engine.CodeInvalidArgument, "There are two tools named %q.", t.Name).
-				At(engine.Place{Field: engine.FieldTools, Index: i})
-		}
-		names[t.Name] = true
-	}
-	place := engine.Place{Field: engine.FieldToolChoice}
-	for _, name := range req.ToolChoice.Names {
-		if !names[name] {
-			return engine.Errorf(engine.CodeInvalidArgument, "There is no tool named %q.", name).At(place)
-		}
-	}
-	if req.ToolChoice.Mode != engine.ToolRequired {
+	if req.ToolChoice.Mode != engine.ToolRequired || e.format.HasCalls() {
 		return nil
 	}
-	if len(req.Tools) == 0 {
-		return engine.Errorf(engine.CodeInvalidArgument, "A tool call is required, but there are no tools.").At(place)
-	}
-	if !e.format.HasCalls() {
-		return engine.Errorf(engine.CodeUnsupported, "The model %s cannot call tools.", e.info.Name).At(place)
-	}
-	return nil
+	return engine.Errorf(engine.CodeUnsupported, "The model %s cannot call tools.", e.info.Name).
+		At(engine.Place{Field: engine.FieldToolChoice})
 }

@@ -27,7 +27,7 @@ func RunEmbeddings(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"the request is not changed", unchangedEmbedding},
 	}
 	for _, p := range parts {
-		t.Run(p.name, func(t *testing.T) { p.run(t, open(t)) })
+		t.Run(p.name, func(t *testing.T) { p.run(t, engine.Checked(open(t))) })
 	}
 }
 

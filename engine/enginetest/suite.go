@@ -36,7 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"the best of several answers", best},
 	}
 	for _, p := range parts {
-		t.Run(p.name, func(t *testing.T) { p.run(t, open(t)) })
+		t.Run(p.name, func(t *testing.T) { p.run(t, engine.Checked(open(t))) })
 	}
 }
 

@@ -30,9 +30,6 @@ func (e *Engine) embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 	if err := e.check(req.Model); err != nil {
 		return nil, err
 	}
-	if err := checkInputs(req); err != nil {
-		return nil, err
-	}
 	out := &engine.Embeddings{Vectors: make([][]float32, len(req.Inputs))}
 	for _, part := range partition(req.Inputs) {
 		if err := e.embedPart(ctx, req, part, out); err != nil {
@@ -40,21 +37,6 @@ func (e *Engine) embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 		}
 	}
 	return out, nil
-}
-
-func checkInputs(req *engine.EmbeddingRequest) error {
-	if len(req.Inputs) == 0 {
-		return engine.Errorf(engine.CodeInvalidArgument, "There is no input.").At(engine.Place{Field: engine.FieldInput})
-	}
-	if req.Dimensions < 0 {
-		return engine.Errorf(engine.CodeInvalidArgument, "A vector has at least one dimension.").At(engine.Place{Field: engine.FieldDimensions})
-	}
-	for i, input := range req.Inputs {
-		if input.Text == "" && len(input.Tokens) == 0 {
-			return engine.Errorf(engine.CodeInvalidArgument, "Input %d is empty.", i).At(engine.Place{Field: engine.FieldInput, Index: i})
-		}
-	}
-	return nil
 }
 
 // partition gives the places of the texts and those of the tokens: the style

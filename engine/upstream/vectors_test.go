@@ -46,7 +46,6 @@ func TestEmbed(t *testing.T) {
 		{"zeros", one, 0, `{"data":[{"index":0,"embedding":[0,0]}]}`, nil, engine.CodeEngineCrashed},
 		{"no base64", one, 0, `{"data":[{"index":0,"embedding":"!"}]}`, nil, engine.CodeEngineCrashed},
 		{"no vector", one, 0, `{"data":[{"index":0,"embedding":{}}]}`, nil, engine.CodeEngineCrashed},
-		{"no input", nil, 0, ``, nil, engine.CodeInvalidArgument},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

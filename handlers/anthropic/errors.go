@@ -53,20 +53,18 @@ func message(err *engine.Error, locate func(string) string) string {
 // fromPlace names a place in the neutral request as this style does.
 func fromPlace(p engine.Place) string {
 	switch p.Field {
-	case engine.FieldModel:
-		return "model"
 	case engine.FieldMessages:
 		return "messages" // without index: one message here may be several there
 	case engine.FieldTools:
 		return fmt.Sprintf("tools.%d.input_schema", p.Index) + fromPointer(p.Path)
+	case engine.FieldToolName:
+		return fmt.Sprintf("tools.%d.name", p.Index)
 	case engine.FieldToolChoice:
-		return "tool_choice"
+		return "tool_choice" + fromPointer(p.Path)
 	case engine.FieldFormat:
 		return "output_config.format.schema" + fromPointer(p.Path)
-	case engine.FieldMaxTokens:
-		return "max_tokens"
 	}
-	return ""
+	return string(p.Field)
 }
 
 func fromPointer(pointer string) string {

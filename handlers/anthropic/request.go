@@ -21,11 +21,7 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools, err := toTools(params)
-	if err != nil {
-		return nil, err
-	}
-	choice, err := toToolChoice(in.ToolChoice, tools)
+	choice, err := toToolChoice(in.ToolChoice)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +32,7 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 	return &engine.Request{
 		Model:      in.Model,
 		Messages:   messages,
-		Tools:      tools,
+		Tools:      toTools(params),
 		ToolChoice: choice,
 		Sampling:   toSampling(in),
 		MaxTokens:  new(optional.Bound(in.MaxTokens)),
@@ -61,17 +57,12 @@ func toToolParams(in []wire.ToolParam) ([]wire.Tool, error) {
 	return tools, nil
 }
 
-func toTools(in []wire.Tool) ([]engine.Tool, error) {
+func toTools(in []wire.Tool) []engine.Tool {
 	var tools []engine.Tool
-	seen := map[string]bool{}
-	for i, t := range in {
-		if seen[t.Name] {
-			return nil, invalid(fmt.Sprintf("tools.%d.name", i), "Two tools are named '%s'.", t.Name)
-		}
-		seen[t.Name] = true
+	for _, t := range in {
 		tools = append(tools, toTool(t))
 	}
-	return tools, nil
+	return tools
 }
 
 func toTool(t wire.Tool) engine.Tool {
@@ -83,7 +74,7 @@ func toTool(t wire.Tool) engine.Tool {
 	}
 }
 
-func toToolChoice(in *wire.ToolChoice, tools []engine.Tool) (engine.ToolChoice, error) {
+func toToolChoice(in *wire.ToolChoice) (engine.ToolChoice, error) {
 	var choice engine.ToolChoice
 	if in == nil {
 		return choice, nil
@@ -103,24 +94,7 @@ func toToolChoice(in *wire.ToolChoice, tools []engine.Tool) (engine.ToolChoice, 
 		choice.Mode, choice.Single = engine.ToolRequired, optional.Or(v.DisableParallelToolUse, false)
 		choice.Names = []string{v.Name}
 	}
-	for _, name := range choice.Names {
-		if !hasTool(tools, name) {
-			return choice, invalid("tool_choice.name", "The request has no tool named '%s' that the client runs.", name)
-		}
-	}
-	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
-		return choice, invalid("tool_choice", "It wants a call, and the request has no tools that the client runs.")
-	}
 	return choice, nil
-}
-
-func hasTool(tools []engine.Tool, name string) bool {
-	for _, t := range tools {
-		if t.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func toSampling(in *wire.CreateMessageRequest) engine.Sampling {

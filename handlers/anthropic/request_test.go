@@ -16,7 +16,8 @@ func bind(body []byte) (*engine.Request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	return toRequest(&in)
+	req, err := toRequest(&in)
+	return handlerstest.Checked(req, err, fromPlace)
 }
 
 func FuzzToRequest(f *testing.F) {

@@ -15,6 +15,21 @@ import (
 // Bind makes a request of a body that fits its document.
 type Bind func(body []byte) (*engine.Request, error)
 
+// Checked is a request as an engine gets it. The place of what is wrong with it
+// by itself has the name of the style.
+func Checked(req *engine.Request, err error, name func(engine.Place) string) (*engine.Request, error) {
+	if err == nil {
+		err = req.Check()
+	}
+	if err == nil {
+		return req, nil
+	}
+	if coded := (*engine.Error)(nil); errors.As(err, &coded) && coded.Param == "" {
+		coded.Param = name(coded.Place)
+	}
+	return nil, err
+}
+
 // Mapping is a body, and the request that becomes of it or the parameter that
 // the error names.
 type Mapping struct {

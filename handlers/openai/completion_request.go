@@ -74,9 +74,6 @@ func toPromptText(in wire.CompletionPrompt) (string, error) {
 func checkBestOf(in *wire.CreateCompletionRequest) error {
 	bestOf, n := optional.Or(in.BestOf, 0), optional.Or(in.N, 1)
 	switch {
-	case bestOf == 0: // absent
-	case bestOf < n:
-		return invalid("best_of", "The best_of must be at least n, which is %d.", n)
 	case bestOf > n && optional.Or(in.Stream, false):
 		return invalid("best_of", "The best of several continuations cannot be streamed; best_of must be n, which is %d.", n)
 	}

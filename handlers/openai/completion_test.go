@@ -24,7 +24,8 @@ func bindCompletion(body []byte) (*engine.Request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	return toCompletionRequest(&in)
+	req, err := toCompletionRequest(&in)
+	return handlerstest.Checked(req, err, fromPlace)
 }
 
 const completionBody = `{"model":"m","prompt":["p"],"suffix":"s","echo":true,"n":2,"best_of":3,"logprobs":1,"stop":["x"],"logit_bias":{"1":1}}`

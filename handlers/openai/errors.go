@@ -72,32 +72,22 @@ func ErrorCode(status int, code string) engine.Code {
 // fromPlace names a place in the neutral request as this style does.
 func fromPlace(p engine.Place) string {
 	switch p.Field {
-	case engine.FieldModel:
-		return "model"
 	case engine.FieldMessages:
 		return fmt.Sprintf("messages[%d]", p.Index)
 	case engine.FieldTools:
 		return fmt.Sprintf("tools[%d].function.parameters", p.Index) + fromPointer(p.Path)
-	case engine.FieldToolChoice:
-		return "tool_choice"
+	case engine.FieldToolName:
+		return fmt.Sprintf("tools[%d].function.name", p.Index)
 	case engine.FieldFormat:
 		return "response_format.json_schema.schema" + fromPointer(p.Path)
-	case engine.FieldLogitBias:
-		return "logit_bias"
 	case engine.FieldMaxTokens:
 		return "max_completion_tokens"
-	case engine.FieldPrompt:
-		return "prompt"
-	case engine.FieldSuffix:
-		return "suffix"
+	case engine.FieldChoices:
+		return "n"
 	case engine.FieldInput:
 		return fmt.Sprintf("input[%d]", p.Index)
-	case engine.FieldDimensions:
-		return "dimensions"
-	case engine.FieldSize:
-		return "size"
 	}
-	return ""
+	return string(p.Field)
 }
 
 func fromPointer(pointer string) string {

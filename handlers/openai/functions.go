@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 
@@ -50,14 +51,14 @@ func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.Too
 	if hasFunctions(in) {
 		return toFunctionsAlone(in)
 	}
-	if _, err := toFunctionChoice(in, nil); err != nil {
-		return nil, engine.ToolChoice{}, err
+	if choice, err := toFunctionChoice(in); err != nil || len(choice.Names) > 0 {
+		return nil, choice, cmp.Or(err, error(invalid("function_call", "The function_call names a function, and the request has none.")))
 	}
 	tools, err := toTools(optional.Or(in.Tools, nil))
 	if err != nil {
 		return nil, engine.ToolChoice{}, err
 	}
-	choice, err := toToolChoice(in, tools)
+	choice, err := toToolChoice(in)
 	return tools, choice, err
 }
 
@@ -70,30 +71,23 @@ func toFunctionsAlone(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engi
 	if _, err := in.ToolChoice.Get(); err == nil {
 		return nil, choice, invalid("tool_choice", "The tool_choice is for tools; with functions, send function_call.")
 	}
-	tools, err := toFunctions(optional.Or(in.Functions, nil))
-	if err != nil {
-		return nil, choice, err
-	}
-	choice, err = toFunctionChoice(in, tools)
-	return tools, choice, err
+	choice, err := toFunctionChoice(in)
+	return toFunctions(optional.Or(in.Functions, nil)), choice, err
 }
 
-func toFunctions(in []wire.ChatCompletionFunctions) ([]engine.Tool, error) {
+func toFunctions(in []wire.ChatCompletionFunctions) []engine.Tool {
 	var tools []engine.Tool
-	for i, f := range in {
-		if hasTool(tools, f.Name) {
-			return nil, invalid(fmt.Sprintf("functions[%d].name", i), "Two functions are named '%s'.", f.Name)
-		}
+	for _, f := range in {
 		tools = append(tools, engine.Tool{
 			Name:        f.Name,
 			Description: optional.Or(f.Description, ""),
 			Parameters:  optional.Or(f.Parameters, nil),
 		})
 	}
-	return tools, nil
+	return tools
 }
 
-func toFunctionChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (engine.ToolChoice, error) {
+func toFunctionChoice(in *wire.CreateChatCompletionRequest) (engine.ToolChoice, error) {
 	choice := engine.ToolChoice{Single: true}
 	option, err := in.FunctionCall.Get()
 	if err != nil {
@@ -108,9 +102,6 @@ func toFunctionChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool)
 	function, err := option.AsFunctionName()
 	if err != nil {
 		return choice, err
-	}
-	if !hasTool(tools, function.Name) {
-		return choice, invalid("function_call", "The function_call names the function '%s', which the request does not have.", function.Name)
 	}
 	choice.Mode, choice.Names = engine.ToolRequired, []string{function.Name}
 	return choice, nil
@@ -189,6 +180,8 @@ func fromFunctionPlace(p engine.Place) string {
 	switch p.Field {
 	case engine.FieldTools:
 		return fmt.Sprintf("functions[%d].parameters", p.Index) + fromPointer(p.Path)
+	case engine.FieldToolName:
+		return fmt.Sprintf("functions[%d].name", p.Index)
 	case engine.FieldToolChoice:
 		return "function_call"
 	}
@@ -199,7 +192,7 @@ func fromFunctionPlace(p engine.Place) string {
 func (d dialect) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return nameErrors(events, func(err *engine.Error) string {
 		switch err.Place.Field {
-		case engine.FieldTools, engine.FieldToolChoice:
+		case engine.FieldTools, engine.FieldToolName, engine.FieldToolChoice:
 			return d.place(err.Place)
 		}
 		return err.Param

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -57,13 +56,10 @@ func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 
 func toTools(in []wire.ChatCompletionTool) ([]engine.Tool, error) {
 	var tools []engine.Tool
-	for i, t := range in {
+	for _, t := range in {
 		tool, err := toTool(t)
 		if err != nil {
 			return nil, err
-		}
-		if hasTool(tools, tool.Name) {
-			return nil, invalid(fmt.Sprintf("tools[%d].function.name", i), "Two tools are named '%s'.", tool.Name)
 		}
 		tools = append(tools, tool)
 	}
@@ -83,7 +79,7 @@ func toTool(in wire.ChatCompletionTool) (engine.Tool, error) {
 	}, nil
 }
 
-func toToolChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (engine.ToolChoice, error) {
+func toToolChoice(in *wire.CreateChatCompletionRequest) (engine.ToolChoice, error) {
 	choice := engine.ToolChoice{Single: !optional.Or(in.ParallelToolCalls, true)}
 	option, err := in.ToolChoice.Get()
 	if err != nil {
@@ -91,23 +87,9 @@ func toToolChoice(in *wire.CreateChatCompletionRequest, tools []engine.Tool) (en
 	}
 	if mode, err := option.AsChatCompletionToolChoiceMode(); err == nil {
 		choice.Mode = toToolMode[mode]
-	} else if choice, err = toNamedChoice(choice, option); err != nil {
-		return choice, err
+		return choice, nil
 	}
-	return choice, checkToolChoice(choice, tools)
-}
-
-// checkToolChoice holds a choice against the tools of its request.
-func checkToolChoice(choice engine.ToolChoice, tools []engine.Tool) error {
-	if choice.Mode == engine.ToolRequired && len(tools) == 0 {
-		return invalid("tool_choice", "The tool_choice wants a call, and the request has no tools.")
-	}
-	for _, name := range choice.Names {
-		if !hasTool(tools, name) {
-			return invalid("tool_choice", "The tool_choice names the tool '%s', which the request does not have.", name)
-		}
-	}
-	return nil
+	return toNamedChoice(choice, option)
 }
 
 var toToolMode = map[wire.ChatCompletionToolChoiceMode]engine.ToolMode{
@@ -137,15 +119,6 @@ func toNamedChoice(choice engine.ToolChoice, option wire.ChatCompletionToolChoic
 		}
 	}
 	return choice, nil
-}
-
-func hasTool(tools []engine.Tool, name string) bool {
-	for _, t := range tools {
-		if t.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {

@@ -25,6 +25,8 @@ func (p itemPlaces) fromPlace(place engine.Place) string {
 		return p.fromMessage(place.Index)
 	case engine.FieldTools:
 		return fmt.Sprintf("tools[%d].parameters", place.Index) + fromPointer(place.Path)
+	case engine.FieldToolName:
+		return fmt.Sprintf("tools[%d].name", place.Index)
 	case engine.FieldFormat:
 		return "text.format.schema" + fromPointer(place.Path)
 	case engine.FieldMaxTokens:

@@ -34,9 +34,6 @@ func toItemMessages(in *wire.CreateResponseRequest) ([]engine.Message, itemPlace
 			return nil, nil, err
 		}
 	}
-	if len(r.messages) == 0 {
-		return nil, nil, invalid("input", "The input holds nothing that a model could read.")
-	}
 	return r.messages, r.places, nil
 }
 

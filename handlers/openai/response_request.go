@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"fmt"
-
 	"github.com/oapi-codegen/nullable"
 
 	"github.com/diglot/diglot/engine"
@@ -21,11 +19,7 @@ func toResponseRequest(in *wire.CreateResponseRequest) (*engine.Request, itemPla
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := toResponseTools(params)
-	if err != nil {
-		return nil, nil, err
-	}
-	choice, err := toResponseToolChoice(in, tools)
+	choice, err := toResponseToolChoice(in)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -36,7 +30,7 @@ func toResponseRequest(in *wire.CreateResponseRequest) (*engine.Request, itemPla
 	return &engine.Request{
 		Model:      in.Model,
 		Messages:   messages,
-		Tools:      tools,
+		Tools:      toResponseTools(params),
 		ToolChoice: choice,
 		Sampling: engine.Sampling{
 			Temperature:      optional.Pointer(in.Temperature),
@@ -67,12 +61,9 @@ func toFunctionTools(in *wire.CreateResponseRequest) ([]wire.ResponseFunctionToo
 	return functions, nil
 }
 
-func toResponseTools(in []wire.ResponseFunctionToolParam) ([]engine.Tool, error) {
+func toResponseTools(in []wire.ResponseFunctionToolParam) []engine.Tool {
 	var tools []engine.Tool
-	for i, t := range in {
-		if hasTool(tools, t.Name) {
-			return nil, invalid(fmt.Sprintf("tools[%d].name", i), "Two tools are named '%s'.", t.Name)
-		}
+	for _, t := range in {
 		tools = append(tools, engine.Tool{
 			Name:        t.Name,
 			Description: optional.Or(t.Description, ""),
@@ -80,10 +71,10 @@ func toResponseTools(in []wire.ResponseFunctionToolParam) ([]engine.Tool, error)
 			Strict:      optional.Or(t.Strict, false),
 		})
 	}
-	return tools, nil
+	return tools
 }
 
-func toResponseToolChoice(in *wire.CreateResponseRequest, tools []engine.Tool) (engine.ToolChoice, error) {
+func toResponseToolChoice(in *wire.CreateResponseRequest) (engine.ToolChoice, error) {
 	choice := engine.ToolChoice{Single: !optional.Or(in.ParallelToolCalls, true)}
 	option, err := in.ToolChoice.Get()
 	if err != nil {
@@ -91,10 +82,9 @@ func toResponseToolChoice(in *wire.CreateResponseRequest, tools []engine.Tool) (
 	}
 	if mode, err := option.AsResponseToolChoiceMode(); err == nil {
 		choice.Mode = toResponseToolMode[mode]
-	} else if choice, err = toResponseToolNames(choice, option); err != nil {
-		return choice, err
+		return choice, nil
 	}
-	return choice, checkToolChoice(choice, tools)
+	return toResponseToolNames(choice, option)
 }
 
 var toResponseToolMode = map[wire.ResponseToolChoiceMode]engine.ToolMode{

@@ -25,8 +25,8 @@ func bindResponse(body []byte) (*engine.Request, error) {
 	if _, err := newResponder(&in, newID, time.Now); err != nil {
 		return nil, err
 	}
-	req, _, err := toResponseRequest(&in)
-	return req, err
+	req, places, err := toResponseRequest(&in)
+	return handlerstest.Checked(req, err, places.fromPlace)
 }
 
 func FuzzToResponseRequest(f *testing.F) {

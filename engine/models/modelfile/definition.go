@@ -222,6 +222,7 @@ func (d *Definition) messages(s *store.Store, l store.Layer) error {
 		return err
 	}
 	d.Messages = nil
+	images := 0
 	for i, t := range turns {
 		role, ok := engineRoles[t.Role]
 		if !ok {
@@ -229,6 +230,7 @@ func (d *Definition) messages(s *store.Store, l store.Layer) error {
 			continue
 		}
 		var parts []engine.Part
+		images += len(t.Images)
 		for _, data := range t.Images {
 			parts = append(parts, engine.Image{Data: data})
 		}
@@ -237,7 +239,7 @@ func (d *Definition) messages(s *store.Store, l store.Layer) error {
 		}
 		d.Messages = append(d.Messages, engine.Message{Role: role, Parts: parts})
 	}
-	if err := engine.CheckImages(d.Messages); err != nil {
+	if images > engine.MaxImages {
 		return fmt.Errorf("there are more than %d images in its messages", engine.MaxImages)
 	}
 	return nil

@@ -93,19 +93,16 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 }
 
 // check refuses what would be refused after the images were there: a request
-// that comes to nothing must not send this server anywhere, and a small one
-// not to thousands of addresses.
+// that comes to nothing must not send this server anywhere.
 func (e *Engine) check(ctx context.Context, req *engine.Request) error {
 	model, err := engine.FindModel(ctx, e.Engine, req.Model)
 	if err != nil {
 		return err
 	}
 	if model.Blind {
-		if err := engine.NoImages(model.Name, req.Messages); err != nil {
-			return err
-		}
+		return engine.NoImages(model.Name, req.Messages)
 	}
-	return engine.CheckImages(req.Messages)
+	return nil
 }
 
 // namesImage reports whether there is an image by URL among the parts, or in a

@@ -108,7 +108,7 @@ func request(urls ...string) *engine.Request {
 }
 
 // generate returns the error of a request.
-func generate(ctx context.Context, e *Engine, req *engine.Request) *engine.Error {
+func generate(ctx context.Context, e engine.Engine, req *engine.Request) *engine.Error {
 	for _, err := range e.Generate(ctx, req) {
 		if err != nil {
 			return engine.AsError(err)
@@ -280,7 +280,7 @@ func TestEngineTogether(t *testing.T) {
 func TestEngineTooMany(t *testing.T) {
 	e := New(&asked{}, nil)
 	e.fetcher.client.Transport = failing{t}
-	err := generate(t.Context(), e, request(slices.Repeat([]string{"http://example.com/"}, engine.MaxImages+1)...))
+	err := generate(t.Context(), engine.Checked(e), request(slices.Repeat([]string{"http://example.com/"}, engine.MaxImages+1)...))
 	if err == nil || err.Place.Index != 1 || !strings.Contains(err.Message, "more than 100 images") {
 		t.Errorf("error %v, want too many images in the second message", err)
 	}
