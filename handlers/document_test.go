@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -231,6 +232,9 @@ func checkCase(t *testing.T, w *httptest.ResponseRecorder, c conformance.Case) {
 		}
 		if !namesPlace(w.Body.Bytes(), c.Pointer) {
 			t.Errorf("the error does not name %v\n%s", c.Pointer, w.Body)
+		}
+		if c.Rule == openapi.RuleEnum && !regexp.MustCompile(`must be \w.*; \\"no_such_value\\" was sent`).Match(w.Body.Bytes()) {
+			t.Errorf("the error does not say what was sent beside what is possible\n%s", w.Body)
 		}
 	case conformance.WantIgnored:
 		if w.Code != 200 {

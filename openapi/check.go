@@ -113,6 +113,9 @@ func (c *checker) schema(s *Schema, i int32) *Violation {
 	}
 	kind := c.nodes[i].kind
 	if s.Kinds&kindsOf(kind) == 0 {
+		if values := s.choices(); len(values) > 0 {
+			return c.violation(RuleType, "must be "+oneOf(values)+c.sent(i))
+		}
 		return c.violation(RuleType, "must be "+s.Kinds.nouns())
 	}
 	var v *Violation
@@ -277,7 +280,11 @@ func (c *checker) discriminated(s *Schema, i int32) *Violation {
 		return v
 	}
 	if c.nodes[m].kind != '"' {
-		v := c.violation(RuleType, "must be a string")
+		wanted := "a string"
+		if s.Default == nil {
+			wanted = oneOf(s.served())
+		}
+		v := c.violation(RuleType, "must be "+wanted+c.sent(m))
 		v.Pointer = append(v.Pointer, s.Discriminator)
 		return v
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json/jsontext"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -165,7 +166,25 @@ func (c *checker) sent(i int32) string {
 	if c.nodes[i].kind == '"' {
 		return "; " + quote(c.str(i)) + " was sent"
 	}
-	return "; " + cut(string(c.raw(i)[:min(maxSent*utf8.UTFMax, len(c.raw(i)))])) + " was sent"
+	raw := c.raw(i)[:min((maxSent+1)*utf8.UTFMax, len(c.raw(i)))]
+	return "; " + cut(string(bytes.Join(bytes.Fields(raw), []byte(" ")))) + " was sent"
+}
+
+// choices are the values to choose from, where nothing else is possible: null
+// aside, which stands for absence.
+func (s *Schema) choices() []jsontext.Value {
+	values := s.Enum
+	for _, branch := range s.Union {
+		if branch.Schema.Kinds == Null {
+			continue
+		}
+		inside := branch.Schema.choices()
+		if len(inside) == 0 {
+			return nil
+		}
+		values = append(slices.Clip(values), inside...)
+	}
+	return values
 }
 
 // quote writes a text of a client as a line of an error can hold it.
