@@ -15,13 +15,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/diglot/diglot/gen/openai"
 )
 
 // server is the program under measurement, started by us.
 type server struct {
-	model string
-	url   string
-	cmd   *exec.Cmd
+	model  string
+	client *openai.Client
+	cmd    *exec.Cmd
 }
 
 // startServer waits for the line that says where the server listens.
@@ -44,7 +46,8 @@ func startServer(ctx context.Context, c config) (*server, error) {
 		if _, after, ok := strings.Cut(lines.Text(), "listening on "); ok {
 			go io.Copy(io.Discard, pipe)
 			url, _, _ := strings.Cut(strings.TrimRight(after, `"`), " ")
-			return &server{model: c.name, url: strings.TrimRight(url, "/"), cmd: cmd}, nil
+			client, err := openai.NewClient(url)
+			return &server{model: c.name, client: client, cmd: cmd}, err
 		}
 	}
 	return nil, fmt.Errorf("the server did not start: %v\n%s", cmd.Wait(), said.String())
@@ -67,12 +70,7 @@ func (s *server) chat(ctx context.Context, text string, tokens int, bias map[int
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/v1/chat/completions", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
+	response, err := s.client.CreateChatCompletionWithBody(ctx, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
