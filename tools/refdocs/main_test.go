@@ -69,6 +69,13 @@ func TestEveryFieldIsPrinted(t *testing.T) {
 					t.Errorf("%s lacks the error %s of %s", page, e.Name, o.ID)
 				}
 			}
+			for _, r := range o.Replies {
+				for _, h := range r.Headers {
+					if !strings.Contains(string(files[page]), "| "+code(h.Name)+" |") {
+						t.Errorf("%s lacks the header %s of %s", page, h.Name, o.ID)
+					}
+				}
+			}
 			for _, row := range o.Matrix() {
 				if !strings.Contains(string(files[page]), "| "+code(row.Field)+" |") {
 					t.Errorf("%s lacks %s of %s", page, row.Field, o.ID)
@@ -83,23 +90,32 @@ func TestEveryFieldIsPrinted(t *testing.T) {
 	}
 }
 
-// TestMarksOfReplies holds that a mark on what replies hold is printed.
-func TestMarksOfReplies(t *testing.T) {
-	own, err := openapi.Own()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own.Anthropic = handlerstest.Edited(t, "anthropic.yaml", "      x-support-values:\n", "      x-support-values:\n        max_tokens: {document: unsupported, instead: end_turn, note: A note.}\n")
-	files, err := renderOf(own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for page, want := range map[string]string{
-		"support.md":   "| event message_delta | `delta.stop_reason=max_tokens` | \"max_tokens\" | unsupported | implemented | A note. |",
-		"anthropic.md": "| `delta.stop_reason=max_tokens` | \"max_tokens\" |  |  | unsupported. A note. |",
+// TestEditedDocuments holds that what replies have is printed as the documents
+// say it: marks, errors and headers.
+func TestEditedDocuments(t *testing.T) {
+	for _, tt := range []struct{ name, old, text, page, want string }{
+		{"a mark", "      x-support-values:\n", "      x-support-values:\n        max_tokens: {document: unsupported, instead: end_turn, note: A note.}\n",
+			"support.md", "| event message_delta | `delta.stop_reason=max_tokens` | \"max_tokens\" | unsupported | implemented | A note. |"},
+		{"a mark in its place", "      x-support-values:\n", "      x-support-values:\n        max_tokens: {document: unsupported, instead: end_turn, note: A note.}\n",
+			"anthropic.md", "| `delta.stop_reason=max_tokens` | \"max_tokens\" |  |  | unsupported. A note. |"},
+		{"an error", "type: overloaded_error", "type: api_error",
+			"anthropic.md", "| 529 | overloaded | api_error |  | Too many requests are running or waiting. |"},
+		{"when an error comes", "summary: Too many requests are running or waiting.", "summary: On Mondays.",
+			"anthropic.md", "| 529 | overloaded | overloaded_error |  | On Mondays. |"},
+		{"a header", "x-should-retry: {", "x-may-retry: {",
+			"anthropic.md", "| `x-may-retry` | 400, 401, 403, 404, 405, 413, 415, 426, 499, 500, 502, 504, 529 |  | \"false\" | Says that the same request would fail again, whatever the status. |"},
 	} {
-		if !strings.Contains(string(files[page]), want) {
-			t.Errorf("%s lacks %s", page, want)
+		own, err := openapi.Own()
+		if err != nil {
+			t.Fatal(err)
+		}
+		own.Anthropic = handlerstest.Edited(t, "anthropic.yaml", tt.old, tt.text)
+		files, err := renderOf(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(files[tt.page]), tt.want) {
+			t.Errorf("%s: %s lacks %s", tt.name, tt.page, tt.want)
 		}
 	}
 }

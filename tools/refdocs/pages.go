@@ -29,6 +29,7 @@ type operation struct {
 	Parameters []openapi.Row
 	Body       []openapi.Row
 	Replies    []reply
+	Successes  []reply // those without errors, which are listed by themselves
 	Headers    []header
 	Matrix     []openapi.Row // of the request all, of the replies what is marked
 }
@@ -80,6 +81,9 @@ func viewOperation(o *openapi.Operation) operation {
 	listed := map[*openapi.Schema]string{}
 	for _, r := range o.Replies {
 		v.Replies = append(v.Replies, viewReply(r, byPart, listed))
+		if len(r.Errors) == 0 {
+			v.Successes = append(v.Successes, v.Replies[len(v.Replies)-1])
+		}
 	}
 	v.Headers = viewHeaders(o.Replies)
 	return v
