@@ -48,6 +48,9 @@ const (
 	RoleTool      Role = "tool" // holds ToolResult parts only
 )
 
+// Instructs reports whether the role is that of instructions.
+func (r Role) Instructs() bool { return r == RoleSystem || r == RoleDeveloper }
+
 // Message is one turn.
 type Message struct {
 	Role  Role

@@ -62,7 +62,7 @@ func newTemplate(env environment) *cobra.Command {
 }
 
 func reportTemplate(source string) templateReport {
-	t, err := chat.NewTemplate(source, chat.Info{}, time.Now)
+	t, err := chat.NewTemplate(source, chat.TemplateModel{}, time.Now)
 	if err != nil {
 		return templateReport{Error: err.Error()}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // The corpus is 70 chat templates of real models, as llama.cpp collects them.
@@ -98,7 +99,7 @@ func TestCorpusRenders(t *testing.T) {
 	scenarios := readScenarios(t)
 	templates := map[string]*Template{}
 	for name, source := range sources {
-		tpl, err := compile(source, Info{}, func() time.Time { return corpusTime })
+		tpl, err := compile(source, TemplateModel{}, func() time.Time { return corpusTime })
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -171,23 +172,23 @@ func TestCorpusLosesNothing(t *testing.T) {
 		"ANSWERONE", "SYSTEMTHREE", "USERFOUR", "DESCRIPTION", "FIRSTKEY"}
 	for name, source := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
-			tpl := mustTemplate(t, source, Info{EOS: "<EOS>"})
+			tpl := mustTemplate(t, source, TemplateModel{EOS: "<EOS>"})
 			got, err := tpl.Render(t.Context(), &engine.Request{Messages: messages, Tools: []engine.Tool{add}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			prompt := Prompt{Spans: got.Spans}.String()
+			whole := prompt.Prompt{Spans: got.Spans}.String()
 			for _, w := range words {
-				if !strings.Contains(prompt, w) {
-					t.Errorf("%s is not in the prompt: %s", w, prompt)
+				if !strings.Contains(whole, w) {
+					t.Errorf("%s is not in the prompt: %s", w, whole)
 				}
 			}
 			prefilled, err := tpl.Render(t.Context(), &engine.Request{Messages: append(messages[:len(messages):len(messages)], say(engine.RoleAssistant, "PREFILL"))})
 			if err != nil {
 				t.Fatalf("prefill: %v", err)
 			}
-			if prompt := (Prompt{Spans: prefilled.Spans}).String(); !strings.HasSuffix(prompt, "PREFILL") {
-				t.Errorf("the prompt does not end with the text to continue: %s", prompt)
+			if text := (prompt.Prompt{Spans: prefilled.Spans}).String(); !strings.HasSuffix(text, "PREFILL") {
+				t.Errorf("the prompt does not end with the text to continue: %s", text)
 			}
 		})
 	}
@@ -213,7 +214,7 @@ func TestCorpusOpenings(t *testing.T) {
 		{"meta-llama-Llama-3.1-8B-Instruct", "", "", "", "", ""},
 		{"microsoft-Phi-3.5-mini-instruct", "", "", "", "", ""},
 	} {
-		tpl := mustTemplate(t, sources[tt.name+".jinja"], Info{EOS: "<EOS>"})
+		tpl := mustTemplate(t, sources[tt.name+".jinja"], TemplateModel{EOS: "<EOS>"})
 		for _, c := range []struct {
 			name     string
 			messages []engine.Message
@@ -291,7 +292,7 @@ func TestCorpusProbe(t *testing.T) {
 	for _, row := range corpusFormats {
 		for _, name := range row.templates {
 			native[name] = true
-			tpl := mustTemplate(t, sources[name+".jinja"], Info{EOS: "<EOS>"})
+			tpl := mustTemplate(t, sources[name+".jinja"], TemplateModel{EOS: "<EOS>"})
 			s := tpl.caps.Syntax
 			if tpl.format != row.format || s.ReasoningStart+s.ReasoningEnd != row.think || !tpl.caps.Tools && !tpl.caps.ToolCalls {
 				t.Errorf("want %s %s: %s", row.format, row.think, describeTemplate(name, tpl))
@@ -300,7 +301,7 @@ func TestCorpusProbe(t *testing.T) {
 	}
 	for file, source := range sources {
 		name := strings.TrimSuffix(file, ".jinja")
-		tpl := mustTemplate(t, source, Info{EOS: "<EOS>"})
+		tpl := mustTemplate(t, source, TemplateModel{EOS: "<EOS>"})
 		t.Log(describeTemplate(name, tpl))
 		if !native[name] && (tpl.format != fallbackFormat || tpl.caps.Tools || tpl.caps.ToolCalls) {
 			t.Errorf("want the fallback: %s", describeTemplate(name, tpl))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
@@ -39,25 +40,25 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	if info.Vectors.Only {
 		return &Engine{model: model, info: info}, nil
 	}
-	template, err := NewTemplate(info.Template, info, now)
+	template, err := NewTemplate(info.Template, TemplateModel{Format: info.Format, BOS: info.BOS, EOS: info.EOS, Control: info.Control}, now)
 	if err != nil {
 		return nil, err
 	}
-	written, ok := format.Recognize(template.Format(), &template.caps.Syntax, info.Control)
+	caps := template.Capabilities()
+	written, ok := format.Recognize(template.Format(), &caps.Syntax, info.Control)
 	if !ok {
 		return nil, fmt.Errorf("the model %s has the output format %q, which is none of %s",
 			info.Name, template.Format(), strings.Join(format.Names(), ", "))
 	}
-	if fim := template.FIM(); fim.known() {
+	if fim := template.FIM(); fim.Known() {
 		info.FIM = fim
 	}
-	caps := template.Capabilities()
 	thinks := caps.Syntax.ReasoningStart != ""
 	log.Debug("output format of a model", "model", info.Name, "format", written.Name)
 	return &Engine{
 		model:    model,
 		info:     info,
-		special:  spellingsOf(info.Control),
+		special:  prompt.Spellings(info.Control),
 		template: template,
 		thinks:   thinks,
 		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || written.Name == format.Harmony,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/enginetest"
 )
 
@@ -33,7 +34,7 @@ type fakeModel struct {
 
 func (m *fakeModel) Info() Info { return m.info }
 
-func (m *fakeModel) Tokenize(_ context.Context, p Prompt) ([]int32, error) {
+func (m *fakeModel) Tokenize(_ context.Context, p prompt.Prompt) ([]int32, error) {
 	return make([]int32, len(strings.Fields(p.String()))), nil
 }
 
@@ -97,7 +98,7 @@ func (f fakeTemplate) Render(_ context.Context, req *engine.Request) (Rendering,
 			}
 		}
 	}
-	return Rendering{Spans: []Span{{Text: b.String() + f.opening}}, Opening: f.opening}, nil
+	return Rendering{Spans: []prompt.Span{{Text: b.String() + f.opening}}, Opening: f.opening}, nil
 }
 
 func testEngine(name, opening string, m *fakeModel) *Engine {
@@ -109,7 +110,7 @@ func testEngine(name, opening string, m *fakeModel) *Engine {
 	if !ok {
 		panic("no format " + name) // a mistake in the test, which has no t here
 	}
-	return &Engine{model: m, info: m.info, special: spellingsOf(m.info.Control), template: fakeTemplate{opening}, thinks: true, format: f,
+	return &Engine{model: m, info: m.info, special: prompt.Spellings(m.info.Control), template: fakeTemplate{opening}, thinks: true, format: f,
 		random: rand.NewChaCha8([32]byte{}), constraints: newConstraintCache()}
 }
 

@@ -52,7 +52,7 @@ func isGoTemplate(source string) bool {
 }
 
 // compileGo makes a Template of Go source, about which nothing is known yet.
-func compileGo(source string, info Info, now func() time.Time) (*Template, error) {
+func compileGo(source string, model TemplateModel, now func() time.Time) (*Template, error) {
 	parsed, err := parseGo(source)
 	if err != nil {
 		return nil, fmt.Errorf("compile the chat template, which is a Go template: %w", err)
@@ -69,7 +69,7 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 	}
 	methods := goMethods()
 	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}
-	special := newSpecials(info.Control)
+	special := newSpecials(model.Control)
 	special.readGo(g.walk)
 	special.finish()
 	for _, part := range g.compiled.Templates() {
@@ -85,7 +85,7 @@ func compileGo(source string, info Info, now func() time.Time) (*Template, error
 	}
 	g.printsArguments, g.printsProperties = arguments.onlyPrinted(), properties.onlyPrinted()
 	return &Template{
-		info:    info,
+		model:   model,
 		golang:  g,
 		special: special,
 		now:     now,

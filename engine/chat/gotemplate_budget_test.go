@@ -54,7 +54,7 @@ func hostileRequest() conversation {
 func TestHostileGoCalls(t *testing.T) {
 	c := hostileRequest()
 	for name, source := range hostileGo {
-		tpl, err := compile(`{{ if .Messages }}{{ .Prompt }}{{ end }}`+strings.ReplaceAll(source, ".Prompt", "(index .Messages 0).Content"), Info{}, testTime)
+		tpl, err := compile(`{{ if .Messages }}{{ .Prompt }}{{ end }}`+strings.ReplaceAll(source, ".Prompt", "(index .Messages 0).Content"), TemplateModel{}, testTime)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -152,7 +152,7 @@ func (l library) variable(name string) []string {
 // TestNestedProperties: the library keeps them in a list that is a ring.
 func TestNestedProperties(t *testing.T) {
 	tpl := mustTemplate(t, "{{ range .Tools }}{{ .Function.Name }}{{ range $name, $p := .Function.Parameters.Properties }}{{ $name }}{{ end }}{{ end }}"+
-		"{{ range .Messages }}{{ .Content }}{{ range .ToolCalls }}<tool_call>{{ .Function }}</tool_call>{{ end }}{{ end }}", Info{})
+		"{{ range .Messages }}{{ .Content }}{{ range .ToolCalls }}<tool_call>{{ .Function }}</tool_call>{{ end }}{{ end }}", TemplateModel{})
 	req := &engine.Request{Messages: []engine.Message{say(engine.RoleUser, "u")}, Tools: []engine.Tool{{Name: "f", Parameters: []byte(
 		`{"type": "object", "properties": {"outer": {"type": "object", "properties": {"inner": {"type": "string"}}}}}`)}}}
 	if _, err := tpl.Render(t.Context(), req); err != nil {

@@ -21,7 +21,7 @@ func FuzzGoTemplate(f *testing.F) {
 		if !isGoTemplate(source) {
 			return
 		}
-		tpl, err := compile(source, Info{}, testTime)
+		tpl, err := compile(source, TemplateModel{}, testTime)
 		if err != nil {
 			return
 		}

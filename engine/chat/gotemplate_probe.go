@@ -43,7 +43,7 @@ func (p *prober) goRest() {
 // calls as it sees them in the conversation. Some templates write lists
 // without commas, or put both between the marks of one.
 func (p *prober) readsBoth() bool {
-	written, ok := format.Recognize(p.t.format, &p.t.caps.Syntax, p.t.info.Control)
+	written, ok := format.Recognize(p.t.format, &p.t.caps.Syntax, p.t.model.Control)
 	if !ok {
 		return true // said elsewhere
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // boundedWriter collects a prompt until there is too much of it, or it took
@@ -128,16 +129,16 @@ func cutResponse(text string, c conversation) string {
 
 // gap finds how a template that fills in the middle of a text marks the gap;
 // zero where it does not.
-func (g *goTemplate) gap(r *rendering, mask *masker) (FIM, error) {
+func (g *goTemplate) gap(r *rendering, mask *masker) (prompt.FIM, error) {
 	if !g.infills {
-		return FIM{}, nil
+		return prompt.FIM{}, nil
 	}
 	w := &boundedWriter{r: r}
 	err := g.execute(w, map[string]any{
 		"Prompt": probeUser, "Suffix": probeUser2, "Response": "", "Think": false, "ThinkLevel": "", "IsThinkSet": false,
 	})
 	if err != nil {
-		return FIM{}, err
+		return prompt.FIM{}, err
 	}
 	text := mask.unmask(w.text.String())
 	cut := func(first, second string) (before, between, after string, ok bool) {
@@ -146,10 +147,10 @@ func (g *goTemplate) gap(r *rendering, mask *masker) (FIM, error) {
 		return before, between, after, ok1 && ok2
 	}
 	if prefix, suffix, middle, ok := cut(probeUser, probeUser2); ok {
-		return FIM{Prefix: prefix, Suffix: suffix, Middle: middle}, nil
+		return prompt.FIM{Prefix: prefix, Suffix: suffix, Middle: middle}, nil
 	}
 	if suffix, prefix, middle, ok := cut(probeUser2, probeUser); ok {
-		return FIM{Prefix: prefix, Suffix: suffix, Middle: middle, SuffixFirst: true}, nil
+		return prompt.FIM{Prefix: prefix, Suffix: suffix, Middle: middle, SuffixFirst: true}, nil
 	}
-	return FIM{}, nil
+	return prompt.FIM{}, nil
 }

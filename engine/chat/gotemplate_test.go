@@ -14,6 +14,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // libraryTemplates are the Go templates that come with the library, by name.
@@ -51,7 +52,7 @@ func TestAsTheLibrary(t *testing.T) {
 		"two users":                  {first, second},
 	}
 	for name, source := range libraryTemplates(t) {
-		tpl := mustTemplate(t, source, Info{Name: name})
+		tpl := mustTemplate(t, source, TemplateModel{})
 		if tpl.golang == nil {
 			t.Errorf("%s is not recognised as a Go template", name)
 			continue
@@ -74,7 +75,7 @@ func TestAsTheLibrary(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, title, err)
 				continue
 			}
-			if diff := cmp.Diff(want.String(), Prompt{Spans: got.Spans}.String()); diff != "" {
+			if diff := cmp.Diff(want.String(), prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 				t.Errorf("%s, %s (-library +ours):\n%s", name, title, diff)
 			}
 		}
@@ -189,7 +190,7 @@ func TestGoTemplateFormats(t *testing.T) {
 		{"pairs", goPairs, "hermes", "…", "", `<tool_call>` + "\n" + `{"name": "get_weather", "arguments": {"days": 2.0, "city": "Köln <b>"}}` + "\n</tool_call>"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl := mustTemplate(t, tt.source, Info{})
+			tpl := mustTemplate(t, tt.source, TemplateModel{})
 			caps := tpl.Capabilities()
 			if got := caps.Syntax.ReasoningStart + "…" + caps.Syntax.ReasoningEnd; tpl.Format() != tt.format || got != tt.think {
 				t.Errorf("format %q, reasoning %q; want %q, %q\n%+v", tpl.Format(), got, tt.format, tt.think, caps)
@@ -207,7 +208,7 @@ func TestGoTemplateFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			prompt := Prompt{Spans: got.Spans}.String()
+			prompt := prompt.Prompt{Spans: got.Spans}.String()
 			for _, want := range []string{"Be brief.", "And?", tt.output, "drizzle", "Tells <it>.", "minimum"} {
 				if strings.Count(prompt, want) != 1 {
 					t.Errorf("%q is not once in the prompt:\n%s", want, prompt)
@@ -288,12 +289,12 @@ func TestGoTemplateTexts(t *testing.T) {
 		{"dates", "{{ currentDate }} {{ yesterdayDate }} {{ .Prompt }}", engine.Request{Messages: long[1:2]}, "2026-11-27 2026-11-26 a"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl := mustTemplate(t, tt.source, Info{Format: "hermes"})
+			tpl := mustTemplate(t, tt.source, TemplateModel{Format: "hermes"})
 			got, err := tpl.Render(t.Context(), &tt.request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, Prompt{Spans: got.Spans}.String()); diff != "" {
+			if diff := cmp.Diff(tt.want, prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -348,7 +349,7 @@ func TestBrokenGoTemplates(t *testing.T) {
 		{"too long", "{{ .Prompt }}" + strings.Repeat(" ", maxTemplate), "more than"},
 		{"endless recursion", `{{ define "x" }}{{ template "x" . }}{{ end }}{{ .Prompt }}{{ template "x" . }}`, errBlindTemplate.Error()},
 	} {
-		_, err := NewTemplate(tt.source, Info{}, testTime)
+		_, err := NewTemplate(tt.source, TemplateModel{}, testTime)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q in it", tt.name, err, tt.want)
 		}
@@ -369,7 +370,7 @@ func TestGoTemplateLimits(t *testing.T) {
 		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl, err := compile(tt.source, Info{}, testTime)
+			tpl, err := compile(tt.source, TemplateModel{}, testTime)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -388,16 +389,16 @@ func TestGoTemplateLimits(t *testing.T) {
 func TestGoTemplateGap(t *testing.T) {
 	for _, tt := range []struct {
 		name, source string
-		want         FIM
+		want         prompt.FIM
 	}{
-		{"none", "{{ .Prompt }}", FIM{}},
+		{"none", "{{ .Prompt }}", prompt.FIM{}},
 		{"code", "{{ if .Suffix }}<PRE> {{ .Prompt }} <SUF>{{ .Suffix }} <MID>{{ else }}{{ .Prompt }}{{ end }}",
-			FIM{Prefix: "<PRE> ", Suffix: " <SUF>", Middle: " <MID>"}},
+			prompt.FIM{Prefix: "<PRE> ", Suffix: " <SUF>", Middle: " <MID>"}},
 		{"beside messages", "{{ if .Suffix }}<|p|>{{ .Prompt }}<|s|>{{ .Suffix }}<|m|>{{ else }}{{ range .Messages }}{{ .Content }}{{ end }}{{ end }}",
-			FIM{Prefix: "<|p|>", Suffix: "<|s|>", Middle: "<|m|>"}},
-		{"the other way round", "{{ if .Suffix }}[S]{{ .Suffix }}[P] {{ end }}{{ .Prompt }}", FIM{Suffix: "[S]", Prefix: "[P] ", SuffixFirst: true}},
+			prompt.FIM{Prefix: "<|p|>", Suffix: "<|s|>", Middle: "<|m|>"}},
+		{"the other way round", "{{ if .Suffix }}[S]{{ .Suffix }}[P] {{ end }}{{ .Prompt }}", prompt.FIM{Suffix: "[S]", Prefix: "[P] ", SuffixFirst: true}},
 	} {
-		if got := mustTemplate(t, tt.source, Info{}).FIM(); got != tt.want {
+		if got := mustTemplate(t, tt.source, TemplateModel{}).FIM(); got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
 		}
 	}
@@ -433,11 +434,11 @@ func TestGoTemplateLosesNothing(t *testing.T) {
 			`<tool_call>{"name": "n", "arguments": {}}</tool_call>[TOOL_RESULTS]1[/TOOL_RESULTS]` +
 			`<tool_call>{"name": "n", "arguments": {"a": 1}}</tool_call>[TOOL_RESULTS]2[/TOOL_RESULTS]`},
 	} {
-		got, err := mustTemplate(t, tt.source, Info{}).Render(t.Context(), &engine.Request{Messages: tt.messages, Tools: []engine.Tool{tool}})
+		got, err := mustTemplate(t, tt.source, TemplateModel{}).Render(t.Context(), &engine.Request{Messages: tt.messages, Tools: []engine.Tool{tool}})
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		if diff := cmp.Diff(tt.want, Prompt{Spans: got.Spans}.String()); diff != "" {
+		if diff := cmp.Diff(tt.want, prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
@@ -457,7 +458,7 @@ func TestGoTemplateOpening(t *testing.T) {
 		{"an answer in a channel", goHarmony, append(asked[:1:1], say("assistant", "a")), "<|channel|>final<|message|>"},
 		{"no answer yet", goHarmony, asked, ""},
 	} {
-		got, err := mustTemplate(t, tt.source, Info{}).Render(t.Context(), &engine.Request{Messages: tt.messages})
+		got, err := mustTemplate(t, tt.source, TemplateModel{}).Render(t.Context(), &engine.Request{Messages: tt.messages})
 		if err != nil || got.Opening != tt.want {
 			t.Errorf("%s: opening %q, error %v; want %q", tt.name, got.Opening, err, tt.want)
 		}

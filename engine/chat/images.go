@@ -1,8 +1,6 @@
 package chat
 
 import (
-	"slices"
-
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/picture"
 )
@@ -16,13 +14,6 @@ func (e *Engine) checkImages(req *engine.Request) error {
 	return engine.NoImages(e.info.Name, req.Messages)
 }
 
-func hasImage(parts []engine.Part) bool {
-	return slices.ContainsFunc(parts, func(p engine.Part) bool {
-		_, ok := p.(engine.Image)
-		return ok
-	})
-}
-
 // file is what a client sent as an image, by where it lies.
 type file struct {
 	data      *byte
@@ -34,14 +25,14 @@ type file struct {
 // to know it, all of it is hashed.
 func (p *plan) openImages() error {
 	for _, i := range p.images {
-		if len(i.source.Data) == 0 {
+		if len(i.Source.Data) == 0 {
 			return i.Fail(engine.Errorf(engine.CodeInvalidArgument, "The image is empty."))
 		}
-		f := file{&i.source.Data[0], len(i.source.Data), i.source.MediaType}
+		f := file{&i.Source.Data[0], len(i.Source.Data), i.Source.MediaType}
 		if i.Picture = p.opened[f]; i.Picture != nil {
 			continue
 		}
-		opened, err := picture.Open(i.source.Data, i.source.MediaType)
+		opened, err := picture.Open(i.Source.Data, i.Source.MediaType)
 		if err != nil {
 			return i.Fail(err)
 		}
@@ -51,9 +42,4 @@ func (p *plan) openImages() error {
 		i.Picture, p.opened[f] = opened, opened
 	}
 	return nil
-}
-
-// Fail is the error of an image, with its place in the request.
-func (i *Image) Fail(err error) *engine.Error {
-	return i.source.Refuse(err, i.Message)
 }

@@ -9,6 +9,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // masker prepares the strings of one request for a template, and makes the
@@ -19,9 +21,9 @@ import (
 // spelling which the template begins. After rendering they are put back.
 type masker struct {
 	*specials
-	placeholders map[string]rune // by the text that they stand for
-	original     map[rune]string // and back
-	images       map[rune]*Image // those that stand for an image
+	placeholders map[string]rune        // by the text that they stand for
+	original     map[rune]string        // and back
+	images       map[rune]*prompt.Image // those that stand for an image
 }
 
 func newMasker(s *specials) *masker { return &masker{specials: s} }
@@ -112,10 +114,10 @@ func (m *masker) placeholder(text string) rune {
 }
 
 // image returns the rune that stands for an image.
-func (m *masker) image(i *Image) rune {
+func (m *masker) image(i *prompt.Image) rune {
 	r := m.free()
 	if m.images == nil {
-		m.images = map[rune]*Image{}
+		m.images = map[rune]*prompt.Image{}
 	}
 	if r != utf8.RuneError {
 		m.images[r] = i
@@ -134,7 +136,7 @@ func (m *masker) free() rune {
 
 // spans makes a prompt of what a template has written: control tokens, images,
 // and text.
-func (m *masker) spans(prompt string) []Span {
+func (m *masker) spans(prompt string) []prompt.Span {
 	if m.ascii {
 		prompt = m.readEscapes(prompt)
 	}
@@ -177,12 +179,12 @@ func (m *masker) add(p *assembly, r rune) {
 			return
 		}
 		p.flush(m.specials)
-		p.spans = append(p.spans, Span{Text: mark.text, Special: true})
+		p.spans = append(p.spans, prompt.Span{Text: mark.text, Special: true})
 		return
 	}
 	if image, ok := m.images[r]; ok {
 		p.flush(m.specials)
-		p.spans = append(p.spans, Span{Image: image})
+		p.spans = append(p.spans, prompt.Span{Image: image})
 		return
 	}
 	p.clients = append(p.clients, p.length)
@@ -191,7 +193,7 @@ func (m *masker) add(p *assembly, r rune) {
 
 // assembly is a prompt that is put together.
 type assembly struct {
-	spans   []Span
+	spans   []prompt.Span
 	parts   []string // of the text since the last span
 	length  int      // of it
 	begun   []int    // places in it where a spelling may begin
@@ -226,13 +228,13 @@ func (p *assembly) flush(s *specials) {
 			continue
 		}
 		if at > done {
-			p.spans = append(p.spans, Span{Text: text[done:at]})
+			p.spans = append(p.spans, prompt.Span{Text: text[done:at]})
 		}
-		p.spans = append(p.spans, Span{Text: text[at : at+n], Special: true})
+		p.spans = append(p.spans, prompt.Span{Text: text[at : at+n], Special: true})
 		done = at + n
 	}
 	if done < len(text) {
-		p.spans = append(p.spans, Span{Text: text[done:]})
+		p.spans = append(p.spans, prompt.Span{Text: text[done:]})
 	}
 	p.parts, p.length, p.begun, p.clients = nil, 0, nil, nil
 }
@@ -267,5 +269,5 @@ func (m *masker) readEscapes(prompt string) string {
 
 // unmask is the text of what a template has written.
 func (m *masker) unmask(text string) string {
-	return Prompt{Spans: m.spans(text)}.String()
+	return prompt.Prompt{Spans: m.spans(text)}.String()
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -76,7 +77,7 @@ func TestSpecials(t *testing.T) {
 			if tt.name == "looked for" { // which a client's never is
 				want = "False"
 			}
-			if got := (Prompt{Spans: spans}).String(); got != want && !tpl.special.foldsCase {
+			if got := (prompt.Prompt{Spans: spans}).String(); got != want && !tpl.special.foldsCase {
 				t.Errorf("the prompt is %q, want %q", got, want)
 			}
 		})
@@ -85,7 +86,7 @@ func TestSpecials(t *testing.T) {
 
 func mustCompile(t testing.TB, source string, control []string) *Template {
 	t.Helper()
-	tpl, err := compile(source, Info{Control: control}, testTime)
+	tpl, err := compile(source, TemplateModel{Control: control}, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func mustCompile(t testing.TB, source string, control []string) *Template {
 }
 
 // specialIn lists the control tokens of a prompt.
-func specialIn(spans []Span) []string {
+func specialIn(spans []prompt.Span) []string {
 	var found []string
 	for _, s := range spans {
 		if s.Special {
@@ -170,7 +171,7 @@ func requestOf(text func() string) *engine.Request {
 // spelledIn lists the control tokens that a text spells.
 func spelledIn(text string, control []string) []string {
 	var found []string
-	for from, to := range spellingsOf(control).Find(text) {
+	for from, to := range prompt.Spellings(control).Find(text) {
 		found = append(found, text[from:to])
 	}
 	return found
@@ -181,14 +182,14 @@ func spelledIn(text string, control []string) []string {
 // prompt must be what it is without masking.
 func checkMasking(t *testing.T, source string, control []string, rounds int) {
 	t.Helper()
-	masked := mustTemplate(t, source, Info{Control: control})
-	open := mustTemplate(t, source, Info{})
+	masked := mustTemplate(t, source, TemplateModel{Control: control})
+	open := mustTemplate(t, source, TemplateModel{})
 	harmless, err := masked.Render(t.Context(), requestOf(func() string { return "neutral" }))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := specialIn(harmless.Spans)
-	text := strings.ReplaceAll(Prompt{Spans: harmless.Spans}.String(), masked.example, "")
+	text := strings.ReplaceAll(prompt.Prompt{Spans: harmless.Spans}.String(), masked.example, "")
 	spelled := spelledIn(text, control)
 	if !masked.caps.ToolCalls { // then they are shown in words, see fallback.go
 		spelled = slices.DeleteFunc(spelled, func(s string) bool { return strings.Contains(s, "tool_call>") || strings.Contains(s, "tool_response>") })
@@ -210,7 +211,7 @@ func checkMasking(t *testing.T, source string, control []string, rounds int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(Prompt{Spans: unmasked.Spans}.String(), Prompt{Spans: got.Spans}.String()); diff != "" {
+		if diff := cmp.Diff(prompt.Prompt{Spans: unmasked.Spans}.String(), prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 			t.Fatalf("the masked prompt differs: %s", diff)
 		}
 	}

@@ -36,7 +36,7 @@ func TestMemoryOfRendersTogether(t *testing.T) {
 	const holds = `{% if messages[-1].content == 'boom' %}{% set ns = namespace(a='xxxxxxxx') %}{% for i in range(22) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}` +
 		`{% for i in range(100000) %}{% if i == messages[-1].content %}{{ i }}{% endif %}{% endfor %}{{ ns.a | length }}{% endif %}` +
 		`{% for m in messages %}{{ m.content }}{% endfor %}`
-	tpl := mustTemplate(t, holds, Info{})
+	tpl := mustTemplate(t, holds, TemplateModel{})
 	const limit, renders = 96 << 20, 24
 	tpl.heap = limit
 	before := heapSize()

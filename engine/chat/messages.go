@@ -7,6 +7,7 @@ import (
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // turn is one message as templates see it: a tool result is a turn of its
@@ -142,6 +143,13 @@ func shownParts(parts []engine.Part, message int) []engine.Part {
 		}
 	}
 	return shown
+}
+
+func hasImage(parts []engine.Part) bool {
+	return slices.ContainsFunc(parts, func(p engine.Part) bool {
+		_, ok := p.(engine.Image)
+		return ok
+	})
 }
 
 func readTurn(m engine.Message, index int) turn {
@@ -326,7 +334,7 @@ func partText(p engine.Part, mask *masker) string {
 	case engine.Text:
 		return mask.mask(p.Text)
 	case seen:
-		return string(mask.image(&Image{Message: p.message, source: p.Image}))
+		return string(mask.image(&prompt.Image{Message: p.message, Source: p.Image}))
 	}
 	return ""
 }

@@ -65,7 +65,7 @@ func instruct(turns []turn, text string) []turn {
 // which a model need not read again.
 func (t *Template) fitSystem(turns []turn) []turn {
 	lead := 0
-	for lead < len(turns) && isSystem(turns[lead].role) {
+	for lead < len(turns) && turns[lead].role.Instructs() {
 		lead++
 	}
 	if lead > 1 && !t.caps.SystemAnywhere {
@@ -76,7 +76,7 @@ func (t *Template) fitSystem(turns []turn) []turn {
 	}
 	if !t.caps.SystemAnywhere {
 		for i := lead; i < len(turns); i++ {
-			if isSystem(turns[i].role) {
+			if turns[i].role.Instructs() {
 				turns[i].role = engine.RoleUser
 			}
 		}
@@ -92,8 +92,6 @@ func (t *Template) fitSystem(turns []turn) []turn {
 	rest[0] = joinTwo(turn{role: engine.RoleUser, text: text}, rest[0])
 	return rest
 }
-
-func isSystem(r engine.Role) bool { return r == engine.RoleSystem || r == engine.RoleDeveloper }
 
 func joinTurns(turns []turn) string {
 	var texts []string
@@ -245,7 +243,7 @@ func alternate(turns []turn) []turn {
 	var out []turn
 	next := engine.RoleUser
 	for _, t := range joined {
-		if isSystem(t.role) || t.role == engine.RoleTool || len(t.calls) > 0 {
+		if t.role.Instructs() || t.role == engine.RoleTool || len(t.calls) > 0 {
 			out = append(out, t)
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -108,14 +109,14 @@ func TestRender(t *testing.T) {
 			messages: []engine.Message{say("user", "u")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl := mustTemplate(t, tt.source, Info{Format: tt.format})
+			tpl := mustTemplate(t, tt.source, TemplateModel{Format: tt.format})
 			got, err := tpl.Render(t.Context(), &engine.Request{
 				Messages: tt.messages, Tools: tt.tools, ToolChoice: engine.ToolChoice{Mode: tt.choice}, Reasoning: tt.reasoning,
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, Prompt{Spans: got.Spans}.String()); diff != "" {
+			if diff := cmp.Diff(tt.want, prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 				t.Errorf("prompt: %s\n%+v", diff, tpl.Capabilities())
 			}
 			if got.Opening != tt.opening {
@@ -126,7 +127,7 @@ func TestRender(t *testing.T) {
 }
 
 func TestFallback(t *testing.T) {
-	tpl := mustTemplate(t, strict, Info{})
+	tpl := mustTemplate(t, strict, TemplateModel{})
 	got, err := tpl.Render(t.Context(), &engine.Request{
 		Tools: []engine.Tool{
 			{Name: "add", Description: `Adds "numbers" <fast>.`, Parameters: []byte("{\"type\": \"object\",\n  \"properties\": {\"b\": {}, \"a\": {}}}")},
@@ -147,7 +148,7 @@ func TestFallback(t *testing.T) {
 		"[assistant:Let me see.\n<tool_call>\n{\"name\": \"add\", \"arguments\": {\"b\": 2}}\n</tool_call>\n" +
 		"<tool_call>\n{\"name\": \"now\", \"arguments\": {}}\n</tool_call>]" +
 		"[user:<tool_response>\n3\n</tool_response>\n\n<tool_response>\nnoon\n</tool_response>\n\nAnd?][assistant:"
-	if diff := cmp.Diff(want, Prompt{Spans: got.Spans}.String()); diff != "" {
+	if diff := cmp.Diff(want, prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 		t.Error(diff)
 	}
 	if got := tpl.Format(); got != fallbackFormat {
@@ -179,7 +180,7 @@ func TestRenderErrors(t *testing.T) {
 			engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.", engine.FieldTools},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := mustTemplate(t, tt.source, Info{Control: []string{"<s>"}}).Render(t.Context(), tt.req)
+			_, err := mustTemplate(t, tt.source, TemplateModel{Control: []string{"<s>"}}).Render(t.Context(), tt.req)
 			e := (*engine.Error)(nil)
 			if !errors.As(err, &e) || e.Code != tt.code || e.Message != tt.message || e.Place.Field != tt.field {
 				t.Errorf("error is %v, want %s: %s, at %q", err, tt.code, tt.message, tt.field)

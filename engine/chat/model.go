@@ -7,7 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/grammar"
-	"github.com/diglot/diglot/engine/picture"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // Model is a language model as tokens see it: it counts and continues
@@ -22,7 +22,7 @@ type Model interface {
 	// Tokenize turns a prompt into tokens, with the model's own start token
 	// where it wants one. What an image takes in the model's context is in it
 	// as so many negative numbers, the same for the same image.
-	Tokenize(ctx context.Context, prompt Prompt) ([]int32, error)
+	Tokenize(ctx context.Context, prompt prompt.Prompt) ([]int32, error)
 
 	// Decode continues job.Prompt. It yields one Piece per generated token
 	// and, last, one Piece with End set and no token. A caller that has seen
@@ -48,71 +48,29 @@ type Info struct {
 	Name     string
 	Owner    string
 	Changed  time.Time
-	Template string   // source of its chat template, Jinja or a Go template; empty: none
-	Format   string   // name of the output format, where it is known; empty: found from the template
-	BOS, EOS string   // spellings, for the template
-	Control  []string // spellings of all control and user-defined tokens
-	FIM      FIM      // of the control tokens around a gap
-	Context  int      // tokens that one request may use, prompt and answer
+	Template string     // source of its chat template, Jinja or a Go template; empty: none
+	Format   string     // name of the output format, where it is known; empty: found from the template
+	BOS, EOS string     // spellings, for the template
+	Control  []string   // spellings of all control and user-defined tokens
+	FIM      prompt.FIM // of the control tokens around a gap
+	Context  int        // tokens that one request may use, prompt and answer
 	Vision   bool
 	Vectors  Vectors
 	Sampling engine.Sampling // what the file recommends
 }
 
-// Prompt is a rendered prompt, in order. Request is what it was rendered
-// from: a script picks its reply by it.
-type Prompt struct {
-	Spans   []Span
-	Request *engine.Request
-}
-
-// String is the prompt as the model sees it, with [image] for each image.
-func (p Prompt) String() string {
-	n := 0
-	for _, s := range p.Spans {
-		n += len(s.Text)
-	}
-	b := make([]byte, 0, n)
-	for _, s := range p.Spans {
-		b = append(b, s.Text...)
-		if s.Image != nil {
-			b = append(b, "[image]"...)
-		}
-	}
-	return string(b)
-}
-
-// Span is a run of prompt text, a control token by its spelling, or one image.
-// Where Special is not set, no control token is in the text, whatever it spells.
-type Span struct {
-	Text    string
-	Special bool
-	Image   *Image
-}
-
-// Image is an image in a prompt.
-type Image struct {
-	Picture *picture.Picture
-	Message int // the message of the request that it is in
-
-	source engine.Image
-}
-
-// Images are the images in a prompt, in their order there.
-func (p Prompt) Images() []*Image {
-	var all []*Image
-	for _, s := range p.Spans {
-		if s.Image != nil {
-			all = append(all, s.Image)
-		}
-	}
-	return all
-}
+// The words that a Model is written in.
+type (
+	Prompt = prompt.Prompt
+	Span   = prompt.Span
+	Image  = prompt.Image
+	FIM    = prompt.FIM
+)
 
 // Job is one sequence to generate.
 type Job struct {
 	Prompt     []int32
-	Images     []*Image         // in the prompt, in order
+	Images     []*prompt.Image  // in the prompt, in order
 	Request    *engine.Request  // as in Prompt; the same for all Jobs of a request, and for no others
 	Choice     int              // which of the request's choices this is
 	Choices    int              // how many Jobs the request has: where there are more than one, none begins before all have come

@@ -17,7 +17,7 @@ import (
 func TestOpeningIsTheTemplates(t *testing.T) {
 	const neutral = "What is the capital of France?"
 	for name, source := range corpus(t) {
-		tpl := mustTemplate(t, source, Info{Context: 4096})
+		tpl := mustTemplate(t, source, TemplateModel{})
 		f, ok := format.Recognize(tpl.Format(), &tpl.caps.Syntax, nil)
 		if !ok {
 			continue

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // TestOpeningOfHostileTexts: texts that are in what the template writes, and
@@ -46,7 +47,7 @@ func TestOpeningOfHostileTexts(t *testing.T) {
 		{"a picture without words", thinks, picture, "<think>\n"},
 		{"a Go template of one exchange", exchange, user, ""},
 	} {
-		tpl := mustTemplate(t, tt.source, Info{})
+		tpl := mustTemplate(t, tt.source, TemplateModel{})
 		for _, text := range []string{
 			"plain", "hi", "think", "<think>\n", "", " ", "\n", "[assistant:", "[assistant:<think>", "<think>", "</think>", "x[assistant:<think>\nx", continuation, boundary,
 		} {
@@ -63,7 +64,7 @@ func TestOpeningOfHostileTexts(t *testing.T) {
 func TestMarksAreOurs(t *testing.T) {
 	const exchange = "{{ if .System }}[system:{{ .System }}]{{ end }}{{ if .Prompt }}[user:{{ .Prompt }}]{{ end }}[assistant:{{ .Response }}]"
 	for name, source := range map[string]string{"Jinja": anyTurn, "Go": exchange} {
-		tpl := mustTemplate(t, source, Info{})
+		tpl := mustTemplate(t, source, TemplateModel{})
 		for _, text := range []string{continuation, boundary, continuation + boundary, "a" + boundary} {
 			for _, tt := range []struct {
 				messages []engine.Message
@@ -76,7 +77,7 @@ func TestMarksAreOurs(t *testing.T) {
 				{[]engine.Message{say("user", "u"), say("assistant", text)}, "[user:u][assistant:" + text},
 			} {
 				got, err := tpl.Render(t.Context(), &engine.Request{Messages: tt.messages})
-				if prompt := (Prompt{Spans: got.Spans}).String(); err != nil || prompt != tt.want {
+				if prompt := (prompt.Prompt{Spans: got.Spans}).String(); err != nil || prompt != tt.want {
 					t.Errorf("%s: prompt %q, %v; want %q", name, prompt, err, tt.want)
 				}
 			}

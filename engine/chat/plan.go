@@ -7,6 +7,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/grammar"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/picture"
 )
 
@@ -16,7 +17,7 @@ type plan struct {
 	format     *format.Format
 	start      engine.Start
 	prompt     []int32
-	images     []*Image                  // in the prompt
+	images     []*prompt.Image           // in the prompt
 	opened     map[file]*picture.Picture // a prompt may be made several times
 	opening    string                    // what the prompt already holds of the answer
 	tools      format.Tools
@@ -131,7 +132,7 @@ func (e *Engine) follows(r engine.Reasoning) bool {
 
 // read makes tokens of the rendered prompt.
 func (e *Engine) read(ctx context.Context, p *plan, rendering Rendering) (err error) {
-	prompt := Prompt{Spans: rendering.Spans, Request: p.request}
+	prompt := prompt.Prompt{Spans: rendering.Spans, Request: p.request}
 	p.images = prompt.Images()
 	if err := p.openImages(); err != nil {
 		return err

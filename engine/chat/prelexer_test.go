@@ -42,7 +42,7 @@ func TestWhitespace(t *testing.T) {
 		{"break", "{% for i in [1, 2] %}{{ i }}{% break %}{% endfor %}", "1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl, err := compile(tt.source, Info{}, testTime)
+			tpl, err := compile(tt.source, TemplateModel{}, testTime)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestBrokenTemplates(t *testing.T) {
 		{"never renders", "{{ raise_exception('no') }}", errBlindTemplate.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := NewTemplate(tt.source, Info{}, testTime); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := NewTemplate(tt.source, TemplateModel{}, testTime); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %q in it", err, tt.want)
 			}
 		})
@@ -83,6 +83,6 @@ func FuzzPrelex(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, source string) {
-		compile(source, Info{Control: manySpellings}, testTime) // must not panic; what it says does not matter
+		compile(source, TemplateModel{Control: manySpellings}, testTime) // must not panic; what it says does not matter
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // Capabilities are what a chat template can show, found by rendering made-up
@@ -45,7 +46,7 @@ func (t *Template) Capabilities() Capabilities { return t.caps }
 func (t *Template) Format() string { return t.format }
 
 // FIM returns how the template marks a gap in a text; zero: it does not say.
-func (t *Template) FIM() FIM { return t.fim }
+func (t *Template) FIM() prompt.FIM { return t.fim }
 
 // The words of the made-up conversations. They are unlike anything that a
 // template writes by itself, and no template trims or quotes them.
@@ -354,8 +355,8 @@ var fingerprints = []struct {
 // in the words of the fallback, as if the template had none.
 func (p *prober) format() string {
 	caps := &p.t.caps
-	if p.t.info.Format != "" {
-		return p.t.info.Format
+	if p.t.model.Format != "" {
+		return p.t.model.Format
 	}
 	if caps.Tools || caps.ToolCalls {
 		for _, f := range fingerprints {
@@ -380,7 +381,7 @@ func (p *prober) format() string {
 // control tokens: some templates leave the markup of calls to the client.
 func (p *prober) has(words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool {
-		return !strings.Contains(p.source, w) && !slices.Contains(p.t.info.Control, w)
+		return !strings.Contains(p.source, w) && !slices.Contains(p.t.model.Control, w)
 	})
 }
 

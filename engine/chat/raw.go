@@ -8,28 +8,13 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
 // A raw prompt is continued as it is. No template stands around it, so what
 // the model says is text, whatever the markup in it, and the spellings of
 // control tokens in the prompt are those tokens.
-
-// FIM is how a model fills in the middle of a text: the spellings of the
-// control tokens, and the space that its template has beside them, in front of
-// what precedes the gap, of what follows it, and of what the model then writes.
-// All are empty where it cannot.
-type FIM struct {
-	Prefix, Suffix, Middle string
-
-	// SuffixFirst says that what follows the gap comes first. Then the model
-	// goes on where the text before the gap ends, and needs no Middle.
-	SuffixFirst bool
-}
-
-func (f FIM) known() bool {
-	return strings.TrimSpace(f.Prefix) != "" && strings.TrimSpace(f.Suffix) != "" && (f.SuffixFirst || strings.TrimSpace(f.Middle) != "")
-}
 
 // formatOf is the output format of the answer to a request.
 func (e *Engine) formatOf(req *engine.Request) *format.Format {
@@ -41,7 +26,7 @@ func (e *Engine) formatOf(req *engine.Request) *format.Format {
 
 // checkRaw compares a raw prompt with what the model can do.
 func (e *Engine) checkRaw(req *engine.Request) error {
-	if req.Prompt == nil || req.Prompt.Suffix == "" || e.info.FIM.known() {
+	if req.Prompt == nil || req.Prompt.Suffix == "" || e.info.FIM.Known() {
 		return nil
 	}
 	return engine.Errorf(engine.CodeUnsupported,
@@ -52,17 +37,17 @@ func (e *Engine) checkRaw(req *engine.Request) error {
 // rawSpans is a raw prompt as the model sees it. Around a gap, the tokens that
 // mark it are ours alone: their spellings in the client's texts, which may well
 // be source code about them, would move the gap.
-func rawSpans(prompt *engine.Prompt, info Info, special *tokenizer.Spellings) []Span {
-	if prompt.Suffix == "" {
+func rawSpans(raw *engine.Prompt, info Info, special *tokenizer.Spellings) []prompt.Span {
+	if raw.Suffix == "" {
 		// A model needs something to continue. What it was taught to see in
 		// front of a new text is its start token, or the end of the last one.
-		return findSpecial(cmp.Or(prompt.Text, info.BOS, info.EOS), special, nil)
+		return findSpecial(cmp.Or(raw.Text, info.BOS, info.EOS), special, nil)
 	}
 	f := info.FIM
 	marks := []string{strings.TrimSpace(f.Prefix), strings.TrimSpace(f.Suffix), strings.TrimSpace(f.Middle)}
-	ours := func(text string) []Span { return findSpecial(text, special, nil) }
-	before := append(ours(f.Prefix), findSpecial(prompt.Text, special, marks)...)
-	behind := append(ours(f.Suffix), findSpecial(prompt.Suffix, special, marks)...)
+	ours := func(text string) []prompt.Span { return findSpecial(text, special, nil) }
+	before := append(ours(f.Prefix), findSpecial(raw.Text, special, marks)...)
+	behind := append(ours(f.Suffix), findSpecial(raw.Suffix, special, marks)...)
 	if f.SuffixFirst {
 		before, behind = behind, before
 	}
@@ -71,21 +56,21 @@ func rawSpans(prompt *engine.Prompt, info Info, special *tokenizer.Spellings) []
 
 // findSpecial makes spans of a text whose spellings of control tokens are these,
 // but for some.
-func findSpecial(text string, special *tokenizer.Spellings, but []string) []Span {
-	var spans []Span
+func findSpecial(text string, special *tokenizer.Spellings, but []string) []prompt.Span {
+	var spans []prompt.Span
 	done := 0
 	for from, to := range special.Find(text) {
 		if slices.Contains(but, text[from:to]) {
 			continue
 		}
 		if from > done {
-			spans = append(spans, Span{Text: text[done:from]})
+			spans = append(spans, prompt.Span{Text: text[done:from]})
 		}
-		spans = append(spans, Span{Text: text[from:to], Special: true})
+		spans = append(spans, prompt.Span{Text: text[from:to], Special: true})
 		done = to
 	}
 	if done < len(text) {
-		spans = append(spans, Span{Text: text[done:]})
+		spans = append(spans, prompt.Span{Text: text[done:]})
 	}
 	return spans
 }

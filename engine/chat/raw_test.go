@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // Score makes each word a token, as Tokenize does, behind a start token.
@@ -78,29 +79,29 @@ func TestRaw(t *testing.T) {
 }
 
 func TestRawSpans(t *testing.T) {
-	fim := FIM{Prefix: "<P>", Suffix: "<S>", Middle: "<M>"}
-	special := func(spelling string) Span { return Span{Text: spelling, Special: true} }
+	fim := prompt.FIM{Prefix: "<P>", Suffix: "<S>", Middle: "<M>"}
+	special := func(spelling string) prompt.Span { return prompt.Span{Text: spelling, Special: true} }
 	for _, test := range []struct {
 		name   string
 		prompt engine.Prompt
 		info   Info
-		want   []Span
+		want   []prompt.Span
 	}{
-		{"a text, control tokens and all", engine.Prompt{Text: "a<P>b"}, Info{BOS: "<s>", FIM: fim}, []Span{{Text: "a"}, special("<P>"), {Text: "b"}}},
-		{"nothing, with a start token", engine.Prompt{}, Info{BOS: "<s>", EOS: "</s>"}, []Span{special("<s>")}},
-		{"nothing, without one", engine.Prompt{}, Info{EOS: "</s>"}, []Span{special("</s>")}},
-		{"nothing, with a start token that is a word", engine.Prompt{}, Info{BOS: "begin"}, []Span{{Text: "begin"}}},
+		{"a text, control tokens and all", engine.Prompt{Text: "a<P>b"}, Info{BOS: "<s>", FIM: fim}, []prompt.Span{{Text: "a"}, special("<P>"), {Text: "b"}}},
+		{"nothing, with a start token", engine.Prompt{}, Info{BOS: "<s>", EOS: "</s>"}, []prompt.Span{special("<s>")}},
+		{"nothing, without one", engine.Prompt{}, Info{EOS: "</s>"}, []prompt.Span{special("</s>")}},
+		{"nothing, with a start token that is a word", engine.Prompt{}, Info{BOS: "begin"}, []prompt.Span{{Text: "begin"}}},
 		{"a gap", engine.Prompt{Text: "a", Suffix: "b"}, Info{FIM: fim},
-			[]Span{special("<P>"), {Text: "a"}, special("<S>"), {Text: "b"}, special("<M>")}},
-		{"a gap, what follows it first", engine.Prompt{Text: "a[S]", Suffix: "b"}, Info{FIM: FIM{Suffix: "[S]", Prefix: "[P] ", SuffixFirst: true}},
-			[]Span{special("[S]"), {Text: "b"}, special("[P]"), {Text: " "}, {Text: "a[S]"}}},
-		{"marks with space beside them", engine.Prompt{Text: "<P>a", Suffix: "b<M>"}, Info{FIM: FIM{Prefix: "<P> ", Suffix: " <S>", Middle: " <M>"}},
-			[]Span{special("<P>"), {Text: " "}, {Text: "<P>a"}, {Text: " "}, special("<S>"), {Text: "b<M>"}, {Text: " "}, special("<M>")}},
+			[]prompt.Span{special("<P>"), {Text: "a"}, special("<S>"), {Text: "b"}, special("<M>")}},
+		{"a gap, what follows it first", engine.Prompt{Text: "a[S]", Suffix: "b"}, Info{FIM: prompt.FIM{Suffix: "[S]", Prefix: "[P] ", SuffixFirst: true}},
+			[]prompt.Span{special("[S]"), {Text: "b"}, special("[P]"), {Text: " "}, {Text: "a[S]"}}},
+		{"marks with space beside them", engine.Prompt{Text: "<P>a", Suffix: "b<M>"}, Info{FIM: prompt.FIM{Prefix: "<P> ", Suffix: " <S>", Middle: " <M>"}},
+			[]prompt.Span{special("<P>"), {Text: " "}, {Text: "<P>a"}, {Text: " "}, special("<S>"), {Text: "b<M>"}, {Text: " "}, special("<M>")}},
 		{"marks of the client's own", engine.Prompt{Text: "<S>a<P><M>", Suffix: "<file>b<M>c"}, Info{FIM: fim},
-			[]Span{special("<P>"), {Text: "<S>a<P><M>"}, special("<S>"), special("<file>"), {Text: "b<M>c"}, special("<M>")}},
+			[]prompt.Span{special("<P>"), {Text: "<S>a<P><M>"}, special("<S>"), special("<file>"), {Text: "b<M>c"}, special("<M>")}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			known := spellingsOf([]string{"<P>", "<S>", "<M>", "<s>", "</s>", "[P]", "[S]", "<file>"})
+			known := prompt.Spellings([]string{"<P>", "<S>", "<M>", "<s>", "</s>", "[P]", "[S]", "<file>"})
 			if diff := cmp.Diff(test.want, rawSpans(&test.prompt, test.info, known), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}

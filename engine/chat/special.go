@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
@@ -59,12 +60,7 @@ const maxMarks = 1 << 12
 
 // newSpecials makes the set of a model's control tokens.
 func newSpecials(control []string) *specials {
-	return &specials{spellings: spellingsOf(control), runes: map[ownMark]rune{}, names: map[string]bool{}}
-}
-
-// spellingsOf leaves out white space, which is no structure in any vocabulary.
-func spellingsOf(control []string) *tokenizer.Spellings {
-	return tokenizer.NewSpellings(slices.DeleteFunc(slices.Clone(control), func(s string) bool { return strings.TrimSpace(s) == "" }))
+	return &specials{spellings: prompt.Spellings(control), runes: map[ownMark]rune{}, names: map[string]bool{}}
 }
 
 // use is what a template does with a text in its source.

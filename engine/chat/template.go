@@ -10,6 +10,7 @@ import (
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // A template comes out of a model file, and a model file is not trusted.
@@ -22,10 +23,17 @@ const (
 	maxRefusal    = 300              // bytes of a template's own error message
 )
 
+// TemplateModel is what a template has to know of its model.
+type TemplateModel struct {
+	Format   string   // name of its output format; empty: found from the template
+	BOS, EOS string   // spellings of its tokens
+	Control  []string // spellings of all control and user-defined tokens
+}
+
 // Template is a chat template, compiled, with what was learnt about it when
 // it was loaded. It is safe for concurrent use.
 type Template struct {
-	info     Info
+	model    TemplateModel
 	compiled *jinja.Template
 	guards   guards
 	natives  *natives
@@ -39,14 +47,14 @@ type Template struct {
 	stuck    atomic.Int32 // renders that ran out of time and have not ended
 	caps     Capabilities
 	format   string
-	example  string // how a call is written, for a model that is told of its tools in words
-	fim      FIM    // where the template says how it marks a gap
-	header   string // what stands in front of each turn of the assistant
+	example  string     // how a call is written, for a model that is told of its tools in words
+	fim      prompt.FIM // where the template says how it marks a gap
+	header   string     // what stands in front of each turn of the assistant
 }
 
 // Rendering is a rendered prompt.
 type Rendering struct {
-	Spans []Span
+	Spans []prompt.Span
 	// Opening is the end of the prompt that belongs to the answer already,
 	// such as "<think>\n": whoever reads the answer reads it first. The text
 	// of an assistant message that is to be continued is not in it.
@@ -55,13 +63,13 @@ type Rendering struct {
 
 // NewTemplate compiles a chat template, in Jinja or as a Go template, and finds
 // out what it can do by rendering made-up conversations, which takes a few
-// milliseconds. An empty source is the built-in template of info.Format, or of the plain format. now
+// milliseconds. An empty source is the built-in template of model.Format, or of the plain format. now
 // tells templates the date. The error is for the log.
-func NewTemplate(source string, info Info, now func() time.Time) (*Template, error) {
+func NewTemplate(source string, model TemplateModel, now func() time.Time) (*Template, error) {
 	if source == "" {
-		source = builtinTemplate(info.Format)
+		source = builtinTemplate(model.Format)
 	}
-	t, err := compile(source, info, now)
+	t, err := compile(source, model, now)
 	if err != nil {
 		return nil, err
 	}
@@ -72,20 +80,20 @@ func NewTemplate(source string, info Info, now func() time.Time) (*Template, err
 }
 
 // compile makes a Template about which nothing is known yet.
-func compile(source string, info Info, now func() time.Time) (*Template, error) {
+func compile(source string, model TemplateModel, now func() time.Time) (*Template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("the chat template has %d bytes, more than %d", len(source), maxTemplate)
 	}
 	if isGoTemplate(source) {
-		return compileGo(source, info, now)
+		return compileGo(source, model, now)
 	}
 	unique := "_"
 	for strings.Contains(source, unique) {
 		unique += "_"
 	}
 	g := guards(unique)
-	special := newSpecials(info.Control)
-	bos, eos := special.own(info.BOS, printed), special.own(info.EOS, printed)
+	special := newSpecials(model.Control)
+	bos, eos := special.own(model.BOS, printed), special.own(model.EOS, printed)
 	lexed, err := prelex(source, g, special)
 	if err != nil {
 		return nil, fmt.Errorf("read the chat template: %w", err)
@@ -99,7 +107,7 @@ func compile(source string, info Info, now func() time.Time) (*Template, error) 
 		return nil, err
 	}
 	return &Template{
-		info:     info,
+		model:    model,
 		compiled: compiled,
 		guards:   g,
 		natives:  natives,
@@ -234,7 +242,7 @@ var (
 
 // shows reports whether there are n images, each once.
 func (r Rendering) shows(n int) bool {
-	found := map[*Image]bool{}
+	found := map[*prompt.Image]bool{}
 	spans := 0
 	for _, s := range r.Spans {
 		if s.Image != nil {

@@ -200,7 +200,7 @@ var hostileTemplates = map[string]string{
 // were made by it.
 func renderHostile(t *testing.T, source string) (int64, error) {
 	t.Helper()
-	tpl, err := compile(source, Info{}, testTime)
+	tpl, err := compile(source, TemplateModel{}, testTime)
 	if err != nil {
 		return 0, err
 	}
@@ -245,7 +245,7 @@ func TestHostileCalls(t *testing.T) {
 
 // TestTooMuchIsTold: who sent the messages is told, and not to try again.
 func TestTooMuchIsTold(t *testing.T) {
-	tpl := mustTemplate(t, "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x'|indent(99999999999, true) if messages|length > 6 }}", Info{})
+	tpl := mustTemplate(t, "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x'|indent(99999999999, true) if messages|length > 6 }}", TemplateModel{})
 	var messages []engine.Message
 	for range 4 {
 		messages = append(messages, say(engine.RoleUser, "a"), say(engine.RoleAssistant, "b"))
@@ -284,7 +284,7 @@ func TestBottomless(t *testing.T) {
 		"a body that is called":          "{% set n = namespace() %}{% macro m() %}{% set n.c = caller %}{{ caller() }}{% endmacro %}{% call m() %}{{ n.c() }}{% endcall %}",
 		"a map of maps":                  "{{ [1]|map('map', 'map', 'map') }}",
 	} {
-		tpl, err := compile(source, Info{}, testTime)
+		tpl, err := compile(source, TemplateModel{}, testTime)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -306,7 +306,7 @@ func TestBottomless(t *testing.T) {
 		"members":     "{{ x" + strings.Repeat(".a", 200_000) + " }}",
 		"comparisons": "{{ 1" + strings.Repeat("<1", 300_000) + " }}",
 	} {
-		if _, err := compile(source, Info{}, testTime); err == nil || !strings.Contains(err.Error(), "deep") && !strings.Contains(err.Error(), "operations") {
+		if _, err := compile(source, TemplateModel{}, testTime); err == nil || !strings.Contains(err.Error(), "deep") && !strings.Contains(err.Error(), "operations") {
 			t.Errorf("%s: error %.200v", name, err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestLimits(t *testing.T) {
 		{"long prompt", "{% for i in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "bytes, more than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl, err := compile(tt.source, Info{}, testTime)
+			tpl, err := compile(tt.source, TemplateModel{}, testTime)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestRange(t *testing.T) {
 		{"range(5, 0, -2)", "[5, 3, 1]"},
 		{"range(3, 1)", "[]"},
 	} {
-		tpl, err := compile("{{ "+tt.call+" }}", Info{}, testTime)
+		tpl, err := compile("{{ "+tt.call+" }}", TemplateModel{}, testTime)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +61,7 @@ func TestRange(t *testing.T) {
 // A rendering that ran out of time and has not ended keeps others out, until
 // it has.
 func TestStuck(t *testing.T) {
-	tpl, err := compile("{{ hang() }}", Info{}, testTime)
+	tpl, err := compile("{{ hang() }}", TemplateModel{}, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestStuck(t *testing.T) {
 func TestCanceledRender(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	tpl := mustTemplate(t, "", Info{})
+	tpl := mustTemplate(t, "", TemplateModel{})
 	_, err := tpl.Render(ctx, &engine.Request{Messages: []engine.Message{say(engine.RoleUser, "Hi")}})
 	if e := (*engine.Error)(nil); !errors.As(err, &e) || e.Code != engine.CodeCanceled {
 		t.Errorf("error is %v, want %s", err, engine.CodeCanceled)
@@ -120,7 +120,7 @@ func bigRequest() *engine.Request {
 }
 
 func BenchmarkRender(b *testing.B) {
-	tpl, err := NewTemplate("", Info{Format: "hermes", Control: manySpellings}, testTime)
+	tpl, err := NewTemplate("", TemplateModel{Format: "hermes", Control: manySpellings}, testTime)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func BenchmarkRender(b *testing.B) {
 // TestRenderWaits: who waits for others to be rendered leaves with its client, and
 // who takes little does not wait.
 func TestRenderWaits(t *testing.T) {
-	tpl := mustTemplate(t, anyTurn, Info{})
+	tpl := mustTemplate(t, anyTurn, TemplateModel{})
 	tpl.turns.slot <- struct{}{}
 	large := &engine.Request{Messages: []engine.Message{say("user", strings.Repeat("u", 2*lookEvery))}}
 	small := &engine.Request{Messages: []engine.Message{say("user", "u")}}

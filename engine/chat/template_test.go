@@ -6,15 +6,16 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/google/go-cmp/cmp"
 )
 
 // testTime is the clock of all renders here.
 func testTime() time.Time { return time.Date(2026, 11, 27, 15, 4, 5, 0, time.UTC) }
 
-func mustTemplate(t *testing.T, source string, info Info) *Template {
+func mustTemplate(t *testing.T, source string, model TemplateModel) *Template {
 	t.Helper()
-	tpl, err := NewTemplate(source, info, testTime)
+	tpl, err := NewTemplate(source, model, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func TestBuiltinTemplates(t *testing.T) {
 		{name: "harmony", format: "harmony", kind: format.SyntaxNamed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl := mustTemplate(t, builtinTemplate(tt.name), Info{BOS: "<s>", EOS: "</s>"})
+			tpl := mustTemplate(t, builtinTemplate(tt.name), TemplateModel{BOS: "<s>", EOS: "</s>"})
 			caps := tpl.Capabilities()
 			if got := tpl.Format(); got != tt.format {
 				t.Errorf("format is %q, want %q", got, tt.format)
@@ -91,7 +92,7 @@ func TestRenderBuiltin(t *testing.T) {
 		},
 		Tools: []engine.Tool{{Name: "add", Description: "Adds.", Parameters: []byte(`{"type": "object", "properties": {"b": {}, "a": {}}}`)}},
 	}
-	tpl := mustTemplate(t, "", Info{Format: "hermes"})
+	tpl := mustTemplate(t, "", TemplateModel{Format: "hermes"})
 	got, err := tpl.Render(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,7 @@ A call is a JSON object between tags:
 </tool_response><|im_end|>
 <|im_start|>assistant
 `
-	if diff := cmp.Diff(want, Prompt{Spans: got.Spans}.String()); diff != "" {
+	if diff := cmp.Diff(want, prompt.Prompt{Spans: got.Spans}.String()); diff != "" {
 		t.Error(diff)
 	}
 }

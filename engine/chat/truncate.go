@@ -165,14 +165,14 @@ func oldTurns(messages []engine.Message) [][]int {
 		if m.Role == engine.RoleUser {
 			last = i
 		}
-		if !isSystem(m.Role) {
+		if !m.Role.Instructs() {
 			end = i
 		}
 	}
 	var groups [][]int
 	callers := map[string]int{} // groups by the ids of their calls
 	for i, m := range messages {
-		if isSystem(m.Role) || i == last {
+		if m.Role.Instructs() || i == last {
 			continue
 		}
 		begins := m.Role == engine.RoleUser || i > last && m.Role == engine.RoleAssistant

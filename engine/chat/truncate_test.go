@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // conversationOf makes messages of words such as "user", "call:1" and
@@ -135,7 +136,7 @@ type counting struct {
 	words   int // in all of them
 }
 
-func (m *counting) Tokenize(ctx context.Context, p Prompt) ([]int32, error) {
+func (m *counting) Tokenize(ctx context.Context, p prompt.Prompt) ([]int32, error) {
 	tokens, err := m.fakeModel.Tokenize(ctx, p)
 	m.prompts++
 	m.words += len(tokens)
@@ -205,7 +206,7 @@ type leaving struct {
 	leave func()
 }
 
-func (m leaving) Tokenize(ctx context.Context, p Prompt) ([]int32, error) {
+func (m leaving) Tokenize(ctx context.Context, p prompt.Prompt) ([]int32, error) {
 	if m.prompts == 1 {
 		m.leave()
 	}

@@ -15,11 +15,11 @@ import (
 // TestRenderingsTogether has many renderings at once that take much memory: one
 // at a time does, and those that take little do not wait for it.
 func TestRenderingsTogether(t *testing.T) {
-	large, err := compile("{% set a = 'x' * 3000000 %}{{ inside() }}", Info{}, testTime)
+	large, err := compile("{% set a = 'x' * 3000000 %}{{ inside() }}", TemplateModel{}, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, err := compile("{% set a = 'x' * 3000 %}{{ a | length }}", Info{}, testTime)
+	small, err := compile("{% set a = 'x' * 3000 %}{{ a | length }}", TemplateModel{}, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestRenderingsTogether(t *testing.T) {
 // TestRenderingBehindAnother has one that keeps the others waiting: they are told to
 // come again, and no fault is found with the template.
 func TestRenderingBehindAnother(t *testing.T) {
-	tpl, err := compile("{% set a = 'x' * 3000000 %}{{ hang() }}", Info{}, testTime)
+	tpl, err := compile("{% set a = 'x' * 3000000 %}{{ hang() }}", TemplateModel{}, testTime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestHungryRenderings(t *testing.T) {
 		"macros": "{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}",
 		"Go":     `{{ define "x" }}{{ .Prompt }}{{ template "x" . }}{{ end }}{{ if eq .Prompt "boom" }}{{ template "x" . }}{{ end }}{{ .Prompt }}{{ .Response }}`,
 	} {
-		tpl, err := compile(source, Info{}, testTime)
+		tpl, err := compile(source, TemplateModel{}, testTime)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func TestFromJSON(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tpl, err := compile("{{ v | tojson }}", Info{}, testTime)
+			tpl, err := compile("{{ v | tojson }}", TemplateModel{}, testTime)
 			if err != nil {
 				t.Fatal(err)
 			}

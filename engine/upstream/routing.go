@@ -37,7 +37,7 @@ func affinity(model string, examples int, req *engine.Request) string {
 		h.add("tool", t.Name, t.Description, string(t.Parameters))
 	}
 	for _, m := range req.Messages {
-		said := m.Role != engine.RoleSystem && m.Role != engine.RoleDeveloper
+		said := !m.Role.Instructs()
 		if said && examples > 0 {
 			examples--
 			continue

@@ -98,7 +98,7 @@ func newRecorder(t *testing.T, s *Subject, control []string) *recorder {
 		}
 		return r
 	}
-	template, err := chat.NewTemplate(s.Info.Template, r.info, clock)
+	template, err := chat.NewTemplate(s.Info.Template, chat.TemplateModel{Format: r.info.Format, BOS: r.info.BOS, EOS: r.info.EOS, Control: r.info.Control}, clock)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func asClientSees(err error, req *engine.Request, sent int) error {
 		return err
 	}
 	first := slices.IndexFunc(req.Messages, func(m engine.Message) bool {
-		return m.Role != engine.RoleSystem && m.Role != engine.RoleDeveloper
+		return !m.Role.Instructs()
 	})
 	if first < 0 {
 		first = len(req.Messages)

@@ -42,7 +42,7 @@ func (d *Definition) converse(client []engine.Message) []engine.Message {
 		return client
 	}
 	start := 0
-	for start < len(client) && instructs(client[start]) {
+	for start < len(client) && client[start].Role.Instructs() {
 		start++
 	}
 	told := start > 0 // what comes later adds to the system text, as it does in Ollama
@@ -52,14 +52,10 @@ func (d *Definition) converse(client []engine.Message) []engine.Message {
 	}
 	for _, m := range d.Messages {
 		// A system turn of the definition is another way to write SYSTEM.
-		if !told || !instructs(m) {
+		if !told || !m.Role.Instructs() {
 			m.Parts = slices.Clone(m.Parts)
 			all = append(all, m)
 		}
 	}
 	return append(all, client[start:]...)
-}
-
-func instructs(m engine.Message) bool {
-	return m.Role == engine.RoleSystem || m.Role == engine.RoleDeveloper
 }

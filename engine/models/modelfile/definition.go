@@ -100,7 +100,7 @@ func (d *Definition) finish() error {
 		}
 		d.Remote = &Remote{URL: address, Model: d.Config.RemoteModel, AffinityHeader: d.Parameters.AffinityHeader}
 		for _, m := range d.Messages {
-			if !instructs(m) {
+			if !m.Role.Instructs() {
 				d.Remote.Examples++
 			}
 		}

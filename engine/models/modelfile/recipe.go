@@ -165,7 +165,7 @@ func (src Source) tryTemplate(ctx context.Context, source string) error {
 	if src.Template != nil {
 		return src.Template(ctx, source)
 	}
-	_, err := chat.NewTemplate(source, chat.Info{}, time.Now)
+	_, err := chat.NewTemplate(source, chat.TemplateModel{}, time.Now)
 	return err
 }
 
