@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/local/confine"
 )
 
@@ -62,7 +62,7 @@ func newTemplate(env environment) *cobra.Command {
 }
 
 func reportTemplate(source string) templateReport {
-	t, err := chat.NewTemplate(source, chat.TemplateModel{}, time.Now)
+	t, err := template.New(source, template.Model{}, time.Now)
 	if err != nil {
 		return templateReport{Error: err.Error()}
 	}

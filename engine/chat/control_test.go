@@ -9,7 +9,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 )
 
-//go:embed templates/*.jinja
+//go:embed template/builtin/*.jinja
 var builtin embed.FS
 
 // odd are control tokens that nest, overlap, share their beginnings, contain
@@ -42,12 +42,12 @@ func vocabularies(special []tokenizertest.Token) map[string]*tokenizer.Vocabular
 func TestControlTokens(t *testing.T) {
 	special := append(odd, common...)
 	for name, v := range vocabularies(special) {
-		files, err := builtin.ReadDir("templates")
+		files, err := builtin.ReadDir("template/builtin")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			source, err := builtin.ReadFile("templates/" + file.Name())
+			source, err := builtin.ReadFile("template/builtin/" + file.Name())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
@@ -40,7 +41,7 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 	if info.Vectors.Only {
 		return &Engine{model: model, info: info}, nil
 	}
-	template, err := NewTemplate(info.Template, TemplateModel{Format: info.Format, BOS: info.BOS, EOS: info.EOS, Control: info.Control}, now)
+	template, err := template.New(info.Template, template.Model{Format: info.Format, BOS: info.BOS, EOS: info.EOS, Control: info.Control}, now)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 
 // renderer is what an Engine needs of a [Template].
 type renderer interface {
-	Render(ctx context.Context, req *engine.Request) (Rendering, error)
+	Render(ctx context.Context, req *engine.Request) (template.Rendering, error)
 }
 
 // Models lists the one model.

@@ -15,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/enginetest"
 )
 
@@ -89,7 +90,7 @@ func (m *fakeModel) Embed(_ context.Context, inputs [][]int32) ([][]float32, err
 // fakeTemplate joins what the messages say.
 type fakeTemplate struct{ opening string }
 
-func (f fakeTemplate) Render(_ context.Context, req *engine.Request) (Rendering, error) {
+func (f fakeTemplate) Render(_ context.Context, req *engine.Request) (template.Rendering, error) {
 	var b strings.Builder
 	for _, m := range req.Messages {
 		for _, p := range m.Parts {
@@ -98,7 +99,7 @@ func (f fakeTemplate) Render(_ context.Context, req *engine.Request) (Rendering,
 			}
 		}
 	}
-	return Rendering{Spans: []prompt.Span{{Text: b.String() + f.opening}}, Opening: f.opening}, nil
+	return template.Rendering{Spans: []prompt.Span{{Text: b.String() + f.opening}}, Opening: f.opening}, nil
 }
 
 func testEngine(name, opening string, m *fakeModel) *Engine {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template"
 )
 
 func onePixel(t *testing.T) engine.Image {
@@ -29,7 +30,7 @@ func seeingEngine(t *testing.T, m *fakeModel) *Engine {
 	t.Helper()
 	e := testEngine("plain", "", m)
 	e.info.Vision = true
-	tpl, err := NewTemplate(anyTurn, TemplateModel{Format: "plain"}, time.Now)
+	tpl, err := template.New(anyTurn, template.Model{Format: "plain"}, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

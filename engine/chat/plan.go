@@ -8,6 +8,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/grammar"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/picture"
 )
 
@@ -131,7 +132,7 @@ func (e *Engine) follows(r engine.Reasoning) bool {
 }
 
 // read makes tokens of the rendered prompt.
-func (e *Engine) read(ctx context.Context, p *plan, rendering Rendering) (err error) {
+func (e *Engine) read(ctx context.Context, p *plan, rendering template.Rendering) (err error) {
 	prompt := prompt.Prompt{Spans: rendering.Spans, Request: p.request}
 	p.images = prompt.Images()
 	if err := p.openImages(); err != nil {
@@ -145,9 +146,9 @@ func (e *Engine) read(ctx context.Context, p *plan, rendering Rendering) (err er
 }
 
 // render makes the prompt of a request.
-func (e *Engine) render(ctx context.Context, req *engine.Request) (Rendering, error) {
+func (e *Engine) render(ctx context.Context, req *engine.Request) (template.Rendering, error) {
 	if req.Prompt != nil {
-		return Rendering{Spans: rawSpans(req.Prompt, e.info, e.special)}, nil
+		return template.Rendering{Spans: rawSpans(req.Prompt, e.info, e.special)}, nil
 	}
 	return e.template.Render(ctx, req)
 }

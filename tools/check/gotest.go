@@ -35,15 +35,15 @@ var serial = []string{
 // names tests of theirs alone.
 var (
 	plainTests = []packageTests{
-		{tags: "corpus", packages: append(folders(serial), "./engine/chat")},
+		{tags: "corpus", packages: append(folders(serial), "./engine/chat", "./engine/chat/template")},
 		// These count memory to the byte: their files leave themselves out
 		// under the race detector, which takes memory of its own.
 		{tags: "corpus", run: memoryNames, packages: []string{"./handlers"}},
 		{run: "^Test(LargeReplies|LargeVectorsAndPictures|FrameWeight|LiesTakeNoMemory)$", packages: []string{"./engine/local/runner"}},
 	}
 	raceTests = []packageTests{
-		{packages: []string{"./..."}, except: append([]string{"engine/chat"}, serial...)},
-		{packages: []string{"./engine/chat"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless)$"},
+		{packages: []string{"./..."}, except: append([]string{"engine/chat", "engine/chat/template"}, serial...)},
+		{packages: []string{"./engine/chat", "./engine/chat/template"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless)$"},
 		{packages: []string{"./engine/chat/grammar"}, run: "^TestGate$"},
 	}
 	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/..."}}}

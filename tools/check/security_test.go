@@ -199,9 +199,9 @@ func TestRunsFindsWhatDoesNot(t *testing.T) {
 		{"tools/check", "TestRunsFindsWhatDoesNot", true},
 		{"tools/check", "TestNone", false},
 		{"tools/none", "TestRunsFindsWhatDoesNot", false},
-		{"engine/local/llamacpp", "TestSuite", true},  // needs llama.cpp
-		{"engine/chat", "TestCorpusMasks", true},      // needs the corpus
-		{"engine/upstream", "TestLlamaServer", false}, // is for a step that may have nothing to ask
+		{"engine/local/llamacpp", "TestSuite", true},      // needs llama.cpp
+		{"engine/chat/template", "TestCorpusMasks", true}, // needs the corpus
+		{"engine/upstream", "TestLlamaServer", false},     // is for a step that may have nothing to ask
 	} {
 		if got := runs(t, tt.folder, tt.name); got != tt.want {
 			t.Errorf("%s.%s runs: %v, want %v", tt.folder, tt.name, got, tt.want)

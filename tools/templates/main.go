@@ -7,7 +7,7 @@
 // The templates are not ours to distribute. llama.cpp collects them, and the
 // source package of llama-cpp-python carries that collection, so that nothing
 // but pip is needed. Each is checked against the SHA-256 in
-// engine/chat/testdata. They are kept outside the repository: in
+// engine/chat/template/testdata. They are kept outside the repository: in
 // $DIGLOT_TEMPLATES, or else in diglot/templates in the user's cache folder.
 package main
 
@@ -22,7 +22,7 @@ import (
 )
 
 // sums lists the templates and what they must hash to.
-const sums = "engine/chat/testdata/templates.sha256"
+const sums = "engine/chat/template/testdata/templates.sha256"
 
 // sourcePackage carries the templates. The sums are of this version.
 const sourcePackage = "llama-cpp-python==0.3.36"

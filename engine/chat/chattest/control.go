@@ -13,6 +13,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 )
@@ -98,7 +99,7 @@ func newRecorder(t *testing.T, s *Subject, control []string) *recorder {
 		}
 		return r
 	}
-	template, err := chat.NewTemplate(s.Info.Template, chat.TemplateModel{Format: r.info.Format, BOS: r.info.BOS, EOS: r.info.EOS, Control: r.info.Control}, clock)
+	template, err := template.New(s.Info.Template, template.Model{Format: r.info.Format, BOS: r.info.BOS, EOS: r.info.EOS, Control: r.info.Control}, clock)
 	if err != nil {
 		t.Fatal(err)
 	}

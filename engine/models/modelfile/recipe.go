@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/internal/hostname"
 )
 
@@ -165,7 +165,7 @@ func (src Source) tryTemplate(ctx context.Context, source string) error {
 	if src.Template != nil {
 		return src.Template(ctx, source)
 	}
-	_, err := chat.NewTemplate(source, chat.TemplateModel{}, time.Now)
+	_, err := template.New(source, template.Model{}, time.Now)
 	return err
 }
 

@@ -1,0 +1,64 @@
+package template
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/format"
+)
+
+// Go templates often decide by how far a message is from the end, and leave
+// out silently what they have no place for. What is lost is found here, and
+// [Template.fit] puts it elsewhere.
+
+// goCalls finds what a Go template that shows calls loses beside them.
+func (p *prober) goCalls() {
+	caps, g := &p.t.caps, p.t.golang
+	both, ok := p.render(finished(user(probeUser), calling(probeAnswer, probeCall(probeID))).withTools())
+	g.apart = ok && !(strings.Contains(both, probeAnswer) && strings.Contains(both, probeValue))
+
+	answered := p.callAndResult(probeID)
+	text, ok := p.render(answered)
+	caps.ToolsLast = caps.Tools && ok && !strings.Contains(text, probeTool2) // which is described, and not called
+
+	answered.turns = append([]turn{system(probeSystem)}, answered.turns...)
+	if caps.System && !p.shows(answered, probeSystem, probeResult) {
+		caps.System, caps.SystemAnywhere = false, false // then it is in the words of the user
+	}
+}
+
+// goRest finds what is known only when the format is.
+func (p *prober) goRest() {
+	if caps := &p.t.caps; caps.ToolCalls && caps.ParallelCalls {
+		caps.ParallelCalls = p.readsBoth()
+	}
+	r := p.t.rendering(p.ctx)
+	defer r.end()
+	p.t.fim, p.broken = p.t.golang.gap(r, newMasker(p.t.special))
+}
+
+// readsBoth reports whether two calls in one turn read as two: a model writes
+// calls as it sees them in the conversation. Some templates write lists
+// without commas, or put both between the marks of one.
+func (p *prober) readsBoth() bool {
+	written, ok := format.Recognize(p.t.format, &p.t.caps.Syntax, p.t.model.Control)
+	if !ok {
+		return true // said elsewhere
+	}
+	base, _ := p.render(finished(user(probeUser), assistant("")).withTools())
+	text, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools())
+	text = text[wholeMarkers(text, commonPrefix(base, text)):]
+	tools, _, _ := format.NewTools(context.Background(), probeTools()) // ours: it can be read
+	out := format.NewReader(written, format.Options{Tools: tools, NewID: func() string { return probeID }})
+	out.Read(engine.TokenLogprob{Token: []byte(text)})
+	out.Finish(engine.FinishEndOfTurn)
+	var names []string
+	for _, e := range out.Events() {
+		if start, ok := e.(engine.BlockStart); ok && start.Kind == engine.BlockToolCall {
+			names = append(names, start.Name)
+		}
+	}
+	return slices.Equal(names, []string{probeTool, probeTool2})
+}

@@ -1,0 +1,341 @@
+package template
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/internal/plainjson"
+)
+
+// jsonText is JSON in its own words, where a template only prints it.
+type jsonText string
+
+// MarshalJSON implements [json.Marshaler].
+func (t jsonText) MarshalJSON() ([]byte, error) {
+	if json.Valid([]byte(t)) {
+		return []byte(t), nil
+	}
+	return plainjson.Marshal(string(t)) // what a model wrote badly
+}
+
+// goMessage is one turn as Go templates see it. The names of fields are those
+// that templates use.
+type goMessage struct {
+	Role       string
+	Content    string
+	Thinking   string
+	Images     []string // as many as are in Content, where they are marked
+	ToolCalls  []goCall
+	ToolName   string
+	ToolCallID string
+}
+
+type goCall struct {
+	ID       string         `json:"id,omitempty"`
+	Function goCallFunction `json:"function"`
+}
+
+func (c goCall) String() string { return printJSON(c) }
+
+type goCallFunction struct {
+	Index     int    `json:"-"`
+	Name      string `json:"name"`
+	Arguments any    `json:"arguments"` // jsonText or goMap
+}
+
+func (f goCallFunction) String() string { return printJSON(f) }
+
+// goMap is an object that a template looks into.
+type goMap map[string]any
+
+func (m goMap) String() string { return printJSON(m) }
+
+// goList is an array in such an object.
+type goList []any
+
+func (l goList) String() string { return printJSON(l) }
+
+// printable gives the objects and arrays in a value their own types.
+func printable(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		m := make(goMap, len(v))
+		for key, member := range v {
+			m[key] = printable(member)
+		}
+		return m
+	case []any:
+		l := make(goList, len(v))
+		for i, item := range v {
+			l[i] = printable(item)
+		}
+		return l
+	}
+	return v
+}
+
+// goTools, like each of them, print as the client's JSON.
+type goTools []goTool
+
+func (t goTools) String() string { return printJSON(t) }
+
+type goTool struct {
+	Type     string     `json:"type"`
+	Function goFunction `json:"function"`
+}
+
+func (t goTool) String() string { return printJSON(t) }
+
+type goFunction struct {
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Parameters  goParameters `json:"parameters"`
+}
+
+func (f goFunction) String() string { return printJSON(f) }
+
+// goParameters are a schema, with the parts that templates look into.
+type goParameters struct {
+	Type        string
+	Required    []string
+	Properties  any // jsonText or goProperties
+	Defs, Items any
+	text        jsonText
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (p goParameters) MarshalJSON() ([]byte, error) { return p.text.MarshalJSON() }
+
+func (p goParameters) String() string { return string(p.text) }
+
+type goProperties map[string]api.ToolProperty
+
+func (p goProperties) String() string { return printJSON(p) }
+
+// printJSON is goJSON of values that are JSON.
+func printJSON(v any) string {
+	text, _ := goJSON(v)
+	return text
+}
+
+// messages makes the template's values of turns. Neighbors of one role are
+// one message, as templates of this kind expect.
+func (g *goTemplate) messages(c conversation, mask *masker) []*goMessage {
+	var all []*goMessage
+	add := func(turn turn) {
+		m := g.message(turn, mask)
+		if n := len(all); n > 0 && g.joins(all[n-1], m) {
+			all[n-1].join(m)
+			return
+		}
+		all = append(all, m)
+	}
+	for _, t := range c.turns {
+		if g.apart && t.text != "" && len(t.calls) > 0 {
+			add(turn{role: t.role, text: t.text, parts: t.parts, reasoning: t.reasoning, mark: t.mark})
+			t = turn{role: t.role, calls: t.calls}
+		}
+		add(t)
+	}
+	return all
+}
+
+// joins reports whether two neighbors are one message.
+func (g *goTemplate) joins(a, b *goMessage) bool {
+	calls := len(a.ToolCalls)+len(b.ToolCalls) > 0
+	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.apart)
+}
+
+func (g *goTemplate) message(turn turn, mask *masker) *goMessage {
+	m := &goMessage{
+		Role:     string(turn.role),
+		Thinking: mask.mask(turn.reasoning),
+	}
+	var b strings.Builder
+	for _, p := range turn.parts {
+		if _, ok := p.(seen); ok {
+			b.WriteString(partText(p, mask))
+			m.Images = append(m.Images, "")
+		}
+	}
+	b.WriteString(turn.masked(mask))
+	m.Content = b.String()
+	if turn.role == engine.RoleTool {
+		m.ToolName, m.ToolCallID = mask.mask(turn.name), mask.mask(turn.callID)
+	}
+	for i, call := range turn.calls {
+		m.ToolCalls = append(m.ToolCalls, goCall{
+			ID:       mask.mask(call.ID),
+			Function: goCallFunction{Index: i, Name: mask.mask(call.Name), Arguments: g.arguments(call.Arguments, mask)},
+		})
+	}
+	return m
+}
+
+// join appends the next message of the same role.
+func (m *goMessage) join(next *goMessage) {
+	text := func(a, b string) string {
+		if a == "" || b == "" {
+			return a + b
+		}
+		return a + "\n\n" + b
+	}
+	m.Content, m.Thinking = text(m.Content, next.Content), text(m.Thinking, next.Thinking)
+	m.Images = append(m.Images, next.Images...)
+	for _, call := range next.ToolCalls {
+		call.Function.Index = len(m.ToolCalls)
+		m.ToolCalls = append(m.ToolCalls, call)
+	}
+}
+
+// arguments are those of a call: what the model wrote, where the template
+// prints them. What is no JSON object stays a text.
+func (g *goTemplate) arguments(raw string, mask *masker) any {
+	raw = strings.TrimSpace(raw)
+	if raw == "" {
+		raw = "{}"
+	}
+	if g.printsArguments {
+		return jsonText(mask.mask(raw))
+	}
+	masked, err := maskJSON([]byte(raw), mask.mask)
+	var object map[string]any
+	if err != nil || decodeJSON([]byte(masked), &object) != nil || object == nil {
+		return goMap{"arguments": mask.mask(raw)}
+	}
+	return printable(object)
+}
+
+// tools makes the template's values of tools.
+func (g *goTemplate) tools(tools []engine.Tool, mask *masker) (goTools, error) {
+	var all goTools
+	for i, tool := range tools {
+		raw := tool.Parameters
+		if len(raw) == 0 || string(raw) == "null" {
+			raw = noParameters
+		}
+		masked, err := maskJSON(raw, mask.mask)
+		if err != nil {
+			return nil, engine.Errorf(engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.").
+				At(engine.Place{Field: engine.FieldTools, Index: i}).Because(err)
+		}
+		all = append(all, goTool{Type: "function", Function: goFunction{
+			Name:        mask.mask(tool.Name),
+			Description: mask.mask(tool.Description),
+			Parameters:  g.parameters(masked),
+		}})
+	}
+	return all, nil
+}
+
+// parameters reads what templates look into. A schema may be written in ways
+// that they do not know; that part stays empty for them.
+func (g *goTemplate) parameters(schema jsonText) goParameters {
+	p := goParameters{text: schema}
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(schema), &members) != nil {
+		return p
+	}
+	read := func(name string, target any) { _ = decodeJSON(members[name], target) }
+	read("type", &p.Type)
+	read("required", &p.Required)
+	read("$defs", &p.Defs)
+	read("items", &p.Items)
+	var raw map[string]json.RawMessage
+	read("properties", &raw)
+	if g.printsProperties {
+		p.Properties = jsonText(members["properties"])
+		return p
+	}
+	properties := make(goProperties, len(raw))
+	for name, property := range raw {
+		var v api.ToolProperty
+		_ = json.Unmarshal(property, &v)
+		if len(v.Type) == 0 {
+			v.Type = api.PropertyType{"any"} // templates take the first one
+		}
+		properties[name] = v
+	}
+	p.Properties = properties
+	return p
+}
+
+// decodeJSON keeps numbers as they are written.
+func decodeJSON(raw []byte, target any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(target)
+}
+
+// maskJSON masks every string in JSON text, keys included, and takes out the
+// white space. The order of members stays.
+func maskJSON(raw []byte, mask func(string) string) (jsonText, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	w := jsonMasker{decoder: d, mask: mask}
+	if err := w.value(0); err != nil {
+		return "", err
+	}
+	if d.More() {
+		return "", errors.New("text behind the JSON value")
+	}
+	return jsonText(w.out.String()), nil
+}
+
+type jsonMasker struct {
+	decoder *json.Decoder
+	mask    func(string) string
+	out     strings.Builder
+}
+
+func (w *jsonMasker) value(depth int) error {
+	if depth > maxNesting {
+		return fmt.Errorf("JSON nests deeper than %d", maxNesting)
+	}
+	token, err := w.decoder.Token()
+	if err != nil {
+		return err
+	}
+	switch x := token.(type) {
+	case json.Delim:
+		return w.members(x, depth)
+	case json.Number:
+		w.out.WriteString(x.String())
+	case string:
+		w.out.WriteString(printJSON(w.mask(x)))
+	default:
+		w.out.WriteString(printJSON(x))
+	}
+	return nil
+}
+
+// members is what is between the brackets of which the first was read.
+func (w *jsonMasker) members(open json.Delim, depth int) error {
+	w.out.WriteString(open.String())
+	for i := 0; w.decoder.More(); i++ {
+		if i > 0 {
+			w.out.WriteByte(',')
+		}
+		if open == '{' {
+			if err := w.value(depth + 1); err != nil {
+				return err
+			}
+			w.out.WriteByte(':')
+		}
+		if err := w.value(depth + 1); err != nil {
+			return err
+		}
+	}
+	end, err := w.decoder.Token()
+	if err != nil {
+		return err
+	}
+	w.out.WriteString(end.(json.Delim).String())
+	return nil
+}

@@ -1,0 +1,273 @@
+package template
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/diglot/diglot/engine/chat/prompt"
+)
+
+// masker prepares the strings of one request for a template, and makes the
+// prompt of what the template has written. It is not safe for concurrent use.
+//
+// Before rendering, some runes of a client's strings are replaced by others: its
+// own of the private plane, and one rune of each place that could complete a
+// spelling which the template begins. After rendering they are put back.
+type masker struct {
+	*specials
+	placeholders map[string]rune        // by the text that they stand for
+	original     map[rune]string        // and back
+	images       map[rune]*prompt.Image // those that stand for an image
+}
+
+func newMasker(s *specials) *masker { return &masker{specials: s} }
+
+// mask prepares a client's string.
+func (m *masker) mask(text string) string {
+	if m.endings == nil && strings.IndexByte(text, privateLead) < 0 {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for _, i := range m.find(text) {
+		if i < done { // found twice
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text[i:])
+		b.WriteString(text[done:i])
+		b.WriteRune(m.placeholder(text[i : i+size]))
+		done = i + size
+	}
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// find returns the places of the runes to replace, in order.
+func (m *masker) find(text string) []int {
+	var found []int
+	for i, r := range text {
+		if r >= firstPlaceholder { // the client's own must not read as one of ours
+			found = append(found, i)
+		}
+	}
+	if m.endings == nil || m.asked(text) {
+		return found
+	}
+	looked, place := text, func(i int) int { return i }
+	if m.foldsCase {
+		var places []int
+		looked, places = folded(text)
+		place = func(i int) int { return places[i] }
+	}
+	for i := range looked {
+		if !m.endings.Begin(looked[i]) {
+			continue
+		}
+		if n := m.completes(looked, i); n > 0 {
+			found = append(found, place(i+steady(looked[i:i+n])))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// steady is the offset of the rune that a template is least likely to look for,
+// quote or escape on its way into the prompt: a letter, or else what is neither
+// space nor a quote.
+func steady(text string) int {
+	other := -1
+	for i, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			return i
+		case other < 0 && r > ' ' && !strings.ContainsRune(`"'\&`, r):
+			other = i
+		}
+	}
+	return max(0, other)
+}
+
+// placeholder returns the rune that stands for text. A request that uses up
+// the whole plane gets U+FFFD for the rest.
+func (m *masker) placeholder(text string) rune {
+	if r, ok := m.placeholders[text]; ok {
+		return r
+	}
+	r := m.free()
+	if r == utf8.RuneError {
+		return r
+	}
+	if m.placeholders == nil {
+		m.placeholders, m.original = map[string]rune{}, map[rune]string{}
+	}
+	m.placeholders[text], m.original[r] = r, text
+	return r
+}
+
+// image returns the rune that stands for an image.
+func (m *masker) image(i *prompt.Image) rune {
+	r := m.free()
+	if m.images == nil {
+		m.images = map[rune]*prompt.Image{}
+	}
+	if r != utf8.RuneError {
+		m.images[r] = i
+	}
+	return r
+}
+
+// free returns a rune that stands for nothing yet, or U+FFFD.
+func (m *masker) free() rune {
+	r := firstPlaceholder + rune(len(m.marks)+len(m.original)+len(m.images))
+	if r >= lastPlaceholder-1 { // the last two are taken, see boundary
+		return utf8.RuneError
+	}
+	return r
+}
+
+// spans makes a prompt of what a template has written: control tokens, images,
+// and text.
+func (m *masker) spans(prompt string) []prompt.Span {
+	if m.ascii {
+		prompt = m.readEscapes(prompt)
+	}
+	var p assembly
+	done := 0
+	for i := strings.IndexByte(prompt, privateLead); i >= 0; {
+		r, size := utf8.DecodeRuneInString(prompt[i:])
+		next := i + size
+		if m.known(r) {
+			p.write(prompt[done:i])
+			m.add(&p, r)
+			done = next
+		}
+		n := strings.IndexByte(prompt[next:], privateLead)
+		if n < 0 {
+			break
+		}
+		i = next + n
+	}
+	p.write(prompt[done:])
+	p.flush(m.specials)
+	return p.spans
+}
+
+func (m *masker) known(r rune) bool {
+	if _, ok := m.mark(r); ok {
+		return true
+	}
+	_, text := m.original[r]
+	_, image := m.images[r]
+	return text || image
+}
+
+// add puts what a rune stands for into a prompt.
+func (m *masker) add(p *assembly, r rune) {
+	if mark, ok := m.mark(r); ok {
+		if mark.begun {
+			p.begun = append(p.begun, p.length)
+			p.write(mark.text)
+			return
+		}
+		p.flush(m.specials)
+		p.spans = append(p.spans, prompt.Span{Text: mark.text, Special: true})
+		return
+	}
+	if image, ok := m.images[r]; ok {
+		p.flush(m.specials)
+		p.spans = append(p.spans, prompt.Span{Image: image})
+		return
+	}
+	p.clients = append(p.clients, p.length)
+	p.write(m.original[r])
+}
+
+// assembly is a prompt that is put together.
+type assembly struct {
+	spans   []prompt.Span
+	parts   []string // of the text since the last span
+	length  int      // of it
+	begun   []int    // places in it where a spelling may begin
+	clients []int    // places in it of runes that are a client's, in order
+}
+
+func (p *assembly) write(text string) {
+	if text != "" {
+		p.parts = append(p.parts, text)
+		p.length += len(text)
+	}
+}
+
+// flush makes spans of the text, which has spellings in it that were put
+// together from parts.
+func (p *assembly) flush(s *specials) {
+	text := strings.Join(p.parts, "")
+	done := 0
+	for _, at := range p.begun {
+		if at < done {
+			continue
+		}
+		end := len(text) // up to where no rune is known to be a client's
+		for len(p.clients) > 0 && p.clients[0] < at {
+			p.clients = p.clients[1:]
+		}
+		if len(p.clients) > 0 {
+			end = p.clients[0]
+		}
+		n := s.spellings.Longest(text[at:end])
+		if n == 0 {
+			continue
+		}
+		if at > done {
+			p.spans = append(p.spans, prompt.Span{Text: text[done:at]})
+		}
+		p.spans = append(p.spans, prompt.Span{Text: text[at : at+n], Special: true})
+		done = at + n
+	}
+	if done < len(text) {
+		p.spans = append(p.spans, prompt.Span{Text: text[done:]})
+	}
+	p.parts, p.length, p.begun, p.clients = nil, 0, nil, nil
+}
+
+// escapedPlaceholder is a rune of the private plane in JSON that is all ASCII.
+var escapedPlaceholder = regexp.MustCompile(`\\udb[c-f][0-9a-f]\\ud[c-f][0-9a-f]{2}`)
+
+// readEscapes undoes the escapes of placeholders. Text that is not ASCII is
+// escaped itself then, as the template would have done.
+func (m *masker) readEscapes(prompt string) string {
+	return escapedPlaceholder.ReplaceAllStringFunc(prompt, func(escape string) string {
+		high, err1 := strconv.ParseUint(escape[2:6], 16, 16)
+		low, err2 := strconv.ParseUint(escape[8:12], 16, 16)
+		if err1 != nil || err2 != nil {
+			return escape
+		}
+		placeholder := utf16.DecodeRune(rune(high), rune(low))
+		if !m.known(placeholder) {
+			return escape
+		}
+		original, _ := utf8.DecodeRuneInString(m.original[placeholder])
+		switch {
+		case m.original[placeholder] == "" || original < utf8.RuneSelf:
+			return string(placeholder)
+		case original <= 0xffff:
+			return fmt.Sprintf(`\u%04x`, original)
+		}
+		high16, low16 := utf16.EncodeRune(original)
+		return fmt.Sprintf(`\u%04x\u%04x`, high16, low16)
+	})
+}
+
+// unmask is the text of what a template has written.
+func (m *masker) unmask(text string) string {
+	return prompt.Prompt{Spans: m.spans(text)}.String()
+}

@@ -1,0 +1,67 @@
+//go:build !race
+
+// What is made is counted to the byte here, and the race detector makes more:
+// it keeps the compiler from counting runes in place.
+
+package template
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// TestMemoryOfFilters: those whose cost is nothing make nothing, whatever they
+// are given.
+func TestMemoryOfFilters(t *testing.T) {
+	for name := range filterCosts {
+		if len(hostileFilters[name]) > 0 {
+			continue
+		}
+		for _, value := range []string{"dag", "deep", "longest", "wide", "numbers", "1e300"} {
+			made, err := renderHostile(t, "{% set x = "+value+"|"+name+" %}")
+			if made > 4<<20 || err != nil {
+				t.Errorf("%s|%s: %d MB were made, error %v", value, name, made>>20, err)
+			}
+		}
+	}
+}
+
+// TestMemoryOfRendersTogether: what one rendering may take is what all may, with
+// what Go has not collected. Each begins when the one before has taken some,
+// which it then does not count as its own.
+func TestMemoryOfRendersTogether(t *testing.T) {
+	const holds = `{% if messages[-1].content == 'boom' %}{% set ns = namespace(a='xxxxxxxx') %}{% for i in range(22) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}` +
+		`{% for i in range(100000) %}{% if i == messages[-1].content %}{{ i }}{% endif %}{% endfor %}{{ ns.a | length }}{% endif %}` +
+		`{% for m in messages %}{{ m.content }}{% endfor %}`
+	tpl := mustTemplate(t, holds, Model{})
+	const limit, renders = 96 << 20, 24
+	tpl.heap = limit
+	before := heapSize()
+	most := before
+	var all sync.WaitGroup
+	watch := func(until <-chan time.Time) {
+		for tick := time.Tick(time.Millisecond); ; {
+			select {
+			case <-until:
+				return
+			case <-tick:
+				most = max(most, heapSize())
+			}
+		}
+	}
+	for range renders {
+		all.Go(func() {
+			_, _ = tpl.Render(t.Context(), &engine.Request{Messages: []engine.Message{say("user", "boom")}})
+		})
+		watch(time.After(10 * time.Millisecond))
+	}
+	over := make(chan time.Time)
+	go func() { all.Wait(); close(over) }()
+	watch(over)
+	if most-before > 5*limit {
+		t.Errorf("%d renderings together took %d MB, where each may take %d", renders, (most-before)>>20, limit>>20)
+	}
+}

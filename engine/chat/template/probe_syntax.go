@@ -1,0 +1,375 @@
+package template
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/diglot/diglot/engine/chat/format"
+)
+
+// readable reports whether the markup alone tells where calls are and what is in
+// them.
+func readable(s *format.Syntax) bool {
+	start := strings.TrimSpace(s.SectionStart + s.CallStart)
+	switch s.Kind {
+	case format.SyntaxJSON:
+		return start != ""
+	case format.SyntaxNamed:
+		return !s.Odd && marker.MatchString(start) && s.NameEnd != ""
+	case format.SyntaxTagged:
+		return !s.Odd && marker.MatchString(start) && strings.TrimSpace(s.ArgumentStart) != "" &&
+			strings.TrimSpace(s.KeyEnd) != "" && strings.TrimSpace(s.ArgumentEnd) != ""
+	}
+	return false
+}
+
+// isHermes reports whether calls are JSON objects between <tool_call> tags.
+func isHermes(s *format.Syntax) bool {
+	start := strings.TrimSpace(s.SectionStart + s.CallStart)
+	return s.Kind == format.SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
+}
+
+// isBareJSON reports whether a call is a JSON object with nothing around it.
+func isBareJSON(s *format.Syntax) bool {
+	return s.Kind == format.SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
+}
+
+// example shows how a call is written, where the template shows calls.
+func (c *Capabilities) example() string {
+	s := &c.Syntax
+	if c.ToolCalls && s.Kind == format.SyntaxNamed {
+		call := "function_name" + s.NameEnd + `{"argument_name": "value"}`
+		return strings.TrimSpace(s.SectionStart + s.CallStart + call + s.CallEnd + s.SectionEnd)
+	}
+	return fallbackExample
+}
+
+// markup is a syntax that is being read off renderings.
+type markup struct{ format.Syntax }
+
+// syntax finds the markup by rendering conversations that differ in one thing:
+// with and without reasoning, text and a call, one call and two, one argument
+// and two. What they have in common is cut away, and what remains around the
+// known words is the markup.
+func (p *prober) syntax() format.Syntax {
+	var s markup
+	plain, ok := p.render(p.thoughtful(finished(user(probeUser), assistant(probeAnswer))))
+	if ok {
+		_, s.TurnEnd, _ = cutLast(plain, probeAnswer)
+	}
+	p.reasoning(&s, plain)
+	if p.t.caps.ToolCalls {
+		p.callSyntax(&s)
+	}
+	return s.Syntax
+}
+
+func (p *prober) thoughtful(c conversation) conversation {
+	c.reasoning.Mode = "on"
+	return c
+}
+
+// reasoning finds what stands around reasoning. Some templates show it only
+// beside calls, and some never do, but name its end.
+func (p *prober) reasoning(s *markup, plain string) {
+	thought := assistant(probeAnswer)
+	thought.reasoning = probeReasoning
+	if text, ok := p.render(p.thoughtful(finished(user(probeUser), thought))); ok {
+		before, _, _ := cutLast(plain, probeAnswer)
+		s.readReasoning(text, probeAnswer, before)
+	}
+	if s.ReasoningEnd == "" && p.t.caps.ToolCalls {
+		thought = calling("", probeCall(probeID))
+		thought.reasoning = probeReasoning
+		if text, ok := p.render(p.thoughtful(finished(user(probeUser), thought).withTools())); ok {
+			s.readReasoning(text, probeTool, "")
+		}
+	}
+	if s.ReasoningEnd == "" && strings.Contains(p.source, "</think>") {
+		s.ReasoningStart, s.ReasoningEnd = "<think>", "</think>"
+	}
+}
+
+// maxMarker bounds what is taken for a marker; more is a sentence.
+const maxMarker = 120
+
+// readReasoning reads the markers around the reasoning in text. anchor is the
+// word behind it, before what the same turn begins with when it has none.
+func (s *markup) readReasoning(text, anchor, before string) {
+	head, tail, ok := cutLast(text, probeReasoning)
+	if !ok || !strings.Contains(tail, anchor) {
+		return
+	}
+	start := head[wholeMarkers(head, commonPrefix(head, before)):]
+	if before == "" || len(start) > maxMarker || !marker.MatchString(start) {
+		start = lastMarker(head)
+	}
+	end := firstMarker(tail)
+	if strings.TrimSpace(start) == "" || end == "" {
+		return
+	}
+	s.ReasoningStart, s.ReasoningEnd = strings.TrimSpace(start), strings.TrimSpace(end)
+}
+
+// shownCall is one call in a rendered prompt, with what is around it.
+type shownCall struct {
+	before string // since the turn of the assistant began
+	after  string // up to the end of the prompt
+}
+
+// callSyntax reads the markup of calls.
+func (p *prober) callSyntax(s *markup) {
+	base, ok := p.render(finished(user(probeUser), assistant("")).withTools())
+	if !ok {
+		base, _ = p.render(finished(user(probeUser), assistant(probeAnswer)).withTools())
+	}
+	text, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID))).withTools())
+	at := strings.LastIndex(text, probeTool)
+	start := min(at, wholeMarkers(text, commonPrefix(base, text)))
+	one := shownCall{before: text[start:at], after: text[at+len(probeTool):]}
+	if !wordsInOrder(one.after, probeKey, probeValue) {
+		return
+	}
+	two, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools())
+	between := ""
+	if i := strings.LastIndex(two, probeTool); i >= 0 {
+		between, _, _ = strings.Cut(two[i+len(probeTool):], probeTool2)
+	}
+	toKey, _, _ := strings.Cut(one.after, probeKey)
+	switch quote := strings.HasSuffix(strings.TrimRight(one.before, " "), `"`); {
+	case quote && strings.Contains(one.before, "{"):
+		s.readJSON(one, between)
+	case strings.Contains(toKey, "{") && strings.HasSuffix(strings.TrimRight(toKey, " "), `"`):
+		s.readNamed(one, between)
+	default:
+		more := probeCall(probeID)
+		more.Arguments = strings.TrimSuffix(more.Arguments, "}") + `, "` + probeKey2 + `": "` + probeValue2 + `"}`
+		pairs, _ := p.render(finished(user(probeUser), calling("", more)).withTools())
+		s.readTagged(one, between, pairs)
+	}
+	_, second, _ := strings.Cut(two, between+probeTool2)
+	markup := s.SectionStart + s.CallStart + s.NameEnd + s.ArgumentStart + s.ArgumentEnd
+	s.Odd = between == "" || !strings.HasPrefix(second, s.NameEnd) ||
+		strings.Contains(markup, probeTool) || strings.Contains(markup, probeKey)
+	if end := firstMarker(s.SectionEnd); s.SectionStart != "" && end != "" {
+		s.SectionEnd = end // what follows ends the turn
+	}
+	s.nameIDs()
+}
+
+// readJSON reads calls that are JSON objects.
+func (s *markup) readJSON(one shownCall, between string) {
+	open := jsonStart(one.before)
+	if open < 0 {
+		return
+	}
+	value, after, ok := decodePrefix(one.before[open:] + probeTool + one.after)
+	if !ok {
+		return
+	}
+	s.Kind = format.SyntaxJSON
+	if list, ok := value.([]any); ok && len(list) > 0 {
+		s.Array, value = true, list[0]
+	}
+	s.readFields("", value)
+	start, end := one.before[:open], s.withoutTurnEnd(after)
+	if s.Array || between == "" {
+		s.SectionStart, s.SectionEnd = start, end
+		return
+	}
+	// between runs from the name of one call to the name of the next: the
+	// objects around the names do not belong to it.
+	_, rest, ok := decodePrefix(one.before[open:] + probeTool + between)
+	if i := jsonStart(rest); ok && i >= 0 {
+		s.section(start, rest[:i], end)
+		return
+	}
+	s.SectionStart, s.SectionEnd = start, end
+}
+
+// readFields finds the members that hold the name, the arguments and the id.
+func (s *markup) readFields(path string, value any) {
+	object, _ := value.(map[string]any)
+	for key, member := range object {
+		switch m := member.(type) {
+		case string:
+			if m == probeTool {
+				s.NameField = path + key
+			}
+			if strings.Contains(m, probeID) {
+				s.IDField = path + key
+			}
+		case map[string]any:
+			if _, ok := m[probeKey]; ok {
+				s.ArgumentsField = path + key
+			} else {
+				s.readFields(path+key+".", m)
+			}
+		}
+	}
+}
+
+// readNamed reads calls that are a name and a JSON object.
+func (s *markup) readNamed(one shownCall, between string) {
+	toKey, _, _ := strings.Cut(one.after, probeKey)
+	open := strings.LastIndexByte(toKey, '{')
+	_, after, ok := decodePrefix(one.after[open:])
+	if !ok {
+		return
+	}
+	s.Kind, s.NameEnd = format.SyntaxNamed, toKey[:open]
+	rest := ""
+	if len(between) > open {
+		_, rest, _ = decodePrefix(between[open:])
+	}
+	s.section(one.before, rest, s.withoutTurnEnd(after))
+}
+
+// readTagged reads calls whose arguments stand by themselves. pairs shows one
+// call with two arguments: between them is an end and a start.
+func (s *markup) readTagged(one shownCall, between, pairs string) {
+	toKey, rest, _ := strings.Cut(one.after, probeKey)
+	s.Kind, s.NameEnd = format.SyntaxTagged, toKey
+	var after string
+	s.KeyEnd, after, _ = strings.Cut(rest, probeValue)
+	_, pairs, _ = cutLast(pairs, probeValue)
+	if turn, _, ok := strings.Cut(pairs, probeKey2); ok {
+		n := wholeSuffix(turn, commonSuffix(turn, toKey))
+		s.ArgumentStart, s.NameEnd = toKey[len(toKey)-n:], toKey[:len(toKey)-n]
+		s.ArgumentEnd = turn[:len(turn)-n]
+		after = strings.TrimPrefix(after, s.ArgumentEnd)
+	}
+	_, between, _ = cutLast(between, probeValue)
+	s.section(one.before, strings.TrimPrefix(between, s.ArgumentEnd), s.withoutTurnEnd(after))
+}
+
+// section splits what stands before, between and behind calls: between is the
+// end of one call, a separator, and the start of the next.
+func (s *markup) section(start, between, end string) {
+	if between == "" {
+		s.SectionStart, s.SectionEnd = start, end
+		return
+	}
+	n := wholeMarkers(end, commonPrefix(between, end))
+	s.CallEnd, s.SectionEnd = end[:n], end[n:]
+	between = between[n:]
+	n = wholeSuffix(between, wholeSuffix(start, commonSuffix(between, start)))
+	s.SectionStart, s.CallStart = start[:len(start)-n], start[len(start)-n:]
+	s.Separator = between[:len(between)-n]
+}
+
+func (s *markup) withoutTurnEnd(text string) string {
+	return text[:len(text)-wholeSuffix(text, commonSuffix(text, s.TurnEnd))]
+}
+
+// nameIDs writes {id} for the made-up id.
+func (s *markup) nameIDs() {
+	for _, f := range []*string{&s.SectionStart, &s.SectionEnd, &s.CallStart, &s.CallEnd, &s.Separator, &s.NameEnd} {
+		*f = strings.ReplaceAll(*f, probeID, "{id}")
+	}
+}
+
+// marker is what counts as one: <…> or [NAME].
+var marker = regexp.MustCompile(`<[^<>\s][^<>]*>|\[/?[A-Z_]{3,}[A-Z_ ]*\]`)
+
+// lastMarker is the marker that s ends with, and the space behind it.
+func lastMarker(s string) string {
+	all := marker.FindAllStringIndex(s, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	last := all[len(all)-1]
+	if strings.TrimSpace(s[last[1]:]) != "" {
+		return ""
+	}
+	return s[last[0]:]
+}
+
+// firstMarker is the marker that s begins with, and the space before it.
+func firstMarker(s string) string {
+	first := marker.FindStringIndex(s)
+	if first == nil || strings.TrimSpace(s[:first[0]]) != "" {
+		return ""
+	}
+	return s[:first[1]]
+}
+
+// openMarker is the length of the marker that s breaks off in.
+func openMarker(s string) int {
+	if i := strings.LastIndexByte(s, '<'); i >= 0 && !strings.Contains(s[i:], ">") {
+		return len(s) - i
+	}
+	i := strings.LastIndexByte(s, '[')
+	if i < 0 || i+1 >= len(s) || s[i+1] < 'A' || s[i+1] > 'Z' || strings.Contains(s[i:], "]") {
+		return 0
+	}
+	return len(s) - i
+}
+
+// wholeMarkers shortens the prefix of n bytes so that it cuts no marker.
+func wholeMarkers(s string, n int) int {
+	if n == len(s) {
+		return n
+	}
+	return n - openMarker(s[:n])
+}
+
+// wholeSuffix shortens the suffix of n bytes so that it cuts no marker.
+func wholeSuffix(s string, n int) int {
+	at := len(s) - n
+	if openMarker(s[:at]) == 0 {
+		return n
+	}
+	if i := strings.IndexAny(s[at:], ">]"); i >= 0 {
+		return n - i - 1
+	}
+	return n
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func commonSuffix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
+
+func wordsInOrder(s string, words ...string) bool {
+	for _, w := range words {
+		_, rest, ok := strings.Cut(s, w)
+		if !ok {
+			return false
+		}
+		s = rest
+	}
+	return true
+}
+
+// jsonStart is where JSON begins in s: the first brace, or bracket that does
+// not begin a marker like [TOOL_CALLS]. -1: nowhere.
+func jsonStart(s string) int {
+	for i := range len(s) {
+		if s[i] == '{' || s[i] == '[' && (i+1 == len(s) || s[i+1] < 'A' || s[i+1] > 'Z') {
+			return i
+		}
+	}
+	return -1
+}
+
+// decodePrefix reads the JSON value that s begins with, and returns the rest.
+func decodePrefix(s string) (value any, rest string, ok bool) {
+	d := json.NewDecoder(strings.NewReader(s))
+	if err := d.Decode(&value); err != nil {
+		return nil, "", false
+	}
+	return value, s[d.InputOffset():], true
+}

@@ -1,0 +1,299 @@
+package template
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
+)
+
+// A template comes out of a model file, and a model file is not trusted.
+const (
+	maxTemplate   = 1 << 20          // bytes of source
+	maxPrompt     = 64 << 20         // bytes of rendered prompt
+	maxRange      = 100_000          // items of range(), as in Jinja's own sandbox
+	maxMacroDepth = 1000             // macros inside each other
+	maxRenderTime = 10 * time.Second // a big request takes 30 ms
+	maxRefusal    = 300              // bytes of a template's own error message
+)
+
+// TemplateModel is what a template has to know of its model.
+type Model struct {
+	Format   string   // name of its output format; empty: found from the template
+	BOS, EOS string   // spellings of its tokens
+	Control  []string // spellings of all control and user-defined tokens
+}
+
+// Template is a chat template, compiled, with what was learnt about it when
+// it was loaded. It is safe for concurrent use.
+type Template struct {
+	model    Model
+	compiled *jinja.Template
+	guards   guards
+	natives  *natives
+	golang   *goTemplate // instead of the three above, where it is written in Go's language
+	special  *specials
+	bos, eos string // as the template sees them
+	now      func() time.Time
+	limit    time.Duration
+	heap     uint64       // bytes that a rendering may add to it
+	turns    *turnstile   // of those that add much
+	stuck    atomic.Int32 // renders that ran out of time and have not ended
+	caps     Capabilities
+	format   string
+	example  string     // how a call is written, for a model that is told of its tools in words
+	fim      prompt.FIM // where the template says how it marks a gap
+	header   string     // what stands in front of each turn of the assistant
+}
+
+// Rendering is a rendered prompt.
+type Rendering struct {
+	Spans []prompt.Span
+	// Opening is the end of the prompt that belongs to the answer already,
+	// such as "<think>\n": whoever reads the answer reads it first. The text
+	// of an assistant message that is to be continued is not in it.
+	Opening string
+}
+
+// NewTemplate compiles a chat template, in Jinja or as a Go template, and finds
+// out what it can do by rendering made-up conversations, which takes a few
+// milliseconds. An empty source is the built-in template of model.Format, or of the plain format. now
+// tells templates the date. The error is for the log.
+func New(source string, model Model, now func() time.Time) (*Template, error) {
+	if source == "" {
+		source = builtinTemplate(model.Format)
+	}
+	t, err := compile(source, model, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.probe(source); err != nil {
+		return nil, fmt.Errorf("probe the chat template: %w", err)
+	}
+	return t, nil
+}
+
+// compile makes a Template about which nothing is known yet.
+func compile(source string, model Model, now func() time.Time) (*Template, error) {
+	if len(source) > maxTemplate {
+		return nil, fmt.Errorf("the chat template has %d bytes, more than %d", len(source), maxTemplate)
+	}
+	if isGoTemplate(source) {
+		return compileGo(source, model, now)
+	}
+	unique := "_"
+	for strings.Contains(source, unique) {
+		unique += "_"
+	}
+	g := guards(unique)
+	special := newSpecials(model.Control)
+	bos, eos := special.own(model.BOS, printed), special.own(model.EOS, printed)
+	lexed, err := prelex(source, g, special)
+	if err != nil {
+		return nil, fmt.Errorf("read the chat template: %w", err)
+	}
+	compiled, err := jinja.Compile(lexed)
+	if err != nil {
+		return nil, fmt.Errorf("compile the chat template: %w", err)
+	}
+	natives, err := newNatives()
+	if err != nil {
+		return nil, err
+	}
+	return &Template{
+		model:    model,
+		compiled: compiled,
+		guards:   g,
+		natives:  natives,
+		special:  special,
+		bos:      bos,
+		eos:      eos,
+		now:      now,
+		limit:    maxRenderTime,
+		heap:     maxRenderHeap,
+		turns:    newTurnstile(),
+	}, nil
+}
+
+// Render makes the prompt of a request. It does not ask whether the model can
+// see the images in it. With ToolNone the tools are left out: a model that
+// does not know them is not tempted. The error is an *engine.Error: what the
+// template refuses is the client's mistake.
+func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
+	mask := newMasker(t.special)
+	c := conversation{turns: readTurns(req.Messages), reasoning: req.Reasoning}
+	if req.ToolChoice.Mode != engine.ToolNone {
+		c.tools = req.Tools
+	}
+	c = t.fit(c)
+	var first error
+	for _, repair := range repairs {
+		c.turns = repair(c.turns)
+		rendered, err := t.renderConversation(ctx, c, mask)
+		if err == nil && !rendered.shows(c.images()) {
+			err = errBlind
+		}
+		if err == nil {
+			return rendered, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil || !errors.As(err, new(*refusal)) {
+			break
+		}
+	}
+	return Rendering{}, failure(first, mask)
+}
+
+// renderConversation renders c as it is.
+func (t *Template) renderConversation(ctx context.Context, c conversation, mask *masker) (Rendering, error) {
+	text, err := t.begun(ctx, c.opened(), mask)
+	if err != nil {
+		return Rendering{}, err
+	}
+	opening, err := t.opening(ctx, c.opened(), text, mask)
+	if err != nil {
+		return Rendering{}, err
+	}
+	if c.continues() {
+		text += mask.mask(c.lastText())
+	}
+	return Rendering{Spans: mask.spans(text), Opening: opening}, nil
+}
+
+// begun is what the template writes for c, up to the text that the answer goes on
+// with.
+func (t *Template) begun(ctx context.Context, c conversation, mask *masker) (string, error) {
+	text, err := t.text(ctx, c, mask)
+	if err != nil || !c.continues() {
+		return text, err
+	}
+	end := strings.LastIndex(text, continuation)
+	if end < 0 {
+		return "", errNoContinuation
+	}
+	return text[:end], nil
+}
+
+// text is what the template writes for c.
+func (t *Template) text(ctx context.Context, c conversation, mask *masker) (string, error) {
+	if t.golang != nil {
+		return t.bounded(ctx, func(ctx context.Context) (string, error) {
+			r := t.rendering(ctx)
+			defer r.end()
+			return t.golang.prompt(r, c, t.effort(c.reasoning.Effort), mask)
+		})
+	}
+	vars, err := t.variables(c, mask)
+	if err != nil {
+		return "", err
+	}
+	return t.run(ctx, vars)
+}
+
+// opening is the part of a prompt behind the header of the turn that is asked
+// for. After a tool result some templates write no header: then only reasoning
+// that is opened behind the result belongs to the answer. Any of this may be in
+// a client's text too, and a client's text in any of this ("hi" is in "think"),
+// so that a second rendering, with boundaries, tells where the template's own
+// words begin.
+func (t *Template) opening(ctx context.Context, c conversation, prompt string, mask *masker) (string, error) {
+	if t.header != "" && strings.HasSuffix(mask.unmask(tail(prompt)), t.header) {
+		return "", nil // whoever wrote it, there is nothing behind it
+	}
+	text, err := t.begun(ctx, c.bounded(), mask)
+	if err != nil {
+		return "", err
+	}
+	_, own, found := cutLast(text, boundary)
+	if !found {
+		own = tail(text)
+	}
+	own = mask.unmask(own)
+	if _, behind, ok := cutLast(own, t.header); ok && t.header != "" {
+		return behind, nil
+	}
+	if start := t.caps.Syntax.ReasoningStart; start != "" {
+		if i := strings.LastIndex(own, start); i >= 0 {
+			return own[i:], nil
+		}
+	}
+	return "", nil
+}
+
+// tail is the end of a prompt, in which the header of the answer is.
+func tail(prompt string) string { return prompt[max(0, len(prompt)-maxOpening):] }
+
+// maxOpening is more than what any template writes between the last words of
+// the conversation and the answer, in bytes.
+const maxOpening = 512
+
+var (
+	errNoContinuation = errors.New("the chat template does not show the text of the last message")
+	errBlind          = errors.New("the chat template does not show each image once")
+)
+
+// shows reports whether there are n images, each once.
+func (r Rendering) shows(n int) bool {
+	found := map[*prompt.Image]bool{}
+	spans := 0
+	for _, s := range r.Spans {
+		if s.Image != nil {
+			found[s.Image] = true
+			spans++
+		}
+	}
+	return spans == n && len(found) == n
+}
+
+// failure is the client's error for a rendering that failed.
+func failure(err error, mask *masker) *engine.Error {
+	place := engine.Place{Field: engine.FieldMessages}
+	var r *refusal
+	switch {
+	case errors.As(err, &r):
+		return engine.Errorf(engine.CodeInvalidArgument, "The model's chat template refuses these messages: %s", clip(mask.unmask(r.message))).
+			At(place).Because(err)
+	case errors.Is(err, errNoContinuation):
+		return engine.Errorf(engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.").
+			At(place).Because(err)
+	case errors.Is(err, errBlind):
+		return engine.Errorf(engine.CodeInvalidArgument, "This model's chat template does not show images in such a place.").
+			At(place).Because(err)
+	case tookTooMuch(err):
+		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too much memory for these messages.").
+			At(place).Because(err)
+		e.NoRetry = true
+		return e
+	case errors.Is(err, errCrowded), errors.Is(err, errStuck):
+		e := engine.Errorf(engine.CodeOverloaded, "The model has no room to prepare the prompt now; try again later.").Because(err)
+		e.RetryAfter = 5
+		return e
+	case errors.Is(err, errSlow):
+		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too long for these messages.").At(place).Because(err)
+		e.NoRetry = true
+		return e
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return engine.AsError(err)
+	}
+	if e := (*engine.Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return engine.Errorf(engine.CodeInternal, "The model's chat template failed.").Because(err)
+}
+
+// clip makes one line of a template's message, of bounded length.
+func clip(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) > maxRefusal {
+		message = strings.ToValidUTF8(message[:maxRefusal], "") + "…"
+	}
+	return message
+}

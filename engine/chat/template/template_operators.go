@@ -1,0 +1,144 @@
+package template
+
+import (
+	"fmt"
+
+	"github.com/ardanlabs/jinja"
+)
+
+// operate does an operation between two values: as the library would, if there
+// is room for what it makes.
+func (r *rendering) operate(args []jinja.Value) (jinja.Value, error) {
+	operator, a, b := args[0].AsString(), args[1], args[2]
+	bytes, err := r.operationCost(operator, a, b)
+	if err == nil {
+		err = r.grow(bytes)
+	}
+	if err != nil {
+		return jinja.Undefined(), err
+	}
+	if (operator == "+" || operator == "~") && a.IsString() && b.IsString() {
+		return jinja.NewString(a.AsString() + b.AsString()), nil
+	}
+	return r.natives.operate(operator, a, b)
+}
+
+func (r *rendering) operationCost(operator string, a, b jinja.Value) (int64, error) {
+	switch {
+	case operator == "*":
+		return repeated(a, b), nil
+	case operator == "%":
+		return r.formatted(a, b)
+	case operator == "+" && a.IsList() && b.IsList():
+		return times(add(length(a), length(b)), 24), nil
+	case operator == "+" && !a.IsString() && !b.IsString():
+		return 0, nil
+	}
+	left, err := r.printed(a)
+	if err != nil {
+		return 0, err
+	}
+	right, err := r.printed(b)
+	return add(left, right), err
+}
+
+// repeated is the cost of a text or a list times a number.
+func repeated(a, b jinja.Value) int64 {
+	size := func(v jinja.Value) int64 {
+		if v.IsList() {
+			return times(length(v), 24)
+		}
+		return int64(len(textOf(v)))
+	}
+	count := func(v jinja.Value) int64 {
+		if v.IsInt() || v.IsBool() {
+			return numberOf(v)
+		}
+		return 0
+	}
+	return max(times(size(a), count(b)), times(size(b), count(a)))
+}
+
+// formatted is the cost of a text with places for values.
+func (r *rendering) formatted(a, b jinja.Value) (int64, error) {
+	if !a.IsString() {
+		return 0, nil
+	}
+	word, err := r.printed(b)
+	return formatSize(a.AsString(), word, tupleLength(b)), err
+}
+
+func tupleLength(v jinja.Value) int {
+	if v.IsList() {
+		return v.AsList().Len()
+	}
+	return 1
+}
+
+// output is around what becomes a text.
+func (r *rendering) output(args []jinja.Value) (jinja.Value, error) {
+	n, err := r.printed(args[0])
+	if err == nil {
+		err = r.grow(n)
+	}
+	return args[0], err
+}
+
+// iterate is around what a loop goes through.
+func (r *rendering) iterate(args []jinja.Value) (jinja.Value, error) {
+	return args[0], r.grow(add(iterated(args[0]), times(length(args[0]), 24)))
+}
+
+// compare is around what is compared: lists are gone through.
+func (r *rendering) compare(args []jinja.Value) (jinja.Value, error) {
+	if v := args[0]; !v.IsList() && !v.IsDict() {
+		return v, nil
+	}
+	_, err := r.scan(args[0])
+	return args[0], err
+}
+
+// costlyTests are those that make a text of the one that they look at.
+var costlyTests = []string{"upper", "lower"}
+
+// test is around what is tested, and what it is tested with.
+func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
+	if err := r.grow(times(int64(len(textOf(args[0]))), 3)); err != nil {
+		return jinja.Undefined(), err
+	}
+	return r.compare(args)
+}
+
+// item is around what an item is taken of: a text is made a list.
+func (r *rendering) item(args []jinja.Value) (jinja.Value, error) {
+	return args[0], r.grow(times(int64(len(textOf(args[0]))), 4))
+}
+
+// slice is around what a slice is taken of.
+func (r *rendering) slice(args []jinja.Value) (jinja.Value, error) {
+	v, bytes := args[0], int64(0)
+	switch {
+	case v.IsList():
+		bytes = times(length(v), 24)
+	case v.IsString() && !isASCII(v.AsString()):
+		bytes = times(int64(len(v.AsString())), 16)
+	case v.IsString():
+		bytes = times(int64(len(v.AsString())), 2)
+	}
+	return v, r.grow(bytes)
+}
+
+// callee is around what is called: what is no function is written out by the
+// library's error.
+func (r *rendering) callee(args []jinja.Value) (jinja.Value, error) {
+	v := args[0]
+	if v.IsDict() {
+		if _, ok := v.AsDict().Get("__call__"); ok {
+			return v, nil
+		}
+	}
+	if !v.IsCallable() {
+		return jinja.Undefined(), fmt.Errorf("what the chat template calls is no function")
+	}
+	return v, nil
+}
