@@ -2,12 +2,13 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/handlers"
 )
 
@@ -34,22 +35,22 @@ const (
 
 // boundOptions are the flags that say what clients may take together.
 type boundOptions struct {
-	body, bodies memorySize // bytes; 0: the defaults of handlers
-	requests     size
-	connections  size // 0: what the descriptors allow
-	perAddress   size // 0: half of the connections
+	body, bodies flagvalue.Memory // bytes; 0: the defaults of handlers
+	requests     flagvalue.Number
+	connections  flagvalue.Number // 0: what the descriptors allow
+	perAddress   flagvalue.Number // 0: half of the connections
 	stall, drain time.Duration
 }
 
 func (o *boundOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.body, "max-body", "most `bytes` of a request body, such as 16MB (default 64MiB)")
 	flags.Var(&o.bodies, "max-bodies", "most `memory` for all request bodies under way, four bytes for each that has arrived (default 512MiB)")
-	flags.Var(within{&o.requests, 1, mostOfAll}, "max-requests", "`requests` to models that may be under way, those that wait included (default 1024)")
-	flags.Var(within{&o.connections, 1, mostOfAll}, "max-connections", "`connections` of clients at the same time (default 4096, or what the limit of open files allows)")
-	flags.Var(within{&o.perAddress, 1, mostOfAll}, "max-connections-per-address", "`connections` of one address of another machine; all that come through a proxy have its address (default half of all)")
+	flags.Var(flagvalue.Within{To: &o.requests, Least: 1, Most: mostOfAll}, "max-requests", "`requests` to models that may be under way, those that wait included (default 1024)")
+	flags.Var(flagvalue.Within{To: &o.connections, Least: 1, Most: mostOfAll}, "max-connections", "`connections` of clients at the same time (default 4096, or what the limit of open files allows)")
+	flags.Var(flagvalue.Within{To: &o.perAddress, Least: 1, Most: mostOfAll}, "max-connections-per-address", "`connections` of one address of another machine; all that come through a proxy have its address (default half of all)")
 	o.stall, o.drain = handlers.DefaultStall, defaultDrain
-	flags.Var(span{&o.stall, time.Second, time.Hour}, "stall-timeout", "how much `time` a client may neither send its request body nor take its reply")
-	flags.Var(span{&o.drain, 0, time.Hour}, "drain", "how much `time` after SIGTERM requests are still answered while /readyz says that no more should come")
+	flags.Var(flagvalue.Span{To: &o.stall, Least: time.Second, Most: time.Hour}, "stall-timeout", "how much `time` a client may neither send its request body nor take its reply")
+	flags.Var(flagvalue.Span{To: &o.drain, Least: 0, Most: time.Hour}, "drain", "how much `time` after SIGTERM requests are still answered while /readyz says that no more should come")
 }
 
 // least is how much memory the largest body may need.
@@ -59,7 +60,7 @@ func (o *boundOptions) least() int64 {
 
 func (o *boundOptions) check() error {
 	if least := o.least(); o.bodies != 0 && int64(o.bodies) < least {
-		return wrongUsage("serve: --max-bodies is too little for one body of --max-body, which may need %d bytes", least)
+		return exit.Usage("serve: --max-bodies is too little for one body of --max-body, which may need %d bytes", least)
 	}
 	return nil
 }
@@ -83,28 +84,4 @@ func (o *boundOptions) limit(descriptors uint64, log *slog.Logger) handlers.Conn
 		all = allowed
 	}
 	return handlers.ConnectionLimits{All: all, PerAddress: cmp.Or(int(o.perAddress), max(1, all/2))}
-}
-
-// span is a flag for a time in a range.
-type span struct {
-	to          *time.Duration
-	least, most time.Duration
-}
-
-func (s span) String() string {
-	if s.to == nil {
-		return ""
-	}
-	return s.to.String()
-}
-
-func (s span) Type() string { return "time" }
-
-func (s span) Set(value string) error {
-	d, err := time.ParseDuration(value)
-	if err != nil || d < s.least || d > s.most {
-		return fmt.Errorf("want a time such as 30s, from %v to %v", s.least, s.most)
-	}
-	*s.to = d
-	return nil
 }

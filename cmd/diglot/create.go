@@ -12,6 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/build"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/models/modelfile"
@@ -60,7 +63,7 @@ FILE and -f FILE are the same.`,
 		}
 		if len(args) > 1 {
 			if c.Flags().Changed("file") {
-				return wrongUsage("create: both %q and -f %q are given; one file makes the model", args[1], path)
+				return exit.Usage("create: both %q and -f %q are given; one file makes the model", args[1], path)
 			}
 			path = args[1]
 		}
@@ -85,7 +88,7 @@ func create(ctx context.Context, env environment, n store.Name, path string, o t
 	if err != nil {
 		return nil, err
 	}
-	m, err := build(ctx, env, models, n, filepath.Dir(path), f, o)
+	m, err := makeModel(ctx, env, models, n, filepath.Dir(path), f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +98,15 @@ func create(ctx context.Context, env environment, n store.Name, path string, o t
 	return m, askRemote(env, models, m)
 }
 
-// build makes a model of a definition whose relative paths begin at dir.
-func build(ctx context.Context, env environment, models *store.Store, n store.Name, dir string, f *modelfile.File, o transferOptions) (*store.Model, error) {
+// makeModel makes a model of a definition whose relative paths begin at dir.
+func makeModel(ctx context.Context, env environment, models *store.Store, n store.Name, dir string, f *modelfile.File, o transferOptions) (*store.Model, error) {
 	work := &working{env: env, quiet: o.quiet}
 	defer work.close()
 	return modelfile.Create(ctx, modelfile.Source{
 		Store:    models,
 		Dir:      dir,
-		Home:     homeOf(env),
-		Version:  programVersion(),
+		Home:     places.Home(env.getenv),
+		Version:  build.Version(),
 		Pull:     func(ctx context.Context, n store.Name) error { return pullBase(ctx, env, models, n, o) },
 		Template: func(ctx context.Context, source string) error { _, err := tryTemplate(ctx, env, source); return err },
 		Progress: work.show,

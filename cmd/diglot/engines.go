@@ -2,17 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/local/llamacpp"
-	"github.com/diglot/diglot/engine/local/runner"
 	"github.com/diglot/diglot/engine/models/library"
 	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/engine/script"
@@ -34,7 +33,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	if err != nil {
 		return nil, err
 	}
-	if err := o.models.check(); err != nil {
+	if err := o.models.Check(); err != nil {
 		return nil, err
 	}
 	if err := checkNames(ctx, o.models, scripts); err != nil {
@@ -50,7 +49,7 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 			return nil, err
 		}
 		e.library = library.New(config)
-		shareCores(env, 2)
+		process.ShareCores(env.getenv, 2)
 	}
 	e.all = joined(scripts, e.library)
 	return e, nil
@@ -68,14 +67,14 @@ func joined(scripts engine.Mux, l *library.Engine) engine.Mux {
 // storeToServe is the store; nil: who serves models by flags, and has no home,
 // needs none.
 func storeToServe(o *serveOptions, env environment) (*store.Store, error) {
-	_, err := findPlaces(env).modelsDir()
+	_, err := places.Find(env.getenv).ModelsDir()
 	switch {
 	case err == nil:
 		return openStore(env)
 	case len(o.models) > 0 || o.script != "":
 		return nil, nil
 	}
-	return nil, wrongUsage("serve: nothing to serve: %v; set one, or give --model NAME=FILE.gguf or --script FILE", err)
+	return nil, exit.Usage("serve: nothing to serve: %v; set one, or give --model NAME=FILE.gguf or --script FILE", err)
 }
 
 // close ends the processes of all models, with the requests that run.
@@ -122,7 +121,7 @@ func (e *engines) Load(ctx context.Context, name string) error {
 func (e *engines) Stop(ctx context.Context, name string) error {
 	scripted, err := e.isScripted(ctx, name)
 	switch {
-	case hasCode(err, engine.CodeModelNotFound):
+	case exit.HasCode(err, engine.CodeModelNotFound):
 		return library.NotLoaded(name)
 	case err != nil:
 		return err
@@ -152,17 +151,17 @@ func (e *engines) Folder() string {
 // what no script has is an error.
 func (e *engines) isScripted(ctx context.Context, name string) (bool, error) {
 	_, err := e.scripts.FindModel(ctx, name)
-	if e.library != nil && hasCode(err, engine.CodeModelNotFound) {
+	if e.library != nil && exit.HasCode(err, engine.CodeModelNotFound) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
 // checkNames finds two models of flags that have one name.
-func checkNames(ctx context.Context, files modelFiles, scripts engine.Mux) error {
+func checkNames(ctx context.Context, files process.Files, scripts engine.Mux) error {
 	var names []string
 	for _, f := range files {
-		names = append(names, f.name)
+		names = append(names, f.Name)
 	}
 	for _, e := range scripts {
 		models, err := e.Models(ctx)
@@ -200,39 +199,4 @@ func openScript(path string, log *slog.Logger) (all engine.Mux, writes map[strin
 		writes[m.Info().Name] = m.Writes()
 	}
 	return all, writes, nil
-}
-
-// processes is what the processes of all models have in common.
-func processes(env environment, log *slog.Logger) runner.Config {
-	return runner.Config{Log: log, Variables: variablesOfRunner(env), Budget: runner.NewBudget()}
-}
-
-// check tells now, and not the first client, that a file cannot be a model.
-func (m modelFiles) check() error {
-	for _, f := range m {
-		if err := llamacpp.Check(f.path); err != nil {
-			return fmt.Errorf("model %q: %s: %w", f.name, f.path, err)
-		}
-		if err := llamacpp.CheckProjector(f.path, f.projector); err != nil {
-			return fmt.Errorf("model %q: %w", f.name, err)
-		}
-	}
-	if len(m) > 0 && !hasLlamacpp() {
-		return errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
-	}
-	return nil
-}
-
-// hasLlamacpp reports whether this build can compute models.
-func hasLlamacpp() bool {
-	info, ok := debug.ReadBuildInfo()
-	return !ok || llamacppModule(info) != nil // where it is not known, the process of a model will tell
-}
-
-// programVersion is what the commands of this user are told.
-func programVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 )
 
 // TestNumbers holds that no flag of any command takes a number that cannot be
@@ -23,19 +25,19 @@ func TestNumbers(t *testing.T) {
 		name := command + " --" + f.Name
 		switch kind := f.Value.Type(); {
 		case kind == "number":
-			w, ok := f.Value.(within)
+			w, ok := f.Value.(flagvalue.Within)
 			if !ok {
 				t.Errorf("%s: a number of type %T, not a range", name, f.Value)
 				return
 			}
 			tested++
-			says := fmt.Sprintf("from %d to %d", w.least, w.most)
-			for _, value := range []string{strconv.Itoa(w.least - 1), strconv.Itoa(w.most + 1), "", "x", "1.5", "1e9", "0x10", "9223372036854775808"} {
+			says := fmt.Sprintf("from %d to %d", w.Least, w.Most)
+			for _, value := range []string{strconv.Itoa(w.Least - 1), strconv.Itoa(w.Most + 1), "", "x", "1.5", "1e9", "0x10", "9223372036854775808"} {
 				if err := f.Value.Set(value); err == nil || !strings.Contains(err.Error(), says) {
 					t.Errorf("%s %s: %v, want an error with %q", name, value, err, says)
 				}
 			}
-			for _, value := range []int{w.least, w.most} {
+			for _, value := range []int{w.Least, w.Most} {
 				if err := f.Value.Set(strconv.Itoa(value)); err != nil {
 					t.Errorf("%s %d: %v", name, value, err)
 				}

@@ -95,7 +95,7 @@ func (e *engines) firstModel(ctx context.Context, env environment, o *serveOptio
 	}
 	named := slices.Clone(o.load)
 	for _, m := range o.models {
-		named = append(named, m.name)
+		named = append(named, m.Name)
 	}
 	for _, name := range named {
 		if e.rank(ctx, env, name, o) < rankOther {
@@ -168,8 +168,8 @@ func allowed(env environment, url string) bool {
 // scripted.
 func (e *engines) origin(ctx context.Context, name string, o *serveOptions) (path string, remote *modelfile.Remote, err error) {
 	for _, m := range o.models {
-		if engine.SameModel(m.name, name) {
-			return m.path, nil, nil
+		if engine.SameModel(m.Name, name) {
+			return m.Path, nil, nil
 		}
 	}
 	if scripted, err := e.isScripted(ctx, name); scripted || err != nil {

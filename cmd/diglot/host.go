@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 	"github.com/diglot/diglot/engine"
@@ -57,7 +59,7 @@ func openHost(ctx context.Context, env environment, o transferOptions) (*host, e
 	// One request at a time: a chat has no more, and needs the memory.
 	env.stderr = h.late
 	log := warnings(env)
-	config, err := libraryConfig(env, store, nil, limits{parallel: 1}, libraryOptions{keepAlive: -1}, log)
+	config, err := libraryConfig(env, store, nil, process.Limits{Parallel: 1}, libraryOptions{keepAlive: -1}, log)
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +164,11 @@ func serves(ctx context.Context, server *control.Client, name string) (bool, err
 // prompt, which the user typed, but not in the piped text, which may be
 // anybody's.
 func (h *host) askOnce(ctx context.Context, n store.Name, settings conversation.Settings, prompt, piped string) error {
-	prompt, images, _, err := conversation.Attach(prompt, homeOf(h.env))
+	prompt, images, _, err := conversation.Attach(prompt, places.Home(h.env.getenv))
 	if err != nil {
 		return err
 	}
-	for _, path := range conversation.Missing(prompt, homeOf(h.env)) {
+	for _, path := range conversation.Missing(prompt, places.Home(h.env.getenv)) {
 		fmt.Fprintf(h.env.stderr, "no such picture: %s; it is sent as text\n", path)
 	}
 	e, err := h.open(ctx, n)

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/build"
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
@@ -59,7 +61,7 @@ models:
     replies: [{pieces: [a]}]
 `))
 	unloadable := "llama.cpp" // is not in this build
-	if hasLlamacpp() {
+	if build.HasLlamacpp() {
 		unloadable = `The model "tiny" cannot be loaded.` // it neither writes nor makes vectors
 	}
 	for _, tt := range []struct {
@@ -105,7 +107,7 @@ func (u *user) hostOfFar() string {
 // TestRunWithoutItsServer has the server end before an answer, and within
 // one.
 func TestRunWithoutItsServer(t *testing.T) {
-	for name, status := range map[string]int{"before": exitFailure, "within": exitFailure, "never listens again": exitNoServer} {
+	for name, status := range map[string]int{"before": exit.Failure, "within": exit.Failure, "never listens again": exit.NoServer} {
 		t.Run(name, func(t *testing.T) {
 			u := newUser(t)
 			path := filepath.Join(u.home, ".diglot", "diglot.sock")
@@ -245,10 +247,10 @@ func TestStopOfAliases(t *testing.T) {
 	u.must("load", "gpt-4o")
 	status, _, stderr := u.do("stop", "gpt-4o", "far", "nope")
 	want := "stopped gpt-4o\nstopped far\ndiglot: The model \"nope\" is not loaded.\n"
-	if status != exitNotFound || stderr != want {
+	if status != exit.NotFound || stderr != want {
 		t.Errorf("status %d, %q; want %q", status, stderr, want)
 	}
-	if status, _, stderr := u.do("stop", "far"); status != exitNotFound || stderr != "diglot: The model \"far\" is not loaded.\n" {
+	if status, _, stderr := u.do("stop", "far"); status != exit.NotFound || stderr != "diglot: The model \"far\" is not loaded.\n" {
 		t.Errorf("again: status %d, %q", status, stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/handlers"
 )
 
@@ -36,7 +37,7 @@ func openKeys(ctx context.Context, o *serveOptions, env environment, log *slog.L
 	}
 	for _, key := range fixed {
 		if strings.ContainsFunc(key.Key, isBlank) {
-			return nil, wrongUsage("serve: the key of %s has a blank in it, so that no client could send it", key.Name)
+			return nil, exit.Usage("serve: the key of %s has a blank in it, so that no client could send it", key.Name)
 		}
 	}
 	keys := handlers.NewKeys(fixed...)

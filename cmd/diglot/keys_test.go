@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 )
 
 // TestKeys starts servers with keys from each of their places. Those of the
@@ -76,8 +78,8 @@ func TestWrongKeys(t *testing.T) {
 			var out output
 			env := environment{getenv: func(name string) string { return map[string]string{"DIGLOT_API_KEY": tt.variable}[name] }, stdin: strings.NewReader(""), stdout: &out, stderr: &out}
 			args := append([]string{"serve", "--script", script, "--listen", "127.0.0.1:0", "--socket", "none"}, tt.args...)
-			if code := run(ctx, args, env); code != exitUsage || !strings.Contains(out.String(), tt.said) || strings.Contains(out.String(), "hush-hush") {
-				t.Errorf("exit %d, want %d and %q\n%s", code, exitUsage, tt.said, out.String())
+			if code := run(ctx, args, env); code != exit.BadUsage || !strings.Contains(out.String(), tt.said) || strings.Contains(out.String(), "hush-hush") {
+				t.Errorf("exit %d, want %d and %q\n%s", code, exit.BadUsage, tt.said, out.String())
 			}
 		})
 	}

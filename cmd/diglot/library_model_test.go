@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 )
 
 // small makes a model of the smallest file, with more lines of its definition.
@@ -126,7 +128,7 @@ func TestModelsComeAndGo(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	status, _, stderr := u.do("load", "one")
-	if status != exitNotFound || !strings.Contains(stderr, "diglot pull one") {
+	if status != exit.NotFound || !strings.Contains(stderr, "diglot pull one") {
 		t.Errorf("a model that was removed: status %d, %s", status, stderr)
 	}
 	u.must("load", "two")

@@ -16,51 +16,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/models/library"
 	"github.com/diglot/diglot/handlers"
 )
-
-func TestLaunchCommand(t *testing.T) {
-	got := launchCommand("p", library.Launch{
-		Name: "a:b", Path: "f", Projector: "g", Template: "t", Adapters: []string{"x", "y"}, Context: 4, Threads: 2, Parallel: 3, Memory: 5,
-	})
-	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --template t --adapter x --adapter y --memory 5")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
-}
-
-func TestKeepAliveFlag(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want time.Duration // 0: refused
-	}{
-		{"30m", 30 * time.Minute}, {"1h30m", 90 * time.Minute}, {"forever", -1}, {"0", 1}, {"0s", 1}, {"-1", 0}, {"-5m", 0}, {"5", 0}, {"", 0},
-	} {
-		var k keepAlive
-		if err := k.Set(tt.text); (err == nil) != (tt.want != 0) || time.Duration(k) != tt.want {
-			t.Errorf("%q: %v, error %v; want %v", tt.text, time.Duration(k), err, tt.want)
-		}
-	}
-}
-
-func TestMemoryFlag(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want int64 // 0: refused
-	}{
-		{"12GB", 12e9}, {"12g", 12e9}, {"1.5 GB", 1.5e9}, {"2GiB", 2 << 30}, {"900MiB", 900 << 20}, {"12345678", 12345678}, {"1MiB", 1 << 20}, {"1", 0}, {"1000k", 0}, {"0", 0}, {"-1GB", 0}, {"GB", 0}, {"", 0},
-	} {
-		var m memorySize
-		if err := m.Set(tt.text); (err == nil) != (tt.want != 0) || int64(m) != tt.want {
-			t.Errorf("%q: %d, error %v; want %d", tt.text, m, err, tt.want)
-		}
-	}
-}
 
 func get(t *testing.T, url string) string {
 	t.Helper()
@@ -193,7 +156,7 @@ func TestSockets(t *testing.T) {
 	}
 	other := newUser(t)
 	other.serve("--script", script, "--socket", "none")
-	if status, _, _ := other.do("ps"); status != exitNoServer {
+	if status, _, _ := other.do("ps"); status != exit.NoServer {
 		t.Errorf("without a socket: status %d", status)
 	}
 }
@@ -208,7 +171,7 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 		t.Errorf("stop: status %d, %s", status, stderr)
 	}
 	for command, want := range map[string]string{"load": "diglot pull n", "stop": `The model "n" is not loaded.`} {
-		if status, _, stderr := u.do(command, "n"); status != exitNotFound || !strings.Contains(stderr, want) {
+		if status, _, stderr := u.do(command, "n"); status != exit.NotFound || !strings.Contains(stderr, want) {
 			t.Errorf("%s of what nobody has: status %d, %s", command, status, stderr)
 		}
 	}
@@ -219,15 +182,15 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 func serveFile(t *testing.T, o libraryOptions) (*engines, string) {
 	t.Helper()
 	u := newUser(t)
-	files := modelFiles{{"m", u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama"}), ""}}
+	files := process.Files{{Name: "m", Path: u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama"})}}
 	env, log := environment{getenv: func(string) string { return "" }}, slog.New(slog.DiscardHandler)
-	config, err := libraryConfig(env, nil, files, limits{context: 64}, o, log)
+	config, err := libraryConfig(env, nil, files, process.Limits{Context: 64}, o, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	command := []string{os.Args[0], "scripted", u.write("script.yaml", `models: {m: {context: 64, replies: [{pieces: [hello]}, {pieces: [hello]}, {pieces: [hello]}]}}`)}
 	config.Start = func(ctx context.Context, l library.Launch) (library.Instance, error) {
-		return startProcess(ctx, processes(env, log), l, command)
+		return process.Start(ctx, process.Config(env.getenv, log), l, command)
 	}
 	e := &engines{library: library.New(config)}
 	e.all = joined(nil, e.library)
@@ -269,7 +232,7 @@ func TestFileOfAFlag(t *testing.T) {
 		t.Error(err)
 	}
 	waitForNone(e)
-	if err := e.Stop(t.Context(), "m"); !hasCode(err, engine.CodeModelNotFound) {
+	if err := e.Stop(t.Context(), "m"); !exit.HasCode(err, engine.CodeModelNotFound) {
 		t.Errorf("stopped twice: %v", err)
 	}
 	sayHello(t, url)
@@ -286,7 +249,7 @@ func TestFileOfAFlagIsUnloaded(t *testing.T) {
 
 // TestFileOfAFlagNeverFits has less memory than the file needs.
 func TestFileOfAFlagNeverFits(t *testing.T) {
-	_, url := serveFile(t, libraryOptions{memory: leastMemory})
+	_, url := serveFile(t, libraryOptions{memory: flagvalue.LeastMemory})
 	reply := post(t, url+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
 	body, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "memory") {

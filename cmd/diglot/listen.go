@@ -10,6 +10,8 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/internal/hostname"
 )
 
@@ -42,7 +44,7 @@ func isOpen(l net.Listener) bool {
 func checkOpenAddresses(listeners []net.Listener, allowed bool) error {
 	for _, l := range listeners {
 		if isOpen(l) && !allowed {
-			return wrongUsage("serve: other machines can reach %s, and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY; "+
+			return exit.Usage("serve: other machines can reach %s, and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY; "+
 				"listen on 127.0.0.1 for this machine alone; or let everyone in with --insecure-public", l.Addr())
 		}
 	}
@@ -95,7 +97,7 @@ func listenLocally(env environment, path string, log *slog.Logger) (net.Listener
 	named := path != "" || env.getenv("DIGLOT_SOCKET") != ""
 	if path == "" {
 		var err error
-		if path, err = findPlaces(env).socketPath(); err != nil {
+		if path, err = places.Find(env.getenv).SocketPath(); err != nil {
 			return nil, nil // a user without a home has no commands either
 		}
 	}

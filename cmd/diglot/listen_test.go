@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 )
 
 // TestAddressInUse starts two servers at one address.
@@ -14,7 +16,7 @@ func TestAddressInUse(t *testing.T) {
 	address := strings.TrimPrefix(start(t, "--script", script).url, "http://")
 	status, stdout, stderr := execute(t.Context(), "serve", "--script", script, "--listen", address)
 	want := "diglot: " + address + " is in use by another program, or by a diglot server that runs already; choose another address with --listen\n"
-	if status != exitFailure || stdout != "" || stderr != want {
+	if status != exit.Failure || stdout != "" || stderr != want {
 		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
 	}
 }

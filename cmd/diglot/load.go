@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 )
 
 // newLoad is the command that has the server load a model.
@@ -47,7 +48,7 @@ func checkServed(ctx context.Context, env environment, server *control.Client) e
 	if err != nil {
 		return err
 	}
-	own, err := findPlaces(env).modelsDir()
+	own, err := places.Find(env.getenv).ModelsDir()
 	if err != nil {
 		return nil // there is none that the user could mean
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/engine/models/credentials"
 )
@@ -63,7 +65,7 @@ func newLogout(env environment) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			host, err := credentials.Host(args[0])
 			if err != nil {
-				return wrongUsage("logout: %v", err)
+				return exit.Usage("logout: %v", err)
 			}
 			file, err := openCredentials(env)
 			if err != nil {
@@ -79,7 +81,7 @@ func newLogout(env environment) *cobra.Command {
 }
 
 func openCredentials(env environment) (*credentials.File, error) {
-	path, err := findPlaces(env).credentialsPath()
+	path, err := places.Find(env.getenv).CredentialsPath()
 	if err != nil {
 		return nil, err
 	}
@@ -89,11 +91,11 @@ func openCredentials(env environment) (*credentials.File, error) {
 func login(env environment, file *credentials.File, name string, o loginOptions) error {
 	host, err := credentials.Host(name)
 	if err != nil {
-		return wrongUsage("login: %v", err)
+		return exit.Usage("login: %v", err)
 	}
 	switch {
 	case o.noKey && o.variable != "":
-		return wrongUsage("login: --no-key and --key-env exclude each other")
+		return exit.Usage("login: --no-key and --key-env exclude each other")
 	case o.noKey:
 		err = file.Allow(host)
 	case o.variable != "":
@@ -119,7 +121,7 @@ func askKey(env environment, file *credentials.File, host string) error {
 		return err
 	}
 	if key == "" {
-		return wrongUsage("login: no key was given; --no-key says that %s wants none", credentials.Short(host))
+		return exit.Usage("login: no key was given; --no-key says that %s wants none", credentials.Short(host))
 	}
 	return file.Set(host, key)
 }

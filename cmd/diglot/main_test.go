@@ -12,6 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 )
 
 // execute runs a command line that ends by itself, and returns what it prints.
@@ -159,29 +162,29 @@ func TestServeOptions(t *testing.T) {
 	}
 	want := &serveOptions{
 		listen:  "localhost:1",
-		models:  modelFiles{{"a", "b=c.gguf", "p.gguf"}, {"d", "e", ""}},
+		models:  process.Files{{Name: "a", Path: "b=c.gguf", Projector: "p.gguf"}, {Name: "d", Path: "e"}},
 		script:  "f",
-		limits:  limits{threads: 2, parallel: 3, context: 4},
-		library: libraryOptions{keepAlive: keepAlive(90 * time.Second), memory: 2 << 30},
-		load:    list{"a", "d"},
+		limits:  process.Limits{Threads: 2, Parallel: 3, Context: 4},
+		library: libraryOptions{keepAlive: flagvalue.KeepAlive(90 * time.Second), memory: 2 << 30},
+		load:    flagvalue.List{"a", "d"},
 		socket:  "s",
 		profile: "document",
 		strict:  true,
 		trace:   "g",
-		keys:    list{"k", "l"},
+		keys:    flagvalue.List{"k", "l"},
 		keyFile: "keys",
 		public:  true,
 		bounds: boundOptions{
 			body: 2 << 20, bodies: 90 << 20, requests: 7, connections: 8, perAddress: 5, stall: 3 * time.Second,
 		},
-		origins: list{"https://o:1", "null", "*"},
-		hosts:   list{"h"},
-		images:  list{"i"},
+		origins: flagvalue.List{"https://o:1", "null", "*"},
+		hosts:   flagvalue.List{"h"},
+		images:  flagvalue.List{"i"},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, modelFile{}, limits{}, libraryOptions{}, boundOptions{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, libraryOptions{}, boundOptions{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
-	command := runnerCommand("p", got.models[0], got.limits)
+	command := process.Command("p", got.models[0], got.limits)
 	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf,p.gguf", "--threads", "2", "--parallel", "3", "--context", "4"}, command); diff != "" {
 		t.Errorf("command of the runner (-want +got):\n%s", diff)
 	}
@@ -198,7 +201,7 @@ func TestVersion(t *testing.T) {
 			debug.BuildInfo{
 				GoVersion: "go1.27",
 				Main:      debug.Module{Version: "v1.2.3"},
-				Deps:      []*debug.Module{{Path: binding, Version: "v0.17.4"}}, // for its other packages
+				Deps:      []*debug.Module{{Path: "github.com/ollama/ollama", Version: "v0.17.4"}}, // for its other packages
 				Settings:  []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "1"}},
 			},
 			"diglot v1.2.3\nbuilt with go1.27\nno llama.cpp in this build: it serves scripts only\n",
@@ -208,7 +211,7 @@ func TestVersion(t *testing.T) {
 			debug.BuildInfo{
 				GoVersion: "go1.27",
 				Main:      debug.Module{Version: "(devel)"},
-				Deps:      []*debug.Module{{Path: "a", Version: "v1"}, {Path: binding, Version: "v0.17.4"}},
+				Deps:      []*debug.Module{{Path: "a", Version: "v1"}, {Path: "github.com/ollama/ollama", Version: "v0.17.4"}},
 				Settings: []debug.BuildSetting{
 					{Key: "-tags", Value: "x,llamacpp"}, {Key: "CGO_ENABLED", Value: "1"},
 					{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/engine/models/registry"
 	"github.com/diglot/diglot/engine/models/store"
@@ -39,7 +40,7 @@ func dockerConfig(env environment) string {
 	if folder := env.getenv("DOCKER_CONFIG"); folder != "" {
 		return filepath.Join(folder, "config.json")
 	}
-	if home := homeOf(env); home != "" {
+	if home := places.Home(env.getenv); home != "" {
 		return filepath.Join(home, ".docker", "config.json")
 	}
 	return ""

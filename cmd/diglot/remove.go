@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/models/store"
 )
@@ -64,7 +65,7 @@ func stopIfLoaded(ctx context.Context, env environment, name string) error {
 	}
 	defer server.Close()
 	err = server.Stop(ctx, name)
-	if errors.Is(err, control.ErrNotRunning) || hasCode(err, engine.CodeModelNotFound) {
+	if errors.Is(err, control.ErrNotRunning) || exit.HasCode(err, engine.CodeModelNotFound) {
 		return nil
 	}
 	return err

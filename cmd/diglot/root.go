@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 )
 
@@ -26,10 +27,10 @@ func run(ctx context.Context, args []string, env environment) int {
 	root := newRoot(env)
 	root.SetArgs(append([]string{}, args...)) // nil would mean the program's own
 	err := root.ExecuteContext(ctx)
-	status := exitStatus(err)
+	status := exit.Status(err)
 	var continues *interruptedError
 	switch {
-	case status == exitInterrupted && !errors.As(err, &continues):
+	case status == exit.Interrupted && !errors.As(err, &continues):
 		fmt.Fprintln(env.stderr, "diglot: interrupted")
 	case err != nil:
 		fmt.Fprintln(env.stderr, "diglot:", terminal.Text(told(err))) // parts may be what another server said
@@ -55,7 +56,7 @@ and keeps the models that it serves.`,
 			case showVersion:
 				return version(c.Context(), env)
 			}
-			return wrongUsage("a command is missing\n\n%s", strings.TrimSpace(c.UsageString()))
+			return exit.Usage("a command is missing\n\n%s", strings.TrimSpace(c.UsageString()))
 		},
 	}
 	root.Flags().BoolVarP(&showVersion, "version", "v", false, "say what this program is made of")
@@ -67,7 +68,7 @@ and keeps the models that it serves.`,
 		if c == root { // whose name stands before every error
 			prefix = ""
 		}
-		return wrongUsage("%s%v; see %q", prefix, err, c.CommandPath()+" --help")
+		return exit.Usage("%s%v; see %q", prefix, err, c.CommandPath()+" --help")
 	})
 	root.AddGroup(
 		&cobra.Group{ID: groupServer, Title: "Serving and asking:"},
@@ -99,9 +100,9 @@ and keeps the models that it serves.`,
 func noSuchCommand(root *cobra.Command, name string) error {
 	text := fmt.Sprintf("there is no command %q", name)
 	if near := meant(root, name); len(near) > 0 {
-		return wrongUsage(`%s; is it "diglot %s"?`, text, strings.Join(near, `" or "diglot `))
+		return exit.Usage(`%s; is it "diglot %s"?`, text, strings.Join(near, `" or "diglot `))
 	}
-	return wrongUsage(`%s; "diglot help" lists them all`, text)
+	return exit.Usage(`%s; "diglot help" lists them all`, text)
 }
 
 // meant are the commands that a name could stand for: what other programs call
@@ -123,15 +124,15 @@ func noSuchShell(c *cobra.Command, args []string) error {
 		shells = append(shells, k.Name())
 	}
 	if len(args) == 0 {
-		return wrongUsage("completion: want the name of a shell: %s", strings.Join(shells, ", "))
+		return exit.Usage("completion: want the name of a shell: %s", strings.Join(shells, ", "))
 	}
-	return wrongUsage("completion: there is none for %q, but for %s", args[0], strings.Join(shells, ", "))
+	return exit.Usage("completion: there is none for %q, but for %s", args[0], strings.Join(shells, ", "))
 }
 
 // noArguments is for commands that take flags alone.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return wrongUsage("%s: unexpected argument %q", c.Name(), args[0])
+		return exit.Usage("%s: unexpected argument %q", c.Name(), args[0])
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 	"github.com/diglot/diglot/engine"
@@ -24,7 +26,7 @@ type runOptions struct {
 	format         string
 	think, noThink bool
 	verbose        bool
-	set            list
+	set            flagvalue.List
 	transfer       transferOptions
 }
 
@@ -63,7 +65,7 @@ not a terminal it is the text of the answer, and nothing else.`,
 func (o *runOptions) settings() (conversation.Settings, error) {
 	s := conversation.Settings{System: o.system, Verbose: o.verbose}
 	if o.think && o.noThink {
-		return s, wrongUsage("run: --think and --no-think exclude each other")
+		return s, exit.Usage("run: --think and --no-think exclude each other")
 	}
 	if o.think {
 		s.Reasoning = engine.ReasoningOn
@@ -71,13 +73,13 @@ func (o *runOptions) settings() (conversation.Settings, error) {
 	if o.noThink {
 		s.Reasoning = engine.ReasoningOff
 	}
-	for _, one := range append(list{"format=" + o.format}, o.set...) {
+	for _, one := range append(flagvalue.List{"format=" + o.format}, o.set...) {
 		name, value, ok := strings.Cut(one, "=")
 		if !ok {
-			return s, wrongUsage("run: --set is %q, not NAME=VALUE", one)
+			return s, exit.Usage("run: --set is %q, not NAME=VALUE", one)
 		}
 		if err := s.Set(name, value); err != nil {
-			return s, wrongUsage("run: %v", err)
+			return s, exit.Usage("run: %v", err)
 		}
 	}
 	return s, nil
@@ -102,9 +104,9 @@ func ask(ctx context.Context, env environment, args []string, o runOptions) erro
 	talk := prompt == "" && terminal.Is(env.stdin)
 	switch {
 	case talk && !terminal.Is(env.stdout):
-		return wrongUsage("run: give a prompt; a conversation needs a terminal to show the answers")
+		return exit.Usage("run: give a prompt; a conversation needs a terminal to show the answers")
 	case !talk && prompt == "" && piped == "":
-		return wrongUsage("run: there is no prompt: neither an argument nor text on standard input")
+		return exit.Usage("run: there is no prompt: neither an argument nor text on standard input")
 	}
 	host, err := openHost(ctx, env, o.transfer)
 	if err != nil {

@@ -9,8 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/runner"
+	"github.com/diglot/diglot/engine/models/library"
 )
 
 // TestRunnerTemplate runs the process of a model with templates other than
@@ -27,15 +29,16 @@ func TestRunnerTemplate(t *testing.T) {
 		{name: "broken", template: "{{ if .Prompt }}", log: "unexpected EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			command := runnerCommand(os.Args[0], modelFile{"m", smallestModel(t), ""}, limits{context: 256, parallel: 1})
-			var changes changes
+			command := process.Command(os.Args[0], library.File{Name: "m", Path: smallestModel(t)}, process.Limits{Context: 256, Parallel: 1})
+			path := ""
 			if tt.template != "" {
-				changes.template = write(t, "template", tt.template)
+				path = write(t, "template", tt.template)
+				command = append(command, "--template", path)
 			}
 			var log bytes.Buffer
 			e, err := runner.New(t.Context(), runner.Config{
 				Log:    slog.New(slog.NewTextHandler(&log, nil)),
-				Models: []runner.Model{{Name: "m", Command: append(command, changes.args()...)}},
+				Models: []runner.Model{{Name: "m", Command: command}},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -53,7 +56,7 @@ func TestRunnerTemplate(t *testing.T) {
 			}
 			e.Close() // the log is whole
 			if tt.log != "" {
-				if err == nil || !strings.Contains(log.String(), tt.log) || !strings.Contains(log.String(), changes.template) {
+				if err == nil || !strings.Contains(log.String(), tt.log) || !strings.Contains(log.String(), path) {
 					t.Errorf("error %v, log:\n%s", err, &log)
 				}
 				return

@@ -21,7 +21,11 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/build"
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/internal/hostname"
 	"github.com/diglot/diglot/openapi"
@@ -38,22 +42,22 @@ const (
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	listen  string
-	models  modelFiles
+	models  process.Files
 	script  string
-	limits  limits
+	limits  process.Limits
 	library libraryOptions
-	load    list   // names of models
-	socket  string // empty: where the environment says
+	load    flagvalue.List // names of models
+	socket  string         // empty: where the environment says
 	profile string
 	strict  bool
 	trace   string
-	keys    list
+	keys    flagvalue.List
 	keyFile string
 	public  bool // other machines may use the server without a key
 	bounds  boundOptions
-	origins list
-	hosts   list
-	images  list // hosts
+	origins flagvalue.List
+	hosts   flagvalue.List
+	images  flagvalue.List // hosts
 }
 
 // newServe is the command that serves until it is told to end.
@@ -85,14 +89,14 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.listen, "listen", "127.0.0.1:8484", "`HOST:PORT` to listen on")
 	flags.Var(&o.models, "model", "`NAME=FILE[,PROJECTOR]` of a GGUF model to serve, and of what lets it see images; may be repeated")
 	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
-	o.limits.register(flags)
+	o.limits.Register(flags)
 	o.library.register(flags)
 	flags.Var(&o.load, "load", "`NAME` of a model to load at once; may be repeated")
 	flags.StringVar(&o.socket, "socket", "", "`PATH` of the socket for the commands of this user, or none; also from DIGLOT_SOCKET (default diglot.sock in ~/.diglot)")
 	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
 	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
 	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
-	flags.Var(filePath{&o.keyFile}, "api-key-file", "`FILE` with keys that clients must send, one NAME: KEY a line; read anew when it changes")
+	flags.Var(flagvalue.Path{To: &o.keyFile}, "api-key-file", "`FILE` with keys that clients must send, one NAME: KEY a line; read anew when it changes")
 	flags.Var(&o.keys, "api-key", "`KEY` that clients must send, for all users of this machine to see; may be repeated; also from DIGLOT_API_KEY (default any)")
 	flags.BoolVar(&o.public, "insecure-public", false, "serve other machines without asking for a key")
 	o.bounds.register(flags)
@@ -105,24 +109,24 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 // sends would be a flag without effect.
 func (o *serveOptions) check() error {
 	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
-		return wrongUsage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
+		return exit.Usage("serve: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
 	}
 	if host, _, err := net.SplitHostPort(o.listen); err != nil || host != "" && !hostname.Is(host) && !isAddress(host) {
-		return wrongUsage("serve: --listen is %q, not HOST:PORT", o.listen)
+		return exit.Usage("serve: --listen is %q, not HOST:PORT", o.listen)
 	}
 	for _, origin := range o.origins {
 		if !isOrigin(origin) {
-			return wrongUsage("serve: --allow-origin is %q, not SCHEME://HOST[:PORT] or *", origin)
+			return exit.Usage("serve: --allow-origin is %q, not SCHEME://HOST[:PORT] or *", origin)
 		}
 	}
 	for _, host := range o.hosts {
 		if !hostname.Is(host) || strings.Contains(host, ":") {
-			return wrongUsage("serve: --allow-host is %q, not a name without scheme and port", host)
+			return exit.Usage("serve: --allow-host is %q, not a name without scheme and port", host)
 		}
 	}
 	for _, host := range o.images {
 		if !hostname.Is(host) {
-			return wrongUsage("serve: --allow-image-host is %q, not a name without scheme and port", host)
+			return exit.Usage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
 	return o.bounds.check()
@@ -281,7 +285,7 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, cu
 		Library: e,
 		API:     api,
 		Paced:   func(commands http.Handler) http.Handler { return handlers.Paced(commands, config.Stall) },
-		Version: programVersion(),
+		Version: build.Version(),
 		Log:     config.Log,
 	})
 	l = handlers.NewConnections(handlers.ConnectionLimits{All: localConnections}).Listen(l)

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 )
 
 // dial makes a client of the user's server. Whether one runs shows when it is
 // asked something.
 func dial(env environment) (*control.Client, error) {
-	path, err := findPlaces(env).socketPath()
+	path, err := places.Find(env.getenv).SocketPath()
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 )
 
@@ -116,7 +117,7 @@ func TestRunPulls(t *testing.T) {
 		t.Errorf("it is not in the store:\n%s", got)
 	}
 	status, _, stderr = u.do("run", strings.Replace(name, "far", "none", 1), "hi")
-	if status != exitNotFound {
+	if status != exit.NotFound {
 		t.Errorf("a model that nobody has: status %d\n%s", status, stderr)
 	}
 }
@@ -224,7 +225,7 @@ func TestServerVerbs(t *testing.T) {
 		}
 	}
 	for _, verb := range []string{"load", "stop"} {
-		if status, _, stderr := u.do(verb, "far"); status != exitNotFound {
+		if status, _, stderr := u.do(verb, "far"); status != exit.NotFound {
 			t.Errorf("%s of nothing: status %d\n%s", verb, status, stderr)
 		}
 	}

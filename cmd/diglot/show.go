@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/engine/models/modelfile"
 	"github.com/diglot/diglot/engine/models/store"
@@ -39,7 +40,7 @@ func newShow(env environment) *cobra.Command {
 	asJSON := jsonFlag(c, modelMembers+", architecture, parameter_size, quantization, context_length, vision, capabilities, template, system, parameters, messages, licenses, remote, modelfile, layers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if flags.NFlag() > 1 {
-			return wrongUsage("show: one flag at a time")
+			return exit.Usage("show: one flag at a time")
 		}
 		n, err := parseName(args[0])
 		if err != nil {

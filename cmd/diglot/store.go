@@ -10,12 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine/models/store"
 )
 
 // openStore opens the user's model store, which need not exist yet.
 func openStore(env environment) (*store.Store, error) {
-	dir, err := findPlaces(env).modelsDir()
+	dir, err := places.Find(env.getenv).ModelsDir()
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +54,7 @@ func hintAtServer(ctx context.Context, env environment, n store.Name, err error)
 // warnings is the log of a command that ends soon: what did not go well,
 // without the time.
 func warnings(env environment) *slog.Logger {
-	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
+	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: process.WithoutTime}))
 }
 
 // parseName reads the name of a model from the command line.
@@ -59,7 +62,7 @@ func parseName(s string) (store.Name, error) {
 	n, err := store.ParseName(s)
 	var wrong *store.NameError
 	if errors.As(err, &wrong) {
-		return n, wrongUsage("%v", err)
+		return n, exit.Usage("%v", err)
 	}
 	return n, err
 }
@@ -85,9 +88,9 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return wrongUsage("%s: want %s; see %q", c.Name(), what, c.CommandPath()+" --help")
+			return exit.Usage("%s: want %s; see %q", c.Name(), what, c.CommandPath()+" --help")
 		case most >= 0 && len(args) > most:
-			return wrongUsage("%s: unexpected argument %q; want %s", c.Name(), args[most], what)
+			return exit.Usage("%s: unexpected argument %q; want %s", c.Name(), args[most], what)
 		}
 		return nil
 	}

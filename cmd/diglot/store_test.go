@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 )
 
 // TestStoreThatDoesNotExist is said where the user named it, and changes
@@ -20,7 +22,7 @@ func TestStoreThatDoesNotExist(t *testing.T) {
 	if status, stdout, stderr := u.do("list", "--json"); status != 0 || stdout != "[]\n" || stderr != want {
 		t.Errorf("list: status %d, printed %q and %q", status, stdout, stderr)
 	}
-	if status, _, stderr := u.do("show", "m"); status != exitNotFound || !strings.HasPrefix(stderr, want) {
+	if status, _, stderr := u.do("show", "m"); status != exit.NotFound || !strings.HasPrefix(stderr, want) {
 		t.Errorf("show: status %d, printed %q", status, stderr)
 	}
 	if _, _, stderr := u.do("__complete", "show", ""); strings.Contains(stderr, dir) {
@@ -41,11 +43,11 @@ func TestModelOfTheServerAlone(t *testing.T) {
 	u.serve("--script", u.write("script.yaml", twoModels))
 	for _, args := range [][]string{{"show", "m"}, {"cp", "m", "other"}} {
 		status, _, stderr := u.do(args...)
-		if status != exitNotFound || !strings.Contains(stderr, "m: no such model (the running server has it by a flag") {
+		if status != exit.NotFound || !strings.Contains(stderr, "m: no such model (the running server has it by a flag") {
 			t.Errorf("%q: status %d, printed %q", args, status, stderr)
 		}
 	}
-	if status, _, stderr := u.do("show", "n"); status != exitNotFound || strings.Contains(stderr, "server") {
+	if status, _, stderr := u.do("show", "n"); status != exit.NotFound || strings.Contains(stderr, "server") {
 		t.Errorf("nobody's model: status %d, printed %q", status, stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal/conversation"
 	"github.com/diglot/diglot/engine"
@@ -61,7 +62,7 @@ const clearLine = "\r\x1b[K"
 
 // history is what was typed before; where it cannot be kept, of this run.
 func (h *host) history() *terminal.History {
-	path, err := findPlaces(h.env).historyPath()
+	path, err := places.Find(h.env.getenv).HistoryPath()
 	if err == nil {
 		var history *terminal.History
 		if history, err = terminal.OpenHistory(path); err == nil {
@@ -90,7 +91,7 @@ func (h *host) program() conversation.Program {
 		Part:    func(_ context.Context, model, part string) (string, error) { return partOf(h.env, model, part) },
 		Earlier: h.earlier,
 		Save:    h.save,
-		Home:    homeOf(h.env),
+		Home:    places.Home(h.env.getenv),
 	}
 }
 
@@ -121,7 +122,7 @@ func (h *host) save(ctx context.Context, model string, as conversation.Saved) er
 	if err != nil {
 		return err
 	}
-	_, err = build(ctx, h.env, h.store, n, ".", definitionOf(model, as), h.transfer)
+	_, err = makeModel(ctx, h.env, h.store, n, ".", definitionOf(model, as), h.transfer)
 	return err
 }
 

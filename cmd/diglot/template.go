@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/local/confine"
 )
@@ -80,7 +81,7 @@ func tryTemplate(ctx context.Context, env environment, source string) (templateR
 	ctx, cancel := context.WithTimeoutCause(ctx, templateTime, errors.New("the chat template takes too long"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, "template")
-	cmd.Env = append([]string{}, variablesOfRunner(env)...)
+	cmd.Env = append([]string{}, process.Variables(env.getenv)...)
 	cmd.Stdin = strings.NewReader(source)
 	return readReport(ctx, cmd)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/models/store"
 )
@@ -247,7 +248,7 @@ func TestBadNames(t *testing.T) {
 			args := slices.Clone(verb)
 			args[slices.Index(args, "NAME")] = name
 			status, stdout, stderr := u.do(args...)
-			if status != exitUsage || stdout != "" || !strings.Contains(stderr, "model name") || len(stderr) > 500 || strings.ContainsAny(stderr, "\x1b\x00") {
+			if status != exit.BadUsage || stdout != "" || !strings.Contains(stderr, "model name") || len(stderr) > 500 || strings.ContainsAny(stderr, "\x1b\x00") {
 				t.Errorf("%s with a name that is %s: status %d, printed %q and %.600q", verb[0], what, status, stdout, stderr)
 			}
 		}
@@ -270,33 +271,33 @@ func TestExitStatuses(t *testing.T) {
 		status int
 		want   string // on standard error
 	}{
-		{"show of nothing", nil, []string{"show", "none"}, exitNotFound, "model none: no such model"},
-		{"rm of nothing", nil, []string{"rm", "none"}, exitNotFound, "none"},
-		{"cp of nothing", nil, []string{"cp", "none", "x"}, exitNotFound, "none"},
-		{"push of nothing", nil, []string{"push", "registry.example.com/a/none"}, exitNotFound, "none"},
-		{"ps without a server", nil, []string{"ps"}, exitNoServer, "no server is running"},
-		{"load without a server", nil, []string{"load", "far"}, exitNoServer, "no server is running"},
-		{"stop without a server", nil, []string{"stop", "far"}, exitNoServer, "no server is running"},
-		{"two parts", nil, []string{"show", "far", "--system", "--license"}, exitUsage, "one flag at a time"},
-		{"too few", nil, []string{"cp", "a"}, exitUsage, `want the name of a model, and its new name; see "diglot cp --help"`},
-		{"too many", nil, []string{"pull", "a", "b"}, exitUsage, `unexpected argument "b"`},
-		{"no file", nil, []string{"create", "x", "-f", filepath.Join(u.home, "none")}, exitFailure, "-f FILE names another definition"},
-		{"wrong file", nil, []string{"create", "x", "-f", wrong}, exitFailure, "wrong: line 2: "},
-		{"no prompt", nil, []string{"run", "far"}, exitUsage, "there is no prompt"},
-		{"both thoughts", nil, []string{"run", "far", "hi", "--think", "--no-think"}, exitUsage, "exclude each other"},
-		{"no setting", nil, []string{"run", "far", "hi", "--set", "speed=9"}, exitUsage, `there is no setting "speed"`},
-		{"wrong setting", nil, []string{"run", "far", "hi", "--set", "top_p=9"}, exitUsage, "top_p is a number from 0 to 1"},
-		{"no value", nil, []string{"run", "far", "hi", "--set", "top_p"}, exitUsage, "not NAME=VALUE"},
-		{"wrong format", nil, []string{"run", "far", "hi", "--format", "xml"}, exitUsage, "format is json or text"},
-		{"not allowed", nil, []string{"run", "far", "hi"}, exitFailure, "diglot login api.example.com"},
-		{"no text", nil, []string{"run", "far"}, exitFailure, "standard input is no text"},
-		{"no picture", nil, []string{"run", "far", u.write("x.png", "no picture") + " what?"}, exitFailure, "x.png: The data is not an image"},
-		{"login to nothing", nil, []string{"login", "ftp://x"}, exitUsage, "no address of a server"},
-		{"login without a key", nil, []string{"login", "x.example.com"}, exitUsage, "no key was given"},
-		{"login with two ways", nil, []string{"login", "x.example.com", "--no-key", "--key-env", "K"}, exitUsage, "exclude each other"},
-		{"logout from nothing", nil, []string{"logout", "x.example.com"}, exitFailure, "x.example.com"},
-		{"interrupted list", gone, []string{"list"}, exitInterrupted, "diglot: interrupted\n"},
-		{"interrupted pull", gone, []string{"pull", "far"}, exitInterrupted, `"diglot pull far" goes on where this ended`},
+		{"show of nothing", nil, []string{"show", "none"}, exit.NotFound, "model none: no such model"},
+		{"rm of nothing", nil, []string{"rm", "none"}, exit.NotFound, "none"},
+		{"cp of nothing", nil, []string{"cp", "none", "x"}, exit.NotFound, "none"},
+		{"push of nothing", nil, []string{"push", "registry.example.com/a/none"}, exit.NotFound, "none"},
+		{"ps without a server", nil, []string{"ps"}, exit.NoServer, "no server is running"},
+		{"load without a server", nil, []string{"load", "far"}, exit.NoServer, "no server is running"},
+		{"stop without a server", nil, []string{"stop", "far"}, exit.NoServer, "no server is running"},
+		{"two parts", nil, []string{"show", "far", "--system", "--license"}, exit.BadUsage, "one flag at a time"},
+		{"too few", nil, []string{"cp", "a"}, exit.BadUsage, `want the name of a model, and its new name; see "diglot cp --help"`},
+		{"too many", nil, []string{"pull", "a", "b"}, exit.BadUsage, `unexpected argument "b"`},
+		{"no file", nil, []string{"create", "x", "-f", filepath.Join(u.home, "none")}, exit.Failure, "-f FILE names another definition"},
+		{"wrong file", nil, []string{"create", "x", "-f", wrong}, exit.Failure, "wrong: line 2: "},
+		{"no prompt", nil, []string{"run", "far"}, exit.BadUsage, "there is no prompt"},
+		{"both thoughts", nil, []string{"run", "far", "hi", "--think", "--no-think"}, exit.BadUsage, "exclude each other"},
+		{"no setting", nil, []string{"run", "far", "hi", "--set", "speed=9"}, exit.BadUsage, `there is no setting "speed"`},
+		{"wrong setting", nil, []string{"run", "far", "hi", "--set", "top_p=9"}, exit.BadUsage, "top_p is a number from 0 to 1"},
+		{"no value", nil, []string{"run", "far", "hi", "--set", "top_p"}, exit.BadUsage, "not NAME=VALUE"},
+		{"wrong format", nil, []string{"run", "far", "hi", "--format", "xml"}, exit.BadUsage, "format is json or text"},
+		{"not allowed", nil, []string{"run", "far", "hi"}, exit.Failure, "diglot login api.example.com"},
+		{"no text", nil, []string{"run", "far"}, exit.Failure, "standard input is no text"},
+		{"no picture", nil, []string{"run", "far", u.write("x.png", "no picture") + " what?"}, exit.Failure, "x.png: The data is not an image"},
+		{"login to nothing", nil, []string{"login", "ftp://x"}, exit.BadUsage, "no address of a server"},
+		{"login without a key", nil, []string{"login", "x.example.com"}, exit.BadUsage, "no key was given"},
+		{"login with two ways", nil, []string{"login", "x.example.com", "--no-key", "--key-env", "K"}, exit.BadUsage, "exclude each other"},
+		{"logout from nothing", nil, []string{"logout", "x.example.com"}, exit.Failure, "x.example.com"},
+		{"interrupted list", gone, []string{"list"}, exit.Interrupted, "diglot: interrupted\n"},
+		{"interrupted pull", gone, []string{"pull", "far"}, exit.Interrupted, `"diglot pull far" goes on where this ended`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			u.stdin = strings.NewReader("")
@@ -365,7 +366,7 @@ func TestPullAndPush(t *testing.T) {
 		t.Fatalf("push: status %d\n%s", status, stderr)
 	}
 	other := newUser(t)
-	if status, _, stderr := other.do("pull", strings.Replace(name, "mine", "none", 1)); status != exitNotFound {
+	if status, _, stderr := other.do("pull", strings.Replace(name, "mine", "none", 1)); status != exit.NotFound {
 		t.Errorf("pull of nothing: status %d\n%s", status, stderr)
 	}
 	var got, want modelJSON
@@ -450,32 +451,6 @@ func TestHelp(t *testing.T) {
 		}
 		if c.Short == "" || strings.HasSuffix(c.Short, ".") || strings.Contains(c.Use, " ") && c.Example == "" {
 			t.Errorf("help of %s: %q, example %q", c.Name(), c.Short, c.Example)
-		}
-	}
-}
-
-func TestPlaces(t *testing.T) {
-	for _, tt := range []struct {
-		name                    string
-		variables               map[string]string
-		models, socket, history string
-	}{
-		{"home", map[string]string{"HOME": "/h"}, "/h/.diglot/models", "/h/.diglot/diglot.sock", "/h/.diglot/history"},
-		{"another", map[string]string{"USERPROFILE": "/u"}, "/u/.diglot/models", "/u/.diglot/diglot.sock", "/u/.diglot/history"},
-		{"moved", map[string]string{"HOME": "/h", "DIGLOT_HOME": "/d"}, "/d/models", "/d/diglot.sock", "/d/history"},
-		{"each", map[string]string{"HOME": "/h", "DIGLOT_MODELS": "/m", "DIGLOT_SOCKET": "/s"}, "/m", "/s", "/h/.diglot/history"},
-		{"none", nil, "error", "error", "error"},
-	} {
-		p := findPlaces(environment{getenv: func(name string) string { return tt.variables[name] }})
-		for what, got := range map[string]func() (string, error){"models": p.modelsDir, "socket": p.socketPath, "history": p.historyPath} {
-			path, err := got()
-			if err != nil {
-				path = "error"
-			}
-			want := map[string]string{"models": tt.models, "socket": tt.socket, "history": tt.history}[what]
-			if filepath.ToSlash(path) != want {
-				t.Errorf("%s: %s is %s, want %s", tt.name, what, path, want)
-			}
 		}
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/build"
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/engine/local/confine"
 )
@@ -44,12 +43,12 @@ type versionJSON struct {
 }
 
 func versionAsJSON(ctx context.Context, env environment) error {
-	info, err := buildInfo()
+	info, err := build.Info()
 	if err != nil {
 		return err
 	}
-	v := versionJSON{Version: info.Main.Version, Revision: setting(info, "vcs.revision"), Go: info.GoVersion, Confined: confine.Supported().String()}
-	if m := llamacppModule(info); m != nil {
+	v := versionJSON{Version: info.Main.Version, Revision: build.Setting(info, "vcs.revision"), Go: info.GoVersion, Confined: confine.Supported().String()}
+	if m := build.Llamacpp(info); m != nil {
 		v.Llamacpp = m.Path + " " + m.Version
 	}
 	if v.Server, err = serverVersion(ctx, env); err != nil {
@@ -59,7 +58,7 @@ func versionAsJSON(ctx context.Context, env environment) error {
 }
 
 func version(ctx context.Context, env environment) error {
-	info, err := buildInfo()
+	info, err := build.Info()
 	if err != nil {
 		return err
 	}
@@ -86,52 +85,18 @@ func serverVersion(ctx context.Context, env environment) (string, error) {
 	return version, err
 }
 
-func buildInfo() (*debug.BuildInfo, error) {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil, errors.New("this program was built without module support, and does not know its version")
-	}
-	return info, nil
-}
-
-// binding is the module that carries llama.cpp.
-const binding = "github.com/ollama/ollama"
-
 func printVersion(w io.Writer, info *debug.BuildInfo) {
 	fmt.Fprintln(w, "diglot", info.Main.Version)
-	if revision := setting(info, "vcs.revision"); revision != "" {
-		if setting(info, "vcs.modified") == "true" {
+	if revision := build.Setting(info, "vcs.revision"); revision != "" {
+		if build.Setting(info, "vcs.modified") == "true" {
 			revision += ", modified"
 		}
 		fmt.Fprintln(w, "revision", revision)
 	}
 	fmt.Fprintln(w, "built with", info.GoVersion)
-	if m := llamacppModule(info); m != nil {
+	if m := build.Llamacpp(info); m != nil {
 		fmt.Fprintf(w, "llama.cpp of %s %s\n", m.Path, m.Version)
 	} else {
 		fmt.Fprintln(w, "no llama.cpp in this build: it serves scripts only")
 	}
-}
-
-// llamacppModule is the module that llama.cpp came from; nil in a build
-// without it, which may have other packages of the module.
-func llamacppModule(info *debug.BuildInfo) *debug.Module {
-	tags := strings.Split(setting(info, "-tags"), ",")
-	if !slices.Contains(tags, "llamacpp") || setting(info, "CGO_ENABLED") != "1" {
-		return nil
-	}
-	i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == binding })
-	if i < 0 {
-		return nil
-	}
-	return info.Deps[i]
-}
-
-func setting(info *debug.BuildInfo, key string) string {
-	for _, s := range info.Settings {
-		if s.Key == key {
-			return s.Value
-		}
-	}
-	return ""
 }

@@ -1,0 +1,85 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/models/library"
+)
+
+func TestLaunchCommand(t *testing.T) {
+	got := launchCommand("p", library.Launch{
+		Name: "a:b", Path: "f", Projector: "g", Template: "t", Adapters: []string{"x", "y"}, Context: 4, Threads: 2, Parallel: 3, Memory: 5,
+	})
+	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --template t --adapter x --adapter y --memory 5")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestChanges: the flags that the changes of a model make give the same ones
+// when they are read.
+func TestChanges(t *testing.T) {
+	for _, want := range []Changes{
+		{},
+		{Template: "t=1.gotmpl"},
+		{Template: "t", Adapters: flagvalue.List{"a,b.gguf", "--c.gguf"}},
+	} {
+		var got Changes
+		set := pflag.NewFlagSet("runner", pflag.ContinueOnError)
+		got.Register(set)
+		if err := set.Parse(want.args()); err != nil {
+			t.Errorf("%v: %v", want.args(), err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", want.args(), diff)
+		}
+	}
+}
+
+func TestSource(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "right")
+	if err := os.WriteFile(path, []byte("{{ .Prompt }}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Changes{Template: path}.source()
+	if err != nil || got != "{{ .Prompt }}\n" {
+		t.Errorf("a right one: %q, error %v", got, err)
+	}
+}
+
+// fileModel is a model that has a template in its file.
+type fileModel struct{ chat.Model }
+
+func (fileModel) Info() chat.Info {
+	return chat.Info{Name: "file", Template: "own", Sampling: engine.Sampling{}}
+}
+
+func TestNamed(t *testing.T) {
+	for _, tt := range []struct{ template, want string }{{"", "own"}, {"{{ .Prompt }}", "{{ .Prompt }}"}} {
+		if info := (named{fileModel{}, "n", tt.template}).Info(); info.Name != "n" || info.Template != tt.want {
+			t.Errorf("template %q: name %q, template %q", tt.template, info.Name, info.Template)
+		}
+	}
+}
+
+// TestVariables: what is in the environment of a server is not for the
+// processes of models, but for a short list, and no crash starts a debugger.
+func TestVariables(t *testing.T) {
+	all := map[string]string{
+		"AWS_SECRET_ACCESS_KEY": "a", "OPENAI_API_KEY": "b", "DIGLOT_API_KEY": "c", "HOME": "/home/d", "PATH": "/bin", "SSH_AUTH_SOCK": "/e",
+		"TZ": "Europe/Berlin", "GODEBUG": "", "GOMAXPROCS": "2",
+	}
+	got := Variables(func(name string) string { return all[name] })
+	if diff := cmp.Diff([]string{"GGML_NO_BACKTRACE=1", "GOMAXPROCS=2", "TZ=Europe/Berlin"}, got); diff != "" {
+		t.Errorf("variables (-want +got):\n%s", diff)
+	}
+}
