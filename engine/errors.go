@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Code is a closed list of what can go wrong. Each style has one table that
-// turns a Code into its status and words.
+// Code is a closed list of what can go wrong. The document of each style says
+// which status and words a Code has.
 type Code string
 
 // The closed list of codes.

@@ -8,7 +8,7 @@
 //	message.go    the messages of a request
 //	response.go   engine to wire; cannot fail
 //	stream.go     engine to wire, event by event
-//	errors.go     one rendering of every code
+//	errors.go     errors of the engine as the document has them
 //
 // and one file per operation.
 package anthropic
