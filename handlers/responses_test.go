@@ -56,6 +56,30 @@ func TestResponseErrors(t *testing.T) {
 	}
 }
 
+// TestFailedResponses holds which words a response has that fails in its stream:
+// they decide whether Codex tries again.
+func TestFailedResponses(t *testing.T) {
+	e := &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")[:3]}
+	h := newHandler(t, handlers.Config{Engine: e})
+	for code, want := range map[engine.Code]string{
+		engine.CodeContextLength:   "context_length_exceeded",
+		engine.CodeInvalidArgument: "invalid_prompt",
+		engine.CodeUnsupported:     "invalid_prompt",
+		engine.CodeModelNotFound:   "invalid_prompt",
+		engine.CodeOverloaded:      "rate_limit_exceeded",
+		engine.CodeEngineCrashed:   "server_error",
+		engine.CodeInternal:        "server_error",
+		engine.CodeDeadline:        "server_error",
+		engine.CodeForbidden:       "server_error", // which no engine tells
+	} {
+		e.Err = engine.Errorf(code, "No.")
+		w := post(t, h, responsesPath, responseWith(`,"stream":true`))
+		if failed := `"error":{"code":"` + want + `","message":"No."}`; w.Code != 200 || !strings.Contains(w.Body.String(), failed) {
+			t.Errorf("%s: status %d, no %s in\n%s", code, w.Code, failed, w.Body)
+		}
+	}
+}
+
 // TestResponseRefusals holds the errors of requests that ask for what is not
 // there.
 func TestResponseRefusals(t *testing.T) {

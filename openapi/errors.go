@@ -18,6 +18,7 @@ type Error struct {
 	Code    string // likewise; empty: none
 	Message string // likewise
 	When    string // a sentence
+	Failed  string // the code of an object that says in a stream that it failed so; or empty
 
 	body []byte // the example
 	line int
@@ -59,6 +60,9 @@ func (d *Document) ErrorOf(status int, code string) (Error, bool) {
 	return found, found.Name != ""
 }
 
+// failedExtension is a member of an example, see [Error.Failed].
+const failedExtension = "x-failed-response"
+
 // compileErrors reads the examples of a reply.
 func compileErrors(status int, media *openapi3.MediaType) ([]Error, error) {
 	if status < 400 {
@@ -85,6 +89,7 @@ func compileErrors(status int, media *openapi3.MediaType) ([]Error, error) {
 		if e.Type == "" || e.Message == "" || e.When == "" {
 			return nil, fmt.Errorf("example %s: an error has a type, a message and a summary that says when it comes", name)
 		}
+		e.Failed, _ = ref.Value.Extensions[failedExtension].(string)
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b Error) int { return a.line - b.line })

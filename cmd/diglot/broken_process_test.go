@@ -15,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/runner"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
 // broken is an engine that says what its request names, and none may say.
@@ -76,7 +77,7 @@ func TestBrokenProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(handler)
+	s := httptest.NewServer(handlerstest.Contract(t, handler))
 	defer s.Close()
 	for _, style := range styles {
 		for _, stream := range []string{"true", "false"} {

@@ -25,6 +25,7 @@ import (
 	"github.com/diglot/diglot/engine/local/confine"
 	"github.com/diglot/diglot/engine/local/runner"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
 // TestMain makes the test binary the process of a scripted model, where a
@@ -313,7 +314,7 @@ func testCutOff(t *testing.T, e engine.Engine, path, body, crash string) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan error, 1)
-	s := service{handler: handler, grace: time.Millisecond, cutOff: cutOff, log: log}
+	s := service{handler: handlerstest.Contract(t, handler), grace: time.Millisecond, cutOff: cutOff, log: log}
 	go func() { ended <- s.serve(ctx, l) }()
 	reply := bufio.NewReader(post(t, "http://"+l.Addr().String()+path, body).Body)
 	readUntil(t, reply, "first")
@@ -353,7 +354,7 @@ models:
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := httptest.NewServer(handler)
+	s := httptest.NewServer(handlerstest.Contract(t, handler))
 	defer s.Close()
 	for _, style := range styles {
 		t.Run(style.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
 // circle makes servers, each of which has a model that the next one serves,
@@ -36,7 +37,7 @@ func circle(t *testing.T, servers int, asked *atomic.Int64) *httptest.Server {
 				w.WriteHeader(http.StatusTeapot)
 				return
 			}
-			h.ServeHTTP(w, r)
+			handlerstest.Contract(t, h).ServeHTTP(w, r)
 		})
 		s.Start()
 		t.Cleanup(s.Close)

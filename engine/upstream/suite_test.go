@@ -14,6 +14,7 @@ import (
 	"github.com/diglot/diglot/engine/script"
 	"github.com/diglot/diglot/engine/upstream"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
 // playing is the engine over the models of a script.
@@ -41,7 +42,7 @@ func serving(t *testing.T, e engine.Engine) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return handlerstest.Contract(t, h)
 }
 
 // over is an engine that asks a server for one model.

@@ -16,7 +16,12 @@ import (
 // documents: an edit changes the reply, or fails its check, and nothing has to
 // be done in Go.
 func TestEditedDocuments(t *testing.T) {
-	const chat, messages = "/v1/chat/completions", "/v1/messages"
+	const chat, messages, responses = "/v1/chat/completions", "/v1/messages", "/v1/responses"
+	bodies := map[string]string{
+		chat:      `{"model":"m","messages":[{"role":"user","content":"u"}]}`,
+		messages:  `{"model":"m","max_tokens":8,"messages":[{"role":"user","content":"u"}]}`,
+		responses: `{"model":"m","input":"u","stream":true}`,
+	}
 	busy := engine.Errorf(engine.CodeOverloaded, "Busy.")
 	for _, tt := range []struct {
 		name, document, old, text string
@@ -35,6 +40,10 @@ func TestEditedDocuments(t *testing.T) {
 			"503", "", "createMessage does not answer with status 503"},
 		{"type of the other style", "anthropic.yaml", "type: overloaded_error", "type: api_error", messages, busy,
 			`"type":"api_error"`, "", "lists no error of status 529"},
+		{"code in a stream", "openai.yaml", "code: overloaded", "code: busy", responses, busy,
+			`"code":"busy"`, "", "lists no error"},
+		{"code of a failed response", "openai.yaml", "x-failed-response: rate_limit_exceeded", "x-failed-response: invalid_prompt", responses, busy,
+			`"error":{"code":"invalid_prompt","message":"Busy."}`, "", ""},
 		{"another value of a header", "openai.yaml", "'^req_[0-9a-f]{24}$'", "'^id_[0-9a-f]{24}$'", chat, nil,
 			"200", "request-id must match ^id_", ""},
 		{"another header", "anthropic.yaml", "x-request-id: {", "x-trace-id: {", messages, nil,
@@ -45,22 +54,20 @@ func TestEditedDocuments(t *testing.T) {
 			"200", "Diglot-Ignored comes 0 times", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			documents := own(t)
-			switch edited := Edited(t, tt.document, tt.old, tt.text); tt.document {
-			case "openai.yaml":
-				documents.OpenAI = edited
-			default:
-				documents.Anthropic = edited
+			documents := edited(t, tt.document, tt.old, tt.text)
+			events := len(Text("x"))
+			if tt.err != nil {
+				events = 3 // the error comes within the answer
 			}
 			h, err := handlers.New(handlers.Config{
 				Documents: documents,
-				Engine:    &Engine{Name: "m", Events: Text("x"), Err: tt.err},
+				Engine:    &Engine{Name: "m", Events: Text("x")[:events], Err: tt.err},
 				Log:       slog.New(slog.DiscardHandler),
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := httptest.NewRequestWithContext(t.Context(), "POST", tt.path, strings.NewReader(`{"model":"m","max_tokens":8,"messages":[{"role":"user","content":"u"}]}`))
+			r := httptest.NewRequestWithContext(t.Context(), "POST", tt.path, strings.NewReader(bodies[tt.path]))
 			r.Host = "localhost"
 			r.Header.Set("Origin", "http://localhost:3000")
 			w := httptest.NewRecorder()
@@ -82,4 +89,17 @@ func TestEditedDocuments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// edited are the documents of this server with one of them edited.
+func edited(t *testing.T, name, old, text string) openapi.Documents {
+	t.Helper()
+	documents := own(t)
+	document := Edited(t, name, old, text)
+	if name == "openai.yaml" {
+		documents.OpenAI = document
+		return documents
+	}
+	documents.Anthropic = document
+	return documents
 }

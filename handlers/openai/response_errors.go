@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 
@@ -66,20 +67,9 @@ func (p itemPlaces) ignore(x *exchange.Exchange, places []engine.Place) {
 	}
 }
 
-// responseErrorCodes are the words for a failed response. Codex tries again
-// after server_error and rate_limit_exceeded, and stops after the others.
-var responseErrorCodes = map[engine.Code]wire.ResponseErrorCode{
-	engine.CodeInvalidArgument: wire.ResponseErrorCodeInvalidPrompt,
-	engine.CodeUnsupported:     wire.ResponseErrorCodeInvalidPrompt,
-	engine.CodeModelNotFound:   wire.ResponseErrorCodeInvalidPrompt,
-	engine.CodeContextLength:   wire.ResponseErrorCodeContextLengthExceeded,
-	engine.CodeOverloaded:      wire.ResponseErrorCodeRateLimitExceeded,
-}
-
-func fromResponseError(err *engine.Error) wire.ResponseError {
-	code, ok := responseErrorCodes[err.Code]
-	if !ok {
-		code = wire.ResponseErrorCodeServerError
-	}
-	return wire.ResponseError{Code: code, Message: err.Message}
+// fromResponseError is the error of a failed response. Codex tries again after
+// server_error and rate_limit_exceeded, and stops after other codes.
+func fromResponseError(x *exchange.Exchange, err *engine.Error) wire.ResponseError {
+	code := cmp.Or(x.Error(err).Failed, string(wire.ResponseErrorCodeServerError))
+	return wire.ResponseError{Code: wire.ResponseErrorCode(code), Message: err.Message}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 	"github.com/diglot/diglot/internal/plainjson"
 )
@@ -144,11 +145,11 @@ func (r *responder) finish(output []wire.ResponseOutputItem, reason engine.Finis
 }
 
 // fail is the response that an error cut short.
-func (r *responder) fail(output []wire.ResponseOutputItem, err *engine.Error) wire.Response {
+func (r *responder) fail(x *exchange.Exchange, output []wire.ResponseOutputItem, err *engine.Error) wire.Response {
 	out := r.base
 	out.Output = output
 	out.Status = wire.ResponseStatusFailed
-	out.Error.Set(fromResponseError(err))
+	out.Error.Set(fromResponseError(x, err))
 	return out
 }
 

@@ -262,7 +262,7 @@ func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
 		output = append(output, e.fromBlock(e.item.whole(), e.item.id, wire.ResponseItemStatusIncomplete))
 	}
 	failed := wire.ResponseFailedEvent{
-		Type: wire.ResponseFailedEventTypeResponseFailed, SequenceNumber: e.next(), Response: e.fail(output, err),
+		Type: wire.ResponseFailedEventTypeResponseFailed, SequenceNumber: e.next(), Response: e.fail(e.x, output, err),
 	}
 	object := fromErrorObject(e.x, err)
 	event := wire.ResponseErrorEvent{

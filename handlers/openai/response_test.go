@@ -244,22 +244,3 @@ func wholeResponse(t testing.TB, r *responder, events []engine.Event) wire.Respo
 	}
 	return r.fromResponse(response)
 }
-
-// TestResponseErrorCodes holds which words a failed response has: they decide
-// whether Codex tries again.
-func TestResponseErrorCodes(t *testing.T) {
-	for code, want := range map[engine.Code]wire.ResponseErrorCode{
-		engine.CodeContextLength:   "context_length_exceeded",
-		engine.CodeInvalidArgument: "invalid_prompt",
-		engine.CodeUnsupported:     "invalid_prompt",
-		engine.CodeModelNotFound:   "invalid_prompt",
-		engine.CodeOverloaded:      "rate_limit_exceeded",
-		engine.CodeEngineCrashed:   "server_error",
-		engine.CodeInternal:        "server_error",
-		engine.CodeDeadline:        "server_error",
-	} {
-		if got := fromResponseError(engine.Errorf(code, "x")); got.Code != want {
-			t.Errorf("%s becomes %s, want %s", code, got.Code, want)
-		}
-	}
-}

@@ -64,7 +64,10 @@ func TestEveryFieldIsPrinted(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, o := range d.Operations() {
-			for _, e := range o.Errors() {
+			for _, e := range viewErrors(o) {
+				if e.Failed != "" {
+					e.Code += " (response.failed: " + e.Failed + ")"
+				}
 				if !strings.Contains(string(files[page]), fmt.Sprintf("| %d | %s | %s | %s | %s |", e.Status, e.Name, e.Type, e.Code, cell(e.When))) {
 					t.Errorf("%s lacks the error %s of %s", page, e.Name, o.ID)
 				}

@@ -30,6 +30,7 @@ type operation struct {
 	Body       []openapi.Row
 	Replies    []reply
 	Successes  []reply // those without errors, which are listed by themselves
+	Errors     []openapi.Error
 	Headers    []header
 	Matrix     []openapi.Row // of the request all, of the replies what is marked
 }
@@ -85,8 +86,23 @@ func viewOperation(o *openapi.Operation) operation {
 			v.Successes = append(v.Successes, v.Replies[len(v.Replies)-1])
 		}
 	}
-	v.Headers = viewHeaders(o.Replies)
+	v.Errors, v.Headers = viewErrors(o), viewHeaders(o.Replies)
 	return v
+}
+
+// viewErrors lists the errors, with the code that they have in an event only
+// where there is such an event.
+func viewErrors(o *openapi.Operation) []openapi.Error {
+	fails := slices.ContainsFunc(o.Replies, func(r openapi.Reply) bool {
+		return r.Stream != nil && slices.ContainsFunc(r.Stream.Events, func(e openapi.Use) bool { return e.EventName == "failed" })
+	})
+	errors := o.Errors()
+	for i := range errors {
+		if !fails {
+			errors[i].Failed = ""
+		}
+	}
+	return errors
 }
 
 // viewHeaders lists each header once for the statuses that always have it, and
