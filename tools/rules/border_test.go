@@ -37,6 +37,8 @@ var borders = []struct {
 		"chat works over any raw model"},
 	{"engine/chat/template", []string{"engine/chat/$", "engine/chat/grammar"},
 		"a prompt is made whatever then continues it"},
+	{"engine/chat/template/bounds", []string{"engine"},
+		"what a rendering may take does not depend on what is rendered"},
 	{"engine/chat/prompt", []string{"engine/chat/$", "engine/chat/format", "engine/chat/grammar", "engine/chat/template"},
 		"a prompt does not depend on what made it"},
 	{"engine/chat/format", []string{"engine/chat/$", "engine/chat/prompt", "engine/chat/template", "engine/chat/tokenizer"},

@@ -11,6 +11,7 @@ import (
 
 	ollama "github.com/ollama/ollama/template"
 
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -89,9 +90,7 @@ func compileGo(source string, model Model, now func() time.Time) (*Template, err
 		golang:  g,
 		special: special,
 		now:     now,
-		limit:   maxRenderTime,
-		heap:    maxRenderHeap,
-		turns:   newTurnstile(),
+		bounds:  bounds.New(),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"text/template/parse"
 	"time"
 
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 	"github.com/ollama/ollama/api"
 )
 
@@ -27,10 +28,16 @@ const lookWrites = 64
 // memory.
 const manyWrites = 512
 
+// goRendering is the state of one run of a Go template.
+type goRendering struct {
+	*bounds.Meter
+	given int64 // bytes of what the template is given, written out
+}
+
 // goFunctions are what a template may call: the library's and those of the
 // language that make text, with our clock. r is nil for a template that is only
 // parsed.
-func goFunctions(now func() time.Time, r *rendering) template.FuncMap {
+func goFunctions(now func() time.Time, r *goRendering) template.FuncMap {
 	date := func(days int) func(...string) string {
 		return func(...string) string { return now().AddDate(0, 0, days).Format(time.DateOnly) }
 	}
@@ -38,7 +45,7 @@ func goFunctions(now func() time.Time, r *rendering) template.FuncMap {
 		"currentDate":   date(0),
 		"yesterdayDate": date(-1),
 		"json": func(v any) (string, error) {
-			if err := r.grow(times(r.goSize(v), 6)); err != nil {
+			if err := r.Grow(bounds.Times(r.goSize(v), 6)); err != nil {
 				return "", err
 			}
 			return goJSON(v)
@@ -53,7 +60,7 @@ func goFunctions(now func() time.Time, r *rendering) template.FuncMap {
 			for _, arg := range args {
 				word = max(word, r.goSize(arg))
 			}
-			if err := r.grow(formatSize(format, word, len(args))); err != nil {
+			if err := r.Grow(formatSize(format, word, len(args))); err != nil {
 				return "", err
 			}
 			return fmt.Sprintf(format, args...), nil
@@ -63,21 +70,23 @@ func goFunctions(now func() time.Time, r *rendering) template.FuncMap {
 			if !ok {
 				return "any", nil
 			}
-			return property.ToTypeScriptType(), r.grow(times(r.given, 8))
+			return property.ToTypeScriptType(), r.Grow(bounds.Times(r.given, 8))
 		},
-		guardMade: func(methods int) (string, error) { return "", r.grow(times(times(r.given, 8), int64(methods))) },
+		guardMade: func(methods int) (string, error) {
+			return "", r.Grow(bounds.Times(bounds.Times(r.given, 8), int64(methods)))
+		},
 	}
 }
 
 // text is a function that makes a text which is some times as long as what it
 // is given.
-func (r *rendering) text(factor int64, f func(...any) string) func(...any) (string, error) {
+func (r *goRendering) text(factor int64, f func(...any) string) func(...any) (string, error) {
 	return func(args ...any) (string, error) {
 		sum := int64(0)
 		for _, arg := range args {
-			sum = add(sum, r.goSize(arg), 1)
+			sum = bounds.Add(sum, r.goSize(arg), 1)
 		}
-		if err := r.grow(times(sum, factor)); err != nil {
+		if err := r.Grow(bounds.Times(sum, factor)); err != nil {
 			return "", err
 		}
 		return f(args...), nil
@@ -86,7 +95,7 @@ func (r *rendering) text(factor int64, f func(...any) string) func(...any) (stri
 
 // goSize is how long a value is when it is written out. What is no text is a
 // part of what the template was given.
-func (r *rendering) goSize(v any) int64 {
+func (r *goRendering) goSize(v any) int64 {
 	switch v := v.(type) {
 	case string:
 		return int64(len(v))
@@ -102,7 +111,7 @@ func goSize(v reflect.Value) int64 {
 	const name = 64 // of a field, with what is around it
 	switch v.Kind() {
 	case reflect.String:
-		return add(times(int64(v.Len()), 2), name)
+		return bounds.Add(bounds.Times(int64(v.Len()), 2), name)
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			return goSize(v.Elem())
@@ -110,25 +119,25 @@ func goSize(v reflect.Value) int64 {
 	case reflect.Slice, reflect.Array:
 		sum := int64(name)
 		for i := range v.Len() {
-			sum = add(sum, goSize(v.Index(i)))
+			sum = bounds.Add(sum, goSize(v.Index(i)))
 		}
 		return sum
 	case reflect.Map:
 		sum := int64(name)
 		for entries := v.MapRange(); entries.Next(); {
-			sum = add(sum, goSize(entries.Key()), goSize(entries.Value()))
+			sum = bounds.Add(sum, goSize(entries.Key()), goSize(entries.Value()))
 		}
 		return sum
 	case reflect.Struct:
 		sum := int64(name)
 		if m, ok := addressed(v).(*api.ToolPropertiesMap); ok { // no tree inside: a ring
 			for key, property := range m.All() {
-				sum = add(sum, goSize(reflect.ValueOf(key)), goSize(reflect.ValueOf(property)))
+				sum = bounds.Add(sum, goSize(reflect.ValueOf(key)), goSize(reflect.ValueOf(property)))
 			}
 			return sum
 		}
 		for i := range v.NumField() {
-			sum = add(sum, goSize(v.Field(i)))
+			sum = bounds.Add(sum, goSize(v.Field(i)))
 		}
 		return sum
 	}
@@ -233,6 +242,6 @@ func formatSize(format string, word int64, values int) int64 {
 		}
 	}
 	places := int64(strings.Count(format, "%") + values) // what is left over is added
-	word = add(times(word, 12), 512)                     // in hexadecimal, in quotes, or with the names of its parts
-	return add(times(int64(len(format)), 2), times(places, word), times(wide, 2*widest))
+	word = bounds.Add(bounds.Times(word, 12), 512)       // in hexadecimal, in quotes, or with the names of its parts
+	return bounds.Add(bounds.Times(int64(len(format)), 2), bounds.Times(places, word), bounds.Times(wide, 2*widest))
 }

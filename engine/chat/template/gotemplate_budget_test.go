@@ -14,6 +14,7 @@ import (
 	ollama "github.com/ollama/ollama/template"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // harmlessGoFunctions make nothing that is larger than what they are given.
@@ -59,7 +60,7 @@ func TestHostileGoCalls(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		tpl.heap = smallHeap
+		tpl.bounds.Heap = smallHeap
 		mask := newMasker(tpl.special)
 		runtime.GC()
 		var before, after runtime.MemStats
@@ -69,8 +70,8 @@ func TestHostileGoCalls(t *testing.T) {
 		if made := int64(after.TotalAlloc - before.TotalAlloc); made > mostMade {
 			t.Errorf("%s: %d MB were made, more than %d", name, made>>20, mostMade>>20)
 		}
-		if !tookTooMuch(err) {
-			t.Errorf("%s: error %v, want %v", name, err, errHeap)
+		if !bounds.TookTooMuch(err) {
+			t.Errorf("%s: error %v, want %v", name, err, bounds.ErrHeap)
 		}
 	}
 }

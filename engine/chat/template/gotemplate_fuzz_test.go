@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -25,10 +26,10 @@ func FuzzGoTemplate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		tpl.limit = 200 * time.Millisecond
+		tpl.bounds.Time = 200 * time.Millisecond
 		c := conversation{turns: []turn{system(probeSystem), user(probeUser), calling(probeAnswer, probeCall(probeID))}}.withTools()
 		text, err := tpl.text(t.Context(), c, newMasker(tpl.special))
-		if len(text) > maxPrompt {
+		if len(text) > bounds.MaxPrompt {
 			t.Errorf("%d bytes, error %v", len(text), err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // Go templates often decide by how far a message is from the end, and leave
@@ -34,9 +35,11 @@ func (p *prober) goRest() {
 	if caps := &p.t.caps; caps.ToolCalls && caps.ParallelCalls {
 		caps.ParallelCalls = p.readsBoth()
 	}
-	r := p.t.rendering(p.ctx)
-	defer r.end()
-	p.t.fim, p.broken = p.t.golang.gap(r, newMasker(p.t.special))
+	_, p.broken = p.t.bounds.Run(p.ctx, func(m *bounds.Meter) (string, error) {
+		var err error
+		p.t.fim, err = p.t.golang.gap(m, newMasker(p.t.special))
+		return "", err
+	})
 }
 
 // readsBoth reports whether two calls in one turn read as two: a model writes

@@ -7,27 +7,28 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // boundedWriter collects a prompt until there is too much of it, or it took
 // too long or too much memory.
 type boundedWriter struct {
-	r      *rendering
+	r      goRendering
 	text   strings.Builder
 	writes int
 }
 
 func (w *boundedWriter) Write(b []byte) (int, error) {
-	if w.text.Len()+len(b) > maxPrompt {
-		return 0, fmt.Errorf("the prompt has more than %d bytes", maxPrompt)
+	if w.text.Len()+len(b) > bounds.MaxPrompt {
+		return 0, fmt.Errorf("the prompt has more than %d bytes", bounds.MaxPrompt)
 	}
-	err := w.r.grow(2 * int64(len(b)))
+	err := w.r.Grow(2 * int64(len(b)))
 	w.writes++
 	if w.writes == manyWrites && err == nil {
-		err = w.r.begin() // it may be deep: a template may call itself
+		err = w.r.Begin() // it may be deep: a template may call itself
 	}
 	if w.writes%lookWrites == 0 && err == nil {
-		err = w.r.look(0)
+		err = w.r.Look(0)
 	}
 	if err != nil {
 		return 0, err
@@ -47,18 +48,18 @@ func (g *goTemplate) execute(w *boundedWriter, data map[string]any) (err error) 
 		return err
 	}
 	w.r.given = goSize(reflect.ValueOf(data))
-	return own.Funcs(goFunctions(g.now, w.r)).Execute(w, data)
+	return own.Funcs(goFunctions(g.now, &w.r)).Execute(w, data)
 }
 
 // prompt renders a conversation. level is that of thinking, where one was
 // asked for.
-func (g *goTemplate) prompt(r *rendering, c conversation, level string, mask *masker) (string, error) {
+func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask *masker) (string, error) {
 	messages := g.messages(c, mask)
 	tools, err := g.tools(c.tools, mask)
 	if err != nil {
 		return "", err
 	}
-	w := &boundedWriter{r: r}
+	w := &boundedWriter{r: goRendering{Meter: m}}
 	run := func(data map[string]any) error {
 		mode := c.reasoning.Mode
 		data["Think"] = mode == engine.ReasoningOn || mode == engine.ReasoningDefault && level != ""
@@ -129,11 +130,11 @@ func cutResponse(text string, c conversation) string {
 
 // gap finds how a template that fills in the middle of a text marks the gap;
 // zero where it does not.
-func (g *goTemplate) gap(r *rendering, mask *masker) (prompt.FIM, error) {
+func (g *goTemplate) gap(m *bounds.Meter, mask *masker) (prompt.FIM, error) {
 	if !g.infills {
 		return prompt.FIM{}, nil
 	}
-	w := &boundedWriter{r: r}
+	w := &boundedWriter{r: goRendering{Meter: m}}
 	err := g.execute(w, map[string]any{
 		"Prompt": probeUser, "Suffix": probeUser2, "Response": "", "Think": false, "ThinkLevel": "", "IsThinkSet": false,
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // libraryTemplates are the Go templates that come with the library, by name.
@@ -358,25 +359,25 @@ func TestBrokenGoTemplates(t *testing.T) {
 
 // TestGoTemplateLimits renders without end, with and without output.
 func TestGoTemplateLimits(t *testing.T) {
-	slow, long := errSlow.Error(), "more than"
+	slow, long := bounds.ErrSlow.Error(), "more than"
 	for _, tt := range []struct{ name, source, want string }{
 		{"loops", "{{ range 1000000000 }}{{ range 1000000000 }}{{ end }}{{ end }}{{ .Prompt }}", slow},
 		{"loops with output", "{{ range 1000000000 }}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" +
 			strings.Repeat("x", 100_000) + "{{ end }}{{ .Prompt }}", long},
 		{"a tree of templates", `{{ define "x" }}{{ if . }}{{ template "x" (slice . 1) }}{{ template "x" (slice . 1) }}{{ end }}{{ end }}` +
 			`{{ .Prompt }}{{ template "x" "` + strings.Repeat("x", 200) + `" }}`, slow},
-		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
-		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
-		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, errHeap.Error()},
+		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, bounds.ErrHeap.Error()},
+		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, bounds.ErrHeap.Error()},
+		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, bounds.ErrHeap.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tpl, err := compile(tt.source, Model{}, testTime)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tpl.limit = time.Hour // a busy machine may take long to reach the other limit
+			tpl.bounds.Time = time.Hour // a busy machine may take long to reach the other limit
 			if tt.want == slow {
-				tpl.limit = 20 * time.Millisecond
+				tpl.bounds.Time = 20 * time.Millisecond
 			}
 			_, err = tpl.text(t.Context(), conversation{turns: []turn{user("u")}}, newMasker(tpl.special))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {

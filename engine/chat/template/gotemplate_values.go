@@ -10,6 +10,7 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -295,8 +296,8 @@ type jsonMasker struct {
 }
 
 func (w *jsonMasker) value(depth int) error {
-	if depth > maxNesting {
-		return fmt.Errorf("JSON nests deeper than %d", maxNesting)
+	if depth > bounds.MaxNesting {
+		return fmt.Errorf("JSON nests deeper than %d", bounds.MaxNesting)
 	}
 	token, err := w.decoder.Token()
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // TestMemoryOfFilters: those whose cost is nothing make nothing, whatever they
@@ -38,8 +39,8 @@ func TestMemoryOfRendersTogether(t *testing.T) {
 		`{% for m in messages %}{{ m.content }}{% endfor %}`
 	tpl := mustTemplate(t, holds, Model{})
 	const limit, renders = 96 << 20, 24
-	tpl.heap = limit
-	before := heapSize()
+	tpl.bounds.Heap = limit
+	before := bounds.HeapSize()
 	most := before
 	var all sync.WaitGroup
 	watch := func(until <-chan time.Time) {
@@ -48,7 +49,7 @@ func TestMemoryOfRendersTogether(t *testing.T) {
 			case <-until:
 				return
 			case <-tick:
-				most = max(most, heapSize())
+				most = max(most, bounds.HeapSize())
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // Capabilities are what a chat template can show, found by rendering made-up
@@ -79,7 +80,7 @@ type prober struct {
 
 // probe fills in the capabilities, the format and the header.
 func (t *Template) probe(source string) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), maxRenderTime, errSlow)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), bounds.MaxTime, bounds.ErrSlow)
 	defer cancel()
 	p := &prober{t: t, ctx: ctx, source: source}
 	if !p.content() {
@@ -108,7 +109,7 @@ func (p *prober) render(c conversation) (string, bool) {
 	if err == nil {
 		return mask.unmask(text), true
 	}
-	if errors.Is(err, errSlow) || errors.Is(err, errStuck) || tookTooMuch(err) {
+	if errors.Is(err, bounds.ErrSlow) || errors.Is(err, bounds.ErrStuck) || bounds.TookTooMuch(err) {
 		p.broken = err
 	}
 	return "", false

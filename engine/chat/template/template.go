@@ -5,22 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // A template comes out of a model file, and a model file is not trusted.
 const (
-	maxTemplate   = 1 << 20          // bytes of source
-	maxPrompt     = 64 << 20         // bytes of rendered prompt
-	maxRange      = 100_000          // items of range(), as in Jinja's own sandbox
-	maxMacroDepth = 1000             // macros inside each other
-	maxRenderTime = 10 * time.Second // a big request takes 30 ms
-	maxRefusal    = 300              // bytes of a template's own error message
+	maxTemplate = 1 << 20 // bytes of source
+	maxRefusal  = 300     // bytes of a template's own error message
 )
 
 // TemplateModel is what a template has to know of its model.
@@ -34,17 +30,12 @@ type Model struct {
 // it was loaded. It is safe for concurrent use.
 type Template struct {
 	model    Model
-	compiled *jinja.Template
-	guards   guards
-	natives  *natives
-	golang   *goTemplate // instead of the three above, where it is written in Go's language
+	script   *script     // in Jinja
+	golang   *goTemplate // or in Go's language
 	special  *specials
 	bos, eos string // as the template sees them
 	now      func() time.Time
-	limit    time.Duration
-	heap     uint64       // bytes that a rendering may add to it
-	turns    *turnstile   // of those that add much
-	stuck    atomic.Int32 // renders that ran out of time and have not ended
+	bounds   *bounds.Bounds
 	caps     Capabilities
 	format   string
 	example  string     // how a call is written, for a model that is told of its tools in words
@@ -87,37 +78,20 @@ func compile(source string, model Model, now func() time.Time) (*Template, error
 	if isGoTemplate(source) {
 		return compileGo(source, model, now)
 	}
-	unique := "_"
-	for strings.Contains(source, unique) {
-		unique += "_"
-	}
-	g := guards(unique)
 	special := newSpecials(model.Control)
 	bos, eos := special.own(model.BOS, printed), special.own(model.EOS, printed)
-	lexed, err := prelex(source, g, special)
-	if err != nil {
-		return nil, fmt.Errorf("read the chat template: %w", err)
-	}
-	compiled, err := jinja.Compile(lexed)
-	if err != nil {
-		return nil, fmt.Errorf("compile the chat template: %w", err)
-	}
-	natives, err := newNatives()
+	script, err := compileScript(source, special)
 	if err != nil {
 		return nil, err
 	}
 	return &Template{
-		model:    model,
-		compiled: compiled,
-		guards:   g,
-		natives:  natives,
-		special:  special,
-		bos:      bos,
-		eos:      eos,
-		now:      now,
-		limit:    maxRenderTime,
-		heap:     maxRenderHeap,
-		turns:    newTurnstile(),
+		model:   model,
+		script:  script,
+		special: special,
+		bos:     bos,
+		eos:     eos,
+		now:     now,
+		bounds:  bounds.New(),
 	}, nil
 }
 
@@ -185,10 +159,8 @@ func (t *Template) begun(ctx context.Context, c conversation, mask *masker) (str
 // text is what the template writes for c.
 func (t *Template) text(ctx context.Context, c conversation, mask *masker) (string, error) {
 	if t.golang != nil {
-		return t.bounded(ctx, func(ctx context.Context) (string, error) {
-			r := t.rendering(ctx)
-			defer r.end()
-			return t.golang.prompt(r, c, t.effort(c.reasoning.Effort), mask)
+		return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) {
+			return t.golang.prompt(m, c, t.effort(c.reasoning.Effort), mask)
 		})
 	}
 	vars, err := t.variables(c, mask)
@@ -196,6 +168,11 @@ func (t *Template) text(ctx context.Context, c conversation, mask *masker) (stri
 		return "", err
 	}
 	return t.run(ctx, vars)
+}
+
+// run executes a template in Jinja.
+func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
+	return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) { return t.script.run(m, t.now, vars) })
 }
 
 // opening is the part of a prompt behind the header of the turn that is asked
@@ -267,16 +244,16 @@ func failure(err error, mask *masker) *engine.Error {
 	case errors.Is(err, errBlind):
 		return engine.Errorf(engine.CodeInvalidArgument, "This model's chat template does not show images in such a place.").
 			At(place).Because(err)
-	case tookTooMuch(err):
+	case bounds.TookTooMuch(err):
 		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too much memory for these messages.").
 			At(place).Because(err)
 		e.NoRetry = true
 		return e
-	case errors.Is(err, errCrowded), errors.Is(err, errStuck):
+	case errors.Is(err, bounds.ErrCrowded), errors.Is(err, bounds.ErrStuck):
 		e := engine.Errorf(engine.CodeOverloaded, "The model has no room to prepare the prompt now; try again later.").Because(err)
 		e.RetryAfter = 5
 		return e
-	case errors.Is(err, errSlow):
+	case errors.Is(err, bounds.ErrSlow):
 		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too long for these messages.").At(place).Because(err)
 		e.NoRetry = true
 		return e

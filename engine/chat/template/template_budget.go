@@ -1,106 +1,12 @@
 package template
 
 import (
-	"context"
-	"errors"
-	"runtime"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
-
-const (
-	// lookEvery is how many bytes a rendering may make between two looks at
-	// the heap.
-	lookEvery = 1 << 20
-
-	// ownShare is the part of its limit that a rendering must have made itself
-	// to be what the heap grew by.
-	ownShare = 16
-
-	// ownDepth is how deep a rendering is that may be what the stacks grew by.
-	ownDepth = 16
-
-	// maxBytes is more than anything that is counted: sums and products end
-	// there.
-	maxBytes = 1 << 50
-
-	// maxWork bounds what one operation may look at, which is not always
-	// paid for with memory: values that are compared, or characters. It is about
-	// a tenth of a second.
-	maxWork = 1 << 24
-)
-
-var errWork = errors.New("one operation of the chat template takes too long")
-
-// tookTooMuch reports whether a rendering ended for what it would have taken.
-func tookTooMuch(err error) bool {
-	return errors.Is(err, errHeap) || errors.Is(err, errWork) || errors.Is(err, errDeep)
-}
-
-// grow asks for bytes that are about to be made. What nobody holds any more
-// is collected before it says no.
-func (r *rendering) grow(bytes int64) error {
-	r.made = add(r.made, bytes)
-	r.total = add(r.total, bytes)
-	if r.made < lookEvery {
-		return nil
-	}
-	r.made = 0
-	if bytes > r.limit {
-		return errHeap
-	}
-	if err := r.begin(); err != nil {
-		return err
-	}
-	return r.look(bytes)
-}
-
-func (r *rendering) look(bytes int64) error {
-	if r.ctx.Err() != nil {
-		return context.Cause(r.ctx)
-	}
-	most := r.start + uint64(r.limit)
-	if heapSize()+uint64(bytes) <= most {
-		return nil
-	}
-	runtime.GC()
-	if heapSize()+uint64(bytes) <= most {
-		return nil
-	}
-	if r.total < r.limit/ownShare && r.depth < ownDepth {
-		return errCrowded
-	}
-	return errHeap
-}
-
-// add and times are of numbers that are not negative.
-func add(numbers ...int64) int64 {
-	sum := int64(0)
-	for _, n := range numbers {
-		sum = min(sum+min(n, maxBytes), maxBytes)
-	}
-	return sum
-}
-
-func times(a, b int64) int64 {
-	if a <= 0 || b <= 0 {
-		return 0
-	}
-	if a > maxBytes/b {
-		return maxBytes
-	}
-	return a * b
-}
-
-// work says no to an operation that would take too many steps.
-func work(steps int64) error {
-	if steps > maxWork {
-		return errWork
-	}
-	return nil
-}
 
 // measure is a walk over a value. A value may hold another one many times, so
 // that a small one is endless when it is written out.
@@ -120,51 +26,49 @@ type measure struct {
 func (m *measure) walk(v jinja.Value, depth int) error {
 	m.nodes++
 	switch {
-	case depth > maxNesting:
-		return errDeep
+	case depth > bounds.MaxNesting:
+		return bounds.ErrDeep
 	case m.nodes > m.most:
-		return errWork
-	case m.bytes > m.r.limit:
-		return errHeap
-	case m.nodes%(1<<12) == 0 && m.r.ctx.Err() != nil:
-		return context.Cause(m.r.ctx)
+		return bounds.ErrWork
+	case m.bytes > m.r.Limit():
+		return bounds.ErrHeap
+	case m.nodes%(1<<12) == 0 && m.r.Err() != nil:
+		return m.r.Err()
 	}
 	m.deepest = max(m.deepest, depth)
 	switch {
 	case v.IsString():
 		s := v.AsString()
 		m.longest = max(m.longest, int64(len(s)))
-		m.bytes = add(m.bytes, m.text(s))
+		m.bytes = bounds.Add(m.bytes, m.text(s))
 	case v.IsList():
 		for _, item := range v.AsList().Items {
-			m.bytes = add(m.bytes, m.each(depth))
+			m.bytes = bounds.Add(m.bytes, m.each(depth))
 			if err := m.walk(item, depth+1); err != nil {
 				return err
 			}
 		}
-		m.bytes = add(m.bytes, m.each(depth))
+		m.bytes = bounds.Add(m.bytes, m.each(depth))
 	case v.IsDict():
 		d := v.AsDict()
 		for _, key := range d.Keys {
-			m.bytes = add(m.bytes, m.text(key), m.each(depth))
+			m.bytes = bounds.Add(m.bytes, m.text(key), m.each(depth))
 			if err := m.walk(d.Data[key], depth+1); err != nil {
 				return err
 			}
 		}
-		m.bytes = add(m.bytes, m.each(depth))
+		m.bytes = bounds.Add(m.bytes, m.each(depth))
 	case v.IsCallable():
-		m.bytes = add(m.bytes, int64(len(v.AsCallable().Name))+12)
+		m.bytes = bounds.Add(m.bytes, int64(len(v.AsCallable().Name))+12)
 	default:
-		m.bytes = add(m.bytes, 32) // the longest number has 24
+		m.bytes = bounds.Add(m.bytes, 32) // the longest number has 24
 	}
 	return nil
 }
 
-var errDeep = errors.New("a value of the chat template nests too deeply")
-
 // scan walks over v as far as an operation could take it.
 func (r *rendering) scan(v jinja.Value) (*measure, error) {
-	m := &measure{r: r, most: maxWork, text: quotedSize, each: func(int) int64 { return 6 }}
+	m := &measure{r: r, most: bounds.MaxWork, text: quotedSize, each: func(int) int64 { return 6 }}
 	return m, m.walk(v, 0)
 }
 
@@ -179,7 +83,7 @@ func (r *rendering) printed(v jinja.Value) (int64, error) {
 	}
 	m, err := r.scan(v)
 	// Each list or dict is written by itself, and copied into the one around.
-	return times(m.bytes, int64(m.deepest)+1), err
+	return bounds.Times(m.bytes, int64(m.deepest)+1), err
 }
 
 // quotedSize is the length of a text in quotes, at most, as Python shows it
@@ -218,9 +122,9 @@ func length(v jinja.Value) int64 {
 func iterated(v jinja.Value) int64 {
 	switch {
 	case v.IsDict():
-		return times(length(v), 64)
+		return bounds.Times(length(v), 64)
 	case v.IsString():
-		return times(length(v), 96)
+		return bounds.Times(length(v), 96)
 	}
 	return 0
 }
@@ -243,7 +147,7 @@ func numberOf(v jinja.Value) int64 {
 	case v.IsBool() && v.AsBool():
 		return 1
 	case v.IsString():
-		return maxBytes // it may spell one
+		return bounds.MaxBytes // it may spell one
 	}
 	return 0
 }

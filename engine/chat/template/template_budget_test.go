@@ -12,6 +12,7 @@ import (
 	"github.com/ardanlabs/jinja"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // What a rendering may take in these tests, and what it may have made when it
@@ -204,7 +205,7 @@ func renderHostile(t *testing.T, source string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	tpl.heap = smallHeap
+	tpl.bounds.Heap = smallHeap
 	values := map[string]jinja.Value{}
 	for name, value := range hostileValues {
 		if strings.Contains(source, name) {
@@ -237,8 +238,8 @@ func TestHostileCalls(t *testing.T) {
 		if made > mostMade {
 			t.Errorf("%s: %d MB were made, more than %d: %.80s", name, made>>20, mostMade>>20, rows[name])
 		}
-		if !tookTooMuch(err) && !strings.Contains(fmt.Sprint(err), "there is no variable") && !strings.Contains(fmt.Sprint(err), "is no function") {
-			t.Errorf("%s: error %v, want %v: %.80s", name, err, errHeap, rows[name])
+		if !bounds.TookTooMuch(err) && !strings.Contains(fmt.Sprint(err), "there is no variable") && !strings.Contains(fmt.Sprint(err), "is no function") {
+			t.Errorf("%s: error %v, want %v: %.80s", name, err, bounds.ErrHeap, rows[name])
 		}
 	}
 }
@@ -289,7 +290,7 @@ func TestBottomless(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); name != "a map of maps" && (err == nil || !strings.Contains(err.Error(), "nest") && !tookTooMuch(err)) {
+		if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); name != "a map of maps" && (err == nil || !strings.Contains(err.Error(), "nest") && !bounds.TookTooMuch(err)) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // given is what a filter, a method or a function is given.
@@ -40,7 +41,7 @@ func free(given) (int64, error) { return 0, nil }
 func printing(factor int64) cost {
 	return func(g given) (int64, error) {
 		n, err := g.r.printed(g.arg(0, ""))
-		return times(n, factor), err
+		return bounds.Times(n, factor), err
 	}
 }
 
@@ -49,7 +50,7 @@ func printing(factor int64) cost {
 func going(each int64) cost {
 	return func(g given) (int64, error) {
 		v := g.arg(0, "")
-		return add(iterated(v), times(length(v), each)), nil
+		return bounds.Add(iterated(v), bounds.Times(length(v), each)), nil
 	}
 }
 
@@ -63,7 +64,7 @@ func choosing(each int64, attribute int) cost {
 			return 0, err
 		}
 		path := textOf(g.arg(attribute, "attribute"))
-		return add(iterated(v), times(length(v), each), m.bytes, attributes(path, length(v), m.longest)), nil
+		return bounds.Add(iterated(v), bounds.Times(length(v), each), m.bytes, attributes(path, length(v), m.longest)), nil
 	}
 }
 
@@ -76,7 +77,7 @@ func attributes(path string, n, longest int64) int64 {
 			numbers++
 		}
 	}
-	return times(times(numbers, n), times(longest, 96))
+	return bounds.Times(bounds.Times(numbers, n), bounds.Times(longest, 96))
 }
 
 // filterCosts are all filters of the library. Those that are free make no more
@@ -153,7 +154,7 @@ func (r *rendering) counted(c cost, f callable) callable {
 		}
 		options, err := g.options()
 		if err == nil {
-			err = r.grow(add(bytes, options))
+			err = r.Grow(bounds.Add(bytes, options))
 		}
 		if err != nil {
 			return jinja.Undefined(), err
@@ -170,7 +171,7 @@ func (g given) options() (int64, error) {
 			return nil
 		}
 		n, err := g.r.printed(v)
-		sum = add(sum, n)
+		sum = bounds.Add(sum, n)
 		return err
 	}
 	for _, v := range g.args[min(1, len(g.args)):] {
@@ -221,20 +222,20 @@ func batchCost(g given) (int64, error) {
 	}
 	n := length(g.arg(0, ""))
 	if fill := g.arg(2, "fill_with"); !fill.IsNone() && !fill.IsUndefined() {
-		n = add(n, count)
+		n = bounds.Add(n, count)
 	}
-	return add(iterated(g.arg(0, "")), times(n, 96)), nil
+	return bounds.Add(iterated(g.arg(0, "")), bounds.Times(n, 96)), nil
 }
 
 func escapeCost(g given) (int64, error) {
 	n, err := g.r.printed(g.arg(0, ""))
 	if s := textOf(g.arg(0, "")); err == nil && s != "" {
 		for _, c := range []string{"&", "<", ">", `"`, "'"} {
-			n = add(n, times(int64(strings.Count(s, c)), 5))
+			n = bounds.Add(n, bounds.Times(int64(strings.Count(s, c)), 5))
 		}
-		return times(n, 3), nil
+		return bounds.Times(n, 3), nil
 	}
-	return times(n, 12), err
+	return bounds.Times(n, 12), err
 }
 
 // parseCost is that of values out of JSON, the smallest of which take the most
@@ -253,10 +254,10 @@ func parseCost(g given) (int64, error) {
 			i += quotedLength(s[i:]) - 1
 		}
 	}
-	if deepest > maxNesting {
-		return 0, errDeep
+	if deepest > bounds.MaxNesting {
+		return 0, bounds.ErrDeep
 	}
-	return times(int64(len(s)), 80), nil
+	return bounds.Times(int64(len(s)), 80), nil
 }
 
 func indentCost(g given) (int64, error) {
@@ -274,13 +275,13 @@ func indentCost(g given) (int64, error) {
 	if s := g.arg(0, ""); s.IsString() {
 		count = lines(s.AsString())
 	}
-	return add(times(n, 4), times(count, 16), times(times(add(count, 1), max(width, 0)), 2)), nil
+	return bounds.Add(bounds.Times(n, 4), bounds.Times(count, 16), bounds.Times(bounds.Times(bounds.Add(count, 1), max(width, 0)), 2)), nil
 }
 
 func joinCost(g given) (int64, error) {
 	v := g.arg(0, "")
 	n := length(v)
-	sum := add(iterated(v), times(n, 24))
+	sum := bounds.Add(iterated(v), bounds.Times(n, 24))
 	m, err := g.r.scan(v)
 	if err != nil {
 		return 0, err
@@ -291,7 +292,7 @@ func joinCost(g given) (int64, error) {
 		between = 0
 	}
 	path := textOf(g.arg(2, "attribute"))
-	return add(sum, times(m.bytes, 2), times(between, n), attributes(path, n, m.longest)), err
+	return bounds.Add(sum, bounds.Times(m.bytes, 2), bounds.Times(between, n), attributes(path, n, m.longest)), err
 }
 
 func replaceCost(g given) (int64, error) {
@@ -313,22 +314,22 @@ func (r *rendering) replaced(v jinja.Value, n int64, before, after jinja.Value, 
 	if err != nil {
 		return 0, err
 	}
-	found := add(n, 1) // in something that is no text: as often as can be
+	found := bounds.Add(n, 1) // in something that is no text: as often as can be
 	if v.IsString() && (before.IsString() || before.IsUndefined()) {
 		found = int64(strings.Count(v.AsString(), textOf(before)))
 	}
 	if count >= 0 {
 		found = min(found, count)
 	}
-	return add(times(n, 2), times(found, with)), nil
+	return bounds.Add(bounds.Times(n, 2), bounds.Times(found, with)), nil
 }
 
 func sortCost(g given) (int64, error) {
 	m, err := g.r.scan(g.arg(0, ""))
 	if err == nil {
-		err = work(times(m.nodes, 16))
+		err = bounds.Work(bounds.Times(m.nodes, 16))
 	}
-	return times(length(g.arg(0, "")), 48), err
+	return bounds.Times(length(g.arg(0, "")), 48), err
 }
 
 // uniqueCost: each item is compared with all that were found before.
@@ -336,10 +337,10 @@ func uniqueCost(g given) (int64, error) {
 	v := g.arg(0, "")
 	m, err := g.r.scan(v)
 	if err == nil {
-		err = work(times(length(v), m.nodes))
+		err = bounds.Work(bounds.Times(length(v), m.nodes))
 	}
 	path := textOf(g.arg(2, "attribute"))
-	return add(iterated(v), times(length(v), 96), times(m.bytes, 2), attributes(path, length(v), m.longest)), err
+	return bounds.Add(iterated(v), bounds.Times(length(v), 96), bounds.Times(m.bytes, 2), attributes(path, length(v), m.longest)), err
 }
 
 func trimCost(g given) (int64, error) {
@@ -353,7 +354,7 @@ func trimCost(g given) (int64, error) {
 // trimming says no to taking any of many characters off a long text.
 func trimming(n int64, characters jinja.Value) error {
 	if s := textOf(characters); len(s) >= utf8.RuneSelf || !isASCII(s) {
-		return work(times(n, int64(len(s))))
+		return bounds.Work(bounds.Times(n, int64(len(s))))
 	}
 	return nil
 }
@@ -373,18 +374,18 @@ func jsonCost(g given) (int64, error) {
 	if s := g.arg(3, "separators"); s.IsList() && s.AsList().Len() == 2 {
 		item, key = int64(len(textOf(s.AsList().Get(0)))), int64(len(textOf(s.AsList().Get(1))))
 	}
-	m := &measure{r: g.r, most: maxWork, text: quotedSize, each: func(depth int) int64 {
+	m := &measure{r: g.r, most: bounds.MaxWork, text: quotedSize, each: func(depth int) int64 {
 		if pad < 0 {
 			return item + key
 		}
-		return add(item, key, 1, times(pad, int64(depth)+1))
+		return bounds.Add(item, key, 1, bounds.Times(pad, int64(depth)+1))
 	}}
-	if pad > g.r.limit {
-		return 0, errHeap // it is made before the first use
+	if pad > g.r.Limit() {
+		return 0, bounds.ErrHeap // it is made before the first use
 	}
 	err := m.walk(g.arg(0, ""), 0)
 	if g.arg(1, "ensure_ascii").IsTruthy() {
-		m.bytes = times(m.bytes, 3)
+		m.bytes = bounds.Times(m.bytes, 3)
 	}
-	return times(m.bytes, 3), err
+	return bounds.Times(m.bytes, 3), err
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // methodCosts are all methods of the library's texts, lists and dicts, and
@@ -89,7 +90,7 @@ func (r *rendering) format(text string) callable {
 			}
 			place := fmt.Sprintf("{%d}", i)
 			places := int64(strings.Count(result, place)) + 1
-			if err := r.grow(add(times(int64(len(result)), 2), times(places, times(with, 2)))); err != nil {
+			if err := r.Grow(bounds.Add(bounds.Times(int64(len(result)), 2), bounds.Times(places, bounds.Times(with, 2)))); err != nil {
 				return jinja.Undefined(), err
 			}
 			word, err := r.natives.print(arg)
@@ -107,7 +108,7 @@ func appendCost(g given) (int64, error) {
 	if len(list.Items) < cap(list.Items) {
 		return 0, nil
 	}
-	return times(int64(len(list.Items))+8, 48), nil
+	return bounds.Times(int64(len(list.Items))+8, 48), nil
 }
 
 func changedCost(g given) (int64, error) {
@@ -120,7 +121,7 @@ func changedCost(g given) (int64, error) {
 }
 
 func searchCost(g given) (int64, error) {
-	return times(int64(len(textOf(g.arg(0, "")))), 6), nil
+	return bounds.Times(int64(len(textOf(g.arg(0, "")))), 6), nil
 }
 
 func stripCost(g given) (int64, error) {
@@ -130,9 +131,9 @@ func stripCost(g given) (int64, error) {
 	return 0, trimming(int64(len(textOf(g.args[0]))), g.args[1])
 }
 
-func popCost(g given) (int64, error) { return times(length(g.arg(0, "")), 16), nil }
+func popCost(g given) (int64, error) { return bounds.Times(length(g.arg(0, "")), 16), nil }
 
-func updateCost(g given) (int64, error) { return times(length(g.arg(1, "")), 128), nil }
+func updateCost(g given) (int64, error) { return bounds.Times(length(g.arg(1, "")), 128), nil }
 
 func methodReplaceCost(g given) (int64, error) {
 	if len(g.args) < 3 {
@@ -149,11 +150,11 @@ func methodReplaceCost(g given) (int64, error) {
 func splitCost(g given) (int64, error) {
 	s, parts := textOf(g.arg(0, "")), int64(1)
 	if at := g.arg(1, "sep"); at.IsString() && at.AsString() != "" {
-		parts = add(parts, int64(strings.Count(s, at.AsString())))
+		parts = bounds.Add(parts, int64(strings.Count(s, at.AsString())))
 	} else {
 		for range strings.FieldsFuncSeq(s, func(r rune) bool { return unicode.IsSpace(r) || r >= '\x1c' && r <= '\x1f' }) {
 			parts++
 		}
 	}
-	return times(parts, 96), nil
+	return bounds.Times(parts, 96), nil
 }

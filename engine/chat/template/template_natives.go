@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // natives are the library's own filters, functions and operations. It hands
@@ -28,13 +29,13 @@ var functionCosts = map[string]cost{
 }
 
 func namedCost(g given) (int64, error) {
-	sum := times(int64(len(g.args)+len(g.named)), 128)
+	sum := bounds.Times(int64(len(g.args)+len(g.named)), 128)
 	for _, v := range g.args {
 		m, err := g.r.scan(v)
 		if err != nil {
 			return 0, err
 		}
-		sum = add(sum, times(length(v), 192), m.bytes)
+		sum = bounds.Add(sum, bounds.Times(length(v), 192), m.bytes)
 	}
 	return sum, nil
 }

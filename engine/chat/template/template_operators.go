@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // operate does an operation between two values: as the library would, if there
@@ -12,7 +13,7 @@ func (r *rendering) operate(args []jinja.Value) (jinja.Value, error) {
 	operator, a, b := args[0].AsString(), args[1], args[2]
 	bytes, err := r.operationCost(operator, a, b)
 	if err == nil {
-		err = r.grow(bytes)
+		err = r.Grow(bytes)
 	}
 	if err != nil {
 		return jinja.Undefined(), err
@@ -30,7 +31,7 @@ func (r *rendering) operationCost(operator string, a, b jinja.Value) (int64, err
 	case operator == "%":
 		return r.formatted(a, b)
 	case operator == "+" && a.IsList() && b.IsList():
-		return times(add(length(a), length(b)), 24), nil
+		return bounds.Times(bounds.Add(length(a), length(b)), 24), nil
 	case operator == "+" && !a.IsString() && !b.IsString():
 		return 0, nil
 	}
@@ -39,14 +40,14 @@ func (r *rendering) operationCost(operator string, a, b jinja.Value) (int64, err
 		return 0, err
 	}
 	right, err := r.printed(b)
-	return add(left, right), err
+	return bounds.Add(left, right), err
 }
 
 // repeated is the cost of a text or a list times a number.
 func repeated(a, b jinja.Value) int64 {
 	size := func(v jinja.Value) int64 {
 		if v.IsList() {
-			return times(length(v), 24)
+			return bounds.Times(length(v), 24)
 		}
 		return int64(len(textOf(v)))
 	}
@@ -56,7 +57,7 @@ func repeated(a, b jinja.Value) int64 {
 		}
 		return 0
 	}
-	return max(times(size(a), count(b)), times(size(b), count(a)))
+	return max(bounds.Times(size(a), count(b)), bounds.Times(size(b), count(a)))
 }
 
 // formatted is the cost of a text with places for values.
@@ -79,14 +80,14 @@ func tupleLength(v jinja.Value) int {
 func (r *rendering) output(args []jinja.Value) (jinja.Value, error) {
 	n, err := r.printed(args[0])
 	if err == nil {
-		err = r.grow(n)
+		err = r.Grow(n)
 	}
 	return args[0], err
 }
 
 // iterate is around what a loop goes through.
 func (r *rendering) iterate(args []jinja.Value) (jinja.Value, error) {
-	return args[0], r.grow(add(iterated(args[0]), times(length(args[0]), 24)))
+	return args[0], r.Grow(bounds.Add(iterated(args[0]), bounds.Times(length(args[0]), 24)))
 }
 
 // compare is around what is compared: lists are gone through.
@@ -103,7 +104,7 @@ var costlyTests = []string{"upper", "lower"}
 
 // test is around what is tested, and what it is tested with.
 func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
-	if err := r.grow(times(int64(len(textOf(args[0]))), 3)); err != nil {
+	if err := r.Grow(bounds.Times(int64(len(textOf(args[0]))), 3)); err != nil {
 		return jinja.Undefined(), err
 	}
 	return r.compare(args)
@@ -111,7 +112,7 @@ func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
 
 // item is around what an item is taken of: a text is made a list.
 func (r *rendering) item(args []jinja.Value) (jinja.Value, error) {
-	return args[0], r.grow(times(int64(len(textOf(args[0]))), 4))
+	return args[0], r.Grow(bounds.Times(int64(len(textOf(args[0]))), 4))
 }
 
 // slice is around what a slice is taken of.
@@ -119,13 +120,13 @@ func (r *rendering) slice(args []jinja.Value) (jinja.Value, error) {
 	v, bytes := args[0], int64(0)
 	switch {
 	case v.IsList():
-		bytes = times(length(v), 24)
+		bytes = bounds.Times(length(v), 24)
 	case v.IsString() && !isASCII(v.AsString()):
-		bytes = times(int64(len(v.AsString())), 16)
+		bytes = bounds.Times(int64(len(v.AsString())), 16)
 	case v.IsString():
-		bytes = times(int64(len(v.AsString())), 2)
+		bytes = bounds.Times(int64(len(v.AsString())), 2)
 	}
-	return v, r.grow(bytes)
+	return v, r.Grow(bytes)
 }
 
 // callee is around what is called: what is no function is written out by the

@@ -1,12 +1,19 @@
 package template
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
+)
+
+const (
+	maxRange      = 100_000 // items of range(), as in Jinja's own sandbox
+	maxMacroDepth = 1000    // macros inside each other
+	maxMessage    = 4 << 10 // bytes of a template's own error message, which is clipped later
 )
 
 // refusal is what a template said with raise_exception.
@@ -14,80 +21,51 @@ type refusal struct{ message string }
 
 func (r *refusal) Error() string { return "the chat template refuses: " + r.message }
 
-var (
-	errSlow  = errors.New("the chat template takes too long")
-	errStuck = errors.New("an earlier rendering of the chat template has not ended")
-)
-
-// run executes the template on vars, which it may change. A template that
-// calls raise_exception gives a *refusal.
-func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
-	return t.bounded(ctx, func(ctx context.Context) (string, error) {
-		r := t.rendering(ctx)
-		defer r.end()
-		r.functions(vars, t.guards)
-		return r.render(t.compiled, vars)
-	})
+// script is a Jinja template, compiled.
+type script struct {
+	compiled *jinja.Template
+	guards   guards
+	natives  *natives
 }
 
-// bounded does work for which a template has so much time.
-func (t *Template) bounded(ctx context.Context, work func(context.Context) (string, error)) (string, error) {
-	if t.stuck.Load() > 0 {
-		return "", errStuck
+// compileScript compiles a source, with runes of special in place of the control
+// tokens in it.
+func compileScript(source string, special *specials) (*script, error) {
+	unique := "_"
+	for strings.Contains(source, unique) {
+		unique += "_"
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, t.limit, errSlow)
-	defer cancel()
-	if ctx.Err() != nil {
-		return "", context.Cause(ctx)
+	g := guards(unique)
+	lexed, err := prelex(source, g, special)
+	if err != nil {
+		return nil, fmt.Errorf("read the chat template: %w", err)
 	}
-	type result struct {
-		text string
-		err  error
+	compiled, err := jinja.Compile(lexed)
+	if err != nil {
+		return nil, fmt.Errorf("compile the chat template: %w", err)
 	}
-	done := make(chan result, 1)
-	go func() {
-		text, err := work(ctx)
-		done <- result{text, err}
-	}()
-	// The guards end a rendering within one step of a loop. What they cannot
-	// reach is one long expression: until that is over the template rests, so
-	// that at most the renderings of this moment are lost.
-	slow := time.NewTimer(t.limit)
-	defer slow.Stop()
-	select {
-	case res := <-done:
-		return res.text, res.err
-	case <-slow.C:
+	natives, err := newNatives()
+	if err != nil {
+		return nil, err
 	}
-	t.stuck.Add(1)
-	go func() {
-		<-done
-		t.stuck.Add(-1)
-	}()
-	return "", errSlow
+	return &script{compiled: compiled, guards: g, natives: natives}, nil
+}
+
+// run executes the template on vars, which it may change. now is its clock. A
+// template that calls raise_exception gives a *refusal.
+func (s *script) run(m *bounds.Meter, now func() time.Time, vars map[string]jinja.Value) (string, error) {
+	r := &rendering{Meter: m, now: now, natives: s.natives}
+	r.functions(vars, s.guards)
+	return r.render(s.compiled, vars)
 }
 
 // rendering is the state of one run of a template.
 type rendering struct {
-	ctx     context.Context
+	*bounds.Meter
 	now     func() time.Time
 	natives *natives
-	start   uint64 // size of the heap when it began
-	limit   int64  // bytes that may be added to it
-	made    int64  // bytes since the heap was last looked at
-	total   int64  // bytes of what is counted before it is made
-	given   int64  // bytes of what a Go template is given, written out
-	depth   int
 	owned   jinja.Value // what the next method is of
 	refused *refusal
-
-	turns *turnstile
-	alone bool // it has the slot of turns
-}
-
-// rendering begins one, which ends with ctx. Its end must be told.
-func (t *Template) rendering(ctx context.Context) *rendering {
-	return &rendering{ctx: ctx, now: t.now, natives: t.natives, start: heapSize(), limit: int64(t.heap), turns: t.turns}
 }
 
 func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text string, err error) {
@@ -102,8 +80,8 @@ func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text
 		return "", r.refused
 	case err != nil:
 		return "", err
-	case len(text) > maxPrompt:
-		return "", fmt.Errorf("the prompt has %d bytes, more than %d", len(text), maxPrompt)
+	case len(text) > bounds.MaxPrompt:
+		return "", fmt.Errorf("the prompt has %d bytes, more than %d", len(text), bounds.MaxPrompt)
 	}
 	return text, nil
 }
@@ -144,25 +122,24 @@ func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
 
 // enter begins the body of a macro.
 func (r *rendering) enter([]jinja.Value) (jinja.Value, error) {
-	if r.depth++; r.depth > maxMacroDepth {
-		return jinja.Undefined(), fmt.Errorf("macros nest deeper than %d", maxMacroDepth)
+	depth, err := r.Enter()
+	if depth > maxMacroDepth {
+		err = fmt.Errorf("macros nest deeper than %d", maxMacroDepth)
 	}
-	if r.depth > ownDepth {
-		if err := r.begin(); err != nil {
-			return jinja.Undefined(), err
-		}
+	if err != nil {
+		return jinja.Undefined(), err
 	}
 	return r.step(nil)
 }
 
 func (r *rendering) leave([]jinja.Value) (jinja.Value, error) {
-	r.depth--
+	r.Leave()
 	return jinja.NewString(""), nil
 }
 
 // inside is around an expression before which enter was called.
 func (r *rendering) inside(args []jinja.Value) (jinja.Value, error) {
-	r.depth--
+	r.Leave()
 	return args[1], nil
 }
 
@@ -171,7 +148,7 @@ func (r *rendering) step(args []jinja.Value) (jinja.Value, error) {
 	if len(args) > 0 && numberOf(args[0]) > maxMacroDepth {
 		return jinja.Undefined(), fmt.Errorf("a loop nests deeper than %d", maxMacroDepth)
 	}
-	return jinja.NewString(""), r.look(0)
+	return jinja.NewString(""), r.Look(0)
 }
 
 func (r *rendering) strftimeNow(args []jinja.Value) (jinja.Value, error) {
@@ -179,7 +156,7 @@ func (r *rendering) strftimeNow(args []jinja.Value) (jinja.Value, error) {
 		return jinja.Undefined(), errors.New("strftime_now wants one string")
 	}
 	format := args[0].AsString()
-	if err := r.grow(times(int64(len(format)), 32)); err != nil {
+	if err := r.Grow(bounds.Times(int64(len(format)), 32)); err != nil {
 		return jinja.Undefined(), err
 	}
 	return jinja.NewString(strftime(r.now(), format)), nil
@@ -189,7 +166,7 @@ func (r *rendering) raise(args []jinja.Value) (jinja.Value, error) {
 	message := "(no reason given)"
 	if len(args) > 0 && args[0].IsString() {
 		message = args[0].AsString()
-		message = message[:min(len(message), 8*maxRefusal)] // it is clipped later
+		message = message[:min(len(message), maxMessage)]
 	}
 	r.refused = &refusal{message}
 	return jinja.Undefined(), r.refused
@@ -221,7 +198,7 @@ func (r *rendering) rangeOf(args []jinja.Value) (jinja.Value, error) {
 		if len(items) == maxRange {
 			return jinja.Undefined(), fmt.Errorf("range has more than %d items", maxRange)
 		}
-		if err := r.grow(64); err != nil {
+		if err := r.Grow(64); err != nil {
 			return jinja.Undefined(), err
 		}
 		items = append(items, jinja.NewInt(i))

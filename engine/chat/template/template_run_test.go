@@ -10,17 +10,18 @@ import (
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct{ name, source, want string }{
-		{"endless loop", "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", errSlow.Error()},
+		{"endless loop", "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", bounds.ErrSlow.Error()},
 		{"endless recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macros nest deeper than"},
 		{"long range", "{{ range(100001) }}", "range has more than"},
 		{"range without end", "{{ range(0, 1, 0) }}", "a step other than 0"},
 		{"range of text", "{{ range('a') }}", "integers"},
-		{"a text that doubles", "{% set ns = namespace(x='0123456789abcdef') %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", errHeap.Error()},
-		{"a list that doubles", "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", errHeap.Error()},
+		{"a text that doubles", "{% set ns = namespace(x='0123456789abcdef') %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrHeap.Error()},
+		{"a list that doubles", "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrHeap.Error()},
 		{"long prompt", "{% for i in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "bytes, more than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -29,10 +30,10 @@ func TestLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch tt.want {
-			case errSlow.Error():
-				tpl.limit = 20 * time.Millisecond
-			case errHeap.Error():
-				tpl.heap = 32 << 20
+			case bounds.ErrSlow.Error():
+				tpl.bounds.Time = 20 * time.Millisecond
+			case bounds.ErrHeap.Error():
+				tpl.bounds.Heap = 32 << 20
 			}
 			if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %q in it", err, tt.want)
@@ -71,13 +72,13 @@ func TestStuck(t *testing.T) {
 		close(ended)
 		return jinja.None(), nil
 	})
-	tpl.limit = time.Millisecond
-	if _, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); !errors.Is(err, errSlow) {
-		t.Errorf("a hanging template gives %v, want %v", err, errSlow)
+	tpl.bounds.Time = time.Millisecond
+	if _, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); !errors.Is(err, bounds.ErrSlow) {
+		t.Errorf("a hanging template gives %v, want %v", err, bounds.ErrSlow)
 	}
-	tpl.limit = maxRenderTime
-	if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); !errors.Is(err, errStuck) {
-		t.Errorf("the next rendering gives %v, want %v", err, errStuck)
+	tpl.bounds.Time = bounds.MaxTime
+	if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); !errors.Is(err, bounds.ErrStuck) {
+		t.Errorf("the next rendering gives %v, want %v", err, bounds.ErrStuck)
 	}
 	close(release)
 	<-ended
@@ -136,8 +137,21 @@ func BenchmarkRender(b *testing.B) {
 // who takes little does not wait.
 func TestRenderWaits(t *testing.T) {
 	tpl := mustTemplate(t, anyTurn, Model{})
-	tpl.turns.slot <- struct{}{}
-	large := &engine.Request{Messages: []engine.Message{say("user", strings.Repeat("u", 2*lookEvery))}}
+	held, release, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		_, err := tpl.bounds.Run(context.Background(), func(m *bounds.Meter) (string, error) {
+			err := m.Begin()
+			close(held)
+			<-release
+			return "", err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	<-held
+	large := &engine.Request{Messages: []engine.Message{say("user", strings.Repeat("u", 2*bounds.LookEvery))}}
 	small := &engine.Request{Messages: []engine.Message{say("user", "u")}}
 	if _, err := tpl.Render(t.Context(), small); err != nil {
 		t.Error(err)
@@ -152,7 +166,8 @@ func TestRenderWaits(t *testing.T) {
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	<-tpl.turns.slot
+	close(release)
+	<-over
 	if _, err := tpl.Render(t.Context(), large); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ardanlabs/jinja"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
 // TestRenderingsTogether has many renderings at once that take much memory: one
@@ -23,7 +24,7 @@ func TestRenderingsTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small.turns = large.turns
+	small.bounds = large.bounds
 	var now, most atomic.Int32
 	inside := jinja.NewCallable("inside", func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {
 		most.Store(max(most.Load(), now.Add(1)))
@@ -49,43 +50,6 @@ func TestRenderingsTogether(t *testing.T) {
 	}
 }
 
-// TestRenderingBehindAnother has one that keeps the others waiting: they are told to
-// come again, and no fault is found with the template.
-func TestRenderingBehindAnother(t *testing.T) {
-	tpl, err := compile("{% set a = 'x' * 3000000 %}{{ hang() }}", Model{}, testTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, release := make(chan struct{}), make(chan struct{})
-	hang := jinja.NewCallable("hang", func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {
-		close(held)
-		<-release
-		return jinja.NewString("done"), nil
-	})
-	var all sync.WaitGroup
-	all.Go(func() {
-		if text, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); text != "done" {
-			t.Errorf("the first one gives %q, %v", text, err)
-		}
-	})
-	<-held
-	tpl.turns.patience = time.Millisecond
-	if err := tpl.rendering(t.Context()).grow(2 * lookEvery); !errors.Is(err, errCrowded) {
-		t.Errorf("behind it: %v, want %v", err, errCrowded)
-	}
-	tpl.turns.waiting.Store(maxWaiting)
-	tpl.turns.patience = time.Hour
-	if err := tpl.rendering(t.Context()).grow(2 * lookEvery); !errors.Is(err, errCrowded) {
-		t.Errorf("behind many: %v, want %v", err, errCrowded)
-	}
-	tpl.turns.waiting.Store(0)
-	close(release)
-	all.Wait()
-	if len(tpl.turns.slot) != 0 {
-		t.Error("the slot is not given back")
-	}
-}
-
 // TestHungryRenderings has many at once that take all they may: what they take
 // together is what one may.
 func TestHungryRenderings(t *testing.T) {
@@ -98,8 +62,8 @@ func TestHungryRenderings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tpl.heap = 32 << 20
-		start := heapSize()
+		tpl.bounds.Heap = 32 << 20
+		start := bounds.HeapSize()
 		var peak atomic.Uint64
 		ended := make(chan struct{})
 		var looker, all sync.WaitGroup
@@ -107,7 +71,7 @@ func TestHungryRenderings(t *testing.T) {
 			look := time.NewTicker(time.Millisecond)
 			defer look.Stop()
 			for {
-				peak.Store(max(peak.Load(), heapSize()))
+				peak.Store(max(peak.Load(), bounds.HeapSize()))
 				select {
 				case <-ended:
 					return
@@ -126,7 +90,7 @@ func TestHungryRenderings(t *testing.T) {
 		all.Wait()
 		close(ended)
 		looker.Wait()
-		if taken := peak.Load() - start; taken > 4*tpl.heap {
+		if taken := peak.Load() - start; taken > 4*tpl.bounds.Heap {
 			t.Errorf("%s: %d MB are taken", name, taken>>20)
 		}
 	}

@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
-
-// maxNesting bounds the depth of a client's JSON; the walk over it recurses.
-const maxNesting = 1000
 
 // pair is a member of a dict.
 type pair struct {
@@ -55,8 +53,8 @@ type jsonReader struct {
 }
 
 func (r *jsonReader) value(depth int) (jinja.Value, error) {
-	if depth > maxNesting {
-		return jinja.Undefined(), fmt.Errorf("JSON nests deeper than %d", maxNesting)
+	if depth > bounds.MaxNesting {
+		return jinja.Undefined(), fmt.Errorf("JSON nests deeper than %d", bounds.MaxNesting)
 	}
 	token, err := r.decoder.Token()
 	if err != nil {

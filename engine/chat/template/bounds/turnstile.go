@@ -1,14 +1,13 @@
-package template
+package bounds
 
 import (
 	"context"
-	"runtime"
 	"sync/atomic"
 	"time"
 )
 
 // maxWaiting is how many renderings may wait for one that takes much memory. Each
-// has made about [lookEvery] bytes.
+// has made about [LookEvery] bytes.
 const maxWaiting = 64
 
 // turnstile lets one rendering of a template at a time take much memory, so that
@@ -20,7 +19,7 @@ type turnstile struct {
 }
 
 func newTurnstile() *turnstile {
-	return &turnstile{slot: make(chan struct{}, 1), patience: maxRenderTime / 2}
+	return &turnstile{slot: make(chan struct{}, 1), patience: MaxTime / 2}
 }
 
 // enter waits for the slot, but not for long: it is no fault of a request that
@@ -28,7 +27,7 @@ func newTurnstile() *turnstile {
 func (t *turnstile) enter(ctx context.Context) error {
 	defer t.waiting.Add(-1)
 	if t.waiting.Add(1) > maxWaiting {
-		return errCrowded
+		return ErrCrowded
 	}
 	patience := time.NewTimer(t.patience)
 	defer patience.Stop()
@@ -36,33 +35,8 @@ func (t *turnstile) enter(ctx context.Context) error {
 	case t.slot <- struct{}{}:
 		return nil
 	case <-patience.C:
-		return errCrowded
+		return ErrCrowded
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	}
-}
-
-// begin gives a rendering the slot, once. What others have left behind is
-// collected first: it is not what this one takes.
-func (r *rendering) begin() error {
-	if r.alone {
-		return nil
-	}
-	if err := r.turns.enter(r.ctx); err != nil {
-		return err
-	}
-	r.alone = true
-	if heapSize() > uint64(r.limit)/8 {
-		runtime.GC()
-	}
-	r.start = heapSize()
-	return nil
-}
-
-// end gives the slot back.
-func (r *rendering) end() {
-	if r.alone {
-		r.alone = false
-		<-r.turns.slot
 	}
 }
