@@ -31,19 +31,23 @@ var serial = []string{
 	"engine/chat/tokenizer", "engine/chat/tokenizer/tokenizertest", "openapi", "openapi/conformance",
 }
 
+// rendering are the folders whose tests render the templates of real models, or
+// hostile ones: with the race detector some of them are left out.
+var rendering = []string{"engine/chat", "engine/chat/template", "engine/chat/template/sandbox"}
+
 // What the steps test, race and llama run, and with others peers. SECURITY.md
 // names tests of theirs alone.
 var (
 	plainTests = []packageTests{
-		{tags: "corpus", packages: append(folders(serial), "./engine/chat", "./engine/chat/template")},
+		{tags: "corpus", packages: append(folders(serial), folders(rendering)...)},
 		// These count memory to the byte: their files leave themselves out
 		// under the race detector, which takes memory of its own.
 		{tags: "corpus", run: memoryNames, packages: []string{"./handlers"}},
 		{run: "^Test(LargeReplies|LargeVectorsAndPictures|FrameWeight|LiesTakeNoMemory)$", packages: []string{"./engine/local/runner"}},
 	}
 	raceTests = []packageTests{
-		{packages: []string{"./..."}, except: append([]string{"engine/chat", "engine/chat/template"}, serial...)},
-		{packages: []string{"./engine/chat", "./engine/chat/template"}, skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless)$"},
+		{packages: []string{"./..."}, except: slices.Concat(rendering, serial)},
+		{packages: folders(rendering), skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless)$"},
 		{packages: []string{"./engine/chat/grammar"}, run: "^TestGate$"},
 	}
 	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/..."}}}

@@ -12,6 +12,7 @@ import (
 	ollama "github.com/ollama/ollama/template"
 
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -70,9 +71,9 @@ func compileGo(source string, model Model, now func() time.Time) (*Template, err
 	}
 	methods := goMethods()
 	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}
-	special := newSpecials(model.Control)
-	special.readGo(g.walk)
-	special.finish()
+	special := control.NewTokens(model.Control)
+	ownTexts(special, g.walk)
+	special.Finish(false)
 	for _, part := range g.compiled.Templates() {
 		if part.Tree == nil || part.Root == nil {
 			continue

@@ -3,7 +3,6 @@ package template
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"text/template"
 	"text/template/parse"
 	"time"
@@ -60,7 +59,7 @@ func goFunctions(now func() time.Time, r *goRendering) template.FuncMap {
 			for _, arg := range args {
 				word = max(word, r.goSize(arg))
 			}
-			if err := r.Grow(formatSize(format, word, len(args))); err != nil {
+			if err := r.Grow(bounds.FormatSize(format, word, len(args))); err != nil {
 				return "", err
 			}
 			return fmt.Sprintf(format, args...), nil
@@ -229,19 +228,4 @@ func usesOf(p *parse.PipeNode, methods map[string]bool) int {
 		}
 	})
 	return count
-}
-
-// formatSize is how many bytes a format makes of some values, of which the
-// longest has so many. A width is a number in the format, or one of the values.
-func formatSize(format string, word int64, values int) int64 {
-	const widest = 1 << 20 // fmt takes no width or precision beyond a million
-	wide := int64(0)
-	for i, part := range strings.Split(format, "%") {
-		if i > 0 && strings.IndexFunc(part, func(r rune) bool { return r == '*' || r >= '1' && r <= '9' }) >= 0 {
-			wide++
-		}
-	}
-	places := int64(strings.Count(format, "%") + values) // what is left over is added
-	word = bounds.Add(bounds.Times(word, 12), 512)       // in hexadecimal, in quotes, or with the names of its parts
-	return bounds.Add(bounds.Times(int64(len(format)), 2), bounds.Times(places, word), bounds.Times(wide, 2*widest))
 }

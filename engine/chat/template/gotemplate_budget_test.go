@@ -1,7 +1,6 @@
 package template
 
 import (
-	"go/ast"
 	"maps"
 	"reflect"
 	"runtime"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
+	"github.com/diglot/diglot/engine/chat/template/sandbox/librarytest"
 )
 
 // harmlessGoFunctions make nothing that is larger than what they are given.
@@ -42,6 +43,13 @@ var hostileGo = map[string]string{
 	"itself":           `{{ define "x" }}{{ template "x" (print . "x") }}{{ end }}{{ template "x" "y" }}`,
 }
 
+// What a rendering may take in these tests, and what it may have made when it
+// is refused more, garbage included.
+const (
+	smallHeap = 8 << 20
+	mostMade  = 64 << 20
+)
+
 // hostileRequest is what hostile calls are made with: 600 KB of text, and a
 // tool.
 func hostileRequest() conversation {
@@ -61,7 +69,7 @@ func TestHostileGoCalls(t *testing.T) {
 			continue
 		}
 		tpl.bounds.Heap = smallHeap
-		mask := newMasker(tpl.special)
+		mask := control.NewMask(tpl.special)
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -79,11 +87,11 @@ func TestHostileGoCalls(t *testing.T) {
 // TestGoFunctionsAreCounted holds ours against those of the language and of the
 // library, whose new versions may have more.
 func TestGoFunctionsAreCounted(t *testing.T) {
-	theirs := readLibrary(t, template.New, "funcs.go").literals("builtins")
-	theirs = append(theirs, readLibrary(t, ollama.Parse, "template.go").variable("funcs")...)
+	theirs := librarytest.Read(t, template.New, "funcs.go").Literals("builtins")
+	theirs = append(theirs, librarytest.Read(t, ollama.Parse, "template.go").Variable("funcs")...)
 	ours := slices.Collect(maps.Keys(goFunctions(testTime, nil)))
 	ours = slices.DeleteFunc(ours, func(name string) bool { return name == guardMade })
-	if diff := cmp.Diff(sorted(theirs), sorted(append(ours, harmlessGoFunctions...))); diff != "" {
+	if diff := cmp.Diff(librarytest.Sorted(theirs), librarytest.Sorted(append(ours, harmlessGoFunctions...))); diff != "" {
 		t.Errorf("functions (-theirs +ours):\n%s", diff)
 	}
 	for _, name := range ours {
@@ -127,27 +135,6 @@ func TestGoDataIsKnown(t *testing.T) {
 	if len(goMethods()) == 0 {
 		t.Error("no method is counted")
 	}
-}
-
-// variable are the keys of the literal that a variable has.
-func (l library) variable(name string) []string {
-	var names []string
-	ast.Inspect(l.variables, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || spec.Names[0].Name != name {
-			return true
-		}
-		for _, value := range spec.Values {
-			ast.Inspect(value, func(n ast.Node) bool {
-				if entry, ok := n.(*ast.KeyValueExpr); ok {
-					names = append(names, texts(entry.Key)...)
-				}
-				return true
-			})
-		}
-		return false
-	})
-	return names
 }
 
 // TestNestedProperties: the library keeps them in a list that is a ring.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -28,7 +29,7 @@ func FuzzGoTemplate(f *testing.F) {
 		}
 		tpl.bounds.Time = 200 * time.Millisecond
 		c := conversation{turns: []turn{system(probeSystem), user(probeUser), calling(probeAnswer, probeCall(probeID))}}.withTools()
-		text, err := tpl.text(t.Context(), c, newMasker(tpl.special))
+		text, err := tpl.text(t.Context(), c, control.NewMask(tpl.special))
 		if len(text) > bounds.MaxPrompt {
 			t.Errorf("%d bytes, error %v", len(text), err)
 		}

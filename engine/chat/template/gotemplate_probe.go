@@ -8,6 +8,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // Go templates often decide by how far a message is from the end, and leave
@@ -37,7 +38,7 @@ func (p *prober) goRest() {
 	}
 	_, p.broken = p.t.bounds.Run(p.ctx, func(m *bounds.Meter) (string, error) {
 		var err error
-		p.t.fim, err = p.t.golang.gap(m, newMasker(p.t.special))
+		p.t.fim, err = p.t.golang.gap(m, control.NewMask(p.t.special))
 		return "", err
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // boundedWriter collects a prompt until there is too much of it, or it took
@@ -53,7 +54,7 @@ func (g *goTemplate) execute(w *boundedWriter, data map[string]any) (err error) 
 
 // prompt renders a conversation. level is that of thinking, where one was
 // asked for.
-func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask *masker) (string, error) {
+func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask *control.Mask) (string, error) {
 	messages := g.messages(c, mask)
 	tools, err := g.tools(c.tools, mask)
 	if err != nil {
@@ -113,7 +114,7 @@ func (g *goTemplate) exchanges(messages []*goMessage, run func(map[string]any) e
 		next[order[at]], filled = m.Content, at
 	}
 	if next["Response"] == "" {
-		next["Response"] = continuation
+		next["Response"] = control.Continuation
 	}
 	return flush()
 }
@@ -124,13 +125,13 @@ func cutResponse(text string, c conversation) string {
 	if c.continues() {
 		return text
 	}
-	before, _, _ := strings.Cut(text, continuation)
+	before, _, _ := strings.Cut(text, control.Continuation)
 	return before
 }
 
 // gap finds how a template that fills in the middle of a text marks the gap;
 // zero where it does not.
-func (g *goTemplate) gap(m *bounds.Meter, mask *masker) (prompt.FIM, error) {
+func (g *goTemplate) gap(m *bounds.Meter, mask *control.Mask) (prompt.FIM, error) {
 	if !g.infills {
 		return prompt.FIM{}, nil
 	}
@@ -141,7 +142,7 @@ func (g *goTemplate) gap(m *bounds.Meter, mask *masker) (prompt.FIM, error) {
 	if err != nil {
 		return prompt.FIM{}, err
 	}
-	text := mask.unmask(w.text.String())
+	text := mask.Unmask(w.text.String())
 	cut := func(first, second string) (before, between, after string, ok bool) {
 		before, rest, ok1 := strings.Cut(text, first)
 		between, after, ok2 := strings.Cut(rest, second)

@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // libraryTemplates are the Go templates that come with the library, by name.
@@ -379,7 +380,7 @@ func TestGoTemplateLimits(t *testing.T) {
 			if tt.want == slow {
 				tpl.bounds.Time = 20 * time.Millisecond
 			}
-			_, err = tpl.text(t.Context(), conversation{turns: []turn{user("u")}}, newMasker(tpl.special))
+			_, err = tpl.text(t.Context(), conversation{turns: []turn{user("u")}}, control.NewMask(tpl.special))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error is %v, want %q in it", err, tt.want)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
@@ -127,7 +128,7 @@ func printJSON(v any) string {
 
 // messages makes the template's values of turns. Neighbors of one role are
 // one message, as templates of this kind expect.
-func (g *goTemplate) messages(c conversation, mask *masker) []*goMessage {
+func (g *goTemplate) messages(c conversation, mask *control.Mask) []*goMessage {
 	var all []*goMessage
 	add := func(turn turn) {
 		m := g.message(turn, mask)
@@ -153,10 +154,10 @@ func (g *goTemplate) joins(a, b *goMessage) bool {
 	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.apart)
 }
 
-func (g *goTemplate) message(turn turn, mask *masker) *goMessage {
+func (g *goTemplate) message(turn turn, mask *control.Mask) *goMessage {
 	m := &goMessage{
 		Role:     string(turn.role),
-		Thinking: mask.mask(turn.reasoning),
+		Thinking: mask.Text(turn.reasoning),
 	}
 	var b strings.Builder
 	for _, p := range turn.parts {
@@ -168,12 +169,12 @@ func (g *goTemplate) message(turn turn, mask *masker) *goMessage {
 	b.WriteString(turn.masked(mask))
 	m.Content = b.String()
 	if turn.role == engine.RoleTool {
-		m.ToolName, m.ToolCallID = mask.mask(turn.name), mask.mask(turn.callID)
+		m.ToolName, m.ToolCallID = mask.Text(turn.name), mask.Text(turn.callID)
 	}
 	for i, call := range turn.calls {
 		m.ToolCalls = append(m.ToolCalls, goCall{
-			ID:       mask.mask(call.ID),
-			Function: goCallFunction{Index: i, Name: mask.mask(call.Name), Arguments: g.arguments(call.Arguments, mask)},
+			ID:       mask.Text(call.ID),
+			Function: goCallFunction{Index: i, Name: mask.Text(call.Name), Arguments: g.arguments(call.Arguments, mask)},
 		})
 	}
 	return m
@@ -197,38 +198,38 @@ func (m *goMessage) join(next *goMessage) {
 
 // arguments are those of a call: what the model wrote, where the template
 // prints them. What is no JSON object stays a text.
-func (g *goTemplate) arguments(raw string, mask *masker) any {
+func (g *goTemplate) arguments(raw string, mask *control.Mask) any {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
 		raw = "{}"
 	}
 	if g.printsArguments {
-		return jsonText(mask.mask(raw))
+		return jsonText(mask.Text(raw))
 	}
-	masked, err := maskJSON([]byte(raw), mask.mask)
+	masked, err := maskJSON([]byte(raw), mask.Text)
 	var object map[string]any
 	if err != nil || decodeJSON([]byte(masked), &object) != nil || object == nil {
-		return goMap{"arguments": mask.mask(raw)}
+		return goMap{"arguments": mask.Text(raw)}
 	}
 	return printable(object)
 }
 
 // tools makes the template's values of tools.
-func (g *goTemplate) tools(tools []engine.Tool, mask *masker) (goTools, error) {
+func (g *goTemplate) tools(tools []engine.Tool, mask *control.Mask) (goTools, error) {
 	var all goTools
 	for i, tool := range tools {
 		raw := tool.Parameters
 		if len(raw) == 0 || string(raw) == "null" {
 			raw = noParameters
 		}
-		masked, err := maskJSON(raw, mask.mask)
+		masked, err := maskJSON(raw, mask.Text)
 		if err != nil {
 			return nil, engine.Errorf(engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.").
 				At(engine.Place{Field: engine.FieldTools, Index: i}).Because(err)
 		}
 		all = append(all, goTool{Type: "function", Function: goFunction{
-			Name:        mask.mask(tool.Name),
-			Description: mask.mask(tool.Description),
+			Name:        mask.Text(tool.Name),
+			Description: mask.Text(tool.Description),
 			Parameters:  g.parameters(masked),
 		}})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/control"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
@@ -18,7 +19,7 @@ import (
 // TestSpecials: what of a prompt is a control token, for a template and a
 // client's word w, which the template writes or asks about.
 func TestSpecials(t *testing.T) {
-	control := []string{"<|im_start|>", "<|im_end|>", "</s>", `<|"|>`, "\n\n", "[INST]", "user", "<a", "<a><b>", "« x »", "<tool_call>"}
+	tokens := []string{"<|im_start|>", "<|im_end|>", "</s>", `<|"|>`, "\n\n", "[INST]", "user", "<a", "<a><b>", "« x »", "<tool_call>"}
 	for _, tt := range []struct {
 		name, source, word string
 		want               []string // control tokens
@@ -48,36 +49,36 @@ func TestSpecials(t *testing.T) {
 		{"the longer one first", "<a><b>{{ w }}", "", []string{"<a><b>"}},
 		{"no ASCII", "{{ w }}« x »", "« x »", []string{"« x »"}},
 		{"the client's own private runes", "{{ w }}</s>", "\U00100000\U00100001", []string{"</s>"}},
-		{"the mark of a continuation", "{{ w }}</s>", continuation, []string{"</s>"}},
+		{"the mark of a continuation", "{{ w }}</s>", control.Continuation, []string{"</s>"}},
 		{"as JSON of ASCII", "{{ {'a': w, 'b': '</s>'} | tojson(ensure_ascii=true) }}", "<|im_end|>\U00100000", []string{"</s>"}},
 		{"looked for", "{{ '</s>' in w }}", "</s>", nil},
 		{"a tag that the template writes around a key", "<{{ w }}>", "tool_call", nil},
 		{"the same, and another key", "<{{ w }}></s>", "tool_calls", []string{"</s>"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl, vars := mustCompile(t, tt.source, control), func(m *masker) map[string]jinja.Value {
-				return map[string]jinja.Value{"w": word(m.mask(tt.word)), "r": word("INST")}
+			tpl, vars := mustCompile(t, tt.source, tokens), func(m *control.Mask) map[string]jinja.Value {
+				return map[string]jinja.Value{"w": word(m.Text(tt.word)), "r": word("INST")}
 			}
-			mask := newMasker(tpl.special)
+			mask := control.NewMask(tpl.special)
 			text, err := tpl.run(t.Context(), vars(mask))
 			if err != nil {
 				t.Fatal(err)
 			}
-			spans := mask.spans(text)
+			spans := mask.Spans(text)
 			if diff := cmp.Diff(tt.want, specialIn(spans), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("control tokens: %s\n%+v", diff, spans)
 			}
 			open := mustCompile(t, tt.source, nil)
-			mask = newMasker(open.special)
+			mask = control.NewMask(open.special)
 			want, err := open.run(t.Context(), vars(mask))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want = mask.unmask(want)
+			want = mask.Unmask(want)
 			if tt.name == "looked for" { // which a client's never is
 				want = "False"
 			}
-			if got := (prompt.Prompt{Spans: spans}).String(); got != want && !tpl.special.foldsCase {
+			if got := (prompt.Prompt{Spans: spans}).String(); got != want && !strings.Contains(tt.source, "| lower") {
 				t.Errorf("the prompt is %q, want %q", got, want)
 			}
 		})
@@ -232,15 +233,15 @@ func BenchmarkMask(b *testing.B) {
 	text := strings.Repeat("Some words, <b>markup</b> and more of it.\n", 2000)
 	for _, bench := range []struct{ name, source string }{{"whole", "<unused1>{{ w }}"}, {"put together", "<{{ w }}>"}} {
 		b.Run(bench.name, func(b *testing.B) {
-			var control []string
+			var tokens []string
 			for i := range 6000 {
-				control = append(control, fmt.Sprintf("<unused%d>", i))
+				tokens = append(tokens, fmt.Sprintf("<unused%d>", i))
 			}
-			special := mustCompile(b, bench.source, control).special
+			special := mustCompile(b, bench.source, tokens).special
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				m := newMasker(special)
-				m.spans(m.mask(text))
+				m := control.NewMask(special)
+				m.Spans(m.Text(text))
 			}
 		})
 	}

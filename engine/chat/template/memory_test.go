@@ -14,22 +14,6 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// TestMemoryOfFilters: those whose cost is nothing make nothing, whatever they
-// are given.
-func TestMemoryOfFilters(t *testing.T) {
-	for name := range filterCosts {
-		if len(hostileFilters[name]) > 0 {
-			continue
-		}
-		for _, value := range []string{"dag", "deep", "longest", "wide", "numbers", "1e300"} {
-			made, err := renderHostile(t, "{% set x = "+value+"|"+name+" %}")
-			if made > 4<<20 || err != nil {
-				t.Errorf("%s|%s: %d MB were made, error %v", value, name, made>>20, err)
-			}
-		}
-	}
-}
-
 // TestMemoryOfRendersTogether: what one rendering may take is what all may, with
 // what Go has not collected. Each begins when the one before has taken some,
 // which it then does not count as its own.

@@ -8,6 +8,7 @@ import (
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // turn is one message as templates see it: a tool result is a turn of its
@@ -61,7 +62,7 @@ func (c conversation) opened() conversation {
 	}
 	c.turns = slices.Clone(c.turns)
 	last := &c.turns[len(c.turns)-1]
-	last.text, last.parts, last.mark = "", nil, continuation
+	last.text, last.parts, last.mark = "", nil, control.Continuation
 	return c
 }
 
@@ -77,10 +78,10 @@ func (c conversation) bounded() conversation {
 
 func (t turn) bounded() turn {
 	if t.mark == "" {
-		t.mark = boundary
+		t.mark = control.Boundary
 	}
 	if t.reasoning != "" {
-		t.reasoning = boundary
+		t.reasoning = control.Boundary
 	}
 	t.calls = slices.Clone(t.calls)
 	for i := range t.calls {
@@ -96,14 +97,6 @@ func (c *conversation) lastText() string {
 	}
 	return c.turns[len(c.turns)-1].text
 }
-
-// continuation stands for the text of a turn that the answer goes on with: the
-// prompt ends where it is. The masker lets no client write it, as little as the
-// boundary, which tells where a text ends in a prompt that nobody is asked.
-const (
-	continuation = string(rune(lastPlaceholder))
-	boundary     = string(rune(lastPlaceholder - 1))
-)
 
 // seen is an image, and the message that it is in.
 type seen struct {
@@ -199,7 +192,7 @@ func joinText(parts []engine.Part) string {
 
 // variables makes what the template sees. It is made anew for each
 // rendering, because templates may change it.
-func (t *Template) variables(c conversation, mask *masker) (map[string]jinja.Value, error) {
+func (t *Template) variables(c conversation, mask *control.Mask) (map[string]jinja.Value, error) {
 	messages := make([]jinja.Value, len(c.turns))
 	for i, turn := range c.turns {
 		messages[i] = t.message(turn, mask)
@@ -266,19 +259,19 @@ func (t *Template) effort(asked string) string {
 }
 
 // message makes the template's value of one turn.
-func (t *Template) message(turn turn, mask *masker) jinja.Value {
+func (t *Template) message(turn turn, mask *control.Mask) jinja.Value {
 	pairs := []pair{{"role", word(string(turn.role))}}
 	if turn.role == engine.RoleTool {
 		if turn.name != "" {
-			pairs = append(pairs, pair{"name", word(mask.mask(turn.name))})
+			pairs = append(pairs, pair{"name", word(mask.Text(turn.name))})
 		}
-		pairs = append(pairs, pair{"tool_call_id", word(mask.mask(turn.callID))})
+		pairs = append(pairs, pair{"tool_call_id", word(mask.Text(turn.callID))})
 	} else if turn.name != "" {
-		pairs = append(pairs, pair{"name", word(mask.mask(turn.name))})
+		pairs = append(pairs, pair{"name", word(mask.Text(turn.name))})
 	}
 	pairs = append(pairs, pair{"content", t.content(turn, mask)})
 	if turn.reasoning != "" {
-		v := word(mask.mask(turn.reasoning))
+		v := word(mask.Text(turn.reasoning))
 		pairs = append(pairs, pair{"reasoning_content", v}, pair{"reasoning", v}, pair{"thinking", v})
 	}
 	if len(turn.calls) > 0 {
@@ -291,7 +284,7 @@ func (t *Template) message(turn turn, mask *masker) jinja.Value {
 	return dict(pairs...)
 }
 
-func (t *Template) content(turn turn, mask *masker) jinja.Value {
+func (t *Template) content(turn turn, mask *control.Mask) jinja.Value {
 	if turn.parts == nil {
 		switch {
 		case turn.text == "" && len(turn.calls) > 0 && t.caps.NullContent:
@@ -329,12 +322,12 @@ func (t *Template) listsParts(role engine.Role) bool {
 // image is a text too, of one placeholder: what templates write for images is
 // for their own processors, in many ways, and some of it any client could
 // write as well. llama.cpp puts the model's own marks around the image.
-func partText(p engine.Part, mask *masker) string {
+func partText(p engine.Part, mask *control.Mask) string {
 	switch p := p.(type) {
 	case engine.Text:
-		return mask.mask(p.Text)
+		return mask.Text(p.Text)
 	case seen:
-		return string(mask.image(&prompt.Image{Message: p.message, Source: p.Image}))
+		return string(mask.Image(&prompt.Image{Message: p.message, Source: p.Image}))
 	}
 	return ""
 }
@@ -352,7 +345,7 @@ func joinLines(texts []string) string {
 }
 
 // masked is the text of a turn for a template, with our mark behind it.
-func (t turn) masked(m *masker) string { return m.mask(t.text) + t.mark }
+func (t turn) masked(m *control.Mask) string { return m.Text(t.text) + t.mark }
 
 func maskedPart(text string) jinja.Value {
 	return dict(pair{"type", word("text")}, pair{"text", word(text)})
@@ -360,10 +353,10 @@ func maskedPart(text string) jinja.Value {
 
 // call makes the template's value of a call. Arguments that are not a JSON
 // object stay the string that they are, where the template can take one.
-func (t *Template) call(call engine.ToolCall, mask *masker) jinja.Value {
-	arguments := word(mask.mask(call.Arguments))
+func (t *Template) call(call engine.ToolCall, mask *control.Mask) jinja.Value {
+	arguments := word(mask.Text(call.Arguments))
 	if t.caps.ObjectArguments {
-		object, err := fromJSON([]byte(call.Arguments), mask.mask)
+		object, err := fromJSON([]byte(call.Arguments), mask.Text)
 		switch {
 		case err == nil && object.IsDict():
 			arguments = object
@@ -374,10 +367,10 @@ func (t *Template) call(call engine.ToolCall, mask *masker) jinja.Value {
 		}
 	}
 	return dict(
-		pair{"id", word(mask.mask(call.ID))},
+		pair{"id", word(mask.Text(call.ID))},
 		pair{"type", word("function")},
 		pair{"function", dict(
-			pair{"name", word(mask.mask(call.Name))},
+			pair{"name", word(mask.Text(call.Name))},
 			pair{"arguments", arguments},
 		)},
 	)
@@ -388,20 +381,20 @@ var noParameters = json.RawMessage(`{"type": "object", "properties": {}}`)
 
 // toolValue makes the template's value of a tool, out of the client's own
 // JSON and in its order.
-func toolValue(tool engine.Tool, mask *masker) (jinja.Value, error) {
+func toolValue(tool engine.Tool, mask *control.Mask) (jinja.Value, error) {
 	raw := tool.Parameters
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = noParameters
 	}
-	parameters, err := fromJSON(raw, mask.mask)
+	parameters, err := fromJSON(raw, mask.Text)
 	if err != nil {
 		return jinja.Undefined(), err
 	}
 	return dict(
 		pair{"type", word("function")},
 		pair{"function", dict(
-			pair{"name", word(mask.mask(tool.Name))},
-			pair{"description", word(mask.mask(tool.Description))},
+			pair{"name", word(mask.Text(tool.Name))},
+			pair{"description", word(mask.Text(tool.Description))},
 			pair{"parameters", parameters},
 		)},
 	), nil

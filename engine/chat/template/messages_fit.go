@@ -121,6 +121,9 @@ func partsOf(t turn) []engine.Part {
 	return []engine.Part{engine.Text{Text: t.text}}
 }
 
+// whiteSpace is what Jinja trims.
+const whiteSpace = " \t\n\r\f\v"
+
 // splitReasoning takes reasoning out of the text of an earlier answer: a
 // client that does not know reasoning sends it back as it came.
 func splitReasoning(s *format.Syntax, t *turn) {
@@ -128,7 +131,7 @@ func splitReasoning(s *format.Syntax, t *turn) {
 	if start == "" || end == "" || t.reasoning != "" || t.parts != nil {
 		return
 	}
-	inside, ok := strings.CutPrefix(strings.TrimLeft(t.text, jinjaSpace), start)
+	inside, ok := strings.CutPrefix(strings.TrimLeft(t.text, whiteSpace), start)
 	if !ok {
 		return
 	}
@@ -136,7 +139,7 @@ func splitReasoning(s *format.Syntax, t *turn) {
 	if !ok {
 		return
 	}
-	t.reasoning, t.text = strings.TrimSpace(reasoning), strings.TrimLeft(text, jinjaSpace)
+	t.reasoning, t.text = strings.TrimSpace(reasoning), strings.TrimLeft(text, whiteSpace)
 }
 
 // oneCallEach gives each of several parallel calls a turn of its own, and puts

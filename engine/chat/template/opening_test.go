@@ -6,6 +6,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // TestOpeningOfHostileTexts: texts that are in what the template writes, and
@@ -49,7 +50,7 @@ func TestOpeningOfHostileTexts(t *testing.T) {
 	} {
 		tpl := mustTemplate(t, tt.source, Model{})
 		for _, text := range []string{
-			"plain", "hi", "think", "<think>\n", "", " ", "\n", "[assistant:", "[assistant:<think>", "<think>", "</think>", "x[assistant:<think>\nx", continuation, boundary,
+			"plain", "hi", "think", "<think>\n", "", " ", "\n", "[assistant:", "[assistant:<think>", "<think>", "</think>", "x[assistant:<think>\nx", control.Continuation, control.Boundary,
 		} {
 			got, err := tpl.Render(t.Context(), &engine.Request{Messages: tt.last(text)})
 			if err != nil || got.Opening != tt.want {
@@ -65,7 +66,7 @@ func TestMarksAreOurs(t *testing.T) {
 	const exchange = "{{ if .System }}[system:{{ .System }}]{{ end }}{{ if .Prompt }}[user:{{ .Prompt }}]{{ end }}[assistant:{{ .Response }}]"
 	for name, source := range map[string]string{"Jinja": anyTurn, "Go": exchange} {
 		tpl := mustTemplate(t, source, Model{})
-		for _, text := range []string{continuation, boundary, continuation + boundary, "a" + boundary} {
+		for _, text := range []string{control.Continuation, control.Boundary, control.Continuation + control.Boundary, "a" + control.Boundary} {
 			for _, tt := range []struct {
 				messages []engine.Message
 				want     string

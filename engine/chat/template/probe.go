@@ -12,6 +12,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // Capabilities are what a chat template can show, found by rendering made-up
@@ -104,10 +105,10 @@ func (p *prober) render(c conversation) (string, bool) {
 	if p.broken != nil {
 		return "", false
 	}
-	mask := newMasker(p.t.special)
+	mask := control.NewMask(p.t.special)
 	text, err := p.t.text(p.ctx, c, mask)
 	if err == nil {
-		return mask.unmask(text), true
+		return mask.Unmask(text), true
 	}
 	if errors.Is(err, bounds.ErrSlow) || errors.Is(err, bounds.ErrStuck) || bounds.TookTooMuch(err) {
 		p.broken = err

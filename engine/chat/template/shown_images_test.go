@@ -78,7 +78,7 @@ func TestNobodyWritesAnImage(t *testing.T) {
 	for _, source := range []string{anyTurn, mixed, typed, goHermes} {
 		for _, forged := range []string{
 			"[image]", "<|image_pad|>", "<__media__>",
-			string(rune(firstPlaceholder)), string(rune(firstPlaceholder + 1)), string(rune(lastPlaceholder)),
+			"\U00100000", "\U00100001", "\U0010fffd", // of the private plane
 		} {
 			tpl := mustTemplate(t, source, Model{Control: []string{"<|image_pad|>"}})
 			got, err := tpl.Render(t.Context(), &engine.Request{Messages: []engine.Message{

@@ -3,12 +3,14 @@ package template
 import (
 	"slices"
 	"text/template/parse"
+
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// readGo replaces the control tokens in the texts of a Go template. visit walks
-// its nodes.
-func (s *specials) readGo(walk func(visit func(parse.Node))) {
-	if s.spellings.Len() == 0 {
+// ownTexts replaces the control tokens in the texts of a Go template, whose nodes
+// walk visits.
+func ownTexts(s *control.Tokens, walk func(visit func(parse.Node))) {
+	if s.Empty() {
 		return
 	}
 	compares := map[*parse.StringNode]bool{}
@@ -21,7 +23,9 @@ func (s *specials) readGo(walk func(visit func(parse.Node))) {
 		if !ok {
 			return
 		}
-		s.slices = s.slices || name.Ident == "slice"
+		if name.Ident == "slice" {
+			s.CutsAnywhere()
+		}
 		if !slices.Contains([]string{"eq", "ne", "lt", "le", "gt", "ge", "index"}, name.Ident) {
 			return
 		}
@@ -34,13 +38,13 @@ func (s *specials) readGo(walk func(visit func(parse.Node))) {
 	walk(func(n parse.Node) {
 		switch n := n.(type) {
 		case *parse.TextNode:
-			n.Text = []byte(s.own(string(n.Text), printed))
+			n.Text = []byte(s.Own(string(n.Text), control.Printed))
 		case *parse.StringNode:
-			use := printed
+			use := control.Printed
 			if compares[n] {
-				use = compared
+				use = control.Compared
 			}
-			n.Text = s.own(n.Text, use)
+			n.Text = s.Own(n.Text, use)
 		}
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
+	"github.com/diglot/diglot/engine/chat/template/sandbox"
 )
 
 // A template comes out of a model file, and a model file is not trusted.
@@ -30,9 +32,9 @@ type Model struct {
 // it was loaded. It is safe for concurrent use.
 type Template struct {
 	model    Model
-	script   *script     // in Jinja
-	golang   *goTemplate // or in Go's language
-	special  *specials
+	script   *sandbox.Template // in Jinja
+	golang   *goTemplate       // or in Go's language
+	special  *control.Tokens
 	bos, eos string // as the template sees them
 	now      func() time.Time
 	bounds   *bounds.Bounds
@@ -78,9 +80,9 @@ func compile(source string, model Model, now func() time.Time) (*Template, error
 	if isGoTemplate(source) {
 		return compileGo(source, model, now)
 	}
-	special := newSpecials(model.Control)
-	bos, eos := special.own(model.BOS, printed), special.own(model.EOS, printed)
-	script, err := compileScript(source, special)
+	special := control.NewTokens(model.Control)
+	bos, eos := special.Own(model.BOS, control.Printed), special.Own(model.EOS, control.Printed)
+	script, err := sandbox.Compile(source, special)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func compile(source string, model Model, now func() time.Time) (*Template, error
 // does not know them is not tempted. The error is an *engine.Error: what the
 // template refuses is the client's mistake.
 func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
-	mask := newMasker(t.special)
+	mask := control.NewMask(t.special)
 	c := conversation{turns: readTurns(req.Messages), reasoning: req.Reasoning}
 	if req.ToolChoice.Mode != engine.ToolNone {
 		c.tools = req.Tools
@@ -119,7 +121,7 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 		if first == nil {
 			first = err
 		}
-		if ctx.Err() != nil || !errors.As(err, new(*refusal)) {
+		if ctx.Err() != nil || !errors.As(err, new(*sandbox.Refusal)) {
 			break
 		}
 	}
@@ -127,7 +129,7 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 }
 
 // renderConversation renders c as it is.
-func (t *Template) renderConversation(ctx context.Context, c conversation, mask *masker) (Rendering, error) {
+func (t *Template) renderConversation(ctx context.Context, c conversation, mask *control.Mask) (Rendering, error) {
 	text, err := t.begun(ctx, c.opened(), mask)
 	if err != nil {
 		return Rendering{}, err
@@ -137,19 +139,19 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 		return Rendering{}, err
 	}
 	if c.continues() {
-		text += mask.mask(c.lastText())
+		text += mask.Text(c.lastText())
 	}
-	return Rendering{Spans: mask.spans(text), Opening: opening}, nil
+	return Rendering{Spans: mask.Spans(text), Opening: opening}, nil
 }
 
 // begun is what the template writes for c, up to the text that the answer goes on
 // with.
-func (t *Template) begun(ctx context.Context, c conversation, mask *masker) (string, error) {
+func (t *Template) begun(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
 	text, err := t.text(ctx, c, mask)
 	if err != nil || !c.continues() {
 		return text, err
 	}
-	end := strings.LastIndex(text, continuation)
+	end := strings.LastIndex(text, control.Continuation)
 	if end < 0 {
 		return "", errNoContinuation
 	}
@@ -157,7 +159,7 @@ func (t *Template) begun(ctx context.Context, c conversation, mask *masker) (str
 }
 
 // text is what the template writes for c.
-func (t *Template) text(ctx context.Context, c conversation, mask *masker) (string, error) {
+func (t *Template) text(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
 	if t.golang != nil {
 		return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) {
 			return t.golang.prompt(m, c, t.effort(c.reasoning.Effort), mask)
@@ -172,7 +174,7 @@ func (t *Template) text(ctx context.Context, c conversation, mask *masker) (stri
 
 // run executes a template in Jinja.
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
-	return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) { return t.script.run(m, t.now, vars) })
+	return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) { return t.script.Render(m, t.now, vars) })
 }
 
 // opening is the part of a prompt behind the header of the turn that is asked
@@ -181,19 +183,19 @@ func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string
 // a client's text too, and a client's text in any of this ("hi" is in "think"),
 // so that a second rendering, with boundaries, tells where the template's own
 // words begin.
-func (t *Template) opening(ctx context.Context, c conversation, prompt string, mask *masker) (string, error) {
-	if t.header != "" && strings.HasSuffix(mask.unmask(tail(prompt)), t.header) {
+func (t *Template) opening(ctx context.Context, c conversation, prompt string, mask *control.Mask) (string, error) {
+	if t.header != "" && strings.HasSuffix(mask.Unmask(tail(prompt)), t.header) {
 		return "", nil // whoever wrote it, there is nothing behind it
 	}
 	text, err := t.begun(ctx, c.bounded(), mask)
 	if err != nil {
 		return "", err
 	}
-	_, own, found := cutLast(text, boundary)
+	_, own, found := cutLast(text, control.Boundary)
 	if !found {
 		own = tail(text)
 	}
-	own = mask.unmask(own)
+	own = mask.Unmask(own)
 	if _, behind, ok := cutLast(own, t.header); ok && t.header != "" {
 		return behind, nil
 	}
@@ -231,12 +233,12 @@ func (r Rendering) shows(n int) bool {
 }
 
 // failure is the client's error for a rendering that failed.
-func failure(err error, mask *masker) *engine.Error {
+func failure(err error, mask *control.Mask) *engine.Error {
 	place := engine.Place{Field: engine.FieldMessages}
-	var r *refusal
+	var r *sandbox.Refusal
 	switch {
 	case errors.As(err, &r):
-		return engine.Errorf(engine.CodeInvalidArgument, "The model's chat template refuses these messages: %s", clip(mask.unmask(r.message))).
+		return engine.Errorf(engine.CodeInvalidArgument, "The model's chat template refuses these messages: %s", clip(mask.Unmask(r.Message))).
 			At(place).Because(err)
 	case errors.Is(err, errNoContinuation):
 		return engine.Errorf(engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.").

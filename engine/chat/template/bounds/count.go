@@ -1,5 +1,7 @@
 package bounds
 
+import "strings"
+
 const (
 	// MaxBytes is more than anything that is counted: sums and products end
 	// there.
@@ -37,4 +39,19 @@ func Work(steps int64) error {
 		return ErrWork
 	}
 	return nil
+}
+
+// FormatSize is how many bytes a format makes of some values, of which the
+// longest has so many. A width is a number in the format, or one of the values.
+func FormatSize(format string, word int64, values int) int64 {
+	const widest = 1 << 20 // fmt takes no width or precision beyond a million
+	wide := int64(0)
+	for i, part := range strings.Split(format, "%") {
+		if i > 0 && strings.IndexFunc(part, func(r rune) bool { return r == '*' || r >= '1' && r <= '9' }) >= 0 {
+			wide++
+		}
+	}
+	places := int64(strings.Count(format, "%") + values) // what is left over is added
+	word = Add(Times(word, 12), 512)                     // in hexadecimal, in quotes, or with the names of its parts
+	return Add(Times(int64(len(format)), 2), Times(places, word), Times(wide, 2*widest))
 }

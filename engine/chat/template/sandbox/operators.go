@@ -1,4 +1,4 @@
-package template
+package sandbox
 
 import (
 	"fmt"
@@ -66,7 +66,7 @@ func (r *rendering) formatted(a, b jinja.Value) (int64, error) {
 		return 0, nil
 	}
 	word, err := r.printed(b)
-	return formatSize(a.AsString(), word, tupleLength(b)), err
+	return bounds.FormatSize(a.AsString(), word, tupleLength(b)), err
 }
 
 func tupleLength(v jinja.Value) int {

@@ -1,4 +1,4 @@
-package template
+package sandbox
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 const (
@@ -17,12 +18,12 @@ const (
 )
 
 // refusal is what a template said with raise_exception.
-type refusal struct{ message string }
+type Refusal struct{ Message string }
 
-func (r *refusal) Error() string { return "the chat template refuses: " + r.message }
+func (r *Refusal) Error() string { return "the chat template refuses: " + r.Message }
 
 // script is a Jinja template, compiled.
-type script struct {
+type Template struct {
 	compiled *jinja.Template
 	guards   guards
 	natives  *natives
@@ -30,7 +31,7 @@ type script struct {
 
 // compileScript compiles a source, with runes of special in place of the control
 // tokens in it.
-func compileScript(source string, special *specials) (*script, error) {
+func Compile(source string, special *control.Tokens) (*Template, error) {
 	unique := "_"
 	for strings.Contains(source, unique) {
 		unique += "_"
@@ -48,12 +49,12 @@ func compileScript(source string, special *specials) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &script{compiled: compiled, guards: g, natives: natives}, nil
+	return &Template{compiled: compiled, guards: g, natives: natives}, nil
 }
 
 // run executes the template on vars, which it may change. now is its clock. A
 // template that calls raise_exception gives a *refusal.
-func (s *script) run(m *bounds.Meter, now func() time.Time, vars map[string]jinja.Value) (string, error) {
+func (s *Template) Render(m *bounds.Meter, now func() time.Time, vars map[string]jinja.Value) (string, error) {
 	r := &rendering{Meter: m, now: now, natives: s.natives}
 	r.functions(vars, s.guards)
 	return r.render(s.compiled, vars)
@@ -65,7 +66,7 @@ type rendering struct {
 	now     func() time.Time
 	natives *natives
 	owned   jinja.Value // what the next method is of
-	refused *refusal
+	refused *Refusal
 }
 
 func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text string, err error) {
@@ -168,7 +169,7 @@ func (r *rendering) raise(args []jinja.Value) (jinja.Value, error) {
 		message = args[0].AsString()
 		message = message[:min(len(message), maxMessage)]
 	}
-	r.refused = &refusal{message}
+	r.refused = &Refusal{message}
 	return jinja.Undefined(), r.refused
 }
 

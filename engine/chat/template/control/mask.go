@@ -1,4 +1,7 @@
-package template
+// Package control keeps the control tokens of prompts apart from what clients
+// write. [Tokens] are those of a template's source; a [Mask] is made for each
+// request.
+package control
 
 import (
 	"fmt"
@@ -13,23 +16,32 @@ import (
 	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
-// masker prepares the strings of one request for a template, and makes the
+// Mask prepares the strings of one request for a template, and makes the
 // prompt of what the template has written. It is not safe for concurrent use.
 //
 // Before rendering, some runes of a client's strings are replaced by others: its
 // own of the private plane, and one rune of each place that could complete a
 // spelling which the template begins. After rendering they are put back.
-type masker struct {
-	*specials
+type Mask struct {
+	*Tokens
 	placeholders map[string]rune        // by the text that they stand for
 	original     map[rune]string        // and back
 	images       map[rune]*prompt.Image // those that stand for an image
 }
 
-func newMasker(s *specials) *masker { return &masker{specials: s} }
+// Continuation stands for the text of a turn that the answer goes on with: the
+// prompt ends where it is. A [Mask] lets no client write it, as little as the
+// boundary, which tells where a text ends in a prompt that nobody is asked.
+const (
+	Continuation = string(rune(lastPlaceholder))
+	Boundary     = string(rune(lastPlaceholder - 1))
+)
 
-// mask prepares a client's string.
-func (m *masker) mask(text string) string {
+// NewMask makes the Mask of one request.
+func NewMask(s *Tokens) *Mask { return &Mask{Tokens: s} }
+
+// Text prepares a client's string.
+func (m *Mask) Text(text string) string {
 	if m.endings == nil && strings.IndexByte(text, privateLead) < 0 {
 		return text
 	}
@@ -52,7 +64,7 @@ func (m *masker) mask(text string) string {
 }
 
 // find returns the places of the runes to replace, in order.
-func (m *masker) find(text string) []int {
+func (m *Mask) find(text string) []int {
 	var found []int
 	for i, r := range text {
 		if r >= firstPlaceholder { // the client's own must not read as one of ours
@@ -98,7 +110,7 @@ func steady(text string) int {
 
 // placeholder returns the rune that stands for text. A request that uses up
 // the whole plane gets U+FFFD for the rest.
-func (m *masker) placeholder(text string) rune {
+func (m *Mask) placeholder(text string) rune {
 	if r, ok := m.placeholders[text]; ok {
 		return r
 	}
@@ -113,8 +125,8 @@ func (m *masker) placeholder(text string) rune {
 	return r
 }
 
-// image returns the rune that stands for an image.
-func (m *masker) image(i *prompt.Image) rune {
+// Image returns the rune that stands for an image.
+func (m *Mask) Image(i *prompt.Image) rune {
 	r := m.free()
 	if m.images == nil {
 		m.images = map[rune]*prompt.Image{}
@@ -126,7 +138,7 @@ func (m *masker) image(i *prompt.Image) rune {
 }
 
 // free returns a rune that stands for nothing yet, or U+FFFD.
-func (m *masker) free() rune {
+func (m *Mask) free() rune {
 	r := firstPlaceholder + rune(len(m.marks)+len(m.original)+len(m.images))
 	if r >= lastPlaceholder-1 { // the last two are taken, see boundary
 		return utf8.RuneError
@@ -134,34 +146,34 @@ func (m *masker) free() rune {
 	return r
 }
 
-// spans makes a prompt of what a template has written: control tokens, images,
+// Spans makes a prompt of what a template has written: control tokens, images,
 // and text.
-func (m *masker) spans(prompt string) []prompt.Span {
+func (m *Mask) Spans(text string) []prompt.Span {
 	if m.ascii {
-		prompt = m.readEscapes(prompt)
+		text = m.readEscapes(text)
 	}
 	var p assembly
 	done := 0
-	for i := strings.IndexByte(prompt, privateLead); i >= 0; {
-		r, size := utf8.DecodeRuneInString(prompt[i:])
+	for i := strings.IndexByte(text, privateLead); i >= 0; {
+		r, size := utf8.DecodeRuneInString(text[i:])
 		next := i + size
 		if m.known(r) {
-			p.write(prompt[done:i])
+			p.write(text[done:i])
 			m.add(&p, r)
 			done = next
 		}
-		n := strings.IndexByte(prompt[next:], privateLead)
+		n := strings.IndexByte(text[next:], privateLead)
 		if n < 0 {
 			break
 		}
 		i = next + n
 	}
-	p.write(prompt[done:])
-	p.flush(m.specials)
+	p.write(text[done:])
+	p.flush(m.Tokens)
 	return p.spans
 }
 
-func (m *masker) known(r rune) bool {
+func (m *Mask) known(r rune) bool {
 	if _, ok := m.mark(r); ok {
 		return true
 	}
@@ -171,19 +183,19 @@ func (m *masker) known(r rune) bool {
 }
 
 // add puts what a rune stands for into a prompt.
-func (m *masker) add(p *assembly, r rune) {
+func (m *Mask) add(p *assembly, r rune) {
 	if mark, ok := m.mark(r); ok {
 		if mark.begun {
 			p.begun = append(p.begun, p.length)
 			p.write(mark.text)
 			return
 		}
-		p.flush(m.specials)
+		p.flush(m.Tokens)
 		p.spans = append(p.spans, prompt.Span{Text: mark.text, Special: true})
 		return
 	}
 	if image, ok := m.images[r]; ok {
-		p.flush(m.specials)
+		p.flush(m.Tokens)
 		p.spans = append(p.spans, prompt.Span{Image: image})
 		return
 	}
@@ -209,7 +221,7 @@ func (p *assembly) write(text string) {
 
 // flush makes spans of the text, which has spellings in it that were put
 // together from parts.
-func (p *assembly) flush(s *specials) {
+func (p *assembly) flush(s *Tokens) {
 	text := strings.Join(p.parts, "")
 	done := 0
 	for _, at := range p.begun {
@@ -244,7 +256,7 @@ var escapedPlaceholder = regexp.MustCompile(`\\udb[c-f][0-9a-f]\\ud[c-f][0-9a-f]
 
 // readEscapes undoes the escapes of placeholders. Text that is not ASCII is
 // escaped itself then, as the template would have done.
-func (m *masker) readEscapes(prompt string) string {
+func (m *Mask) readEscapes(prompt string) string {
 	return escapedPlaceholder.ReplaceAllStringFunc(prompt, func(escape string) string {
 		high, err1 := strconv.ParseUint(escape[2:6], 16, 16)
 		low, err2 := strconv.ParseUint(escape[8:12], 16, 16)
@@ -267,7 +279,7 @@ func (m *masker) readEscapes(prompt string) string {
 	})
 }
 
-// unmask is the text of what a template has written.
-func (m *masker) unmask(text string) string {
-	return prompt.Prompt{Spans: m.spans(text)}.String()
+// Unmask is the text of what a template has written.
+func (m *Mask) Unmask(text string) string {
+	return prompt.Prompt{Spans: m.Spans(text)}.String()
 }

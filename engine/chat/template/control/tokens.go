@@ -1,4 +1,4 @@
-package template
+package control
 
 import (
 	"slices"
@@ -22,7 +22,7 @@ import (
 // character that such a spelling begins with is a rune of its own, and a
 // spelling that stands in the prompt from there on is that token, unless a
 // client's text is a part of it. For such templates, therefore, what could
-// complete a spelling is made known in a client's texts too, see [masker].
+// complete a spelling is made known in a client's texts too, see [Mask].
 
 // The private plane.
 const (
@@ -33,9 +33,9 @@ const (
 // privateLead is the first byte of every rune of the private plane in UTF-8.
 const privateLead = 0xf4
 
-// specials are the control tokens of one model as its template writes them.
+// Tokens are the control tokens of one model as its template writes them.
 // They do not change once the template is compiled.
-type specials struct {
+type Tokens struct {
 	spellings *tokenizer.Spellings
 	marks     []ownMark // what the runes from firstPlaceholder on stand for
 	runes     map[ownMark]rune
@@ -58,27 +58,27 @@ type ownMark struct {
 // maxMarks bounds the part of the plane that is the template's.
 const maxMarks = 1 << 12
 
-// newSpecials makes the set of a model's control tokens.
-func newSpecials(control []string) *specials {
-	return &specials{spellings: prompt.Spellings(control), runes: map[ownMark]rune{}, names: map[string]bool{}}
+// NewTokens makes the set of a model's control tokens.
+func NewTokens(control []string) *Tokens {
+	return &Tokens{spellings: prompt.Spellings(control), runes: map[ownMark]rune{}, names: map[string]bool{}}
 }
 
-// use is what a template does with a text in its source.
-type use int
+// Use is what a template does with a text in its source.
+type Use int
 
 const (
-	printed  use = iota // it may be written
-	compared            // it is looked for, or is the name of something
+	Printed  Use = iota // it may be written
+	Compared            // it is looked for, or is the name of something
 )
 
-// own replaces the spellings in a text of the template's.
-func (s *specials) own(literal string, use use) string {
-	if s.spellings.Len() == 0 || literal == "" {
+// Own replaces the spellings in a text of the template's.
+func (s *Tokens) Own(literal string, use Use) string {
+	if s.Empty() || literal == "" {
 		return literal
 	}
-	if use == compared {
-		s.cuts = append(s.cuts, literal)
-		s.names[literal] = true
+	if use == Compared {
+		s.CutsAt(literal)
+		s.AsksFor(literal)
 		if isWord(literal) { // the role "user" may be a token as well
 			return literal
 		}
@@ -91,7 +91,7 @@ func (s *specials) own(literal string, use use) string {
 		done = to
 	}
 	rest := literal[done:]
-	if use == printed {
+	if use == Printed {
 		rest = s.begin(rest)
 	}
 	return b.String() + rest
@@ -99,7 +99,7 @@ func (s *specials) own(literal string, use use) string {
 
 // begin replaces the characters with which spellings begin that end behind the
 // text, or where a format puts something in.
-func (s *specials) begin(text string) string {
+func (s *Tokens) begin(text string) string {
 	var b strings.Builder
 	done := 0
 	for i, r := range text {
@@ -115,7 +115,7 @@ func (s *specials) begin(text string) string {
 
 // begins reports whether text begins a spelling, and notes what it lacks. Nobody
 // puts words together out of letters: what is begun is markup.
-func (s *specials) begins(text string) bool {
+func (s *Tokens) begins(text string) bool {
 	begun := false
 	for n := 1; n <= len(text) && s.spellings.Prefix(text[:n]); n++ {
 		if n < len(text) && text[n] != '%' && text[n] != '{' || isWord(text[:n]) {
@@ -130,7 +130,7 @@ func (s *specials) begins(text string) bool {
 }
 
 // place is the rune of a mark, as text.
-func (s *specials) place(m ownMark) string {
+func (s *Tokens) place(m ownMark) string {
 	r, ok := s.runes[m]
 	if !ok {
 		if len(s.marks) == maxMarks {
@@ -144,15 +144,32 @@ func (s *specials) place(m ownMark) string {
 }
 
 // mark is what a rune stands for.
-func (s *specials) mark(r rune) (ownMark, bool) {
+func (s *Tokens) mark(r rune) (ownMark, bool) {
 	if i := int(r) - firstPlaceholder; i >= 0 && i < len(s.marks) {
 		return s.marks[i], true
 	}
 	return ownMark{}, false
 }
 
-// finish ends the reading of a source.
-func (s *specials) finish() {
+// Empty reports whether the model has no control tokens.
+func (s *Tokens) Empty() bool { return s.spellings.Len() == 0 }
+
+// CutsAnywhere says that the template cuts texts at any place.
+func (s *Tokens) CutsAnywhere() { s.slices = true }
+
+// CutsAt says that the template may cut a text where this one is in it.
+func (s *Tokens) CutsAt(text string) { s.cuts = append(s.cuts, text) }
+
+// FoldCase says that the template changes the case of letters.
+func (s *Tokens) FoldCase() { s.foldsCase = true }
+
+// AsksFor says that the template asks for something by name.
+func (s *Tokens) AsksFor(name string) { s.names[name] = true }
+
+// Finish ends the reading of a source. ascii says that it writes JSON that is
+// all ASCII.
+func (s *Tokens) Finish(ascii bool) {
+	s.ascii = ascii
 	s.runes = nil
 	if len(s.missing) == 0 {
 		return
@@ -171,14 +188,14 @@ func (s *specials) finish() {
 
 // asked reports whether a client's whole text is a name that the template asks
 // for, and no part of a spelling.
-func (s *specials) asked(text string) bool {
+func (s *Tokens) asked(text string) bool {
 	return s.names[text] && s.endings.Agrees(text) < len(text) && s.endings.Longest(text) == 0
 }
 
 // completes says how many bytes of text, from place i on, could be what is
 // missing to a spelling: all of an end, or a part of one between two places
 // where the template may cut the text. 0: none.
-func (s *specials) completes(text string, i int) int {
+func (s *Tokens) completes(text string, i int) int {
 	rest := text[i:]
 	if n := s.endings.Longest(rest); n > 0 {
 		return n

@@ -1,24 +1,26 @@
-package template
+package sandbox
 
 import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// tag replaces the control tokens in the string literals of a Jinja tag.
-func (s *specials) tag(body string) string {
-	if s.spellings.Len() == 0 {
+// ownTag replaces the control tokens in the string literals of a Jinja tag.
+func ownTag(s *control.Tokens, body string) string {
+	if s.Empty() {
 		return body
 	}
 	var b strings.Builder
-	r := tagReader{specials: s}
+	r := tagReader{Tokens: s}
 	done := 0
 	for i := 0; i < len(body); {
 		n := tagToken(body[i:])
 		if c := body[i]; c == '\'' || c == '"' {
 			literal := unquote(body[i+1 : max(i+1, i+n-1)])
-			own := s.own(literal, r.use(body[i+n:]))
+			own := s.Own(literal, r.use(body[i+n:]))
 			r.cut(literal)
 			if own != literal {
 				b.WriteString(body[done:i] + quoteLiteral(own))
@@ -60,7 +62,7 @@ func tagToken(s string) int {
 
 // tagReader knows where in a tag it is.
 type tagReader struct {
-	*specials
+	*control.Tokens
 	last, before string // the last two tokens that are not white space
 	open         []tagBracket
 }
@@ -99,13 +101,13 @@ func (r *tagReader) read(token string) {
 		}
 	case ":":
 		if top >= 0 && r.open[top].sign == "[" && !strings.HasSuffix(r.open[top].callee, "messages") {
-			r.slices = true
+			r.CutsAnywhere()
 		}
 	case "upper", "lower", "title", "capitalize", "swapcase", "casefold":
-		r.foldsCase = true
+		r.FoldCase()
 	}
 	if r.last == "." {
-		r.names[token] = true
+		r.AsksFor(token)
 	}
 	r.before, r.last = r.last, token
 }
@@ -123,7 +125,7 @@ var (
 )
 
 // use tells what becomes of a string literal here; rest is the tag behind it.
-func (r *tagReader) use(rest string) use {
+func (r *tagReader) use(rest string) control.Use {
 	rest = strings.TrimLeft(rest, jinjaSpace)
 	next := ""
 	if rest != "" {
@@ -131,21 +133,21 @@ func (r *tagReader) use(rest string) use {
 	}
 	if slices.Contains([]string{"==", "!=", "in", "eq", "ne", "equalto", "sameas"}, r.last) ||
 		slices.Contains([]string{"==", "!=", "in", "not"}, next) {
-		return compared
+		return control.Compared
 	}
 	if len(r.open) == 0 {
-		return printed
+		return control.Printed
 	}
 	b := r.open[len(r.open)-1]
 	switch {
 	case b.listed, b.sign == "{" && next == ":", b.sign == "[" && b.callee != "":
-		return compared
+		return control.Compared
 	case b.sign == "(" && b.method && slices.Contains(lookingMethods, b.callee),
 		b.sign == "(" && !b.method && slices.Contains(lookingFilters, b.callee),
 		b.sign == "(" && b.callee == "replace" && b.argument == 0:
-		return compared
+		return control.Compared
 	}
-	return printed
+	return control.Printed
 }
 
 // cut notes a text at which a client's may be cut.
@@ -155,7 +157,7 @@ func (r *tagReader) cut(literal string) {
 	}
 	if slices.Contains(strippers, r.open[len(r.open)-1].callee) {
 		for _, c := range literal {
-			r.cuts = append(r.cuts, string(c))
+			r.CutsAt(string(c))
 		}
 	}
 }

@@ -5,83 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-func TestLimits(t *testing.T) {
-	for _, tt := range []struct{ name, source, want string }{
-		{"endless loop", "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", bounds.ErrSlow.Error()},
-		{"endless recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macros nest deeper than"},
-		{"long range", "{{ range(100001) }}", "range has more than"},
-		{"range without end", "{{ range(0, 1, 0) }}", "a step other than 0"},
-		{"range of text", "{{ range('a') }}", "integers"},
-		{"a text that doubles", "{% set ns = namespace(x='0123456789abcdef') %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrHeap.Error()},
-		{"a list that doubles", "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrHeap.Error()},
-		{"long prompt", "{% for i in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "bytes, more than"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			tpl, err := compile(tt.source, Model{}, testTime)
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch tt.want {
-			case bounds.ErrSlow.Error():
-				tpl.bounds.Time = 20 * time.Millisecond
-			case bounds.ErrHeap.Error():
-				tpl.bounds.Heap = 32 << 20
-			}
-			if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error is %v, want %q in it", err, tt.want)
-			}
-		})
+// TestTooMuchIsTold: who sent the messages is told, and not to try again.
+func TestTooMuchIsTold(t *testing.T) {
+	tpl := mustTemplate(t, "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x'|indent(99999999999, true) if messages|length > 6 }}", Model{})
+	var messages []engine.Message
+	for range 4 {
+		messages = append(messages, say(engine.RoleUser, "a"), say(engine.RoleAssistant, "b"))
 	}
-}
-
-func TestRange(t *testing.T) {
-	for _, tt := range []struct{ call, want string }{
-		{"range(3)", "[0, 1, 2]"},
-		{"range(1, 3)", "[1, 2]"},
-		{"range(5, 0, -2)", "[5, 3, 1]"},
-		{"range(3, 1)", "[]"},
-	} {
-		tpl, err := compile("{{ "+tt.call+" }}", Model{}, testTime)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := tpl.run(t.Context(), map[string]jinja.Value{}); err != nil || got != tt.want {
-			t.Errorf("%s gives %s, %v; want %s", tt.call, got, err, tt.want)
-		}
+	_, err := tpl.Render(t.Context(), &engine.Request{Messages: messages})
+	if e := engine.AsError(err); e.Code != engine.CodeInternal || !e.NoRetry || !strings.Contains(e.Message, "too much memory") {
+		t.Errorf("error %#v", err)
 	}
-}
-
-// A rendering that ran out of time and has not ended keeps others out, until
-// it has.
-func TestStuck(t *testing.T) {
-	tpl, err := compile("{{ hang() }}", Model{}, testTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	release, ended := make(chan struct{}), make(chan struct{})
-	hang := jinja.NewCallable("hang", func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) {
-		<-release
-		close(ended)
-		return jinja.None(), nil
-	})
-	tpl.bounds.Time = time.Millisecond
-	if _, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); !errors.Is(err, bounds.ErrSlow) {
-		t.Errorf("a hanging template gives %v, want %v", err, bounds.ErrSlow)
-	}
-	tpl.bounds.Time = bounds.MaxTime
-	if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); !errors.Is(err, bounds.ErrStuck) {
-		t.Errorf("the next rendering gives %v, want %v", err, bounds.ErrStuck)
-	}
-	close(release)
-	<-ended
 }
 
 func TestCanceledRender(t *testing.T) {
@@ -170,5 +113,51 @@ func TestRenderWaits(t *testing.T) {
 	<-over
 	if _, err := tpl.Render(t.Context(), large); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHungryRenderings has many at once that take all they may: what they take
+// together is what one may.
+func TestHungryRenderings(t *testing.T) {
+	for name, source := range map[string]string{
+		"Jinja":  "{% set ns = namespace(a='xxxxxxxx') %}{% for i in range(64) %}{% set ns.a = ns.a ~ ns.a %}{% endfor %}{{ ns.a | length }}",
+		"macros": "{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}",
+		"Go":     `{{ define "x" }}{{ .Prompt }}{{ template "x" . }}{{ end }}{{ if eq .Prompt "boom" }}{{ template "x" . }}{{ end }}{{ .Prompt }}{{ .Response }}`,
+	} {
+		tpl, err := compile(source, Model{}, testTime)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tpl.bounds.Heap = 32 << 20
+		start := bounds.HeapSize()
+		var peak atomic.Uint64
+		ended := make(chan struct{})
+		var looker, all sync.WaitGroup
+		looker.Go(func() {
+			look := time.NewTicker(time.Millisecond)
+			defer look.Stop()
+			for {
+				peak.Store(max(peak.Load(), bounds.HeapSize()))
+				select {
+				case <-ended:
+					return
+				case <-look.C:
+				}
+			}
+		})
+		for range 16 {
+			all.Go(func() {
+				_, err := tpl.Render(t.Context(), &engine.Request{Messages: []engine.Message{say("user", "boom")}})
+				if e := (*engine.Error)(nil); !errors.As(err, &e) {
+					t.Errorf("%s: error %v", name, err)
+				}
+			})
+		}
+		all.Wait()
+		close(ended)
+		looker.Wait()
+		if taken := peak.Load() - start; taken > 4*tpl.bounds.Heap {
+			t.Errorf("%s: %d MB are taken", name, taken>>20)
+		}
 	}
 }

@@ -1,7 +1,7 @@
-package template
+package sandbox
 
 import (
-	"strings"
+	"os"
 	"testing"
 
 	"github.com/ardanlabs/jinja"
@@ -42,7 +42,7 @@ func TestWhitespace(t *testing.T) {
 		{"break", "{% for i in [1, 2] %}{{ i }}{% break %}{% endfor %}", "1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tpl, err := compile(tt.source, Model{}, testTime)
+			tpl, err := compile(tt.source)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,35 +54,18 @@ func TestWhitespace(t *testing.T) {
 	}
 }
 
-func TestBrokenTemplates(t *testing.T) {
-	for _, tt := range []struct{ name, source, want string }{
-		{"open output", "{{ x", "not closed"},
-		{"open string", "{{ 'x }}", "not closed"},
-		{"open comment", "{# x", "not closed"},
-		{"open raw", "{% raw %}x", "not closed"},
-		{"open loop", "{% for x in y %}", "compile"},
-		{"unknown statement", "{% include 'x' %}", "compile"},
-		{"deep brackets", "{{ " + strings.Repeat("(", 100_000) + " }}", "deeper than 200"},
-		{"too long", strings.Repeat("x", maxTemplate+1), "more than"},
-		{"blind", "hello", errBlindTemplate.Error()},
-		{"never renders", "{{ raise_exception('no') }}", errBlindTemplate.Error()},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, err := New(tt.source, Model{}, testTime); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("error is %v, want %q in it", err, tt.want)
-			}
-		})
-	}
-}
-
 func FuzzPrelex(f *testing.F) {
-	for _, name := range builtinNames {
-		f.Add(builtinTemplate(name))
+	for _, name := range []string{"plain", "hermes", "llama3", "mistral", "deepseek", "gemma", "harmony"} {
+		source, err := os.ReadFile("../builtin/" + name + ".jinja")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(source))
 	}
 	for _, s := range []string{"{{", "{%-%}", "{#-#}", "{{-}}", "{{'", "{% raw %}{%endraw", "{%-", "{{--}}"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(_ *testing.T, source string) {
-		compile(source, Model{Control: manySpellings}, testTime) // must not panic; what it says does not matter
+		compile(source, "<|im_start|>", "<|im_end|>", "</s>", "[INST]", "[TOOL_CALLS]", "<｜User｜>", "<turn|>", "<|start|>", "<tool_call>") // must not panic; what it says does not matter
 	})
 }

@@ -1,10 +1,12 @@
-package template
+package sandbox
 
 import (
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
 // The Jinja library looks past neighboring tags when it trims whitespace: in
@@ -28,7 +30,7 @@ type templatePiece struct {
 
 // prelex rewrites a template source, with runes of s in place of the control
 // tokens in it.
-func prelex(source string, g guards, s *specials) (string, error) {
+func prelex(source string, g guards, s *control.Tokens) (string, error) {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
 	source = strings.ReplaceAll(source, "\r", "\n")
 	source = strings.TrimSuffix(source, "\n")
@@ -45,20 +47,19 @@ func prelex(source string, g guards, s *specials) (string, error) {
 		switch p.kind {
 		case 't':
 			if text = p.body; text != "" {
-				text = "{{ " + quoteLiteral(s.own(text, printed)) + " }}"
+				text = "{{ " + quoteLiteral(s.Own(text, control.Printed)) + " }}"
 			}
 		case '{':
-			text, err = w.output(s.tag(p.body))
+			text, err = w.output(ownTag(s, p.body))
 		case '%':
-			text, err = w.write(s.tag(p.body))
+			text, err = w.write(ownTag(s, p.body))
 		}
 		if err != nil {
 			return "", fmt.Errorf("in %.60q: %w", p.body, err)
 		}
 		b.WriteString(text)
 	}
-	s.ascii = asksForASCII.MatchString(source)
-	s.finish()
+	s.Finish(asksForASCII.MatchString(source))
 	return b.String(), nil
 }
 
