@@ -34,6 +34,8 @@ type compiler struct {
 	purpose purpose
 	profile Profile
 	schemas map[*openapi3.Schema]*Schema // also ends recursion
+
+	defaults []Use // those that have one
 }
 
 func newCompiler(purpose purpose, profile Profile) *compiler {
@@ -56,6 +58,12 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 	}
 	if u.Mark, err = readMark(extensions); err != nil {
 		return Use{}, fmt.Errorf("line %d: %w", u.Line, err)
+	}
+	if otherwise := ref.Value.Default; otherwise != nil {
+		if u.Otherwise, err = json.Marshal(otherwise, json.Deterministic(true)); err != nil {
+			return Use{}, fmt.Errorf("line %d: default: %w", u.Line, err)
+		}
+		c.defaults = append(c.defaults, u)
 	}
 	u.EventName, _ = ref.Value.Extensions[eventNameExtension].(string)
 	switch c.purpose {
@@ -381,6 +389,11 @@ func (c *compiler) link() error {
 	for _, s := range c.schemas {
 		s.Kinds = accepts(s, nil)
 		s.any = s.unconstrained()
+	}
+	for _, u := range c.defaults {
+		if !u.Schema.Fits(u.Otherwise) {
+			return fmt.Errorf("line %d: the default %s does not fit its schema", u.Line, u.Otherwise)
+		}
 	}
 	switch c.purpose {
 	case forRequest:

@@ -2,8 +2,8 @@
 // from, and reads them as data.
 //
 // openai.yaml and anthropic.yaml are written by hand; each says everything
-// about the wire of its style, once. From them come the types and server
-// interfaces in gen (by the generate lines below), the client that
+// about the wire of its style, once. From them come the types, server
+// interfaces and constructors in gen (by the generate lines below), the client that
 // engine/upstream asks other servers with, the checking of requests, replies
 // and event streams, and the support matrix and reference pages.
 //
@@ -19,5 +19,7 @@ package openapi
 
 //go:generate go tool -modfile=../tools/tools.mod oapi-codegen -config openai.cfg.yaml openai.yaml
 //go:generate go tool -modfile=../tools/tools.mod oapi-codegen -config anthropic.cfg.yaml anthropic.yaml
+//go:generate go run ../tools/constructors openai.yaml ../gen/openai/openai.gen.go ../gen/openai/constructors.gen.go
+//go:generate go run ../tools/constructors anthropic.yaml ../gen/anthropic/anthropic.gen.go ../gen/anthropic/constructors.gen.go
 //go:generate go run ../tools/unions ../gen/openai/openai.gen.go
 //go:generate go run ../tools/unions ../gen/anthropic/anthropic.gen.go

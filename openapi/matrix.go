@@ -13,6 +13,7 @@ type Row struct {
 	Field       string // messages[].content[type=text].text
 	Type        string // string, array of Message, "a" or "b"
 	Required    bool
+	Default     string // JSON; empty: none
 	Mark        Mark
 	Description string
 	Line        int    // in the document
@@ -63,7 +64,8 @@ func (o *Operation) Marked() []Row {
 func row(part, field string, required bool, u *Use) Row {
 	return Row{
 		Part: part, Field: field, Type: u.Schema.TypeText(), Required: required,
-		Mark: u.Mark, Description: u.Description, Line: u.Line,
+		Default: string(u.Otherwise),
+		Mark:    u.Mark, Description: u.Description, Line: u.Line,
 	}
 }
 

@@ -58,7 +58,7 @@ func (o *Operation) Sends(component string) bool {
 			return false
 		}
 		seen[u.Schema] = true
-		for inside := range u.Schema.uses() {
+		for inside := range u.Schema.Uses() {
 			if withheld(inside) {
 				return true
 			}
@@ -214,7 +214,7 @@ func (c *compiler) linkWithheld() error {
 				continue
 			}
 			s.narrows = len(s.withheld) > 0
-			for u := range s.uses() {
+			for u := range s.Uses() {
 				s.narrows = s.narrows || u.narrows()
 			}
 			changed = changed || s.narrows
@@ -230,8 +230,8 @@ func (c *compiler) linkWithheld() error {
 	return nil
 }
 
-// uses are the schemas right inside a schema.
-func (s *Schema) uses() iter.Seq[*Use] {
+// Uses are the schemas right inside a schema.
+func (s *Schema) Uses() iter.Seq[*Use] {
 	return func(yield func(*Use) bool) {
 		for i := range s.Properties {
 			if !yield(&s.Properties[i].Use) {

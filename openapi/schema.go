@@ -156,8 +156,9 @@ type Use struct {
 	Description string
 	Line        int // in the document
 	EventName   string
-	Only        *Schema // for partial: a further schema that the value meets
-	Needs       string  // member of a request beside it that must be true, else it has no effect; or empty
+	Only        *Schema        // for partial: a further schema that the value meets
+	Otherwise   jsontext.Value // the default: what a member that is left out counts as
+	Needs       string         // member of a request beside it that must be true, else it has no effect; or empty
 
 	effect     Support // what a check does about the mark
 	nullAbsent bool    // null means the same as absence

@@ -2226,7 +2226,7 @@ type ChatCompletionChunkChoice struct {
 	FinishReason nullable.Nullable[FinishReason] `json:"finish_reason"`
 
 	// Logprobs Log probabilities of the new text, if they were asked for.
-	Logprobs nullable.Nullable[ChatCompletionLogprobs] `json:"logprobs,omitempty"`
+	Logprobs nullable.Nullable[ChatCompletionLogprobs] `json:"logprobs"`
 }
 
 // ChatCompletionChunkFrame An event that carries a chunk.
@@ -2867,10 +2867,10 @@ type CreateChatCompletionRequest struct {
 	// Moderation Asks for a moderation verdict beside the answer.
 	Moderation nullable.Nullable[JSONObject] `json:"moderation,omitempty"`
 
-	// N How many independent answers to give. Absent means 1.
+	// N How many independent answers to give.
 	N nullable.Nullable[int] `json:"n,omitempty"`
 
-	// ParallelToolCalls Whether one answer may hold more than one tool call. Absent means that it may.
+	// ParallelToolCalls Whether one answer may hold more than one tool call.
 	ParallelToolCalls nullable.Nullable[bool] `json:"parallel_tool_calls,omitempty"`
 
 	// Prediction Text that the answer is expected to repeat in large part.
@@ -2968,7 +2968,7 @@ type CreateCompletionRequest struct {
 	// Model Name of the model that answers, as the list of models gives it.
 	Model string `json:"model"`
 
-	// N How many independent continuations to give. Absent means 1.
+	// N How many independent continuations to give.
 	N nullable.Nullable[int] `json:"n,omitempty"`
 
 	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
@@ -3014,7 +3014,7 @@ type CreateEmbeddingRequest struct {
 	// means all. More than the model has is an error.
 	Dimensions nullable.Nullable[int64] `json:"dimensions,omitempty"`
 
-	// EncodingFormat How each vector is written. Absent means `float`.
+	// EncodingFormat How each vector is written.
 	EncodingFormat nullable.Nullable[EmbeddingEncodingFormat] `json:"encoding_format,omitempty"`
 
 	// Input One text or several. Models differ in how long a text may be; one that is longer is an error, and nothing is cut.
@@ -3038,7 +3038,7 @@ type CreateImageRequest struct {
 	// Moderation How strictly the prompt should be judged.
 	Moderation nullable.Nullable[string] `json:"moderation,omitempty"`
 
-	// N How many pictures to draw, each from a seed of its own. Absent means 1.
+	// N How many pictures to draw, each from a seed of its own.
 	N nullable.Nullable[int] `json:"n,omitempty"`
 
 	// OutputCompression How much of the quality of a file to keep, in percent.
@@ -3053,14 +3053,14 @@ type CreateImageRequest struct {
 	// Prompt What the pictures should show.
 	Prompt string `json:"prompt"`
 
-	// Quality How much work to put into a picture, for models that know levels. Absent means `auto`.
+	// Quality How much work to put into a picture, for models that know levels.
 	Quality nullable.Nullable[ImageQuality] `json:"quality,omitempty"`
 
 	// ResponseFormat How pictures are sent. Absent means `b64_json`.
 	ResponseFormat nullable.Nullable[ImageResponseFormat] `json:"response_format,omitempty"`
 
 	// Size Width and height in pixels, such as `512x256`. Models differ in what they can draw; another size is an error that
-	// says what they can. Absent means `auto`, which is what the model draws best.
+	// says what they can; `auto` is what the model draws best.
 	Size nullable.Nullable[string] `json:"size,omitempty"`
 
 	// Stream Whether the pictures come as server-sent events while they are drawn.
@@ -3112,7 +3112,7 @@ type CreateResponseRequest struct {
 	// Moderation Asks for a moderation verdict beside the answer.
 	Moderation nullable.Nullable[JSONObject] `json:"moderation,omitempty"`
 
-	// ParallelToolCalls Whether one answer may hold more than one tool call. Absent means that it may.
+	// ParallelToolCalls Whether one answer may hold more than one tool call.
 	ParallelToolCalls nullable.Nullable[bool] `json:"parallel_tool_calls,omitempty"`
 
 	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
@@ -3171,7 +3171,7 @@ type CreateResponseRequest struct {
 	// recommends.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 
-	// Truncation What happens to a conversation that is too long. Absent means `disabled`.
+	// Truncation What happens to a conversation that is too long.
 	Truncation nullable.Nullable[ResponseTruncation] `json:"truncation,omitempty"`
 
 	// User Names the end user.
@@ -3473,7 +3473,7 @@ type Response struct {
 	// CompletedAt When it was completed, in seconds since 1970 began (UTC); null if it is not.
 	CompletedAt nullable.Nullable[int64] `json:"completed_at"`
 
-	// FrequencyPenalty As in the request; 0 if it gave none.
+	// FrequencyPenalty As in the request.
 	FrequencyPenalty float64 `json:"frequency_penalty"`
 
 	// Instructions As in the request.
@@ -3488,10 +3488,10 @@ type Response struct {
 	// Metadata As in the request; empty if it gave none.
 	Metadata ResponseMetadata `json:"metadata"`
 
-	// ParallelToolCalls As in the request; true if it said nothing.
+	// ParallelToolCalls As in the request.
 	ParallelToolCalls bool `json:"parallel_tool_calls"`
 
-	// PresencePenalty As in the request; 0 if it gave none.
+	// PresencePenalty As in the request.
 	PresencePenalty float64 `json:"presence_penalty"`
 
 	// PreviousResponseID Is always null; nothing is stored.
@@ -3518,19 +3518,19 @@ type Response struct {
 	// Text As in the request; free text if it gave no format.
 	Text ResponseText `json:"text"`
 
-	// ToolChoice As in the request; `auto` if it gave none.
+	// ToolChoice As in the request.
 	ToolChoice ResponseToolChoice `json:"tool_choice"`
 
 	// Tools The functions of the request.
 	Tools []ResponseFunctionTool `json:"tools"`
 
-	// TopLogprobs As in the request; 0 if it gave none.
+	// TopLogprobs As in the request.
 	TopLogprobs int `json:"top_logprobs"`
 
 	// TopP As in the request. Is 1 if it gave none, also where the model recommends another.
 	TopP float64 `json:"top_p"`
 
-	// Truncation As in the request; `disabled` if it said nothing.
+	// Truncation As in the request.
 	Truncation ResponseTruncation `json:"truncation"`
 }
 
@@ -3597,7 +3597,7 @@ type ResponseContentPartAddedEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// ContentIndex Place of the part in the item, from 0.
+	// ContentIndex Place of the part in the item, which has one.
 	ContentIndex int `json:"content_index"`
 
 	// Part The part, empty.
@@ -3633,7 +3633,7 @@ type ResponseContentPartDoneEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// ContentIndex Place of the part in the item, from 0.
+	// ContentIndex Place of the part in the item, which has one.
 	ContentIndex int `json:"content_index"`
 
 	// Part The part, whole.
@@ -4416,7 +4416,7 @@ type ResponseOutputTextDeltaEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// ContentIndex Place of the part in the item, from 0.
+	// ContentIndex Place of the part in the item, which has one.
 	ContentIndex int `json:"content_index"`
 
 	// Delta What is new.
@@ -4455,7 +4455,7 @@ type ResponseOutputTextDoneEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// ContentIndex Place of the part in the item, from 0.
+	// ContentIndex Place of the part in the item, which has one.
 	ContentIndex int `json:"content_index"`
 
 	// Text The text, whole.
@@ -4532,7 +4532,7 @@ type ResponseReasoningSummaryPartAddedEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// SummaryIndex Place of the part in the summary, from 0.
+	// SummaryIndex Place of the part in the summary, which has one.
 	SummaryIndex int `json:"summary_index"`
 
 	// Part The part, empty.
@@ -4568,7 +4568,7 @@ type ResponseReasoningSummaryPartDoneEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// SummaryIndex Place of the part in the summary, from 0.
+	// SummaryIndex Place of the part in the summary, which has one.
 	SummaryIndex int `json:"summary_index"`
 
 	// Part The part, whole.
@@ -4604,7 +4604,7 @@ type ResponseReasoningSummaryTextDeltaEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// SummaryIndex Place of the part in the summary, from 0.
+	// SummaryIndex Place of the part in the summary, which has one.
 	SummaryIndex int `json:"summary_index"`
 
 	// Delta What is new.
@@ -4640,7 +4640,7 @@ type ResponseReasoningSummaryTextDoneEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// SummaryIndex Place of the part in the summary, from 0.
+	// SummaryIndex Place of the part in the summary, which has one.
 	SummaryIndex int `json:"summary_index"`
 
 	// Text The text, whole.
@@ -4688,7 +4688,7 @@ type ResponseReasoningTextDeltaEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// ContentIndex Place of the part in the item, from 0.
+	// ContentIndex Place of the part in the item, which has one.
 	ContentIndex int `json:"content_index"`
 
 	// Delta What is new.
@@ -4724,7 +4724,7 @@ type ResponseReasoningTextDoneEvent struct {
 	// OutputIndex Place of the item in the output, from 0.
 	OutputIndex int `json:"output_index"`
 
-	// ContentIndex Place of the part in the item, from 0.
+	// ContentIndex Place of the part in the item, which has one.
 	ContentIndex int `json:"content_index"`
 
 	// Text The text, whole.

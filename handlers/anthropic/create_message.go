@@ -22,7 +22,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
 	events := x.Blocks("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req)))
 	h := head{id: newID("msg_"), model: req.Model}
-	if in.Body.Stream == nil || !*in.Body.Stream {
+	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err

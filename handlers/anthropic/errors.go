@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/internal/exchange"
@@ -24,13 +22,11 @@ func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 func fromError(x *exchange.Exchange, err *engine.Error) []byte {
 	e := wire.Error{Type: wire.ErrorType(x.Error(err).Type), Message: message(err, x.Locate)}
 	if err.Detail != "" {
-		e.Details = &wire.ErrorDetails{ErrorCode: err.Detail, Unsupported: []string{}}
+		e.Details = new(wire.NewErrorDetails(err.Detail))
 	}
-	body, _ := plainjson.Marshal(wire.ErrorResponse{ // strings alone: cannot fail
-		Type:      wire.ErrorResponseTypeError,
-		Error:     e,
-		RequestID: nullable.NewNullableWithValue(x.ID),
-	})
+	out := wire.NewErrorResponse(e)
+	out.RequestID.Set(x.ID)
+	body, _ := plainjson.Marshal(out) // strings alone: cannot fail
 	return body
 }
 

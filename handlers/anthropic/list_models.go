@@ -5,16 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 )
-
-// defaultLimit is how many models a page holds when the client does not say:
-// https://docs.anthropic.com/en/api/models-list
-const defaultLimit = 20
 
 // ListModels lists a page of the models that requests can name.
 func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (wire.ListModelsResponseObject, error) {
@@ -30,12 +24,7 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 	if err := x.HoldModels(page); err != nil {
 		return nil, err
 	}
-	out := wire.ModelList{
-		Data:    make([]wire.ModelInfo, 0, len(page)),
-		HasMore: more,
-		FirstID: nullable.NewNullNullable[string](),
-		LastID:  nullable.NewNullNullable[string](),
-	}
+	out := wire.NewModelList(more)
 	for _, m := range page {
 		out.Data = append(out.Data, fromModel(m))
 	}
@@ -49,10 +38,7 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 // cut takes the page that the parameters ask for, and reports whether more
 // follow in the direction of reading.
 func cut(models []engine.Model, params wire.ListModelsParams) (page []engine.Model, more bool, err error) {
-	limit := defaultLimit
-	if params.Limit != nil {
-		limit = *params.Limit
-	}
+	limit := params.LimitOrDefault()
 	if params.AfterID != nil {
 		i, err := position(models, *params.AfterID, "after_id")
 		if err != nil {
@@ -85,14 +71,5 @@ func fromModel(m engine.Model) wire.ModelInfo {
 	if m.Changed.IsZero() {
 		m.Changed = time.Unix(0, 0)
 	}
-	return wire.ModelInfo{
-		Type:        wire.ModelInfoTypeModel,
-		ID:          m.Name,
-		DisplayName: m.Name,
-		CreatedAt:   m.Changed.UTC(),
-
-		Capabilities:   nullable.NewNullNullable[wire.JSONObject](),
-		MaxInputTokens: nullable.NewNullNullable[int](),
-		MaxTokens:      nullable.NewNullNullable[int](),
-	}
+	return wire.NewModelInfo(m.Name, m.Name, m.Changed.UTC())
 }

@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"encoding/json/jsontext"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/internal/plainjson"
@@ -25,18 +23,7 @@ func newID(prefix string) string { return prefix + rand.Text() }
 
 // fromHead is the message before anything was generated.
 func fromHead(h head, promptTokens int) wire.Message {
-	return wire.Message{
-		ID:           h.id,
-		Type:         wire.MessageTypeMessage,
-		Role:         wire.MessageRoleAssistant,
-		Model:        h.model,
-		Content:      []wire.ContentBlock{},
-		StopReason:   nullable.NewNullNullable[wire.StopReason](),
-		StopSequence: nullable.NewNullNullable[string](),
-		Usage:        fromUsage(engine.Usage{PromptTokens: promptTokens}),
-		Container:    nullable.NewNullNullable[wire.JSONObject](),
-		StopDetails:  nullable.NewNullNullable[wire.JSONObject](),
-	}
+	return wire.NewMessage(h.id, h.model, fromUsage(engine.Usage{PromptTokens: promptTokens}))
 }
 
 func fromResponse(h head, r *engine.Response) wire.Message {
@@ -62,12 +49,7 @@ var fromFinishReason = map[engine.FinishReason]wire.StopReason{
 
 // fromFinish says why an answer ended.
 func fromFinish(reason engine.FinishReason, sequence string) wire.MessageDelta {
-	out := wire.MessageDelta{
-		StopReason:   fromFinishReason[reason],
-		StopSequence: nullable.NewNullNullable[string](),
-		Container:    nullable.NewNullNullable[wire.JSONObject](),
-		StopDetails:  nullable.NewNullNullable[wire.JSONObject](),
-	}
+	out := wire.NewMessageDelta(fromFinishReason[reason])
 	if reason == engine.FinishStopSequence {
 		out.StopSequence.Set(sequence)
 	}
@@ -77,14 +59,7 @@ func fromFinish(reason engine.FinishReason, sequence string) wire.MessageDelta {
 // fromUsage counts the whole prompt as input: prompt caching is not a
 // service of its own here, whatever the engine did not have to read again.
 func fromUsage(u engine.Usage) wire.Usage {
-	return wire.Usage{
-		InputTokens:   u.PromptTokens,
-		OutputTokens:  u.CompletionTokens,
-		CacheCreation: nullable.NewNullNullable[wire.JSONObject](),
-		InferenceGeo:  nullable.NewNullNullable[string](),
-		ServerToolUse: nullable.NewNullNullable[wire.JSONObject](),
-		ServiceTier:   nullable.NewNullNullable[string](),
-	}
+	return wire.NewUsage(u.PromptTokens, u.CompletionTokens)
 }
 
 func fromBlock(b engine.Block) wire.ContentBlock {
@@ -105,20 +80,17 @@ func fromBlock(b engine.Block) wire.ContentBlock {
 func signature(sum [sha256.Size]byte) string { return base64.StdEncoding.EncodeToString(sum[:]) }
 
 func textBlock(text string) (out wire.ContentBlock) {
-	hold(&out, wire.TextBlock{Type: wire.TextBlockTypeText, Text: text})
+	hold(&out, wire.NewTextBlock(text))
 	return out
 }
 
 func thinkingBlock(text, signature string) (out wire.ContentBlock) {
-	hold(&out, wire.ThinkingBlock{Type: wire.ThinkingBlockTypeThinking, Thinking: text, Signature: signature})
+	hold(&out, wire.NewThinkingBlock(text, signature))
 	return out
 }
 
 func toolUseBlock(id, name string, input json.RawMessage) (out wire.ContentBlock) {
-	hold(&out, wire.ToolUseBlock{
-		Type: wire.ToolUseBlockTypeToolUse, ID: fromCallID(id), Name: name, Input: input,
-		Caller: wire.DirectCaller{Type: wire.DirectCallerTypeDirect},
-	})
+	hold(&out, wire.NewToolUseBlock(fromCallID(id), name, input))
 	return out
 }
 

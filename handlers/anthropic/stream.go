@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"hash"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
 	"github.com/diglot/diglot/handlers/internal/exchange"
@@ -32,19 +30,16 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	switch v := event.(type) {
 	case engine.Start:
 		e.started = true
-		return frames(wire.MessageStartFrameEventMessageStart, wire.MessageStartEvent{
-			Type:    wire.MessageStartEventTypeMessageStart,
-			Message: fromHead(e.head, v.PromptTokens),
-		})
+		return frames(wire.MessageStartFrameEventMessageStart, wire.NewMessageStartEvent(fromHead(e.head, v.PromptTokens)))
 	case engine.BlockStart:
 		return e.blockStart(v)
 	case engine.TextDelta:
-		return blockDelta(v.Index, wire.TextDelta{Type: wire.TextDeltaTypeTextDelta, Text: v.Text})
+		return blockDelta(v.Index, wire.NewTextDelta(v.Text))
 	case engine.ReasoningDelta:
 		e.thoughts.Write([]byte(v.Text))
-		return blockDelta(v.Index, wire.ThinkingDelta{Type: wire.ThinkingDeltaTypeThinkingDelta, Thinking: v.Text})
+		return blockDelta(v.Index, wire.NewThinkingDelta(v.Text))
 	case engine.ToolCallDelta:
-		return blockDelta(v.Index, wire.InputJSONDelta{Type: wire.InputJSONDeltaTypeInputJSONDelta, PartialJSON: v.Arguments})
+		return blockDelta(v.Index, wire.NewInputJSONDelta(v.Arguments))
 	case engine.BlockStop:
 		return e.blockStop(v)
 	case engine.Finish:
@@ -69,11 +64,7 @@ func (e *encoder) blockStart(v engine.BlockStart) []sse.Frame {
 	default:
 		block = textBlock("")
 	}
-	return frames(wire.ContentBlockStartFrameEventContentBlockStart, wire.ContentBlockStartEvent{
-		Type:         wire.ContentBlockStartEventTypeContentBlockStart,
-		Index:        v.Index,
-		ContentBlock: block,
-	})
+	return frames(wire.ContentBlockStartFrameEventContentBlockStart, wire.NewContentBlockStartEvent(v.Index, block))
 }
 
 // blockDelta tells what is new in a block: one of the members of
@@ -81,46 +72,27 @@ func (e *encoder) blockStart(v engine.BlockStart) []sse.Frame {
 func blockDelta(index int, what any) []sse.Frame {
 	var delta wire.ContentBlockDelta
 	hold(&delta, what)
-	return frames(wire.ContentBlockDeltaFrameEventContentBlockDelta, wire.ContentBlockDeltaEvent{
-		Type:  wire.ContentBlockDeltaEventTypeContentBlockDelta,
-		Index: index,
-		Delta: delta,
-	})
+	return frames(wire.ContentBlockDeltaFrameEventContentBlockDelta, wire.NewContentBlockDeltaEvent(index, delta))
 }
 
 // blockStop closes a block; thinking is signed first.
 func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
 	var out []sse.Frame
 	if e.thoughts != nil {
-		out = blockDelta(v.Index, wire.SignatureDelta{
-			Type:      wire.SignatureDeltaTypeSignatureDelta,
-			Signature: signature([sha256.Size]byte(e.thoughts.Sum(nil))),
-		})
+		out = blockDelta(v.Index, wire.NewSignatureDelta(signature([sha256.Size]byte(e.thoughts.Sum(nil)))))
 		e.thoughts = nil
 	}
-	return append(out, frames(wire.ContentBlockStopFrameEventContentBlockStop, wire.ContentBlockStopEvent{
-		Type:  wire.ContentBlockStopEventTypeContentBlockStop,
-		Index: v.Index,
-	})...)
+	return append(out, frames(wire.ContentBlockStopFrameEventContentBlockStop, wire.NewContentBlockStopEvent(v.Index))...)
 }
 
 // end tells the counts. Those of the prompt are told again: over another
 // server they are not known when the message begins.
 func (e *encoder) end(usage engine.Usage) []sse.Frame {
-	counts := wire.MessageDeltaUsage{
-		InputTokens:   usage.PromptTokens,
-		OutputTokens:  usage.CompletionTokens,
-		ServerToolUse: nullable.NewNullNullable[wire.JSONObject](),
-	}
+	delta := fromFinish(e.finish.Reason, e.finish.StopSequence)
+	counts := wire.NewMessageDeltaUsage(usage.PromptTokens, usage.CompletionTokens)
 	return append(
-		frames(wire.MessageDeltaFrameEventMessageDelta, wire.MessageDeltaEvent{
-			Type:  wire.MessageDeltaEventTypeMessageDelta,
-			Delta: fromFinish(e.finish.Reason, e.finish.StopSequence),
-			Usage: counts,
-		}),
-		frames(wire.MessageStopFrameEventMessageStop, wire.MessageStopEvent{
-			Type: wire.MessageStopEventTypeMessageStop,
-		})...)
+		frames(wire.MessageDeltaFrameEventMessageDelta, wire.NewMessageDeltaEvent(delta, counts)),
+		frames(wire.MessageStopFrameEventMessageStop, wire.NewMessageStopEvent())...)
 }
 
 // Fail implements [sse.Encoder].
@@ -134,7 +106,7 @@ func (e *encoder) KeepAlive() sse.Frame {
 	if !e.started {
 		return sse.Frame{Comment: "keep-alive"}
 	}
-	return frames(wire.PingFrameEventPing, wire.PingEvent{Type: wire.PingEventTypePing})[0]
+	return frames(wire.PingFrameEventPing, wire.NewPingEvent())[0]
 }
 
 func frames[Name ~string](event Name, data any) []sse.Frame {

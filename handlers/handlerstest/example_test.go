@@ -21,8 +21,8 @@ func (printer) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args
 // its document says, whatever the test looks at.
 func ExampleContract() {
 	server := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-Id", "req_1")
-		w.Header().Set("Request-Id", "req_1")
+		w.Header().Set("X-Request-Id", "req_0123456789abcdef01234567")
+		w.Header().Set("Request-Id", "req_0123456789abcdef01234567")
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"object":"list","data":[],"mood":"good"}`)
 	})

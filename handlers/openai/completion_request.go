@@ -48,7 +48,7 @@ func toCompletionRequest(in *wire.CreateCompletionRequest) (*engine.Request, err
 		MaxTokens: optional.Count(in.MaxTokens),
 		Stop:      stop,
 		Format:    format,
-		Choices:   optional.Or(in.N, 1),
+		Choices:   in.NOrDefault(),
 		BestOf:    optional.Or(in.BestOf, 0),
 		Logprobs:  optional.Pointer(in.Logprobs),
 	}, nil
@@ -72,9 +72,9 @@ func toPromptText(in wire.CompletionPrompt) (string, error) {
 // checkBestOf holds best_of against other fields. Which of the continuations
 // are the best is known only at their end, so they cannot be streamed.
 func checkBestOf(in *wire.CreateCompletionRequest) error {
-	bestOf, n := optional.Or(in.BestOf, 0), optional.Or(in.N, 1)
+	bestOf, n := optional.Or(in.BestOf, 0), in.NOrDefault()
 	switch {
-	case bestOf > n && optional.Or(in.Stream, false):
+	case bestOf > n && in.StreamOrDefault():
 		return invalid("best_of", "The best of several continuations cannot be streamed; best_of must be n, which is %d.", n)
 	}
 	return nil

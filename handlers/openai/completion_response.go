@@ -13,14 +13,7 @@ import (
 )
 
 func fromCompletion(h head, r *engine.Response, logprobs bool) wire.Completion {
-	out := wire.Completion{
-		ID:      h.id,
-		Object:  wire.CompletionObjectTextCompletion,
-		Created: h.created,
-		Model:   h.model,
-		Choices: make([]wire.CompletionChoice, 0, len(r.Choices)),
-		Usage:   fromUsage(r.Usage),
-	}
+	out := wire.NewCompletion(h.id, h.created, h.model, fromUsage(r.Usage))
 	for i, choice := range r.Choices {
 		out.Choices = append(out.Choices, fromContinuation(i, choice, logprobs))
 	}
@@ -38,12 +31,7 @@ func fromContinuation(index int, choice engine.Choice, logprobs bool) wire.Compl
 			tokens = append(tokens, b.Logprobs...)
 		}
 	}
-	out := wire.CompletionChoice{
-		Index:        index,
-		Text:         text.String(),
-		FinishReason: fromCompletionFinish[choice.Reason],
-		Logprobs:     nullable.NewNullNullable[wire.CompletionLogprobs](),
-	}
+	out := wire.NewCompletionChoice(index, text.String(), fromCompletionFinish[choice.Reason])
 	if logprobs {
 		out.Logprobs.Set(new(textCursor).fromTokens(tokens))
 	}
@@ -66,12 +54,7 @@ type textCursor struct {
 
 // fromTokens writes the next tokens of the text and moves behind them.
 func (c *textCursor) fromTokens(tokens []engine.TokenLogprob) wire.CompletionLogprobs {
-	out := wire.CompletionLogprobs{
-		Tokens:        make([]string, 0, len(tokens)),
-		TokenLogprobs: make([]nullable.Nullable[float64], 0, len(tokens)),
-		TopLogprobs:   make([]wire.CompletionTopLogprobs, 0, len(tokens)),
-		TextOffset:    make([]int, 0, len(tokens)),
-	}
+	out := wire.NewCompletionLogprobs()
 	for _, t := range tokens {
 		out.Tokens = append(out.Tokens, fromTokenBytes(t.Token))
 		out.TokenLogprobs = append(out.TokenLogprobs, fromLogprob(t.Logprob))

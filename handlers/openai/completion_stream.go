@@ -33,13 +33,13 @@ func newCompletionEncoder(h head, req *engine.Request, usage bool, x *exchange.E
 func (e *completionEncoder) Encode(event engine.Event) []sse.Frame {
 	switch v := event.(type) {
 	case engine.TextDelta:
-		choice := newContinuation(v.Choice, v.Text)
+		choice := wire.NewCompletionChunkChoice(v.Choice, v.Text)
 		if e.cursors != nil {
 			choice.Logprobs.Set(e.cursors[v.Choice].fromTokens(v.Logprobs))
 		}
 		return e.chunk(choice)
 	case engine.Finish:
-		choice := newContinuation(v.Choice, "")
+		choice := wire.NewCompletionChunkChoice(v.Choice, "")
 		choice.FinishReason.Set(fromCompletionFinish[v.Reason])
 		return e.chunk(choice)
 	case engine.Done:
@@ -58,15 +58,6 @@ func (e *completionEncoder) end(usage engine.Usage) []sse.Frame {
 	return []sse.Frame{sse.NewFrame("", c), done}
 }
 
-func newContinuation(index int, text string) wire.CompletionChunkChoice {
-	return wire.CompletionChunkChoice{
-		Index:        index,
-		Text:         text,
-		FinishReason: nullable.NewNullNullable[wire.CompletionFinishReason](),
-		Logprobs:     nullable.NewNullNullable[wire.CompletionLogprobs](),
-	}
-}
-
 func (e *completionEncoder) chunk(choice wire.CompletionChunkChoice) []sse.Frame {
 	return []sse.Frame{sse.NewFrame("", e.newChunk([]wire.CompletionChunkChoice{choice}))}
 }
@@ -74,13 +65,8 @@ func (e *completionEncoder) chunk(choice wire.CompletionChunkChoice) []sse.Frame
 // newChunk makes a chunk with usage null, if usage will come, as the vendor
 // does.
 func (e *completionEncoder) newChunk(choices []wire.CompletionChunkChoice) wire.CompletionChunk {
-	c := wire.CompletionChunk{
-		ID:      e.head.id,
-		Object:  wire.CompletionChunkObjectTextCompletion,
-		Created: e.head.created,
-		Model:   e.head.model,
-		Choices: choices,
-	}
+	c := wire.NewCompletionChunk(e.head.id, e.head.created, e.head.model)
+	c.Choices = choices
 	if e.usage {
 		c.Usage = nullable.NewNullNullable[wire.CompletionUsage]()
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
-	"github.com/diglot/diglot/handlers/internal/optional"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -22,7 +21,7 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 	d := dialectOf(in.Body)
 	events := d.name(x.Watch(req, a.engine.Generate(ctx, req), nil))
 	h := head{id: newID("chatcmpl-"), created: a.clock().Unix(), model: req.Model}
-	if !optional.Or(in.Body.Stream, false) {
+	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err
@@ -43,5 +42,5 @@ func (a *API) CreateChatCompletion(ctx context.Context, in wire.CreateChatComple
 
 func wantsUsage(in nullable.Nullable[wire.ChatCompletionStreamOptions]) bool {
 	options, err := in.Get()
-	return err == nil && optional.Or(options.IncludeUsage, false)
+	return err == nil && options.IncludeUsageOrDefault()
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
-	"github.com/diglot/diglot/handlers/internal/optional"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -19,7 +18,7 @@ func (a *API) CreateCompletion(ctx context.Context, in wire.CreateCompletionRequ
 	x := exchange.From(ctx)
 	events := x.Watch(req, a.engine.Generate(ctx, req), nil)
 	h := head{id: newID("cmpl-"), created: a.clock().Unix(), model: req.Model}
-	if !optional.Or(in.Body.Stream, false) {
+	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(x.Hold(events))
 		if err != nil {
 			return nil, err

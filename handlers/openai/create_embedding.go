@@ -33,7 +33,7 @@ func (a *API) CreateEmbedding(ctx context.Context, in wire.CreateEmbeddingReques
 	if err := x.HoldVectors(embeddings.Vectors); err != nil {
 		return nil, err
 	}
-	encode := fromVector[optional.Or(in.Body.EncodingFormat, wire.EmbeddingEncodingFormatFloat)]
+	encode := fromVector[in.Body.EncodingFormatOrDefault()]
 	return embeddingReply{x, req.Model, embeddings, encode}, nil
 }
 
@@ -54,7 +54,7 @@ func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) erro
 	w.WriteHeader(http.StatusOK)
 	out := slices.Concat(before, []byte(start))
 	for i, vector := range r.embeddings.Vectors {
-		one := r.list(wire.Embedding{Object: wire.EmbeddingObjectEmbedding, Index: i, Embedding: r.encode(vector)})
+		one := r.list(wire.NewEmbedding(i, r.encode(vector)))
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -70,12 +70,9 @@ func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) erro
 // list is the reply with some of the vectors, as it is sent.
 func (r embeddingReply) list(some ...wire.Embedding) []byte {
 	tokens := r.embeddings.PromptTokens
-	text, _ := plainjson.Marshal(wire.EmbeddingList{ // strings and numbers, see fromNumbers: cannot fail
-		Object: wire.EmbeddingListObjectList,
-		Data:   append([]wire.Embedding{}, some...),
-		Model:  r.model,
-		Usage:  wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens},
-	})
+	list := wire.NewEmbeddingList(r.model, wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens})
+	list.Data = append(list.Data, some...)
+	text, _ := plainjson.Marshal(list) // strings and numbers, see fromNumbers: cannot fail
 	return r.exchange.Narrow(http.StatusOK, text)
 }
 

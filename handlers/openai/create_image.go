@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
@@ -29,26 +27,26 @@ func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject)
 	if err := x.HoldPictures(images); err != nil {
 		return nil, err
 	}
-	out := wire.ImageList{Created: a.clock().Unix(), Data: make([]wire.Image, len(images))}
-	for i, drawn := range images {
-		out.Data[i].B64Json = base64.StdEncoding.EncodeToString(drawn.Data)
+	out := wire.NewImageList(a.clock().Unix())
+	for _, drawn := range images {
+		out.Data = append(out.Data, wire.Image{B64Json: base64.StdEncoding.EncodeToString(drawn.Data)})
 	}
 	return answer{x, out}, nil
 }
 
 func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
-	width, height, err := toSize(in.Size)
+	width, height, err := toSize(in.SizeOrDefault())
 	if err != nil {
 		return nil, err
 	}
-	quality := optional.Or(in.Quality, wire.ImageQualityAuto)
+	quality := in.QualityOrDefault()
 	if quality == wire.ImageQualityAuto {
 		quality = ""
 	}
 	return &engine.ImageRequest{
 		Model:   in.Model,
 		Prompt:  in.Prompt,
-		Choices: optional.Or(in.N, 1),
+		Choices: in.NOrDefault(),
 		Width:   width,
 		Height:  height,
 		Quality: string(quality),
@@ -58,8 +56,7 @@ func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
 
 // toSize reads a size, of which the document has seen to the form; auto is 0
 // by 0.
-func toSize(in nullable.Nullable[string]) (width, height int, err error) {
-	size := optional.Or(in, "auto")
+func toSize(size string) (width, height int, err error) {
 	if size == "auto" {
 		return 0, 0, nil
 	}

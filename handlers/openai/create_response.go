@@ -6,7 +6,6 @@ import (
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
-	"github.com/diglot/diglot/handlers/internal/optional"
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
@@ -23,7 +22,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	x := exchange.From(ctx)
 	// A stream is held as well: its last event has the whole answer.
 	events := x.Hold(x.Blocks("ResponseOutputReasoning", places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))))
-	if !optional.Or(in.Body.Stream, false) {
+	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(events)
 		if err != nil {
 			return nil, err

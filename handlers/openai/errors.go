@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
@@ -35,12 +33,7 @@ func fromError(x *exchange.Exchange, err *engine.Error) []byte {
 
 func fromErrorObject(x *exchange.Exchange, err *engine.Error) wire.Error {
 	row := x.Error(err)
-	e := wire.Error{
-		Message: err.Message,
-		Type:    wire.ErrorType(row.Type),
-		Code:    nullable.NewNullNullable[string](),
-		Param:   nullable.NewNullNullable[string](),
-	}
+	e := wire.NewError(err.Message, wire.ErrorType(row.Type))
 	if row.Code != "" {
 		e.Code.Set(row.Code)
 	}

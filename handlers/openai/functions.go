@@ -163,7 +163,7 @@ func (e functionEncoder) Encode(event engine.Event) []sse.Frame {
 	case engine.ToolCallDelta:
 		return e.callDelta(v.Choice, wire.FunctionCallDelta{Arguments: &v.Arguments})
 	case engine.Finish:
-		choice := newChoice(v.Choice, wire.ChatCompletionDelta{})
+		choice := wire.NewChatCompletionChunkChoice(v.Choice, wire.ChatCompletionDelta{})
 		choice.FinishReason.Set(asFunctionReason(fromFinishReason[v.Reason]))
 		return e.chunk(choice)
 	}
@@ -171,7 +171,7 @@ func (e functionEncoder) Encode(event engine.Event) []sse.Frame {
 }
 
 func (e functionEncoder) callDelta(choice int, delta wire.FunctionCallDelta) []sse.Frame {
-	return e.chunk(newChoice(choice, wire.ChatCompletionDelta{FunctionCall: &delta}))
+	return e.chunk(wire.NewChatCompletionChunkChoice(choice, wire.ChatCompletionDelta{FunctionCall: &delta}))
 }
 
 // fromFunctionPlace names a place in the neutral request for clients that

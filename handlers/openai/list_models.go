@@ -18,7 +18,7 @@ func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (w
 	if err := x.HoldModels(models); err != nil {
 		return nil, err
 	}
-	out := wire.ModelList{Object: wire.ModelListObjectList, Data: make([]wire.Model, 0, len(models))}
+	out := wire.NewModelList()
 	for _, m := range models {
 		out.Data = append(out.Data, fromModel(m))
 	}
@@ -26,9 +26,9 @@ func (a *API) ListModels(ctx context.Context, _ wire.ListModelsRequestObject) (w
 }
 
 func fromModel(m engine.Model) wire.Model {
-	out := wire.Model{ID: m.Name, Object: wire.ModelObjectModel, OwnedBy: m.Owner}
+	created := int64(0) // not known
 	if !m.Changed.IsZero() {
-		out.Created = m.Changed.Unix()
+		created = m.Changed.Unix()
 	}
-	return out
+	return wire.NewModel(m.Name, created, m.Owner)
 }

@@ -49,7 +49,7 @@ func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 		Stop:       stop,
 		Format:     format,
 		Reasoning:  toReasoning(in.ReasoningEffort),
-		Choices:    optional.Or(in.N, 1),
+		Choices:    in.NOrDefault(),
 		Logprobs:   logprobs,
 	}, nil
 }
@@ -80,7 +80,7 @@ func toTool(in wire.ChatCompletionTool) (engine.Tool, error) {
 }
 
 func toToolChoice(in *wire.CreateChatCompletionRequest) (engine.ToolChoice, error) {
-	choice := engine.ToolChoice{Single: !optional.Or(in.ParallelToolCalls, true)}
+	choice := engine.ToolChoice{Single: !in.ParallelToolCallsOrDefault()}
 	option, err := in.ToolChoice.Get()
 	if err != nil {
 		return choice, nil // absent: auto

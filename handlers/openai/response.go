@@ -20,14 +20,7 @@ type head struct {
 func newID(prefix string) string { return prefix + rand.Text() }
 
 func fromResponse(h head, r *engine.Response, logprobs bool) wire.ChatCompletion {
-	out := wire.ChatCompletion{
-		ID:      h.id,
-		Object:  wire.ChatCompletionObjectChatCompletion,
-		Created: h.created,
-		Model:   h.model,
-		Choices: make([]wire.ChatCompletionChoice, 0, len(r.Choices)),
-		Usage:   fromUsage(r.Usage),
-	}
+	out := wire.NewChatCompletion(h.id, h.created, h.model, fromUsage(r.Usage))
 	for i, choice := range r.Choices {
 		out.Choices = append(out.Choices, fromChoice(i, choice, logprobs))
 	}
@@ -35,12 +28,8 @@ func fromResponse(h head, r *engine.Response, logprobs bool) wire.ChatCompletion
 }
 
 func fromChoice(index int, choice engine.Choice, logprobs bool) wire.ChatCompletionChoice {
-	out := wire.ChatCompletionChoice{
-		Index:        index,
-		Message:      fromBlocks(choice.Blocks),
-		FinishReason: fromFinishReason[choice.Reason],
-		Logprobs:     nullable.NewNullNullable[wire.ChatCompletionLogprobs](),
-	}
+	out := wire.NewChatCompletionChoice(index, fromFinishReason[choice.Reason])
+	out.Message = fromBlocks(choice.Blocks)
 	if logprobs {
 		var all []engine.TokenLogprob
 		for _, b := range choice.Blocks {
@@ -54,11 +43,7 @@ func fromChoice(index int, choice engine.Choice, logprobs bool) wire.ChatComplet
 // fromBlocks flattens the blocks of an answer: this style has one text, one
 // line of reasoning and a list of calls.
 func fromBlocks(blocks []engine.Block) wire.ChatCompletionMessage {
-	out := wire.ChatCompletionMessage{
-		Role:    wire.ChatCompletionMessageRoleAssistant,
-		Content: nullable.NewNullNullable[string](),
-		Refusal: nullable.NewNullNullable[string](),
-	}
+	out := wire.NewChatCompletionMessage()
 	var text, reasoning strings.Builder
 	for _, b := range blocks {
 		switch b.Kind {
@@ -67,11 +52,8 @@ func fromBlocks(blocks []engine.Block) wire.ChatCompletionMessage {
 		case engine.BlockReasoning:
 			reasoning.WriteString(b.Text)
 		case engine.BlockToolCall:
-			out.ToolCalls = append(out.ToolCalls, wire.ChatCompletionMessageFunctionToolCall{
-				ID:       fromCallID(b.CallID),
-				Type:     wire.ChatCompletionMessageFunctionToolCallTypeFunction,
-				Function: wire.FunctionCall{Name: b.Name, Arguments: b.Arguments},
-			})
+			call := wire.FunctionCall{Name: b.Name, Arguments: b.Arguments}
+			out.ToolCalls = append(out.ToolCalls, wire.NewChatCompletionMessageFunctionToolCall(fromCallID(b.CallID), call))
 		}
 	}
 	if text.Len() > 0 || len(out.ToolCalls) == 0 {
@@ -112,10 +94,9 @@ func fromLogprobs(tokens []engine.TokenLogprob) wire.ChatCompletionLogprobs {
 		text, bytes := fromToken(t.Token)
 		content = append(content, wire.ChatCompletionTokenLogprob{Token: text, Logprob: t.Logprob, Bytes: bytes, TopLogprobs: top})
 	}
-	return wire.ChatCompletionLogprobs{
-		Content: nullable.NewNullableWithValue(content),
-		Refusal: nullable.NewNullNullable[[]wire.ChatCompletionTokenLogprob](),
-	}
+	out := wire.NewChatCompletionLogprobs()
+	out.Content.Set(content)
+	return out
 }
 
 // fromToken gives a token as text and as bytes: a token may be a part of a

@@ -27,41 +27,24 @@ func newResponder(in *wire.CreateResponseRequest, newID func(prefix string) stri
 	if err != nil {
 		return nil, err
 	}
-	r := &responder{summary: showsSummary(in), newID: newID, clock: clock}
-	r.base = wire.Response{
-		ID:                 newID("resp_"),
-		Object:             wire.ResponseObjectResponse,
-		CreatedAt:          clock().Unix(),
-		Status:             wire.ResponseStatusInProgress,
-		Model:              in.Model,
-		Output:             []wire.ResponseOutputItem{},
-		Error:              nullable.NewNullNullable[wire.ResponseError](),
-		IncompleteDetails:  nullable.NewNullNullable[wire.ResponseIncompleteDetails](),
-		Usage:              nullable.NewNullNullable[wire.ResponseUsage](),
-		CompletedAt:        nullable.NewNullNullable[int64](),
-		FrequencyPenalty:   optional.Or(in.FrequencyPenalty, 0),
-		Instructions:       repeat(in.Instructions),
-		MaxOutputTokens:    repeat(in.MaxOutputTokens),
-		MaxToolCalls:       nullable.NewNullNullable[int](),
-		Metadata:           optional.Or(in.Metadata, wire.ResponseMetadata{}),
-		ParallelToolCalls:  optional.Or(in.ParallelToolCalls, true),
-		PresencePenalty:    optional.Or(in.PresencePenalty, 0),
-		PreviousResponseID: nullable.NewNullNullable[string](),
-		PromptCacheKey:     repeat(in.PromptCacheKey),
-		Reasoning:          fromReasoning(in.Reasoning),
-		SafetyIdentifier:   repeat(in.SafetyIdentifier),
-		ServiceTier:        wire.ResponseServiceTierDefault,
-		Temperature:        optional.Or(in.Temperature, 1),
-		Tools:              fromFunctionTools(functions),
-		TopLogprobs:        optional.Or(in.TopLogprobs, 0),
-		TopP:               optional.Or(in.TopP, 1),
-		Truncation:         optional.Or(in.Truncation, wire.ResponseTruncationDisabled),
-	}
-	if r.base.ToolChoice, err = fromToolChoice(in.ToolChoice); err != nil {
-		return nil, err
-	}
-	r.base.Text.Format, err = fromTextFormat(in.Text)
-	return r, err
+	out := wire.NewResponse(newID("resp_"), clock().Unix(), wire.ResponseStatusInProgress, in.Model)
+	out.Instructions = repeat(in.Instructions)
+	out.MaxOutputTokens = repeat(in.MaxOutputTokens)
+	out.PromptCacheKey = repeat(in.PromptCacheKey)
+	out.Reasoning = fromReasoning(in.Reasoning)
+	out.SafetyIdentifier = repeat(in.SafetyIdentifier)
+	out.Tools = fromFunctionTools(functions)
+	optional.Set(&out.FrequencyPenalty, in.FrequencyPenalty)
+	optional.Set(&out.Metadata, in.Metadata)
+	optional.Set(&out.ParallelToolCalls, in.ParallelToolCalls)
+	optional.Set(&out.PresencePenalty, in.PresencePenalty)
+	optional.Set(&out.Temperature, in.Temperature)
+	optional.Set(&out.Text.Format, optional.Or(in.Text, wire.ResponseTextParam{}).Format)
+	optional.Set(&out.ToolChoice, in.ToolChoice)
+	optional.Set(&out.TopLogprobs, in.TopLogprobs)
+	optional.Set(&out.TopP, in.TopP)
+	optional.Set(&out.Truncation, in.Truncation)
+	return &responder{base: out, summary: showsSummary(in), newID: newID, clock: clock}, nil
 }
 
 // repeat returns the value of the request, or null.
@@ -77,7 +60,8 @@ func fromReasoning(in nullable.Nullable[wire.ResponseReasoningParam]) nullable.N
 	if err != nil {
 		return nullable.NewNullNullable[wire.ResponseReasoning]()
 	}
-	out := wire.ResponseReasoning{Effort: repeat(asked.Effort), Summary: nullable.NewNullNullable[wire.ResponseReasoningSummary]()}
+	out := wire.NewResponseReasoning()
+	out.Effort = repeat(asked.Effort)
 	if summary := summaryOf(asked); summary != "" {
 		out.Summary.Set(summary)
 	}
@@ -87,33 +71,11 @@ func fromReasoning(in nullable.Nullable[wire.ResponseReasoningParam]) nullable.N
 func fromFunctionTools(in []wire.ResponseFunctionToolParam) []wire.ResponseFunctionTool {
 	out := make([]wire.ResponseFunctionTool, 0, len(in))
 	for _, t := range in {
-		out = append(out, wire.ResponseFunctionTool{
-			Type:        wire.ResponseFunctionToolTypeFunction,
-			Name:        t.Name,
-			Description: repeat(t.Description),
-			Parameters:  repeat(t.Parameters),
-			Strict:      repeat(t.Strict),
-		})
+		tool := wire.NewResponseFunctionTool(t.Name)
+		tool.Description, tool.Parameters, tool.Strict = repeat(t.Description), repeat(t.Parameters), repeat(t.Strict)
+		out = append(out, tool)
 	}
 	return out
-}
-
-func fromToolChoice(in nullable.Nullable[wire.ResponseToolChoice]) (wire.ResponseToolChoice, error) {
-	choice, err := in.Get()
-	if err == nil {
-		return choice, nil
-	}
-	err = choice.FromResponseToolChoiceMode(wire.ResponseToolChoiceModeAuto)
-	return choice, err
-}
-
-func fromTextFormat(in nullable.Nullable[wire.ResponseTextParam]) (wire.ResponseTextFormat, error) {
-	format, err := optional.Or(in, wire.ResponseTextParam{}).Format.Get()
-	if err == nil {
-		return format, nil
-	}
-	err = format.FromResponseFormatText(wire.ResponseFormatText{Type: wire.ResponseFormatTextTypeText})
-	return format, err
 }
 
 func (r *responder) fromResponse(in *engine.Response) wire.Response {
@@ -136,7 +98,7 @@ func (r *responder) finish(output []wire.ResponseOutputItem, reason engine.Finis
 	out.Usage.Set(fromResponseUsage(usage))
 	if reason == engine.FinishMaxTokens {
 		out.Status = wire.ResponseStatusIncomplete
-		out.IncompleteDetails.Set(wire.ResponseIncompleteDetails{Reason: wire.ResponseIncompleteDetailsReasonMaxOutputTokens})
+		out.IncompleteDetails.Set(wire.NewResponseIncompleteDetails())
 		return out
 	}
 	out.Status = wire.ResponseStatusCompleted
@@ -174,29 +136,21 @@ func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseIte
 	begun := status == wire.ResponseItemStatusInProgress
 	switch b.Kind {
 	case engine.BlockText:
-		m := wire.ResponseOutputMessage{
-			ID: id, Type: wire.ResponseOutputMessageTypeMessage, Status: status,
-			Role: wire.ResponseOutputMessageRoleAssistant, Content: []wire.ResponseOutputText{},
-		}
+		m := wire.NewResponseOutputMessage(id, status)
 		if !begun {
 			m.Content = append(m.Content, fromText(b.Text, b.Logprobs))
 		}
 		hold(&item, m)
 	case engine.BlockToolCall:
-		hold(&item, wire.ResponseOutputFunctionCall{
-			ID: id, Type: wire.ResponseOutputFunctionCallTypeFunctionCall, Status: status,
-			CallID: fromCallID(b.CallID), Name: b.Name, Arguments: b.Arguments,
-		})
+		hold(&item, wire.NewResponseOutputFunctionCall(id, status, fromCallID(b.CallID), b.Name, b.Arguments))
 	case engine.BlockReasoning:
-		t := wire.ResponseOutputReasoning{
-			ID: id, Type: wire.ResponseOutputReasoningTypeReasoning, Status: status, Summary: []wire.ResponseSummaryText{},
-		}
+		t := wire.NewResponseOutputReasoning(id, status)
 		switch {
 		case begun:
 		case r.summary:
-			t.Summary = append(t.Summary, fromSummary(b.Text))
+			t.Summary = append(t.Summary, wire.NewResponseSummaryText(b.Text))
 		default:
-			t.Content = append(t.Content, fromThought(b.Text))
+			t.Content = append(t.Content, wire.NewResponseReasoningText(b.Text))
 		}
 		hold(&item, t)
 	}
@@ -212,18 +166,9 @@ func hold(union json.Unmarshaler, value any) {
 }
 
 func fromText(text string, logprobs []engine.TokenLogprob) wire.ResponseOutputText {
-	return wire.ResponseOutputText{
-		Type: wire.ResponseOutputTextTypeOutputText, Text: text,
-		Annotations: []wire.JSONObject{}, Logprobs: fromTextLogprobs(logprobs),
-	}
-}
-
-func fromSummary(text string) wire.ResponseSummaryText {
-	return wire.ResponseSummaryText{Type: wire.ResponseSummaryTextTypeSummaryText, Text: text}
-}
-
-func fromThought(text string) wire.ResponseReasoningText {
-	return wire.ResponseReasoningText{Type: wire.ResponseReasoningTextTypeReasoningText, Text: text}
+	out := wire.NewResponseOutputText(text)
+	out.Logprobs = fromTextLogprobs(logprobs)
+	return out
 }
 
 func fromTextLogprobs(tokens []engine.TokenLogprob) []wire.ResponseLogprob {

@@ -43,7 +43,7 @@ func toResponseRequest(in *wire.CreateResponseRequest) (*engine.Request, itemPla
 		Reasoning: toReasoning(optional.Or(in.Reasoning, wire.ResponseReasoningParam{}).Effort),
 		Choices:   1,
 		Logprobs:  toResponseLogprobs(in),
-		Truncate:  optional.Or(in.Truncation, "") == wire.ResponseTruncationAuto,
+		Truncate:  in.TruncationOrDefault() == wire.ResponseTruncationAuto,
 	}, places, nil
 }
 
@@ -75,7 +75,7 @@ func toResponseTools(in []wire.ResponseFunctionToolParam) []engine.Tool {
 }
 
 func toResponseToolChoice(in *wire.CreateResponseRequest) (engine.ToolChoice, error) {
-	choice := engine.ToolChoice{Single: !optional.Or(in.ParallelToolCalls, true)}
+	choice := engine.ToolChoice{Single: !in.ParallelToolCallsOrDefault()}
 	option, err := in.ToolChoice.Get()
 	if err != nil {
 		return choice, nil // absent: auto

@@ -80,8 +80,8 @@ func newEventFrame[T ~string](kind T, event any) sse.Frame { return sse.NewFrame
 
 func (e *responseEncoder) begin() []sse.Frame {
 	e.begun = true
-	created := wire.ResponseCreatedEvent{Type: wire.ResponseCreatedEventTypeResponseCreated, SequenceNumber: e.next(), Response: e.base}
-	progress := wire.ResponseInProgressEvent{Type: wire.ResponseInProgressEventTypeResponseInProgress, SequenceNumber: e.next(), Response: e.base}
+	created := wire.NewResponseCreatedEvent(e.next(), e.base)
+	progress := wire.NewResponseInProgressEvent(e.next(), e.base)
 	return []sse.Frame{newEventFrame(created.Type, created), newEventFrame(progress.Type, progress)}
 }
 
@@ -91,25 +91,16 @@ func (e *responseEncoder) open(start engine.BlockStart) []sse.Frame {
 		id:    e.newID(itemPrefix[start.Kind]),
 		block: engine.Block{Kind: start.Kind, CallID: start.CallID, Name: start.Name},
 	}
-	added := wire.ResponseOutputItemAddedEvent{
-		Type: wire.ResponseOutputItemAddedEventTypeResponseOutputItemAdded, SequenceNumber: e.next(), OutputIndex: len(e.output),
-		Item: e.fromBlock(e.item.block, e.item.id, wire.ResponseItemStatusInProgress),
-	}
+	added := wire.NewResponseOutputItemAddedEvent(e.next(), len(e.output), e.fromBlock(e.item.block, e.item.id, wire.ResponseItemStatusInProgress))
 	frames := []sse.Frame{newEventFrame(added.Type, added)}
 	switch {
 	case start.Kind == engine.BlockToolCall:
 		return frames
 	case e.isSummary():
-		part := wire.ResponseReasoningSummaryPartAddedEvent{
-			Type:           wire.ResponseReasoningSummaryPartAddedEventTypeResponseReasoningSummaryPartAdded,
-			SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromSummary(""),
-		}
+		part := wire.NewResponseReasoningSummaryPartAddedEvent(e.next(), e.item.id, len(e.output), wire.NewResponseSummaryText(""))
 		return append(frames, newEventFrame(part.Type, part))
 	}
-	part := wire.ResponseContentPartAddedEvent{
-		Type:           wire.ResponseContentPartAddedEventTypeResponseContentPartAdded,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromPart(e.item.block),
-	}
+	part := wire.NewResponseContentPartAddedEvent(e.next(), e.item.id, len(e.output), fromPart(e.item.block))
 	return append(frames, newEventFrame(part.Type, part))
 }
 
@@ -122,7 +113,7 @@ func (e *responseEncoder) isSummary() bool {
 func fromPart(b engine.Block) wire.ResponseContentPart {
 	var part wire.ResponseContentPart
 	if b.Kind == engine.BlockReasoning {
-		hold(&part, fromThought(b.Text))
+		hold(&part, wire.NewResponseReasoningText(b.Text))
 	} else {
 		hold(&part, fromText(b.Text, b.Logprobs))
 	}
@@ -132,36 +123,24 @@ func fromPart(b engine.Block) wire.ResponseContentPart {
 func (e *responseEncoder) textDelta(v engine.TextDelta) []sse.Frame {
 	e.item.text.WriteString(v.Text)
 	e.item.block.Logprobs = append(e.item.block.Logprobs, v.Logprobs...)
-	delta := wire.ResponseOutputTextDeltaEvent{
-		Type:           wire.ResponseOutputTextDeltaEventTypeResponseOutputTextDelta,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output),
-		Delta: v.Text, Logprobs: fromTextLogprobs(v.Logprobs),
-	}
+	delta := wire.NewResponseOutputTextDeltaEvent(e.next(), e.item.id, len(e.output), v.Text)
+	delta.Logprobs = fromTextLogprobs(v.Logprobs)
 	return []sse.Frame{newEventFrame(delta.Type, delta)}
 }
 
 func (e *responseEncoder) reasoningDelta(text string) []sse.Frame {
 	e.item.text.WriteString(text)
 	if e.isSummary() {
-		delta := wire.ResponseReasoningSummaryTextDeltaEvent{
-			Type:           wire.ResponseReasoningSummaryTextDeltaEventTypeResponseReasoningSummaryTextDelta,
-			SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Delta: text,
-		}
+		delta := wire.NewResponseReasoningSummaryTextDeltaEvent(e.next(), e.item.id, len(e.output), text)
 		return []sse.Frame{newEventFrame(delta.Type, delta)}
 	}
-	delta := wire.ResponseReasoningTextDeltaEvent{
-		Type:           wire.ResponseReasoningTextDeltaEventTypeResponseReasoningTextDelta,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Delta: text,
-	}
+	delta := wire.NewResponseReasoningTextDeltaEvent(e.next(), e.item.id, len(e.output), text)
 	return []sse.Frame{newEventFrame(delta.Type, delta)}
 }
 
 func (e *responseEncoder) argumentsDelta(arguments string) []sse.Frame {
 	e.item.text.WriteString(arguments)
-	delta := wire.ResponseFunctionCallArgumentsDeltaEvent{
-		Type:           wire.ResponseFunctionCallArgumentsDeltaEventTypeResponseFunctionCallArgumentsDelta,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Delta: arguments,
-	}
+	delta := wire.NewResponseFunctionCallArgumentsDeltaEvent(e.next(), e.item.id, len(e.output), arguments)
 	return []sse.Frame{newEventFrame(delta.Type, delta)}
 }
 
@@ -174,37 +153,22 @@ func (e *responseEncoder) stop() []sse.Frame {
 	case e.isSummary():
 		return e.stopSummary(block.Text)
 	case block.Kind == engine.BlockReasoning:
-		done := wire.ResponseReasoningTextDoneEvent{
-			Type:           wire.ResponseReasoningTextDoneEventTypeResponseReasoningTextDone,
-			SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Text: block.Text,
-		}
+		done := wire.NewResponseReasoningTextDoneEvent(e.next(), e.item.id, len(e.output), block.Text)
 		return append([]sse.Frame{newEventFrame(done.Type, done)}, e.partDone(block))
 	}
-	done := wire.ResponseOutputTextDoneEvent{
-		Type:           wire.ResponseOutputTextDoneEventTypeResponseOutputTextDone,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output),
-		Text: block.Text, Logprobs: fromTextLogprobs(block.Logprobs),
-	}
+	done := wire.NewResponseOutputTextDoneEvent(e.next(), e.item.id, len(e.output), block.Text)
+	done.Logprobs = fromTextLogprobs(block.Logprobs)
 	return append([]sse.Frame{newEventFrame(done.Type, done)}, e.partDone(block))
 }
 
 func (e *responseEncoder) partDone(block engine.Block) sse.Frame {
-	part := wire.ResponseContentPartDoneEvent{
-		Type:           wire.ResponseContentPartDoneEventTypeResponseContentPartDone,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromPart(block),
-	}
+	part := wire.NewResponseContentPartDoneEvent(e.next(), e.item.id, len(e.output), fromPart(block))
 	return newEventFrame(part.Type, part)
 }
 
 func (e *responseEncoder) stopSummary(text string) []sse.Frame {
-	done := wire.ResponseReasoningSummaryTextDoneEvent{
-		Type:           wire.ResponseReasoningSummaryTextDoneEventTypeResponseReasoningSummaryTextDone,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Text: text,
-	}
-	part := wire.ResponseReasoningSummaryPartDoneEvent{
-		Type:           wire.ResponseReasoningSummaryPartDoneEventTypeResponseReasoningSummaryPartDone,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Part: fromSummary(text),
-	}
+	done := wire.NewResponseReasoningSummaryTextDoneEvent(e.next(), e.item.id, len(e.output), text)
+	part := wire.NewResponseReasoningSummaryPartDoneEvent(e.next(), e.item.id, len(e.output), wire.NewResponseSummaryText(text))
 	return []sse.Frame{newEventFrame(done.Type, done), newEventFrame(part.Type, part)}
 }
 
@@ -215,10 +179,7 @@ func (e *responseEncoder) stopArguments(block engine.Block) []sse.Frame {
 	if block.Arguments == "" {
 		frames = e.argumentsDelta("")
 	}
-	done := wire.ResponseFunctionCallArgumentsDoneEvent{
-		Type:           wire.ResponseFunctionCallArgumentsDoneEventTypeResponseFunctionCallArgumentsDone,
-		SequenceNumber: e.next(), ItemID: e.item.id, OutputIndex: len(e.output), Name: block.Name, Arguments: block.Arguments,
-	}
+	done := wire.NewResponseFunctionCallArgumentsDoneEvent(e.next(), e.item.id, len(e.output), block.Name, block.Arguments)
 	return append(frames, newEventFrame(done.Type, done))
 }
 
@@ -227,10 +188,7 @@ func (e *responseEncoder) close(status wire.ResponseItemStatus) []sse.Frame {
 	if e.item == nil {
 		return nil
 	}
-	done := wire.ResponseOutputItemDoneEvent{
-		Type:           wire.ResponseOutputItemDoneEventTypeResponseOutputItemDone,
-		SequenceNumber: e.next(), OutputIndex: len(e.output), Item: e.fromBlock(e.item.whole(), e.item.id, status),
-	}
+	done := wire.NewResponseOutputItemDoneEvent(e.next(), len(e.output), e.fromBlock(e.item.whole(), e.item.id, status))
 	e.output, e.item = append(e.output, done.Item), nil
 	return []sse.Frame{newEventFrame(done.Type, done)}
 }
@@ -238,14 +196,10 @@ func (e *responseEncoder) close(status wire.ResponseItemStatus) []sse.Frame {
 // end is the last event of a response that came to its end.
 func (e *responseEncoder) end(response wire.Response) sse.Frame {
 	if response.Status == wire.ResponseStatusIncomplete {
-		incomplete := wire.ResponseIncompleteEvent{
-			Type: wire.ResponseIncompleteEventTypeResponseIncomplete, SequenceNumber: e.next(), Response: response,
-		}
+		incomplete := wire.NewResponseIncompleteEvent(e.next(), response)
 		return newEventFrame(incomplete.Type, incomplete)
 	}
-	completed := wire.ResponseCompletedEvent{
-		Type: wire.ResponseCompletedEventTypeResponseCompleted, SequenceNumber: e.next(), Response: response,
-	}
+	completed := wire.NewResponseCompletedEvent(e.next(), response)
 	return newEventFrame(completed.Type, completed)
 }
 
@@ -261,14 +215,10 @@ func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
 	if e.item != nil {
 		output = append(output, e.fromBlock(e.item.whole(), e.item.id, wire.ResponseItemStatusIncomplete))
 	}
-	failed := wire.ResponseFailedEvent{
-		Type: wire.ResponseFailedEventTypeResponseFailed, SequenceNumber: e.next(), Response: e.fail(e.x, output, err),
-	}
+	failed := wire.NewResponseFailedEvent(e.next(), e.fail(e.x, output, err))
 	object := fromErrorObject(e.x, err)
-	event := wire.ResponseErrorEvent{
-		Type: wire.ResponseErrorEventTypeError, SequenceNumber: e.next(),
-		Code: object.Code, Message: object.Message, Param: object.Param, Error: object,
-	}
+	event := wire.NewResponseErrorEvent(e.next(), object.Message, object)
+	event.Code, event.Param = object.Code, object.Param
 	return append(frames, newEventFrame(failed.Type, failed), newEventFrame(event.Type, event))
 }
 

@@ -45,15 +45,15 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 			Function: &wire.FunctionCallDelta{Arguments: &v.Arguments},
 		})
 	case engine.TextDelta:
-		choice := newChoice(v.Choice, wire.ChatCompletionDelta{Content: nullable.NewNullableWithValue(v.Text)})
+		choice := wire.NewChatCompletionChunkChoice(v.Choice, wire.ChatCompletionDelta{Content: nullable.NewNullableWithValue(v.Text)})
 		if e.logprobs {
 			choice.Logprobs.Set(fromLogprobs(v.Logprobs))
 		}
 		return e.chunk(choice)
 	case engine.ReasoningDelta:
-		return e.chunk(newChoice(v.Choice, wire.ChatCompletionDelta{ReasoningContent: &v.Text, Reasoning: &v.Text}))
+		return e.chunk(wire.NewChatCompletionChunkChoice(v.Choice, wire.ChatCompletionDelta{ReasoningContent: &v.Text, Reasoning: &v.Text}))
 	case engine.Finish:
-		choice := newChoice(v.Choice, wire.ChatCompletionDelta{})
+		choice := wire.NewChatCompletionChunkChoice(v.Choice, wire.ChatCompletionDelta{})
 		choice.FinishReason.Set(fromFinishReason[v.Reason])
 		return e.chunk(choice)
 	case engine.Done:
@@ -66,7 +66,7 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 func (e *encoder) roles() []sse.Frame {
 	var frames []sse.Frame
 	for i := range e.choices {
-		frames = append(frames, e.chunk(newChoice(i, wire.ChatCompletionDelta{
+		frames = append(frames, e.chunk(wire.NewChatCompletionChunkChoice(i, wire.ChatCompletionDelta{
 			Role:    new(wire.ChatCompletionDeltaRoleAssistant),
 			Content: nullable.NewNullableWithValue(""),
 		}))...)
@@ -76,7 +76,7 @@ func (e *encoder) roles() []sse.Frame {
 
 func (e *encoder) callDelta(choice int, delta wire.ChatCompletionToolCallDelta) []sse.Frame {
 	delta.Index = e.calls[choice] - 1
-	return e.chunk(newChoice(choice, wire.ChatCompletionDelta{ToolCalls: []wire.ChatCompletionToolCallDelta{delta}}))
+	return e.chunk(wire.NewChatCompletionChunkChoice(choice, wire.ChatCompletionDelta{ToolCalls: []wire.ChatCompletionToolCallDelta{delta}}))
 }
 
 func (e *encoder) end(usage engine.Usage) []sse.Frame {
@@ -89,15 +89,6 @@ func (e *encoder) end(usage engine.Usage) []sse.Frame {
 	return []sse.Frame{sse.NewFrame("", c), done}
 }
 
-func newChoice(index int, delta wire.ChatCompletionDelta) wire.ChatCompletionChunkChoice {
-	return wire.ChatCompletionChunkChoice{
-		Index:        index,
-		Delta:        delta,
-		FinishReason: nullable.NewNullNullable[wire.FinishReason](),
-		Logprobs:     nullable.NewNullNullable[wire.ChatCompletionLogprobs](),
-	}
-}
-
 func (e *encoder) chunk(choice wire.ChatCompletionChunkChoice) []sse.Frame {
 	return []sse.Frame{sse.NewFrame("", e.newChunk([]wire.ChatCompletionChunkChoice{choice}))}
 }
@@ -105,13 +96,8 @@ func (e *encoder) chunk(choice wire.ChatCompletionChunkChoice) []sse.Frame {
 // newChunk makes a chunk with usage null, if usage will come, as the vendor
 // does.
 func (e *encoder) newChunk(choices []wire.ChatCompletionChunkChoice) wire.ChatCompletionChunk {
-	c := wire.ChatCompletionChunk{
-		ID:      e.head.id,
-		Object:  wire.ChatCompletionChunkObjectChatCompletionChunk,
-		Created: e.head.created,
-		Model:   e.head.model,
-		Choices: choices,
-	}
+	c := wire.NewChatCompletionChunk(e.head.id, e.head.created, e.head.model)
+	c.Choices = choices
 	if e.usage {
 		c.Usage = nullable.NewNullNullable[wire.CompletionUsage]()
 	}

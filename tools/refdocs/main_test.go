@@ -123,6 +123,22 @@ func TestEditedDocuments(t *testing.T) {
 	}
 }
 
+// TestDefaults holds that defaults are printed.
+func TestDefaults(t *testing.T) {
+	own, err := openapi.Own()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Anthropic = handlerstest.Edited(t, "anthropic.yaml", "default: 20", "default: 30")
+	files, err := renderOf(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "How many models to list at most. Default: `30`. |"; !strings.Contains(string(files["anthropic.md"]), want) {
+		t.Errorf("anthropic.md lacks %s", want)
+	}
+}
+
 func TestSupportCell(t *testing.T) {
 	tests := []struct {
 		mark openapi.Mark

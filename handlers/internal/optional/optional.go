@@ -17,6 +17,13 @@ func Or[T any](n nullable.Nullable[T], alternative T) T {
 	return alternative
 }
 
+// Set sets what has a default where another value is given.
+func Set[T any](to *T, n nullable.Nullable[T]) {
+	if v, err := n.Get(); err == nil {
+		*to = v
+	}
+}
+
 // Count returns the number, or nil where it is absent or null. One that is
 // larger than a count can be, on any machine, is the largest: it means as much
 // as there is.
