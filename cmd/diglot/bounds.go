@@ -43,14 +43,14 @@ type boundOptions struct {
 }
 
 func (o *boundOptions) register(flags *pflag.FlagSet) {
-	flags.Var(&o.body, "max-body", "most `bytes` of a request body, such as 16MB (default 64MiB)")
-	flags.Var(&o.bodies, "max-bodies", "most `memory` for all request bodies under way, four bytes for each that has arrived (default 512MiB)")
-	flags.Var(flagvalue.Within{To: &o.requests, Least: 1, Most: mostOfAll}, "max-requests", "`requests` to models that may be under way, those that wait included (default 1024)")
-	flags.Var(flagvalue.Within{To: &o.connections, Least: 1, Most: mostOfAll}, "max-connections", "`connections` of clients at the same time (default 4096, or what the limit of open files allows)")
-	flags.Var(flagvalue.Within{To: &o.perAddress, Least: 1, Most: mostOfAll}, "max-connections-per-address", "`connections` of one address of another machine; all that come through a proxy have its address (default half of all)")
+	flags.Var(&o.body, "max-body", "limit a request body to `SIZE`, such as 16MB (default 64MiB)")
+	flags.Var(&o.bodies, "max-bodies", "limit the memory of all request bodies in flight to `SIZE`, counting 4 bytes per byte received (default 512MiB)")
+	flags.Var(flagvalue.Within{To: &o.requests, Least: 1, Most: mostOfAll}, "max-requests", "limit requests to models, running and queued, to `N` (default 1024)")
+	flags.Var(flagvalue.Within{To: &o.connections, Least: 1, Most: mostOfAll}, "max-connections", "limit client connections to `N` (default 4096, or what the open file limit allows)")
+	flags.Var(flagvalue.Within{To: &o.perAddress, Least: 1, Most: mostOfAll}, "max-connections-per-address", "limit connections from one remote address to `N`; clients behind a proxy share its address (default half of --max-connections)")
 	o.stall, o.drain = handlers.DefaultStall, defaultDrain
-	flags.Var(flagvalue.Span{To: &o.stall, Least: time.Second, Most: time.Hour}, "stall-timeout", "how much `time` a client may neither send its request body nor take its reply")
-	flags.Var(flagvalue.Span{To: &o.drain, Least: 0, Most: time.Hour}, "drain", "how much `time` after SIGTERM requests are still answered while /readyz says that no more should come")
+	flags.Var(flagvalue.Span{To: &o.stall, Least: time.Second, Most: time.Hour}, "stall-timeout", "disconnect a client that for `TIME` neither sends its request body nor reads its reply")
+	flags.Var(flagvalue.Span{To: &o.drain, Least: 0, Most: time.Hour}, "drain", "after SIGTERM, keep accepting requests for `TIME` while /readyz fails")
 }
 
 // least is how much memory the largest body may need.

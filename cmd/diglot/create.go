@@ -21,41 +21,40 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// defaultFile is the definition file that create takes where none is named.
+// defaultFile is the Modelfile that create reads by default.
 const defaultFile = "Modelfile"
 
-// maxFile is the most bytes of a definition file.
+// maxFile bounds a Modelfile, in bytes.
 const maxFile = 64 << 20
 
-// standardInput is the name of a definition that has none.
+// standardInput names a Modelfile from standard input in errors.
 const standardInput = "standard input"
 
-// newCreate is the command that makes a model of a definition file.
 func newCreate(env environment) *cobra.Command {
 	var o transferOptions
 	var path string
 	c := &cobra.Command{
 		Use:   "create NAME [FILE]",
-		Short: "Make a model of a definition file, or of a GGUF file",
-		Long: `Make a model of a definition file, which says in a few lines what it is made of:
+		Short: "Create a model from a Modelfile or a GGUF file",
+		Long: `Create a model from a Modelfile, such as:
 
   FROM qwen2.5:0.5b
   PARAMETER num_ctx 4096
   SYSTEM You answer in one sentence.
 
-FROM names a model, the path of a GGUF file, or the address of a server that has the
-model (FROM https://host/v1, PARAMETER model NAME). "diglot show NAME --modelfile"
-gives the file of a model that is there.
+FROM names a model, a GGUF file, or the URL of a server that has the model (FROM
+https://host/v1, PARAMETER model NAME). "diglot show NAME --modelfile" prints the
+Modelfile of an existing model.
 
-A GGUF file in place of the definition is what a FROM line that names it would make.
-FILE and -f FILE are the same.`,
+A GGUF file in place of the Modelfile is the same as a Modelfile with a FROM line for
+it. FILE and -f FILE are the same.`,
 		Example: "  diglot create brief -f brief.modelfile\n  diglot create mine model.gguf\n  echo 'FROM ./model.gguf' | diglot create mine -f -",
 		GroupID: groupModels,
-		Args:    arguments(1, 2, "the name of the new model, and a file at most"),
+		Args:    arguments(1, 2, "a model name and at most one file"),
 	}
 	o.register(c)
-	c.Flags().StringVarP(&path, "file", "f", defaultFile, "`FILE` with the definition, or a GGUF file; - is standard input")
-	asJSON := jsonFlag(c, modelMembers)
+	c.Flags().StringVarP(&path, "file", "f", defaultFile, "read the Modelfile or GGUF file from `FILE`; - reads a Modelfile from standard input")
+	asJSON := jsonFlag(c, modelFields)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		n, err := parseName(args[0])
 		if err != nil {
@@ -63,7 +62,7 @@ FILE and -f FILE are the same.`,
 		}
 		if len(args) > 1 {
 			if c.Flags().Changed("file") {
-				return exit.Usage("create: both %q and -f %q are given; one file makes the model", args[1], path)
+				return exit.Usage("create: %q and -f %q are both given; give one file", args[1], path)
 			}
 			path = args[1]
 		}
@@ -80,7 +79,7 @@ FILE and -f FILE are the same.`,
 }
 
 func create(ctx context.Context, env environment, n store.Name, path string, o transferOptions) (*store.Model, error) {
-	f, err := readDefinition(env, path)
+	f, err := readModelfile(env, path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +92,12 @@ func create(ctx context.Context, env environment, n store.Name, path string, o t
 		return nil, err
 	}
 	if !o.quiet {
-		fmt.Fprintf(env.stderr, "%s is made, %s\n", n, terminal.Size(m.Size))
+		fmt.Fprintf(env.stderr, "created %s, %s\n", n, terminal.Size(m.Size))
 	}
 	return m, askRemote(env, models, m)
 }
 
-// makeModel makes a model of a definition whose relative paths begin at dir.
+// makeModel creates a model from a Modelfile whose relative paths start at dir.
 func makeModel(ctx context.Context, env environment, models *store.Store, n store.Name, dir string, f *modelfile.File, o transferOptions) (*store.Model, error) {
 	work := &working{env: env, quiet: o.quiet}
 	defer work.close()
@@ -114,12 +113,12 @@ func makeModel(ctx context.Context, env environment, models *store.Store, n stor
 	}, n, f)
 }
 
-// pullBase fetches the model of a FROM line. What was mistyped is pulled too,
-// so it is said first.
+// pullBase pulls the model of a FROM line. It says so first, because the name
+// may be a mistyped local one.
 func pullBase(ctx context.Context, env environment, models *store.Store, n store.Name, o transferOptions) error {
 	_, missing := models.Model(n)
 	if errors.Is(missing, store.ErrNotFound) && !o.quiet {
-		fmt.Fprintf(env.stderr, "%s is no model here; pulling it\n", n)
+		fmt.Fprintf(env.stderr, "%s is not on this machine; pulling it\n", n)
 	}
 	_, err := pull(ctx, env, models, n, o)
 	if err != nil && ctx.Err() == nil {
@@ -128,8 +127,8 @@ func pullBase(ctx context.Context, env environment, models *store.Store, n store
 	return err
 }
 
-// working shows the steps of a create. Its bars are made for the first step:
-// before it there may be those of a pull.
+// working shows the steps of a create. Its bars are made with the first step,
+// because a pull may show its own before that.
 type working struct {
 	env   environment
 	quiet bool
@@ -153,27 +152,27 @@ func (w *working) close() {
 	}
 }
 
-func readDefinition(env environment, path string) (*modelfile.File, error) {
+func readModelfile(env environment, path string) (*modelfile.File, error) {
 	if path == "-" {
-		return parseDefinition(standardInput, env.stdin)
+		return parseModelfile(standardInput, env.stdin)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder; name a file, or a definition whose FROM line names the folder", path)
+		return nil, fmt.Errorf("%s is a directory; give a file, or a Modelfile whose FROM line names the directory", path)
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s; -f FILE names another definition, and -f - reads standard input", path)
+		return nil, fmt.Errorf("no such file: %s; give another Modelfile with -f FILE, or -f - for standard input", path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return parseDefinition(path, f)
+	return parseModelfile(path, f)
 }
 
-// parseDefinition reads a definition. A model's own file makes the one that
-// names it.
-func parseDefinition(name string, r io.Reader) (*modelfile.File, error) {
+// parseModelfile parses a Modelfile. For a GGUF file it returns a Modelfile
+// with a FROM line for it.
+func parseModelfile(name string, r io.Reader) (*modelfile.File, error) {
 	magic := make([]byte, len(gguf.Magic))
 	n, err := io.ReadFull(r, magic)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -184,7 +183,7 @@ func parseDefinition(name string, r io.Reader) (*modelfile.File, error) {
 		return parseText(name, r)
 	}
 	if name == standardInput {
-		return nil, errors.New("standard input is a GGUF file; name the file itself: diglot create NAME FILE.gguf")
+		return nil, errors.New("standard input is a GGUF file; give the file itself: diglot create NAME FILE.gguf")
 	}
 	return &modelfile.File{Instructions: []modelfile.Instruction{{Name: modelfile.From, Value: "./" + filepath.Base(name)}}}, nil
 }
@@ -193,7 +192,7 @@ func parseText(name string, r io.Reader) (*modelfile.File, error) {
 	limited := &io.LimitedReader{R: r, N: maxFile + 1}
 	f, err := modelfile.Parse(limited)
 	if limited.N == 0 {
-		return nil, fmt.Errorf("%s has more than %d bytes, and is no definition", name, maxFile)
+		return nil, fmt.Errorf("%s is not a Modelfile: it is larger than %d bytes", name, maxFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

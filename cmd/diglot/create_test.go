@@ -47,9 +47,9 @@ func TestCreateOfAGGUFFile(t *testing.T) {
 		{"piped", string(text), []string{"create", "m", "-f", "-"}, exit.Failure, "diglot create NAME FILE.gguf"},
 		{"short", "GG", []string{"create", "m", "-f", "-"}, exit.Failure, "standard input: line 1: "},
 		{"cut off", "", []string{"create", "m", u.write("cut", "GGUF\x03\x00")}, exit.Failure, "FROM ./cut: "},
-		{"two files", "", []string{"create", "m", file, "-f", file}, exit.BadUsage, "one file makes the model"},
-		{"a folder", "", []string{"create", "m", u.home}, exit.Failure, "is a folder; name a file"},
-		{"no file", "", []string{"create", "m", file + "x"}, exit.Failure, "there is no file " + file + "x"},
+		{"two files", "", []string{"create", "m", file, "-f", file}, exit.BadUsage, "give one file"},
+		{"a folder", "", []string{"create", "m", u.home}, exit.Failure, "is a directory; give a file"},
+		{"no file", "", []string{"create", "m", file + "x"}, exit.Failure, "no such file: " + file + "x"},
 	} {
 		u.stdin = strings.NewReader(tt.stdin)
 		status, _, stderr := u.do(tt.args...)
@@ -68,7 +68,7 @@ func TestCreateFromAMistypedName(t *testing.T) {
 	name := strings.TrimPrefix(registry.URL, "http://") + "/team/nosuch"
 	status, _, stderr := u.do("create", "m", "-f", u.write("f", "FROM "+name))
 	first, rest, _ := strings.Cut(stderr, "\n")
-	if status != exit.NotFound || first != name+" is no model here; pulling it" || !strings.Contains(rest, name+" is no model here, and it could not be pulled: ") {
+	if status != exit.NotFound || first != name+" is not on this machine; pulling it" || !strings.Contains(rest, name+" is not on this machine and could not be pulled: ") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 )
 
-// newHelp is the command that explains the others. Unlike cobra's own, it
-// fails where there is nothing to explain.
+// newHelp makes the help command. Unlike cobra's own, it fails for an unknown
+// command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
-		Short:   "Explain a command",
+		Short:   "Show help for a command",
 		Example: "  diglot help run\n  diglot help exit-codes",
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			var names []string
@@ -39,36 +39,36 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// newExitCodes is a page of help.
+// newExitCodes makes a help topic.
 func newExitCodes() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
-		Short: "What the exit status of a command means",
-		Long: `Every command ends with one of these statuses:
+		Short: "Exit codes of diglot commands",
+		Long: `Every command exits with one of these codes:
 
-  0    it did what it was asked to
-  1    it failed; standard error says why
-  2    the command line makes no sense, or a name in it is no model's name
-  3    there is no such model
-  4    the command needs a running server, and there is none
-  130  it was interrupted, by Ctrl-C or a signal`,
+  0    success
+  1    failure; standard error has the reason
+  2    invalid command line, or invalid model name
+  3    model not found
+  4    no server is running, and the command needs one
+  130  interrupted by Ctrl-C or a signal`,
 	}
 }
 
-// newEnvironment is a page of help.
+// newEnvironment makes a help topic.
 func newEnvironment() *cobra.Command {
 	return &cobra.Command{
 		Use:   "environment",
-		Short: "What the environment says to diglot",
-		Long: `These environment variables are looked at:
+		Short: "Environment variables that diglot reads",
+		Long: `diglot reads these environment variables:
 
-  DIGLOT_HOME      the folder of the user's files (default ~/.diglot)
-  DIGLOT_MODELS    the model store, which may be Ollama's (default models in DIGLOT_HOME)
-  DIGLOT_SOCKET    the socket between the commands and the server (default diglot.sock
-                   in DIGLOT_HOME)
-  DIGLOT_API_KEY   one more key that clients of "diglot serve" may send
-  DOCKER_CONFIG    the folder with docker's logins for registries (default ~/.docker)
+  DIGLOT_HOME      directory of the user's files (default ~/.diglot)
+  DIGLOT_MODELS    model store, which may be Ollama's (default $DIGLOT_HOME/models)
+  DIGLOT_SOCKET    control socket between commands and server
+                   (default $DIGLOT_HOME/diglot.sock)
+  DIGLOT_API_KEY   an API key that "diglot serve" accepts, besides those of its flags
+  DOCKER_CONFIG    directory of Docker's registry logins (default ~/.docker)
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY
-                   the proxy to registries and other servers`,
+                   proxy for registries and other servers`,
 	}
 }

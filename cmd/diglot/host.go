@@ -117,7 +117,7 @@ func (h *host) fetch(ctx context.Context, n store.Name) error {
 			return fmt.Errorf("the running server has no model store, so it has the models of its flags alone; %s is not among them", n)
 		}
 	}
-	fmt.Fprintf(h.env.stderr, "%s is not here yet\n", n)
+	fmt.Fprintf(h.env.stderr, "%s is not on this machine; pulling it\n", n)
 	_, err = pull(ctx, h.env, h.store, n, h.transfer)
 	return err
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// jsonFlag adds the flag that makes a command print JSON. The members that
-// the help names keep their names and meanings; others may be added. Lists
-// are never null, sizes are bytes, and times are those of RFC 3339.
-func jsonFlag(c *cobra.Command, members string) *bool {
-	return c.Flags().Bool("json", false, "print JSON: "+members)
+// jsonFlag adds --json. The fields in the help are stable; others may be
+// added. Lists are never null, sizes are bytes, and times are RFC 3339.
+func jsonFlag(c *cobra.Command, fields string) *bool {
+	return c.Flags().Bool("json", false, "print JSON; fields: "+fields)
 }
 
 func printJSON(w io.Writer, v any) error {
@@ -27,7 +26,7 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// modelJSON is a model of the store as list, pull and others print it.
+// modelJSON is a stored model as list, pull and others print it.
 type modelJSON struct {
 	Name     string    `json:"name"`
 	Digest   string    `json:"digest"`
@@ -35,8 +34,8 @@ type modelJSON struct {
 	Modified time.Time `json:"modified_at"`
 }
 
-// modelMembers names the members of modelJSON for the help.
-const modelMembers = "name, digest, size, modified_at"
+// modelFields are the fields of modelJSON, for the help.
+const modelFields = "name, digest, size, modified_at"
 
 func toJSON(m *store.Model) modelJSON {
 	return modelJSON{Name: m.Name.String(), Digest: m.Digest.String(), Size: m.Size, Modified: m.Changed.UTC().Truncate(time.Second)}

@@ -33,8 +33,8 @@ type libraryOptions struct {
 }
 
 func (o *libraryOptions) register(flags *pflag.FlagSet) {
-	flags.Var(&o.keepAlive, "keep-alive", "how long an idle model stays loaded: a `time` such as 30m, 0 for not at all, or forever (default 5m)")
-	flags.Var(&o.memory, "max-memory", "most `memory`, such as 12GB, that all models may take (default what the machine has)")
+	flags.Var(&o.keepAlive, "keep-alive", "how long an idle model stays loaded: a `TIME` such as 30m, 0 to unload it at once, or forever (default 5m)")
+	flags.Var(&o.memory, "max-memory", "limit the memory of all models to `SIZE`, such as 12GB (default what the machine has)")
 }
 
 // libraryConfig is what a library needs to serve the store, which may be nil, and

@@ -249,7 +249,7 @@ func TestFileOfAFlagIsUnloaded(t *testing.T) {
 
 // TestFileOfAFlagNeverFits has less memory than the file needs.
 func TestFileOfAFlagNeverFits(t *testing.T) {
-	_, url := serveFile(t, libraryOptions{memory: flagvalue.LeastMemory})
+	_, url := serveFile(t, libraryOptions{memory: flagvalue.MinMemory})
 	reply := post(t, url+"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"hi"}]}`)
 	body, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "memory") {

@@ -13,19 +13,18 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// newList is the command that lists the models of the store.
 func newList(env environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:        "list [TEXT]",
 		Aliases:    []string{"ls"},
 		SuggestFor: []string{"images", "models"},
-		Short:      "List the models on this machine, the newest first",
-		Long:       "List the models on this machine, the newest first; with TEXT, those that have it in their names.",
+		Short:      "List models on this machine",
+		Long:       "List models on this machine, newest first. TEXT lists only those whose names contain it.",
 		Example:    "  diglot list\n  diglot list qwen\n  diglot list --json | jq -r '.[].name'",
 		GroupID:    groupModels,
-		Args:       arguments(0, 1, "one text at most"),
+		Args:       arguments(0, 1, "at most one TEXT"),
 	}
-	asJSON := jsonFlag(c, "a list of "+modelMembers)
+	asJSON := jsonFlag(c, modelFields)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		models, err := listModels(c.Context(), env, strings.Join(args, ""))
 		if err != nil {
@@ -51,7 +50,7 @@ func printModels(env environment, models []*store.Model) error {
 	return printJSON(env.stdout, all)
 }
 
-// listModels gives the models that have text in their names.
+// listModels returns the models whose names contain text, whatever the case.
 func listModels(ctx context.Context, env environment, text string) ([]*store.Model, error) {
 	opened, err := openStore(env)
 	if err != nil {
@@ -63,5 +62,5 @@ func listModels(ctx context.Context, env environment, text string) ([]*store.Mod
 	}), err
 }
 
-// ago says for a person when something was.
+// ago writes how long ago t was, such as "2 days ago".
 func ago(t time.Time) string { return strings.ToLower(units.HumanDuration(time.Since(t))) + " ago" }

@@ -11,14 +11,13 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/places"
 )
 
-// newLoad is the command that has the server load a model.
 func newLoad(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:               "load NAME",
-		Short:             "Have the server load a model now, before the first request",
+		Short:             "Load a model before its first request",
 		Example:           "  diglot load qwen2.5:0.5b",
 		GroupID:           groupServer,
-		Args:              arguments(1, 1, "the name of a model"),
+		Args:              arguments(1, 1, "a model name"),
 		ValidArgsFunction: completeModels(env, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			n, err := parseName(args[0])
@@ -36,13 +35,13 @@ func newLoad(env environment) *cobra.Command {
 			if err := server.Load(c.Context(), n.String()); err != nil {
 				return err
 			}
-			fmt.Fprintf(env.stderr, "%s is ready\n", n)
+			fmt.Fprintf(env.stderr, "loaded %s\n", n)
 			return nil
 		},
 	}
 }
 
-// checkServed is [checkStore] for a command that needs no store of its own.
+// checkServed is [checkStore] for a command that does not open the store.
 func checkServed(ctx context.Context, env environment, server *control.Client) error {
 	served, err := server.Models(ctx)
 	if err != nil {
@@ -50,7 +49,7 @@ func checkServed(ctx context.Context, env environment, server *control.Client) e
 	}
 	own, err := places.Find(env.getenv).ModelsDir()
 	if err != nil {
-		return nil // there is none that the user could mean
+		return nil // this command has no store to differ from
 	}
 	if own, err = filepath.Abs(own); err != nil {
 		return err

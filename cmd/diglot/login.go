@@ -11,36 +11,35 @@ import (
 	"github.com/diglot/diglot/engine/models/credentials"
 )
 
-// loginOptions say where a key comes from.
+// loginOptions are the flags of login.
 type loginOptions struct {
 	variable string
 	noKey    bool
 	asJSON   *bool
 }
 
-// newLogin is the command that lets models be served by another host.
 func newLogin(env environment) *cobra.Command {
 	var o loginOptions
 	c := &cobra.Command{
 		Use:   "login [HOST]",
-		Short: "Let models be served by another host, with a key for it",
-		Long: `Let models be served by another host, with a key for it. The definition of a model
-may name a host, but nothing is sent there before this was said on this machine.
+		Short: "Allow a remote server and store its API key",
+		Long: `Allow models to run on a remote server, and store its API key. A Modelfile can name a
+server, but nothing is sent there until it is allowed on this machine.
 
-The key is asked for on a terminal, where it does not show, and otherwise read
-from standard input. Without HOST, the hosts are listed.
+The key is prompted for in a terminal, and otherwise read from standard input. Without
+HOST, the allowed servers are listed.
 
-Registries are another matter: "docker login" has the keys for pull and push.`,
+This is not for registries: pull and push use the logins of "docker login".`,
 		Example: `  diglot login api.example.com
   diglot login api.example.com < key.txt
   diglot login api.example.com --key-env EXAMPLE_KEY
   diglot login http://localhost:8000 --no-key`,
 		GroupID: groupRegistry,
-		Args:    arguments(0, 1, "one host at most"),
+		Args:    arguments(0, 1, "at most one HOST"),
 	}
-	c.Flags().StringVar(&o.variable, "key-env", "", "`NAME` of an environment variable of the server that holds the key")
-	c.Flags().BoolVar(&o.noKey, "no-key", false, "the host wants no key")
-	o.asJSON = jsonFlag(c, "a list of host, key (none, stored or environment), variable")
+	c.Flags().StringVar(&o.variable, "key-env", "", "read the key from environment variable `NAME` of \"diglot serve\"")
+	c.Flags().BoolVar(&o.noKey, "no-key", false, "allow the server without a key")
+	o.asJSON = jsonFlag(c, "host, key (none, stored or environment), variable")
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		file, err := openCredentials(env)
 		if err != nil {
@@ -54,11 +53,10 @@ Registries are another matter: "docker login" has the keys for pull and push.`,
 	return c
 }
 
-// newLogout is the command that takes it back.
 func newLogout(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:     "logout HOST",
-		Short:   "Send nothing to a host any more, and forget its key",
+		Short:   "Disallow a remote server and delete its API key",
 		Example: "  diglot logout api.example.com",
 		GroupID: groupRegistry,
 		Args:    arguments(1, 1, "a host"),
@@ -74,7 +72,7 @@ func newLogout(env environment) *cobra.Command {
 			if err := file.Remove(host); err != nil {
 				return err
 			}
-			fmt.Fprintf(env.stderr, "nothing is sent to %s any more\n", credentials.Short(host))
+			fmt.Fprintf(env.stderr, "%s is no longer allowed\n", credentials.Short(host))
 			return nil
 		},
 	}
@@ -110,23 +108,23 @@ func login(env environment, file *credentials.File, name string, o loginOptions)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stderr, "models may be served by %s (%s)\n", credentials.Short(host), entry)
+	fmt.Fprintf(env.stderr, "models may run on %s (%s)\n", credentials.Short(host), entry)
 	return nil
 }
 
-// askKey stores the key that a person types, or that standard input has.
+// askKey reads a key from the terminal or standard input, and stores it.
 func askKey(env environment, file *credentials.File, host string) error {
 	key, err := terminal.ReadSecret(env.stdin, env.stderr, "Key for "+credentials.Short(host)+": ")
 	if err != nil {
 		return err
 	}
 	if key == "" {
-		return exit.Usage("login: no key was given; --no-key says that %s wants none", credentials.Short(host))
+		return exit.Usage("login: missing key; if %s needs none, use --no-key", credentials.Short(host))
 	}
 	return file.Set(host, key)
 }
 
-// hostJSON is a host as login lists it. A key itself is never printed.
+// hostJSON is a host as login lists it. The key itself is never printed.
 type hostJSON struct {
 	Host     string `json:"host"`
 	Key      string `json:"key"`

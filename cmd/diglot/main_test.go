@@ -57,25 +57,25 @@ func TestCommandLines(t *testing.T) {
 		status int
 		want   string // in what is printed
 	}{
-		{"no command", nil, 2, "a command is missing"},
-		{"unknown command", []string{"sreve"}, 2, `there is no command "sreve"`},
-		{"unknown command, and near", []string{"serv"}, 2, `is it "diglot serve"?`},
-		{"a name of another program", []string{"rmi"}, 2, `is it "diglot rm"?`},
-		{"another name of list", []string{"images"}, 2, `is it "diglot list"?`},
-		{"another name of cp", []string{"tag", "a", "b"}, 2, `is it "diglot cp"?`},
+		{"no command", nil, 2, "missing command"},
+		{"unknown command", []string{"sreve"}, 2, `unknown command "sreve"`},
+		{"unknown command, and near", []string{"serv"}, 2, `did you mean "diglot serve"?`},
+		{"a name of another program", []string{"rmi"}, 2, `did you mean "diglot rm"?`},
+		{"another name of list", []string{"images"}, 2, `did you mean "diglot list"?`},
+		{"another name of cp", []string{"tag", "a", "b"}, 2, `did you mean "diglot cp"?`},
 		{"unknown flag of the program", []string{"--speed"}, 2, "diglot: unknown flag: --speed; see \"diglot --help\""},
 		{"help", []string{"help"}, 0, "Usage:"},
 		{"help on a command", []string{"help", "serve"}, 0, "      --allow-host NAME "},
 		{"help on a command of a command", []string{"help", "completion", "bash"}, 0, "bash"},
-		{"help on nothing", []string{"help", "nothing"}, 2, `there is no command "nothing"`},
+		{"help on nothing", []string{"help", "nothing"}, 2, `unknown command "nothing"`},
 		{"help on more than there is", []string{"help", "serve", "more"}, 2, `diglot serve has no command "more"`},
-		{"a letter left out", []string{"lst"}, 2, `is it "diglot list" or`},
+		{"a letter left out", []string{"lst"}, 2, `did you mean "diglot list" or`},
 		{"help by a flag", []string{"--help"}, 0, "Usage:"},
-		{"help on statuses", []string{"help", "exit-codes"}, 0, "there is no such model"},
+		{"help on statuses", []string{"help", "exit-codes"}, 0, "model not found"},
 		{"help on the environment", []string{"help", "environment"}, 0, "DIGLOT_MODELS"},
 		{"completion", []string{"completion", "bash"}, 0, "diglot"},
-		{"completion for no shell", []string{"completion"}, 2, "want the name of a shell: bash, fish"},
-		{"completion for another shell", []string{"completion", "nosh"}, 2, `completion: there is none for "nosh", but for bash`},
+		{"completion for no shell", []string{"completion"}, 2, "requires a shell: bash, fish"},
+		{"completion for another shell", []string{"completion", "nosh"}, 2, `completion: unsupported shell "nosh"; want one of bash`},
 		{"help of serve", []string{"serve", "--help"}, 0, "      --allow-host NAME "},
 		{"version", []string{"version"}, 0, "built with go1."},
 		{"version by a flag", []string{"--version"}, 0, "built with go1."},
@@ -120,7 +120,7 @@ func TestCommandLines(t *testing.T) {
 		{"missing model", []string{"serve", "--model", "m=" + missing}, 1, `model "m"`},
 		{"broken model", []string{"serve", "--model", "m=" + notGGUF}, 1, `model "m"`},
 		{"model named twice", []string{"serve", "--script", twice}, 1, `twice.yaml: line 1: model "m:latest" is named twice`},
-		{"runner by hand", []string{"runner"}, 2, "this command is for diglot serve to start"},
+		{"runner by hand", []string{"runner"}, 2, "this command is started by diglot serve"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkCommandLine(t, tt.args, tt.status, tt.want) })
 	}
@@ -204,7 +204,7 @@ func TestVersion(t *testing.T) {
 				Deps:      []*debug.Module{{Path: "github.com/ollama/ollama", Version: "v0.17.4"}}, // for its other packages
 				Settings:  []debug.BuildSetting{{Key: "CGO_ENABLED", Value: "1"}},
 			},
-			"diglot v1.2.3\nbuilt with go1.27\nno llama.cpp in this build: it serves scripts only\n",
+			"diglot v1.2.3\nbuilt with go1.27\nbuilt without llama.cpp: serves only scripts and remote models\n",
 		},
 		{
 			"with llama.cpp, from a checkout",
@@ -217,7 +217,7 @@ func TestVersion(t *testing.T) {
 					{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"},
 				},
 			},
-			"diglot (devel)\nrevision abc, modified\nbuilt with go1.27\nllama.cpp of github.com/ollama/ollama v0.17.4\n",
+			"diglot (devel)\nrevision abc, modified\nbuilt with go1.27\nllama.cpp from github.com/ollama/ollama v0.17.4\n",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,15 +13,14 @@ import (
 	"github.com/diglot/diglot/engine/models/credentials"
 )
 
-// newPs is the command that lists what the server has loaded.
 func newPs(env environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "ps",
-		Short:   "List the models that the server has loaded",
+		Short:   "List loaded models",
 		GroupID: groupServer,
 		Args:    noArguments,
 	}
-	asJSON := jsonFlag(c, "a list of name, others (further names of it in use), digest, size (of memory), context (tokens), until (absent: no end is set), requests, loading, stopping, remote (the server that has the model; absent: this one)")
+	asJSON := jsonFlag(c, "name, others (its other names in use), digest, size (of memory), context (tokens), until (absent: stays loaded), requests, loading, stopping, remote (URL of the server that has the model)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		server, err := dial(env)
 		if err != nil {
@@ -59,7 +58,7 @@ func loadedRow(m control.Model) []string {
 	return []string{strings.Join(append([]string{m.Name}, m.Others...), ", "), id[:min(12, len(id))], size, context, until(m)}
 }
 
-// hostOf is the host of an address, as login knows it.
+// hostOf is the host of a URL as login writes it.
 func hostOf(address string) string {
 	host, err := credentials.Host(address)
 	if err != nil {
@@ -68,7 +67,7 @@ func hostOf(address string) string {
 	return credentials.Short(host)
 }
 
-// until says for a person when a model goes.
+// until describes when a model is unloaded.
 func until(m control.Model) string {
 	switch {
 	case m.Loading:

@@ -6,21 +6,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newPush is the command that sends a model to a registry.
 func newPush(env environment) *cobra.Command {
 	var o transferOptions
 	c := &cobra.Command{
 		Use:   "push NAME",
-		Short: "Send a model to the registry that its name begins with",
-		Long: `Send a model to the registry that its name begins with. Only what the registry does
-not have yet is sent. "docker login" has the key.`,
+		Short: "Push a model to a registry",
+		Long: `Push a model to the registry that its name begins with. Layers that the registry
+already has are skipped. Use "docker login" for registries that need credentials.`,
 		Example:           "  diglot cp mine registry.example.com/team/mine:v1\n  diglot push registry.example.com/team/mine:v1",
 		GroupID:           groupRegistry,
-		Args:              arguments(1, 1, "the name of a model"),
+		Args:              arguments(1, 1, "a model name"),
 		ValidArgsFunction: completeModels(env, 1),
 	}
 	o.register(c)
-	asJSON := jsonFlag(c, modelMembers)
+	asJSON := jsonFlag(c, modelFields)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		n, err := parseName(args[0])
 		if err != nil {
@@ -40,7 +39,7 @@ not have yet is sent. "docker login" has the key.`,
 		if err != nil {
 			return continuable(c.Context(), err, "diglot push "+n.String())
 		}
-		progress.Say(fmt.Sprintf("%s has %s now", n.Host, n))
+		progress.Say(fmt.Sprintf("pushed %s", n))
 		if *asJSON {
 			return printJSON(env.stdout, toJSON(m))
 		}

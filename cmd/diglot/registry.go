@@ -20,12 +20,12 @@ type transferOptions struct {
 }
 
 func (o *transferOptions) register(c *cobra.Command) {
-	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "show no progress")
-	c.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "speak to the registry without TLS where it has none; anyone on the way can then change the model")
+	c.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "hide progress")
+	c.Flags().BoolVar(&o.plainHTTP, "plain-http", false, "allow plain HTTP for a registry without TLS; anyone on the network can then alter the model")
 }
 
-// openRegistry makes the client of registries, with the proxy and the logins
-// that docker has.
+// openRegistry makes a registry client with the environment's proxy and
+// Docker's logins.
 func openRegistry(env environment, o transferOptions) *registry.Client {
 	return registry.New(registry.Config{
 		Log:          warnings(env),
@@ -35,7 +35,7 @@ func openRegistry(env environment, o transferOptions) *registry.Client {
 	})
 }
 
-// dockerConfig is where docker keeps its logins.
+// dockerConfig is Docker's configuration file, which has its registry logins.
 func dockerConfig(env environment) string {
 	if folder := env.getenv("DOCKER_CONFIG"); folder != "" {
 		return filepath.Join(folder, "config.json")
@@ -46,7 +46,7 @@ func dockerConfig(env environment) string {
 	return ""
 }
 
-// newProgress shows on standard error how a command goes on.
+// newProgress shows progress on standard error.
 func newProgress(env environment, quiet bool) terminal.Progress {
 	if quiet {
 		return terminal.Silent()
@@ -54,8 +54,8 @@ func newProgress(env environment, quiet bool) terminal.Progress {
 	return terminal.NewProgress(env.stderr)
 }
 
-// layers shows the progress of layers. One whose bytes are all there is done
-// once its digest has been checked.
+// layers shows the progress of layers. A layer is complete only after its
+// digest has been checked, so its last byte is held back until then.
 func layers(p terminal.Progress) func(registry.Progress) {
 	return func(l registry.Progress) {
 		if l.Status != registry.StatusDone && l.Status != registry.StatusPresent {
@@ -70,7 +70,7 @@ func layers(p terminal.Progress) func(registry.Progress) {
 	}
 }
 
-// kinds name layers for a person.
+// kinds name layers by media type.
 var kinds = map[string]string{
 	store.MediaTypeModel:     "model",
 	store.MediaTypeProjector: "projector",
@@ -92,16 +92,17 @@ func layerLabel(l store.Layer) string {
 	return kind + " " + digest[:min(12, len(digest))]
 }
 
-// interruptedError is what a command says that Ctrl-C ended.
+// interruptedError is the message of a transfer that Ctrl-C ended.
 type interruptedError struct{ text string }
 
 func (e *interruptedError) Error() string { return e.text }
 func (e *interruptedError) Unwrap() error { return context.Canceled }
 
-// continuable says of an interrupted transfer that nothing is lost.
+// continuable turns the error of an interrupted transfer into a hint how to
+// resume it.
 func continuable(ctx context.Context, err error, command string) error {
 	if err == nil || !errors.Is(ctx.Err(), context.Canceled) {
 		return err
 	}
-	return &interruptedError{"interrupted; \"" + command + "\" goes on where this ended"}
+	return &interruptedError{"interrupted; \"" + command + "\" resumes it"}
 }

@@ -13,17 +13,16 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// newRemove is the command that removes models from the store.
 func newRemove(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:        "rm NAME...",
 		SuggestFor: []string{"rmi", "remove", "delete", "del", "uninstall"},
-		Short:      "Remove models from this machine",
-		Long: `Remove models from this machine. Files that another model needs too stay. A server
-that has one of the models loaded lets go of it once its requests have ended.`,
+		Short:      "Remove models",
+		Long: `Remove models from this machine. Files shared with other models stay. A running
+server unloads the models when their requests have finished.`,
 		Example:           "  diglot rm gpt-4o\n  diglot rm qwen2.5:0.5b qwen2.5:7b",
 		GroupID:           groupModels,
-		Args:              arguments(1, anyNumber, "the names of models"),
+		Args:              arguments(1, anyNumber, "at least one model name"),
 		ValidArgsFunction: completeModels(env, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			names, err := parseNames(args)
@@ -56,8 +55,8 @@ func removeModel(ctx context.Context, env environment, store *store.Store, n sto
 	return nil
 }
 
-// stopIfLoaded has a server, where one runs, let go of a model. One that it
-// does not have, or does not know any more, is let go of already.
+// stopIfLoaded unloads a model in the running server, if there is one and it
+// still knows the model.
 func stopIfLoaded(ctx context.Context, env environment, name string) error {
 	server, err := dial(env)
 	if err != nil {

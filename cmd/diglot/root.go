@@ -21,8 +21,8 @@ const (
 	groupMore     = "more"
 )
 
-// run runs one command until it is done or ctx ends. It returns the exit
-// status, as "diglot help exit-codes" lists them.
+// run runs one command line and returns its exit code, as listed by
+// "diglot help exit-codes".
 func run(ctx context.Context, args []string, env environment) int {
 	root := newRoot(env)
 	root.SetArgs(append([]string{}, args...)) // nil would mean the program's own
@@ -33,19 +33,18 @@ func run(ctx context.Context, args []string, env environment) int {
 	case status == exit.Interrupted && !errors.As(err, &continues):
 		fmt.Fprintln(env.stderr, "diglot: interrupted")
 	case err != nil:
-		fmt.Fprintln(env.stderr, "diglot:", terminal.Text(told(err))) // parts may be what another server said
+		fmt.Fprintln(env.stderr, "diglot:", terminal.Text(told(err))) // it may quote another server
 	}
 	return status
 }
 
-// newRoot is the tree of all commands.
+// newRoot returns the root command with all subcommands.
 func newRoot(env environment) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
-		Use:   "diglot",
-		Short: "Serve language models to clients of the OpenAI and Anthropic styles",
-		Long: `diglot serves language models to clients of the OpenAI and Anthropic styles,
-and keeps the models that it serves.`,
+		Use:           "diglot",
+		Short:         "Serve language models through the OpenAI and Anthropic APIs",
+		Long:          "Serve language models through the OpenAI and Anthropic APIs, and manage those models.",
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -56,29 +55,29 @@ and keeps the models that it serves.`,
 			case showVersion:
 				return version(c.Context(), env)
 			}
-			return exit.Usage("a command is missing\n\n%s", strings.TrimSpace(c.UsageString()))
+			return exit.Usage("missing command\n\n%s", strings.TrimSpace(c.UsageString()))
 		},
 	}
-	root.Flags().BoolVarP(&showVersion, "version", "v", false, "say what this program is made of")
+	root.Flags().BoolVarP(&showVersion, "version", "v", false, "show version information")
 	root.SetIn(env.stdin)
 	root.SetOut(env.stdout)
 	root.SetErr(env.stderr)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		prefix := c.Name() + ": "
-		if c == root { // whose name stands before every error
+		if c == root { // run prints its name before every error
 			prefix = ""
 		}
 		return exit.Usage("%s%v; see %q", prefix, err, c.CommandPath()+" --help")
 	})
 	root.AddGroup(
-		&cobra.Group{ID: groupServer, Title: "Serving and asking:"},
+		&cobra.Group{ID: groupServer, Title: "Serve and run:"},
 		&cobra.Group{ID: groupModels, Title: "Models on this machine:"},
-		&cobra.Group{ID: groupRegistry, Title: "Models elsewhere:"},
-		&cobra.Group{ID: groupMore, Title: "More:"},
+		&cobra.Group{ID: groupRegistry, Title: "Registries and remote servers:"},
+		&cobra.Group{ID: groupMore, Title: "Other:"},
 	)
 	root.SetHelpCommand(newHelp())
 	root.SetHelpCommandGroupID(groupMore)
-	root.SuggestionsMinimumDistance = 2 // letters that may differ
+	root.SuggestionsMinimumDistance = 2 // edits
 	root.SetCompletionCommandGroupID(groupMore)
 	root.AddCommand(
 		newServe(env), newRunner(env), newTemplate(env), newRun(env), newPs(env), newLoad(env), newStop(env),
@@ -89,6 +88,7 @@ and keeps the models that it serves.`,
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
+			c.Short = "Generate a shell completion script"
 			c.Args, c.RunE = cobra.ArbitraryArgs, noSuchShell
 		}
 	}
@@ -96,18 +96,18 @@ and keeps the models that it serves.`,
 	return root
 }
 
-// noSuchCommand names the commands that could have been meant.
+// noSuchCommand is the error for an unknown command, with suggestions.
 func noSuchCommand(root *cobra.Command, name string) error {
-	text := fmt.Sprintf("there is no command %q", name)
-	if near := meant(root, name); len(near) > 0 {
-		return exit.Usage(`%s; is it "diglot %s"?`, text, strings.Join(near, `" or "diglot `))
+	text := fmt.Sprintf("unknown command %q", name)
+	if near := suggestions(root, name); len(near) > 0 {
+		return exit.Usage(`%s; did you mean "diglot %s"?`, text, strings.Join(near, `" or "diglot `))
 	}
-	return exit.Usage(`%s; "diglot help" lists them all`, text)
+	return exit.Usage(`%s; see "diglot help"`, text)
 }
 
-// meant are the commands that a name could stand for: what other programs call
-// so, or else what is spelled nearly so.
-func meant(root *cobra.Command, name string) []string {
+// suggestions returns the command that docker or ollama users know under this
+// name, or else the commands with a similar spelling.
+func suggestions(root *cobra.Command, name string) []string {
 	for _, c := range root.Commands() {
 		if slices.Contains(c.SuggestFor, strings.ToLower(name)) {
 			return []string{c.Name()}
@@ -116,20 +116,20 @@ func meant(root *cobra.Command, name string) []string {
 	return root.SuggestionsFor(name)
 }
 
-// noSuchShell is for completion without a shell that it knows, where cobra
-// would print the help and call that a success.
+// noSuchShell makes completion fail without a known shell; cobra would print
+// the help and exit with 0.
 func noSuchShell(c *cobra.Command, args []string) error {
 	var shells []string
 	for _, k := range c.Commands() {
 		shells = append(shells, k.Name())
 	}
 	if len(args) == 0 {
-		return exit.Usage("completion: want the name of a shell: %s", strings.Join(shells, ", "))
+		return exit.Usage("completion: requires a shell: %s", strings.Join(shells, ", "))
 	}
-	return exit.Usage("completion: there is none for %q, but for %s", args[0], strings.Join(shells, ", "))
+	return exit.Usage("completion: unsupported shell %q; want one of %s", args[0], strings.Join(shells, ", "))
 }
 
-// noArguments is for commands that take flags alone.
+// noArguments is for commands that take only flags.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return exit.Usage("%s: unexpected argument %q", c.Name(), args[0])

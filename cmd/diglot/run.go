@@ -17,7 +17,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// maxPrompt is the most bytes that are read from standard input.
+// maxPrompt bounds standard input, in bytes.
 const maxPrompt = 64 << 20
 
 // runOptions are the flags of run.
@@ -30,38 +30,37 @@ type runOptions struct {
 	transfer       transferOptions
 }
 
-// newRun is the command that asks a model, once or in a conversation.
 func newRun(env environment) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "run NAME [PROMPT...]",
-		Short: "Ask a model: in a conversation, or once with a prompt",
-		Long: `Ask a model. Without a prompt, on a terminal, it is a conversation: /help there lists
-what can be done. With a prompt, or text on standard input, the model answers once. A
-model that is not there is pulled first.
+		Short: "Chat with a model, or run a single prompt",
+		Long: `Run a model. Without a prompt, in a terminal, this starts a chat; /help lists its
+commands. With a prompt, or text on standard input, it prints one answer and exits. A
+model that is not on this machine is pulled first.
 
-The path of a picture in the prompt shows it to a model that sees. Where the output is
-not a terminal it is the text of the answer, and nothing else.`,
+To show an image to a vision model, put the path of the image into the prompt. If the
+output is not a terminal, it is the text of the answer and nothing else.`,
 		Example: `  diglot run qwen2.5:0.5b
   diglot run qwen2.5:0.5b "Why is the sky blue?"
   diglot run qwen2.5:0.5b "Say in one sentence what this is:" < README.md
   diglot run qwen2.5:0.5b --format json --set temperature=0 "Name three colours." > colours.json`,
 		GroupID:           groupServer,
-		Args:              arguments(1, anyNumber, "the name of a model"),
+		Args:              arguments(1, anyNumber, "a model name"),
 		ValidArgsFunction: completeModels(env, 1),
 		RunE:              func(c *cobra.Command, args []string) error { return ask(c.Context(), env, args, o) },
 	}
-	c.Flags().StringVar(&o.system, "system", "", "`TEXT` that the model is told before all else")
-	c.Flags().StringVar(&o.format, "format", "", "`FORMAT` of the answer: json or text")
-	c.Flags().BoolVar(&o.think, "think", false, "have the model think before it answers")
-	c.Flags().BoolVar(&o.noThink, "no-think", false, "have it answer at once")
-	c.Flags().BoolVar(&o.verbose, "verbose", false, "say after each answer how long it took")
-	c.Flags().Var(&o.set, "set", "`NAME=VALUE` of a setting, as /set lists them, such as temperature, top_p, seed, max_tokens or stop; may be repeated")
+	c.Flags().StringVar(&o.system, "system", "", "set the system prompt to `TEXT`")
+	c.Flags().StringVar(&o.format, "format", "", "answer in `FORMAT`: json or text")
+	c.Flags().BoolVar(&o.think, "think", false, "enable reasoning before the answer")
+	c.Flags().BoolVar(&o.noThink, "no-think", false, "disable reasoning")
+	c.Flags().BoolVar(&o.verbose, "verbose", false, "print timings after each answer")
+	c.Flags().Var(&o.set, "set", "set a parameter, `NAME=VALUE`: temperature, top_p, seed, max_tokens, stop or any that /set lists; repeatable")
 	o.transfer.register(c)
 	return c
 }
 
-// settings are what the flags say.
+// settings returns the settings that the flags make.
 func (o *runOptions) settings() (conversation.Settings, error) {
 	s := conversation.Settings{System: o.system, Verbose: o.verbose}
 	if o.think && o.noThink {
@@ -85,8 +84,8 @@ func (o *runOptions) settings() (conversation.Settings, error) {
 	return s, nil
 }
 
-// ask begins a conversation where a person can have one, and otherwise asks
-// once.
+// ask starts a chat if there is a terminal and no prompt; otherwise it runs one
+// prompt.
 func ask(ctx context.Context, env environment, args []string, o runOptions) error {
 	settings, err := o.settings()
 	if err != nil {
@@ -104,9 +103,9 @@ func ask(ctx context.Context, env environment, args []string, o runOptions) erro
 	talk := prompt == "" && terminal.Is(env.stdin)
 	switch {
 	case talk && !terminal.Is(env.stdout):
-		return exit.Usage("run: give a prompt; a conversation needs a terminal to show the answers")
+		return exit.Usage("run: a chat needs a terminal for its output; give a prompt")
 	case !talk && prompt == "" && piped == "":
-		return exit.Usage("run: there is no prompt: neither an argument nor text on standard input")
+		return exit.Usage("run: missing prompt; give it as an argument or on standard input")
 	}
 	host, err := openHost(ctx, env, o.transfer)
 	if err != nil {
@@ -119,7 +118,7 @@ func ask(ctx context.Context, env environment, args []string, o runOptions) erro
 	return host.askOnce(ctx, n, settings, prompt, piped)
 }
 
-// readPiped reads standard input, unless a person would have to type it.
+// readPiped reads standard input unless it is a terminal.
 func readPiped(env environment) (string, error) {
 	if terminal.Is(env.stdin) {
 		return "", nil
@@ -130,15 +129,15 @@ func readPiped(env environment) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("standard input: %w", err)
 	case limited.N == 0:
-		return "", fmt.Errorf("standard input has more than %d bytes", maxPrompt)
+		return "", fmt.Errorf("standard input is larger than %d bytes", maxPrompt)
 	case !utf8.Valid(text):
-		return "", errors.New("standard input is no text; a picture is named by its path in the prompt")
+		return "", errors.New("standard input is not UTF-8 text; to send an image, put its path into the prompt")
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// told is the text of an error for a person: of one of the engine's, what is
-// for clients.
+// told is the text of an error for the user. Of an engine error that is the
+// message for clients, without the cause.
 func told(err error) string {
 	if coded, ok := err.(*engine.Error); ok {
 		return coded.Message

@@ -7,27 +7,27 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 )
 
-// newRunner is the command of the process of one model. serve starts it, by
-// [process.Command].
+// newRunner makes the command that runs one model in a process of its own.
+// serve starts it by [process.Command].
 func newRunner(env environment) *cobra.Command {
 	var files process.Files
 	var model process.Model
 	c := &cobra.Command{
 		Use:    "runner",
-		Short:  "Compute one model; diglot serve starts it",
+		Short:  "Run one model (started by serve)",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(files) != 1 {
-				return exit.Usage("runner: want one --model; this command is for diglot serve to start")
+				return exit.Usage("runner: want one --model; this command is started by diglot serve")
 			}
 			model.File = files[0]
 			return process.Run(c.Context(), model, env.getenv, env.stderr)
 		},
 	}
-	c.Flags().Var(&files, "model", "`NAME=FILE[,PROJECTOR]` to serve")
+	c.Flags().Var(&files, "model", "serve `NAME=FILE[,PROJECTOR]`")
 	model.Limits.Register(c.Flags())
 	model.Changes.Register(c.Flags())
-	c.Flags().Var(&model.Memory, "memory", "`memory` that the model may take (default what the machine has)")
+	c.Flags().Var(&model.Memory, "memory", "limit the memory of the model to `SIZE` (default what the machine has)")
 	return c
 }

@@ -60,17 +60,16 @@ type serveOptions struct {
 	images  flagvalue.List // hosts
 }
 
-// newServe is the command that serves until it is told to end.
 func newServe(env environment) *cobra.Command {
 	var o serveOptions
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve models to clients over HTTP",
-		Long: `Serve the models of the store to clients over HTTP, and those of the flags --model
-and --script, which come first where names are the same. A model is loaded when a
-request names it.
+		Short: "Serve models over HTTP",
+		Long: `Serve the models on this machine over HTTP, and those of --model and --script, which
+take precedence over stored models of the same name. A model is loaded by its first
+request.
 
-Sockets that systemd has opened are served in place of --listen.`,
+With systemd socket activation, the sockets of systemd replace --listen.`,
 		Example: "  diglot serve\n  diglot serve --model qwen=qwen2.5-7b.gguf\n  diglot serve --script models.yaml",
 		GroupID: groupServer,
 		Args:    noArguments,
@@ -86,23 +85,23 @@ Sockets that systemd has opened are served in place of --listen.`,
 }
 
 func (o *serveOptions) register(flags *pflag.FlagSet) {
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8484", "`HOST:PORT` to listen on")
-	flags.Var(&o.models, "model", "`NAME=FILE[,PROJECTOR]` of a GGUF model to serve, and of what lets it see images; may be repeated")
-	flags.StringVar(&o.script, "script", "", "`FILE` with models that play a script")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:8484", "listen on `HOST:PORT`")
+	flags.Var(&o.models, "model", "serve a GGUF file under a name, with a vision projector (mmproj) if it has one: `NAME=FILE[,PROJECTOR]`; repeatable")
+	flags.StringVar(&o.script, "script", "", "serve the scripted models in `FILE`")
 	o.limits.Register(flags)
 	o.library.register(flags)
-	flags.Var(&o.load, "load", "`NAME` of a model to load at once; may be repeated")
-	flags.StringVar(&o.socket, "socket", "", "`PATH` of the socket for the commands of this user, or none; also from DIGLOT_SOCKET (default diglot.sock in ~/.diglot)")
-	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "`PROFILE` to keep to: default, what clients need, or document, the letter of the interface document")
-	flags.BoolVar(&o.strict, "strict", false, "refuse the fields that would be ignored")
-	flags.StringVar(&o.trace, "trace", "", "`FILE` to append one JSON line per request to")
-	flags.Var(flagvalue.Path{To: &o.keyFile}, "api-key-file", "`FILE` with keys that clients must send, one NAME: KEY a line; read anew when it changes")
-	flags.Var(&o.keys, "api-key", "`KEY` that clients must send, for all users of this machine to see; may be repeated; also from DIGLOT_API_KEY (default any)")
-	flags.BoolVar(&o.public, "insecure-public", false, "serve other machines without asking for a key")
+	flags.Var(&o.load, "load", "load model `NAME` at startup; repeatable")
+	flags.StringVar(&o.socket, "socket", "", "`PATH` of the control socket for ps, load, stop and run, or none; also DIGLOT_SOCKET (default ~/.diglot/diglot.sock)")
+	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "API `PROFILE`: default for what clients need, or document for the letter of the interface document")
+	flags.BoolVar(&o.strict, "strict", false, "refuse requests with fields that would be ignored")
+	flags.StringVar(&o.trace, "trace", "", "append one JSON line per request to `FILE`")
+	flags.Var(flagvalue.Path{To: &o.keyFile}, "api-key-file", "require an API key from `FILE`, which has one NAME: KEY per line; reloaded when it changes")
+	flags.Var(&o.keys, "api-key", "require API key `KEY`; every user of this machine can see it in the process list; also DIGLOT_API_KEY; repeatable (default any key)")
+	flags.BoolVar(&o.public, "insecure-public", false, "serve other machines without API keys")
 	o.bounds.register(flags)
-	flags.Var(&o.origins, "allow-origin", "`ORIGIN` (SCHEME://HOST[:PORT]) of browser pages to let in besides those on this machine; may be repeated; * for all")
-	flags.Var(&o.hosts, "allow-host", "`NAME` to answer to in the Host header besides local ones; may be repeated")
-	flags.Var(&o.images, "allow-image-host", "`NAME` of a host to fetch images from though its address is not public; may be repeated")
+	flags.Var(&o.origins, "allow-origin", "allow browser pages from `ORIGIN` (SCHEME://HOST[:PORT], or * for all) besides those on this machine; repeatable")
+	flags.Var(&o.hosts, "allow-host", "accept `NAME` in the Host header besides local names; repeatable")
+	flags.Var(&o.images, "allow-image-host", "fetch images from host `NAME` even if its address is not public; repeatable")
 }
 
 // check finds what cannot be meant: an origin or a host that no browser

@@ -110,7 +110,7 @@ func TestRunPulls(t *testing.T) {
 	u.must("push", name)
 	u.must("rm", name)
 	status, stdout, stderr := u.do("run", name, "hi")
-	if status != 0 || stdout != "Hello there\n" || !strings.Contains(stderr, "is not here yet") {
+	if status != 0 || stdout != "Hello there\n" || !strings.Contains(stderr, "is not on this machine; pulling it") {
 		t.Errorf("status %d, printed %q and %q", status, stdout, stderr)
 	}
 	if got := u.must("list", "team"); !strings.Contains(got, name) {
@@ -157,7 +157,7 @@ func TestTalk(t *testing.T) {
 				t.Fatalf("%v\n%s", err, log.String())
 			}
 			for what, want := range map[string]string{
-				"greeting": "This is far. /help lists", "answer": "Hello there\r\n", "show": "Served elsewhere", "load": "This is other.",
+				"greeting": "This is far. /help lists", "answer": "Hello there\r\n", "show": "Remote server", "load": "This is other.",
 				"save": "is the model mine now", "wrong name": "which is a path",
 				"what went before": "This is mine.", "one part": "num_predict 9",
 			} {

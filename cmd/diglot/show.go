@@ -14,33 +14,32 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// showOptions pick one part of what there is to show.
+// showOptions select one part of the information about a model.
 type showOptions struct {
 	file, parameters, template, system, license bool
 }
 
-// newShow is the command that says what a model is.
 func newShow(env environment) *cobra.Command {
 	var o showOptions
 	c := &cobra.Command{
 		Use:     "show NAME",
-		Short:   "Say what a model is and what is set for it",
+		Short:   "Show information about a model",
 		Example: "  diglot show qwen2.5:0.5b\n  diglot show qwen2.5:0.5b --modelfile > my.modelfile",
 		GroupID: groupModels,
-		Args:    arguments(1, 1, "the name of a model"),
+		Args:    arguments(1, 1, "a model name"),
 
 		ValidArgsFunction: completeModels(env, 1),
 	}
 	flags := c.Flags()
-	flags.BoolVar(&o.file, "modelfile", false, "print a definition file that makes the model again")
-	flags.BoolVar(&o.parameters, "parameters", false, "print what its definition sets, one a line")
+	flags.BoolVar(&o.file, "modelfile", false, "print a Modelfile that recreates the model")
+	flags.BoolVar(&o.parameters, "parameters", false, "print the parameters of its Modelfile, one per line")
 	flags.BoolVar(&o.template, "template", false, "print the chat template")
-	flags.BoolVar(&o.system, "system", false, "print the system text")
+	flags.BoolVar(&o.system, "system", false, "print the system prompt")
 	flags.BoolVar(&o.license, "license", false, "print the licenses")
-	asJSON := jsonFlag(c, modelMembers+", architecture, parameter_size, quantization, context_length, vision, capabilities, template, system, parameters, messages, licenses, remote, modelfile, layers")
+	asJSON := jsonFlag(c, modelFields+", architecture, parameter_size, quantization, context_length, vision, capabilities, template, system, parameters, messages, licenses, remote, modelfile, layers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if flags.NFlag() > 1 {
-			return exit.Usage("show: one flag at a time")
+			return exit.Usage("show: use only one flag")
 		}
 		n, err := parseName(args[0])
 		if err != nil {
@@ -65,7 +64,7 @@ func newShow(env environment) *cobra.Command {
 	return c
 }
 
-// print prints the part that is asked for, or an overview.
+// print prints the selected part, or an overview.
 func (d *descriptionJSON) print(w io.Writer, o showOptions) {
 	switch {
 	case o.file:
@@ -85,7 +84,7 @@ func (d *descriptionJSON) print(w io.Writer, o showOptions) {
 	}
 }
 
-// printText ends a text with the end of a line, if there is any.
+// printText prints a text, if any, with one newline at its end.
 func printText(w io.Writer, text string) {
 	if text != "" {
 		fmt.Fprint(w, strings.TrimSuffix(text, "\n")+"\n")
@@ -105,7 +104,7 @@ func (d *descriptionJSON) overview(w io.Writer) {
 		{"digest", d.Digest},
 	})
 	if d.Remote != nil {
-		section(w, "Served elsewhere", [][2]string{{"url", d.Remote.URL}, {"model", d.Remote.Model}})
+		section(w, "Remote server", [][2]string{{"url", d.Remote.URL}, {"model", d.Remote.Model}})
 	}
 	var set [][2]string
 	for _, p := range d.Parameters {
@@ -118,7 +117,7 @@ func (d *descriptionJSON) overview(w io.Writer) {
 	}
 }
 
-// section prints what is known under a title, or nothing.
+// section prints the pairs that have a value under a title, or nothing.
 func section(w io.Writer, title string, pairs [][2]string) {
 	printed := false
 	for _, p := range pairs {
@@ -142,7 +141,7 @@ func section(w io.Writer, title string, pairs [][2]string) {
 	}
 }
 
-// firstLines is the beginning of a text, with a mark where more follows.
+// firstLines truncates a text to so many lines, and then adds "...".
 func firstLines(text string, most int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) > most {
@@ -158,7 +157,7 @@ func positive(n int) string {
 	return fmt.Sprint(n)
 }
 
-// describe reads all that there is to say of a model.
+// describe reads all information about a model.
 func describe(env environment, n store.Name) (*descriptionJSON, error) {
 	store, err := openStore(env)
 	if err != nil {
@@ -175,7 +174,7 @@ func describe(env environment, n store.Name) (*descriptionJSON, error) {
 	return newDescription(env, store, m, d)
 }
 
-// describeNamed reads a model by a name that a user typed.
+// describeNamed is describe for a name that the user typed.
 func describeNamed(env environment, name string) (*descriptionJSON, error) {
 	n, err := parseName(name)
 	if err != nil {
@@ -184,7 +183,7 @@ func describeNamed(env environment, name string) (*descriptionJSON, error) {
 	return describe(env, n)
 }
 
-// overviewOf is what /show says in a chat.
+// overviewOf is the answer to /show in a chat.
 func overviewOf(_ context.Context, env environment, name string) (string, error) {
 	d, err := describeNamed(env, name)
 	if err != nil {
@@ -195,7 +194,7 @@ func overviewOf(_ context.Context, env environment, name string) (string, error)
 	return b.String(), nil
 }
 
-// partOf is what /show says of one part: a flag of show.
+// partOf is the answer to /show with a part: the name of a flag of show.
 func partOf(env environment, name, part string) (string, error) {
 	d, err := describeNamed(env, name)
 	if err != nil {

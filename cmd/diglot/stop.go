@@ -13,16 +13,14 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// newStop is the command that has the server let go of models.
 func newStop(env environment) *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop NAME...",
-		Short: "Have the server let go of models that it has loaded",
-		Long: `Have the server let go of models that it has loaded. Requests that run are
-answered first.`,
+		Use:               "stop NAME...",
+		Short:             "Unload models",
+		Long:              "Unload models. Running requests finish first.",
 		Example:           "  diglot stop qwen2.5:0.5b",
 		GroupID:           groupServer,
-		Args:              arguments(1, anyNumber, "the names of models"),
+		Args:              arguments(1, anyNumber, "at least one model name"),
 		ValidArgsFunction: completeLoaded(env, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
 			names, err := parseNames(args)
@@ -41,12 +39,12 @@ func stopModels(ctx context.Context, env environment, names []store.Name) error 
 	}
 	defer server.Close()
 	digest := digestsOf(ctx, env, server)
-	stopped := map[string]string{} // by digest, what was said
+	stopped := map[string]string{} // message by digest
 	var failed []error
 	for _, n := range names {
 		d := digest(n)
 		how, done := stopped[d]
-		if !done || d == "" { // else it is another name of a model that was just stopped
+		if !done || d == "" { // otherwise it is another name of a model just stopped
 			if how, err = stopModel(ctx, server, n, d); err != nil {
 				failed = append(failed, err)
 				continue
@@ -58,22 +56,22 @@ func stopModels(ctx context.Context, env environment, names []store.Name) error 
 	return errors.Join(failed...)
 }
 
-// stopModel says, around the model's name, what has become of it.
+// stopModel unloads a model and returns a message with %s for its name.
 func stopModel(ctx context.Context, server *control.Client, n store.Name, digest string) (how string, err error) {
 	if err := server.Stop(ctx, n.String()); err != nil {
 		return "", err
 	}
 	gone, err := waitGone(ctx, server, func(m control.Model) bool {
-		return m.Stopping && (m.Name == n.String() || digest != "" && m.Digest == digest) // it may be listed by another of its names
+		return m.Stopping && (m.Name == n.String() || digest != "" && m.Digest == digest) // it may be listed under another name
 	})
 	if gone {
 		return "stopped %s", err
 	}
-	return "%s stops once its requests have ended", err
+	return "%s stops when its requests have finished", err
 }
 
-// digestsOf gives what a model is known by under all of its names; empty:
-// nothing, as in a server whose models are not those of this user's store.
+// digestsOf returns a lookup from a model's name to its digest. The digest is
+// empty if unknown, as when the server serves another store.
 func digestsOf(ctx context.Context, env environment, server *control.Client) func(store.Name) string {
 	unknown := func(store.Name) string { return "" }
 	if checkServed(ctx, env, server) != nil {
@@ -93,17 +91,17 @@ func digestsOf(ctx context.Context, env environment, server *control.Client) fun
 }
 
 const (
-	// patience is how long stop waits for the memory to be free. Requests may
-	// take longer, and nobody need wait for them.
-	patience = 5 * time.Second
+	// unloadTimeout is how long stop waits for the model to be unloaded.
+	// Running requests may take longer.
+	unloadTimeout = 5 * time.Second
 
-	// glance is how long it waits between two looks.
-	glance = 20 * time.Millisecond
+	// pollInterval is the time between two checks.
+	pollInterval = 20 * time.Millisecond
 )
 
-// waitGone waits until the server lists no such model, but not for long.
+// waitGone waits up to unloadTimeout until the server lists no such model.
 func waitGone(ctx context.Context, server *control.Client, is func(control.Model) bool) (bool, error) {
-	end := time.After(patience)
+	end := time.After(unloadTimeout)
 	for {
 		loaded, err := server.Loaded(ctx)
 		if err != nil {
@@ -117,7 +115,7 @@ func waitGone(ctx context.Context, server *control.Client, is func(control.Model
 			return false, ctx.Err()
 		case <-end:
 			return false, nil
-		case <-time.After(glance):
+		case <-time.After(pollInterval):
 		}
 	}
 }

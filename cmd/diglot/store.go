@@ -88,7 +88,7 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return exit.Usage("%s: want %s; see %q", c.Name(), what, c.CommandPath()+" --help")
+			return exit.Usage("%s: requires %s; see %q", c.Name(), what, c.CommandPath()+" --help")
 		case most >= 0 && len(args) > most:
 			return exit.Usage("%s: unexpected argument %q; want %s", c.Name(), args[most], what)
 		}

@@ -44,7 +44,7 @@ type templateReport struct {
 func newTemplate(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "template",
-		Short:  "Try a chat template; diglot create and diglot show start it",
+		Short:  "Check a chat template (started by create and show)",
 		Hidden: true,
 		Args:   noArguments,
 		RunE: func(*cobra.Command, []string) error {

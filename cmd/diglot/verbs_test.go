@@ -278,26 +278,26 @@ func TestExitStatuses(t *testing.T) {
 		{"ps without a server", nil, []string{"ps"}, exit.NoServer, "no server is running"},
 		{"load without a server", nil, []string{"load", "far"}, exit.NoServer, "no server is running"},
 		{"stop without a server", nil, []string{"stop", "far"}, exit.NoServer, "no server is running"},
-		{"two parts", nil, []string{"show", "far", "--system", "--license"}, exit.BadUsage, "one flag at a time"},
-		{"too few", nil, []string{"cp", "a"}, exit.BadUsage, `want the name of a model, and its new name; see "diglot cp --help"`},
+		{"two parts", nil, []string{"show", "far", "--system", "--license"}, exit.BadUsage, "use only one flag"},
+		{"too few", nil, []string{"cp", "a"}, exit.BadUsage, `requires a model name and a new name; see "diglot cp --help"`},
 		{"too many", nil, []string{"pull", "a", "b"}, exit.BadUsage, `unexpected argument "b"`},
-		{"no file", nil, []string{"create", "x", "-f", filepath.Join(u.home, "none")}, exit.Failure, "-f FILE names another definition"},
+		{"no file", nil, []string{"create", "x", "-f", filepath.Join(u.home, "none")}, exit.Failure, "give another Modelfile with -f FILE"},
 		{"wrong file", nil, []string{"create", "x", "-f", wrong}, exit.Failure, "wrong: line 2: "},
-		{"no prompt", nil, []string{"run", "far"}, exit.BadUsage, "there is no prompt"},
+		{"no prompt", nil, []string{"run", "far"}, exit.BadUsage, "missing prompt"},
 		{"both thoughts", nil, []string{"run", "far", "hi", "--think", "--no-think"}, exit.BadUsage, "exclude each other"},
 		{"no setting", nil, []string{"run", "far", "hi", "--set", "speed=9"}, exit.BadUsage, `there is no setting "speed"`},
 		{"wrong setting", nil, []string{"run", "far", "hi", "--set", "top_p=9"}, exit.BadUsage, "top_p is a number from 0 to 1"},
 		{"no value", nil, []string{"run", "far", "hi", "--set", "top_p"}, exit.BadUsage, "not NAME=VALUE"},
 		{"wrong format", nil, []string{"run", "far", "hi", "--format", "xml"}, exit.BadUsage, "format is json or text"},
 		{"not allowed", nil, []string{"run", "far", "hi"}, exit.Failure, "diglot login api.example.com"},
-		{"no text", nil, []string{"run", "far"}, exit.Failure, "standard input is no text"},
+		{"no text", nil, []string{"run", "far"}, exit.Failure, "standard input is not UTF-8 text"},
 		{"no picture", nil, []string{"run", "far", u.write("x.png", "no picture") + " what?"}, exit.Failure, "x.png: The data is not an image"},
 		{"login to nothing", nil, []string{"login", "ftp://x"}, exit.BadUsage, "no address of a server"},
-		{"login without a key", nil, []string{"login", "x.example.com"}, exit.BadUsage, "no key was given"},
+		{"login without a key", nil, []string{"login", "x.example.com"}, exit.BadUsage, "missing key"},
 		{"login with two ways", nil, []string{"login", "x.example.com", "--no-key", "--key-env", "K"}, exit.BadUsage, "exclude each other"},
 		{"logout from nothing", nil, []string{"logout", "x.example.com"}, exit.Failure, "x.example.com"},
 		{"interrupted list", gone, []string{"list"}, exit.Interrupted, "diglot: interrupted\n"},
-		{"interrupted pull", gone, []string{"pull", "far"}, exit.Interrupted, `"diglot pull far" goes on where this ended`},
+		{"interrupted pull", gone, []string{"pull", "far"}, exit.Interrupted, `"diglot pull far" resumes it`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			u.stdin = strings.NewReader("")
@@ -402,11 +402,11 @@ func TestPullOfRemoteModel(t *testing.T) {
 	u.must("push", name)
 	other := newUser(t)
 	status, _, stderr := other.do("pull", name)
-	if status != 0 || !strings.Contains(stderr, "is served by api.example.com") || !strings.Contains(stderr, "diglot login api.example.com") {
+	if status != 0 || !strings.Contains(stderr, "runs on api.example.com") || !strings.Contains(stderr, "diglot login api.example.com") {
 		t.Errorf("status %d\n%s", status, stderr)
 	}
 	other.must("login", "api.example.com", "--no-key")
-	if _, _, stderr := other.do("pull", name); strings.Contains(stderr, "served by") {
+	if _, _, stderr := other.do("pull", name); strings.Contains(stderr, "runs on") {
 		t.Errorf("it is said again after the login:\n%s", stderr)
 	}
 }

@@ -14,15 +14,14 @@ import (
 	"github.com/diglot/diglot/engine/local/confine"
 )
 
-// newVersion is the command that says what this program is made of.
 func newVersion(env environment) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Say what this program is made of, and which server runs",
+		Short:   "Show version information",
 		GroupID: groupMore,
 		Args:    noArguments,
 	}
-	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), confined (what holds the process of a model here), server (absent where none runs)")
+	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), confined (sandbox of model processes), server (version of the running server)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *asJSON {
 			return versionAsJSON(c.Context(), env)
@@ -63,7 +62,7 @@ func version(ctx context.Context, env environment) error {
 		return err
 	}
 	printVersion(env.stdout, info)
-	fmt.Fprintln(env.stdout, "what holds the process of a model here:", confine.Supported())
+	fmt.Fprintln(env.stdout, "sandbox of model processes:", confine.Supported())
 	server, err := serverVersion(ctx, env)
 	if server != "" {
 		fmt.Fprintln(env.stdout, "server", server)
@@ -71,11 +70,11 @@ func version(ctx context.Context, env environment) error {
 	return err
 }
 
-// serverVersion is that of the server of this user; empty: none runs.
+// serverVersion is the version of the running server, or empty.
 func serverVersion(ctx context.Context, env environment) (string, error) {
 	server, err := dial(env)
 	if err != nil {
-		return "", nil // without a home there is no socket
+		return "", nil // no home directory, so no socket
 	}
 	defer server.Close()
 	version, err := server.Version(ctx)
@@ -95,8 +94,8 @@ func printVersion(w io.Writer, info *debug.BuildInfo) {
 	}
 	fmt.Fprintln(w, "built with", info.GoVersion)
 	if m := build.Llamacpp(info); m != nil {
-		fmt.Fprintf(w, "llama.cpp of %s %s\n", m.Path, m.Version)
+		fmt.Fprintf(w, "llama.cpp from %s %s\n", m.Path, m.Version)
 	} else {
-		fmt.Fprintln(w, "no llama.cpp in this build: it serves scripts only")
+		fmt.Fprintln(w, "built without llama.cpp: serves only scripts and remote models")
 	}
 }

@@ -113,7 +113,7 @@ func (src Source) fetch(ctx context.Context, n store.Name) error {
 	if err = src.Pull(ctx, n); err == nil || !missing || ctx.Err() != nil {
 		return err
 	}
-	return fmt.Errorf("%s is no model here, and it could not be pulled: %w", n, err)
+	return fmt.Errorf("%s is not on this machine and could not be pulled: %w", n, err)
 }
 
 func (src Source) warn(text string) {

@@ -164,7 +164,7 @@ func TestPull(t *testing.T) {
 	}
 	refused := errors.New("no such model there")
 	src.Pull = func(context.Context, store.Name) error { return refused }
-	if _, err := Create(t.Context(), src, b.name("x"), b.parse("\nFROM gone")); !errors.Is(err, refused) || !strings.Contains(err.Error(), "line 2: FROM gone: gone is no model here, and it could not be pulled: no such model there") {
+	if _, err := Create(t.Context(), src, b.name("x"), b.parse("\nFROM gone")); !errors.Is(err, refused) || !strings.Contains(err.Error(), "line 2: FROM gone: gone is not on this machine and could not be pulled: no such model there") {
 		t.Errorf("a pull that fails: %v", err)
 	}
 	if _, err := Create(t.Context(), src, b.name("x"), b.parse("FROM hf.co/org/repo:file.gguf")); !errors.Is(err, refused) {

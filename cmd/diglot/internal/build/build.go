@@ -1,4 +1,4 @@
-// Package build knows what this program is made of.
+// Package build reports the version of this program and its modules.
 package build
 
 import (
@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// binding is the module that carries llama.cpp.
+// binding is the module that contains llama.cpp.
 const binding = "github.com/ollama/ollama"
 
-// Info is what the linker wrote into the program.
+// Info is the build information that the linker embedded.
 func Info() (*debug.BuildInfo, error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return nil, errors.New("this program was built without module support, and does not know its version")
+		return nil, errors.New("unknown version: this program was built without module support")
 	}
 	return info, nil
 }
 
-// Version is what the commands of this user are told.
+// Version is the module version of this program, or "unknown".
 func Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -28,14 +28,14 @@ func Version() string {
 	return "unknown"
 }
 
-// HasLlamacpp reports whether this build can compute models.
+// HasLlamacpp reports whether this build can run models.
 func HasLlamacpp() bool {
 	info, ok := debug.ReadBuildInfo()
-	return !ok || Llamacpp(info) != nil // where it is not known, the process of a model will tell
+	return !ok || Llamacpp(info) != nil // without build info, the model's process reports it
 }
 
-// Llamacpp is the module that llama.cpp came from; nil in a build
-// without it, which may have other packages of the module.
+// Llamacpp is the module that llama.cpp came from, or nil in a build without
+// it. Such a build may still use other packages of the module.
 func Llamacpp(info *debug.BuildInfo) *debug.Module {
 	tags := strings.Split(Setting(info, "-tags"), ",")
 	if !slices.Contains(tags, "llamacpp") || Setting(info, "CGO_ENABLED") != "1" {
@@ -48,7 +48,7 @@ func Llamacpp(info *debug.BuildInfo) *debug.Module {
 	return info.Deps[i]
 }
 
-// Setting is one of the build, such as -tags; empty: there is none.
+// Setting is a build setting such as -tags, or empty.
 func Setting(info *debug.BuildInfo, key string) string {
 	for _, s := range info.Settings {
 		if s.Key == key {

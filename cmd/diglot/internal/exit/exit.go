@@ -1,5 +1,4 @@
-// Package exit has the exit statuses of every command, and the errors that end with
-// them.
+// Package exit maps errors to the exit codes of commands.
 package exit
 
 import (
@@ -13,26 +12,26 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// The exit statuses of every command, as "diglot help exit-codes" lists them.
+// The exit codes of every command, documented by "diglot help exit-codes".
 const (
 	Failure     = 1
 	BadUsage    = 2
 	NotFound    = 3
 	NoServer    = 4
-	Interrupted = 130 // as a shell says of a program that SIGINT ended
+	Interrupted = 130 // a shell's 128 + SIGINT
 )
 
-// usageError is a mistake on the command line.
+// usageError is an invalid command line.
 type usageError struct{ text string }
 
 func (e *usageError) Error() string { return e.text }
 
-// Usage is the error of a command line that makes no sense.
+// Usage is the error for an invalid command line.
 func Usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-// Status is the status for what a command returned.
+// Status is the exit code for the error of a command.
 func Status(err error) int {
 	var usage *usageError
 	switch {
@@ -50,7 +49,7 @@ func Status(err error) int {
 	return Failure
 }
 
-// HasCode reports whether the engine, or the server, refused with code.
+// HasCode reports whether err has code, in this process or from the server.
 func HasCode(err error, code engine.Code) bool {
 	var own *engine.Error
 	var sent *control.Error

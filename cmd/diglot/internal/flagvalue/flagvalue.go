@@ -1,5 +1,5 @@
-// Package flagvalue has the values that the flags of commands take: those that cannot
-// be meant are refused where they are written, with the ones that can.
+// Package flagvalue has the types of flags. Each refuses a value out of range
+// when the command line is parsed, and says what the range is.
 package flagvalue
 
 import (
@@ -12,7 +12,7 @@ import (
 	units "github.com/docker/go-units"
 )
 
-// List is a flag that may be repeated.
+// List is a repeatable flag.
 type List []string
 
 func (l *List) String() string { return strings.Join(*l, " ") }
@@ -27,8 +27,8 @@ func (l *List) Set(value string) error {
 	return nil
 }
 
-// Path is a flag for a file that is not as good as absent: an empty value is
-// a variable that was to hold a path.
+// Path is a flag for a file that must not be empty: an empty value is most
+// likely an unset shell variable.
 type Path struct{ To *string }
 
 func (f Path) String() string {
@@ -48,14 +48,12 @@ func (f Path) Set(value string) error {
 	return nil
 }
 
-// Number is a number that a flag says; 0 says that it was not given.
+// Number is the value of a [Within]; 0: the flag is not set.
 type Number int
 
 func (s Number) String() string { return strconv.Itoa(int(s)) }
 
-// Within is a flag for a whole number in a range. All flags for numbers are
-// of this type, so that a number that cannot be meant is refused where it is
-// written, with the ones that can.
+// Within is a flag for a whole number in a range.
 type Within struct {
 	To          *Number
 	Least, Most int
@@ -63,7 +61,7 @@ type Within struct {
 
 func (w Within) String() string {
 	if w.To == nil || *w.To == 0 {
-		return "" // pflag shows no default then
+		return "" // pflag then shows no default
 	}
 	return w.To.String()
 }
@@ -79,7 +77,7 @@ func (w Within) Set(value string) error {
 	return nil
 }
 
-// Span is a flag for a time in a range.
+// Span is a flag for a duration in a range.
 type Span struct {
 	To          *time.Duration
 	Least, Most time.Duration
@@ -103,12 +101,11 @@ func (s Span) Set(value string) error {
 	return nil
 }
 
-// mostKeepAlive is the longest time that can be meant, a year: who gives more
-// has mistaken the unit, or means forever.
-const mostKeepAlive = 365 * 24 * time.Hour
+// maxKeepAlive is a year: more is a mistaken unit, or means forever.
+const maxKeepAlive = 365 * 24 * time.Hour
 
-// KeepAlive is a flag for a duration as the library has it; 0 says that
-// it was not given.
+// KeepAlive is a flag for the keep-alive of a library, where negative means
+// forever; 0: the flag is not set.
 type KeepAlive time.Duration
 
 func (k *KeepAlive) String() string {
@@ -129,21 +126,21 @@ func (k *KeepAlive) Set(value string) error {
 		return nil
 	}
 	d, err := time.ParseDuration(value)
-	if err != nil || d < 0 || d > mostKeepAlive {
-		return fmt.Errorf("want a time such as 30m or 1h30m, from 0 to %dh, or forever", mostKeepAlive/time.Hour)
+	if err != nil || d < 0 || d > maxKeepAlive {
+		return fmt.Errorf("want a time such as 30m or 1h30m, from 0 to %dh, or forever", maxKeepAlive/time.Hour)
 	}
-	*k = KeepAlive(max(d, 1)) // 0 is as good as the shortest time
+	*k = KeepAlive(max(d, 1)) // 0 would mean not set
 	return nil
 }
 
-// What can be meant for models, in bytes: who gives less has left out the
-// unit, and no machine has more.
+// The range of a [Memory], in bytes. Less is a missing unit, and no machine
+// has more.
 const (
-	LeastMemory = 1 << 20
-	mostMemory  = 1 << 50
+	MinMemory = 1 << 20
+	maxMemory = 1 << 50
 )
 
-// Memory is a flag for some bytes; 0 says that it was not given.
+// Memory is a flag for a number of bytes; 0: the flag is not set.
 type Memory int64
 
 func (m *Memory) String() string {
@@ -161,7 +158,7 @@ func (m *Memory) Set(value string) error {
 		read = units.RAMInBytes
 	}
 	n, err := read(value)
-	if err != nil || n < LeastMemory || n > mostMemory {
+	if err != nil || n < MinMemory || n > maxMemory {
 		return errors.New("want a size such as 12GB or 900MiB, from 1MiB to 1PiB")
 	}
 	*m = Memory(n)

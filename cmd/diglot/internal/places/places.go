@@ -1,4 +1,4 @@
-// Package places knows where the files of one user are.
+// Package places finds the files of one user.
 package places
 
 import (
@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 )
 
-// Places are the files and folders of one user.
+// Places are the paths of one user's files.
 type Places struct {
-	home   string // empty: what lies in it cannot be found
-	models string // the store; empty: below home
-	socket string // of the running server; empty: below home
+	home   string // empty: unknown
+	models string // the store; empty: in home
+	socket string // the control socket; empty: in home
 }
 
-// Find asks the environment where things are, as "diglot help environment"
-// documents it.
+// Find reads the variables that "diglot help environment" documents.
 func Find(getenv func(string) string) Places {
 	p := Places{home: getenv("DIGLOT_HOME"), models: getenv("DIGLOT_MODELS"), socket: getenv("DIGLOT_SOCKET")}
 	if home := Home(getenv); p.home == "" && home != "" {
@@ -24,27 +23,27 @@ func Find(getenv func(string) string) Places {
 	return p
 }
 
-// Home is the home of the user; empty where it is not known.
+// Home is the user's home directory, or empty.
 func Home(getenv func(string) string) string {
-	return cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // the second on Windows
+	return cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // Windows
 }
 
-// ModelsDir is the folder of the model store.
+// ModelsDir is the directory of the model store.
 func (p Places) ModelsDir() (string, error) { return p.or(p.models, "models", "DIGLOT_MODELS") }
 
-// SocketPath is where the server listens for the commands of its machine.
+// SocketPath is the control socket of the server.
 func (p Places) SocketPath() (string, error) { return p.or(p.socket, "diglot.sock", "DIGLOT_SOCKET") }
 
-// CredentialsPath is the file with the keys of other servers.
+// CredentialsPath is the file with the API keys of other servers.
 func (p Places) CredentialsPath() (string, error) {
 	return p.or("", "credentials.json", "DIGLOT_HOME")
 }
 
-// HistoryPath is the file with what was typed in chats.
+// HistoryPath is the file with the input history of chats.
 func (p Places) HistoryPath() (string, error) { return p.or("", "history", "DIGLOT_HOME") }
 
-// or is the path that was given, or name in the home. variable could give
-// one.
+// or returns path, or else name in the home directory. The error names
+// variable as a way to set the path.
 func (p Places) or(path, name, variable string) (string, error) {
 	switch {
 	case path != "":
@@ -54,7 +53,7 @@ func (p Places) or(path, name, variable string) (string, error) {
 		if variable == "DIGLOT_HOME" {
 			variables = "neither DIGLOT_HOME nor HOME"
 		}
-		return "", errors.New(variables + " is set, so there is no place for " + name)
+		return "", errors.New(variables + " is set, so the path of " + name + " is unknown")
 	}
 	return filepath.Join(p.home, name), nil
 }

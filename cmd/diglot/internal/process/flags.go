@@ -16,7 +16,7 @@ import (
 	"github.com/diglot/diglot/engine/models/modelfile"
 )
 
-// Files is a flag NAME=FILE[,PROJECTOR] that may be repeated.
+// Files is the repeatable flag NAME=FILE[,PROJECTOR].
 type Files []library.File
 
 func (m *Files) String() string {
@@ -27,7 +27,7 @@ func (m *Files) String() string {
 	return strings.Join(all, " ")
 }
 
-// argument is a file as the flag has it.
+// argument formats a file for the flag.
 func argument(f library.File) string {
 	if f.Projector == "" {
 		return f.Name + "=" + f.Path
@@ -47,7 +47,7 @@ func (m *Files) Set(value string) error {
 	return nil
 }
 
-// Check tells now, and not the first client, that a file cannot be a model.
+// Check finds files that cannot be loaded, before the first client does.
 func (m Files) Check() error {
 	for _, f := range m {
 		if err := llamacpp.Check(f.Path); err != nil {
@@ -58,23 +58,22 @@ func (m Files) Check() error {
 		}
 	}
 	if len(m) > 0 && !build.HasLlamacpp() {
-		return errors.New("this build has no llama.cpp in it and serves scripts only; build with `make build`")
+		return errors.New("this program was built without llama.cpp and cannot run GGUF models; build it with `make build`")
 	}
 	return nil
 }
 
-// Limits are the flags that say what a model may use. serve hands them on to
-// the runners.
+// Limits are the flags that limit a model. serve passes them to its runners.
 type Limits struct{ Threads, Parallel, Context flagvalue.Number }
 
 // Register adds the flags to those of a command.
 func (l *Limits) Register(set *pflag.FlagSet) {
-	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "`threads` that compute (default the physical cores)")
-	set.Var(flagvalue.Within{To: &l.Parallel, Least: 1, Most: llamacpp.MaxParallel}, "parallel", "`requests` that one model computes at the same time (default 8)")
-	set.Var(flagvalue.Within{To: &l.Context, Least: 1, Most: modelfile.MaxContext}, "context", "`tokens` that one request may use, prompt and answer (default what the model was trained with, as far as memory allows)")
+	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "compute with `N` threads (default the number of physical cores)")
+	set.Var(flagvalue.Within{To: &l.Parallel, Least: 1, Most: llamacpp.MaxParallel}, "parallel", "run up to `N` concurrent requests per model (default 8)")
+	set.Var(flagvalue.Within{To: &l.Context, Least: 1, Most: modelfile.MaxContext}, "context", "limit prompt and answer of a request to `N` tokens (default the model's training context, as far as memory allows)")
 }
 
-// args are the flags that make the same limits.
+// args formats the limits as flags.
 func (l Limits) args() []string {
 	var args []string
 	for _, f := range []struct {
@@ -88,19 +87,19 @@ func (l Limits) args() []string {
 	return args
 }
 
-// Changes are the flags that say in what a model differs from its file.
+// Changes are the flags that change a model.
 type Changes struct {
-	Template string // a file, Jinja or a Go template; empty: the model's own
+	Template string // file of a Jinja or Go template; empty: the model's own
 	Adapters flagvalue.List
 }
 
 // Register adds the flags to those of a command.
 func (c *Changes) Register(set *pflag.FlagSet) {
-	set.StringVar(&c.Template, "template", "", "`file` with the chat template to use in place of the model's own")
-	set.Var(&c.Adapters, "adapter", "LoRA `file` that changes the model; may be repeated")
+	set.StringVar(&c.Template, "template", "", "use the chat template in `FILE` instead of the model's own")
+	set.Var(&c.Adapters, "adapter", "apply the LoRA adapter in `FILE`; repeatable")
 }
 
-// args are the flags that make the same changes.
+// args formats the changes as flags.
 func (c Changes) args() []string {
 	var args []string
 	if c.Template != "" {
@@ -112,10 +111,10 @@ func (c Changes) args() []string {
 	return args
 }
 
-// maxTemplate bounds the file of a template, in bytes.
+// maxTemplate bounds a template file, in bytes.
 const maxTemplate = 1 << 20
 
-// source reads the template; empty: the model's own.
+// source reads the template. It is empty for the model's own.
 func (c Changes) source() (string, error) {
 	if c.Template == "" {
 		return "", nil

@@ -1,5 +1,5 @@
-// Package process makes the process of a model, on both sides: the server, which
-// starts it, and the program in it.
+// Package process starts the runner process of a model, and is the program that
+// runs in it.
 package process
 
 import (
@@ -14,32 +14,30 @@ import (
 )
 
 const (
-	// headroom is what the process of a model may take, in bytes, beside
-	// what it has once it is loaded: requests, prompts, pictures and the work of
-	// a template.
+	// headroom is what a runner may allocate, in bytes, after its model is
+	// loaded: for requests, prompts, images and templates.
 	headroom = 3 << 29
 
-	// heap is how much Go's part of it may be before garbage is
-	// collected at any price.
+	// heap is Go's soft memory limit within headroom.
 	heap = 1 << 30
 )
 
-// limit is the limit of memory of the process of a model. What is beyond
-// it ends the process, in place of the machine's others.
+// limit sets the memory limit of a runner, so that an excess ends the runner
+// and not another process of the machine.
 type limit struct {
 	log  *slog.Logger
 	plan memory.Plan
 }
 
-// planned sets the limit for loading: the plan is what is written to, and what
-// is reserved for it may be more.
+// planned sets the limit for loading. It is twice the plan, because llama.cpp
+// may reserve more memory than it writes to.
 func (l *limit) planned(p memory.Plan) {
 	l.plan = p
 	l.set(2*p.Total() + headroom)
 }
 
-// loaded sets the limit for all that follows: a second context, for
-// embeddings, is as large as the first one at most.
+// loaded sets the limit after loading. It leaves space for a second context,
+// for embeddings, which is at most as large as the first.
 func (l *limit) loaded() {
 	debug.SetMemoryLimit(heap)
 	used, err := confine.MemoryUsed()
@@ -58,8 +56,8 @@ func (l *limit) set(bytes int64) {
 	l.log.Info("memory limited", "bytes", units.HumanSize(float64(bytes)))
 }
 
-// available is what the machine has, and no more than the model may take, as
-// [llamacpp.Options] wants it.
+// available is the machine's available memory, at most m.Memory, for
+// [llamacpp.Options].
 func (m Model) available() (int64, error) {
 	free, err := memory.Available()
 	switch {
@@ -71,10 +69,9 @@ func (m Model) available() (int64, error) {
 	return min(free, int64(m.Memory)), nil
 }
 
-// ShareCores makes Go use one in share of the cores, unless the operator has
-// said how many. What Go does beside a model is little, and a core on which
-// its scheduler looks for more is one that llama.cpp's threads, on the others,
-// wait for.
+// ShareCores limits Go to 1/share of the cores unless GOMAXPROCS is set. Go has
+// little to do here, and a core that its scheduler spins on holds up llama.cpp's
+// threads on all others.
 func ShareCores(getenv func(string) string, share int) {
 	if getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0)/share, 1))

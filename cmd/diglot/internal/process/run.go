@@ -19,15 +19,15 @@ import (
 	"github.com/diglot/diglot/engine/models/library"
 )
 
-// Model is what one process computes.
+// Model is the model of one runner.
 type Model struct {
 	library.File
 	Limits  Limits
 	Changes Changes
-	Memory  flagvalue.Memory // that it may take
+	Memory  flagvalue.Memory // limit; 0: none
 }
 
-// Run serves the model to the parent process until ctx ends.
+// Run serves a model to the parent process until ctx ends.
 func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Writer) error {
 	template, err := m.Changes.source()
 	if err != nil {
@@ -67,7 +67,8 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 	}})
 }
 
-// progressing shows the steps of a model: a long prompt is not a hang.
+// progressing reports the decode steps of a model, so that the parent's
+// watchdog does not take a long prefill for a hang.
 type progressing struct {
 	engine.Engine
 	model *decode.Model
@@ -77,7 +78,8 @@ var _ runner.Progress = progressing{}
 
 func (p progressing) Steps() uint64 { return uint64(p.model.Stats().Steps) }
 
-// WithoutTime leaves out the time: the parent, which logs each line, adds it.
+// WithoutTime removes the time from log lines: the parent, which logs each
+// line, adds it.
 func WithoutTime(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey {
 		return slog.Attr{}
@@ -85,7 +87,7 @@ func WithoutTime(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// named is a model under the name that the user gave it, and with the template.
+// named overrides a model's name and template.
 type named struct {
 	chat.Model
 	name     string

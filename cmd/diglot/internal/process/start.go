@@ -16,18 +16,18 @@ import (
 	"github.com/diglot/diglot/engine/models/library"
 )
 
-// Config is what the processes of all models have in common.
+// Config is the configuration that all runners share.
 func Config(getenv func(string) string, log *slog.Logger) runner.Config {
 	return runner.Config{Log: log, Variables: Variables(getenv), Budget: runner.NewBudget()}
 }
 
-// Command is the command line that makes program the process of f.
+// Command is the command line of the runner for f.
 func Command(program string, f library.File, l Limits) []string {
 	return append([]string{program, "runner", "--model", argument(f)}, l.args()...)
 }
 
-// Starter starts models in processes of program, each of which has what config
-// says.
+// Starter returns a function that starts models in runners, which are processes
+// of program.
 func Starter(program string, config runner.Config) func(context.Context, library.Launch) (library.Instance, error) {
 	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
 		if !build.HasLlamacpp() {
@@ -37,7 +37,7 @@ func Starter(program string, config runner.Config) func(context.Context, library
 	}
 }
 
-// Start starts a model and returns when it is ready.
+// Start starts a runner and returns when its model is loaded.
 func Start(ctx context.Context, config runner.Config, l library.Launch, command []string) (library.Instance, error) {
 	config.Models = []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: command}}
 	e, err := runner.New(ctx, config)
@@ -50,7 +50,7 @@ func Start(ctx context.Context, config runner.Config, l library.Launch, command 
 	return e, nil
 }
 
-// launchCommand is the command line that makes program the process of l.
+// launchCommand is the command line of the runner for l.
 func launchCommand(program string, l library.Launch) []string {
 	command := Command(program,
 		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector},
@@ -59,16 +59,16 @@ func launchCommand(program string, l library.Launch) []string {
 	return append(command, "--memory", strconv.FormatInt(l.Memory, 10))
 }
 
-// noLlamacpp is the error of a client that asks a build of scripts alone for a
-// model.
+// noLlamacpp is the error for a request to a GGUF model in a build without
+// llama.cpp.
 func noLlamacpp() *engine.Error {
-	err := engine.Errorf(engine.CodeUnsupported, "This build of the server has no llama.cpp in it, so it computes no models.").
+	err := engine.Errorf(engine.CodeUnsupported, "This server was built without llama.cpp and cannot run GGUF models.").
 		At(engine.Place{Field: engine.FieldModel})
 	err.NoRetry = true
 	return err
 }
 
-// PlanMemory says what a model takes of the memory that is free.
+// PlanMemory plans the memory of a model within what is free.
 func PlanMemory(l library.Launch, free int64) (memory.Plan, error) {
 	return memory.Fit(
 		memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters},
@@ -76,15 +76,15 @@ func PlanMemory(l library.Launch, free int64) (memory.Plan, error) {
 		free)
 }
 
-// runnerVariables are the names of what the process of a model may know of its
-// surroundings: how to find its libraries, how Go is to behave, and where on
-// Earth it is, for templates that tell the date.
+// runnerVariables are the environment variables that a runner inherits: for
+// finding libraries, for the Go runtime, and the time zone for templates that
+// print the date.
 func runnerVariables() []string {
 	return []string{"LD_LIBRARY_PATH", "GODEBUG", "GOGC", "GOMAXPROCS", "GOMEMLIMIT", "GOTRACEBACK", "TZ"}
 }
 
-// Variables are the variables of the process of a model. One keeps
-// llama.cpp from starting a debugger on it where it ends.
+// Variables is the environment of a runner. GGML_NO_BACKTRACE keeps llama.cpp
+// from starting a debugger when it crashes.
 func Variables(getenv func(string) string) []string {
 	set := []string{"GGML_NO_BACKTRACE=1"}
 	for _, name := range runnerVariables() {
