@@ -51,7 +51,6 @@ var transport = map[string]string{
 	"Content-Length":    "of HTTP, set by net/http",
 	"Date":              "of HTTP, set by net/http",
 	"Connection":        "of HTTP, about the connection alone",
-	"Transfer-Encoding": "of HTTP, about the connection alone",
 	"Vary":              "of HTTP, for caches",
 	"Cache-Control":     "of HTTP, for caches: event streams are not kept",
 	"X-Accel-Buffering": "for nginx: event streams are not collected",
