@@ -83,7 +83,7 @@ func newRoot(env environment) *cobra.Command {
 		newServe(env), newRunner(env), newTemplate(env), newRun(env), newPs(env), newLoad(env), newStop(env),
 		newList(env), newShow(env), newCopy(env), newRemove(env), newCreate(env),
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
-		newVersion(env), newExitCodes(), newEnvironment(),
+		newVersion(env), newExitCodes(), newEnvironment(), newClients(), newScripts(), newReference(),
 	)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
