@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/local/runner"
-	"github.com/diglot/diglot/handlers"
-	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
 // broken is an engine that says what its request names, and none may say.
@@ -67,29 +62,18 @@ var nonsense = map[string][]engine.Event{
 // crash to its client, in both styles, streamed or not, and the next request
 // is answered.
 func TestBrokenProcess(t *testing.T) {
-	log := slog.New(slog.DiscardHandler)
-	e, err := runner.New(t.Context(), runner.Config{Log: log, Models: []runner.Model{{Name: "m", Command: []string{os.Args[0], "broken"}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	handler, err := handlers.New(handlers.Config{Engine: e, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(handlerstest.Contract(t, handler))
-	defer s.Close()
+	url := serveEngine(t, openChild(t, os.Args[0], "broken"))
 	for _, style := range styles {
 		for _, stream := range []string{"true", "false"} {
 			format := strings.Replace(style.body, `"stream": true`, `"stream": `+stream, 1)
 			for said := range nonsense {
-				reply := post(t, s.URL+style.path, fmt.Sprintf(format, said+"|"+style.name+stream)) // else it is the same request, and refused
+				reply := post(t, url+style.path, fmt.Sprintf(format, said+"|"+style.name+stream)) // else it is the same request, and refused
 				body, err := io.ReadAll(reply.Body)
 				streamed := reply.StatusCode == http.StatusOK && strings.Contains(string(body), style.crash) && stream == "true"
 				if err != nil || reply.StatusCode != http.StatusBadGateway && !streamed || strings.Contains(string(body), style.end) || reply.Header.Get("Set-Cookie") != "" {
 					t.Errorf("%s, stream %s, %s: status %d, error %v:\n%s", style.name, stream, said, reply.StatusCode, err, body)
 				}
-				fine := post(t, s.URL+style.path, fmt.Sprintf(format, "fine"))
+				fine := post(t, url+style.path, fmt.Sprintf(format, "fine"))
 				if body, err := io.ReadAll(fine.Body); err != nil || fine.StatusCode != http.StatusOK || !strings.Contains(string(body), "hello") {
 					t.Errorf("%s, stream %s, behind %s: status %d, error %v:\n%s", style.name, stream, said, fine.StatusCode, err, body)
 				}

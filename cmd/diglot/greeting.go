@@ -32,7 +32,7 @@ func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *s
 	}
 	base := "http://" + reachable(addr)
 	key, hint := "", ""
-	if o.asksForKey(env) { // a key itself belongs into no log
+	if o.keys.Asked(env.getenv) { // a key itself belongs into no log
 		key = ` -H "Authorization: Bearer $DIGLOT_API_KEY"`
 		hint = "\nThe commands take the key from DIGLOT_API_KEY.\n"
 		if env.getenv("DIGLOT_API_KEY") == "" {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +21,6 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/models/library"
-	"github.com/diglot/diglot/handlers"
 )
 
 func get(t *testing.T, url string) string {
@@ -195,13 +193,7 @@ func serveFile(t *testing.T, o libraryOptions) (*engines, string) {
 	e := &engines{library: library.New(config)}
 	e.all = joined(nil, e.library)
 	t.Cleanup(func() { _ = e.close() })
-	handler, err := handlers.New(handlers.Config{Engine: e.all, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(handler)
-	t.Cleanup(s.Close)
-	return e, s.URL
+	return e, serveEngine(t, e.all)
 }
 
 // sayHello asks the model m.
@@ -312,12 +304,5 @@ func TestStoreWithAComma(t *testing.T) {
 	status, _, stderr := u.do("serve", "--listen", "127.0.0.1:0")
 	if status != 1 || !strings.Contains(stderr, "has a comma in its path") {
 		t.Errorf("status %d, %s", status, stderr)
-	}
-}
-
-func TestSystemdHasNoSocket(t *testing.T) {
-	env := environment{getenv: func(string) string { return "1" }} // LISTEN_PID is not set in this process
-	if _, err := listen(env, "127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "there is no socket of systemd") {
-		t.Errorf("error %v", err)
 	}
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"log/slog"
-	"net"
 	"strings"
 	"testing"
 
@@ -18,29 +15,6 @@ func TestAddressInUse(t *testing.T) {
 	want := "diglot: " + address + " is in use by another program, or by a diglot server that runs already; choose another address with --listen\n"
 	if status != exit.Failure || stdout != "" || stderr != want {
 		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
-	}
-}
-
-// TestOpenAddress warns of the addresses that are not for this machine alone.
-func TestOpenAddress(t *testing.T) {
-	for _, tt := range []struct {
-		network, address string
-		open             bool
-	}{
-		{"tcp", "127.0.0.1:0", false}, {"tcp", "0.0.0.0:0", true}, {"unix", t.TempDir() + "/s", false},
-	} {
-		l, err := net.Listen(tt.network, tt.address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var log bytes.Buffer
-		warnOfOpenAddresses([]net.Listener{l}, slog.New(slog.NewTextHandler(&log, nil)))
-		if got := strings.Contains(log.String(), "anyone who reaches this address may use the server; --api-key-file FILE"); got != tt.open {
-			t.Errorf("%s: the log is %q", tt.address, log.String())
-		}
-		if err := l.Close(); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

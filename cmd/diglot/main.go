@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/serving"
 )
 
 func main() {
@@ -34,7 +36,7 @@ func untilSignal() context.Context {
 		s := <-signals
 		signal.Stop(signals)
 		if s == syscall.SIGTERM {
-			end(errTerminated)
+			end(serving.ErrTerminated)
 		}
 		end(nil)
 	}()

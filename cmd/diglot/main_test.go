@@ -15,6 +15,7 @@ import (
 
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
+	"github.com/diglot/diglot/cmd/diglot/internal/serving"
 )
 
 // execute runs a command line that ends by itself, and returns what it prints.
@@ -171,17 +172,16 @@ func TestServeOptions(t *testing.T) {
 		profile: "document",
 		strict:  true,
 		trace:   "g",
-		keys:    flagvalue.List{"k", "l"},
-		keyFile: "keys",
+		keys:    serving.Keys{Fixed: flagvalue.List{"k", "l"}, File: "keys"},
 		public:  true,
-		bounds: boundOptions{
-			body: 2 << 20, bodies: 90 << 20, requests: 7, connections: 8, perAddress: 5, stall: 3 * time.Second,
+		bounds: serving.Bounds{
+			Body: 2 << 20, Bodies: 90 << 20, Requests: 7, MaxConnections: 8, PerAddress: 5, Stall: 3 * time.Second,
 		},
 		origins: flagvalue.List{"https://o:1", "null", "*"},
 		hosts:   flagvalue.List{"h"},
 		images:  flagvalue.List{"i"},
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, libraryOptions{}, boundOptions{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, libraryOptions{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	command := process.Command("p", got.models[0], got.limits)

@@ -2,58 +2,16 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 )
-
-// TestOutlast holds how long requests are answered for after a signal.
-func TestOutlast(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		cause error
-		drain time.Duration
-		want  time.Duration
-	}{
-		{"SIGTERM", errTerminated, 10 * time.Second, 10 * time.Second},
-		{"SIGTERM, without a load balancer", errTerminated, 0, 0},
-		{"Ctrl-C", nil, 10 * time.Second, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := &readiness{}
-				ctx, signal := context.WithCancelCause(t.Context())
-				later, end := r.outlast(ctx, tt.drain, slog.New(slog.DiscardHandler))
-				defer end()
-				if r.is() {
-					t.Error("it is ready before its models are loaded")
-				}
-				if r.loaded.Store(true); !r.is() {
-					t.Error("it is not ready")
-				}
-				start := time.Now()
-				signal(tt.cause)
-				synctest.Wait()
-				if r.is() {
-					t.Error("it is ready while it ends")
-				}
-				if <-later.Done(); time.Since(start) != tt.want {
-					t.Errorf("it ends after %v, want %v", time.Since(start), tt.want)
-				}
-			})
-		})
-	}
-}
 
 // TestDrain sends signals to a whole server: after the first, requests are
 // answered and /readyz sends new ones elsewhere; the second ends it.

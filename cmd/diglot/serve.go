@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,18 +25,17 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
+	"github.com/diglot/diglot/cmd/diglot/internal/serving"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/internal/hostname"
 	"github.com/diglot/diglot/openapi"
 )
 
-const (
-	// grace is how long running requests may go on after a signal.
-	grace = 10 * time.Second
+// grace is how long running requests may go on after a signal.
+const grace = 10 * time.Second
 
-	// farewell is how long requests that were cut off may take to say so.
-	farewell = time.Second
-)
+// localConnections are for the commands of this user.
+const localConnections = 32
 
 // serveOptions are the flags of serve.
 type serveOptions struct {
@@ -51,10 +49,9 @@ type serveOptions struct {
 	profile string
 	strict  bool
 	trace   string
-	keys    flagvalue.List
-	keyFile string
+	keys    serving.Keys
 	public  bool // other machines may use the server without a key
-	bounds  boundOptions
+	bounds  serving.Bounds
 	origins flagvalue.List
 	hosts   flagvalue.List
 	images  flagvalue.List // hosts
@@ -95,10 +92,10 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.profile, "profile", string(openapi.ProfileDefault), "API `PROFILE`: default for what clients need, or document for the letter of the interface document")
 	flags.BoolVar(&o.strict, "strict", false, "refuse requests with fields that would be ignored")
 	flags.StringVar(&o.trace, "trace", "", "append one JSON line per request to `FILE`")
-	flags.Var(flagvalue.Path{To: &o.keyFile}, "api-key-file", "require an API key from `FILE`, which has one NAME: KEY per line; reloaded when it changes")
-	flags.Var(&o.keys, "api-key", "require API key `KEY`; every user of this machine can see it in the process list; also DIGLOT_API_KEY; repeatable (default any key)")
+	flags.Var(flagvalue.Path{To: &o.keys.File}, "api-key-file", "require an API key from `FILE`, which has one NAME: KEY per line; reloaded when it changes")
+	flags.Var(&o.keys.Fixed, "api-key", "require API key `KEY`; every user of this machine can see it in the process list; also DIGLOT_API_KEY; repeatable (default any key)")
 	flags.BoolVar(&o.public, "insecure-public", false, "serve other machines without API keys")
-	o.bounds.register(flags)
+	o.bounds.Register(flags)
 	flags.Var(&o.origins, "allow-origin", "allow browser pages from `ORIGIN` (SCHEME://HOST[:PORT], or * for all) besides those on this machine; repeatable")
 	flags.Var(&o.hosts, "allow-host", "accept `NAME` in the Host header besides local names; repeatable")
 	flags.Var(&o.images, "allow-image-host", "fetch images from host `NAME` even if its address is not public; repeatable")
@@ -128,7 +125,7 @@ func (o *serveOptions) check() error {
 			return exit.Usage("serve: --allow-image-host is %q, not a name without scheme and port", host)
 		}
 	}
-	return o.bounds.check()
+	return o.bounds.Check()
 }
 
 // isAddress reports whether s is an address, which may have a zone: a
@@ -180,11 +177,11 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return err
 	}
 	defer closeTrace()
-	keys, err := openKeys(ctx, o, env, log)
+	keys, err := o.keys.Open(ctx, env.getenv, log)
 	if err != nil {
 		return err
 	}
-	ready := &readiness{}
+	ready := &serving.Readiness{}
 	over, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()
 	config := o.config(e, keys, ready, trace, log)
@@ -197,38 +194,38 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err != nil {
 		return err
 	}
-	listeners, err := listen(env, o.listen)
+	listeners, err := serving.Listen(env.getenv, o.listen)
 	if err != nil {
 		return err
 	}
-	if err := checkOpenAddresses(listeners, keys != nil || o.public); err != nil {
-		return errors.Join(err, closeAll(listeners))
+	if err := serving.CheckOpen(listeners, keys != nil || o.public); err != nil {
+		return errors.Join(err, serving.CloseAll(listeners))
 	}
-	connections := handlers.NewConnections(o.bounds.limit(descriptors(), log))
+	connections := handlers.NewConnections(o.bounds.Connections(log))
 	services := services{}
 	for _, l := range listeners {
 		l = connections.Listen(l)
-		services[l] = &service{handler: public, grace: grace, cutOff: cutOff, log: log}
+		services[l] = &serving.Service{Handler: public, Grace: grace, CutOff: cutOff, Log: log}
 	}
 	if err := services.addLocal(e, config, o.socket, cutOff, env); err != nil {
 		return errors.Join(err, services.close())
 	}
 	fmt.Fprintf(env.stderr, "listening on http://%s\n", listeners[0].Addr())
 	if keys == nil {
-		warnOfOpenAddresses(listeners, log)
+		serving.WarnOpen(listeners, log)
 	}
 	if err := greet(ctx, env, listeners[0].Addr(), e, o); err != nil {
 		return errors.Join(err, services.close())
 	}
-	ctx, end := ready.outlast(ctx, o.bounds.drain, log)
+	ctx, end := ready.Outlast(ctx, o.bounds.Drain, log)
 	defer end()
 	group, ctx := errgroup.WithContext(ctx)
 	for l, s := range services {
-		group.Go(func() error { return s.serve(ctx, l) })
+		group.Go(func() error { return s.Serve(ctx, l) })
 	}
 	group.Go(func() error {
 		e.load(ctx, o.load, log)
-		ready.loaded.Store(true)
+		ready.Loaded.Store(true)
 		<-ctx.Done()
 		log.Info("shutting down")
 		return nil
@@ -237,7 +234,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 }
 
 // config is what the handlers are to do.
-func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *readiness, trace io.Writer, log *slog.Logger) handlers.Config {
+func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *serving.Readiness, trace io.Writer, log *slog.Logger) handlers.Config {
 	return handlers.Config{
 		Engine:       e.all,
 		Log:          log,
@@ -251,27 +248,19 @@ func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *readiness,
 
 		AllowImageHosts: o.images,
 
-		MaxBody: int64(o.bounds.body),
-		Budget:  o.bounds.budget(),
-		Stall:   o.bounds.stall,
-		Ready:   ready.is,
+		MaxBody: int64(o.bounds.Body),
+		Budget:  o.bounds.Budget(),
+		Stall:   o.bounds.Stall,
+		Ready:   ready.Is,
 	}
 }
 
-// service is what listens: the handler, and how it comes to its end.
-type service struct {
-	handler http.Handler
-	grace   time.Duration // how long running requests may go on
-	cutOff  func()        // ends the requests that run even then, with an error that their clients see
-	log     *slog.Logger
-}
-
 // services are what is served to whom.
-type services map[net.Listener]*service
+type services map[net.Listener]*serving.Service
 
 // addLocal adds what the commands of this user ask, whom no key is asked of.
 func (s services) addLocal(e *engines, config handlers.Config, socket string, cutOff func(), env environment) error {
-	l, err := listenLocally(env, socket, config.Log)
+	l, err := serving.ListenLocally(env.getenv, socket, config.Log)
 	if err != nil || l == nil {
 		return err
 	}
@@ -288,7 +277,7 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, cu
 		Log:     config.Log,
 	})
 	l = handlers.NewConnections(handlers.ConnectionLimits{All: localConnections}).Listen(l)
-	s[l] = &service{handler: handler, grace: grace, cutOff: cutOff, log: config.Log}
+	s[l] = &serving.Service{Handler: handler, Grace: grace, CutOff: cutOff, Log: config.Log}
 	return nil
 }
 
@@ -298,50 +287,6 @@ func (s services) close() error {
 		all = append(all, l.Close())
 	}
 	return errors.Join(all...)
-}
-
-// serve serves until ctx ends, and then for as long as requests run, but not
-// much longer than the grace.
-func (s *service) serve(ctx context.Context, l net.Listener) error {
-	var requests counter
-	server := handlers.NewServer(requests.count(s.handler), s.log)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-	}
-	if n := requests.Load(); n > 0 {
-		s.log.Info(fmt.Sprintf("waiting up to %v for running requests; Ctrl-C again, or another signal, ends them at once", s.grace), "requests", n)
-	}
-	if shutDown(ctx, server, s.grace) == nil {
-		return nil
-	}
-	s.log.Warn("requests were cut off", "after", s.grace)
-	s.cutOff()
-	if shutDown(ctx, server, farewell) == nil {
-		return nil
-	}
-	return server.Close()
-}
-
-// counter is how many requests run.
-type counter struct{ atomic.Int64 }
-
-func (c *counter) count(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.Add(1)
-		defer c.Add(-1)
-		h.ServeHTTP(w, r)
-	})
-}
-
-// shutDown waits until no request runs, though ctx has ended.
-func shutDown(ctx context.Context, server *http.Server, limit time.Duration) error {
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
-	defer cancel()
-	return server.Shutdown(ending)
 }
 
 // openTrace opens the trace file, for its owner alone: it holds prompts.

@@ -10,58 +10,20 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/serving"
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/local/confine"
-	"github.com/diglot/diglot/engine/local/runner"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
-
-// TestMain makes the test binary the process of a scripted model, where a
-// test asks for it, or the program itself.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 2 && os.Args[1] == "scripted" {
-		err := runner.RunChild(context.Background(), runner.Child{
-			Files: os.Args[2:3],
-			State: os.Getenv(confine.Marker),
-			Open: func(context.Context, confine.Held) (engine.Engine, error) {
-				models, _, err := openScript(os.Args[2], slog.New(slog.DiscardHandler))
-				return models, err
-			},
-		})
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) > 1 && os.Args[1] == "broken" {
-		if err := runner.RunChild(context.Background(), runner.Child{
-			State: os.Getenv(confine.Marker),
-			Open:  func(context.Context, confine.Held) (engine.Engine, error) { return broken{}, nil },
-		}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	if len(os.Args) > 1 && slices.Contains([]string{"runner", "serve", "template"}, os.Args[1]) {
-		reportOnSignal()
-		main()
-	}
-	os.Exit(m.Run())
-}
 
 // server is a running diglot serve.
 type server struct {
@@ -276,14 +238,7 @@ func TestCutOff(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	for name, open := range map[string]func(t *testing.T) engine.Engine{
 		"a process": func(t *testing.T) engine.Engine {
-			e, err := runner.New(t.Context(), runner.Config{Log: log, Models: []runner.Model{{
-				Name: "m", Command: []string{os.Args[0], "scripted", script},
-			}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = e.Close() })
-			return e
+			return openChild(t, os.Args[0], "scripted", script)
 		},
 		"a script": func(t *testing.T) engine.Engine {
 			scripted, _, err := openScript(script, log)
@@ -314,8 +269,8 @@ func testCutOff(t *testing.T, e engine.Engine, path, body, crash string) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan error, 1)
-	s := service{handler: handlerstest.Contract(t, handler), grace: time.Millisecond, cutOff: cutOff, log: log}
-	go func() { ended <- s.serve(ctx, l) }()
+	s := serving.Service{Handler: handlerstest.Contract(t, handler), Grace: time.Millisecond, CutOff: cutOff, Log: log}
+	go func() { ended <- s.Serve(ctx, l) }()
 	reply := bufio.NewReader(post(t, "http://"+l.Addr().String()+path, body).Body)
 	readUntil(t, reply, "first")
 	stop()
@@ -341,24 +296,10 @@ models:
       - pieces: [hello]
 `)
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	log := slog.New(slog.DiscardHandler)
-	e, err := runner.New(t.Context(), runner.Config{Log: log, Models: []runner.Model{{
-		Name:    "m",
-		Command: []string{"sh", "-c", `echo $$ > "$1"; exec "$2" scripted "$3"`, "sh", pidFile, os.Args[0], script},
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	handler, err := handlers.New(handlers.Config{Engine: e, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := httptest.NewServer(handlerstest.Contract(t, handler))
-	defer s.Close()
+	url := serveEngine(t, openChild(t, "sh", "-c", `echo $$ > "$1"; exec "$2" scripted "$3"`, "sh", pidFile, os.Args[0], script))
 	for _, style := range styles {
 		t.Run(style.name, func(t *testing.T) {
-			body := bufio.NewReader(post(t, s.URL+style.path, fmt.Sprintf(style.body, "stall")).Body)
+			body := bufio.NewReader(post(t, url+style.path, fmt.Sprintf(style.body, "stall")).Body)
 			readUntil(t, body, "first")
 			pid, err := os.ReadFile(pidFile)
 			if err != nil {
@@ -369,7 +310,7 @@ models:
 			if err != nil || !strings.Contains(string(rest), style.crash) {
 				t.Errorf("error %v after:\n%s", err, rest)
 			}
-			reply := post(t, s.URL+style.path, fmt.Sprintf(style.body, "hello"))
+			reply := post(t, url+style.path, fmt.Sprintf(style.body, "hello"))
 			next, err := io.ReadAll(reply.Body)
 			if err != nil || !strings.Contains(string(next), style.end) {
 				t.Errorf("the next request: status %d, error %v:\n%s", reply.StatusCode, err, next)

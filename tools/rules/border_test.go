@@ -85,6 +85,8 @@ var borders = []struct {
 		"the socket passes on what the library knows"},
 	{"cmd/diglot/internal/process", []string{"gen", "handlers", "openapi", "cmd/diglot/internal/control", "cmd/diglot/internal/terminal", "engine/models/store", "engine/script", "engine/upstream"},
 		"the process of a model knows neither clients nor commands"},
+	{"cmd/diglot/internal/serving", []string{"gen", "openapi", "cmd/diglot/internal/terminal", "engine/chat", "engine/models", "engine/script", "engine/upstream"},
+		"a socket is served alike, whoever answers"},
 	{"cmd/diglot/internal/flagvalue", []string{"gen", "handlers", "openapi", "engine", "cmd/diglot/internal/process"},
 		"what a flag may be does not depend on what it is for"},
 	{"cmd/diglot/internal/terminal", []string{"net/http", "gen", "handlers", "openapi", "cmd/diglot/internal/control", "engine/chat", "engine/local", "engine/models", "engine/script", "engine/upstream"},

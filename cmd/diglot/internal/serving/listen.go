@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"errors"
@@ -18,10 +18,10 @@ import (
 // noSocket is the --socket of a server that no command is to reach.
 const noSocket = "none"
 
-// listen opens what clients connect to: what systemd has opened, or else the
+// Listen opens what clients connect to: what systemd has opened, or else the
 // address.
-func listen(env environment, address string) ([]net.Listener, error) {
-	if env.getenv("LISTEN_FDS") != "" {
+func Listen(getenv func(string) string, address string) ([]net.Listener, error) {
+	if getenv("LISTEN_FDS") != "" {
 		return inherit()
 	}
 	l, err := net.Listen("tcp", address)
@@ -39,9 +39,9 @@ func isOpen(l net.Listener) bool {
 	return l.Addr().Network() == "tcp" && !hostname.Loopback(l.Addr().String())
 }
 
-// checkOpenAddresses refuses to serve other machines unless that is safe, or
+// CheckOpen refuses to serve other machines unless that is safe, or
 // the user says that it is meant.
-func checkOpenAddresses(listeners []net.Listener, allowed bool) error {
+func CheckOpen(listeners []net.Listener, allowed bool) error {
 	for _, l := range listeners {
 		if isOpen(l) && !allowed {
 			return exit.Usage("serve: other machines can reach %s, and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY; "+
@@ -51,9 +51,9 @@ func checkOpenAddresses(listeners []net.Listener, allowed bool) error {
 	return nil
 }
 
-// warnOfOpenAddresses says which of the addresses other machines may reach, of
+// WarnOpen says which of the addresses other machines may reach, of
 // a server that asks for no key.
-func warnOfOpenAddresses(listeners []net.Listener, log *slog.Logger) {
+func WarnOpen(listeners []net.Listener, log *slog.Logger) {
 	for _, l := range listeners {
 		if isOpen(l) {
 			log.Warn("anyone who reaches this address may use the server; --api-key-file FILE has it ask for a key", "address", l.Addr())
@@ -61,7 +61,8 @@ func warnOfOpenAddresses(listeners []net.Listener, log *slog.Logger) {
 	}
 }
 
-func closeAll(listeners []net.Listener) error {
+// CloseAll closes them.
+func CloseAll(listeners []net.Listener) error {
 	var all []error
 	for _, l := range listeners {
 		all = append(all, l.Close())
@@ -87,17 +88,17 @@ func inherit() ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// listenLocally opens the socket for the commands of this user; nil: there is
+// ListenLocally opens the socket for the commands of this user; nil: there is
 // none. A socket that the user names must be had. Without the usual one, which
 // another server may have, the server does without.
-func listenLocally(env environment, path string, log *slog.Logger) (net.Listener, error) {
+func ListenLocally(getenv func(string) string, path string, log *slog.Logger) (net.Listener, error) {
 	if path == noSocket {
 		return nil, nil
 	}
-	named := path != "" || env.getenv("DIGLOT_SOCKET") != ""
+	named := path != "" || getenv("DIGLOT_SOCKET") != ""
 	if path == "" {
 		var err error
-		if path, err = places.Find(env.getenv).SocketPath(); err != nil {
+		if path, err = places.Find(getenv).SocketPath(); err != nil {
 			return nil, nil // a user without a home has no commands either
 		}
 	}

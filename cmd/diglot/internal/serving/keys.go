@@ -1,4 +1,4 @@
-package main
+package serving
 
 import (
 	"context"
@@ -8,31 +8,38 @@ import (
 	"unicode"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/handlers"
 )
 
-// asksForKey reports whether clients must send a key.
-func (o *serveOptions) asksForKey(env environment) bool {
-	return len(o.keys) > 0 || o.keyFile != "" || env.getenv("DIGLOT_API_KEY") != ""
+// Keys are the flags that say what keys clients must send.
+type Keys struct {
+	Fixed flagvalue.List
+	File  string // with one NAME: KEY a line; empty: none
+}
+
+// Asked reports whether clients must send a key.
+func (k Keys) Asked(getenv func(string) string) bool {
+	return len(k.Fixed) > 0 || k.File != "" || getenv("DIGLOT_API_KEY") != ""
 }
 
 // isBlank reports whether a header could not carry r within a value.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// openKeys collects the keys of the environment, of flags and of a file, which
+// Open collects the keys of the environment, of flags and of a file, which
 // is watched until ctx ends. Nil: there are none, and none is asked for.
-func openKeys(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*handlers.Keys, error) {
-	if !o.asksForKey(env) {
+func (k Keys) Open(ctx context.Context, getenv func(string) string, log *slog.Logger) (*handlers.Keys, error) {
+	if !k.Asked(getenv) {
 		return nil, nil
 	}
 	var fixed []handlers.Key
-	if key := env.getenv("DIGLOT_API_KEY"); key != "" {
+	if key := getenv("DIGLOT_API_KEY"); key != "" {
 		fixed = append(fixed, handlers.Key{Name: "DIGLOT_API_KEY", Key: key})
 	}
-	for _, key := range o.keys {
+	for _, key := range k.Fixed {
 		fixed = append(fixed, handlers.Key{Name: "--api-key", Key: key})
 	}
-	if len(o.keys) > 0 {
+	if len(k.Fixed) > 0 {
 		log.Warn("every user of this machine can see the keys of --api-key in the list of processes; --api-key-file FILE and DIGLOT_API_KEY keep them secret")
 	}
 	for _, key := range fixed {
@@ -41,10 +48,10 @@ func openKeys(ctx context.Context, o *serveOptions, env environment, log *slog.L
 		}
 	}
 	keys := handlers.NewKeys(fixed...)
-	if o.keyFile == "" {
+	if k.File == "" {
 		return keys, nil
 	}
-	file, err := keys.AddFile(o.keyFile, log)
+	file, err := keys.AddFile(k.File, log)
 	if err != nil {
 		return nil, fmt.Errorf("--api-key-file: %w", err)
 	}

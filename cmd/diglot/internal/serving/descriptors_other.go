@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package serving
 
 // descriptors is how many files and connections this process may have open.
 func descriptors() uint64 { return 1 << 20 }

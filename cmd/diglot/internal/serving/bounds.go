@@ -1,0 +1,92 @@
+package serving
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
+	"github.com/diglot/diglot/handlers"
+)
+
+const (
+	// mostConnections is the default where there are descriptors for them.
+	mostConnections = 4096
+
+	// mostOfAll is more than one machine can have of anything.
+	mostOfAll = 1 << 20
+
+	// keptDescriptors are for all but clients and the requests that they send
+	// on to models: files, processes, listeners, and the local socket.
+	keptDescriptors = 96
+
+	// leastConnections is what a server has even if the descriptors may run out.
+	leastConnections = 16
+
+	// defaultDrain gives a load balancer the time to look twice.
+	defaultDrain = 10 * time.Second
+)
+
+// Bounds are the flags that say what clients may take together.
+type Bounds struct {
+	Body, Bodies   flagvalue.Memory // bytes; 0: the defaults of handlers
+	Requests       flagvalue.Number
+	MaxConnections flagvalue.Number // 0: what the descriptors allow
+	PerAddress     flagvalue.Number // 0: half of the connections
+	Stall, Drain   time.Duration
+}
+
+// Register adds the flags to those of a command.
+func (o *Bounds) Register(set *pflag.FlagSet) {
+	set.Var(&o.Body, "max-body", "limit a request body to `SIZE`, such as 16MB (default 64MiB)")
+	set.Var(&o.Bodies, "max-bodies", "limit the memory of all request bodies in flight to `SIZE`, counting 4 bytes per byte received (default 512MiB)")
+	set.Var(flagvalue.Within{To: &o.Requests, Least: 1, Most: mostOfAll}, "max-requests", "limit requests to models, running and queued, to `N` (default 1024)")
+	set.Var(flagvalue.Within{To: &o.MaxConnections, Least: 1, Most: mostOfAll}, "max-connections", "limit client connections to `N` (default 4096, or what the open file limit allows)")
+	set.Var(flagvalue.Within{To: &o.PerAddress, Least: 1, Most: mostOfAll}, "max-connections-per-address", "limit connections from one remote address to `N`; clients behind a proxy share its address (default half of --max-connections)")
+	o.Stall, o.Drain = handlers.DefaultStall, defaultDrain
+	set.Var(flagvalue.Span{To: &o.Stall, Least: time.Second, Most: time.Hour}, "stall-timeout", "disconnect a client that for `TIME` neither sends its request body nor reads its reply")
+	set.Var(flagvalue.Span{To: &o.Drain, Least: 0, Most: time.Hour}, "drain", "after SIGTERM, keep accepting requests for `TIME` while /readyz fails")
+}
+
+// least is how much memory the largest body may need.
+func (o *Bounds) least() int64 {
+	return handlers.LeastBodies(cmp.Or(int64(o.Body), handlers.DefaultMaxBody))
+}
+
+// Check finds what would let no request in.
+func (o *Bounds) Check() error {
+	if least := o.least(); o.Bodies != 0 && int64(o.Bodies) < least {
+		return exit.Usage("serve: --max-bodies is too little for one body of --max-body, which may need %d bytes", least)
+	}
+	return nil
+}
+
+// Budget is what all requests may take together.
+func (o *Bounds) Budget() *handlers.Budget {
+	return handlers.NewBudget(
+		cmp.Or(int64(o.Bodies), max(handlers.DefaultMaxBodies, o.least())),
+		cmp.Or(int(o.Requests), handlers.DefaultMaxRequests))
+}
+
+// Connections is how many there may be in this process.
+func (o *Bounds) Connections(log *slog.Logger) handlers.ConnectionLimits {
+	return o.limit(descriptors(), log)
+}
+
+// limit is how many connections there may be in a process that may have so
+// many descriptors; each may need a second one, to its model.
+func (o *Bounds) limit(descriptors uint64, log *slog.Logger) handlers.ConnectionLimits {
+	allowed := leastConnections
+	if descriptors > keptDescriptors {
+		allowed = int(min(max(leastConnections, (descriptors-keptDescriptors)/2), mostOfAll))
+	}
+	all := cmp.Or(int(o.MaxConnections), min(mostConnections, allowed))
+	if all > allowed {
+		log.Warn("there are fewer connections than --max-connections says; raise the limit of open files (ulimit -n)", "connections", allowed)
+		all = allowed
+	}
+	return handlers.ConnectionLimits{All: all, PerAddress: cmp.Or(int(o.PerAddress), max(1, all/2))}
+}
