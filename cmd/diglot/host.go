@@ -5,8 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
@@ -192,4 +196,82 @@ func notEmpty(texts ...string) []string {
 		}
 	}
 	return left
+}
+
+// noting is the engine of a chat, of which a person hears, once, which of
+// their settings it does not take.
+type noting struct {
+	engine.Engine
+	notes io.Writer
+	told  map[string]bool // settings
+}
+
+func newNoting(e engine.Engine, notes io.Writer) *noting {
+	return &noting{Engine: e, notes: notes, told: map[string]bool{}}
+}
+
+// Generate implements [engine.Engine]. A chat has one request at a time.
+func (n *noting) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for event, err := range n.Engine.Generate(ctx, req) {
+			if start, ok := event.(engine.Start); ok {
+				n.note(start.Ignored)
+			}
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+func (n *noting) note(settings []string) {
+	for _, s := range settings {
+		if !n.told[s] {
+			n.told[s] = true
+			fmt.Fprintf(n.notes, "%s has no effect: whoever serves the model does not take it\n", s)
+		}
+	}
+}
+
+// dial makes a client of the user's server. Whether one runs shows when it is
+// asked something.
+func dial(env environment) (*control.Client, error) {
+	path, err := places.Find(env.getenv).SocketPath()
+	if err != nil {
+		return nil, err
+	}
+	return control.Dial(path), nil
+}
+
+// running reports whether a server answers.
+func running(ctx context.Context, server *control.Client) (bool, error) {
+	_, err := server.Version(ctx)
+	if errors.Is(err, control.ErrNotRunning) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// checkStore refuses a server that serves another store than own, which is
+// the one of this command: what the command puts there, or finds there, the
+// server does not have. served is empty where the server has none.
+func checkStore(served, own string) error {
+	if served == "" || sameFolder(served, own) {
+		return nil
+	}
+	return fmt.Errorf("the running server has the models of %s, and this command those of %s; set DIGLOT_MODELS=%s", served, own, served)
+}
+
+// sameFolder compares absolute paths, on which there may be symbolic links.
+// The folders need not exist yet.
+func sameFolder(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	switch {
+	case errA == nil && errB == nil:
+		return os.SameFile(infoA, infoB)
+	case errA == nil || errB == nil:
+		return false
+	}
+	return filepath.Base(a) == filepath.Base(b) && (a == b || sameFolder(filepath.Dir(a), filepath.Dir(b)))
 }
