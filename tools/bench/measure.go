@@ -102,7 +102,7 @@ func (b *bench) modelStream(ctx context.Context, _ int) error {
 	}
 	after := b.model.Stats()
 	b.add("engine", watch.each())
-	b.add("choosing", float64(after.Choosing-before.Choosing)/float64(after.Computing-before.Computing))
+	b.add("choosing", float64(after.Sampling-before.Sampling)/float64(after.Decoding-before.Decoding))
 	return nil
 }
 

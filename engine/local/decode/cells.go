@@ -1,18 +1,17 @@
 package decode
 
-// cells counts the cells of the key-value cache. llama.cpp does not say how
-// many are free, so this keeps the same books: a cell belongs to every
-// sequence that shares its token, and is free when the last one lets go.
-// The numbers given out here stand for cells; which real one llama.cpp
-// takes does not matter.
+// cells tracks the cells of the KV cache, because llama.cpp does not report
+// how many are free. A cell is reference-counted by the sequences that share
+// its token. The indexes are our own: which cell llama.cpp really uses does
+// not matter.
 type cells struct {
 	refs []int32
 	free []int32
-	mark []bool // scratch of distinct
+	seen []bool // scratch space of distinct
 }
 
 func newCells(n int) *cells {
-	c := &cells{refs: make([]int32, n), free: make([]int32, n), mark: make([]bool, n)}
+	c := &cells{refs: make([]int32, n), free: make([]int32, n), seen: make([]bool, n)}
 	for i := range c.free {
 		c.free[i] = int32(n - 1 - i)
 	}
@@ -22,8 +21,8 @@ func newCells(n int) *cells {
 func (c *cells) total() int     { return len(c.refs) }
 func (c *cells) available() int { return len(c.free) }
 
-// take appends n cells to held. There must be that many free.
-func (c *cells) take(held []int32, n int) []int32 {
+// allocate appends n cells to held. At least n must be free.
+func (c *cells) allocate(held []int32, n int) []int32 {
 	cut := len(c.free) - n
 	for _, cell := range c.free[cut:] {
 		c.refs[cell] = 1
@@ -33,7 +32,7 @@ func (c *cells) take(held []int32, n int) []int32 {
 	return held
 }
 
-// share makes another holder of the cells.
+// share adds a reference to each of the cells.
 func (c *cells) share(held []int32) []int32 {
 	for _, cell := range held {
 		c.refs[cell]++
@@ -41,7 +40,7 @@ func (c *cells) share(held []int32) []int32 {
 	return append([]int32(nil), held...)
 }
 
-// release lets go of all but the first keep of the held cells.
+// release drops the references to held[keep:].
 func (c *cells) release(held []int32, keep int) []int32 {
 	for _, cell := range held[keep:] {
 		if c.refs[cell]--; c.refs[cell] == 0 {
@@ -51,17 +50,17 @@ func (c *cells) release(held []int32, keep int) []int32 {
 	return held[:keep]
 }
 
-// distinct counts the different cells that the sequences hold.
+// distinct counts the cells that the sequences use, shared ones once.
 func (c *cells) distinct(seqs []*sequence) int {
 	n := 0
 	for _, s := range seqs {
 		for _, cell := range s.cells {
-			if !c.mark[cell] {
-				c.mark[cell] = true
+			if !c.seen[cell] {
+				c.seen[cell] = true
 				n++
 			}
 		}
 	}
-	clear(c.mark)
+	clear(c.seen)
 	return n
 }

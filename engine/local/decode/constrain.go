@@ -1,20 +1,17 @@
 package decode
 
-// Choosing under a constraint. The token that the model would say anyway is
-// tried first, which is nearly always right and costs one question. Only
-// where it is refused are others looked at.
+// Constrained sampling. The unconstrained choice is tried first: nearly always it
+// is allowed, and testing it costs one match. Only if it is rejected are other
+// tokens matched against the grammar.
 
-// tried is how many of the likeliest tokens are asked about, one by one,
-// before the whole vocabulary is.
-const tried = 256
+// maxTried is how many of the top tokens are matched before the whole vocabulary.
+const maxTried = 256
 
-// enough is how many allowed candidates are collected where top_k does not
-// say: what comes after them is too unlikely to matter.
-const enough = 64
+// maxAllowed is how many allowed candidates are collected without top_k.
+const maxAllowed = 64
 
-// allows reports whether the text may go on with the token. Control tokens
-// say nothing that a constraint could follow: only the markers that the
-// output format knows are text.
+// allows reports whether the constraint allows the token. Of control tokens, only
+// markers of the output format are text that it can match.
 func (s *sampler) allows(token int32) bool {
 	if s.vocab.Is(token, KindEndOfTurn) && s.constraint.Complete() {
 		return true
@@ -23,16 +20,16 @@ func (s *sampler) allows(token int32) bool {
 	return len(text) > 0 && s.constraint.Allows(text)
 }
 
-// pickAllowed chooses among the tokens that the constraint allows.
+// pickAllowed samples from the tokens that the constraint allows.
 func (s *sampler) pickAllowed(logits []float32, u float64) (int32, error) {
-	limit := enough
+	limit := maxAllowed
 	if k := *s.settings.TopK; k > 0 {
-		limit = min(k, enough)
+		limit = min(k, maxAllowed)
 	}
 	if *s.settings.Temperature == 0 {
 		limit = 1
 	}
-	s.buf = top(logits, tried, s.buf)
+	s.buf = top(logits, maxTried, s.buf)
 	kept := s.buf[:0]
 	for _, c := range s.buf {
 		if len(kept) == limit {
@@ -43,14 +40,14 @@ func (s *sampler) pickAllowed(logits []float32, u float64) (int32, error) {
 		}
 	}
 	if len(kept) == 0 {
-		return s.likeliestAllowed(logits)
+		return s.bestAllowed(logits)
 	}
 	return s.draw(s.truncate(kept, weight(kept)), u), nil
 }
 
-// likeliestAllowed asks about every token that is likelier than the best
-// allowed one so far.
-func (s *sampler) likeliestAllowed(logits []float32) (int32, error) {
+// bestAllowed returns the allowed token with the largest logit. It matches only
+// tokens that would be better than the best so far.
+func (s *sampler) bestAllowed(logits []float32) (int32, error) {
 	best := candidate{token: -1}
 	for i, l := range logits {
 		c := candidate{int32(i), l}

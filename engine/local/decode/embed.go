@@ -8,16 +8,16 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// TokenizeInput turns a text to embed into tokens; see [chat.Embedder].
+// TokenizeInput tokenizes a text to embed; see [chat.Embedder].
 func (m *Model) TokenizeInput(ctx context.Context, text string) ([]int32, error) {
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}}})
 	if err != nil {
 		return nil, err
 	}
-	return append(tokens, m.vocab.Ending...), nil
+	return append(tokens, m.vocab.Suffix...), nil
 }
 
-// Embed makes vectors; see [chat.Embedder].
+// Embed computes embeddings; see [chat.Embedder].
 func (m *Model) Embed(ctx context.Context, inputs [][]int32) ([][]float32, error) {
 	if m.embedder == nil {
 		return nil, engine.Errorf(engine.CodeUnsupported, "The model makes no embeddings.")
@@ -29,9 +29,9 @@ func (m *Model) Embed(ctx context.Context, inputs [][]int32) ([][]float32, error
 	return vectors, nil
 }
 
-// Ending is what a tokenizer adds behind a text, found in the tokens that it
-// makes of one with all additions and without any.
-func Ending(whole, plain []int32) []int32 {
+// Suffix returns the tokens that a tokenizer appends to a text, given the tokens
+// of one text with and without special tokens.
+func Suffix(whole, plain []int32) []int32 {
 	for i := len(whole) - len(plain); i >= 0; i-- {
 		if slices.Equal(whole[i:i+len(plain)], plain) {
 			return slices.Clone(whole[i+len(plain):])

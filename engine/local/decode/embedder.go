@@ -8,42 +8,41 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// VectorBackend computes vectors. One goroutine at a time uses it, save for
-// interrupt.
+// VectorBackend computes embeddings. Only Interrupt may be called concurrently.
 type VectorBackend interface {
-	// Decode reads the batch. An entry whose logits are wanted counts for
-	// the vector of its sequence.
+	// Decode computes a batch. Entries with Logits set contribute to the vector
+	// of their sequence.
 	Decode(batch []Entry) Outcome
 
-	// Vector is that of a sequence which ended in the given row of the last
-	// decode. The memory is llama.cpp's, valid until the next decode.
+	// Vector returns the vector of a sequence that ended in this row of the last
+	// batch. The memory is llama.cpp's, valid until the next decode.
 	Vector(sequence, row int) ([]float32, bool)
 
-	// Clear forgets all sequences.
+	// Clear removes all sequences.
 	Clear()
 
-	// Interrupt makes a running decode stop soon; resume allows decoding again.
+	// Interrupt aborts a running decode, and further ones until Resume.
 	Interrupt()
 	Resume()
 	Free()
 }
 
-// EmbedShape says what a batch of inputs may be like.
-type EmbedShape struct {
-	// Whole says that an input is read at once, and that all its tokens count:
-	// each sees those behind it, or the vector is made of all of them. Else an
-	// input is read in pieces, and its last token counts.
-	Whole     bool
-	Rows      int // most tokens of a batch; any input fits, if it must be read at once
-	Fill      int // how many tokens a batch of several inputs has at most
-	Sequences int // most inputs in a batch
+// EmbeddingLimits are the limits of a batch of inputs.
+type EmbeddingLimits struct {
+	// WholeInput: each input must fit one batch and all its tokens contribute,
+	// as attention is not causal or pooling takes all tokens. Otherwise inputs
+	// are prefilled in chunks, and only the last token contributes.
+	WholeInput bool
+	Rows       int // most tokens in a batch; with WholeInput, any input fits
+	Fill       int // most tokens in a batch of several inputs
+	Sequences  int // most inputs in a batch
 }
 
-// embedder turns inputs into vectors, for one request after the other: batch
-// by batch, so that a short request waits for no long one.
+// embedder embeds one batch at a time, and lets requests take turns between
+// batches so that a short one does not wait for a long one.
 type embedder struct {
-	shape EmbedShape
-	open  func() (VectorBackend, error) // at the first use
+	limits EmbeddingLimits
+	open   func() (VectorBackend, error) // called on first use
 
 	mu      sync.Mutex // held while a batch is computed
 	backend VectorBackend
@@ -52,15 +51,15 @@ type embedder struct {
 	close   context.CancelFunc
 }
 
-func newEmbedder(shape EmbedShape, open func() (VectorBackend, error)) *embedder {
+func newEmbedder(limits EmbeddingLimits, open func() (VectorBackend, error)) *embedder {
 	closing, cancel := context.WithCancel(context.Background())
-	return &embedder{shape: shape, open: open, closing: closing, close: cancel}
+	return &embedder{limits: limits, open: open, closing: closing, close: cancel}
 }
 
 // embed makes the vector of each input.
 func (e *embedder) embed(ctx context.Context, inputs [][]int32) ([][]float32, *engine.Error) {
 	vectors := make([][]float32, len(inputs))
-	for _, group := range e.shape.pack(inputs) {
+	for _, group := range e.limits.pack(inputs) {
 		if err := e.compute(ctx, inputs, group, vectors); err != nil {
 			return nil, err
 		}
@@ -68,9 +67,8 @@ func (e *embedder) embed(ctx context.Context, inputs [][]int32) ([][]float32, *e
 	return vectors, nil
 }
 
-// pack groups the inputs, by their numbers, so that each group is computed
-// together.
-func (s EmbedShape) pack(inputs [][]int32) [][]int {
+// pack groups inputs into batches, by their indexes.
+func (s EmbeddingLimits) pack(inputs [][]int32) [][]int {
 	var groups [][]int
 	room := 0
 	for i, input := range inputs {
@@ -104,9 +102,9 @@ func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, v
 		e.backend = backend
 	}
 	defer e.backend.Clear()
-	batch := e.shape.entries(inputs, group)
+	batch := e.limits.entries(inputs, group)
 	for len(batch) > 0 {
-		n := min(len(batch), e.shape.Rows)
+		n := min(len(batch), e.limits.Rows)
 		if err := e.decode(ctx, batch[:n]); err != nil {
 			return err
 		}
@@ -118,14 +116,13 @@ func (e *embedder) compute(ctx context.Context, inputs [][]int32, group []int, v
 	return nil
 }
 
-// entries writes the inputs of a group one behind the other, each as a
-// sequence of its own.
-func (s EmbedShape) entries(inputs [][]int32, group []int) []Entry {
+// entries concatenates the inputs of a group, each as a sequence of its own.
+func (s EmbeddingLimits) entries(inputs [][]int32, group []int) []Entry {
 	var batch []Entry
 	for sequence, i := range group {
 		for k, token := range inputs[i] {
 			last := k == len(inputs[i])-1
-			batch = append(batch, Entry{token, int32(k), int32(sequence), s.Whole || last})
+			batch = append(batch, Entry{token, int32(k), int32(sequence), s.WholeInput || last})
 		}
 	}
 	return batch
@@ -140,14 +137,15 @@ func (e *embedder) collect(batch []Entry, inputs [][]int32, group []int, vectors
 		}
 		vector, ok := e.backend.Vector(int(entry.Sequence), row)
 		if !ok {
-			return engine.Errorf(engine.CodeInternal, "The model gave no vector.")
+			return engine.Errorf(engine.CodeInternal, "The model returned no vector.")
 		}
 		vectors[i] = slices.Clone(vector)
 	}
 	return nil
 }
 
-// decode reads one batch and stops early when the request or the model ends.
+// decode computes one batch, and aborts it when the request is canceled or the
+// model closed.
 func (e *embedder) decode(ctx context.Context, batch []Entry) *engine.Error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -160,7 +158,7 @@ func (e *embedder) decode(ctx context.Context, batch []Entry) *engine.Error {
 	})
 	result := e.backend.Decode(batch)
 	if !stop() {
-		<-interrupted // else it would hit the next batch
+		<-interrupted // otherwise it could interrupt the next batch
 		e.backend.Resume()
 	}
 	switch {
@@ -174,7 +172,7 @@ func (e *embedder) decode(ctx context.Context, batch []Entry) *engine.Error {
 	return nil
 }
 
-// free ends what is being computed and frees the backend.
+// free interrupts the running decode and frees the backend.
 func (e *embedder) free() {
 	e.close()
 	e.mu.Lock()

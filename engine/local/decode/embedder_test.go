@@ -55,7 +55,7 @@ func (s *sums) Interrupt() { s.interrupted = true }
 func (s *sums) Resume()    { s.interrupted = false }
 func (s *sums) Free()      { s.freed = true }
 
-func testEmbedder(shape EmbedShape) (*embedder, *sums) {
+func testEmbedder(shape EmbeddingLimits) (*embedder, *sums) {
 	s := &sums{read: map[int32][]float32{}}
 	return newEmbedder(shape, func() (VectorBackend, error) { return s, nil }), s
 }
@@ -70,11 +70,11 @@ func lengths(n ...int) [][]int32 {
 }
 
 func TestEmbedder(t *testing.T) {
-	whole := EmbedShape{Whole: true, Rows: 20, Fill: 8, Sequences: 3}
-	pieces := EmbedShape{Rows: 4, Fill: 8, Sequences: 3}
+	whole := EmbeddingLimits{WholeInput: true, Rows: 20, Fill: 8, Sequences: 3}
+	pieces := EmbeddingLimits{Rows: 4, Fill: 8, Sequences: 3}
 	tests := []struct {
 		name    string
-		shape   EmbedShape
+		shape   EmbeddingLimits
 		inputs  [][]int32
 		batches []int
 		wanted  int
@@ -128,7 +128,7 @@ func TestEmbedderStops(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, s := testEmbedder(EmbedShape{Whole: true, Rows: 4, Fill: 4, Sequences: 1})
+			e, s := testEmbedder(EmbeddingLimits{WholeInput: true, Rows: 4, Fill: 4, Sequences: 1})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			s.during = func() { tt.stop(cancel, e, s) }
@@ -152,7 +152,7 @@ func TestEmbedderStops(t *testing.T) {
 
 // TestEmbedderSharedByRequests: each gets its own vectors, batch by batch.
 func TestEmbedderSharedByRequests(t *testing.T) {
-	e, _ := testEmbedder(EmbedShape{Rows: 3, Fill: 4, Sequences: 2})
+	e, _ := testEmbedder(EmbeddingLimits{Rows: 3, Fill: 4, Sequences: 2})
 	var running sync.WaitGroup
 	for range 8 {
 		running.Go(func() {
@@ -175,7 +175,7 @@ func TestEmbedderSharedByRequests(t *testing.T) {
 
 func TestEmbedderWithoutBackend(t *testing.T) {
 	broken := true
-	e := newEmbedder(EmbedShape{Rows: 4, Fill: 4, Sequences: 1}, func() (VectorBackend, error) {
+	e := newEmbedder(EmbeddingLimits{Rows: 4, Fill: 4, Sequences: 1}, func() (VectorBackend, error) {
 		if broken {
 			return nil, errors.New("no memory")
 		}
@@ -202,7 +202,7 @@ func TestEnding(t *testing.T) {
 		{"another text", []int32{1, 8, 2}, []int32{7}, nil},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, Ending(tt.whole, tt.plain)); diff != "" {
+		if diff := cmp.Diff(tt.want, Suffix(tt.whole, tt.plain)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}

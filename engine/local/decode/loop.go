@@ -12,39 +12,37 @@ import (
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
-// Backend computes. The loop alone calls it, save for interrupt, which may
-// come from anywhere.
+// Backend computes batches. Only Interrupt may be called concurrently.
 type Backend interface {
-	// Decode reads the batch. Its tokens must continue their sequences. They
-	// are alike where most of what they look at is the same for many of them.
-	Decode(batch []Entry, alike bool) Outcome
+	// Decode decodes tokens that continue their sequences. sharedPrefix says
+	// that most KV cells are attended to by several of the tokens.
+	Decode(batch []Entry, sharedPrefix bool) Outcome
 
-	// Encode computes what an image is to the model. The error, for the log,
-	// says why it failed.
-	Encode(v ImagePart) ([]float32, Outcome, error)
+	// Encode computes the embeddings of an image chunk. The error is for the
+	// log.
+	Encode(v ImageInput) ([]float32, Outcome, error)
 
-	// DecodeImage reads cells of an image. They must continue their sequence.
+	// DecodeImage decodes image embeddings that continue their sequence.
 	DecodeImage(g ImageBatch) Outcome
 
-	// Logits are those of an entry of the last decode that wanted them. The
-	// memory is llama.cpp's, valid until the next decode, and may be written.
+	// Logits returns the logits of a batch row. The memory is llama.cpp's,
+	// valid until the next decode, and may be written.
 	Logits(row int) []float32
 
-	// CopySequence lets dst, which is empty, share the tokens of src at the
-	// first n positions.
+	// CopySequence shares the first n positions of src with dst, which is empty.
 	CopySequence(src, dst, n int)
 	RemoveSequence(id int)
 
-	// Shares reports whether sequences can share a part of their tokens at
-	// all: a recurrent model has one state for a whole text.
-	Shares() bool
+	// SharesPrefixes reports whether sequences can share a prefix. A recurrent
+	// model cannot: its state covers a whole sequence.
+	SharesPrefixes() bool
 
-	// Whole reports whether the cache still has the sequence from its first
-	// token on: models with a sliding window forget.
-	Whole(id int) bool
+	// HasStart reports whether the cache still has the sequence's first token,
+	// which models with sliding-window attention drop.
+	HasStart(id int) bool
 
-	// Interrupt makes a running decode stop soon, without effect; resume
-	// allows decoding again.
+	// Interrupt aborts a running decode, which then has no effect, and further
+	// ones until Resume.
 	Interrupt()
 	Resume()
 }
@@ -54,82 +52,82 @@ type Entry struct {
 	Token    int32
 	Position int32
 	Sequence int32
-	Logits   bool // wanted
+	Logits   bool // whether to compute logits
 }
 
-// decoded says how a decode ended.
+// Outcome is how a decode ended.
 type Outcome int
 
 const (
 	Computed    Outcome = iota
-	CacheFull           // no room in the cache; nothing was read
-	Interrupted         // nothing was read
-	Failed              // what the batch's sequences hold is unknown
+	CacheFull           // no free KV cells; nothing was decoded
+	Interrupted         // nothing was decoded
+	Failed              // the state of the batch's sequences is unknown
 )
 
-// Sizes of a batch. Prompts are read in pieces: what a larger one would need
-// less of the weights, it would need more of the processor's caches, and
-// whoever generates beside waits for it. (On two cores of x86-64, with models
-// of 0.1 to 1.5 billion parameters, pieces of 128 tokens were read 1.0 to 1.4
-// times as fast as ones of 512.)
+// Larger prefill chunks amortize weight reads but spill out of the CPU caches
+// and delay generating sequences. (On two x86-64 cores, with models of 0.1 to
+// 1.5 billion parameters, chunks of 128 tokens prefill 1.0 to 1.4 times as fast
+// as chunks of 512.)
 const (
-	PrefillChunk = memory.Piece
+	PrefillChunk = memory.PrefillChunk
 
-	// BatchRows is room for a piece and all that generate, and for a picture
-	// whose tokens see each other: it must be read at once.
-	BatchRows = memory.Whole
+	// BatchRows fits a prefill chunk with a token of each generating sequence,
+	// and an image chunk with non-causal attention.
+	BatchRows = memory.BatchRows
 )
 
-// maxQueue is how many requests may wait for admission, for each that can
-// be computed at a time. As many choices more than one of each may wait with
-// them: further requests for more than one choice are refused, others are not.
+// maxQueue limits how many requests wait for admission, per parallel slot. As
+// many choices beyond the first of each request may wait too; when these are
+// used up, only requests for more than one choice are rejected.
 const maxQueue = 32
 
-// loop computes all sequences of one model. Fields below mu are shared with
-// requests; the others belong to run.
+// loop schedules the sequences of one model. Fields below mu are shared with
+// requests; the others are confined to the goroutine of run.
 type loop struct {
 	backend Backend
 	vocab   *Vocabulary
 	log     *slog.Logger
-	context int // tokens that one sequence may have
+	context int // most tokens in a sequence
 
-	live  []*sequence // admitted, oldest first
-	kept  []*sequence // ended; unused for longest first
-	cells *cells
-	ids   []int // free
-	age   uint64
-	batch []Entry
-	stuck bool // until there is news: images are unpacked, and there is nothing else to do
+	running []*sequence // admitted, oldest first
+	cached  []*sequence // ended, least recently used first
+	cells   *cells
+	ids     []int // free sequence IDs
+	age     uint64
+	batch   []Entry
+	blocked bool // nothing to do until pixels are decoded
 
 	parallel int
 	stopped  chan struct{} // run has returned
 
 	mu        sync.Mutex
 	wake      *sync.Cond
-	waiting   []*sequence                     // not admitted, first come first
-	gathering map[*engine.Request][]*sequence // the first choices of requests whose last have not come yet
+	waiting   []*sequence                     // the admission queue
+	gathering map[*engine.Request][]*sequence // requests whose choices have not all been submitted
 	computing []*sequence                     // in the running decode
 	closed    bool
-	news      bool // something has come since the loop looked
+	signaled  bool // since the loop last woke up
 	stats     Stats
 }
 
-// Stats counts what a model has done since it was opened.
+// Stats are counters since the model was loaded.
 type Stats struct {
-	Steps       int // batches computed
-	PromptRead  int // tokens of prompts that were computed, repeats after preemption included
-	PromptTaken int // tokens of prompts that were taken over instead
-	Generated   int
-	Encoded     int // images computed, or the parts that a model sees of them
-	Preempted   int // times that a sequence gave up its cells for an older one
+	Steps         int // batches and image chunks
+	Prefilled     int // prompt tokens, again after preemption
+	Reused        int // prompt tokens in shared prefixes
+	Generated     int
+	ImagesEncoded int // image chunks
+	Preempted     int // sequences
 
-	Computing time.Duration // spent in llama.cpp
-	Choosing  time.Duration // spent on choosing tokens
+	Decoding time.Duration // in llama.cpp
+	Sampling time.Duration
 
-	Running   int // sequences admitted now
-	Waiting   int // requests waiting now
-	Kept      int // texts kept in the cache now
-	FreeCells int
+	// The current state.
+	Running        int // sequences
+	Waiting        int // sequences
+	CachedPrefixes int
+	FreeCells      int
 }
 
 func newLoop(b Backend, vocab *Vocabulary, parallel, context, pool int, log *slog.Logger) *loop {
@@ -144,7 +142,7 @@ func newLoop(b Backend, vocab *Vocabulary, parallel, context, pool int, log *slo
 
 		gathering: map[*engine.Request][]*sequence{},
 	}
-	for id := range SequenceIDs(parallel, b.Shares()) {
+	for id := range SequenceIDs(parallel, b.SharesPrefixes()) {
 		l.ids = append(l.ids, id)
 	}
 	l.wake = sync.NewCond(&l.mu)
@@ -152,37 +150,37 @@ func newLoop(b Backend, vocab *Vocabulary, parallel, context, pool int, log *slo
 	return l
 }
 
-// SequenceIDs is how many sequences llama.cpp must be able to tell apart.
-// One text more than maxKept is kept for a moment.
+// SequenceIDs is how many sequence IDs llama.cpp needs: for all running and
+// cached sequences, and for one more before the oldest cached one is evicted.
 func SequenceIDs(parallel int, shares bool) int {
 	if !shares {
 		return parallel
 	}
-	return parallel + maxKept + 1
+	return parallel + maxCachedPrefixes + 1
 }
 
-// submit queues a sequence. Ending its context takes it out again.
+// submit queues a sequence, until its context is done.
 func (l *loop) submit(seq *sequence) *engine.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
 		return ErrUnloaded()
-	case l.crowded(seq):
+	case l.queueFull(seq):
 		err := engine.Errorf(engine.CodeOverloaded, "Too many requests are waiting for this model; try again later.")
 		err.RetryAfter = 5
 		return err
 	}
 	l.waiting = append(l.waiting, l.gather(seq)...)
-	context.AfterFunc(seq.ctx, l.left)
-	l.news = true
+	context.AfterFunc(seq.ctx, l.onCancel)
+	l.signaled = true
 	l.wake.Signal()
 	return nil
 }
 
-// crowded reports whether the request that seq begins finds no place in the queue.
-// Choices of a request that is there have theirs.
-func (l *loop) crowded(seq *sequence) bool {
+// queueFull reports whether the queue has no place for seq. Further choices of
+// a request that has one are always accepted.
+func (l *loop) queueFull(seq *sequence) bool {
 	if len(l.gathering[seq.job.Request]) > 0 {
 		return false
 	}
@@ -209,11 +207,10 @@ func ErrUnloaded() *engine.Error {
 	return err
 }
 
-// gather returns the sequences that can begin now that seq has come: itself,
-// or all choices of its request once they are there. Then they are always
-// computed in the same batches, and the same request gives the same texts:
-// the last digits of llama.cpp's numbers depend on the size of a batch. The
-// request is known by its address, which no other that runs may share.
+// gather returns the sequences to queue when seq is submitted: seq itself, or
+// all choices of its request once they are complete. Starting together, they
+// share the same batches, so the same request gives the same texts: batch size
+// affects rounding.
 func (l *loop) gather(seq *sequence) []*sequence {
 	if seq.job.Choices < 2 || seq.scores != nil {
 		return []*sequence{seq}
@@ -227,24 +224,23 @@ func (l *loop) gather(seq *sequence) []*sequence {
 	return group
 }
 
-// left is called when a request ends. A decode that works for nobody any
-// more is interrupted; one that others share goes on, and the loop drops
-// the sequence after it.
-func (l *loop) left() {
+// onCancel interrupts the running decode if all its sequences are canceled.
+// Otherwise the loop drops the canceled ones after it.
+func (l *loop) onCancel() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.computing) > 0 && !slices.ContainsFunc(l.computing, func(s *sequence) bool { return !s.canceled() }) {
 		l.backend.Interrupt()
 	}
-	// All choices of a request end with it: nobody waits for these any more.
+	// The choices of a request are canceled together.
 	maps.DeleteFunc(l.gathering, func(_ *engine.Request, group []*sequence) bool {
 		return slices.ContainsFunc(group, (*sequence).canceled)
 	})
-	l.news = true
+	l.signaled = true
 	l.wake.Signal()
 }
 
-// close ends run and waits for it.
+// close stops run and waits for it.
 func (l *loop) close() {
 	l.mu.Lock()
 	l.closed = true
@@ -254,51 +250,52 @@ func (l *loop) close() {
 	<-l.stopped
 }
 
-// run is the loop. It returns after close.
+// run is the loop, until close.
 func (l *loop) run() {
 	defer close(l.stopped)
-	for l.rest() {
-		l.drop()
+	for l.wait() {
+		l.dropCanceled()
 		l.admit()
 		batch := l.plan()
 		if len(batch) > 0 {
 			l.step(batch)
 		}
-		worked, waits := l.look()
-		l.stuck = waits && !worked && len(batch) == 0
-		l.count()
+		worked, waits := l.imageStep()
+		l.blocked = waits && !worked && len(batch) == 0
+		l.publishStats()
 	}
 	l.mu.Lock()
-	left := append(l.live, l.waiting...)
+	unfinished := append(l.running, l.waiting...)
 	for _, group := range l.gathering {
-		left = append(left, group...)
+		unfinished = append(unfinished, group...)
 	}
-	l.live, l.waiting, l.gathering = nil, nil, nil
+	l.running, l.waiting, l.gathering = nil, nil, nil
 	l.mu.Unlock()
-	for _, seq := range left {
+	for _, seq := range unfinished {
 		seq.fail(ErrUnloaded())
 	}
 }
 
-// rest sleeps while there is nothing to do; false: the model is closed.
-func (l *loop) rest() bool {
+// wait blocks while there is nothing to do. It returns false if the model is
+// closed.
+func (l *loop) wait() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for !l.closed && (len(l.live) == 0 && len(l.waiting) == 0 || l.stuck && !l.news) {
+	for !l.closed && (len(l.running) == 0 && len(l.waiting) == 0 || l.blocked && !l.signaled) {
 		l.wake.Wait()
 	}
-	l.news = false
+	l.signaled = false
 	return !l.closed
 }
 
-// drop takes out the sequences whose requests ended. What they have read
-// stays in the cache: clients that give up often come back.
-func (l *loop) drop() {
-	l.live = slices.DeleteFunc(l.live, func(s *sequence) bool {
+// dropCanceled removes canceled sequences. They stay in the cache: clients that
+// give up often retry.
+func (l *loop) dropCanceled() {
+	l.running = slices.DeleteFunc(l.running, func(s *sequence) bool {
 		if !s.canceled() {
 			return false
 		}
-		l.keep(s)
+		l.cachePrefix(s)
 		return true
 	})
 	l.mu.Lock()
@@ -306,32 +303,29 @@ func (l *loop) drop() {
 	l.waiting = slices.DeleteFunc(l.waiting, (*sequence).canceled)
 }
 
-// admit lets waiting sequences in, in their turn, while there are numbers
-// and cells. A sequence needs the cells of what it has to read; what the
-// admitted ones have yet to read is spoken for, and a little more, so that
-// it is not preempted at once.
+// admit moves sequences from the queue to running, in order, while there are
+// slots and KV cells for them.
 func (l *loop) admit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.waiting) > 0 && len(l.live) < l.parallel {
+	for len(l.waiting) > 0 && len(l.running) < l.parallel {
 		seq := l.waiting[0]
-		if len(l.live) > 0 && !l.fits(seq) {
+		if len(l.running) > 0 && !l.fits(seq) {
 			return
 		}
-		l.waiting = behind(l.waiting[1:], seq.job.Request)
-		if seq.age == 0 { // one that was preempted keeps its age
+		l.waiting = moveBehind(l.waiting[1:], seq.job.Request)
+		if seq.age == 0 { // a preempted sequence keeps its age
 			l.age++
 			seq.age = l.age
 		}
-		at, _ := slices.BinarySearchFunc(l.live, seq.age, func(s *sequence, age uint64) int { return int(s.age) - int(age) })
-		l.live = slices.Insert(l.live, at, seq)
+		at, _ := slices.BinarySearchFunc(l.running, seq.age, func(s *sequence, age uint64) int { return int(s.age) - int(age) })
+		l.running = slices.Insert(l.running, at, seq)
 	}
 }
 
-// behind puts the sequences of a request, one of which was just admitted, behind
-// all others: a request for many choices does not keep others out until it has
-// them all.
-func behind(waiting []*sequence, request *engine.Request) []*sequence {
+// moveBehind moves the other choices of a request to the end of the queue after
+// one was admitted, so that a request for many choices does not delay others.
+func moveBehind(waiting []*sequence, request *engine.Request) []*sequence {
 	if request == nil {
 		return waiting
 	}
@@ -347,62 +341,65 @@ func behind(waiting []*sequence, request *engine.Request) []*sequence {
 	return append(others, same...)
 }
 
-// growth is the cells that admission leaves free for each sequence.
-const growth = 64
+// growthReserve is how many free cells admission leaves to each sequence, so
+// that it is not preempted at once.
+const growthReserve = 64
 
+// fits reports whether seq can be admitted: cells for its prompt are free, less
+// those that the running sequences still need for theirs.
 func (l *loop) fits(seq *sequence) bool {
-	shared, spoken := 0, 0
-	for _, s := range l.live {
-		if l.backend.Shares() {
-			shared = max(shared, common(seq.tokens, s.tokens))
+	shared, reserved := 0, 0
+	for _, s := range l.running {
+		if l.backend.SharesPrefixes() {
+			shared = max(shared, commonPrefix(seq.tokens, s.tokens))
 		}
-		spoken += s.pending() + growth
+		reserved += s.pending() + growthReserve
 	}
-	return len(seq.tokens)-shared+growth+spoken <= l.cells.total()-l.cells.distinct(l.live)
+	return len(seq.tokens)-shared+growthReserve+reserved <= l.cells.total()-l.cells.distinct(l.running)
 }
 
-// plan fills the next batch: the next token of every sequence that
-// generates, then prompts in fair shares. Cells for all of it are free when
-// it returns, and taken by step.
+// plan fills the next batch: a token of every generating sequence, then prefill
+// chunks in fair shares. It frees cells for them, which step allocates.
 func (l *loop) plan() []Entry {
-	for _, s := range l.live {
+	for _, s := range l.running {
 		s.rows = 0
 		if s.id < 0 {
 			l.start(s)
 		}
 	}
 	generating := l.ready(false)
-	for l.makeRoom(len(generating)) {
+	for l.freeCells(len(generating)) {
 		generating = l.ready(false)
 	}
-	readers := l.ready(true)
-	for len(generating) == 0 && len(readers) > 0 && l.makeRoom(1) {
-		readers = l.ready(true)
+	prefilling := l.ready(true)
+	for len(generating) == 0 && len(prefilling) > 0 && l.freeCells(1) {
+		prefilling = l.ready(true)
 	}
 	for l.cells.available()-len(generating) < PrefillChunk && l.evict() {
 	}
-	share(readers, min(PrefillChunk, l.cells.available()-len(generating)))
+	splitChunk(prefilling, min(PrefillChunk, l.cells.available()-len(generating)))
 	for _, s := range generating {
 		s.rows = 1
 	}
-	return l.entries()
+	return l.fillBatch()
 }
 
-// ready lists the sequences that have a place and are reading tokens, or not.
-func (l *loop) ready(reading bool) []*sequence {
+// ready lists the sequences that have a slot and whose next input is a token:
+// those that prefill, or those that generate.
+func (l *loop) ready(prefilling bool) []*sequence {
 	var list []*sequence
-	for _, s := range l.live {
-		if s.id >= 0 && s.reading() == reading && s.looking() == nil {
+	for _, s := range l.running {
+		if s.id >= 0 && s.prefilling() == prefilling && s.nextImage() == nil {
 			list = append(list, s)
 		}
 	}
 	return list
 }
 
-// makeRoom frees cells until n are free: kept texts go first, then the
-// youngest sequence. It returns true when a sequence went, for then the
-// caller's need has changed.
-func (l *loop) makeRoom(n int) bool {
+// freeCells makes n cells free: it evicts cached prefixes, then preempts the
+// youngest sequence. It returns true after preempting one, because then the
+// caller has to count anew.
+func (l *loop) freeCells(n int) bool {
 	for l.cells.available() < n {
 		if !l.evict() {
 			l.preempt()
@@ -412,20 +409,20 @@ func (l *loop) makeRoom(n int) bool {
 	return false
 }
 
-// preempt takes the youngest sequence's cells. It goes back to the head of
-// the queue, to be read again when there is room. The oldest is never
-// preempted: the pool has room for any one sequence.
+// preempt moves the youngest sequence back to the head of the queue, to be
+// prefilled again later. The oldest is never preempted: the pool is large enough
+// for any one sequence.
 func (l *loop) preempt() {
-	for i, seq := range slices.Backward(l.live) {
+	for i, seq := range slices.Backward(l.running) {
 		if seq.id < 0 {
 			continue
 		}
 		if i == 0 {
 			return
 		}
-		l.log.Debug("out of cache cells; the youngest request waits", "tokens", len(seq.tokens))
-		l.vacate(seq)
-		l.live = slices.Delete(l.live, i, i+1)
+		l.log.Debug("out of KV cells; preempting the youngest request", "tokens", len(seq.tokens))
+		l.freeSlot(seq)
+		l.running = slices.Delete(l.running, i, i+1)
 		l.mu.Lock()
 		l.waiting = slices.Insert(l.waiting, 0, seq)
 		l.stats.Preempted++
@@ -434,36 +431,36 @@ func (l *loop) preempt() {
 	}
 }
 
-// share divides n tokens among readers: equally, but what one does not need
-// goes to the others.
-func share(readers []*sequence, n int) {
-	slices.SortStableFunc(readers, func(a, b *sequence) int { return a.readable() - b.readable() })
-	for i, s := range readers {
-		s.rows = min(s.readable(), n/(len(readers)-i))
+// splitChunk divides n batch rows equally; what a sequence does not need goes to
+// the others.
+func splitChunk(prefilling []*sequence, n int) {
+	slices.SortStableFunc(prefilling, func(a, b *sequence) int { return a.prefillLimit() - b.prefillLimit() })
+	for i, s := range prefilling {
+		s.rows = min(s.prefillLimit(), n/(len(prefilling)-i))
 		n -= s.rows
 	}
 }
 
-// entries writes the batch that the sequences' rows describe.
-func (l *loop) entries() []Entry {
+// fillBatch writes the rows of each sequence to the batch.
+func (l *loop) fillBatch() []Entry {
 	l.batch = l.batch[:0]
-	for _, s := range l.live {
-		read := len(s.cells)
-		for i := read; i < read+s.rows; i++ {
-			wanted := i == len(s.tokens)-1 || s.scores != nil
-			l.batch = append(l.batch, Entry{s.tokens[i], int32(s.position(i)), int32(s.id), wanted})
+	for _, s := range l.running {
+		decoded := len(s.cells)
+		for i := decoded; i < decoded+s.rows; i++ {
+			logits := i == len(s.tokens)-1 || s.scores != nil
+			l.batch = append(l.batch, Entry{s.tokens[i], int32(s.position(i)), int32(s.id), logits})
 		}
-		s.row = len(l.batch) - 1
+		s.lastRow = len(l.batch) - 1
 	}
 	return l.batch
 }
 
-// count publishes what is so now.
-func (l *loop) count() {
+// publishStats updates the current state in stats.
+func (l *loop) publishStats() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stats.Running = len(l.live)
+	l.stats.Running = len(l.running)
 	l.stats.Waiting = len(l.waiting)
-	l.stats.Kept = len(l.kept)
+	l.stats.CachedPrefixes = len(l.cached)
 	l.stats.FreeCells = l.cells.available()
 }

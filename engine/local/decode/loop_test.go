@@ -17,25 +17,24 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// counter is a backend whose model continues any text with its last token
-// plus one. It keeps llama.cpp's rules and remembers what it read: a batch
-// that does not continue its sequences, or takes a cell too many, fails the
+// counter is a backend whose model always predicts the last token plus one. A
+// batch that does not continue its sequences, or exceeds the KV cells, fails the
 // test.
 type counter struct {
-	t        *testing.T
-	vocab    *Vocabulary
-	texts    map[int][]int32
-	places   map[int][]int32 // positions of them
-	next     map[int]int32   // position
-	holds    map[int][]*int  // a shared cell is the same pointer
-	capacity int
-	partial  bool
+	t         *testing.T
+	vocab     *Vocabulary
+	texts     map[int][]int32
+	positions map[int][]int32
+	next      map[int]int32  // position
+	cells     map[int][]*int // a shared cell is the same pointer
+	capacity  int
+	sharing   bool
 
-	last  []Entry
-	read  int            // tokens
-	turn  func(step int) // called in each decode
-	steps int
-	eye   *sight // nil: it sees no images
+	last   []Entry
+	read   int            // tokens
+	turn   func(step int) // called in each decode
+	steps  int
+	images *imageLog // nil: it sees no images
 
 	mu          sync.Mutex
 	interrupted bool
@@ -44,21 +43,21 @@ type counter struct {
 
 func newCounter(t *testing.T, capacity int) *counter {
 	return &counter{
-		t:        t,
-		vocab:    letters(),
-		texts:    map[int][]int32{},
-		places:   map[int][]int32{},
-		next:     map[int]int32{},
-		holds:    map[int][]*int{},
-		capacity: capacity,
-		partial:  true,
-		asked:    make(chan struct{}, 1),
+		t:         t,
+		vocab:     letters(),
+		texts:     map[int][]int32{},
+		positions: map[int][]int32{},
+		next:      map[int]int32{},
+		cells:     map[int][]*int{},
+		capacity:  capacity,
+		sharing:   true,
+		asked:     make(chan struct{}, 1),
 	}
 }
 
 // letters is a vocabulary of 1000 tokens; 0 ends the turn.
 func letters() *Vocabulary {
-	v := &Vocabulary{Bos: -1, Eos: 0}
+	v := &Vocabulary{BOS: -1, EOS: 0}
 	v.Add([]byte("<end>"), KindControl|KindEndOfTurn)
 	for i := 1; i < 1000; i++ {
 		v.Add([]byte{'a' + byte(i%26)}, 0)
@@ -96,14 +95,14 @@ func (c *counter) Decode(batch []Entry, _ bool) Outcome {
 
 func (c *counter) add(id int, token, position int32) {
 	c.texts[id] = append(c.texts[id], token)
-	c.places[id] = append(c.places[id], position)
-	c.holds[id] = append(c.holds[id], new(int))
+	c.positions[id] = append(c.positions[id], position)
+	c.cells[id] = append(c.cells[id], new(int))
 	c.next[id] = position + 1
 }
 
 func (c *counter) used() int {
 	distinct := map[*int]bool{}
-	for _, held := range c.holds {
+	for _, held := range c.cells {
 		for _, cell := range held {
 			distinct[cell] = true
 		}
@@ -126,26 +125,26 @@ func (c *counter) CopySequence(src, dst, n int) {
 		c.t.Errorf("copy of %d positions of %d, which has %d, to %d, which has %d tokens", n, src, c.next[src], dst, len(c.texts[dst]))
 	}
 	count := 0 // of tokens there; positions never fall
-	for _, p := range c.places[src] {
+	for _, p := range c.positions[src] {
 		if int(p) < n {
 			count++
 		}
 	}
 	c.texts[dst] = slices.Clone(c.texts[src][:count])
-	c.places[dst] = slices.Clone(c.places[src][:count])
-	c.holds[dst] = slices.Clone(c.holds[src][:count])
+	c.positions[dst] = slices.Clone(c.positions[src][:count])
+	c.cells[dst] = slices.Clone(c.cells[src][:count])
 	c.next[dst] = int32(n)
 }
 
 func (c *counter) RemoveSequence(id int) {
 	delete(c.texts, id)
-	delete(c.places, id)
-	delete(c.holds, id)
+	delete(c.positions, id)
+	delete(c.cells, id)
 	delete(c.next, id)
 }
 
-func (c *counter) Shares() bool   { return c.partial }
-func (c *counter) Whole(int) bool { return true }
+func (c *counter) SharesPrefixes() bool { return c.sharing }
+func (c *counter) HasStart(int) bool    { return true }
 
 func (c *counter) Interrupt() {
 	c.mu.Lock()
@@ -254,8 +253,8 @@ func TestEndOfTurn(t *testing.T) {
 	})
 }
 
-// A constraint that is too ambiguous to follow ends its own request, and no
-// other.
+// TestTooAmbiguous: a constraint that is too ambiguous fails its own request
+// alone.
 func TestTooAmbiguous(t *testing.T) {
 	one, two := grammarOf(t, "^[a-z]$"), grammarOf(t, "^[a-z]{2}$")
 	g, err := grammar.Compile(t.Context(), grammar.Repeat(grammar.Repeat(grammar.Choice(one, two), 0, 999), 0, 999))
@@ -264,7 +263,7 @@ func TestTooAmbiguous(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 1024)
-		c.vocab = &Vocabulary{Bos: -1, Eos: 0}
+		c.vocab = &Vocabulary{BOS: -1, EOS: 0}
 		c.vocab.Add([]byte("<end>"), KindControl|KindEndOfTurn)
 		for i := 1; i < 1000; i++ { // long words have the most ways
 			c.vocab.Add(bytes.Repeat([]byte{'a' + byte(i%26)}, 10_000), 0)
@@ -321,11 +320,11 @@ func TestSharedPrefixIsReadOnce(t *testing.T) {
 			cached += r.end.Cached
 		}
 		synctest.Wait()
-		if want := 1300 + 8; m.Stats().PromptRead != want {
-			t.Errorf("read %d tokens of prompts, want %d", m.Stats().PromptRead, want)
+		if want := 1300 + 8; m.Stats().Prefilled != want {
+			t.Errorf("read %d tokens of prompts, want %d", m.Stats().Prefilled, want)
 		}
-		if want := 7 * 1300; cached != want || m.Stats().PromptTaken != want {
-			t.Errorf("the clients were told of %d cached tokens, the model counts %d, want %d", cached, m.Stats().PromptTaken, want)
+		if want := 7 * 1300; cached != want || m.Stats().Reused != want {
+			t.Errorf("the clients were told of %d cached tokens, the model counts %d, want %d", cached, m.Stats().Reused, want)
 		}
 		m.Close()
 	})
@@ -337,8 +336,8 @@ func TestPrefixOfAnEndedRequest(t *testing.T) {
 		first := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
 		collect(t.Context(), m, first)
 
-		// The next turn holds the whole first one; the last token that it
-		// chose was never read.
+		// The next turn begins with the first one, whose last sampled token
+		// was never decoded.
 		next := chat.Job{Prompt: slices.Concat(first.Prompt, []int32{51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 7}), MaxTokens: 3}
 		r := collect(t.Context(), m, next)
 		r.check(t, "next turn", counted(7, 3), chat.EndLength)
@@ -358,22 +357,21 @@ func TestPrefixOfAnEndedRequest(t *testing.T) {
 	})
 }
 
-// TestAnswersToOnePrompt: only the last of them is kept, beside the texts of
-// other prompts.
-func TestAnswersToOnePrompt(t *testing.T) {
+// TestOneCachedAnswerPerPrompt: only the last answer to a prompt stays cached.
+func TestOneCachedAnswerPerPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := countingModel(t, newCounter(t, 4096), 4, 2048)
 		job := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
 		together(m, job, job, job, chat.Job{Prompt: prompt(1, 50, 7), MaxTokens: 10})
 		synctest.Wait()
-		if s := m.Stats(); s.Kept != 2 || s.FreeCells != 4096-(101+9)-(1+9) {
-			t.Errorf("%+v, want 2 texts kept that share 50 tokens", s)
+		if s := m.Stats(); s.CachedPrefixes != 2 || s.FreeCells != 4096-(101+9)-(1+9) {
+			t.Errorf("%+v, want 2 cached prefixes that share 50 tokens", s)
 		}
 		m.Close()
 	})
 }
 
-// TestCancel: a client that leaves frees its place before the next step.
+// TestCancel: a canceled request frees its slot before the next step.
 func TestCancel(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -397,7 +395,7 @@ func TestCancel(t *testing.T) {
 						}
 					}
 					if at > 0 && step > at {
-						for _, s := range m.loop.live {
+						for _, s := range m.loop.running {
 							if s.canceled() {
 								t.Errorf("step %d still computes for the client that left in step %d", step, at)
 							}
@@ -418,8 +416,8 @@ func TestCancel(t *testing.T) {
 					other.check(t, "the other", counted(5, 30), chat.EndLength)
 				}
 				synctest.Wait()
-				if s := m.Stats(); s.Running != 0 || s.Kept == 0 {
-					t.Errorf("afterwards %+v, want none running and the text kept", s)
+				if s := m.Stats(); s.Running != 0 || s.CachedPrefixes == 0 {
+					t.Errorf("afterwards %+v, want none running and one cached prefix", s)
 				}
 				m.Close()
 			})
@@ -457,9 +455,9 @@ func TestPreemption(t *testing.T) {
 	})
 }
 
-// TestReadersOutgrowTheCache: two long prompts together are more than the
-// pool. The older one must be read first, and neither may wait forever.
-func TestReadersOutgrowTheCache(t *testing.T) {
+// TestPromptsOutgrowTheCache: prompts that do not fit the pool together are
+// prefilled one after the other, the oldest first.
+func TestPromptsOutgrowTheCache(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := countingModel(t, newCounter(t, 1024), 4, 1000)
 		var jobs []chat.Job
@@ -473,11 +471,11 @@ func TestReadersOutgrowTheCache(t *testing.T) {
 	})
 }
 
-// TestRecurrent: a model that cannot share still serves many.
+// TestRecurrent: a model that cannot share prefixes serves concurrent requests.
 func TestRecurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		c.partial = false
+		c.sharing = false
 		m := countingModel(t, c, 2, 2048)
 		var jobs []chat.Job
 		for i := range 6 {

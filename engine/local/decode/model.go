@@ -11,7 +11,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
-// Config is what a [Model] is made of.
+// Config configures a [Model].
 type Config struct {
 	Info       chat.Info
 	Vocabulary *Vocabulary
@@ -19,42 +19,42 @@ type Config struct {
 	Images     ImageEncoder // nil: the model takes no images
 	Text       *Text        // nil: it generates no text
 	Vectors    *Vectors     // nil: it makes no embeddings
-	Free       func()       // frees what the model was made of, when it is closed
+	Free       func()       // called by Close
 	Log        *slog.Logger
 }
 
-// Text is how a model generates.
+// Text configures generation.
 type Text struct {
 	Backend  Backend
-	Parallel int // most requests computed concurrently
-	Cells    int // KV cells for all of them
+	Parallel int // concurrent requests
+	Cells    int // KV cells, shared by all requests
 }
 
-// Vectors is how a model makes embeddings.
+// Vectors configures embeddings.
 type Vectors struct {
-	Shape EmbedShape
-	Open  func() (VectorBackend, error) // called for the first embedding
+	Limits EmbeddingLimits
+	Open   func() (VectorBackend, error) // called for the first embedding
 }
 
 // Model is a loaded model.
 type Model struct {
-	info     chat.Info
-	vocab    *Vocabulary
-	loop     *loop     // nil: the model generates no text
-	embedder *embedder // nil: it makes no embeddings
-	encoder  *tokenizer.Tokenizer
-	eye      ImageEncoder // nil: the model takes no images
-	free     func()
-	once     sync.Once
+	info         chat.Info
+	vocab        *Vocabulary
+	loop         *loop     // nil: the model generates no text
+	embedder     *embedder // nil: it makes no embeddings
+	tokenizer    *tokenizer.Tokenizer
+	imageEncoder ImageEncoder // nil: the model takes no images
+	free         func()
+	once         sync.Once
 }
 
 var _ chat.Model = (*Model)(nil)
 
-// New starts the loop of a model.
+// New returns a model and starts its decode loop.
 func New(c Config) *Model {
-	m := &Model{info: c.Info, vocab: c.Vocabulary, encoder: c.Tokenizer, eye: c.Images, free: c.Free}
+	m := &Model{info: c.Info, vocab: c.Vocabulary, tokenizer: c.Tokenizer, imageEncoder: c.Images, free: c.Free}
 	if c.Vectors != nil {
-		m.embedder = newEmbedder(c.Vectors.Shape, c.Vectors.Open)
+		m.embedder = newEmbedder(c.Vectors.Limits, c.Vectors.Open)
 	}
 	if c.Text != nil {
 		m.loop = newLoop(c.Text.Backend, c.Vocabulary, c.Text.Parallel, c.Info.Context, c.Text.Cells, c.Log)
@@ -63,16 +63,16 @@ func New(c Config) *Model {
 	return m
 }
 
-// Vocabulary is the table of the model's tokens.
+// Vocabulary returns the model's vocabulary.
 func (m *Model) Vocabulary() *Vocabulary { return m.vocab }
 
-// Tokenizer turns text into tokens, without what the model adds to prompts.
-func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.encoder }
+// Tokenizer returns the tokenizer, which adds no BOS or EOS token.
+func (m *Model) Tokenizer() *tokenizer.Tokenizer { return m.tokenizer }
 
 // Info describes the model.
 func (m *Model) Info() chat.Info { return m.info }
 
-// Stats counts what the model has done.
+// Stats returns the counters of the decode loop.
 func (m *Model) Stats() Stats {
 	if m.loop == nil {
 		return Stats{}
@@ -91,13 +91,13 @@ func (m *Model) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, 
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		views, err := findViews(ctx, job, m.eye)
+		images, err := findImageChunks(ctx, job, m.imageEncoder)
 		if err != nil {
 			yield(chat.Piece{}, engine.AsError(err))
 			return
 		}
 		seq := newSequence(ctx, m.vocab, job)
-		seq.views = views
+		seq.images = images
 		if err := m.loop.submit(seq); err != nil {
 			yield(chat.Piece{}, err)
 			return
@@ -119,7 +119,7 @@ func (m *Model) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, 
 	}
 }
 
-// check refuses jobs that cannot be computed.
+// check rejects jobs that cannot be computed.
 func (m *Model) check(job chat.Job) *engine.Error {
 	if m.loop == nil {
 		return engine.Errorf(engine.CodeUnsupported, "The model does not generate text.").At(engine.Place{Field: engine.FieldModel})
@@ -127,7 +127,7 @@ func (m *Model) check(job chat.Job) *engine.Error {
 	n := len(job.Prompt)
 	if n >= m.info.Context {
 		return engine.Errorf(engine.CodeContextLength,
-			"The prompt has %d tokens and leaves no room for an answer: the model's context is %d tokens.", n, m.info.Context).
+			"The prompt has %d tokens, which leaves none for the output: the model's context is %d tokens.", n, m.info.Context).
 			At(engine.Place{Field: engine.FieldMessages})
 	}
 	if n == 0 || job.MaxTokens < 1 {

@@ -6,25 +6,24 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// Prefix reuse: a sequence that starts takes over the cells of the longest
-// prefix that it has in common with any other.
+// Prefix sharing: a new sequence shares the KV cells of the longest prefix that
+// it has in common with another one.
 
-// worthWaiting is how many tokens a sequence must save to wait for another
-// that is still reading them: what is waited for is one batch, which costs as
-// much as reading so many. Choices of one request always wait, so that all go
-// on from the same numbers.
-func (s *sequence) worthWaiting() int {
+// minShared is how many tokens a sequence must save to be worth waiting for
+// another that still prefills them: about what one batch costs. Choices of one
+// request always wait, so that all continue from the same KV values.
+func (s *sequence) minShared() int {
 	if s.job.Choices > 1 {
 		return 1
 	}
 	return 8
 }
 
-// maxKept is how many texts stay in the cache after their requests ended.
-const maxKept = 32
+// maxCachedPrefixes is how many ended sequences stay in the cache.
+const maxCachedPrefixes = 32
 
-// common is the length of the longest common prefix.
-func common(a, b []int32) int {
+// commonPrefix is the length of the longest common prefix.
+func commonPrefix(a, b []int32) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {
@@ -34,13 +33,13 @@ func common(a, b []int32) int {
 	return n
 }
 
-// longest finds the sequence with the longest prefix of seq in the cache
-// now. The last token is never taken over: it must be read for its logits.
-func (l *loop) longest(seq *sequence) (from *sequence, length int) {
-	for _, group := range [][]*sequence{l.kept, l.live} {
+// longestPrefix finds the sequence that has the longest prefix of seq in the
+// cache now. The last token is never shared: it is decoded for its logits.
+func (l *loop) longestPrefix(seq *sequence) (from *sequence, length int) {
+	for _, group := range [][]*sequence{l.cached, l.running} {
 		for _, s := range group {
-			n := seq.shareable(min(common(seq.tokens, s.tokens[:len(s.cells)]), len(seq.tokens)-1))
-			if n > length && l.backend.Whole(s.id) {
+			n := seq.shareable(min(commonPrefix(seq.tokens, s.tokens[:len(s.cells)]), len(seq.tokens)-1))
+			if n > length && l.backend.HasStart(s.id) {
 				from, length = s, n
 			}
 		}
@@ -48,41 +47,41 @@ func (l *loop) longest(seq *sequence) (from *sequence, length int) {
 	return from, length
 }
 
-// promised is the longest prefix that seq will have in common with an older
-// sequence once that one has read its prompt. Only older ones count, so
-// that nobody waits in a circle.
-func (l *loop) promised(seq *sequence) int {
+// upcomingPrefix is the length of the prefix that seq can share once an older
+// sequence has been prefilled. Only older ones count, so that no two sequences
+// wait for each other.
+func (l *loop) upcomingPrefix(seq *sequence) int {
 	length := 0
-	for _, s := range l.live {
+	for _, s := range l.running {
 		if s.age < seq.age && s.pending() > 0 {
-			length = max(length, min(common(seq.tokens, s.tokens), len(seq.tokens)-1))
+			length = max(length, min(commonPrefix(seq.tokens, s.tokens), len(seq.tokens)-1))
 		}
 	}
 	return length
 }
 
-// start gives seq a place in the cache, with what others have read for it.
-// It returns false where seq does better to wait.
+// start gives seq a slot and the longest prefix to share. It returns false if
+// seq should wait for a longer one.
 func (l *loop) start(seq *sequence) bool {
-	if !l.backend.Shares() || seq.scores != nil { // what is taken over has no logits
+	if !l.backend.SharesPrefixes() || seq.scores != nil { // shared tokens have no logits
 		seq.id, seq.cached = l.takeID(), 0
 		return true
 	}
-	from, length := l.longest(seq)
-	if promised := l.promised(seq); promised >= length+seq.worthWaiting() || seq.views != nil && seq.looksWithin(length, promised) {
+	from, length := l.longestPrefix(seq)
+	if upcoming := l.upcomingPrefix(seq); upcoming >= length+seq.minShared() || seq.images != nil && seq.hasImageWithin(length, upcoming) {
 		return false
 	}
-	i := slices.Index(l.kept, from)
+	i := slices.Index(l.cached, from)
 	switch {
 	case length == 0:
 		seq.id = l.takeID()
 	case i >= 0 && length == len(from.cells):
-		// seq continues the kept text: it takes its place.
-		l.kept = slices.Delete(l.kept, i, i+1)
+		// seq continues a cached prefix to its end: take over its slot.
+		l.cached = slices.Delete(l.cached, i, i+1)
 		seq.id, seq.cells = from.id, from.cells
 	default:
-		if i >= 0 { // used last
-			l.kept = append(slices.Delete(l.kept, i, i+1), from)
+		if i >= 0 { // now the most recently used
+			l.cached = append(slices.Delete(l.cached, i, i+1), from)
 		}
 		seq.id = l.takeID()
 		l.backend.CopySequence(from.id, seq.id, seq.position(length))
@@ -94,56 +93,55 @@ func (l *loop) start(seq *sequence) bool {
 	return true
 }
 
-// keep leaves what an ended sequence has read in the cache, for a request
-// that begins the same: the next turn of the conversation, or a retry.
-func (l *loop) keep(seq *sequence) {
+// cachePrefix leaves an ended sequence in the cache, for the next turn of its
+// conversation or a retry.
+func (l *loop) cachePrefix(seq *sequence) {
 	if seq.id < 0 {
 		return
 	}
-	if !l.backend.Shares() || len(seq.cells) == 0 {
-		l.vacate(seq)
+	if !l.backend.SharesPrefixes() || len(seq.cells) == 0 {
+		l.freeSlot(seq)
 		return
 	}
-	// Of several answers to one prompt, the last is kept: kept texts make
-	// every step a little slower, and most answers are never continued. While
-	// other choices of the request go on, none is given up: they would go on in
-	// its cells, and the last digits of llama.cpp's numbers depend on the order
-	// of cells.
-	prompt, others := len(seq.job.Prompt), l.choosing(seq)
-	l.kept = slices.DeleteFunc(l.kept, func(k *sequence) bool {
-		again := !others && len(k.job.Prompt) == prompt && common(k.tokens, seq.tokens) >= prompt
+	// Keep the last of several answers to one prompt: cached prefixes slow each
+	// step down a little, and most answers are never continued. While other
+	// choices of the request run, free none: they would reuse its cells, and the
+	// order of cells affects rounding.
+	prompt, others := len(seq.job.Prompt), l.hasOtherChoices(seq)
+	l.cached = slices.DeleteFunc(l.cached, func(k *sequence) bool {
+		again := !others && len(k.job.Prompt) == prompt && commonPrefix(k.tokens, seq.tokens) >= prompt
 		if again {
-			l.vacate(k)
+			l.freeSlot(k)
 		}
 		return again
 	})
-	l.kept = append(l.kept, &sequence{id: seq.id, cells: seq.cells, tokens: seq.tokens[:len(seq.cells)], job: chat.Job{Prompt: seq.job.Prompt}})
+	l.cached = append(l.cached, &sequence{id: seq.id, cells: seq.cells, tokens: seq.tokens[:len(seq.cells)], job: chat.Job{Prompt: seq.job.Prompt}})
 	seq.id, seq.cells = -1, nil
-	if len(l.kept) > maxKept {
+	if len(l.cached) > maxCachedPrefixes {
 		l.evict()
 	}
 }
 
-// choosing reports whether other choices of the request of seq go on.
-func (l *loop) choosing(seq *sequence) bool {
-	return seq.job.Choices > 1 && slices.ContainsFunc(l.live, func(s *sequence) bool {
+// hasOtherChoices reports whether other choices of the same request are running.
+func (l *loop) hasOtherChoices(seq *sequence) bool {
+	return seq.job.Choices > 1 && slices.ContainsFunc(l.running, func(s *sequence) bool {
 		return !s.done && s.job.Request == seq.job.Request
 	})
 }
 
-// evict drops the kept text that was unused for longest; false: there is
-// none.
+// evict frees the least recently used cached prefix. It returns false if there
+// is none.
 func (l *loop) evict() bool {
-	if len(l.kept) == 0 {
+	if len(l.cached) == 0 {
 		return false
 	}
-	l.vacate(l.kept[0])
-	l.kept = slices.Delete(l.kept, 0, 1)
+	l.freeSlot(l.cached[0])
+	l.cached = slices.Delete(l.cached, 0, 1)
 	return true
 }
 
-// vacate gives up the sequence's place in the cache.
-func (l *loop) vacate(seq *sequence) {
+// freeSlot frees the sequence's slot and KV cells.
+func (l *loop) freeSlot(seq *sequence) {
 	if seq.id < 0 {
 		return
 	}
@@ -153,8 +151,7 @@ func (l *loop) vacate(seq *sequence) {
 	seq.id, seq.cells = -1, nil
 }
 
-// takeID takes a free number. There is one: there are as many numbers as
-// live and kept sequences at most, and the caller is a live one without.
+// takeID returns a free sequence ID. There is always one: see [SequenceIDs].
 func (l *loop) takeID() int {
 	id := l.ids[len(l.ids)-1]
 	l.ids = l.ids[:len(l.ids)-1]

@@ -60,9 +60,9 @@ func choicesOf(n int, job chat.Job) []chat.Job {
 	return jobs
 }
 
-// TestTurns: a request for many choices, and others like it, keep a small one
-// that comes later waiting for one choice, not for all.
-func TestTurns(t *testing.T) {
+// TestFairAdmission: a later small request waits for one choice of a request for
+// many, not for all.
+func TestFairAdmission(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		parallel int
@@ -108,8 +108,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// TestQueueOfChoices: requests for many choices fill their own part of the
-// queue, and leave room for others.
+// TestQueueOfChoices: requests for many choices do not fill the queue for others.
 func TestQueueOfChoices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)

@@ -12,13 +12,13 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// sampler chooses the tokens of one sequence.
+// sampler samples the tokens of one sequence.
 //
-// The steps come in llama.cpp's order, which recommendations for models are
-// made for: bias and penalties, then top_k, typical_p, top_p and min_p on the
-// model's own probabilities, temperature last. Each token uses exactly two random
-// numbers, the second for where a constraint refuses what the first chose:
-// a text depends on the seed alone.
+// The order of the steps is llama.cpp's, which model cards assume: bias and
+// penalties, then top_k, typical_p, top_p and min_p at temperature 1,
+// temperature last. Each token draws exactly two random numbers, the second for
+// when the constraint rejects the first choice, so that a text depends on the
+// seed alone.
 type sampler struct {
 	vocab      *Vocabulary
 	settings   engine.Sampling // every parameter is set
@@ -27,25 +27,26 @@ type sampler struct {
 	logprobs   *int
 
 	random *rand.Rand
-	counts map[int32]int // of generated tokens, for penalties; nil without them
-	repeat *repeats      // nil without a penalty for them
+	counts map[int32]int  // of generated tokens, for penalties; nil: no penalties
+	repeat *repeatPenalty // nil: none
 
-	buf  []candidate // memory kept between steps
+	buf  []candidate // reused between steps
 	sums []float64
 }
 
-// choice is one chosen token, or the end of the text, or both: a marker that
+// choice is a sampled token, the end of the sequence, or both: a marker that
 // ends the turn is still text.
 type choice struct {
 	token   int32
-	spoken  bool // token counts, and adds text
+	emitted bool // token is part of the output
 	end     bool
 	text    []byte
 	logprob float64
 	top     []engine.TokenLogprob
 }
 
-// errNoneAllowed: the constraint wants text that no token of the vocabulary can spell.
+// errNoneAllowed: no token of the vocabulary can produce the text that the
+// constraint requires.
 var errNoneAllowed = errors.New("no token continues the constrained text")
 
 var errNoLogits = errors.New("the model computed no usable probabilities")
@@ -59,9 +60,9 @@ func newSampler(vocab *Vocabulary, job chat.Job) *sampler {
 		constraint: job.Constraint,
 		markers:    vocab.markerSet(job.Markers),
 		logprobs:   job.Logprobs,
-		// The choices of one request share its seed and must differ.
+		// Choices of one request share its seed but must differ.
 		random: rand.New(rand.NewPCG(uint64(*settings.Seed), uint64(job.Choice))),
-		repeat: newRepeats(settings, job.Prompt),
+		repeat: newRepeatPenalty(settings, job.Prompt),
 	}
 	if *s.settings.FrequencyPenalty != 0 || *s.settings.PresencePenalty != 0 {
 		s.counts = map[int32]int{}
@@ -69,12 +70,12 @@ func newSampler(vocab *Vocabulary, job chat.Job) *sampler {
 	return s
 }
 
-// next chooses a token by its logits, which it may change.
+// next samples a token. It may modify logits.
 func (s *sampler) next(logits []float32) (choice, error) {
 	if s.finished() {
 		return choice{end: true}, nil
 	}
-	probabilities := s.probabilities(logits)
+	probabilities := s.logProbabilities(logits)
 	s.adjust(logits)
 	first, second := s.random.Float64(), s.random.Float64()
 	token := s.pick(logits, first)
@@ -86,7 +87,7 @@ func (s *sampler) next(logits []float32) (choice, error) {
 		if token, err = s.pickAllowed(logits, second); err != nil {
 			return choice{}, err
 		}
-		if err := s.constraint.Err(); err != nil { // it gave up, and what was allowed is not known
+		if err := s.constraint.Err(); err != nil { // it gave up: what it allowed is unreliable
 			return choice{}, err
 		}
 	}
@@ -101,7 +102,7 @@ func (s *sampler) refused() error {
 	return errNoneAllowed
 }
 
-// finished reports whether the constraint leaves nothing to say.
+// finished reports whether the constraint allows no more text.
 func (s *sampler) finished() bool { return s.constraint != nil && s.constraint.Finished() }
 
 func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
@@ -111,7 +112,7 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 	}
 	text := s.vocab.output(token, s.markers)
 	if s.constraint != nil && !s.constraint.Accept(text) {
-		if end && s.constraint.Err() == nil { // a marker that the constraint has no word for
+		if end && s.constraint.Err() == nil { // a marker that is not in the grammar
 			return choice{token: token, end: true}, nil
 		}
 		return choice{}, s.refused()
@@ -122,14 +123,14 @@ func (s *sampler) accept(token int32, p *probabilities) (choice, error) {
 	if s.repeat != nil {
 		s.repeat.add(token)
 	}
-	c := choice{token: token, spoken: true, end: end, text: text}
+	c := choice{token: token, emitted: true, end: end, text: text}
 	if p != nil {
 		c.logprob, c.top = p.of(token), p.top
 	}
 	return c, nil
 }
 
-// adjust applies bias and penalties, which touch few tokens.
+// adjust applies bias and penalties.
 func (s *sampler) adjust(logits []float32) {
 	for token, bias := range s.settings.LogitBias {
 		logits[token] += float32(bias)
@@ -143,28 +144,27 @@ func (s *sampler) adjust(logits []float32) {
 	}
 }
 
-// pick chooses among all tokens; -1 where all logits are NaN or minus
-// infinity.
+// pick samples from all tokens; -1 if all logits are NaN or minus infinity.
 func (s *sampler) pick(logits []float32, u float64) int32 {
 	if *s.settings.Temperature > 0 && *s.settings.TopK > 0 {
-		return s.draw(s.nucleus(logits), u) // needs no look at all logits for the largest
+		return s.draw(s.truncated(logits), u) // needs no argmax
 	}
-	likely := largest(logits)
+	best := argmax(logits)
 	switch {
-	case likely < 0 || *s.settings.Temperature == 0:
-		return likely
+	case best < 0 || *s.settings.Temperature == 0:
+		return best
 	case *s.settings.TopP >= 1 && *s.settings.MinP <= 0 && !s.typical():
-		return s.pickAny(logits, likely, u)
+		return s.pickUntruncated(logits, best, u)
 	}
-	return s.draw(s.nucleus(logits), u)
+	return s.draw(s.truncated(logits), u)
 }
 
-// typical reports whether typical_p leaves anything out.
+// typical reports whether typical_p has an effect.
 func (s *sampler) typical() bool { p := *s.settings.TypicalP; return p > 0 && p < 1 }
 
-// nucleus returns what top_k, typical_p, top_p and min_p leave, likeliest
+// truncated returns what top_k, typical_p, top_p and min_p leave, the most likely
 // first.
-func (s *sampler) nucleus(logits []float32) []candidate {
+func (s *sampler) truncated(logits []float32) []candidate {
 	if s.typical() {
 		s.buf = top(logits, cmp.Or(max(0, *s.settings.TopK), len(logits)), s.buf)
 		kept := typical(s.buf, *s.settings.TypicalP)
@@ -174,11 +174,10 @@ func (s *sampler) nucleus(logits []float32) []candidate {
 		s.buf = top(logits, k, s.buf)
 		return s.truncate(s.buf, weight(s.buf))
 	}
-	// Without top_k, look at ever more of the likeliest until the others
-	// decide where to stop.
+	// Without top_k, select more and more candidates until top_p or min_p cuts.
 	total := 1.0
 	if *s.settings.TopP < 1 {
-		largest := logits[largest(logits)]
+		largest := logits[argmax(logits)]
 		total = math.Exp(logSum(logits, largest) - float64(largest))
 	}
 	for n := 128; ; n *= 8 {
@@ -189,9 +188,8 @@ func (s *sampler) nucleus(logits []float32) []candidate {
 	}
 }
 
-// truncate cuts the ordered candidates by top_p and min_p. total is the
-// weight of all tokens that count, the likeliest one's being 1. At least
-// one candidate stays.
+// truncate applies top_p and min_p to the ordered candidates and keeps at least
+// one. total is the weight of all tokens, relative to the first candidate.
 func (s *sampler) truncate(ordered []candidate, total float64) []candidate {
 	if len(ordered) == 0 {
 		return nil
@@ -208,7 +206,7 @@ func (s *sampler) truncate(ordered []candidate, total float64) []candidate {
 	return ordered
 }
 
-// weight sums the candidates' weights, the first one's being 1.
+// weight sums the candidates' weights, relative to the first.
 func weight(ordered []candidate) float64 {
 	sum := 0.0
 	for _, c := range ordered {
@@ -217,7 +215,7 @@ func weight(ordered []candidate) float64 {
 	return sum
 }
 
-// draw chooses among ordered candidates, at temperature; -1 where there are
+// draw samples from the ordered candidates at the temperature; -1 if there are
 // none.
 func (s *sampler) draw(ordered []candidate, u float64) int32 {
 	if len(ordered) == 0 {
@@ -240,30 +238,29 @@ func (s *sampler) draw(ordered []candidate, u float64) int32 {
 			return c.token
 		}
 	}
-	return ordered[0].token // rounding left a crumb: u was next to 1
+	return ordered[0].token // rounding error: u was next to 1
 }
 
-// stretch is how many tokens pickAny adds up before it notes the sum.
-const stretch = 1024
+// sumBlock is how many tokens pickUntruncated sums up in one block.
+const sumBlock = 1024
 
-// pickAny chooses among all tokens where nothing cuts them off. It goes in
-// the order of the vocabulary, so that nothing is sorted: once for the sum,
-// then only where the sum passes u.
-func (s *sampler) pickAny(logits []float32, likely int32, u float64) int32 {
-	best, temperature := logits[likely], *s.settings.Temperature
-	floor := best - float32(negligible*temperature)
+// pickUntruncated samples from the whole vocabulary without sorting it: it sums
+// the weights by block, then searches the block where the sum passes u.
+func (s *sampler) pickUntruncated(logits []float32, best int32, u float64) int32 {
+	highest, temperature := logits[best], *s.settings.Temperature
+	floor := highest - float32(negligible*temperature)
 	weigh := func(logits []float32) float64 {
 		sum := 0.0
 		for _, l := range logits {
 			if l > floor {
-				sum += math.Exp(float64(l-best) / temperature)
+				sum += math.Exp(float64(l-highest) / temperature)
 			}
 		}
 		return sum
 	}
 	s.sums = s.sums[:0]
 	total := 0.0
-	for part := range slices.Chunk(logits, stretch) {
+	for part := range slices.Chunk(logits, sumBlock) {
 		sum := weigh(part)
 		s.sums = append(s.sums, sum)
 		total += sum
@@ -274,33 +271,33 @@ func (s *sampler) pickAny(logits []float32, likely int32, u float64) int32 {
 			rest -= sum
 			continue
 		}
-		for j := i * stretch; j < min((i+1)*stretch, len(logits)); j++ {
+		for j := i * sumBlock; j < min((i+1)*sumBlock, len(logits)); j++ {
 			if rest -= weigh(logits[j : j+1]); rest < 0 {
 				return int32(j)
 			}
 		}
 	}
-	return likely // rounding left a crumb: u was next to 1
+	return best // rounding error: u was next to 1
 }
 
-// probabilities are the model's own, before any step.
+// probabilities are those of the model, before any sampling step.
 type probabilities struct {
-	logits map[int32]float32 // of the tokens that a step may change
+	logits map[int32]float32 // of the tokens that adjust may change
 	all    []float32
 	sum    float64
 	top    []engine.TokenLogprob
 }
 
-// probabilities are nil where the request did not ask for them.
-func (s *sampler) probabilities(logits []float32) *probabilities {
+// logProbabilities returns nil if the request did not ask for them.
+func (s *sampler) logProbabilities(logits []float32) *probabilities {
 	if s.logprobs == nil {
 		return nil
 	}
-	likely := largest(logits)
-	if likely < 0 {
-		return nil // nor will there be a token
+	best := argmax(logits)
+	if best < 0 {
+		return nil // pick fails, too
 	}
-	p := &probabilities{all: logits, sum: logSum(logits, logits[likely]), logits: map[int32]float32{}}
+	p := &probabilities{all: logits, sum: logSum(logits, logits[best]), logits: map[int32]float32{}}
 	for token := range s.settings.LogitBias {
 		p.logits[int32(token)] = logits[token]
 	}
@@ -318,7 +315,7 @@ func (s *sampler) probabilities(logits []float32) *probabilities {
 		s.buf = top(logits, n, s.buf)
 		for _, c := range s.buf {
 			p.top = append(p.top, engine.TokenLogprob{
-				Token:   s.vocab.Spelling(c.token),
+				Token:   s.vocab.Bytes(c.token),
 				Logprob: p.log(c.logit),
 			})
 		}
@@ -334,15 +331,14 @@ func (p *probabilities) of(token int32) float64 {
 	return p.log(logit)
 }
 
-// leastLogprob is the log probability of what a model holds for impossible, as
-// the interface document of the OpenAI style has it: no style can tell minus
-// infinity.
-const leastLogprob = -9999
+// minLogprob stands for minus infinity, which JSON lacks. The value is that of
+// the OpenAI-style document.
+const minLogprob = -9999
 
 func (p *probabilities) log(logit float32) float64 {
 	l := float64(logit) - p.sum
-	if l > leastLogprob { // written so that NaN stays out
+	if l > minLogprob { // false for NaN
 		return min(l, 0)
 	}
-	return leastLogprob
+	return minLogprob
 }

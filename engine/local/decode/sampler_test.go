@@ -16,7 +16,7 @@ import (
 // words is a vocabulary of these texts; token 0 ends the turn and token 1
 // is a control token.
 func words(texts ...string) *Vocabulary {
-	v := &Vocabulary{Bos: -1, Eos: 0}
+	v := &Vocabulary{BOS: -1, EOS: 0}
 	v.Add([]byte("<end>"), KindControl|KindEndOfTurn)
 	v.Add([]byte("<control>"), KindControl)
 	for _, text := range texts {
@@ -54,7 +54,7 @@ func TestTop(t *testing.T) {
 				t.Fatalf("seed %d, top %d: got %v, want %v", seed, n, got[:min(5, len(got))], want[:min(5, len(want))])
 			}
 		}
-		if got := largest(logits); got != all[0].token {
+		if got := argmax(logits); got != all[0].token {
 			t.Errorf("seed %d: largest is %d, want %d", seed, got, all[0].token)
 		}
 	}
@@ -116,13 +116,13 @@ func TestDistribution(t *testing.T) {
 		got := spread(t, v, logits, chat.Job{Sampling: tt.sampling})
 		for token, want := range softmax(tt.want, tt.at) {
 			if math.Abs(got[token]-want) > 0.015 {
-				t.Errorf("%s: token %d has a share of %.3f, want %.3f", tt.name, token, got[token], want)
+				t.Errorf("%s: token %d has a probability of %.3f, want %.3f", tt.name, token, got[token], want)
 			}
 			delete(got, token)
 		}
 		for token, share := range got {
 			if share > 1e-3 {
-				t.Errorf("%s: token %d has a share of %.3f, want none", tt.name, token, share)
+				t.Errorf("%s: token %d has a probability of %.3f, want none", tt.name, token, share)
 			}
 		}
 	}
@@ -194,23 +194,22 @@ func TestLogprobs(t *testing.T) {
 		t.Errorf("chose %q with %v, want a with %v", c.text, c.logprob, want)
 	}
 	if len(c.top) != 2 || string(c.top[0].Token) != "c" || math.Abs(c.top[0].Logprob-(2-math.Log(sum))) > 1e-6 || string(c.top[1].Token) != "b" {
-		t.Errorf("the likeliest are %v", c.top)
+		t.Errorf("the most likely are %v", c.top)
 	}
 }
 
-// TestLeastLogprob: what a model holds for impossible has a number all the same,
-// and so has what it holds for no number.
-func TestLeastLogprob(t *testing.T) {
+// TestMinLogprob: log probabilities of minus infinity and NaN are finite.
+func TestMinLogprob(t *testing.T) {
 	n := 3
 	s := newSampler(words("a", "b", "c"), chat.Job{Logprobs: &n})
-	p := s.probabilities([]float32{float32(math.Inf(-1)), float32(math.NaN()), 0})
-	for token, want := range []float64{leastLogprob, leastLogprob, 0} {
+	p := s.logProbabilities([]float32{float32(math.Inf(-1)), float32(math.NaN()), 0})
+	for token, want := range []float64{minLogprob, minLogprob, 0} {
 		if got := p.of(int32(token)); got != want {
 			t.Errorf("token %d: %v, want %v", token, got, want)
 		}
 	}
 	for _, alternative := range p.top {
-		if l := alternative.Logprob; l < leastLogprob || l > 0 {
+		if l := alternative.Logprob; l < minLogprob || l > 0 {
 			t.Errorf("alternative %q: %v", alternative.Token, l)
 		}
 	}
@@ -232,8 +231,8 @@ func TestConstraint(t *testing.T) {
 		logits []float32
 		want   string
 	}{
-		{"the likeliest is allowed", []float32{0, 0, 9, 1, 1, 1, 1, 0}, "yes"},
-		{"the likeliest is not", []float32{0, 0, 1, 2, 1, 1, 9, 0}, "no"},
+		{"the most likely is allowed", []float32{0, 0, 9, 1, 1, 1, 1, 0}, "yes"},
+		{"the most likely is not", []float32{0, 0, 1, 2, 1, 1, 9, 0}, "no"},
 		{"the end is not yet allowed", []float32{9, 0, 1, 2, 1, 1, 1, 0}, "no"},
 		{"control tokens are not", []float32{0, 9, 1, 2, 1, 1, 1, 0}, "no"},
 		{"nor is a token without text", []float32{0, 0, 2, 1, 1, 1, 1, 9}, "yes"},
@@ -262,8 +261,8 @@ func TestConstraint(t *testing.T) {
 	}
 }
 
-// TestFarFromLikely: the one allowed token is the least likely of many.
-func TestFarFromLikely(t *testing.T) {
+// TestUnlikelyTokenIsAllowed: the one allowed token is the least likely of many.
+func TestUnlikelyTokenIsAllowed(t *testing.T) {
 	texts := slices.Repeat([]string{"x"}, 2000)
 	v := words(append(texts, "yes")...)
 	logits := noise(1, v.Size())
@@ -287,8 +286,8 @@ func TestNothingAllowed(t *testing.T) {
 	}
 }
 
-// TestConstraintKeepsShares: what is allowed keeps its shares.
-func TestConstraintKeepsShares(t *testing.T) {
+// TestConstraintKeepsProportions: what is allowed keeps its shares.
+func TestConstraintKeepsProportions(t *testing.T) {
 	v := words("a", "b", "c", "d")
 	logits := []float32{-20, -20, 3, 2, 1, 0}
 	got := spread(t, v, logits, chat.Job{
@@ -297,7 +296,7 @@ func TestConstraintKeepsShares(t *testing.T) {
 	})
 	for token, want := range softmax(map[int32]float64{3: 2, 4: 1, 5: 0}, 1) {
 		if math.Abs(got[token]-want) > 0.015 {
-			t.Errorf("token %d has a share of %.3f, want %.3f", token, got[token], want)
+			t.Errorf("token %d has a probability of %.3f, want %.3f", token, got[token], want)
 		}
 	}
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// readScored is how many tokens of a prompt that is scored are read at a time:
-// the logits of each take room for the whole vocabulary.
-const readScored = 64
+// scoreChunk is the prefill chunk of a prompt that is scored. It is small
+// because logits are computed for each token.
+const scoreChunk = 64
 
-// Score says how likely the tokens of a prompt are; see [chat.Model]. The
-// prompt is read from its first token on, whatever the cache holds, since the
-// cache keeps no logits.
+// Score returns the log probabilities of the prompt's tokens; see [chat.Model].
+// It shares no prefix, since the cache keeps no logits.
 func (m *Model) Score(ctx context.Context, job chat.Job) ([]engine.TokenLogprob, error) {
 	job.MaxTokens = 1
 	if err := m.check(job); err != nil {
@@ -40,26 +39,26 @@ func (m *Model) Score(ctx context.Context, job chat.Job) ([]engine.TokenLogprob,
 	}
 }
 
-// newScoring makes a sequence that reads a prompt and generates nothing. The
-// last token is not read: nothing comes behind it.
+// newScoring returns a sequence that generates nothing. It does not decode the
+// last token, whose logits would predict what follows the prompt.
 func newScoring(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {
 	seq := newSequence(ctx, vocab, job)
 	seq.tokens = seq.tokens[:len(seq.tokens)-1]
 	seq.scores = make([]engine.TokenLogprob, len(job.Prompt))
-	seq.scores[0] = engine.TokenLogprob{Token: vocab.Spelling(job.Prompt[0]), Logprob: math.NaN()}
+	seq.scores[0] = engine.TokenLogprob{Token: vocab.Bytes(job.Prompt[0]), Logprob: math.NaN()}
 	return seq
 }
 
-// score books how likely each token is that follows one of the batch.
+// score records the log probabilities of the tokens that follow the batch's.
 func (l *loop) score(s *sequence) {
 	for k := range s.rows {
-		p := s.sampler.probabilities(l.backend.Logits(s.row - s.rows + 1 + k))
+		p := s.sampler.logProbabilities(l.backend.Logits(s.lastRow - s.rows + 1 + k))
 		if p == nil {
-			s.fail(engine.Errorf(engine.CodeInternal, "The model could not read the prompt.").Because(errNoLogits))
+			s.fail(engine.Errorf(engine.CodeInternal, "The model could not score the prompt.").Because(errNoLogits))
 			return
 		}
 		at := len(s.cells) + k + 1
 		token := s.job.Prompt[at]
-		s.scores[at] = engine.TokenLogprob{Token: l.vocab.Spelling(token), Logprob: p.of(token), Top: p.top}
+		s.scores[at] = engine.TokenLogprob{Token: l.vocab.Bytes(token), Logprob: p.of(token), Top: p.top}
 	}
 }

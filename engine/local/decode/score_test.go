@@ -34,7 +34,7 @@ func TestScore(t *testing.T) {
 	for name, tokens := range map[string][]int32{
 		"one token":                 {5},
 		"two":                       {5, 6},
-		"as long as a batch":        slices.Concat(prompt(1, readScored-2, 5), []int32{6, 7}),
+		"as long as a batch":        slices.Concat(prompt(1, scoreChunk-2, 5), []int32{6, 7}),
 		"several batches":           slices.Concat(prompt(1, 300, 5), []int32{6, 8}),
 		"as long as a context gets": prompt(2, 510, 7),
 	} {
@@ -43,7 +43,7 @@ func TestScore(t *testing.T) {
 				c := newCounter(t, 1024)
 				m := countingModel(t, c, 2, 512)
 				job := chat.Job{Prompt: tokens, MaxTokens: 3, Logprobs: new(2)}
-				for range 2 { // what is kept of the first must not be taken over
+				for range 2 { // the second must not share the first's prefix
 					before := c.read
 					scores, err := m.Score(t.Context(), job)
 					if err != nil {
@@ -51,12 +51,12 @@ func TestScore(t *testing.T) {
 					}
 					checkScores(t, tokens, scores)
 					if read := c.read - before; read != len(tokens)-1 {
-						t.Errorf("%d tokens were read, of %d", read, len(tokens))
+						t.Errorf("%d tokens were decoded, of %d", read, len(tokens))
 					}
 				}
-				// An answer takes over what was read.
+				// Generation shares the scored prefix.
 				if r := collect(t.Context(), m, job); r.err != nil || r.end.Cached != len(tokens)-1 {
-					t.Errorf("%d of %d tokens were taken over, error %v", r.end.Cached, len(tokens), r.err)
+					t.Errorf("%d of %d tokens were cached, error %v", r.end.Cached, len(tokens), r.err)
 				}
 				m.Close()
 			})
@@ -64,8 +64,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// TestScoreBesideOthers scores prompts while texts are generated, in a cache
-// that is too small for all, so that sequences are preempted.
+// TestScoreBesideOthers scores prompts while others generate, with preemption.
 func TestScoreBesideOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := countingModel(t, newCounter(t, 512), 4, 400)
@@ -105,8 +104,8 @@ func TestScoreCanceled(t *testing.T) {
 			t.Errorf("error %v, want code %s", err, engine.CodeCanceled)
 		}
 		synctest.Wait()
-		if c.read > 3*readScored {
-			t.Errorf("%d tokens were read after the request had ended", c.read)
+		if c.read > 3*scoreChunk {
+			t.Errorf("%d tokens were decoded after the request had ended", c.read)
 		}
 		m.Close()
 	})

@@ -12,15 +12,14 @@ type candidate struct {
 	logit float32
 }
 
-// before orders candidates: the likelier first, of equals the lower number,
-// so that the order never depends on how it was found.
+// before orders candidates by falling logit, then by token.
 func (c candidate) before(d candidate) bool {
 	return c.logit > d.logit || c.logit == d.logit && c.token < d.token
 }
 
-// largest returns the token with the largest logit, -1 where all are NaN or
-// minus infinity.
-func largest(logits []float32) int32 {
+// argmax returns the token with the largest logit; -1 if all are NaN or minus
+// infinity.
+func argmax(logits []float32) int32 {
 	best, token := float32(math.Inf(-1)), int32(-1)
 	for i, l := range logits {
 		if l > best {
@@ -30,15 +29,14 @@ func largest(logits []float32) int32 {
 	return token
 }
 
-// top returns the n likeliest candidates in order, in buf's memory where it
-// suffices. It looks at each logit once: a heap keeps the n best with the
-// worst of them on top, and almost every logit is below that one. Logits
-// that are NaN or minus infinity are never chosen.
+// top returns the top n candidates in order, in buf's memory if it suffices. It
+// keeps them in a min-heap, as almost all logits are below its root. Logits that
+// are NaN or minus infinity are left out.
 func top(logits []float32, n int, buf []candidate) []candidate {
 	heap := buf[:0]
 	bar := float32(math.Inf(-1))
 	for i, l := range logits {
-		if !(l > bar) { // written so that NaN stays out
+		if !(l > bar) { // true for NaN
 			continue
 		}
 		c := candidate{int32(i), l}
@@ -53,16 +51,16 @@ func top(logits []float32, n int, buf []candidate) []candidate {
 			bar = heap[0].logit
 		}
 	}
-	slices.SortFunc(heap, byLikelihood)
+	slices.SortFunc(heap, byLogit)
 	return heap
 }
 
-// byLikelihood is the order of [candidate.before].
-func byLikelihood(a, b candidate) int {
+// byLogit is the order of [candidate.before].
+func byLogit(a, b candidate) int {
 	return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.token, b.token))
 }
 
-// up moves the last element to its place.
+// up restores the heap after its last element was added.
 func up(heap []candidate) {
 	i := len(heap) - 1
 	for i > 0 {
@@ -75,7 +73,7 @@ func up(heap []candidate) {
 	}
 }
 
-// down moves the first element to its place.
+// down restores the heap after its first element was replaced.
 func down(heap []candidate) {
 	i := 0
 	for {
@@ -94,12 +92,11 @@ func down(heap []candidate) {
 	}
 }
 
-// negligible is how far below the largest logit a token's weight no longer
-// counts: e^-30 times a vocabulary of a million is below 1e-7.
+// negligible is how far below the largest logit a token's weight is ignored:
+// e^-30 times a vocabulary of a million is below 1e-7.
 const negligible = 30
 
-// logSum is the logarithm of the sum of e^logit, over all logits that are
-// not negligible beside the largest one.
+// logSum is log(sum(exp(logits))) without the negligible ones.
 func logSum(logits []float32, largest float32) float64 {
 	sum := 0.0
 	floor := largest - negligible

@@ -8,28 +8,26 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// sequence is one text in the making: a prompt and its continuation.
+// sequence is a prompt and its continuation.
 type sequence struct {
 	ctx     context.Context
 	job     chat.Job
 	sampler *sampler
 	out     *outbox
 
-	age    uint64                // order of admission; smaller is older
-	tokens []int32               // prompt, then what was generated
-	views  []*view               // images in the prompt, in order
-	scores []engine.TokenLogprob // of the prompt, where that is what is wanted
-	made   int                   // how many pieces were put out
-	done   bool                  // the last was
-	cached int                   // tokens of the prompt that were not read; -1: not known yet
+	age       uint64                // order of admission; smaller is older
+	tokens    []int32               // prompt, then what was generated
+	images    []*imageChunk         // images in the prompt, in order
+	scores    []engine.TokenLogprob // of the prompt's tokens; nil: not requested
+	generated int                   // tokens
+	done      bool
+	cached    int // prompt tokens in the shared prefix; -1: not known yet
 
-	// While the sequence holds a place in the cache, id is its number there
-	// and tokens[:len(cells)] have been read.
-	id    int // -1: none
-	cells []int32
+	id    int     // in the KV cache; -1: it has no slot
+	cells []int32 // of tokens[:len(cells)]
 
-	rows int // tokens of it in the batch that is being computed
-	row  int // of the last of them
+	rows    int // in the current batch
+	lastRow int // index of the last of them
 }
 
 func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {
@@ -44,15 +42,15 @@ func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence
 	}
 }
 
-// pending is how many tokens have not been read. It is 1 while a sequence
-// generates: the token that was chosen last.
+// pending is how many tokens are not decoded yet: while a sequence generates
+// only the one that was sampled last.
 func (s *sequence) pending() int { return len(s.tokens) - len(s.cells) }
 
-func (s *sequence) reading() bool { return s.pending() > 1 }
+func (s *sequence) prefilling() bool { return s.pending() > 1 }
 
 func (s *sequence) canceled() bool { return s.ctx.Err() != nil }
 
-// put sends a piece. Each says what was cached: a request may end at any.
+// put sends a piece. Each has the cached count, since any may be the last.
 func (s *sequence) put(p chat.Piece) {
 	p.Cached = max(s.cached, 0)
 	s.out.put(p)
@@ -70,14 +68,14 @@ func (s *sequence) fail(err *engine.Error) {
 	s.out.close(err)
 }
 
-// outbox hands pieces from the loop to the request. It never makes the loop
-// wait: what a slow client has not taken is bounded by its own MaxTokens.
+// outbox passes pieces from the loop to the request. It never blocks the loop;
+// MaxTokens bounds how much a slow client leaves in it.
 type outbox struct {
 	mu     sync.Mutex
 	pieces []chat.Piece
 	closed bool
 	err    *engine.Error
-	signal chan struct{} // has room for one: something is new
+	signal chan struct{} // capacity 1
 }
 
 func newOutbox() *outbox { return &outbox{signal: make(chan struct{}, 1)} }
@@ -103,8 +101,7 @@ func (o *outbox) wake() {
 	}
 }
 
-// take waits for pieces and returns all there are. With done set, no more
-// will come.
+// take waits for pieces and returns all that are there. done: these are the last.
 func (o *outbox) take(ctx context.Context) (pieces []chat.Piece, done bool, err *engine.Error) {
 	for {
 		select {

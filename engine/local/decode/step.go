@@ -10,45 +10,44 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// step computes one batch and lets each sequence whose last token is in it
-// choose the next.
+// step decodes one batch and samples the next token of each sequence that has
+// no pending tokens left.
 func (l *loop) step(batch []Entry) {
-	active := slices.DeleteFunc(slices.Clone(l.live), func(s *sequence) bool { return s.rows == 0 })
-	l.settle(active, l.compute(active, func() Outcome { return l.backend.Decode(batch, l.alike(active)) }))
+	active := slices.DeleteFunc(slices.Clone(l.running), func(s *sequence) bool { return s.rows == 0 })
+	l.settle(active, l.compute(active, func() Outcome { return l.backend.Decode(batch, l.sharesPrefix(active)) }))
 }
 
-// alike reports whether each cell is looked at by several tokens of a batch, as
-// those of a prompt do, and texts that share one.
-func (l *loop) alike(active []*sequence) bool {
-	looks, tokens := 0, 0
+// sharesPrefix reports whether each cell is attended to by two rows or more on
+// average: in a prefill chunk, or where sequences share a prefix.
+func (l *loop) sharesPrefix(active []*sequence) bool {
+	attended, rows := 0, 0
 	for _, s := range active {
-		looks += s.rows * len(s.cells)
-		tokens += s.rows
+		attended += s.rows * len(s.cells)
+		rows += s.rows
 	}
-	return tokens > 1 && looks >= 2*l.cells.distinct(active)
+	return rows > 1 && attended >= 2*l.cells.distinct(active)
 }
 
-// settle books what a decode did for its sequences.
+// settle applies the outcome of a decode to its sequences.
 func (l *loop) settle(active []*sequence, result Outcome) {
 	switch result {
 	case Computed:
 		l.advance(active)
 	case Interrupted:
-		// Nothing was read; whoever left is dropped before the next step.
+		// Canceled sequences are dropped before the next step.
 	case CacheFull:
-		// The books say that there is room. Where llama.cpp disagrees,
-		// believe it.
-		l.full(active)
+		// Our count of free cells disagrees with llama.cpp, which is right.
+		l.onCacheFull(active)
 	case Failed:
 		for _, s := range active {
-			l.vacate(s)
+			l.freeSlot(s)
 			s.fail(engine.Errorf(engine.CodeInternal, "The model could not compute the next token."))
 		}
 		l.retire()
 	}
 }
 
-// compute runs the work, with its sequences visible to left.
+// compute runs work, which onCancel may interrupt.
 func (l *loop) compute(active []*sequence, work func() Outcome) Outcome {
 	l.mu.Lock()
 	l.computing = active
@@ -63,62 +62,61 @@ func (l *loop) compute(active []*sequence, work func() Outcome) Outcome {
 	l.mu.Lock()
 	l.computing = nil
 	l.stats.Steps++
-	l.stats.Computing += time.Since(start)
+	l.stats.Decoding += time.Since(start)
 	l.mu.Unlock()
 	return result
 }
 
-func (l *loop) full(active []*sequence) {
+func (l *loop) onCacheFull(active []*sequence) {
 	if l.evict() {
 		return
 	}
-	if len(l.live) > 1 {
+	if len(l.running) > 1 {
 		l.preempt()
 		return
 	}
 	for _, s := range active {
-		l.vacate(s)
-		s.fail(engine.Errorf(engine.CodeInternal, "The model's cache has no room for the next token."))
+		l.freeSlot(s)
+		s.fail(engine.Errorf(engine.CodeInternal, "The model's KV cache is full."))
 	}
 	l.retire()
 }
 
-// advance books what was read and samples.
+// advance counts the decoded rows and samples.
 func (l *loop) advance(active []*sequence) {
 	start := time.Now()
-	read, taken, made := 0, 0, 0
+	prefilled, reused, generated := 0, 0, 0
 	for _, s := range active {
-		before := len(s.cells)
-		if s.made == 0 {
-			read += s.rows
-			if before == s.cached {
-				taken += s.cached
+		if s.generated == 0 {
+			prefilled += s.rows
+			if len(s.cells) == s.cached {
+				reused += s.cached
 			}
 		}
 		if s.scores != nil {
 			l.score(s)
 		}
-		s.cells = l.cells.take(s.cells, s.rows)
+		s.cells = l.cells.allocate(s.cells, s.rows)
 		if s.pending() == 0 && !s.done {
-			made += l.choose(s)
+			generated += l.sample(s)
 		}
 	}
 	l.retire()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.stats.PromptRead += read
-	l.stats.PromptTaken += taken
-	l.stats.Generated += made
-	l.stats.Choosing += time.Since(start)
+	l.stats.Prefilled += prefilled
+	l.stats.Reused += reused
+	l.stats.Generated += generated
+	l.stats.Sampling += time.Since(start)
 }
 
-// choose samples the sequence's next token and says how many were put out.
-func (l *loop) choose(s *sequence) int {
+// sample samples the sequence's next token. It returns how many were emitted.
+func (l *loop) sample(s *sequence) int {
 	if s.scores != nil {
 		s.end(chat.EndLength)
 		return 0
 	}
-	c, err := s.sampler.next(l.backend.Logits(s.row))
+	c, err := s.sampler.next(l.backend.Logits(s.lastRow))
 	switch {
 	case errors.Is(err, grammar.ErrTooMuchWork):
 		s.fail(chat.MatchError(s.job.Request, err))
@@ -127,27 +125,27 @@ func (l *loop) choose(s *sequence) int {
 		s.fail(engine.Errorf(engine.CodeInternal, "The model could not continue the text.").Because(err))
 		return 0
 	}
-	if !c.spoken {
+	if !c.emitted {
 		s.end(chat.EndOfTurn)
 		return 0
 	}
-	s.made++
+	s.generated++
 	s.tokens = append(s.tokens, c.token)
 	s.put(chat.Piece{Bytes: c.text, Logprob: c.logprob, Top: c.top})
 	switch {
 	case c.end || s.sampler.finished():
 		s.end(chat.EndOfTurn)
-	case s.made >= s.job.MaxTokens || len(s.tokens) >= l.context:
+	case s.generated >= s.job.MaxTokens || len(s.tokens) >= l.context:
 		s.end(chat.EndLength)
 	}
 	return 1
 }
 
-// retire takes out the sequences that ended and keeps what they read.
+// retire moves ended sequences from running to the cache.
 func (l *loop) retire() {
-	l.live = slices.DeleteFunc(l.live, func(s *sequence) bool {
+	l.running = slices.DeleteFunc(l.running, func(s *sequence) bool {
 		if s.done {
-			l.keep(s)
+			l.cachePrefix(s)
 		}
 		return s.done
 	})

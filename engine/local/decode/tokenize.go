@@ -10,11 +10,9 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
-// Tokenize turns a prompt into tokens. The model's start token is put in
-// front where the model wants one and the template has not written it.
-//
-// A prompt of more than twice the context is not counted to its end: a client
-// can send tens of megabytes.
+// Tokenize tokenizes a prompt. It prepends BOS if the model wants it and the
+// template has not written it. It stops at twice the context: a client can send
+// tens of megabytes.
 func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
 	var tokens []int32
 	var err error
@@ -23,7 +21,7 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 		if image := spans[0].Image; image != nil {
 			spans = spans[1:]
 			tokens, err = m.appendImage(ctx, tokens, image)
-			if err == nil && len(tokens) > m.enough() && len(spans) > 0 {
+			if err == nil && len(tokens) > m.tokenLimit() && len(spans) > 0 {
 				err = m.tooLong(len(tokens))
 			}
 			continue
@@ -38,39 +36,39 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 	if err != nil {
 		return nil, err
 	}
-	if m.vocab.AddBOS && m.vocab.Bos >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.Bos) {
-		tokens = append([]int32{m.vocab.Bos}, tokens...)
+	if m.vocab.AddBOS && m.vocab.BOS >= 0 && (len(tokens) == 0 || tokens[0] != m.vocab.BOS) {
+		tokens = append([]int32{m.vocab.BOS}, tokens...)
 	}
 	return tokens, nil
 }
 
-// enough is how many tokens are too many for sure.
-func (m *Model) enough() int { return 2 * m.info.Context }
+// tokenLimit is where Tokenize stops.
+func (m *Model) tokenLimit() int { return 2 * m.info.Context }
 
-// appendText adds the tokens of spans without images.
+// appendText tokenizes spans without images.
 func (m *Model) appendText(ctx context.Context, tokens []int32, spans []chat.Span) ([]int32, error) {
 	parts := make([]tokenizer.Part, len(spans))
 	for i, s := range spans {
 		parts[i] = tokenizer.Part{Text: s.Text, Special: s.Special}
 	}
-	tokens, err := m.encoder.Encode(ctx, tokens, parts, m.enough())
+	tokens, err := m.tokenizer.Encode(ctx, tokens, parts, m.tokenLimit())
 	switch {
 	case errors.Is(err, tokenizer.ErrMany):
-		return nil, m.tooLong(m.enough())
+		return nil, m.tooLong(m.tokenLimit())
 	case ctx.Err() != nil:
 		return nil, engine.AsError(ctx.Err())
 	case err != nil:
-		return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be turned into tokens.").Because(err)
+		return nil, engine.Errorf(engine.CodeInternal, "The prompt could not be tokenized.").Because(err)
 	}
 	return tokens, nil
 }
 
-// appendImage adds the numbers of an image's cells, and the marks around them.
+// appendImage adds the tokens of an image; see [Layout].
 func (m *Model) appendImage(ctx context.Context, tokens []int32, image *chat.Image) ([]int32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, engine.AsError(err)
 	}
-	l, err := m.eye.Layout(ctx, image.Picture)
+	l, err := m.imageEncoder.Layout(ctx, image.Picture)
 	if err != nil {
 		return nil, image.Fail(err)
 	}

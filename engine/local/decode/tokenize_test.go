@@ -10,8 +10,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
-// TestTokenizeStops: a prompt that is far too long is refused before all of
-// it is read; one that is only too long is counted to its end.
+// TestTokenizeStops: a prompt far above the context is rejected early; one that
+// is slightly above is counted to its end.
 func TestTokenizeStops(t *testing.T) {
 	const context = 100
 	end := chat.Span{Text: "<end>", Special: true}
@@ -38,7 +38,7 @@ func TestTokenizeStops(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &Model{info: chat.Info{Context: context}, vocab: letters(), encoder: encoder}
+			m := &Model{info: chat.Info{Context: context}, vocab: letters(), tokenizer: encoder}
 			tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: tt.spans})
 			if read > 1<<16 {
 				t.Errorf("%d bytes were read", read)

@@ -6,41 +6,41 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// tokenKind is what a token is besides text.
+// Kind is a set of token attributes.
 type Kind uint8
 
 const (
-	KindControl   Kind = 1 << iota // its spelling is not text; it comes out only as a marker
-	KindUser                       // user-defined: one token for a spelling that is text
-	KindEndOfTurn                  // ends the generation
+	KindControl   Kind = 1 << iota // not part of the output unless it is a marker
+	KindUser                       // user-defined: special when tokenizing, text in the output
+	KindEndOfTurn                  // llama.cpp's EOG: ends generation
 )
 
-// Vocabulary is the model's table of tokens, copied out of llama.cpp once:
-// a token's text costs no call afterwards.
+// Vocabulary is a copy of the model's vocabulary, which saves a cgo call per
+// token.
 type Vocabulary struct {
-	text   []byte   // of all tokens, control tokens spelled out
-	offset []uint32 // of token i is text[offset[i]:offset[i+1]]
+	text   []byte   // of all tokens
+	offset []uint32 // token i is text[offset[i]:offset[i+1]]
 	Kinds  []Kind
-	Bos    int32   // -1: none
-	Eos    int32   // -1: none
-	AddBOS bool    // a prompt begins with bos
-	Ending []int32 // what the tokenizer adds behind a text that is whole
+	BOS    int32   // -1: none
+	EOS    int32   // -1: none
+	AddBOS bool    // prompts begin with BOS
+	Suffix []int32 // appended to inputs of embeddings
 
-	Fim chat.FIM
+	FIM chat.FIM
 
-	Control map[string]int32 // spelling of each control and user-defined token
+	Control map[string]int32 // control and user-defined tokens by their text
 }
 
 func (v *Vocabulary) Size() int { return len(v.Kinds) }
 
 func (v *Vocabulary) Is(token int32, kind Kind) bool { return v.Kinds[token]&kind != 0 }
 
-// Spelling is the token's text; of a control token, as a template writes it.
-func (v *Vocabulary) Spelling(token int32) []byte {
+// Bytes returns the token's text; of a control token, as a template writes it.
+func (v *Vocabulary) Bytes(token int32) []byte {
 	return v.text[v.offset[token]:v.offset[token+1]:v.offset[token+1]]
 }
 
-// Add appends a token, while the table is filled.
+// Add appends a token.
 func (v *Vocabulary) Add(text []byte, kind Kind) {
 	if v.Control == nil {
 		v.Control = map[string]int32{}
@@ -50,22 +50,22 @@ func (v *Vocabulary) Add(text []byte, kind Kind) {
 	v.text = append(v.text, text...)
 	v.offset = append(v.offset, uint32(len(v.text)))
 	v.Kinds = append(v.Kinds, kind)
-	// Some models (Gemma) have user-defined tokens for runs of line ends or
-	// blanks. They are text like any other: nobody is fooled by them.
+	// Gemma has user-defined tokens for runs of newlines or spaces. These are
+	// harmless as text.
 	if kind&(KindControl|KindUser) != 0 && strings.TrimSpace(string(text)) != "" {
 		v.Control[string(text)] = token
 	}
 }
 
-// Spelled gives the text of a token, or nothing for -1.
-func (v *Vocabulary) Spelled(token int32) string {
+// Text returns the text of a token, or "" for -1.
+func (v *Vocabulary) Text(token int32) string {
 	if token < 0 {
 		return ""
 	}
-	return string(v.Spelling(token))
+	return string(v.Bytes(token))
 }
 
-// markerSet is the control tokens that one job wants as text.
+// markerSet returns the control tokens that a job wants as text.
 func (v *Vocabulary) markerSet(spellings []string) map[int32]bool {
 	set := make(map[int32]bool, len(spellings))
 	for _, s := range spellings {
@@ -76,11 +76,10 @@ func (v *Vocabulary) markerSet(spellings []string) map[int32]bool {
 	return set
 }
 
-// output is the text that a token adds: nothing for a control token that is
-// not a marker.
+// output returns the text that a token adds to the output.
 func (v *Vocabulary) output(token int32, markers map[int32]bool) []byte {
 	if v.Is(token, KindControl) && !markers[token] {
 		return nil
 	}
-	return v.Spelling(token)
+	return v.Bytes(token)
 }

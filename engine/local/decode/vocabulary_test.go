@@ -6,7 +6,7 @@ import (
 )
 
 func markersVocabulary() *Vocabulary {
-	v := &Vocabulary{Bos: -1, Eos: 0}
+	v := &Vocabulary{BOS: -1, EOS: 0}
 	v.Add([]byte("<end>"), KindControl|KindEndOfTurn)
 	v.Add([]byte("<tool>"), KindControl)
 	v.Add([]byte("<think>"), KindUser)
@@ -21,12 +21,12 @@ func TestOutput(t *testing.T) {
 	markers := v.markerSet([]string{"<tool>", "unknown"})
 	for token, want := range []string{"", "<tool>", "<think>", "\n\n", "a", ""} {
 		if got := string(v.output(int32(token), markers)); got != want {
-			t.Errorf("token %q adds %q, want %q", v.Spelling(int32(token)), got, want)
+			t.Errorf("token %q adds %q, want %q", v.Bytes(int32(token)), got, want)
 		}
 	}
-	for spelling := range v.Control {
-		if !slices.Contains([]string{"<end>", "<tool>", "<think>", "«x»"}, spelling) {
-			t.Errorf("%q is a control spelling", spelling)
+	for text := range v.Control {
+		if !slices.Contains([]string{"<end>", "<tool>", "<think>", "«x»"}, text) {
+			t.Errorf("%q is a control token", text)
 		}
 	}
 }

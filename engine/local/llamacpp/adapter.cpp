@@ -32,7 +32,7 @@ bool is_typed(const char * path) {
 struct llama_adapter_lora * shim_adapter(struct llama_model * model, const char * path) {
     return guarded([&] {
         if (!is_typed(path)) {
-            throw std::runtime_error("a key of the adapter has another type than it must have");
+            throw std::runtime_error("a metadata value of the adapter has the wrong type");
         }
         return llama_adapter_lora_init(model, path);
     }, static_cast<llama_adapter_lora *>(nullptr));

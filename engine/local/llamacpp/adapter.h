@@ -1,4 +1,3 @@
-// Adapters of a model.
 #pragma once
 
 #include "llama.h"
@@ -7,8 +6,8 @@
 extern "C" {
 #endif
 
-// shim_adapter loads an adapter; NULL: it cannot be used. llama.cpp ends the
-// process where a key of the file has another type than it expects.
+// shim_adapter loads an adapter, or returns NULL. It checks the types of metadata
+// values first: llama.cpp aborts on wrong ones.
 struct llama_adapter_lora * shim_adapter(struct llama_model * model, const char * path);
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// adapt loads adapters. All sessions over w that are made later have them.
+// adapt loads adapters for all sessions that are created later.
 func (w *weights) adapt(paths []string, sink *logSink) error {
 	for _, path := range paths {
 		name := C.CString(path)
@@ -25,14 +25,14 @@ func (w *weights) adapt(paths []string, sink *logSink) error {
 	return nil
 }
 
-// applyAdapters gives a context the adapters, at full strength.
+// applyAdapters adds the adapters to a context, at scale 1.
 func (w *weights) applyAdapters(ctx *C.struct_llama_context) {
 	for _, a := range w.adapters {
-		C.llama_set_adapter_lora(ctx, a, 1) // fails for no adapter
+		C.llama_set_adapter_lora(ctx, a, 1) // cannot fail
 	}
 }
 
-// freeAdapters comes before the model is freed, and after the contexts.
+// freeAdapters must be called after the contexts are freed and before the model.
 func (w *weights) freeAdapters() {
 	for _, a := range w.adapters {
 		C.llama_adapter_lora_free(a)

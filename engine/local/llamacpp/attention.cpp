@@ -20,8 +20,7 @@
 #include <arm_neon.h>
 #endif
 
-// Products and sums may be one instruction. As the language is asked for
-// without extensions, GCC would not do it by itself.
+// Allow fused multiply-add, which GCC does not by default with -std=c++17.
 #if defined(__clang__)
 #pragma clang fp contract(fast)
 #elif defined(__GNUC__)
@@ -30,20 +29,19 @@
 
 namespace {
 
-// A tile is some rows (a token and a head that asks) against some cells of the
-// cache. All its heads ask the same keys.
+// A tile is a number of rows (a token and a query head) by a number of KV cells.
+// Its heads share one KV head.
 constexpr int tile_rows = 64;
 constexpr int tile_cells = 64;
 
-// fewest is the number of rows for one head that is asked below which
-// llama.cpp's kernel is as fast: keys are turned around for each tile.
-constexpr int fewest = 16;
+// min_rows per KV head: below it llama.cpp's kernel is as fast, as keys are
+// transposed for each tile.
+constexpr int min_rows = 16;
 
-// wanted says that what is computed now is to be computed here.
 std::mutex turn;
-std::atomic<bool> wanted;
+std::atomic<bool> enabled; // while a tiled_attention exists
 
-// A vector register, and how many of them a product keeps for each of its rows.
+// Floats in a vector register, and accumulators per row.
 #if defined(__AVX512F__)
 constexpr int lanes = 16, registers = 4;
 #elif defined(__AVX__)
@@ -55,8 +53,8 @@ constexpr int lanes = 4, registers = 2;
 #endif
 typedef float vec __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
 
-// add_block adds the product of A (M rows of k) and B (k rows of V registers)
-// to C. The numbers behind the names are the lengths of rows in memory.
+// add_block adds the product of A (M x k) and B (k x V registers) to C. a_row,
+// b_row and c_row are strides.
 template <int M, int V>
 inline void add_block(const float * a, int a_row, const float * b, int b_row, float * c, int c_row, int k) {
     vec sum[M][V];
@@ -91,8 +89,8 @@ void add_columns(int m, const float * a, int a_row, const float * b, int b_row, 
     }
 }
 
-// add_product adds the product of A (m rows of k) and B (k rows of n) to C; n
-// is a multiple of lanes.
+// add_product adds the product of A (m x k) and B (k x n) to C; n is a multiple of
+// lanes.
 void add_product(int m, int n, int k, const float * a, int a_row, const float * b, int b_row, float * c, int c_row) {
     int j = 0;
     for (; j + registers * lanes <= n; j += registers * lanes) {
@@ -103,8 +101,8 @@ void add_product(int m, int n, int k, const float * a, int a_row, const float * 
     }
 }
 
-// widen turns numbers of 16 bits into ones of 32.
-inline void widen(const ggml_fp16_t * x, float * y, int64_t n) {
+// to_fp32 converts from fp16.
+inline void to_fp32(const ggml_fp16_t * x, float * y, int64_t n) {
     int64_t i = 0;
 #if defined(__AVX512F__)
     for (; i + 16 <= n; i += 16) {
@@ -124,22 +122,21 @@ inline void widen(const ggml_fp16_t * x, float * y, int64_t n) {
     }
 }
 
-// parameter reads the scale of scores (0), the bias of far tokens (1) or the
-// cap of scores (2).
+// parameter reads the scale (0), the maximal ALiBi bias (1) or the logit softcap
+// (2).
 float parameter(const ggml_tensor * op, int number) {
     float value;
     std::memcpy(&value, op->op_params + number, sizeof value);
     return value;
 }
 
-// shape is what an operation is about: queries of a length for tokens and
-// heads, the cells of the cache, and what each token may see of them.
+// shape is the shape of an operation and its tiles.
 struct shape {
     const ggml_tensor *q, *k, *v, *mask, *sinks;
-    int64_t key, value;       // numbers of a head
+    int64_t key, value;       // length of a head's key and value
     int64_t tokens, cells;
-    int64_t heads, kv_heads;  // that ask, and that are asked
-    int64_t shared;           // heads that ask the same one
+    int64_t heads, kv_heads;
+    int64_t shared;           // query heads per KV head
     int64_t heads_of_tile, tokens_of_tile;
     float scale;
 
@@ -150,7 +147,7 @@ struct shape {
           heads_of_tile(std::min<int64_t>(shared, tile_rows)), tokens_of_tile(divide(threads)),
           scale(parameter(op, 0)) {}
 
-    // divide gives each thread two tiles or more, of about one size.
+    // divide gives each thread two or more tiles of about the same size.
     int64_t divide(int threads) const {
         const int64_t wanted = tokens * kv_heads * parts() * q->ne[3] / (2 * threads);
         const int64_t most = std::clamp<int64_t>(wanted, 1, tile_rows / heads_of_tile);
@@ -163,10 +160,10 @@ struct shape {
     int64_t tiles() const { return kv_heads * parts() * steps() * q->ne[3]; }
 };
 
-// suits says whether an operation is one of ours: the cache in 16 bits, one
-// mask for all heads, and nothing that few models have.
-bool suits(const ggml_tensor * op) {
-    if (op->op != GGML_OP_FLASH_ATTN_EXT || !wanted) {
+// supports reports whether this kernel computes the operation: an fp16 KV cache,
+// one mask for all heads, no ALiBi and no softcap.
+bool supports(const ggml_tensor * op) {
+    if (op->op != GGML_OP_FLASH_ATTN_EXT || !enabled) {
         return false;
     }
     const ggml_tensor *q = op->src[0], *k = op->src[1], *v = op->src[2], *mask = op->src[3];
@@ -174,25 +171,25 @@ bool suits(const ggml_tensor * op) {
         mask != nullptr && mask->type == GGML_TYPE_F16 && mask->ne[2] == 1 && mask->ne[3] == q->ne[3] &&
         q->nb[0] == sizeof(float) && k->nb[0] == sizeof(ggml_fp16_t) && v->nb[0] == sizeof(ggml_fp16_t) &&
         k->ne[3] == q->ne[3] && v->ne[3] == q->ne[3] && v->ne[2] == k->ne[2] && q->ne[2] % k->ne[2] == 0 &&
-        q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= fewest && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
+        q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
         parameter(op, 1) == 0 && parameter(op, 2) == 0;
 }
 
-constexpr float hidden = -std::numeric_limits<float>::infinity(); // a score that counts for nothing
+constexpr float masked = -std::numeric_limits<float>::infinity();
 
-constexpr int64_t apart = 32; // no two threads write to one line of the processor's cache
+constexpr int64_t padding = 32; // between threads, against false sharing
 
-// result is what the rows of a tile have come to, from the cells seen so far.
+// result is the online softmax of a tile's rows, over the cells so far.
 struct result {
     float *sums, *highest, *total;
 
-    static int64_t numbers(const shape & s) { return tile_rows * (s.value + 2) + apart; }
+    static int64_t size(const shape & s) { return tile_rows * (s.value + 2) + padding; }
 
     result(const shape & s, float * p) : sums(p), highest(p + tile_rows * s.value), total(highest + tile_rows) {}
 
     void clear(const shape & s, int rows) const {
         std::fill_n(sums, rows * s.value, 0.0f);
-        std::fill_n(highest, rows, hidden);
+        std::fill_n(highest, rows, masked);
         std::fill_n(total, rows, 0.0f);
     }
 
@@ -203,7 +200,7 @@ struct result {
         }
     }
 
-    // raise makes a score the highest one of a row, if it is.
+    // raise updates the highest score of a row.
     void raise(const shape & s, int r, float score) const {
         if (score > highest[r]) {
             shrink(s, r, std::exp(highest[r] - score));
@@ -212,22 +209,22 @@ struct result {
     }
 };
 
-// space is what one thread works in.
-struct space {
-    float *queries, *keys, *values, *weights, *line, *visible;
+// workspace is the scratch memory of a thread.
+struct workspace {
+    float *queries, *keys, *values, *weights, *line, *mask;
 
-    static int64_t numbers(const shape & s) {
-        return tile_rows * (s.key + tile_cells) + tile_cells * (s.key + s.value) + s.key + tile_cells + apart;
+    static int64_t size(const shape & s) {
+        return tile_rows * (s.key + tile_cells) + tile_cells * (s.key + s.value) + s.key + tile_cells + padding;
     }
 
-    space(const shape & s, float * p) {
+    workspace(const shape & s, float * p) {
         const auto take = [&](int64_t n) { float * taken = p; p += n; return taken; };
-        queries = take(tile_rows * s.key);         // rows of a key's length
-        keys = take(s.key * tile_cells);           // turned: rows of cells
+        queries = take(tile_rows * s.key);         // rows x key
+        keys = take(s.key * tile_cells);           // key x cells: transposed
         values = take(tile_cells * s.value);
-        weights = take(tile_rows * tile_cells);    // how much a row looks at a cell
+        weights = take(tile_rows * tile_cells);    // attention scores, then weights
         line = take(s.key);
-        visible = take(tile_cells);                // the mask of one token
+        mask = take(tile_cells);                   // of one token
     }
 };
 
@@ -236,9 +233,8 @@ const T * at(const ggml_tensor * t, int64_t i1, int64_t i2, int64_t i3) {
     return reinterpret_cast<const T *>(static_cast<const char *>(t->data) + i1 * t->nb[1] + i2 * t->nb[2] + i3 * t->nb[3]);
 }
 
-// soon fetches numbers into the processor's cache: those of one head lie apart,
-// where it does not foresee them.
-inline void soon(const ggml_fp16_t * x, int64_t n) {
+// prefetch helps the CPU, which does not predict the stride between cells.
+inline void prefetch(const ggml_fp16_t * x, int64_t n) {
     for (int64_t i = 0; i < n; i += 32) {
         __builtin_prefetch(x + i);
     }
@@ -247,12 +243,12 @@ inline void soon(const ggml_fp16_t * x, int64_t n) {
 // tile computes one tile of rows.
 struct tile {
     const shape & s;
-    const space & w;
+    const workspace & w;
     const result & to;
     int64_t first_token, tokens, first_head, heads, kv_head, stream;
     int rows;
 
-    tile(const shape & s, const space & w, const result & to, int64_t number) : s(s), w(w), to(to) {
+    tile(const shape & s, const workspace & w, const result & to, int64_t number) : s(s), w(w), to(to) {
         first_token = number % s.steps() * s.tokens_of_tile;
         tokens = std::min(s.tokens_of_tile, s.tokens - first_token);
         number /= s.steps();
@@ -268,15 +264,15 @@ struct tile {
     int64_t token(int row) const { return first_token + row / heads; }
     int64_t head(int row) const { return first_head + row % heads; }
 
-    // sees says whether any token of the tile may see any cell of those.
-    bool sees(int64_t cell) const {
-        constexpr uint16_t hidden = 0xfc00; // minus infinity, in 16 bits
+    // attends reports whether the mask lets any token attend to any of the cells.
+    bool attends(int64_t cell) const {
+        constexpr uint16_t masked = 0xfc00; // minus infinity in fp16
         bool any = false;
         for (int64_t t = 0; t < tokens && !any; t++) {
             const uint16_t * mask = at<uint16_t>(s.mask, first_token + t, 0, stream) + cell;
             int different = 0;
             for (int c = 0; c < tile_cells; c++) {
-                different |= mask[c] ^ hidden;
+                different |= mask[c] ^ masked;
             }
             any = different != 0;
         }
@@ -295,21 +291,21 @@ struct tile {
     const ggml_fp16_t * key(int64_t cell) const { return at<ggml_fp16_t>(s.k, cell, kv_head, stream); }
     const ggml_fp16_t * value(int64_t cell) const { return at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
 
-    // load_value leaves out what is no number: a cell may be hidden from some of
-    // the rows, and nothing times infinity is not nothing.
+    // load_value replaces NaN and infinity by 0: the weight of a masked cell is 0,
+    // and 0 times infinity is NaN.
     void load_value(int64_t cell, float * x) const {
-        constexpr float most = 65504; // in 16 bits
-        widen(value(cell), x, s.value);
+        constexpr float largest = 65504; // in fp16
+        to_fp32(value(cell), x, s.value);
         for (int64_t d = 0; d < s.value; d++) {
-            x[d] = std::abs(x[d]) <= most ? x[d] : 0.0f;
+            x[d] = std::abs(x[d]) <= largest ? x[d] : 0.0f;
         }
     }
 
-    // score computes how well each row fits each cell.
+    // score computes the products of queries and keys.
     void score(int64_t cell) const {
         for (int c = 0; c < tile_cells; c++) {
-            soon(value(cell + c), s.value);
-            widen(key(cell + c), w.line, s.key);
+            prefetch(value(cell + c), s.value);
+            to_fp32(key(cell + c), w.line, s.key);
             for (int64_t d = 0; d < s.key; d++) {
                 w.keys[d * tile_cells + c] = w.line[d];
             }
@@ -318,17 +314,16 @@ struct tile {
         add_product(rows, tile_cells, s.key, w.queries, s.key, w.keys, tile_cells, w.weights, tile_cells);
     }
 
-    // weigh turns the scores of a row into weights: softmax, over what has
-    // been seen so far.
-    void weigh(int r) const {
+    // softmax turns the scores of a row into weights.
+    void softmax(int r) const {
         float * x = w.weights + r * tile_cells;
         float highest = to.highest[r];
         for (int c = 0; c < tile_cells; c++) {
-            // What is hidden is of others: not even a broken number of it counts.
-            x[c] = w.visible[c] == hidden ? hidden : x[c] + w.visible[c];
+            // A masked cell belongs to another sequence: not even its NaN counts.
+            x[c] = w.mask[c] == masked ? masked : x[c] + w.mask[c];
             highest = std::max(highest, x[c]);
         }
-        if (highest == hidden) { // it sees nothing yet
+        if (highest == masked) { // all cells so far are masked
             std::fill_n(x, tile_cells, 0.0f);
             return;
         }
@@ -336,24 +331,24 @@ struct tile {
         to.total[r] += static_cast<float>(ggml_vec_soft_max_f32(tile_cells, x, x, highest));
     }
 
-    void look(int64_t cell) const {
+    void attend(int64_t cell) const {
         score(cell);
         for (int r = 0; r < rows; r++) {
             if (r % heads == 0) {
-                widen(at<ggml_fp16_t>(s.mask, token(r), 0, stream) + cell, w.visible, tile_cells);
+                to_fp32(at<ggml_fp16_t>(s.mask, token(r), 0, stream) + cell, w.mask, tile_cells);
             }
-            weigh(r);
+            softmax(r);
         }
         for (int c = 0; c < tile_cells; c++) {
             if (cell + tile_cells < s.cells) {
-                soon(key(cell + tile_cells + c), s.key);
+                prefetch(key(cell + tile_cells + c), s.key);
             }
             load_value(cell + c, w.values + c * s.value);
         }
         add_product(rows, s.value, tile_cells, w.weights, tile_cells, w.values, s.value, to.sums, s.value);
     }
 
-    // store divides by the sum of weights. A sink is a weight without a value.
+    // store divides by the sum of weights. A sink adds a weight without a value.
     void store(ggml_tensor * out) const {
         for (int r = 0; r < rows; r++) {
             if (s.sinks != nullptr) {
@@ -373,32 +368,31 @@ struct tile {
         load_queries();
         to.clear(s, rows);
         for (int64_t cell = 0; cell < s.cells; cell += tile_cells) {
-            if (sees(cell)) {
-                look(cell);
+            if (attends(cell)) {
+                attend(cell);
             }
         }
         store(out);
     }
 };
 
-// attention is how ggml asks for the operations that somebody computes in
-// their own way.
+// attention is ggml's interface for operations with a kernel of their own.
 struct attention : ggml::cpu::tensor_traits {
     bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
         const shape s(op, threads);
-        size = threads * (space::numbers(s) + result::numbers(s)) * sizeof(float);
+        size = threads * (workspace::size(s) + result::size(s)) * sizeof(float);
         return true;
     }
 
     bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
         const shape s(op, params->nth);
-        const size_t needed = params->nth * (space::numbers(s) + result::numbers(s)) * sizeof(float);
-        if (params->wsize < needed) { // it was not ours when the room for it was planned
+        const size_t needed = params->nth * (workspace::size(s) + result::size(s)) * sizeof(float);
+        if (params->wsize < needed) { // tiles were disabled when the graph was planned
             return false;
         }
-        float * own = static_cast<float *>(params->wdata) + params->ith * (space::numbers(s) + result::numbers(s));
-        const space w(s, own);
-        const result to(s, own + space::numbers(s));
+        float * own = static_cast<float *>(params->wdata) + params->ith * (workspace::size(s) + result::size(s));
+        const workspace w(s, own);
+        const result to(s, own + workspace::size(s));
         if (params->ith == 0) {
             ggml_threadpool_chunk_set(params->threadpool, params->nth);
         }
@@ -410,15 +404,14 @@ struct attention : ggml::cpu::tensor_traits {
     }
 };
 
-// registration has no buffers: the weights of a model are never asked to be in
-// one of this type.
+// registration is a buffer type without buffers: it only provides the kernel.
 struct registration : ggml::cpu::extra_buffer_type {
-    attention ours;
+    attention kernel;
 
     bool supports_op(ggml_backend_dev_t, const ggml_tensor *) override { return false; }
 
     ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override {
-        return suits(op) ? &ours : nullptr;
+        return supports(op) ? &kernel : nullptr;
     }
 };
 
@@ -427,8 +420,8 @@ struct registration : ggml::cpu::extra_buffer_type {
 void shim_attention() {
     static std::once_flag once;
     std::call_once(once, [] {
-        // ggml copies its list for those who look for a type of buffer: this
-        // comes first, so that ours is not in it.
+        // Make ggml copy its list of buffer types before ours is added, so that no
+        // weights are allocated in it.
         ggml_backend_reg_t cpu = ggml_backend_cpu_reg();
         auto list = reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(ggml_backend_reg_get_proc_address(cpu, "ggml_backend_dev_get_extra_bufts"));
         if (list == nullptr) {
@@ -436,13 +429,13 @@ void shim_attention() {
         }
         list(ggml_backend_reg_dev_get(cpu, 0));
 
-        static registration ours;
+        static registration instance;
         static ggml_backend_buffer_type type = {};
-        type.context = static_cast<ggml::cpu::extra_buffer_type *>(&ours);
+        type.context = static_cast<ggml::cpu::extra_buffer_type *>(&instance);
         ggml_backend_cpu_get_extra_buffer_types().push_back(&type);
     });
 }
 
-tiled_attention::tiled_attention() : lock(turn) { wanted = true; }
+tiled_attention::tiled_attention() : lock(turn) { enabled = true; }
 
-tiled_attention::~tiled_attention() { wanted = false; }
+tiled_attention::~tiled_attention() { enabled = false; }

@@ -7,15 +7,16 @@ import "C"
 
 // attentionCase is a shape of attention, for a test.
 type attentionCase struct {
-	heads, kvHeads int // that ask, and that are asked
-	key, value     int // numbers of a head
+	heads, kvHeads int
+	key, value     int // length of a head's key and value
 	tokens, cells  int
-	sinks          bool // each head has a weight without a value
+	sinks          bool // attention sinks
 	threads        int
 }
 
-// attentionError computes random numbers with llama.cpp and plainly. It is the
-// largest difference, or negative where llama.cpp fails.
+// attentionError runs attention over random numbers with ggml and with a naive
+// implementation. It returns the largest difference, or a negative number if
+// ggml fails.
 func attentionError(c attentionCase) float64 {
 	given := C.struct_shim_attention_case{
 		heads: C.int32_t(c.heads), kv_heads: C.int32_t(c.kvHeads),

@@ -1,14 +1,14 @@
-// Attention in tiles, in place of llama.cpp's. Its kernel takes one token and one
-// head at a time, and so reads every key and value once for each of them. What
-// is computed is the same, but for rounding.
+// Tiled flash attention in place of llama.cpp's, whose kernel takes one token and
+// one head at a time and reads all keys and values for each. Results are equal up
+// to rounding.
 #pragma once
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// shim_attention makes tiles possible. It must come before the first context of
-// the process; a second call does nothing.
+// shim_attention registers the kernel with ggml. It must be called before the
+// first context is created; a second call does nothing.
 void shim_attention(void);
 
 #ifdef __cplusplus
@@ -16,9 +16,9 @@ void shim_attention(void);
 
 #include <mutex>
 
-// As long as one of these is there, the processor computes flash attention in
-// tiles, where there are enough rows for it. There is one at a time in a process.
-// That nothing else is computed beside it is for the callers to see to.
+// While one of these exists, the CPU backend computes flash attention in tiles if
+// there are enough rows. One exists at a time; callers must not compute anything
+// else concurrently.
 class tiled_attention {
   public:
     tiled_attention();

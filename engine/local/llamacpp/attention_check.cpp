@@ -52,16 +52,15 @@ struct check {
                 static_cast<ggml_fp16_t *>(t->data)[i] = ggml_fp32_to_fp16(number());
             }
         }
-        // Cells of others in front, some between, and a future that grows
-        // shorter. The first token sees nothing at all.
+        // Mask other sequences' cells at the front and in between, and later
+        // tokens. All cells are masked for the first token.
         for (int t = 0; t < c.tokens; t++) {
             for (int i = 0; i < c.cells; i++) {
                 const bool sees = t > 0 && i >= c.cells / 4 && i % 7 != 3 && i < c.cells - c.tokens + t;
                 static_cast<ggml_fp16_t *>(mask->data)[t * c.cells + i] = ggml_fp32_to_fp16(sees ? 0 : -INFINITY);
             }
         }
-        // Of cells that nobody sees, one in front of others that are seen:
-        // broken numbers in it are nobody's.
+        // NaN and infinity in a masked cell must have no effect.
         const int64_t broken = c.cells / 4 / 7 * 7 + 7 + 3;
         for (int64_t d = 0; d < c.key; d++) {
             static_cast<ggml_fp16_t *>(k->data)[broken * c.key + d] = ggml_fp32_to_fp16(INFINITY);
@@ -75,7 +74,7 @@ struct check {
         return ggml_fp16_to_fp32(static_cast<const ggml_fp16_t *>(t->data)[i]);
     }
 
-    // plain is what a head and a token should give.
+    // plain computes the expected result of a head and a token.
     std::vector<double> plain(int h, int t) const {
         const int64_t kv = h / (c.heads / c.kv_heads) * int64_t(c.cells);
         std::vector<double> scores(c.cells), sums(c.value);

@@ -1,5 +1,5 @@
-// Attention held against a plain one. It is here for a test: those of Go cannot
-// call C themselves.
+// Test code: compares tiled attention with a naive implementation. Go tests
+// cannot use cgo.
 #pragma once
 
 #include <stdint.h>
@@ -9,15 +9,15 @@ extern "C" {
 #endif
 
 struct shim_attention_case {
-    int32_t heads, kv_heads; // that ask, and that are asked
-    int32_t key, value;      // numbers of a head
+    int32_t heads, kv_heads;
+    int32_t key, value;      // length of a head's key and value
     int32_t tokens, cells;
-    int32_t sinks;           // 1: each head has a weight without a value
+    int32_t sinks;           // 1: with attention sinks
     int32_t threads;
 };
 
-// shim_attention_error computes random numbers in both ways. It returns the
-// largest difference; negative: ggml does not compute it.
+// shim_attention_error runs both over random numbers. It returns the largest
+// difference, or a negative number if ggml fails.
 double shim_attention_error(struct shim_attention_case c);
 
 #ifdef __cplusplus

@@ -16,21 +16,18 @@ import (
 	"github.com/diglot/diglot/engine/local/decode"
 )
 
-// Bare is llama.cpp driven by a loop in C that does nothing else: what this
-// package's speed is measured against.
+// Bare is llama.cpp driven by a loop in C, the baseline of benchmarks.
 type Bare struct {
 	weights *weights
 	session *session
 }
 
-// bareCells is how long a text it reads and writes, in tokens.
 const bareCells = 2048
 
-// OpenBare loads a model for measuring, with Options.Threads of it, in the way
-// that is llama.cpp's default.
+// OpenBare loads a model with llama.cpp's defaults and Options.Threads.
 func OpenBare(options Options) (*Bare, error) { return openBare(options, mapped) }
 
-// OpenBareCopied is [OpenBare] with weights as [Open] has them.
+// OpenBareCopied is [OpenBare] with weights in huge pages, like [Open].
 func OpenBareCopied(options Options) (*Bare, error) {
 	C.shim_huge_pages()
 	return openBare(options, copied)
@@ -56,20 +53,20 @@ func openBare(options Options, place placement) (*Bare, error) {
 	})
 	if s == nil {
 		w.free()
-		return nil, errors.New("llama.cpp cannot make a context")
+		return nil, errors.New("llama.cpp cannot create a context")
 	}
 	return &Bare{w, s}, nil
 }
 
-// Token reads the prompt, of at most 512 tokens, continues it n times, and
-// says how long one token took.
+// Token prefills the prompt, of at most 512 tokens, generates n tokens and returns
+// the time per token.
 func (b *Bare) Token(prompt []int32, n int) (time.Duration, error) {
 	if len(prompt) == 0 || len(prompt) > decode.BatchRows || n < 1 || n >= bareCells-decode.BatchRows {
-		return 0, fmt.Errorf("a prompt of %d tokens and %d more", len(prompt), n)
+		return 0, fmt.Errorf("cannot measure a prompt of %d tokens and %d more", len(prompt), n)
 	}
 	spent := C.shim_bare(b.session.ctx, (*C.llama_token)(unsafe.Pointer(&prompt[0])), C.int32_t(len(prompt)), C.int32_t(n))
 	if spent < 0 {
-		return 0, errors.New("llama.cpp cannot compute the text")
+		return 0, errors.New("llama.cpp failed to decode")
 	}
 	return time.Duration(spent), nil
 }

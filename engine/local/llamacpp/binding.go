@@ -19,13 +19,13 @@ import (
 
 	"github.com/diglot/diglot/engine/chat"
 
-	// llama.cpp itself. Its Go package one level up would add what this
-	// binding does not use, and needs headers that the module lacks.
+	// Links llama.cpp. Its Go package one level up needs headers that the module
+	// lacks.
 	"github.com/diglot/diglot/engine/local/decode"
 	_ "github.com/ollama/ollama/llama/llama.cpp/src"
 )
 
-// flag is memory that both languages may write at any time.
+// flag is an atomic that Go and C share.
 type flag struct{ p *C.int32_t }
 
 func newFlag() flag { return flag{(*C.int32_t)(C.calloc(1, C.sizeof_int32_t))} }
@@ -39,10 +39,10 @@ type weights struct {
 	model    *C.struct_llama_model
 	vocab    *C.struct_llama_vocab
 	adapters []*C.struct_llama_adapter_lora
-	turn     *sync.Mutex // held while anything is computed: two computations would wait for each other's threads
+	turn     *sync.Mutex // held while computing: two computations would compete for cores
 }
 
-// loadWeights returns nil where llama.cpp fails or cancel is raised.
+// loadWeights returns nil if llama.cpp fails or cancel is raised.
 func loadWeights(path string, place placement, cancel flag) *weights {
 	C.llama_backend_init()
 	name := C.CString(path)
@@ -54,8 +54,8 @@ func loadWeights(path string, place placement, cancel flag) *weights {
 	return &weights{model: model, vocab: C.llama_model_get_vocab(model), turn: new(sync.Mutex)}
 }
 
-// loadVocabulary loads what tells about a file's tokens, and no weights; nil
-// where llama.cpp fails.
+// loadVocabulary loads a file without its weights. It returns nil if llama.cpp
+// fails.
 func loadVocabulary(path string) *weights {
 	C.llama_backend_init()
 	name := C.CString(path)
@@ -72,33 +72,32 @@ func (w *weights) free() {
 	C.llama_model_free(w.model)
 }
 
-func (w *weights) trained() int { return int(C.llama_model_n_ctx_train(w.model)) }
+func (w *weights) trainedContext() int { return int(C.llama_model_n_ctx_train(w.model)) }
 
-// recurrent reports whether the model keeps a running state: texts then
-// share nothing but the whole.
+// recurrent reports whether layers keep a recurrent state, which rules out
+// sharing prefixes.
 func (w *weights) recurrent() bool {
 	return bool(C.llama_model_is_recurrent(w.model)) || bool(C.llama_model_is_hybrid(w.model))
 }
 
-// generates reports whether the model continues text at all: encoders and
-// models for embeddings do not.
+// generates reports whether the model is decoder-only.
 func (w *weights) generates() bool {
 	return bool(C.llama_model_has_decoder(w.model)) && !bool(C.llama_model_has_encoder(w.model))
 }
 
-// vocabulary copies the table of tokens.
+// vocabulary copies the vocabulary.
 func (w *weights) vocabulary() (*decode.Vocabulary, error) {
 	n := int(C.llama_vocab_n_tokens(w.vocab))
 	if n == 0 {
 		return nil, errors.New("the file has no vocabulary")
 	}
 	v := &decode.Vocabulary{
-		Bos:    int32(C.llama_vocab_bos(w.vocab)),
-		Eos:    int32(C.llama_vocab_eos(w.vocab)),
+		BOS:    int32(C.llama_vocab_bos(w.vocab)),
+		EOS:    int32(C.llama_vocab_eos(w.vocab)),
 		AddBOS: bool(C.llama_vocab_get_add_bos(w.vocab)),
 	}
 	var err error
-	if v.Ending, err = w.ending(); err != nil {
+	if v.Suffix, err = w.addedSuffix(); err != nil {
 		return nil, err
 	}
 	buf := make([]byte, 256)
@@ -109,11 +108,11 @@ func (w *weights) vocabulary() (*decode.Vocabulary, error) {
 		}
 		v.Add(text, w.kind(int32(token)))
 	}
-	// A file need not name these: llama.cpp also finds them by their spellings.
-	v.Fim = chat.FIM{
-		Prefix: v.Spelled(int32(C.llama_vocab_fim_pre(w.vocab))),
-		Suffix: v.Spelled(int32(C.llama_vocab_fim_suf(w.vocab))),
-		Middle: v.Spelled(int32(C.llama_vocab_fim_mid(w.vocab))),
+	// llama.cpp finds these by their text if the metadata does not name them.
+	v.FIM = chat.FIM{
+		Prefix: v.Text(int32(C.llama_vocab_fim_pre(w.vocab))),
+		Suffix: v.Text(int32(C.llama_vocab_fim_suf(w.vocab))),
+		Middle: v.Text(int32(C.llama_vocab_fim_mid(w.vocab))),
 	}
 	return v, nil
 }
@@ -133,7 +132,7 @@ func (w *weights) kind(token int32) decode.Kind {
 	return kind
 }
 
-// piece is the exact text of a token, in buf's memory, which grows.
+// piece returns the text of a token, in buf's memory, which grows.
 func (w *weights) piece(token int32, buf *[]byte) ([]byte, error) {
 	for {
 		p := (*C.char)(unsafe.Pointer(unsafe.SliceData(*buf)))
@@ -148,8 +147,8 @@ func (w *weights) piece(token int32, buf *[]byte) ([]byte, error) {
 	}
 }
 
-// ending finds what the tokenizer adds behind a text.
-func (w *weights) ending() ([]int32, error) {
+// addedSuffix finds the special tokens that the tokenizer appends.
+func (w *weights) addedSuffix() ([]int32, error) {
 	plain, err := w.tokenize("a", false, false)
 	if err != nil {
 		return nil, err
@@ -158,12 +157,11 @@ func (w *weights) ending() ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decode.Ending(whole, plain), nil
+	return decode.Suffix(whole, plain), nil
 }
 
-// tokenize turns text into tokens as llama.cpp does. whole: with what the
-// tokenizer adds at its ends; special: with control tokens.
-func (w *weights) tokenize(text string, whole, special bool) ([]int32, error) {
+// tokenize is llama_tokenize.
+func (w *weights) tokenize(text string, addSpecial, parseSpecial bool) ([]int32, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -171,7 +169,7 @@ func (w *weights) tokenize(text string, whole, special bool) ([]int32, error) {
 	for {
 		n := int32(C.shim_tokenize(w.vocab,
 			(*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.int32_t(len(text)),
-			(*C.llama_token)(unsafe.Pointer(unsafe.SliceData(tokens))), C.int32_t(len(tokens)), C.bool(whole), C.bool(special)))
+			(*C.llama_token)(unsafe.Pointer(unsafe.SliceData(tokens))), C.int32_t(len(tokens)), C.bool(addSpecial), C.bool(parseSpecial)))
 		switch {
 		case n == C.SHIM_THREW:
 			return nil, errors.New("llama.cpp failed to tokenize")
@@ -182,48 +180,48 @@ func (w *weights) tokenize(text string, whole, special bool) ([]int32, error) {
 	}
 }
 
-// session is a llama.cpp context: the cache and what computes.
+// session is a llama.cpp context with its threads.
 type session struct {
-	ctx        *C.struct_llama_context
-	memory     C.llama_memory_t
-	batch      C.struct_llama_batch
-	pool       C.ggml_threadpool_t
-	worker     *worker
-	interrupts flag
-	size       int          // of the vocabulary
-	rows       int          // of the batch
-	width      int          // numbers that stand for one cell of an image
-	projector  *projector   // nil: there are no images
-	glances    *glanceBatch // with it
-	partial    bool
-	governor   *governor
-	turn       *sync.Mutex
-	sink       *logSink
+	ctx            *C.struct_llama_context
+	memory         C.llama_memory_t
+	batch          C.struct_llama_batch
+	pool           C.ggml_threadpool_t
+	worker         *worker
+	interrupts     flag
+	size           int         // of the vocabulary
+	rows           int         // of the batch
+	width          int         // length of an image embedding
+	projector      *projector  // nil: no images
+	imageBatch     *imageBatch // with it
+	sharesPrefixes bool
+	governor       *governor
+	turn           *sync.Mutex
+	sink           *logSink
 }
 
-// sessionConfig says how big a session is.
+// sessionConfig configures a session.
 type sessionConfig struct {
 	cells, sequences, rows int
-	vectors                bool    // it makes vectors in place of logits
-	pooling                pooling // of them
+	vectors                bool // embeddings instead of logits
+	pooling                pooling
 	governor               *governor
 	sink                   *logSink
 }
 
-// newSession returns nil where llama.cpp fails, for want of memory mostly.
+// newSession returns nil if llama.cpp fails, mostly for lack of memory.
 func newSession(w *weights, c sessionConfig) *session {
 	params := C.llama_context_default_params()
 	params.n_ctx = C.uint32_t(c.cells)
 	params.n_batch = C.uint32_t(c.rows)
 	params.n_ubatch = C.uint32_t(c.rows)
 	params.n_seq_max = C.uint32_t(c.sequences)
-	params.n_threads = C.int32_t(c.governor.most)
-	params.n_threads_batch = C.int32_t(c.governor.most)
-	// One pool of cells: without it each sequence has its own part of the
-	// cache, and sharing a part of a text aborts the process.
+	params.n_threads = C.int32_t(c.governor.max)
+	params.n_threads_batch = C.int32_t(c.governor.max)
+	// One pool of KV cells: without it, llama_memory_seq_cp of a part of a
+	// sequence aborts the process.
 	params.kv_unified = true
-	// A model with a sliding window would forget the prefixes that others
-	// may want.
+	// Keep all cells of layers with a sliding window, so that prefixes can be
+	// shared.
 	params.swa_full = true
 	params.no_perf = true
 	params.embeddings = C.bool(c.vectors)
@@ -242,33 +240,32 @@ func newSession(w *weights, c sessionConfig) *session {
 		interrupts.free()
 		return nil
 	}
-	pool := newThreads(c.governor.most)
+	pool := newThreads(c.governor.max)
 	C.llama_attach_threadpool(ctx, pool, nil)
 	return &session{
-		worker:     worker,
-		ctx:        ctx,
-		memory:     C.llama_get_memory(ctx),
-		batch:      C.llama_batch_init(C.int32_t(c.rows), 0, 1),
-		pool:       pool,
-		interrupts: interrupts,
-		size:       int(C.llama_vocab_n_tokens(w.vocab)),
-		rows:       c.rows,
-		width:      int(C.llama_model_n_embd_inp(w.model)),
-		partial:    !w.recurrent(),
-		governor:   c.governor,
-		turn:       w.turn,
-		sink:       c.sink,
+		worker:         worker,
+		ctx:            ctx,
+		memory:         C.llama_get_memory(ctx),
+		batch:          C.llama_batch_init(C.int32_t(c.rows), 0, 1),
+		pool:           pool,
+		interrupts:     interrupts,
+		size:           int(C.llama_vocab_n_tokens(w.vocab)),
+		rows:           c.rows,
+		width:          int(C.llama_model_n_embd_inp(w.model)),
+		sharesPrefixes: !w.recurrent(),
+		governor:       c.governor,
+		turn:           w.turn,
+		sink:           c.sink,
 	}
 }
 
-// newThreads makes threads that live as long as the session. llama.cpp's
-// default is new ones for each step, and where a new thread starts is up to
-// the system: often on the core of the very thread that waits for it, as
-// the other core is just taking the last token to its client.
+// newThreads creates a thread pool for the session. llama.cpp's default is new
+// threads for each decode, which the kernel often starts on the core of the
+// thread that waits for them.
 func newThreads(n int) C.ggml_threadpool_t {
 	params := C.ggml_threadpool_params_default(C.int(n))
-	// Between two steps they wait in a loop for some milliseconds, which is
-	// longer than the choice of a token takes, and then sleep.
+	// Between decodes, spin for some milliseconds, which is longer than sampling
+	// takes, then sleep.
 	params.poll = 1
 	return C.ggml_threadpool_new(&params)
 }
@@ -277,7 +274,7 @@ func (s *session) Free() {
 	s.worker.free()
 	if s.projector != nil {
 		s.projector.free()
-		s.glances.free()
+		s.imageBatch.free()
 	}
 	C.llama_batch_free(s.batch)
 	C.llama_free(s.ctx)
@@ -285,7 +282,7 @@ func (s *session) Free() {
 	s.interrupts.free()
 }
 
-func (s *session) Decode(batch []decode.Entry, alike bool) decode.Outcome {
+func (s *session) Decode(batch []decode.Entry, sharedPrefix bool) decode.Outcome {
 	tokens := unsafe.Slice(s.batch.token, s.rows)
 	positions := unsafe.Slice(s.batch.pos, s.rows)
 	counts := unsafe.Slice(s.batch.n_seq_id, s.rows)
@@ -302,10 +299,10 @@ func (s *session) Decode(batch []decode.Entry, alike bool) decode.Outcome {
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
-	return s.compute(s.batch, alike)
+	return s.compute(s.batch, sharedPrefix)
 }
 
-// compute reads a batch that is filled in, with attention in tiles or not.
+// compute decodes a batch, with tiled attention or not.
 func (s *session) compute(batch C.struct_llama_batch, tiles bool) decode.Outcome {
 	s.turn.Lock()
 	defer s.turn.Unlock()
@@ -317,8 +314,8 @@ func (s *session) compute(batch C.struct_llama_batch, tiles bool) decode.Outcome
 	case 1:
 		return decode.CacheFull
 	case 2:
-		if !s.partial {
-			return decode.Failed // the state before is gone
+		if !s.sharesPrefixes {
+			return decode.Failed // the recurrent state was overwritten
 		}
 		return decode.Interrupted
 	}
@@ -338,18 +335,18 @@ func (s *session) RemoveSequence(id int) {
 	C.llama_memory_seq_rm(s.memory, C.llama_seq_id(id), -1, -1)
 }
 
-func (s *session) Shares() bool { return s.partial }
+func (s *session) SharesPrefixes() bool { return s.sharesPrefixes }
 
-func (s *session) Whole(id int) bool {
+func (s *session) HasStart(id int) bool {
 	return C.llama_memory_seq_pos_min(s.memory, C.llama_seq_id(id)) == 0
 }
 
 func (s *session) Interrupt() {
-	s.sink.quiet.Store(true)
+	s.sink.interrupting.Store(true)
 	s.interrupts.raise()
 }
 
 func (s *session) Resume() {
-	s.sink.quiet.Store(false)
+	s.sink.interrupting.Store(false)
 	s.interrupts.lower()
 }

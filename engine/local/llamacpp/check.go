@@ -9,10 +9,9 @@ import (
 	"github.com/diglot/diglot/engine/local/inspection"
 )
 
-// Check says what is wrong with a model's GGUF file, as far as its head and its
-// length tell: that it is something else, or cut short, or lacks its other
-// parts, or that llama.cpp could not run it. It reads no weights and works in
-// every build.
+// Check checks a model's GGUF file by its header and its length: it may be
+// truncated, lack other parts of a split model, or be unsupported by llama.cpp.
+// It reads no weights and needs no cgo.
 func Check(path string) error {
 	_, err := inspect(path)
 	return err
@@ -26,17 +25,16 @@ func inspect(path string) (*gguf.File, error) {
 	return file, inspection.Model(path, file)
 }
 
-// refused is the error of a file that is checked before it is loaded, with a
-// text for the client. The file will be the same one when it is asked for again.
-func refused(path string, err error) *engine.Error {
+// unsupportedFile is the error for a file that fails a check. Retrying does not
+// help.
+func unsupportedFile(path string, err error) *engine.Error {
 	e := engine.Errorf(engine.CodeUnsupported, "The model's file cannot be run: %v.", err).
 		At(engine.Place{Field: engine.FieldModel}).Because(errors.New(path))
 	e.NoRetry = true
 	return e
 }
 
-// CheckProjector is Check for the file of a projector, beside the file of its
-// model, and for none: an empty path.
+// CheckProjector checks that a projector fits its model. An empty path is fine.
 func CheckProjector(model, projector string) error {
 	if projector == "" {
 		return nil
@@ -65,7 +63,7 @@ func checkProjector(model *gguf.File, path string) error {
 	return nil
 }
 
-// checkAdapters looks at the heads of all adapters of a model.
+// checkAdapters checks the headers of a model's adapters.
 func checkAdapters(model *gguf.File, paths []string) error {
 	var files []*gguf.File
 	for _, path := range paths {

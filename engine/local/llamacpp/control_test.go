@@ -34,7 +34,7 @@ func openVocabulary(t testing.TB, path string) (*decode.Model, bothTokenizers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoder, err := b.theirs.encoder(path, file, vocab)
+	encoder, err := b.theirs.newTokenizer(path, file, vocab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestControlTokensOfRealModels(t *testing.T) {
 	for _, name := range realModels[:3] {
 		t.Run(name, func(t *testing.T) {
 			m, b := openVocabulary(t, modelFile(t, name))
-			subject := chattest.Subject{Info: m.Info(), Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.Vocabulary().Spelling(token)) }, Whole: true}
+			subject := chattest.Subject{Info: m.Info(), Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.Vocabulary().Bytes(token)) }, Whole: true}
 			subject.Tokenize = func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
 				tokens, err := m.Tokenize(ctx, prompt)
 				if err == nil && m.Vocabulary().AddBOS && !strings.HasPrefix(prompt.String(), m.Info().BOS) {
@@ -96,6 +96,6 @@ func TestSpellingsCostNothing(t *testing.T) {
 // structured reports whether there are control tokens among these.
 func structured(m *decode.Model, tokens []int32, unknown int32) bool {
 	return slices.ContainsFunc(tokens, func(token int32) bool {
-		return token != unknown && m.Vocabulary().Is(token, decode.KindControl|decode.KindUser) && strings.TrimSpace(string(m.Vocabulary().Spelling(token))) != ""
+		return token != unknown && m.Vocabulary().Is(token, decode.KindControl|decode.KindUser) && strings.TrimSpace(string(m.Vocabulary().Bytes(token))) != ""
 	})
 }

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// ticksPerSecond is the unit of /proc, the same on every Linux.
+// ticksPerSecond is USER_HZ, the unit of /proc.
 const ticksPerSecond = 100
 
-// cpuTime is how much processors have worked since the machine started.
+// cpuTime is CPU time since boot, in ticks.
 type cpuTime struct {
-	others int64 // ticks of those that this process may use, for other processes
+	others int64 // of other processes, on the CPUs that this process may use
 }
 
-// readCPUTime reads /proc; false where there is none.
+// readCPUTime reads /proc; false if there is none.
 func readCPUTime() (cpuTime, bool) {
 	status, err1 := os.ReadFile("/proc/self/status")
 	own, err2 := os.ReadFile("/proc/self/stat")
@@ -31,9 +31,8 @@ func readCPUTime() (cpuTime, bool) {
 	return cpuTime{others: busyTicks(all, allowed) - used}, ok
 }
 
-// allowedCPUs reads the numbers of the processors that the process may use
-// from the text of /proc/self/status: in a container they are few of those
-// that /proc/stat lists.
+// allowedCPUs reads Cpus_allowed_list from /proc/self/status. In a container it
+// has few of the CPUs in /proc/stat.
 func allowedCPUs(status []byte) (map[int]bool, bool) {
 	_, after, ok := bytes.Cut(status, []byte("Cpus_allowed_list:"))
 	if !ok {
@@ -58,9 +57,8 @@ func allowedCPUs(status []byte) (map[int]bool, bool) {
 	return allowed, true
 }
 
-// ownTicks reads the time of this process, in and out of the kernel, from the
-// text of /proc/self/stat. Its second field, a name in parentheses, may hold
-// blanks.
+// ownTicks reads utime and stime from /proc/self/stat, whose second field, a name
+// in parentheses, may contain spaces.
 func ownTicks(stat []byte) (int64, bool) {
 	end := bytes.LastIndexByte(stat, ')')
 	fields := strings.Fields(string(stat[end+1:]))
@@ -72,8 +70,8 @@ func ownTicks(stat []byte) (int64, bool) {
 	return user + system, err1 == nil && err2 == nil
 }
 
-// busyTicks adds up the lines of /proc/stat, "cpu3 user nice system idle
-// iowait irq softirq ...", without what was idle.
+// busyTicks sums up the lines of /proc/stat, "cpu3 user nice system idle iowait
+// irq softirq ...", without idle and iowait.
 func busyTicks(stat []byte, allowed map[int]bool) int64 {
 	var busy int64
 	for line := range bytes.Lines(stat) {
@@ -82,7 +80,7 @@ func busyTicks(stat []byte, allowed map[int]bool) int64 {
 			continue
 		}
 		n, err := strconv.Atoi(fields[0][len("cpu"):])
-		if err != nil || !allowed[n] { // the first line is the sum of all
+		if err != nil || !allowed[n] { // "cpu" without a number is the sum
 			continue
 		}
 		for _, i := range []int{1, 2, 3, 6, 7} {

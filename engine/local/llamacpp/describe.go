@@ -19,10 +19,10 @@ func describe(path string, changed time.Time, file *gguf.File, vocab *decode.Voc
 		Owner:    file.String("general.organization"),
 		Changed:  changed,
 		Template: file.Template(),
-		BOS:      vocab.Spelled(vocab.Bos),
-		EOS:      vocab.Spelled(vocab.Eos),
+		BOS:      vocab.Text(vocab.BOS),
+		EOS:      vocab.Text(vocab.EOS),
 		Control:  slices.Sorted(maps.Keys(vocab.Control)),
-		FIM:      vocab.Fim,
+		FIM:      vocab.FIM,
 		Context:  limit,
 		Sampling: sampling(file),
 	}
@@ -35,8 +35,8 @@ func nameOf(file *gguf.File, path string) string {
 	return strings.TrimSuffix(filepath.Base(path), ".gguf")
 }
 
-// sampling is what the file recommends. A value that makes no sense is
-// left out rather than believed.
+// sampling returns the sampling parameters that the metadata recommends, without
+// those out of range.
 func sampling(file *gguf.File) (s engine.Sampling) {
 	for p := range engine.SamplingParams() {
 		if p.Model == "" {

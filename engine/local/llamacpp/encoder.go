@@ -11,9 +11,9 @@ import (
 	"github.com/diglot/diglot/engine/local/decode"
 )
 
-// encoder makes what turns text into tokens. llama.cpp's own code does it for
-// the kinds of tokenizers that package tokenizer lacks.
-func (w *weights) encoder(path string, file *gguf.File, vocab *decode.Vocabulary) (*tokenizer.Tokenizer, error) {
+// newTokenizer returns our tokenizer, or llama.cpp's for models that package
+// tokenizer does not support.
+func (w *weights) newTokenizer(path string, file *gguf.File, vocab *decode.Vocabulary) (*tokenizer.Tokenizer, error) {
 	v, err := tokenizer.Read(path, file)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (w *weights) encoder(path string, file *gguf.File, vocab *decode.Vocabulary
 		return nil, fmt.Errorf("the file has %d tokens, and llama.cpp %d", len(v.Texts), vocab.Size())
 	}
 	for i, kind := range vocab.Kinds {
-		// What llama.cpp takes for structure no text becomes, even where ours knows better.
+		// Never let text become a token that llama.cpp holds for special.
 		switch {
 		case kind&decode.KindUser != 0:
 			v.Kinds[i] = tokenizer.UserDefined

@@ -1,4 +1,3 @@
-// What the shims share: exceptions become results, and flags are read.
 #pragma once
 
 #include "shim.h"
@@ -7,9 +6,9 @@
 
 void log_threw(const char * what);
 
-// guarded calls f and turns an exception into otherwise.
+// guarded calls f; if it throws, it logs the exception and returns fallback.
 template <typename F, typename R>
-static R guarded(F f, R otherwise) {
+static R guarded(F f, R fallback) {
     try {
         return f();
     } catch (const std::exception & e) {
@@ -17,8 +16,7 @@ static R guarded(F f, R otherwise) {
     } catch (...) {
         log_threw("unknown exception");
     }
-    return otherwise;
+    return fallback;
 }
 
-// raised says whether the flag is.
 bool raised(void * flag);

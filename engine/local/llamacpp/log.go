@@ -14,15 +14,14 @@ import (
 	"sync/atomic"
 )
 
-// logSink puts llama.cpp's log, which comes in fragments, together into
-// lines. It remembers the errors: llama.cpp says why a file cannot be
-// loaded there and nowhere else.
+// logSink joins the fragments of llama.cpp's log into lines. It keeps the errors,
+// as llama.cpp says only there why a file cannot be loaded.
 type logSink struct {
 	log *slog.Logger
 
-	// quiet is set while a decode is interrupted on purpose: llama.cpp
-	// reports that as errors.
-	quiet atomic.Bool
+	// interrupting is set while a decode is interrupted, which llama.cpp logs as
+	// an error.
+	interrupting atomic.Bool
 
 	mu     sync.Mutex
 	level  slog.Level
@@ -30,14 +29,14 @@ type logSink struct {
 	errors []string
 }
 
-// listen makes llama.cpp, which has one log for the process, write to s. The
-// handle stays: it may do so after its model is closed.
-func (s *logSink) listen() { C.shim_log(C.uintptr_t(cgo.NewHandle(s))) }
+// register makes s the target of llama.cpp's log, of which there is one per
+// process. The handle is never freed: it may be used after the model is closed.
+func (s *logSink) register() { C.shim_log(C.uintptr_t(cgo.NewHandle(s))) }
 
-// The levels of ggml.h that matter here.
+// Levels of ggml.h.
 const (
 	ggmlError    = 4
-	ggmlContinue = 5 // of the fragment before
+	ggmlContinue = 5 // the level of the previous fragment
 )
 
 //export llamacppLog
@@ -48,8 +47,7 @@ func llamacppLog(handle C.uintptr_t, level C.int32_t, text *C.char) {
 	}
 }
 
-// write adds a fragment. llama.cpp's own information, and its warnings, are
-// for people who debug it: only errors keep their level.
+// write adds a fragment. Everything below an error is logged as debug.
 func (s *logSink) write(level int, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +75,7 @@ func (s *logSink) flush() {
 	if line == "" {
 		return
 	}
-	if s.quiet.Load() {
+	if s.interrupting.Load() {
 		s.level = slog.LevelDebug
 	}
 	s.log.Log(context.Background(), s.level, line)
@@ -86,7 +84,7 @@ func (s *logSink) flush() {
 	}
 }
 
-// reason is what the log says went wrong.
+// reason returns the logged errors.
 func (s *logSink) reason() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

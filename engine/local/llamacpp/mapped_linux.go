@@ -10,14 +10,13 @@ import (
 	"syscall"
 )
 
-// releaseMapped lets go of the pages of mapped files; what is read of them
-// later comes back from the system's cache. llama.cpp maps all of a model, and
-// then makes copies, in another order, of what its fast kernels read: without
-// this, the process would seem to need both.
-func releaseMapped(paths []string) {
+// releaseMappedPages drops the resident pages of mapped files; they fault back in
+// from the page cache. llama.cpp maps the model and repacks some weights, and
+// without this both would count as resident.
+func releaseMappedPages(paths []string) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {
-		return // it only looks larger
+		return // only the resident size is affected
 	}
 	for _, path := range paths {
 		path, err := filepath.Abs(path)
@@ -28,7 +27,7 @@ func releaseMapped(paths []string) {
 			path = real
 		}
 		for _, m := range mappings(maps, path) {
-			// Of a shared mapping that is only read, no content can be lost.
+			// No content is lost: the mapping is shared and read-only.
 			_, _, _ = syscall.Syscall(syscall.SYS_MADVISE, m.start, m.end-m.start, syscall.MADV_DONTNEED)
 		}
 	}
@@ -36,8 +35,8 @@ func releaseMapped(paths []string) {
 
 type mapping struct{ start, end uintptr }
 
-// mappings finds where a file is mapped to be read by all who map it. A line
-// of maps is "start-end r--s offset device inode path".
+// mappings finds the shared read-only mappings of a file. A line of
+// /proc/self/maps is "start-end r--s offset device inode path".
 func mappings(maps []byte, path string) []mapping {
 	var found []mapping
 	lines := bufio.NewScanner(bytes.NewReader(maps))

@@ -52,7 +52,7 @@ func TestReleaseMapped(t *testing.T) {
 	if got := resident(t, path); got != pages {
 		t.Fatalf("%d of %d pages are in memory before", got, pages)
 	}
-	releaseMapped([]string{link})
+	releaseMappedPages([]string{link})
 	if got := resident(t, path); got != 0 {
 		t.Errorf("%d pages are in memory after", got)
 	}

@@ -2,5 +2,5 @@
 
 package llamacpp
 
-// releaseMapped does nothing: only Linux tells where a file is mapped.
+// releaseMappedPages does nothing: only Linux has /proc/self/maps.
 func releaseMapped([]string) {}

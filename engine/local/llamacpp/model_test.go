@@ -145,11 +145,11 @@ func TestEightClientsReadOnePrefix(t *testing.T) {
 		cached += r.end.Cached
 	}
 	s := m.Stats()
-	if want := total - 7*prefix; s.PromptRead > want {
-		t.Errorf("read %d tokens of prompts, want at most %d: the %d of the prefix once", s.PromptRead, want, prefix)
+	if want := total - 7*prefix; s.Prefilled > want {
+		t.Errorf("read %d tokens of prompts, want at most %d: the %d of the prefix once", s.Prefilled, want, prefix)
 	}
-	if s.PromptRead+cached != total {
-		t.Errorf("%d read and %d cached are not the %d of the prompts", s.PromptRead, cached, total)
+	if s.Prefilled+cached != total {
+		t.Errorf("%d read and %d cached are not the %d of the prompts", s.Prefilled, cached, total)
 	}
 }
 
@@ -385,7 +385,7 @@ func TestTokenize(t *testing.T) {
 		var text strings.Builder
 		ends := 0
 		for _, token := range tokens {
-			text.Write(m.Vocabulary().Spelling(token))
+			text.Write(m.Vocabulary().Bytes(token))
 			if token == end {
 				ends++
 			}

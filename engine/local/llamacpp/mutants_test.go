@@ -425,7 +425,7 @@ func askEverything(ctx context.Context, m *decode.Model, sizes []image.Point) er
 		return fmt.Errorf("tokenizing an input: %w", err)
 	}
 	for token := range min(m.Vocabulary().Size(), 300) {
-		_ = m.Vocabulary().Spelled(int32(token))
+		_ = m.Vocabulary().Text(int32(token))
 	}
 	if m.Info().Vision {
 		if err := showPictures(ctx, m, tokens, sizes); err != nil {

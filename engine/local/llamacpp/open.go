@@ -18,16 +18,15 @@ import (
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
-// Open loads a model. Its errors are for the log: they say what is wrong
-// with the file, or what llama.cpp says is. Ending ctx stops the loading.
+// Open loads a model. Its errors are for the log, unless they are [*engine.Error].
 func Open(ctx context.Context, options Options) (*decode.Model, error) {
 	options = options.withDefaults()
 	file, err := inspect(options.Path)
 	if err != nil {
-		return nil, refused(options.Path, err)
+		return nil, unsupportedFile(options.Path, err)
 	}
 	if err := options.check(file); err != nil {
-		return nil, refused(options.Path, err)
+		return nil, unsupportedFile(options.Path, err)
 	}
 	c, err := configure(ctx, options, file)
 	if err != nil {
@@ -36,7 +35,7 @@ func Open(ctx context.Context, options Options) (*decode.Model, error) {
 	return decode.New(c), nil
 }
 
-// configure loads files that are checked.
+// configure loads files that were checked.
 func configure(ctx context.Context, options Options, file *gguf.File) (none decode.Config, err error) {
 	plan, err := options.fit()
 	if err != nil {
@@ -44,12 +43,12 @@ func configure(ctx context.Context, options Options, file *gguf.File) (none deco
 	}
 	options.Planned(plan)
 	sink := &logSink{log: options.Log}
-	sink.listen()
+	sink.register()
 	w, err := load(ctx, options, sink)
 	if err != nil {
 		return none, err
 	}
-	releaseMapped(file.Paths)
+	releaseMappedPages(file.Paths)
 	if err := w.adapt(options.Adapters, sink); err != nil {
 		w.free()
 		return none, err
@@ -70,7 +69,7 @@ func load(ctx context.Context, options Options, sink *logSink) (*weights, error)
 	stop := context.AfterFunc(ctx, cancel.raise)
 	w := loadWeights(path, options.placement(), cancel)
 	if stop() {
-		cancel.free() // else the function may still run: the flag, 4 bytes, is left
+		cancel.free() // otherwise cancel.raise may still run, so leak the 4 bytes
 	}
 	if err := ctx.Err(); err != nil {
 		if w != nil {
@@ -84,7 +83,7 @@ func load(ctx context.Context, options Options, sink *logSink) (*weights, error)
 	return w, nil
 }
 
-// check looks at the heads of the files beside the model's.
+// check checks the headers of the projector and the adapters.
 func (o Options) check(model *gguf.File) error {
 	if err := checkProjector(model, o.Projector); err != nil {
 		return err
@@ -92,27 +91,27 @@ func (o Options) check(model *gguf.File) error {
 	return checkAdapters(model, o.Adapters)
 }
 
-// build makes the model of what is loaded, as large as planned.
+// build creates the sessions over the loaded weights.
 func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink *logSink) (none decode.Config, err error) {
 	embedding, err := embeddingOf(file)
 	switch {
 	case err != nil:
 		return none, err
-	case !embedding.only && !w.generates():
+	case !embedding.embedsOnly && !w.generates():
 		return none, errors.New("the model does not generate text")
 	}
 	c, err := configOf(w, file, options, plan.Context)
 	switch {
 	case err != nil:
 		return none, err
-	case embedding.only:
+	case embedding.embedsOnly:
 		return c, embed(&c, w, embedding, options, sink)
 	}
-	if plan.Context > w.trained() {
-		options.Log.Warn("the context is longer than the model was trained with", "context", plan.Context, "trained", w.trained())
+	if plan.Context > w.trainedContext() {
+		options.Log.Warn("the context is longer than the model's training context", "context", plan.Context, "trained", w.trainedContext())
 	}
 	if makesVectors(file) {
-		embedBeside(&c, w, embedding, options, sink)
+		embedOnDemand(&c, w, embedding, options, sink)
 	}
 	if err := generate(&c, w, options, sink, plan); err != nil {
 		return none, fmt.Errorf("%w: %s", err, sink.reason())
@@ -120,7 +119,7 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 	return c, nil
 }
 
-// configOf is a model that can do nothing yet.
+// configOf is the configuration without sessions.
 func configOf(w *weights, file *gguf.File, options Options, context int) (c decode.Config, err error) {
 	stat, err := os.Stat(options.Path)
 	if err != nil {
@@ -129,13 +128,13 @@ func configOf(w *weights, file *gguf.File, options Options, context int) (c deco
 	if c.Vocabulary, err = w.vocabulary(); err != nil {
 		return c, err
 	}
-	c.Tokenizer, err = w.encoder(options.Path, file, c.Vocabulary)
+	c.Tokenizer, err = w.newTokenizer(options.Path, file, c.Vocabulary)
 	c.Info = describe(options.Path, stat.ModTime(), file, c.Vocabulary, context)
 	c.Free, c.Log = w.free, options.Log
 	return c, err
 }
 
-// generate gives the model a session for text, with the KV cells of the plan.
+// generate adds a session for text, with the KV cells of the plan.
 func generate(c *decode.Config, w *weights, options Options, sink *logSink, plan memory.Plan) error {
 	session := newSession(w, sessionConfig{
 		cells:     plan.Cells,
@@ -145,14 +144,14 @@ func generate(c *decode.Config, w *weights, options Options, sink *logSink, plan
 		sink:      sink,
 	})
 	if session == nil {
-		return fmt.Errorf("llama.cpp cannot make room for %d tokens", plan.Cells)
+		return fmt.Errorf("llama.cpp cannot create a context of %d tokens", plan.Cells)
 	}
-	eye, err := attachProjector(options.Projector, w, session)
+	images, err := attachProjector(options.Projector, w, session)
 	if err != nil {
 		session.Free()
 		return err
 	}
-	c.Images, c.Info.Vision = eye, eye != nil
+	c.Images, c.Info.Vision = images, images != nil
 	c.Text = &decode.Text{Backend: session, Parallel: options.Parallel, Cells: plan.Cells}
 	c.Free = func() {
 		session.Free()

@@ -9,7 +9,7 @@ import (
 	"github.com/diglot/diglot/engine/local/decode"
 )
 
-// Open fails: this build has no llama.cpp in it.
+// Open fails: this build has no llama.cpp.
 func Open(context.Context, Options) (*decode.Model, error) {
 	return nil, errors.New("this build has no llama.cpp engine; build with `make build`")
 }

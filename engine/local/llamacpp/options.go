@@ -6,46 +6,43 @@ import (
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
-// Options says what to load and what it may use.
+// Options configure [Open].
 type Options struct {
-	// Path is the GGUF file; of a file that is split into parts, the first.
+	// Path is the GGUF file, or the first part of a split one.
 	Path string
 
-	// Projector is the GGUF file that lets the model see images; empty: it
-	// sees none.
+	// Projector is the GGUF file (mmproj) for image input; empty: none.
 	Projector string
 
-	// Adapters are LoRA files in GGUF that change the model, all of them at
-	// full strength.
+	// Adapters are LoRA files in GGUF, applied at scale 1.
 	Adapters []string
 
-	// Threads that compute; 0: one for each physical core, and fewer while
-	// other programs keep the machine busy.
+	// Threads to compute with; 0: one per physical core, and fewer while other
+	// processes are busy.
 	Threads int
 
-	// Parallel is how many requests are computed at the same time; more wait.
-	// 0: 8.
+	// Parallel is how many requests are decoded concurrently; 0: 8.
 	Parallel int
 
-	// Context is how many tokens one request may use, prompt and answer; 0:
-	// as many as the model was trained with, as far as memory allows.
+	// Context is the most tokens of a request, prompt and output; 0: the
+	// training context, as far as memory allows.
 	Context int
 
-	// Available says how many bytes of memory may be taken; nil:
+	// Available returns how many bytes of memory may be used; nil:
 	// [memory.Available].
 	Available func() (int64, error)
 
-	// Planned is told what the model will take, before it is loaded; nil: nobody is.
+	// Planned is called with the memory plan before loading; may be nil.
 	Planned func(memory.Plan)
 
-	// Log gets llama.cpp's own messages; nil: none.
+	// Log gets llama.cpp's messages; nil: none.
 	Log *slog.Logger
 
 	fixedThreads bool // Threads was given
 }
 
-// MaxParallel is the most requests that one model computes at the same time:
-// llama.cpp has 256 sequences, and each kept prefix needs one too.
+// MaxParallel limits Options.Parallel: llama.cpp has 256 sequences, and cached
+// prefixes need some, too.
 const MaxParallel = 64
 
 func (o Options) withDefaults() Options {

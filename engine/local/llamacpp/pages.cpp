@@ -15,9 +15,8 @@ using allocate = ggml_backend_buffer_t (*)(ggml_backend_buffer_type_t, size_t);
 
 static allocate plain;
 
-// advise says that memory that was just asked for is to come in huge pages.
-// Where there are none, it comes in small ones. What is smaller than one page
-// may be a part of something else.
+// advise asks for huge pages, except for small buffers, which may share a page
+// with others.
 static void advise(void * base, size_t size) {
 #ifdef MADV_HUGEPAGE
     if (size < size_t(2) << 20) {
@@ -41,8 +40,8 @@ static ggml_backend_buffer_t allocate_huge(ggml_backend_buffer_type_t type, size
     return buffer;
 }
 
-// The type of buffer that weights, the cache and intermediate results are in,
-// those that are kept in another order included, is one table of functions.
+// All CPU buffers (weights, repacked weights, KV cache, compute) use the functions
+// of this buffer type.
 void shim_huge_pages() {
     static std::once_flag once;
     std::call_once(once, [] {

@@ -5,22 +5,20 @@ import (
 	"os"
 )
 
-// placement is where the weights of a model are.
+// placement is how weights are loaded.
 type placement int
 
 const (
-	// mapped weights are the system's cache of the file, in pages of 4 KiB.
+	// mapped weights are in the page cache, in pages of 4 KiB.
 	mapped placement = iota
 
-	// copied weights are memory of the process's own, in pages of 2 MiB or more: each
-	// token reads all of them, and finding so many small pages takes a
-	// tenth of its time.
+	// copied weights are anonymous memory in huge pages: each token reads all
+	// weights, and TLB misses on small pages take a tenth of its time.
 	copied
 )
 
-// placement copies the weights where that makes them faster, and where it is
-// known that there is memory for them: mapped ones the system can drop, and
-// read again.
+// placement copies the weights if there are huge pages and it is known how much
+// memory is free: unlike mapped weights, the kernel cannot drop copied ones.
 func (o Options) placement() placement {
 	if _, err := o.Available(); err != nil || !grantsHugePages() {
 		return mapped
@@ -28,7 +26,7 @@ func (o Options) placement() placement {
 	return copied
 }
 
-// grantsHugePages reports whether the system gives huge pages to those who ask.
+// grantsHugePages reports whether madvise(MADV_HUGEPAGE) has an effect.
 func grantsHugePages() bool {
 	const path = "/sys/kernel/mm/transparent_hugepage/enabled"
 	modes, err := os.ReadFile(path) // "always [madvise] never" on Linux; elsewhere there is no such file

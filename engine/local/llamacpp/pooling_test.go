@@ -61,9 +61,9 @@ func TestEmbedShape(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := tt.e.shape(tt.input)
-			if s.Rows != tt.rows || cacheOf(s, tt.input) != tt.cells || s.Whole != tt.whole {
-				t.Errorf("%d rows, %d cells, whole %t", s.Rows, cacheOf(s, tt.input), s.Whole)
+			s := tt.e.limits(tt.input)
+			if s.Rows != tt.rows || cellsFor(s, tt.input) != tt.cells || s.WholeInput != tt.whole {
+				t.Errorf("%d rows, %d cells, whole %t", s.Rows, cellsFor(s, tt.input), s.WholeInput)
 			}
 		})
 	}

@@ -18,7 +18,7 @@ struct mtmd_context * shim_projector(const char * path, const struct llama_model
         params.n_threads = threads;
         mtmd_context * ctx = mtmd_init_from_file(path, model, params);
         if (ctx != nullptr && !mtmd_support_vision(ctx)) {
-            log_threw("the projector does not see, it only hears");
+            log_threw("the projector is for audio, not for images");
             mtmd_free(ctx);
             return nullptr;
         }
@@ -29,7 +29,7 @@ struct mtmd_context * shim_projector(const char * path, const struct llama_model
     }, static_cast<mtmd_context *>(nullptr));
 }
 
-struct mtmd_input_chunks * shim_lay(struct mtmd_context * ctx, uint32_t width, uint32_t height, const unsigned char * pixels) {
+struct mtmd_input_chunks * shim_tokenize_image(struct mtmd_context * ctx, uint32_t width, uint32_t height, const unsigned char * pixels) {
     return guarded([&]() -> mtmd_input_chunks * {
         std::unique_ptr<mtmd_bitmap, decltype(&mtmd_bitmap_free)> bitmap(mtmd_bitmap_init(width, height, pixels), mtmd_bitmap_free);
         std::unique_ptr<mtmd_input_chunks, decltype(&mtmd_input_chunks_free)> chunks(mtmd_input_chunks_init(), mtmd_input_chunks_free);

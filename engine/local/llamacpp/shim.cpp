@@ -141,8 +141,8 @@ void shim_worker_free(struct shim_worker * worker) {
     delete worker;
 }
 
-int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity, bool whole, bool special) {
-    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, whole, special); }, SHIM_THREW);
+int32_t shim_tokenize(const struct llama_vocab * vocab, const char * text, int32_t length, llama_token * tokens, int32_t capacity, bool add_special, bool parse_special) {
+    return guarded([&] { return llama_tokenize(vocab, text, length, tokens, capacity, add_special, parse_special); }, SHIM_THREW);
 }
 
 int32_t shim_piece(const struct llama_vocab * vocab, llama_token token, char * buf, int32_t capacity) {

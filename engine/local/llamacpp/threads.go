@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// Threads. llama.cpp's threads wait for each other in a busy loop, hundreds
-// of times in each step. One of them that does not get a core holds up all
-// others, which burn the cores that it waits for: on a machine that other
-// programs keep busy, two threads are many times slower than one.
+// llama.cpp's threads spin at barriers, hundreds of times per step. A thread
+// without a core stalls the others, which burn the cores that it waits for: on a
+// busy machine two threads are many times slower than one.
 
-// physicalCores counts cores, not hardware threads: two threads of one core
-// share the units that do the arithmetic. GOMAXPROCS respects the limits of
-// a container.
+// physicalCores counts cores, not hardware threads, which share a core's vector
+// units. GOMAXPROCS respects the limits of a container.
 func physicalCores() int {
 	limit := runtime.GOMAXPROCS(0)
 	info, err := os.ReadFile("/proc/cpuinfo")
@@ -27,8 +25,8 @@ func physicalCores() int {
 	return limit
 }
 
-// countCores counts the different pairs of socket and core in the text of
-// /proc/cpuinfo; 0 where it does not tell them (ARM).
+// countCores counts the distinct pairs of socket and core in /proc/cpuinfo; 0 if
+// it lists none (ARM).
 func countCores(cpuinfo []byte) int {
 	type core struct{ socket, id string }
 	seen := map[core]bool{}
@@ -46,60 +44,58 @@ func countCores(cpuinfo []byte) int {
 	return len(seen)
 }
 
-// governor decides how many threads compute the next step: as many as there
-// are cores that other programs leave free, as a moving average.
+// governor sets the number of threads for each step: the cores that other
+// processes leave free, as a moving average.
 type governor struct {
-	most  int  // threads
+	max   int  // threads
 	cores int  // that this process may use
-	fixed bool // the operator chose
+	fixed bool // set by the operator
 
 	last cpuTime
 	at   time.Time // of last
-	busy float64   // cores that others use, on average
+	busy float64   // cores used by other processes, moving average
 }
 
 func newGovernor(o Options) *governor {
-	return &governor{most: o.Threads, cores: runtime.NumCPU(), fixed: o.fixedThreads}
+	return &governor{max: o.Threads, cores: runtime.NumCPU(), fixed: o.fixedThreads}
 }
 
 const (
-	// lookEvery is how long the machine is watched for one look: the kernel
-	// counts in hundredths of a second.
-	lookEvery = 250 * time.Millisecond
+	// sampleEvery covers many of the kernel's ticks, 10 ms each.
+	sampleEvery = 250 * time.Millisecond
 
-	// weightOfNow is the share of one look in the average: a second or two
-	// decide.
-	weightOfNow = 0.25
+	// sampleWeight makes the average cover a second or two.
+	sampleWeight = 0.25
 )
 
 // threads is called between steps.
 func (g *governor) threads(now time.Time) int {
-	if g.fixed || g.most == 1 {
-		return g.most
+	if g.fixed || g.max == 1 {
+		return g.max
 	}
 	passed := now.Sub(g.at)
-	if passed < lookEvery {
+	if passed < sampleEvery {
 		return g.free()
 	}
 	t, ok := readCPUTime()
 	if !ok {
-		return g.most
+		return g.max
 	}
-	if passed < 4*lookEvery { // else there was a pause, which says nothing of now
-		g.see(float64(t.others-g.last.others) / ticksPerSecond / passed.Seconds())
+	if passed < 4*sampleEvery { // a longer pause says nothing about now
+		g.addSample(float64(t.others-g.last.others) / ticksPerSecond / passed.Seconds())
 	}
 	g.last, g.at = t, now
 	return g.free()
 }
 
-// see takes one look into the average: how many cores others used.
-func (g *governor) see(others float64) {
-	g.busy += (max(others, 0) - g.busy) * weightOfNow
+// addSample updates the average with the cores that other processes used.
+func (g *governor) addSample(others float64) {
+	g.busy += (max(others, 0) - g.busy) * sampleWeight
 }
 
 func (g *governor) free() int {
-	return min(max(g.cores-int(g.busy+0.5), 1), g.most)
+	return min(max(g.cores-int(g.busy+0.5), 1), g.max)
 }
 
-// DefaultThreads is how many threads compute where nothing is said.
+// DefaultThreads is the default of Options.Threads.
 func DefaultThreads() int { return physicalCores() }

@@ -72,7 +72,7 @@ func TestReadCPUTime(t *testing.T) {
 }
 
 func TestGovernor(t *testing.T) {
-	g := &governor{most: 4, cores: 8}
+	g := &governor{max: 4, cores: 8}
 	for _, tt := range []struct {
 		name   string
 		others float64
@@ -87,7 +87,7 @@ func TestGovernor(t *testing.T) {
 		{"idle again", 0, 40, 4},
 	} {
 		for range tt.looks {
-			g.see(tt.others)
+			g.addSample(tt.others)
 		}
 		if got := g.free(); got != tt.want {
 			t.Errorf("%s: %d threads, want %d", tt.name, got, tt.want)

@@ -15,37 +15,36 @@ import (
 	"github.com/diglot/diglot/engine/local/decode"
 )
 
-// vectorSession is a session whose decodes give vectors.
+// vectorSession is a session that computes embeddings.
 type vectorSession struct {
 	*session
 	dimensions int
-	pooled     bool // llama.cpp makes one vector of all tokens of a sequence
+	pooled     bool // by llama.cpp, over all tokens of a sequence
 }
 
 var _ decode.VectorBackend = vectorSession{}
 
-// newVectorSession returns false where llama.cpp fails.
-func newVectorSession(w *weights, e embedding, s decode.EmbedShape, input int, options Options, sink *logSink) (vectorSession, bool) {
+// newVectorSession returns false if llama.cpp fails.
+func newVectorSession(w *weights, e embedding, s decode.EmbeddingLimits, input int, options Options, sink *logSink) (vectorSession, bool) {
 	c := sessionConfig{
-		cells:     cacheOf(s, input),
+		cells:     cellsFor(s, input),
 		sequences: s.Sequences,
 		rows:      s.Rows,
 		vectors:   true,
 		governor:  newGovernor(options),
 		sink:      sink,
 	}
-	if s.Whole {
-		c.pooling = e.pooling // else one row of the output is the vector
+	if s.WholeInput {
+		c.pooling = e.pooling // otherwise one row is the vector
 	}
 	session := newSession(w, c)
-	return vectorSession{session, w.dimensions(), s.Whole}, session != nil
+	return vectorSession{session, w.dimensions(), s.WholeInput}, session != nil
 }
 
 func (w *weights) dimensions() int { return int(C.llama_model_n_embd(w.model)) }
 
-// Decode computes no attention in tiles: vectors are to be the same to the last
-// digit, whatever is in a batch beside them, and a tile that begins elsewhere in
-// a text rounds in another way.
+// Decode uses no tiled attention: vectors must not depend on the other inputs of
+// a batch, and tile borders affect rounding.
 func (s vectorSession) Decode(batch []decode.Entry) decode.Outcome {
 	return s.session.Decode(batch, false)
 }
@@ -63,29 +62,29 @@ func (s vectorSession) Vector(sequence, row int) ([]float32, bool) {
 	return unsafe.Slice((*float32)(unsafe.Pointer(p)), s.dimensions), true
 }
 
-// Clear forgets what was read. Encoders remember nothing.
+// Clear removes all sequences.
 func (s vectorSession) Clear() {
-	if s.memory != nil {
+	if s.memory != nil { // encoders have none
 		C.llama_memory_clear(s.memory, false)
 	}
 }
 
-// embed gives the model a session for embeddings, and nothing else.
+// embed adds the session of an embedding model.
 func embed(c *decode.Config, w *weights, e embedding, options Options, sink *logSink) error {
 	if !w.generates() {
 		return errors.New("models of the T5 family are not supported")
 	}
 	input := c.Info.Context
-	shape := e.shape(input)
+	shape := e.limits(input)
 	if w.recurrent() {
 		shape.Sequences = 1
 	}
 	session, ok := newVectorSession(w, e, shape, input, options, sink)
 	if !ok {
-		return fmt.Errorf("llama.cpp cannot make room for inputs of %d tokens: %s", input, sink.reason())
+		return fmt.Errorf("llama.cpp cannot create a context for inputs of %d tokens: %s", input, sink.reason())
 	}
 	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.Size(), Only: true}
-	c.Vectors = &decode.Vectors{Shape: shape, Open: func() (decode.VectorBackend, error) { return kept{session}, nil }}
+	c.Vectors = &decode.Vectors{Limits: shape, Open: func() (decode.VectorBackend, error) { return modelSession{session}, nil }}
 	c.Free = func() {
 		session.Free()
 		w.free()
@@ -93,34 +92,34 @@ func embed(c *decode.Config, w *weights, e embedding, options Options, sink *log
 	return nil
 }
 
-// kept is a session that lives as long as its model.
-type kept struct{ vectorSession }
+// modelSession is freed with its model.
+type modelSession struct{ vectorSession }
 
-func (kept) Free() {}
+func (modelSession) Free() {}
 
-// embedBeside lets a model that generates text make embeddings too. Few are
-// asked for them, so the memory is taken for the first one.
-func embedBeside(c *decode.Config, w *weights, e embedding, options Options, sink *logSink) {
-	input := min(c.Info.Context, maxInputBeside)
-	shape := e.shape(input)
+// embedOnDemand lets a generating model make embeddings. Few are asked for them,
+// so the session is created on first use.
+func embedOnDemand(c *decode.Config, w *weights, e embedding, options Options, sink *logSink) {
+	input := min(c.Info.Context, maxGeneratorInput)
+	shape := e.limits(input)
 	if w.recurrent() {
 		shape.Sequences = 1
 	}
 	c.Info.Vectors = chat.Vectors{Size: w.dimensions(), Input: input, Vocabulary: c.Vocabulary.Size()}
-	c.Vectors = &decode.Vectors{Shape: shape, Open: func() (decode.VectorBackend, error) {
-		if !options.beside(input) {
-			return nil, errNoRoom()
+	c.Vectors = &decode.Vectors{Limits: shape, Open: func() (decode.VectorBackend, error) {
+		if !options.fitsSecondContext(input) {
+			return nil, errNoMemory()
 		}
 		session, ok := newVectorSession(w, e, shape, input, options, sink)
 		if !ok {
-			return nil, errNoRoom().Because(errors.New(sink.reason()))
+			return nil, errNoMemory().Because(errors.New(sink.reason()))
 		}
 		return session, nil
 	}}
 }
 
-func errNoRoom() *engine.Error {
-	err := engine.Errorf(engine.CodeOverloaded, "The machine has no memory left for embeddings by this model; try again later.")
+func errNoMemory() *engine.Error {
+	err := engine.Errorf(engine.CodeOverloaded, "There is not enough memory for embeddings with this model; try again later.")
 	err.RetryAfter = 30
 	return err
 }

@@ -160,7 +160,7 @@ func TestImageCells(t *testing.T) {
 	if one != none+cells+1 || two != one+cells+1 {
 		t.Errorf("%d, %d and %d tokens with no, one and two images of %d", none, one, two, cells)
 	}
-	if m.Stats().Encoded != 0 {
+	if m.Stats().ImagesEncoded != 0 {
 		t.Error("counting computes pictures")
 	}
 }
@@ -180,7 +180,7 @@ func TestImageOverTurns(t *testing.T) {
 	if after.Usage.CachedTokens < response.Usage.PromptTokens {
 		t.Errorf("%d tokens cached in the second turn, want at least the %d of the first prompt", after.Usage.CachedTokens, response.Usage.PromptTokens)
 	}
-	if n := m.Stats().Encoded; n != 1 {
+	if n := m.Stats().ImagesEncoded; n != 1 {
 		t.Errorf("the picture was computed %d times", n)
 	}
 	// Another picture of the same size in its place is another prompt.
@@ -199,12 +199,12 @@ func TestTwoImages(t *testing.T) {
 	if got, _ := say(t, e, req); !strings.Contains(got, "blue") {
 		t.Errorf("the model says %q of the second picture", got)
 	}
-	if n := m.Stats().Encoded; n != 2 {
+	if n := m.Stats().ImagesEncoded; n != 2 {
 		t.Errorf("%d pictures were computed", n)
 	}
 	req.Messages[0].Parts[0], req.Messages[2].Parts[0] = shade(t, "yellow", 96, 96), shade(t, "yellow", 96, 96)
 	say(t, e, req)
-	if n := m.Stats().Encoded; n != 4 { // one after the other: the second stands behind another text
+	if n := m.Stats().ImagesEncoded; n != 4 { // one after the other: the second stands behind another text
 		t.Errorf("%d pictures were computed", n)
 	}
 }
@@ -244,7 +244,7 @@ func TestChoicesShareAnImage(t *testing.T) {
 		return all
 	}
 	first := texts()
-	if n := m.Stats().Encoded; n != 1 {
+	if n := m.Stats().ImagesEncoded; n != 1 {
 		t.Errorf("the picture was computed %d times for two choices", n)
 	}
 	if second := texts(); len(first) != 2 || strings.Join(first, "|") != strings.Join(second, "|") {
@@ -283,7 +283,7 @@ func TestEncodeStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := decode.ImagePart{Picture: picture, Pixels: func() ([]byte, error) { return picture.Pixels(t.Context()) }}
+	part := decode.ImageInput{Picture: picture, Pixels: func() ([]byte, error) { return picture.Pixels(t.Context()) }}
 	for _, s := range l {
 		part.Cells = max(part.Cells, s.Cells)
 	}
@@ -314,7 +314,7 @@ func jobFor(t *testing.T, m *decode.Model, i engine.Image) chat.Job {
 // imagePrompt is a prompt of a picture alone.
 func imagePrompt(ctx context.Context, m *decode.Model, p *picture.Picture) ([]int32, error) {
 	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Image: &chat.Image{Picture: p}}}})
-	if bos := m.Vocabulary().Bos; err == nil && len(tokens) > 0 && tokens[0] == bos {
+	if bos := m.Vocabulary().BOS; err == nil && len(tokens) > 0 && tokens[0] == bos {
 		tokens = tokens[1:]
 	}
 	return tokens, err

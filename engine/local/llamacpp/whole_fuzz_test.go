@@ -338,7 +338,7 @@ func (c *wholeCase) controlTokens() {
 			if !c.house.model.Vocabulary().Is(token, decode.KindControl) {
 				continue
 			}
-			spelling := string(c.house.model.Vocabulary().Spelling(token))
+			spelling := string(c.house.model.Vocabulary().Bytes(token))
 			if len(spelling) > 3 && strings.Contains(text, spelling) {
 				spelled = true
 				text = strings.ReplaceAll(text, spelling, strings.Repeat("x", len(spelling)))

@@ -98,14 +98,14 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-func (d *dice) Encode(decode.ImagePart) ([]float32, decode.Outcome, error) {
+func (d *dice) Encode(decode.ImageInput) ([]float32, decode.Outcome, error) {
 	return nil, decode.Failed, nil
 }
 func (d *dice) DecodeImage(decode.ImageBatch) decode.Outcome { return decode.Failed }
 func (d *dice) CopySequence(src, dst, n int)                 { d.texts[dst] = slices.Clone(d.texts[src][:n]) }
 func (d *dice) RemoveSequence(id int)                        { delete(d.texts, id) }
-func (d *dice) Shares() bool                                 { return true }
-func (d *dice) Whole(int) bool                               { return true }
+func (d *dice) SharesPrefixes() bool                         { return true }
+func (d *dice) HasStart(int) bool                            { return true }
 func (d *dice) Interrupt()                                   { d.interrupted.Store(true) }
 func (d *dice) Resume()                                      { d.interrupted.Store(false) }
 
@@ -147,7 +147,7 @@ func openDice(t testing.TB, path string) *decode.Model {
 	if m := openedDice[path]; m != nil {
 		return m
 	}
-	(&logSink{log: slog.New(slog.DiscardHandler)}).listen()
+	(&logSink{log: slog.New(slog.DiscardHandler)}).register()
 	file, err := gguf.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func openDice(t testing.TB, path string) *decode.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	encoder, err := w.encoder(path, file, vocab)
+	encoder, err := w.newTokenizer(path, file, vocab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,13 +172,13 @@ func openDice(t testing.TB, path string) *decode.Model {
 		t.Fatal(err)
 	}
 	info := describe(path, time.Unix(0, 0), file, vocab, wholeContext)
-	info.Vectors = chat.Vectors{Size: 8, Input: maxInputBeside, Vocabulary: vocab.Size()}
+	info.Vectors = chat.Vectors{Size: 8, Input: maxGeneratorInput, Vocabulary: vocab.Size()}
 	m := decode.New(decode.Config{
 		Info:       info,
 		Vocabulary: vocab,
 		Tokenizer:  encoder,
 		Text:       &decode.Text{Backend: newDice(w, vocab), Parallel: parallel, Cells: parallel * wholeContext},
-		Vectors: &decode.Vectors{Shape: embedding.shape(maxInputBeside), Open: func() (decode.VectorBackend, error) {
+		Vectors: &decode.Vectors{Limits: embedding.limits(maxGeneratorInput), Open: func() (decode.VectorBackend, error) {
 			return &diceVectors{interrupted: new(atomic.Bool)}, nil
 		}},
 		Free: w.free,

@@ -11,15 +11,15 @@ import (
 	"os"
 )
 
-// worker is the thread that decodes. It is one of C, and Go waits for it as
-// for a file: during a long call into C, Go's scheduler looks every few
-// microseconds whether it has ended, on a core that llama.cpp needs.
+// worker is the C thread that decodes. Go waits for it on a pipe: during a long
+// cgo call, Go's sysmon thread polls every few microseconds, on a core that
+// llama.cpp needs.
 type worker struct {
 	thread  *C.struct_shim_worker
-	in, out *os.File // the pipe that the results come through
+	in, out *os.File // the pipe of the results
 }
 
-// newWorker returns nil where the system has no thread or no pipe to give.
+// newWorker returns nil if the system has no thread or pipe left.
 func newWorker(ctx *C.struct_llama_context) *worker {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -34,7 +34,7 @@ func newWorker(ctx *C.struct_llama_context) *worker {
 	return &worker{thread, in, out}
 }
 
-// decode returns what shim_decode does.
+// decode runs shim_decode on the thread.
 func (w *worker) decode(batch C.struct_llama_batch, tiles bool) int32 {
 	C.shim_worker_decode(w.thread, batch, C.bool(tiles))
 	var result [4]byte
@@ -44,7 +44,7 @@ func (w *worker) decode(batch C.struct_llama_batch, tiles bool) int32 {
 	return int32(binary.NativeEndian.Uint32(result[:]))
 }
 
-// free ends the thread, which must not be decoding.
+// free stops the thread, which must not be decoding.
 func (w *worker) free() {
 	C.shim_worker_free(w.thread)
 	_ = w.in.Close()

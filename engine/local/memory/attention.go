@@ -7,27 +7,27 @@ import (
 )
 
 const (
-	float16Bytes = 2 // of a number in the cache
-	float32Bytes = 4 // of a number that is computed with
+	float16Bytes = 2 // in the KV cache
+	float32Bytes = 4 // activations
 )
 
-// attention is what the layers remember of each token.
+// attention is the shape of the attention layers.
 type attention struct {
-	heads   int64   // that ask, in a layer
-	kvHeads []int64 // that are asked, by layer; 0: the layer remembers no tokens
-	key     int64   // numbers of a head's key
-	value   int64   // and of its value
-	width   int64   // numbers that stand for a token between layers
-	windows bool    // some layers look back over a window
+	heads         int64
+	kvHeads       []int64 // by layer; 0: the layer has no KV cells
+	key           int64   // length of a head's key
+	value         int64   // length of a head's value
+	width         int64   // embedding length
+	slidingWindow bool    // in some layers
 }
 
-// attentionOf reads it from a file. Multi-head latent attention needs no rule
-// of its own: files describe it as one head with a wide key.
+// attentionOf reads the metadata. Multi-head latent attention needs no special
+// case: it has one KV head with a long key.
 func attentionOf(file *gguf.File) attention {
 	a := attention{
-		heads:   number(file, "attention.head_count", 0),
-		width:   number(file, "embedding_length", 4096),
-		windows: number(file, "attention.sliding_window", 0) > 0,
+		heads:         number(file, "attention.head_count", 0),
+		width:         number(file, "embedding_length", 4096),
+		slidingWindow: number(file, "attention.sliding_window", 0) > 0,
 	}
 	for _, n := range file.Ints(file.Key("attention.head_count")) {
 		a.heads = max(a.heads, min(n, maxNumber))
@@ -42,7 +42,7 @@ func attentionOf(file *gguf.File) attention {
 	return a
 }
 
-// kvHeads says how many heads each layer has keys of.
+// kvHeads returns the number of KV heads by layer.
 func kvHeads(file *gguf.File, heads int64) []int64 {
 	layers := min(number(file, "block_count", 32), 1<<12)
 	each := make([]int64, layers)
@@ -55,33 +55,32 @@ func kvHeads(file *gguf.File, heads int64) []int64 {
 				each[i] = min(max(given[i], 0), maxNumber)
 			}
 		}
-		if !remembers(file, int64(i), layers) {
+		if !hasKV(file, int64(i), layers) {
 			each[i] = 0
 		}
 	}
 	return each
 }
 
-// remembers reports whether a layer keeps keys, where the numbers of heads do not
-// tell. The rules are those that llama.cpp has for these architectures.
-func remembers(file *gguf.File, layer, layers int64) bool {
+// hasKV reports whether a layer has KV cells, for architectures whose head counts
+// do not tell. The rules are llama.cpp's.
+func hasKV(file *gguf.File, layer, layers int64) bool {
 	switch architecture := file.Architecture(); {
 	case slices.Contains(recurrent, architecture):
 		return false
 	case architecture == "qwen3next":
 		return (layer+1)%4 == 0
 	case architecture == "gemma3n":
-		return layer < 20 // the others look into these
+		return layer < 20 // the others reuse their KV
 	}
 	return layer < layers-number(file, "nextn_predict_layers", 0)
 }
 
-// recurrent are the architectures that keep a state in place of keys.
+// recurrent are the architectures without attention.
 var recurrent = []string{"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"}
 
-// cell is what a token takes in the cache: keys and values in 16 bits. Layers
-// that look back over a window only keep all tokens too, so that any prefix
-// can be shared.
+// cell is the size of a KV cell, in fp16. Layers with a sliding window keep all
+// tokens too (swa_full), so that any prefix can be shared.
 func (a attention) cell() int64 {
 	sum := int64(0)
 	for _, n := range a.kvHeads {
@@ -90,8 +89,7 @@ func (a attention) cell() int64 {
 	return sum
 }
 
-// stateOf is what one text takes in the layers that keep a state, however long
-// it is.
+// stateOf is the size of the recurrent state of one sequence.
 func stateOf(file *gguf.File, a attention) int64 {
 	conv, inner := number(file, "ssm.conv_kernel", 0), number(file, "ssm.inner_size", 0)
 	size, groups := number(file, "ssm.state_size", 0), number(file, "ssm.group_count", 0)

@@ -1,12 +1,11 @@
 package memory
 
-// Available is how many bytes a process that is started now may take: what the
-// machine can free without slowing other programs down, and no more than what
-// is left of the limits that this process is under. macOS does not tell: there
-// it is half of the machine, whatever is taken of it (see [Budget]). Of other
-// systems than these two, nothing is known, which is an error.
+// Available returns how many bytes a new process may use: what the kernel can free
+// without slowing other programs down, and no more than the process's cgroup
+// limits leave. On macOS it is always half of the machine's memory (see
+// [Budget]). On other systems it is an error.
 func Available() (int64, error) { return available() }
 
-// Budget is how many bytes all models together may take where [Available] does
-// not follow what they take; 0: it does, and needs no budget beside it.
+// Budget is how many bytes all models may use together, on systems where
+// [Available] does not shrink as they are loaded; 0: no budget is needed.
 func Budget() int64 { return budget() }

@@ -6,14 +6,14 @@ import (
 	"syscall"
 )
 
-// available is half of the machine: what is free now, macOS tells only through
-// calls that need cgo.
+// available is half of the machine's memory: macOS reports free memory only
+// through calls that need cgo.
 func available() (int64, error) {
 	text, err := syscall.Sysctl("hw.memsize")
 	if err != nil {
 		return 0, err
 	}
-	// The number comes as a string whose last zero byte was taken for its end.
+	// Sysctl returns the integer's bytes as a string and cuts a last zero byte.
 	var raw [8]byte
 	if copy(raw[:], text) == 0 {
 		return 0, errors.New("hw.memsize is empty")

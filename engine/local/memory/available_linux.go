@@ -14,13 +14,13 @@ func available() (int64, error) { return availableIn(os.DirFS("/")) }
 
 func budget() int64 { return 0 }
 
-// availableIn reads the files of a system that is mounted at root.
+// availableIn reads /proc and /sys under root.
 func availableIn(root fs.FS) (int64, error) {
 	free, err := machine(root)
 	if err != nil {
 		return 0, err
 	}
-	for _, group := range groups(root) {
+	for _, group := range cgroups(root) {
 		if left, ok := group.left(root); ok {
 			free = min(free, left)
 		}
@@ -28,9 +28,8 @@ func availableIn(root fs.FS) (int64, error) {
 	return max(free, 0), nil
 }
 
-// machine is what /proc/meminfo calls available, less the parts of files that
-// programs have mapped: the kernel would take those too, and the weights of
-// other models are among them.
+// machine is MemAvailable of /proc/meminfo, less mapped file pages: the kernel
+// counts them as available, but they include the weights of other models.
 func machine(root fs.FS) (int64, error) {
 	text, err := fs.ReadFile(root, "proc/meminfo")
 	if err != nil {
@@ -39,13 +38,13 @@ func machine(root fs.FS) (int64, error) {
 	numbers := fields(text)
 	free, ok := numbers["MemAvailable:"]
 	if !ok {
-		return 0, errors.New("/proc/meminfo does not say what is available")
+		return 0, errors.New("/proc/meminfo has no MemAvailable")
 	}
-	mapped := max(numbers["Mapped:"]-numbers["Shmem:"], 0) // shared memory is mapped too, and not available
+	mapped := max(numbers["Mapped:"]-numbers["Shmem:"], 0) // Mapped includes shared memory, MemAvailable does not
 	return (free - mapped) << 10, nil
 }
 
-// fields reads lines of a name and a number.
+// fields parses lines of a name and a number.
 func fields(text []byte) map[string]int64 {
 	numbers := map[string]int64{}
 	for line := range strings.Lines(string(text)) {
@@ -60,31 +59,31 @@ func fields(text []byte) map[string]int64 {
 	return numbers
 }
 
-// group is a control group with a limit. The names are those of its files, and
-// of numbers in its memory.stat: there are two versions of all.
-type group struct {
+// cgroup is a control group with a memory limit. The fields are the names of its
+// files and of values in memory.stat, which differ between cgroup v1 and v2.
+type cgroup struct {
 	folder, limit, used      string
-	active, inactive, mapped string // parts of the cache of files
+	active, inactive, mapped string // page cache
 }
 
-func version1(folder string) group {
-	return group{folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_active_file", "total_inactive_file", "total_mapped_file"}
+func version1(folder string) cgroup {
+	return cgroup{folder, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_active_file", "total_inactive_file", "total_mapped_file"}
 }
 
-// version2 is a group with one of its two limits: above the high one, the
-// kernel slows it down.
-func version2(folder, limit string) group {
-	return group{folder, limit, "memory.current", "active_file", "inactive_file", "file_mapped"}
+// version2 is a cgroup v2 with one of its two limits: above memory.high it is
+// throttled.
+func version2(folder, limit string) cgroup {
+	return cgroup{folder, limit, "memory.current", "active_file", "inactive_file", "file_mapped"}
 }
 
-// groups are those that this process is in, of all levels: each has a limit
-// for all below it. A container may see its own group as the root.
-func groups(root fs.FS) []group {
+// cgroups returns the cgroups of this process with all ancestors, whose limits
+// apply too. A container may see its own cgroup as the root.
+func cgroups(root fs.FS) []cgroup {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return nil
 	}
-	var all []group
+	var all []cgroup
 	for line := range strings.Lines(string(text)) {
 		// "hierarchy:controllers:path"
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -94,12 +93,12 @@ func groups(root fs.FS) []group {
 		switch {
 		case parts[1] == "":
 			for _, mount := range []string{"sys/fs/cgroup", "sys/fs/cgroup/unified"} {
-				for _, folder := range upwards(mount, parts[2]) {
+				for _, folder := range ancestors(mount, parts[2]) {
 					all = append(all, version2(folder, "memory.max"), version2(folder, "memory.high"))
 				}
 			}
 		case strings.Contains(","+parts[1]+",", ",memory,"):
-			for _, folder := range upwards("sys/fs/cgroup/memory", parts[2]) {
+			for _, folder := range ancestors("sys/fs/cgroup/memory", parts[2]) {
 				all = append(all, version1(folder))
 			}
 		}
@@ -107,8 +106,8 @@ func groups(root fs.FS) []group {
 	return all
 }
 
-// upwards are the folders of a group and of all above it, up to the mount.
-func upwards(mount, name string) []string {
+// ancestors returns the folders of a cgroup and its ancestors up to the mount.
+func ancestors(mount, name string) []string {
 	var folders []string
 	for name = path.Clean("/" + name); ; name = path.Dir(name) {
 		folders = append(folders, path.Join(mount, name))
@@ -118,10 +117,9 @@ func upwards(mount, name string) []string {
 	}
 }
 
-// left is what the group may still take: its limit, less what it uses and
-// cannot give back. What it can give back is its part of the system's cache of
-// files, less what is mapped.
-func (g group) left(root fs.FS) (int64, bool) {
+// left is what the cgroup may still allocate: its limit less its usage, without
+// the page cache that is not mapped.
+func (g cgroup) left(root fs.FS) (int64, bool) {
 	limit, ok := g.number(root, g.limit)
 	if !ok {
 		return 0, false
@@ -138,8 +136,8 @@ func (g group) left(root fs.FS) (int64, bool) {
 	return limit - used + max(stat[g.active]+stat[g.inactive]-stat[g.mapped], 0), true
 }
 
-// number reads a file of one number; "max" is no number.
-func (g group) number(root fs.FS, name string) (int64, bool) {
+// number reads a file with one number; it returns false for "max".
+func (g cgroup) number(root fs.FS, name string) (int64, bool) {
 	text, err := fs.ReadFile(root, path.Join(g.folder, name))
 	if err != nil {
 		return 0, false

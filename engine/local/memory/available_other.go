@@ -8,7 +8,7 @@ import (
 )
 
 func available() (int64, error) {
-	return 0, errors.New("no way is known to ask " + runtime.GOOS + " for free memory")
+	return 0, errors.New("free memory is unknown on " + runtime.GOOS)
 }
 
 func budget() int64 { return 0 }

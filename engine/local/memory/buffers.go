@@ -2,62 +2,61 @@ package memory
 
 import "github.com/diglot/diglot/engine/gguf"
 
-// Sizes of what is computed together, in tokens.
+// Batch sizes, in tokens.
 const (
-	// Piece is what is read of prompts at once.
-	Piece = 128
+	// PrefillChunk is how many prompt tokens are decoded in one batch.
+	PrefillChunk = 128
 
-	// Whole is the most of a picture whose tokens see each other, and of inputs
-	// that are made into vectors together.
-	Whole = 512
+	// BatchRows is the largest batch: an image chunk with non-causal attention, or
+	// inputs to embed.
+	BatchRows = 512
 )
 
 const (
-	tile   = 64 // of which are looked at together, and cells
-	scored = 64 // of which the whole vocabulary is wanted: those of a prompt that is scored
+	tile   = 64 // rows and KV cells in a tile of attention
+	scored = 64 // rows with logits, when a prompt is scored
 )
 
-// What a process takes before it computes, measured: see the package comment.
+// Measured: see the package comment.
 const (
-	processBytes = 40 << 20 // the program, Go and llama.cpp, and what its buffers take for being made of huge pages
-	tokenBytes   = 290      // an entry of the vocabulary, in Go, in its tokenizer and in llama.cpp
-	mergeBytes   = 210      // a rule that joins two of them, in the tokenizer and in llama.cpp
-	bookBytes    = 160      // what is written down of a token in the cache, in Go and in llama.cpp
+	processBytes = 40 << 20 // Go, llama.cpp and the rounding to huge pages
+	tokenBytes   = 290      // per token of the vocabulary, in decode, tokenizer and llama.cpp
+	mergeBytes   = 210      // per BPE merge, in tokenizer and llama.cpp
+	cellBytes    = 160      // per KV cell, in decode and llama.cpp
 )
 
-// addBuffers counts what computing one batch takes. llama.cpp reserves more:
-// room for the logits of all tokens of a batch. That they are never written
-// costs nothing, since the system gives memory when it is written to.
+// addBuffers adds the memory for computing one batch. llama.cpp also reserves
+// logits for all rows, which cost nothing until they are written.
 func (m *model) addBuffers(a attention, threads int) {
 	rows := int64(m.rows)
 	vocabulary := m.vocabulary()
-	// Numbers for each token, in one half of a layer after the other.
+	// Activations per row: attention and feed-forward layers reuse one buffer.
 	layer := min(max(a.heads*(a.key+a.value)+2*a.width, feedForward(m.file, a)), 1<<32)
 	computed := (layer + 3*a.width) * float32Bytes
-	multiplied := max(layer/2, a.width) * float16Bytes // what is multiplied is copied, in the type of the matrix
+	multiplied := max(layer/2, a.width) * float16Bytes // ggml_mul_mat converts its input
 	m.row = computed + multiplied
-	logits := scored * vocabulary * float32Bytes // once where they are computed, once where they are read
-	if m.embeds {
+	logits := scored * vocabulary * float32Bytes // counted twice: in the graph and in the output buffer
+	if m.embedsOnly {
 		logits = rows * a.width * float32Bytes
 	}
 	attending := int64(threads) * 2 * tile * (a.key + a.value + tile) * float32Bytes
 	m.buffers = processBytes + rows*m.row + 2*logits + attending +
 		vocabulary*tokenBytes + int64(m.file.Len("tokenizer.ggml.merges"))*mergeBytes
 
-	// Which tokens see which: a number of 32 bits, and one of 16 bits.
+	// The attention mask, in fp32 and fp16.
 	m.mask = float32Bytes + float16Bytes
-	if a.windows {
+	if a.slidingWindow {
 		m.mask *= 2
 	}
-	if m.file.Architecture() == "grok" { // its attention is computed in full
+	if m.file.Architecture() == "grok" { // no flash attention
 		m.mask += a.heads * float32Bytes
 	}
 	if m.cell > 0 || !m.file.Causal() {
-		m.cellBuffers = rows*m.mask + bookBytes
+		m.cellBuffers = rows*m.mask + cellBytes
 	}
 }
 
-// vocabulary is the number of tokens.
+// vocabulary is the number of tokens in the vocabulary.
 func (m *model) vocabulary() int64 {
 	if n := m.file.Len("tokenizer.ggml.tokens"); n > 0 {
 		return min(int64(n), 1<<24)
@@ -65,8 +64,8 @@ func (m *model) vocabulary() int64 {
 	return number(m.file, "vocab_size", 32000)
 }
 
-// feedForward is how many numbers the second half of a layer has for a token.
-// Of a mixture of experts, a token is given to some.
+// feedForward is the length of a row's activations in the feed-forward layer, or
+// in the experts that are used for a token.
 func feedForward(file *gguf.File, a attention) int64 {
 	inner := number(file, "feed_forward_length", 4*a.width)
 	for _, n := range file.Ints(file.Key("feed_forward_length")) {

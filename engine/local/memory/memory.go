@@ -6,29 +6,28 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// Files are what is loaded together, by their paths.
+// Files are the paths of the files of a model.
 type Files struct {
 	Model     string
 	Projector string // empty: none
 	Adapters  []string
 }
 
-// Options are what the size depends on.
+// Options are the settings that affect memory.
 type Options struct {
-	// Context is how many tokens one request may use; 0: as many as the model
-	// was trained with, as far as they fit.
+	// Context is the most tokens of a request; 0: the training context, as far as
+	// it fits.
 	Context int
 
-	// Parallel is how many requests are computed at the same time; 0:
+	// Parallel is how many requests are decoded concurrently; 0:
 	// [DefaultParallel].
 	Parallel int
 
-	// Threads that compute; below 1 is 1.
+	// Threads to compute with; below 1 is 1.
 	Threads int
 }
 
-// DefaultParallel is how many requests a model computes at the same time if
-// nobody says.
+// DefaultParallel is how many requests a model decodes concurrently by default.
 const DefaultParallel = 8
 
 func (o Options) parallel() int {
@@ -38,36 +37,34 @@ func (o Options) parallel() int {
 	return o.Parallel
 }
 
-// Plan is what a model will take, in bytes of memory that the system cannot
-// take back without slowing the model down.
+// Plan is how much memory a model will use. Sizes are in bytes of memory that the
+// kernel cannot reclaim without slowing the model down.
 type Plan struct {
 	Weights int64 // of the model, its projector and its adapters
-	Cache   int64 // room for what is read
-	Buffers int64 // what computing takes, the vocabulary, and the process itself
+	Cache   int64 // KV cache and recurrent states
+	Buffers int64 // activations, the vocabulary and the process itself
 
-	Context int // tokens that one request may use
-	Cells   int // tokens that there is room for, of all requests together; 0: an encoder, which keeps none
+	Context int // most tokens of a request
+	Cells   int // KV cells, shared by all requests; 0: an encoder, which needs none
 }
 
 // Total is the sum, in bytes.
 func (p Plan) Total() int64 { return p.Weights + p.Cache + p.Buffers }
 
-// Estimate says what a model takes with the context that is asked for, or that
-// it was trained with.
+// Estimate plans a model with the requested context or its training context.
 func Estimate(files Files, options Options) (Plan, error) {
 	m, err := open(files, options)
 	if err != nil {
 		return Plan{}, err
 	}
-	return m.plan(m.wanted(options)), nil
+	return m.plan(m.sizes(options)), nil
 }
 
-// Fit says what a model takes, if so many bytes are available. A context that
-// nobody asked for is cut to what fits; where nothing does, or not what was
-// asked for, the error is a [*DoesNotFit].
+// Fit plans a model in available bytes. Unless it was requested, the context is
+// cut to what fits. If the model does not fit, the error is a [*DoesNotFit].
 //
-// Cells that nobody asked for take at most half of what the weights leave, so
-// that other programs live.
+// KV cells beyond those requested take at most half of the memory that the weights
+// leave, so that other programs have some.
 func Fit(files Files, options Options, available int64) (Plan, error) {
 	m, err := open(files, options)
 	if err != nil {
@@ -101,30 +98,30 @@ func open(files Files, options Options) (*model, error) {
 
 // Sizes of contexts, in tokens.
 const (
-	// cellStep is what llama.cpp rounds the number of cells to.
+	// cellStep is what llama.cpp rounds the number of KV cells up to.
 	cellStep = 256
 
-	// beside is how many cells each request that runs beside others gets, where
-	// there is memory for more than one full context.
-	beside = 2048
+	// defaultCells is how many KV cells each parallel request gets if memory
+	// suffices, and the minimum useful context.
+	defaultCells = 2048
 
-	// Limits of what a model that is for embeddings alone reads at once, and in
-	// pieces, where nobody asks for more.
-	maxWhole = 2048
-	maxInput = 8192
+	// Default limits of the inputs of an embedding model, for those that must fit
+	// one batch and for others.
+	maxWholeInput = 2048
+	maxInput      = 8192
 )
 
-// contextFor is how many tokens a request may have if memory is no matter.
+// contextFor is the context without regard to memory.
 func (m *model) contextFor(o Options) int {
-	if !m.embeds {
-		if o.Context > 0 && (!m.placed || o.Context < m.trained) {
+	if !m.embedsOnly {
+		if o.Context > 0 && (!m.learnedPositions || o.Context < m.trained) {
 			return o.Context
 		}
 		return m.trained
 	}
 	limit := maxInput
-	if m.whole {
-		limit = maxWhole
+	if m.wholeInput {
+		limit = maxWholeInput
 	}
 	if o.Context > 0 {
 		limit = o.Context
@@ -132,24 +129,24 @@ func (m *model) contextFor(o Options) int {
 	return min(limit, m.trained)
 }
 
-// wanted is the context, and how many cells all requests share.
-func (m *model) wanted(o Options) (context, cells int) {
+// sizes is the context and the number of KV cells without regard to memory.
+func (m *model) sizes(o Options) (context, cells int) {
 	context = m.contextFor(o)
-	if m.embeds {
+	if m.embedsOnly {
 		return context, roundUp(max(context, m.rows))
 	}
-	return context, roundUp(max(context, o.parallel()*min(context, beside)))
+	return context, roundUp(max(context, o.parallel()*min(context, defaultCells)))
 }
 
 func roundUp(cells int) int { return (cells + cellStep - 1) / cellStep * cellStep }
 
 func (m *model) fit(o Options, available int64) (Plan, error) {
-	context, cells := m.wanted(o)
-	least := min(roundUp(context), beside) // else there is no use for the model
-	if o.Context > 0 || m.embeds {
+	context, cells := m.sizes(o)
+	least := min(roundUp(context), defaultCells)
+	if o.Context > 0 || m.embedsOnly {
 		least = roundUp(context)
 	}
-	if affordable := m.cellsIn((available - m.fixed()) / 2); cells > affordable {
+	if affordable := m.cellsFor((available - m.fixed()) / 2); cells > affordable {
 		cells = max(affordable, least)
 	}
 	plan := m.plan(min(context, cells), cells)
@@ -159,8 +156,8 @@ func (m *model) fit(o Options, available int64) (Plan, error) {
 	return plan, nil
 }
 
-// cellsIn is how many cells there is room for, in whole steps.
-func (m *model) cellsIn(bytes int64) int {
+// cellsFor is how many KV cells fit.
+func (m *model) cellsFor(bytes int64) int {
 	switch {
 	case bytes < 0:
 		return 0
@@ -170,7 +167,6 @@ func (m *model) cellsIn(bytes int64) int {
 	return int(bytes/m.perCell()) / cellStep * cellStep
 }
 
-// plan sums up.
 func (m *model) plan(context, cells int) Plan {
 	p := Plan{
 		Weights: m.weights,
@@ -179,14 +175,14 @@ func (m *model) plan(context, cells int) Plan {
 		Context: context,
 		Cells:   cells,
 	}
-	if m.embeds && m.cell == 0 {
+	if m.embedsOnly && m.cell == 0 {
 		p.Cells = 0
 	}
 	return p
 }
 
-// fixed is what is taken whatever the context, in bytes.
+// fixed is the memory in bytes that does not depend on the context.
 func (m *model) fixed() int64 { return m.weights + m.state + m.buffers }
 
-// perCell is what another cell takes, in the cache and in the buffers.
+// perCell is the memory in bytes of a KV cell, in the cache and in buffers.
 func (m *model) perCell() int64 { return m.cell + m.cellBuffers }

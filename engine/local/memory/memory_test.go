@@ -89,7 +89,7 @@ func TestFitState(t *testing.T) {
 	if err != nil || plan.Context != 1<<20 || plan.Cells != 1<<20 || plan.Cache != 8*24*(3*1536+16*1536)*4 {
 		t.Errorf("%+v, %v", plan, err)
 	}
-	if _, err := m.fit(Options{Context: 1}, 20e6); err == nil || !strings.Contains(err.Error(), "No context is small enough") {
+	if _, err := m.fit(Options{Context: 1}, 20e6); err == nil || !strings.Contains(err.Error(), "No smaller context") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -120,13 +120,13 @@ func TestRefusal(t *testing.T) {
 		want      string
 	}{
 		{"a context that is too long", Options{Context: 100000}, 12 * gigabyte,
-			"The model needs 18.3 GB of memory (weights 4.9 GB, cache 13.1 GB for 100096 tokens, buffers 268.8 MB), and 12.0 GB are free. A context of 52480 tokens would fit."},
+			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 268.8 MB), and 12.0 GB are free. A context of 52480 tokens would fit."},
 		{"no context at all", Options{}, 4 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 4.0 GB are free. As Q2_K it would need about 3.6 GB, and fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
 		{"not even the smallest", Options{}, 3 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 3.0 GB are free. No context is small enough, and no quantization of it either."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
 		{"less than nothing", Options{}, -1,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 0.0 B are free. No context is small enough, and no quantization of it either."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
 	}
 	for _, tt := range tests {
 		m := newModel(eight(t), tt.options)
@@ -253,7 +253,7 @@ func FuzzPlan(f *testing.F) {
 			"context_length": trained, "feed_forward_length": inner, "expert_used_count": experts, "ssm.inner_size": width, "ssm.state_size": inner})
 		options := Options{Context: min(max(context, 0), 1<<31), Parallel: int(experts % 64)}
 		m := newModel(file, options)
-		plan := m.plan(m.wanted(options))
+		plan := m.plan(m.sizes(options))
 		if plan.Weights < 0 || plan.Cache < 0 || plan.Buffers <= 0 || plan.Total() <= 0 || plan.Context <= 0 {
 			t.Errorf("plan %+v", plan)
 		}

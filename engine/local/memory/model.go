@@ -6,32 +6,31 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// model is what matters of a model's files. The numbers are in bytes unless
-// they say otherwise.
+// model has the sizes of a model, in bytes unless stated otherwise.
 type model struct {
 	file *gguf.File
 
-	trained int  // tokens
-	placed  bool // it has a table of the places in a text, which ends there
-	embeds  bool // it makes vectors and nothing else
-	whole   bool // an input is read at once
-	rows    int  // tokens of a batch
+	trained          int  // training context
+	learnedPositions bool // position embeddings, which end at trained
+	embedsOnly       bool // an embedding model
+	wholeInput       bool // an input must fit one batch
+	rows             int  // of a batch
 
 	weights     int64
-	cell        int64 // of the cache, for each token
-	state       int64 // of the cache, whatever the tokens
+	cell        int64 // of a KV cell
+	state       int64 // recurrent states
 	buffers     int64
-	row         int64 // of them, for each token of a batch
-	mask        int64 // and for each such token and one of the cache
-	cellBuffers int64 // of the buffers, for each token of the cache
+	row         int64 // part of buffers per batch row
+	mask        int64 // attention mask, per batch row and KV cell
+	cellBuffers int64 // per KV cell, in addition to buffers
 }
 
-// maxNumber bounds what files say of themselves: above every real model, and
-// small enough that products of these numbers fit.
+// maxNumber bounds metadata values: above every real model, and small enough that
+// their products do not overflow.
 const maxNumber = 1 << 20
 
-// number reads a key of the architecture; absent where it is not there or
-// makes no sense.
+// number reads a key of the architecture. It returns absent if the key is missing
+// or out of range.
 func number(file *gguf.File, key string, absent int64) int64 {
 	n, ok := file.Int(file.Key(key))
 	if !ok || n < 0 || n > maxNumber {
@@ -48,44 +47,43 @@ func newModel(file *gguf.File, options Options) *model {
 		weights: weightsOf(file),
 	}
 	if m.trained == 0 {
-		m.trained = beside
+		m.trained = defaultCells
 	}
-	m.placed = slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "position_embd.weight" })
-	m.embeds, m.whole = file.Embeds()
+	m.learnedPositions = slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "position_embd.weight" })
+	m.embedsOnly, m.wholeInput = file.Embeds()
 	a := attentionOf(file)
-	if m.embeds && !file.Causal() {
-		a.kvHeads = nil // an encoder remembers nothing
+	if m.embedsOnly && !file.Causal() {
+		a.kvHeads = nil // an encoder has no KV cache
 	}
 	m.cell = a.cell()
 	m.state = times(stateOf(file, a), options.parallel())
-	m.rows = Piece + options.parallel()
+	m.rows = PrefillChunk + options.parallel()
 	switch {
-	case m.embeds && m.whole:
-		m.rows = max(m.contextFor(options), Whole)
-	case m.embeds:
-		m.rows = Whole
+	case m.embedsOnly && m.wholeInput:
+		m.rows = max(m.contextFor(options), BatchRows)
+	case m.embedsOnly:
+		m.rows = BatchRows
 	}
 	m.addBuffers(a, max(options.Threads, 1))
 	return m
 }
 
-// weightsOf is what the tensors take: parts of the mapped file, or copies of
-// them in another order, but not both (see the package comment). A matrix that
-// both reads tokens and writes them is there twice where it is copied.
+// weightsOf is the size of the tensors, which count once even when repacked (see
+// the package comment). A token embedding that is tied to the output counts twice
+// when repacked, as lookups need the original.
 func weightsOf(file *gguf.File) int64 {
 	sum := bytesOf(file)
 	tied := !slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "output.weight" })
 	for _, t := range file.Tensors {
-		if tied && t.Name == "token_embd.weight" && slices.Contains(copied, t.Type.String()) {
+		if tied && t.Name == "token_embd.weight" && slices.Contains(repacked, t.Type.String()) {
 			sum = add(sum, t.Bytes)
 		}
 	}
 	return sum
 }
 
-// copied are the types whose matrices llama.cpp copies, on one processor or
-// another.
-var copied = []string{"Q4_0", "Q4_K", "Q2_K", "IQ4_NL"}
+// repacked are the types that llama.cpp repacks on some CPUs.
+var repacked = []string{"Q4_0", "Q4_K", "Q2_K", "IQ4_NL"}
 
 func bytesOf(file *gguf.File) int64 {
 	sum := int64(0)
@@ -95,33 +93,31 @@ func bytesOf(file *gguf.File) int64 {
 	return sum
 }
 
-// most is where sums and products saturate, so that three of them can be added:
-// a file may claim anything, and its tensors may overlap.
-const most = 1 << 60
+// maxBytes is where sums and products saturate, since a file may claim any size.
+// Three of them can be added.
+const maxBytes = 1 << 60
 
-func add(a, b int64) int64 { return min(a+b, most) }
+func add(a, b int64) int64 { return min(a+b, maxBytes) }
 
 func times(a int64, n int) int64 {
-	if a > 0 && int64(n) > most/a {
-		return most
+	if a > 0 && int64(n) > maxBytes/a {
+		return maxBytes
 	}
 	return a * int64(n)
 }
 
-// addProjector counts what lets the model see. Its tensors are read into
-// memory, and so are the numbers of one picture.
+// addProjector adds the projector's weights and the activations of one picture.
 func (m *model) addProjector(file *gguf.File) {
 	m.weights = add(m.weights, bytesOf(file))
-	// A picture whose tokens see each other is read at once.
-	m.buffers += (Whole - Piece) * m.row
-	m.cellBuffers += (Whole - Piece) * m.mask
+	// An image chunk with non-causal attention must fit one batch.
+	m.buffers += (BatchRows - PrefillChunk) * m.row
+	m.cellBuffers += (BatchRows - PrefillChunk) * m.mask
 	side := number(file, "vision.image_size", 448) / max(number(file, "vision.patch_size", 14), 1)
 	width := number(file, "vision.embedding_length", 1024)
 	inner := number(file, "vision.feed_forward_length", 4*width)
 	m.buffers = add(m.buffers, min(side*side, maxPatches)*(6*width+2*inner)*float32Bytes)
 }
 
-// maxPatches is how many pieces of a picture are looked at together, in models
-// that take pictures of any size: the largest number that llama.cpp prepares
-// for.
+// maxPatches is the most patches of a picture that llama.cpp reserves for, in
+// models with dynamic resolution.
 const maxPatches = 4 * 46 * 46

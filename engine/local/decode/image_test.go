@@ -14,29 +14,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sight is what a counter needs to see. Its embeddings are one number for each
-// cell: what the cell's token is, so that a cell that is read in a wrong place
-// is found.
-type sight struct {
+// imageLog records what a counter encodes and decodes of images. The embedding
+// of a cell is its index, which shows cells decoded at a wrong position.
+type imageLog struct {
 	encoded []byte // first byte of the key of each picture
-	glances []int  // cells of each
-	broken  byte   // this picture cannot be computed
-	during  func() // called in each encode
+	batches []int  // cells of each
+	broken  byte   // this picture cannot be encoded
+	during  func() // called in each Encode
 }
 
-func (c *counter) Encode(v ImagePart) ([]float32, Outcome, error) {
-	if c.eye.during != nil {
-		c.eye.during()
+func (c *counter) Encode(v ImageInput) ([]float32, Outcome, error) {
+	if c.images.during != nil {
+		c.images.during()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.interrupted {
 		return nil, Interrupted, nil
 	}
-	if v.Picture.Key[0] == c.eye.broken {
+	if v.Picture.Key[0] == c.images.broken {
 		return nil, Failed, errors.New("broken")
 	}
-	c.eye.encoded = append(c.eye.encoded, v.Picture.Key[0])
+	c.images.encoded = append(c.images.encoded, v.Picture.Key[0])
 	var embedding []float32
 	for cell := range v.Cells {
 		embedding = append(embedding, float32(cell))
@@ -54,7 +53,7 @@ func (c *counter) DecodeImage(g ImageBatch) Outcome {
 	if g.First == 0 && g.Position != int(c.next[g.Sequence]) {
 		c.t.Errorf("an image at position %d of sequence %d, which goes on at %d", g.Position, g.Sequence, c.next[g.Sequence])
 	}
-	for i, n := range g.Embedding {
+	for i, n := range g.Embeddings {
 		if int(n) != g.First+i {
 			c.t.Errorf("cell %d has the embedding of cell %d", g.First+i, int(n))
 		}
@@ -67,35 +66,36 @@ func (c *counter) DecodeImage(g ImageBatch) Outcome {
 	if done := g.First + g.Cells; g.Columns > 0 {
 		c.next[g.Sequence] = int32(g.Position + max(g.Columns, done/g.Columns))
 	}
-	c.eye.glances = append(c.eye.glances, g.Cells)
+	c.images.batches = append(c.images.batches, g.Cells)
 	c.read += g.Cells
 	c.last = make([]Entry, g.Cells)
 	c.last[g.Cells-1] = Entry{Token: 41, Logits: g.Logits}
 	return Computed
 }
 
-// seeingModel sees each picture as a mark, cells like the given one, and a mark.
-func seeingModel(t *testing.T, c *counter, parallel, context int, cells Section) *Model {
-	c.eye = &sight{}
+// imageModel lays each picture out as a special token, the given chunk and a
+// special token.
+func imageModel(t *testing.T, c *counter, parallel, context int, cells Chunk) *Model {
+	c.images = &imageLog{}
 	m := countingModel(t, c, parallel, context)
-	m.eye = &lens{cells: cells}
+	m.imageEncoder = &fakeEncoder{cells: cells}
 	return m
 }
 
-// lens is an eye to which all pictures are alike.
-type lens struct {
-	cells Section
-	held  chan struct{} // nil: pictures are unpacked at once; or when it is closed
+// fakeEncoder lays all pictures out in the same way.
+type fakeEncoder struct {
+	cells Chunk
+	gate  chan struct{} // nil, or pixels are decoded when it is closed
 }
 
-func (l *lens) Layout(context.Context, *picture.Picture) (Layout, error) {
+func (l *fakeEncoder) Layout(context.Context, *picture.Picture) (Layout, error) {
 	return Layout{{Tokens: []int32{901}}, l.cells, {Tokens: []int32{902}}}, nil
 }
 
-func (l *lens) Unpack(ctx context.Context, _ *picture.Picture) ([]byte, error) {
-	if l.held != nil {
+func (l *fakeEncoder) DecodePixels(ctx context.Context, _ *picture.Picture) ([]byte, error) {
+	if l.gate != nil {
 		select {
-		case <-l.held:
+		case <-l.gate:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -107,14 +107,14 @@ func testImage(key byte) *chat.Image {
 	return &chat.Image{Picture: &picture.Picture{Key: [32]byte{key}}}
 }
 
-// show is a job whose prompt is text and images, by the first bytes of their
-// keys, in turns: each text is 40 tokens.
+// show is a job whose prompt alternates between texts of 40 tokens and images,
+// given by the first bytes of their keys.
 func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 	t.Helper()
 	var job chat.Job
 	for i, key := range keys {
 		image := testImage(key)
-		l, err := m.eye.Layout(t.Context(), image.Picture)
+		l, err := m.imageEncoder.Layout(t.Context(), image.Picture)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,36 +129,36 @@ func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 func TestImages(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		cells Section
+		cells Chunk
 		keys  []byte
-		want  []int // cells that are read at a time
+		want  []int // cells of each batch
 	}{
-		{"one", Section{Cells: 9}, []byte{1}, []int{9}},
-		{"one cell", Section{Cells: 1}, []byte{1}, []int{1}},
-		{"two", Section{Cells: 9}, []byte{1, 2}, []int{9, 9}},
-		{"the same twice", Section{Cells: 9}, []byte{1, 1}, []int{9, 9}},
-		{"in parts", Section{Cells: 1100}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 128, 76}},
-		{"whole", Section{Cells: 512, Whole: true}, []byte{1, 2}, []int{512, 512}},
-		{"in two dimensions", Section{Cells: 12, Columns: 4}, []byte{1, 2}, []int{12, 12}},
-		{"high, in two dimensions and parts", Section{Cells: 1000, Columns: 10}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 104}},
+		{"one", Chunk{Cells: 9}, []byte{1}, []int{9}},
+		{"one cell", Chunk{Cells: 1}, []byte{1}, []int{1}},
+		{"two", Chunk{Cells: 9}, []byte{1, 2}, []int{9, 9}},
+		{"the same twice", Chunk{Cells: 9}, []byte{1, 1}, []int{9, 9}},
+		{"in several batches", Chunk{Cells: 1100}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 128, 76}},
+		{"not causal", Chunk{Cells: 512, NonCausal: true}, []byte{1, 2}, []int{512, 512}},
+		{"M-RoPE", Chunk{Cells: 12, Columns: 4}, []byte{1, 2}, []int{12, 12}},
+		{"M-RoPE, high, in several batches", Chunk{Cells: 1000, Columns: 10}, []byte{1}, []int{128, 128, 128, 128, 128, 128, 128, 104}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := newCounter(t, 4096)
-				m := seeingModel(t, c, 2, 2048, tt.cells)
+				m := imageModel(t, c, 2, 2048, tt.cells)
 				job := show(t, m, 10, tt.keys...)
 				collect(t.Context(), m, job).check(t, "first", counted(10, 5), chat.EndLength)
-				if diff := cmp.Diff(tt.want, c.eye.glances); diff != "" {
+				if diff := cmp.Diff(tt.want, c.images.batches); diff != "" {
 					t.Error(diff)
 				}
-				if !slices.Equal(c.eye.encoded, tt.keys) {
-					t.Errorf("computed the pictures %v, want %v", c.eye.encoded, tt.keys)
+				if !slices.Equal(c.images.encoded, tt.keys) {
+					t.Errorf("encoded the pictures %v, want %v", c.images.encoded, tt.keys)
 				}
 				if c.read != len(job.Prompt)+4 {
 					t.Errorf("read %d cells for a prompt of %d", c.read, len(job.Prompt))
 				}
 
-				// The next turn takes all of it over.
+				// The next turn shares all of it.
 				next := job
 				next.Prompt = slices.Concat(job.Prompt, []int32{11, 12, 13, 14, 77})
 				r := collect(t.Context(), m, next)
@@ -166,8 +166,8 @@ func TestImages(t *testing.T) {
 				if want := len(job.Prompt) + 4; r.end.Cached != want {
 					t.Errorf("next turn: %d cached, want %d", r.end.Cached, want)
 				}
-				if m.Stats().Encoded != len(tt.keys) {
-					t.Errorf("computed %d pictures, want %d", m.Stats().Encoded, len(tt.keys))
+				if m.Stats().ImagesEncoded != len(tt.keys) {
+					t.Errorf("encoded %d pictures, want %d", m.Stats().ImagesEncoded, len(tt.keys))
 				}
 				m.Close()
 			})
@@ -175,11 +175,11 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestPromptEndsWithImage: what is said next depends on the last cell.
+// TestPromptEndsWithImage: the next token is sampled from the last cell's logits.
 func TestPromptEndsWithImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 2, 2048, Section{Cells: 9})
+		m := imageModel(t, c, 2, 2048, Chunk{Cells: 9})
 		job := show(t, m, 10, 1)
 		job.Prompt = job.Prompt[:40+1+9]
 		collect(t.Context(), m, job).check(t, "end", counted(41, 5), chat.EndLength)
@@ -192,13 +192,13 @@ func TestPromptEndsWithImage(t *testing.T) {
 	})
 }
 
-// TestWholeImagesAreSharedWhole: the last cell must be read for what comes
-// next, and with it all cells of its image.
+// TestWholeImagesAreSharedWhole: to get the last cell's logits, all cells of an
+// indivisible image are decoded again.
 func TestWholeImagesAreSharedWhole(t *testing.T) {
-	for _, cells := range []Section{{Cells: 9, Whole: true}, {Cells: 9, Columns: 3}} {
+	for _, cells := range []Chunk{{Cells: 9, NonCausal: true}, {Cells: 9, Columns: 3}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, 4096)
-			m := seeingModel(t, c, 2, 2048, cells)
+			m := imageModel(t, c, 2, 2048, cells)
 			job := show(t, m, 10, 1)
 			job.Prompt = job.Prompt[:40+1+9]
 			collect(t.Context(), m, job)
@@ -215,26 +215,26 @@ func TestWholeImagesAreSharedWhole(t *testing.T) {
 func TestOtherImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 2, 2048, Section{Cells: 9})
+		m := imageModel(t, c, 2, 2048, Chunk{Cells: 9})
 		collect(t.Context(), m, show(t, m, 10, 1, 2))
 		r := collect(t.Context(), m, show(t, m, 10, 1, 3))
 		r.check(t, "another image", counted(10, 5), chat.EndLength)
-		if want := 40 + 11 + 40 + 1; r.end.Cached != want { // and the mark before the image
+		if want := 40 + 11 + 40 + 1; r.end.Cached != want { // and the token before the image
 			t.Errorf("%d cached, want %d", r.end.Cached, want)
 		}
-		if want := []byte{1, 2, 3}; !slices.Equal(c.eye.encoded, want) {
-			t.Errorf("computed the pictures %v, want %v", c.eye.encoded, want)
+		if want := []byte{1, 2, 3}; !slices.Equal(c.images.encoded, want) {
+			t.Errorf("encoded the pictures %v, want %v", c.images.encoded, want)
 		}
 		m.Close()
 	})
 }
 
-// TestImageOfManyRequests: the choices of a request, and clients that send the
-// same, have it computed once; text goes on beside it.
+// TestImageOfManyRequests: an image that several requests send is encoded once,
+// while others generate.
 func TestImageOfManyRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 8, 2048, Section{Cells: 9})
+		m := imageModel(t, c, 8, 2048, Chunk{Cells: 9})
 		var jobs []chat.Job
 		for range 4 {
 			jobs = append(jobs, show(t, m, 10, 1))
@@ -243,9 +243,9 @@ func TestImageOfManyRequests(t *testing.T) {
 		for i, r := range together(m, jobs...) {
 			r.check(t, fmt.Sprintf("job %d", i), counted(10, 5), chat.EndLength)
 		}
-		slices.Sort(c.eye.encoded)
-		if want := []byte{1, 2}; !slices.Equal(c.eye.encoded, want) {
-			t.Errorf("computed the pictures %v, want %v", c.eye.encoded, want)
+		slices.Sort(c.images.encoded)
+		if want := []byte{1, 2}; !slices.Equal(c.images.encoded, want) {
+			t.Errorf("encoded the pictures %v, want %v", c.images.encoded, want)
 		}
 		m.Close()
 	})
@@ -255,8 +255,8 @@ func TestImageOfManyRequests(t *testing.T) {
 func TestImageFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 8, 2048, Section{Cells: 9})
-		c.eye.broken = 7
+		m := imageModel(t, c, 8, 2048, Chunk{Cells: 9})
+		c.images.broken = 7
 		results := together(m, show(t, m, 10, 7), show(t, m, 10, 1))
 		if e := engine.AsError(results[0].err); e == nil || e.Code != engine.CodeInternal || e.Err == nil {
 			t.Errorf("error %v, want an internal one with its reason", results[0].err)
@@ -266,37 +266,37 @@ func TestImageFails(t *testing.T) {
 	})
 }
 
-// TestCancelDuringImage leaves in the middle of the computing, which then
-// stops; another request is not troubled.
+// TestCancelDuringImage cancels during Encode, which is interrupted; another
+// request is not affected.
 func TestCancelDuringImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 8, 2048, Section{Cells: 9})
+		m := imageModel(t, c, 8, 2048, Chunk{Cells: 9})
 		ctx, cancel := context.WithCancel(t.Context())
-		c.eye.during = func() {
-			c.eye.during = nil
+		c.images.during = func() {
+			c.images.during = nil
 			cancel()
-			<-c.asked // else the test hangs: nobody interrupts
+			<-c.asked // without an interrupt the test hangs
 		}
 		r := collect(ctx, m, show(t, m, 10, 1))
 		if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeCanceled {
 			t.Errorf("error %v, want canceled", r.err)
 		}
 		collect(t.Context(), m, show(t, m, 10, 2)).check(t, "the next", counted(10, 5), chat.EndLength)
-		if want := []byte{2}; !slices.Equal(c.eye.encoded, want) {
-			t.Errorf("computed the pictures %v, want %v", c.eye.encoded, want)
+		if want := []byte{2}; !slices.Equal(c.images.encoded, want) {
+			t.Errorf("encoded the pictures %v, want %v", c.images.encoded, want)
 		}
 		m.Close()
 	})
 }
 
-// TestPreemptedImage has no room for all requests: the youngest read their
-// images again.
+// TestPreemptedImage has too few cells for all requests: preempted ones decode
+// their images again.
 func TestPreemptedImage(t *testing.T) {
-	for _, cells := range []Section{{Cells: 150}, {Cells: 150, Whole: true}, {Cells: 150, Columns: 10}} {
+	for _, cells := range []Chunk{{Cells: 150}, {Cells: 150, NonCausal: true}, {Cells: 150, Columns: 10}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCounter(t, 700)
-			m := seeingModel(t, c, 3, 600, cells)
+			m := imageModel(t, c, 3, 600, cells)
 			var jobs []chat.Job
 			for i := range byte(3) {
 				job := show(t, m, 10, 1+i)
@@ -315,8 +315,7 @@ func TestPreemptedImage(t *testing.T) {
 	}
 }
 
-// TestImageTokens: numbers that no token has, and others for each picture,
-// section and cell.
+// TestImageTokens: negative, and different for each picture, chunk and cell.
 func TestImageTokens(t *testing.T) {
 	seen := map[int32]bool{}
 	for key := range byte(3) {

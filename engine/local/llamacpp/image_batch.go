@@ -13,35 +13,33 @@ import (
 	"github.com/diglot/diglot/engine/local/decode"
 )
 
-// glanceBatch is the part of a llama.cpp batch that cells of images need and
-// tokens do not. It is memory of C: the worker reads it while Go waits.
-type glanceBatch struct {
+// imageBatch is what a llama.cpp batch of image embeddings has in place of
+// tokens. It is C memory, as the worker thread reads it.
+type imageBatch struct {
 	embedding *C.float
 	positions *C.llama_pos
 }
 
-// positionsPerCell is what llama.cpp wants of cells whose positions have
-// dimensions: all cells' places in time, then in height, in width, and in one
-// that is not used.
-const positionsPerCell = 4
+// mropeDimensions is how many positions llama.cpp wants for a cell with M-RoPE:
+// time, height, width and an unused one.
+const mropeDimensions = 4
 
-// newGlanceBatch makes room for so many rows of so many numbers.
-func newGlanceBatch(rows, width int) *glanceBatch {
-	return &glanceBatch{
+// newImageBatch allocates rows embeddings of length width.
+func newImageBatch(rows, width int) *imageBatch {
+	return &imageBatch{
 		embedding: (*C.float)(C.calloc(C.size_t(rows*width), C.sizeof_float)),
-		positions: (*C.llama_pos)(C.calloc(C.size_t(rows*positionsPerCell), C.sizeof_llama_pos)),
+		positions: (*C.llama_pos)(C.calloc(C.size_t(rows*mropeDimensions), C.sizeof_llama_pos)),
 	}
 }
 
-func (b *glanceBatch) free() {
+func (b *imageBatch) free() {
 	C.free(unsafe.Pointer(b.embedding))
 	C.free(unsafe.Pointer(b.positions))
 }
 
-// fill writes what g says.
-func (b *glanceBatch) fill(g decode.ImageBatch) {
-	copy(unsafe.Slice((*float32)(unsafe.Pointer(b.embedding)), len(g.Embedding)), g.Embedding)
-	positions := unsafe.Slice((*int32)(unsafe.Pointer(b.positions)), g.Cells*positionsPerCell)
+func (b *imageBatch) fill(g decode.ImageBatch) {
+	copy(unsafe.Slice((*float32)(unsafe.Pointer(b.embedding)), len(g.Embeddings)), g.Embeddings)
+	positions := unsafe.Slice((*int32)(unsafe.Pointer(b.positions)), g.Cells*mropeDimensions)
 	for i := range g.Cells {
 		cell := g.First + i
 		if g.Columns == 0 {
@@ -55,16 +53,16 @@ func (b *glanceBatch) fill(g decode.ImageBatch) {
 	}
 }
 
-func (s *session) Encode(v decode.ImagePart) ([]float32, decode.Outcome, error) {
+func (s *session) Encode(v decode.ImageInput) ([]float32, decode.Outcome, error) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	return s.projector.encode(v, s.governor.threads(time.Now()))
 }
 
 func (s *session) DecodeImage(g decode.ImageBatch) decode.Outcome {
-	s.glances.fill(g)
+	s.imageBatch.fill(g)
 	batch := s.batch
-	batch.token, batch.embd, batch.pos = nil, s.glances.embedding, s.glances.positions
+	batch.token, batch.embd, batch.pos = nil, s.imageBatch.embedding, s.imageBatch.positions
 	batch.n_tokens = C.int32_t(g.Cells)
 	counts := unsafe.Slice(batch.n_seq_id, g.Cells)
 	sequences := unsafe.Slice(batch.seq_id, g.Cells)
@@ -77,7 +75,7 @@ func (s *session) DecodeImage(g decode.ImageBatch) decode.Outcome {
 	if g.Logits {
 		logits[g.Cells-1] = 1
 	}
-	if g.Whole {
+	if g.NonCausal {
 		C.llama_set_causal_attn(s.ctx, false)
 		defer C.llama_set_causal_attn(s.ctx, true)
 	}

@@ -10,42 +10,41 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// TestUnpackingHoldsNobodyUp has a picture that takes long to unpack: others
-// go on, the loop rests while there is nothing else, and the sequence goes on
-// when the pixels are there.
-func TestUnpackingHoldsNobodyUp(t *testing.T) {
+// TestPixelDecodingIsConcurrent: while pixels are decoded, other sequences run
+// and an idle loop sleeps.
+func TestPixelDecodingIsConcurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter(t, 4096)
-		m := seeingModel(t, c, 2, 2048, Section{Cells: 9})
-		held := make(chan struct{})
-		m.eye.(*lens).held = held
+		m := imageModel(t, c, 2, 2048, Chunk{Cells: 9})
+		gate := make(chan struct{})
+		m.imageEncoder.(*fakeEncoder).gate = gate
 		var seen result
 		done := make(chan struct{})
 		go func() {
 			seen = collect(t.Context(), m, show(t, m, 10, 1))
 			close(done)
 		}()
-		synctest.Wait() // a loop that spins never lets this return
-		if len(c.eye.encoded) > 0 {
-			t.Error("the picture was encoded before it was unpacked")
+		synctest.Wait() // hangs if the loop spins
+		if len(c.images.encoded) > 0 {
+			t.Error("the picture was encoded before it was decoded")
 		}
 		collect(t.Context(), m, chat.Job{Prompt: prompt(7, 39, 20), MaxTokens: 5}).check(t, "another", counted(20, 5), chat.EndLength)
 		synctest.Wait()
-		close(held)
+		close(gate)
 		<-done
 		seen.check(t, "the one with the picture", counted(10, 5), chat.EndLength)
 		m.Close()
 	})
 }
 
-// TestUnpackingEnds holds that a sequence leaves while its picture is
-// unpacked, and that the model can be closed then.
-func TestUnpackingEnds(t *testing.T) {
+// TestCancelDuringPixelDecoding cancels a request, or closes the model, while
+// pixels are decoded.
+func TestCancelDuringPixelDecoding(t *testing.T) {
 	for _, end := range []string{"the client leaves", "the model is closed"} {
 		t.Run(end, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := seeingModel(t, newCounter(t, 4096), 2, 2048, Section{Cells: 9})
-				m.eye.(*lens).held = make(chan struct{})
+				m := imageModel(t, newCounter(t, 4096), 2, 2048, Chunk{Cells: 9})
+				m.imageEncoder.(*fakeEncoder).gate = make(chan struct{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				done := make(chan result)
@@ -67,24 +66,23 @@ func TestUnpackingEnds(t *testing.T) {
 	}
 }
 
-// TestBrokenPixels holds that a picture that cannot be unpacked ends its own
-// sequence alone.
+// TestBrokenPixels: the error of decoding reaches the sequence.
 func TestBrokenPixels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := seeingModel(t, newCounter(t, 4096), 2, 2048, Section{Cells: 9})
-		views, err := findViews(t.Context(), show(t, m, 10, 1), m.eye)
+		m := imageModel(t, newCounter(t, 4096), 2, 2048, Chunk{Cells: 9})
+		chunks, err := findImageChunks(t.Context(), show(t, m, 10, 1), m.imageEncoder)
 		if err != nil {
 			t.Fatal(err)
 		}
 		broken := errors.New("broken")
-		p := views[0].pixels
-		p.unpack = func(context.Context) ([]byte, error) { return nil, broken }
+		p := chunks[0].pixels
+		p.decode = func(context.Context) ([]byte, error) { return nil, broken }
 		s := newSequence(t.Context(), m.vocab, show(t, m, 10, 1))
-		if m.loop.unpacked(s, p) {
-			t.Error("it is there before it was made")
+		if m.loop.pixelsReady(s, p) {
+			t.Error("ready before it was decoded")
 		}
 		synctest.Wait()
-		if !m.loop.unpacked(s, p) || p.err != broken {
+		if !m.loop.pixelsReady(s, p) || p.err != broken {
 			t.Errorf("the pixels are %+v", p)
 		}
 		m.Close()

@@ -34,7 +34,7 @@ func TestRepeatPenalty(t *testing.T) {
 	} {
 		got := slices.Clone(logits)
 		tt.sampling.Fill(engine.NeutralSampling())
-		if r := newRepeats(tt.sampling, tt.prompt); r != nil {
+		if r := newRepeatPenalty(tt.sampling, tt.prompt); r != nil {
 			for _, token := range tt.answer {
 				r.add(token)
 			}
@@ -63,7 +63,7 @@ func TestRepeatPenaltyInTurn(t *testing.T) {
 		}
 		got += string(c.text)
 		if string(c.top[0].Token) != "c" {
-			t.Errorf("behind %q the model itself finds %q likeliest, want c", got, c.top[0].Token)
+			t.Errorf("behind %q the model itself finds %q most likely, want c", got, c.top[0].Token)
 		}
 	}
 	if want := "bacb"; got != want {
