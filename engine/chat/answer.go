@@ -8,29 +8,6 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 )
 
-// errLeft says that nobody reads the events any more.
-var errLeft = errors.New("the reader of the events left")
-
-// tally is what one choice used up.
-type tally struct {
-	choice                        int
-	cached, completion, reasoning int
-	logprob                       float64 // of all tokens together
-}
-
-// usage adds up what the choices of a request used. The prompt is one for all
-// of them. Whichever came first read what no earlier request had, and the
-// others took that over, so the smallest cached part is the request's own.
-func usage(prompt int, choices []tally) engine.Usage {
-	u := engine.Usage{PromptTokens: prompt, CachedTokens: prompt}
-	for _, t := range choices {
-		u.CachedTokens = min(u.CachedTokens, t.cached)
-		u.CompletionTokens += t.completion
-		u.ReasoningTokens += t.reasoning
-	}
-	return u
-}
-
 // answer generates one choice.
 func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engine.Event) bool) (tally, error) {
 	t := tally{choice: choice}

@@ -3,7 +3,6 @@ package chat
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/diglot/diglot/engine"
@@ -33,15 +32,6 @@ func (e *Engine) best(ctx context.Context, p *plan, emit func(engine.Event) bool
 		}
 	}
 	return tallies, nil
-}
-
-// mean is the mean log probability of the tokens of an answer. An answer of
-// none is worse than any other.
-func (t tally) mean() float64 {
-	if t.completion == 0 {
-		return math.Inf(-1)
-	}
-	return t.logprob / float64(t.completion)
 }
 
 // choiceOf is the number of the choice that an event of an answer belongs to;

@@ -8,30 +8,6 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Embedder is the part of a [Model] that turns texts into vectors. It is not
-// used where [Vectors.Size] is 0.
-type Embedder interface {
-	// TokenizeInput turns a text into tokens, with those that the model's
-	// tokenizer adds at its two ends. Spellings of control tokens are plain
-	// text. One that is far too long need not be read to its end: then the
-	// error has [engine.CodeContextLength], and Tokens counts what was read.
-	TokenizeInput(ctx context.Context, text string) ([]int32, error)
-
-	// Embed makes the vector of each input, as the model has it: of any
-	// length but 0. No input is empty or longer than [Vectors.Input], and all
-	// tokens are the model's. Errors are of type *engine.Error. Ending ctx
-	// ends the work within one batch.
-	Embed(ctx context.Context, inputs [][]int32) ([][]float32, error)
-}
-
-// Vectors says what a model's vectors are like.
-type Vectors struct {
-	Size       int  // how many numbers one has; 0: the model makes none
-	Input      int  // most tokens of one input
-	Vocabulary int  // tokens are the numbers from 0 to below this
-	Only       bool // the model makes nothing else: it continues no text
-}
-
 // Embed implements [engine.Engine].
 func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
 	if err := e.checkEmbedding(req); err != nil {

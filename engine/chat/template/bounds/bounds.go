@@ -10,18 +10,6 @@ import (
 	"time"
 )
 
-const (
-	MaxTime    = 10 * time.Second // of a rendering; a big request takes 30 ms
-	MaxPrompt  = 64 << 20         // bytes of a rendered prompt
-	MaxNesting = 1000             // of a client's JSON; the walk over it recurses
-
-	// MaxHeap is how many bytes the heap may grow by while a template is
-	// rendered: a text that is put to itself in a loop doubles with each step,
-	// and would fill the memory long before it has run out of time. Prompts
-	// have at most an eighth of it.
-	MaxHeap = 512 << 20
-)
-
 // Bounds are those of one template.
 type Bounds struct {
 	Time  time.Duration

@@ -17,10 +17,6 @@ const (
 	// maxOperators bounds the operations in one tag: the library goes down as
 	// deep as they hang on each other.
 	maxOperators = 2000
-
-	// hiddenFilter begins the names by which the library finds its filters. As
-	// names of variables they would lead to them past those that count.
-	hiddenFilter = "__filter_"
 )
 
 // translator rewrites one expression.

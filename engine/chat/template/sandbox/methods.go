@@ -3,39 +3,10 @@ package sandbox
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"github.com/ardanlabs/jinja"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
-
-// methodCosts are all methods of the library's texts, lists and dicts, and
-// those of a loop that compare. The first argument is what the method is of.
-var methodCosts = map[string]cost{
-	"append":     appendCost,
-	"capitalize": printing(8),
-	"changed":    changedCost,
-	"count":      searchCost,
-	"endswith":   searchCost,
-	"find":       searchCost,
-	"format":     free, // it counts by itself
-	"get":        free,
-	"insert":     appendCost,
-	"items":      going(192),
-	"keys":       going(64),
-	"lower":      printing(3),
-	"lstrip":     stripCost,
-	"pop":        popCost,
-	"replace":    methodReplaceCost,
-	"rstrip":     stripCost,
-	"split":      splitCost,
-	"startswith": searchCost,
-	"strip":      stripCost,
-	"title":      printing(8),
-	"update":     updateCost,
-	"upper":      printing(3),
-	"values":     going(64),
-}
 
 // owner notes what a method is of, which is asked for next.
 func (r *rendering) owner(args []jinja.Value) (jinja.Value, error) {
@@ -101,60 +72,4 @@ func (r *rendering) format(text string) callable {
 		}
 		return jinja.NewString(result), nil
 	}
-}
-
-func appendCost(g given) (int64, error) {
-	list := g.arg(0, "").AsList()
-	if len(list.Items) < cap(list.Items) {
-		return 0, nil
-	}
-	return bounds.Times(int64(len(list.Items))+8, 48), nil
-}
-
-func changedCost(g given) (int64, error) {
-	for _, v := range g.args[1:] {
-		if _, err := g.r.scan(v); err != nil {
-			return 0, err
-		}
-	}
-	return 0, nil
-}
-
-func searchCost(g given) (int64, error) {
-	return bounds.Times(int64(len(textOf(g.arg(0, "")))), 6), nil
-}
-
-func stripCost(g given) (int64, error) {
-	if len(g.args) < 2 {
-		return 0, nil
-	}
-	return 0, trimming(int64(len(textOf(g.args[0]))), g.args[1])
-}
-
-func popCost(g given) (int64, error) { return bounds.Times(length(g.arg(0, "")), 16), nil }
-
-func updateCost(g given) (int64, error) { return bounds.Times(length(g.arg(1, "")), 128), nil }
-
-func methodReplaceCost(g given) (int64, error) {
-	if len(g.args) < 3 {
-		return 0, nil
-	}
-	count := int64(-1)
-	if len(g.args) > 3 {
-		count = numberOf(g.args[3])
-	}
-	return g.r.replaced(g.args[0], int64(len(textOf(g.args[0]))), g.args[1], g.args[2], count)
-}
-
-// splitCost counts the parts.
-func splitCost(g given) (int64, error) {
-	s, parts := textOf(g.arg(0, "")), int64(1)
-	if at := g.arg(1, "sep"); at.IsString() && at.AsString() != "" {
-		parts = bounds.Add(parts, int64(strings.Count(s, at.AsString())))
-	} else {
-		for range strings.FieldsFuncSeq(s, func(r rune) bool { return unicode.IsSpace(r) || r >= '\x1c' && r <= '\x1f' }) {
-			parts++
-		}
-	}
-	return bounds.Times(parts, 96), nil
 }

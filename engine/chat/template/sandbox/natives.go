@@ -8,37 +8,7 @@ import (
 	"strings"
 
 	"github.com/ardanlabs/jinja"
-	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
-
-// natives are the library's own filters, functions and operations. It hands
-// them out to templates alone, so small ones are made to get at them.
-type natives struct {
-	filters    map[string]callable
-	functions  map[string]callable
-	operations map[string]*jinja.Template
-}
-
-// functionCosts are the library's functions that are not replaced by others.
-// What they are given by name is copied.
-var functionCosts = map[string]cost{
-	"cycler":    namedCost,
-	"dict":      namedCost,
-	"joiner":    namedCost,
-	"namespace": namedCost,
-}
-
-func namedCost(g given) (int64, error) {
-	sum := bounds.Times(int64(len(g.args)+len(g.named)), 128)
-	for _, v := range g.args {
-		m, err := g.r.scan(v)
-		if err != nil {
-			return 0, err
-		}
-		sum = bounds.Add(sum, bounds.Times(length(v), 192), m.bytes)
-	}
-	return sum, nil
-}
 
 func newNatives() (*natives, error) {
 	n := &natives{operations: map[string]*jinja.Template{}}

@@ -99,9 +99,6 @@ func (r *rendering) compare(args []jinja.Value) (jinja.Value, error) {
 	return args[0], err
 }
 
-// costlyTests are those that make a text of the one that they look at.
-var costlyTests = []string{"upper", "lower"}
-
 // test is around what is tested, and what it is tested with.
 func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
 	if err := r.Grow(bounds.Times(int64(len(textOf(args[0]))), 3)); err != nil {

@@ -17,19 +17,14 @@ const (
 	maxMessage    = 4 << 10 // bytes of a template's own error message, which is clipped later
 )
 
-// refusal is what a template said with raise_exception.
-type Refusal struct{ Message string }
-
-func (r *Refusal) Error() string { return "the chat template refuses: " + r.Message }
-
-// script is a Jinja template, compiled.
+// Template is a Jinja template, compiled.
 type Template struct {
 	compiled *jinja.Template
 	guards   guards
 	natives  *natives
 }
 
-// compileScript compiles a source, with runes of special in place of the control
+// Compile compiles a source, with runes of special in place of the control
 // tokens in it.
 func Compile(source string, special *control.Tokens) (*Template, error) {
 	unique := "_"
@@ -52,21 +47,12 @@ func Compile(source string, special *control.Tokens) (*Template, error) {
 	return &Template{compiled: compiled, guards: g, natives: natives}, nil
 }
 
-// run executes the template on vars, which it may change. now is its clock. A
-// template that calls raise_exception gives a *refusal.
+// Render executes the template on vars, which it may change. now is its clock. A
+// template that calls raise_exception gives a *Refusal.
 func (s *Template) Render(m *bounds.Meter, now func() time.Time, vars map[string]jinja.Value) (string, error) {
 	r := &rendering{Meter: m, now: now, natives: s.natives}
 	r.functions(vars, s.guards)
 	return r.render(s.compiled, vars)
-}
-
-// rendering is the state of one run of a template.
-type rendering struct {
-	*bounds.Meter
-	now     func() time.Time
-	natives *natives
-	owned   jinja.Value // what the next method is of
-	refused *Refusal
 }
 
 func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text string, err error) {

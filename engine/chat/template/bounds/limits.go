@@ -1,6 +1,9 @@
 package bounds
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Why a rendering ends before it is done.
 var (
@@ -16,3 +19,15 @@ var (
 func TookTooMuch(err error) bool {
 	return errors.Is(err, ErrHeap) || errors.Is(err, ErrWork) || errors.Is(err, ErrDeep)
 }
+
+const (
+	MaxTime    = 10 * time.Second // of a rendering; a big request takes 30 ms
+	MaxPrompt  = 64 << 20         // bytes of a rendered prompt
+	MaxNesting = 1000             // of a client's JSON; the walk over it recurses
+
+	// MaxHeap is how many bytes the heap may grow by while a template is
+	// rendered: a text that is put to itself in a loop doubles with each step,
+	// and would fill the memory long before it has run out of time. Prompts
+	// have at most an eighth of it.
+	MaxHeap = 512 << 20
+)

@@ -1,0 +1,125 @@
+package chat
+
+import (
+	"context"
+	"slices"
+
+	"github.com/diglot/diglot/engine"
+)
+
+// prepare does all that can fail before anything is generated. The plan must
+// be closed.
+func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err error) {
+	if err := e.check(req); err != nil {
+		return nil, err
+	}
+	sampling, err := e.sampling(req.Sampling)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{
+		request:  req,
+		format:   e.formatOf(req),
+		stops:    slices.DeleteFunc(slices.Clone(req.Stop), func(s string) bool { return s == "" }),
+		choices:  max(1, req.Choices, req.BestOf),
+		wanted:   max(1, req.Choices),
+		sampling: sampling,
+		idLength: idLength,
+	}
+	defer func() {
+		if err != nil {
+			p.close()
+		}
+	}()
+	p.markers = p.format.Markers
+	if p.format.IDLength > 0 {
+		p.idLength = p.format.IDLength
+	}
+	if req.Prompt == nil && !e.follows(req.Reasoning) {
+		p.start.Ignored = append(p.start.Ignored, "reasoning_effort")
+	}
+	rendering, err := e.render(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	p.opening = rendering.Opening
+	if err := e.constrain(ctx, p); err != nil {
+		return nil, err
+	}
+	err = e.read(ctx, p, rendering)
+	if req.Truncate && req.Prompt == nil && e.crowded(p, err) {
+		err = e.truncate(ctx, p, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.limit, err = e.limit(req, len(p.prompt)); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// follows reports whether what a client says of reasoning has an effect: a level
+// without thinking has none, and neither has thinking where a model does not
+// think.
+func (e *Engine) follows(r engine.Reasoning) bool {
+	switch r.Mode {
+	case engine.ReasoningOff:
+		return r.Effort == ""
+	case engine.ReasoningOn:
+		return e.obeys
+	}
+	return true
+}
+
+// limit is how many tokens one choice may have: what the client wants, as far
+// as the context has room. A cut is not an error, since agents ask for far
+// more than they need.
+func (e *Engine) limit(req *engine.Request, prompt int) (int, error) {
+	room := e.info.Context - prompt
+	if room < 1 {
+		err := engine.Errorf(engine.CodeContextLength,
+			"The prompt is too long: it has %d tokens, and the model %s takes at most %d for prompt and answer together.",
+			prompt, e.info.Name, e.info.Context).At(promptPlace(req))
+		err.Tokens, err.Limit = prompt, e.info.Context
+		return 0, err
+	}
+	if req.MaxTokens == nil {
+		return room, nil
+	}
+	return max(0, min(*req.MaxTokens, room)), nil
+}
+
+// check compares the request with what the model can do.
+func (e *Engine) check(req *engine.Request) error {
+	if !engine.SameModel(req.Model, e.info.Name) {
+		return engine.ModelNotFound(req.Model)
+	}
+	if err := e.checkGenerates(); err != nil {
+		return err
+	}
+	if err := e.checkRaw(req); err != nil {
+		return err
+	}
+	if err := e.checkImages(req); err != nil {
+		return err
+	}
+	return e.checkTools(req)
+}
+
+func (e *Engine) checkTools(req *engine.Request) error {
+	if req.ToolChoice.Mode != engine.ToolRequired || e.format.HasCalls() {
+		return nil
+	}
+	return engine.Errorf(engine.CodeUnsupported, "The model %s cannot call tools.", e.info.Name).
+		At(engine.Place{Field: engine.FieldToolChoice})
+}
+
+// checkImages refuses images where the model takes none. What bounds the work
+// for one of them is in package picture.
+func (e *Engine) checkImages(req *engine.Request) error {
+	if e.info.Vision {
+		return nil
+	}
+	return engine.NoImages(e.info.Name, req.Messages)
+}

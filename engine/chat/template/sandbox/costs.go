@@ -1,0 +1,410 @@
+package sandbox
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
+)
+
+// given is what a filter, a method or a function is given.
+type given struct {
+	r     *rendering
+	args  []jinja.Value
+	named map[string]jinja.Value
+}
+
+// arg is an argument by its place, or by its name; undefined where there is
+// none.
+func (g given) arg(i int, name string) jinja.Value {
+	if v, ok := g.named[name]; ok {
+		return v
+	}
+	if i < len(g.args) {
+		return g.args[i]
+	}
+	return jinja.Undefined()
+}
+
+// cost is how many bytes something makes at most, temporary ones included. Its
+// error is that of a rendering that must end.
+type cost func(given) (int64, error)
+
+// free is the cost of what makes nothing, or a number.
+func free(given) (int64, error) { return 0, nil }
+
+// printing is the cost of what makes a text out of the first argument, some
+// times as long.
+func printing(factor int64) cost {
+	return func(g given) (int64, error) {
+		n, err := g.r.printed(g.arg(0, ""))
+		return bounds.Times(n, factor), err
+	}
+}
+
+// going is the cost of what goes through the first argument and makes some
+// bytes for each item.
+func going(each int64) cost {
+	return func(g given) (int64, error) {
+		v := g.arg(0, "")
+		return bounds.Add(iterated(v), bounds.Times(length(v), each)), nil
+	}
+}
+
+// choosing is the cost of what also looks at each item, or, where attribute
+// says at which place of the arguments it is named, at an attribute of it.
+func choosing(each int64, attribute int) cost {
+	return func(g given) (int64, error) {
+		v := g.arg(0, "")
+		m, err := g.r.scan(v)
+		if err != nil {
+			return 0, err
+		}
+		path := textOf(g.arg(attribute, "attribute"))
+		return bounds.Add(iterated(v), bounds.Times(length(v), each), m.bytes, attributes(path, length(v), m.longest)), nil
+	}
+}
+
+// attributes is the cost of looking up an attribute of n values: a number in
+// its path goes through each text.
+func attributes(path string, n, longest int64) int64 {
+	numbers := int64(0)
+	for part := range strings.SplitSeq(path, ".") {
+		if _, err := strconv.Atoi(part); err == nil {
+			numbers++
+		}
+	}
+	return bounds.Times(bounds.Times(numbers, n), bounds.Times(longest, 96))
+}
+
+// filterCosts are all filters of the library. Those that are free make no more
+// than they are given.
+var filterCosts = map[string]cost{
+	"abs":        free,
+	"batch":      batchCost,
+	"capitalize": printing(8),
+	"count":      free,
+	"d":          free,
+	"default":    free,
+	"dictsort":   going(192),
+	"e":          escapeCost,
+	"escape":     escapeCost,
+	"first":      going(0),
+	"float":      printing(2),
+	"from_json":  parseCost,
+	"fromjson":   parseCost,
+	"indent":     indentCost,
+	"int":        printing(2),
+	"items":      going(192),
+	"join":       joinCost,
+	"last":       going(0),
+	"length":     free,
+	"list":       going(32),
+	"lower":      printing(3),
+	"map":        choosing(32, 99),
+	"max":        choosing(0, 2),
+	"min":        choosing(0, 2),
+	"reject":     choosing(64, 99),
+	"rejectattr": choosing(64, 1),
+	"replace":    replaceCost,
+	"reverse":    going(32),
+	"round":      free,
+	"safe":       free,
+	"select":     choosing(64, 99),
+	"selectattr": choosing(64, 1),
+	"sort":       sortCost,
+	"string":     printing(1),
+	"sum":        choosing(0, 1),
+	"title":      printing(8),
+	"tojson":     jsonCost,
+	"trim":       trimCost,
+	"unique":     uniqueCost,
+	"upper":      printing(3),
+	"wordcount":  printing(16),
+}
+
+func batchCost(g given) (int64, error) {
+	count := numberOf(g.arg(1, "linecount"))
+	if count <= 0 {
+		return 0, nil
+	}
+	n := length(g.arg(0, ""))
+	if fill := g.arg(2, "fill_with"); !fill.IsNone() && !fill.IsUndefined() {
+		n = bounds.Add(n, count)
+	}
+	return bounds.Add(iterated(g.arg(0, "")), bounds.Times(n, 96)), nil
+}
+
+func escapeCost(g given) (int64, error) {
+	n, err := g.r.printed(g.arg(0, ""))
+	if s := textOf(g.arg(0, "")); err == nil && s != "" {
+		for _, c := range []string{"&", "<", ">", `"`, "'"} {
+			n = bounds.Add(n, bounds.Times(int64(strings.Count(s, c)), 5))
+		}
+		return bounds.Times(n, 3), nil
+	}
+	return bounds.Times(n, 12), err
+}
+
+// parseCost is that of values out of JSON, the smallest of which take the most
+// for each byte. The parser goes as deep as the text.
+func parseCost(g given) (int64, error) {
+	s := textOf(g.arg(0, ""))
+	depth, deepest := 0, 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ']', '}':
+			depth--
+		case '"':
+			i += quotedLength(s[i:]) - 1
+		}
+	}
+	if deepest > bounds.MaxNesting {
+		return 0, bounds.ErrDeep
+	}
+	return bounds.Times(int64(len(s)), 80), nil
+}
+
+func indentCost(g given) (int64, error) {
+	n, err := g.r.printed(g.arg(0, ""))
+	if err != nil {
+		return 0, err
+	}
+	width := int64(4)
+	if w := g.arg(1, "width"); w.IsString() {
+		width = int64(len(w.AsString()))
+	} else if !w.IsUndefined() {
+		width = numberOf(w)
+	}
+	count := n
+	if s := g.arg(0, ""); s.IsString() {
+		count = lines(s.AsString())
+	}
+	return bounds.Add(bounds.Times(n, 4), bounds.Times(count, 16), bounds.Times(bounds.Times(bounds.Add(count, 1), max(width, 0)), 2)), nil
+}
+
+func joinCost(g given) (int64, error) {
+	v := g.arg(0, "")
+	n := length(v)
+	sum := bounds.Add(iterated(v), bounds.Times(n, 24))
+	m, err := g.r.scan(v)
+	if err != nil {
+		return 0, err
+	}
+	separator := g.arg(1, "d")
+	between, err := g.r.printed(separator)
+	if err != nil || separator.IsUndefined() {
+		between = 0
+	}
+	path := textOf(g.arg(2, "attribute"))
+	return bounds.Add(sum, bounds.Times(m.bytes, 2), bounds.Times(between, n), attributes(path, n, m.longest)), err
+}
+
+func replaceCost(g given) (int64, error) {
+	n, err := g.r.printed(g.arg(0, ""))
+	if err != nil || len(g.args) < 3 {
+		return n, err
+	}
+	count := int64(-1)
+	if c := g.arg(3, "count"); !c.IsUndefined() {
+		count = numberOf(c)
+	}
+	return g.r.replaced(g.args[0], n, g.args[1], g.args[2], count)
+}
+
+// replaced is the cost of a text, of n bytes, in which something is replaced,
+// count times at most; all where that is negative.
+func (r *rendering) replaced(v jinja.Value, n int64, before, after jinja.Value, count int64) (int64, error) {
+	with, err := r.printed(after)
+	if err != nil {
+		return 0, err
+	}
+	found := bounds.Add(n, 1) // in something that is no text: as often as can be
+	if v.IsString() && (before.IsString() || before.IsUndefined()) {
+		found = int64(strings.Count(v.AsString(), textOf(before)))
+	}
+	if count >= 0 {
+		found = min(found, count)
+	}
+	return bounds.Add(bounds.Times(n, 2), bounds.Times(found, with)), nil
+}
+
+func sortCost(g given) (int64, error) {
+	m, err := g.r.scan(g.arg(0, ""))
+	if err == nil {
+		err = bounds.Work(bounds.Times(m.nodes, 16))
+	}
+	return bounds.Times(length(g.arg(0, "")), 48), err
+}
+
+// uniqueCost: each item is compared with all that were found before.
+func uniqueCost(g given) (int64, error) {
+	v := g.arg(0, "")
+	m, err := g.r.scan(v)
+	if err == nil {
+		err = bounds.Work(bounds.Times(length(v), m.nodes))
+	}
+	path := textOf(g.arg(2, "attribute"))
+	return bounds.Add(iterated(v), bounds.Times(length(v), 96), bounds.Times(m.bytes, 2), attributes(path, length(v), m.longest)), err
+}
+
+func trimCost(g given) (int64, error) {
+	n, err := g.r.printed(g.arg(0, ""))
+	if err != nil || len(g.args) < 2 {
+		return n, err
+	}
+	return n, trimming(n, g.args[1])
+}
+
+// trimming says no to taking any of many characters off a long text.
+func trimming(n int64, characters jinja.Value) error {
+	if s := textOf(characters); len(s) >= utf8.RuneSelf || !isASCII(s) {
+		return bounds.Work(bounds.Times(n, int64(len(s))))
+	}
+	return nil
+}
+
+func isASCII(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+}
+
+func jsonCost(g given) (int64, error) {
+	pad, item, key := int64(-1), int64(2), int64(2)
+	switch indent := g.arg(2, "indent"); {
+	case indent.IsString():
+		pad = int64(len(indent.AsString()))
+	case !indent.IsNone() && !indent.IsUndefined():
+		pad = max(numberOf(indent), 0)
+	}
+	if s := g.arg(3, "separators"); s.IsList() && s.AsList().Len() == 2 {
+		item, key = int64(len(textOf(s.AsList().Get(0)))), int64(len(textOf(s.AsList().Get(1))))
+	}
+	m := &measure{r: g.r, most: bounds.MaxWork, text: quotedSize, each: func(depth int) int64 {
+		if pad < 0 {
+			return item + key
+		}
+		return bounds.Add(item, key, 1, bounds.Times(pad, int64(depth)+1))
+	}}
+	if pad > g.r.Limit() {
+		return 0, bounds.ErrHeap // it is made before the first use
+	}
+	err := m.walk(g.arg(0, ""), 0)
+	if g.arg(1, "ensure_ascii").IsTruthy() {
+		m.bytes = bounds.Times(m.bytes, 3)
+	}
+	return bounds.Times(m.bytes, 3), err
+}
+
+// methodCosts are all methods of the library's texts, lists and dicts, and
+// those of a loop that compare. The first argument is what the method is of.
+var methodCosts = map[string]cost{
+	"append":     appendCost,
+	"capitalize": printing(8),
+	"changed":    changedCost,
+	"count":      searchCost,
+	"endswith":   searchCost,
+	"find":       searchCost,
+	"format":     free, // it counts by itself
+	"get":        free,
+	"insert":     appendCost,
+	"items":      going(192),
+	"keys":       going(64),
+	"lower":      printing(3),
+	"lstrip":     stripCost,
+	"pop":        popCost,
+	"replace":    methodReplaceCost,
+	"rstrip":     stripCost,
+	"split":      splitCost,
+	"startswith": searchCost,
+	"strip":      stripCost,
+	"title":      printing(8),
+	"update":     updateCost,
+	"upper":      printing(3),
+	"values":     going(64),
+}
+
+func appendCost(g given) (int64, error) {
+	list := g.arg(0, "").AsList()
+	if len(list.Items) < cap(list.Items) {
+		return 0, nil
+	}
+	return bounds.Times(int64(len(list.Items))+8, 48), nil
+}
+
+func changedCost(g given) (int64, error) {
+	for _, v := range g.args[1:] {
+		if _, err := g.r.scan(v); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+func searchCost(g given) (int64, error) {
+	return bounds.Times(int64(len(textOf(g.arg(0, "")))), 6), nil
+}
+
+func stripCost(g given) (int64, error) {
+	if len(g.args) < 2 {
+		return 0, nil
+	}
+	return 0, trimming(int64(len(textOf(g.args[0]))), g.args[1])
+}
+
+func popCost(g given) (int64, error) { return bounds.Times(length(g.arg(0, "")), 16), nil }
+
+func updateCost(g given) (int64, error) { return bounds.Times(length(g.arg(1, "")), 128), nil }
+
+func methodReplaceCost(g given) (int64, error) {
+	if len(g.args) < 3 {
+		return 0, nil
+	}
+	count := int64(-1)
+	if len(g.args) > 3 {
+		count = numberOf(g.args[3])
+	}
+	return g.r.replaced(g.args[0], int64(len(textOf(g.args[0]))), g.args[1], g.args[2], count)
+}
+
+// splitCost counts the parts.
+func splitCost(g given) (int64, error) {
+	s, parts := textOf(g.arg(0, "")), int64(1)
+	if at := g.arg(1, "sep"); at.IsString() && at.AsString() != "" {
+		parts = bounds.Add(parts, int64(strings.Count(s, at.AsString())))
+	} else {
+		for range strings.FieldsFuncSeq(s, func(r rune) bool { return unicode.IsSpace(r) || r >= '\x1c' && r <= '\x1f' }) {
+			parts++
+		}
+	}
+	return bounds.Times(parts, 96), nil
+}
+
+// functionCosts are the library's functions that are not replaced by others.
+// What they are given by name is copied.
+var functionCosts = map[string]cost{
+	"cycler":    namedCost,
+	"dict":      namedCost,
+	"joiner":    namedCost,
+	"namespace": namedCost,
+}
+
+func namedCost(g given) (int64, error) {
+	sum := bounds.Times(int64(len(g.args)+len(g.named)), 128)
+	for _, v := range g.args {
+		m, err := g.r.scan(v)
+		if err != nil {
+			return 0, err
+		}
+		sum = bounds.Add(sum, bounds.Times(length(v), 192), m.bytes)
+	}
+	return sum, nil
+}
+
+// costlyTests are those that make a text of the one that they look at.
+var costlyTests = []string{"upper", "lower"}
