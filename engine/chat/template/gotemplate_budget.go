@@ -151,26 +151,6 @@ func addressed(v reflect.Value) any {
 	return v.Addr().Interface()
 }
 
-// goData are the types of what a Go template is given.
-func goData() []any {
-	return []any{
-		goMessage{}, goCall{}, goCallFunction{}, goMap{}, goList{}, goTools{}, goTool{}, goFunction{}, goParameters{}, goProperties{}, jsonText(""),
-		api.ToolProperty{}, api.ToolPropertiesMap{}, api.PropertyType{},
-	}
-}
-
-// goMethods are the names of their methods.
-func goMethods() map[string]bool {
-	names := map[string]bool{}
-	for _, v := range goData() {
-		pointer := reflect.PointerTo(reflect.TypeOf(v)) // it has those of the value too
-		for i := range pointer.NumMethod() {
-			names[pointer.Method(i).Name] = true
-		}
-	}
-	return names
-}
-
 // countMethods puts a call of guardMade before each node below root whose
 // pipeline uses methods.
 func countMethods(root parse.Node, methods map[string]bool) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
@@ -65,4 +66,32 @@ func (p *prober) readsBoth() bool {
 		}
 	}
 	return slices.Equal(names, []string{probeTool, probeTool2})
+}
+
+// gap finds how a template that fills in the middle of a text marks the gap;
+// zero where it does not.
+func (g *goTemplate) gap(m *bounds.Meter, mask *control.Mask) (prompt.FIM, error) {
+	if !g.infills {
+		return prompt.FIM{}, nil
+	}
+	w := &boundedWriter{r: goRendering{Meter: m}}
+	err := g.execute(w, map[string]any{
+		"Prompt": probeUser, "Suffix": probeUser2, "Response": "", "Think": false, "ThinkLevel": "", "IsThinkSet": false,
+	})
+	if err != nil {
+		return prompt.FIM{}, err
+	}
+	text := mask.Unmask(w.text.String())
+	cut := func(first, second string) (before, between, after string, ok bool) {
+		before, rest, ok1 := strings.Cut(text, first)
+		between, after, ok2 := strings.Cut(rest, second)
+		return before, between, after, ok1 && ok2
+	}
+	if prefix, suffix, middle, ok := cut(probeUser, probeUser2); ok {
+		return prompt.FIM{Prefix: prefix, Suffix: suffix, Middle: middle}, nil
+	}
+	if suffix, prefix, middle, ok := cut(probeUser2, probeUser); ok {
+		return prompt.FIM{Prefix: prefix, Suffix: suffix, Middle: middle, SuffixFirst: true}, nil
+	}
+	return prompt.FIM{}, nil
 }

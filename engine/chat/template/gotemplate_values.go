@@ -1,30 +1,14 @@
 package template
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"reflect"
 	"strings"
 
-	"github.com/ollama/ollama/api"
-
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat/template/bounds"
 	"github.com/diglot/diglot/engine/chat/template/control"
-	"github.com/diglot/diglot/internal/plainjson"
+	"github.com/ollama/ollama/api"
 )
-
-// jsonText is JSON in its own words, where a template only prints it.
-type jsonText string
-
-// MarshalJSON implements [json.Marshaler].
-func (t jsonText) MarshalJSON() ([]byte, error) {
-	if json.Valid([]byte(t)) {
-		return []byte(t), nil
-	}
-	return plainjson.Marshal(string(t)) // what a model wrote badly
-}
 
 // goMessage is one turn as Go templates see it. The names of fields are those
 // that templates use.
@@ -119,12 +103,6 @@ func (p goParameters) String() string { return string(p.text) }
 type goProperties map[string]api.ToolProperty
 
 func (p goProperties) String() string { return printJSON(p) }
-
-// printJSON is goJSON of values that are JSON.
-func printJSON(v any) string {
-	text, _ := goJSON(v)
-	return text
-}
 
 // messages makes the template's values of turns. Neighbors of one role are
 // one message, as templates of this kind expect.
@@ -268,76 +246,22 @@ func (g *goTemplate) parameters(schema jsonText) goParameters {
 	return p
 }
 
-// decodeJSON keeps numbers as they are written.
-func decodeJSON(raw []byte, target any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return d.Decode(target)
+// goData are the types of what a Go template is given.
+func goData() []any {
+	return []any{
+		goMessage{}, goCall{}, goCallFunction{}, goMap{}, goList{}, goTools{}, goTool{}, goFunction{}, goParameters{}, goProperties{}, jsonText(""),
+		api.ToolProperty{}, api.ToolPropertiesMap{}, api.PropertyType{},
+	}
 }
 
-// maskJSON masks every string in JSON text, keys included, and takes out the
-// white space. The order of members stays.
-func maskJSON(raw []byte, mask func(string) string) (jsonText, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	w := jsonMasker{decoder: d, mask: mask}
-	if err := w.value(0); err != nil {
-		return "", err
-	}
-	if d.More() {
-		return "", errors.New("text behind the JSON value")
-	}
-	return jsonText(w.out.String()), nil
-}
-
-type jsonMasker struct {
-	decoder *json.Decoder
-	mask    func(string) string
-	out     strings.Builder
-}
-
-func (w *jsonMasker) value(depth int) error {
-	if depth > bounds.MaxNesting {
-		return fmt.Errorf("JSON nests deeper than %d", bounds.MaxNesting)
-	}
-	token, err := w.decoder.Token()
-	if err != nil {
-		return err
-	}
-	switch x := token.(type) {
-	case json.Delim:
-		return w.members(x, depth)
-	case json.Number:
-		w.out.WriteString(x.String())
-	case string:
-		w.out.WriteString(printJSON(w.mask(x)))
-	default:
-		w.out.WriteString(printJSON(x))
-	}
-	return nil
-}
-
-// members is what is between the brackets of which the first was read.
-func (w *jsonMasker) members(open json.Delim, depth int) error {
-	w.out.WriteString(open.String())
-	for i := 0; w.decoder.More(); i++ {
-		if i > 0 {
-			w.out.WriteByte(',')
-		}
-		if open == '{' {
-			if err := w.value(depth + 1); err != nil {
-				return err
-			}
-			w.out.WriteByte(':')
-		}
-		if err := w.value(depth + 1); err != nil {
-			return err
+// goMethods are the names of their methods.
+func goMethods() map[string]bool {
+	names := map[string]bool{}
+	for _, v := range goData() {
+		pointer := reflect.PointerTo(reflect.TypeOf(v)) // it has those of the value too
+		for i := range pointer.NumMethod() {
+			names[pointer.Method(i).Name] = true
 		}
 	}
-	end, err := w.decoder.Token()
-	if err != nil {
-		return err
-	}
-	w.out.WriteString(end.(json.Delim).String())
-	return nil
+	return names
 }

@@ -1,167 +1,11 @@
 package template
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
-	"github.com/diglot/diglot/engine/chat/prompt"
-	"github.com/diglot/diglot/engine/chat/template/bounds"
-	"github.com/diglot/diglot/engine/chat/template/control"
 )
-
-// Capabilities are what a chat template can show, found by rendering made-up
-// conversations and looking for their words in the prompt.
-type Capabilities struct {
-	System         bool // a system turn in front
-	SystemAnywhere bool // system turns at any place, several of them too
-	Developer      bool // the role developer, as something of its own
-	TypedContent   bool // content must be a list of parts, never a string
-	Parts          bool // content may be a list of parts
-	ResultParts    bool // that of a tool result may, too
-
-	Tools           bool // descriptions of tools
-	ToolsLast       bool // only where a user has the last word
-	ToolCalls       bool // earlier calls and their results
-	ParallelCalls   bool // several calls in one turn
-	ObjectArguments bool // arguments of a call want to be an object, not JSON text
-	StringArguments bool // they may be a string, whatever is in it
-	NullContent     bool // content beside calls must be null, not empty
-	ShortIDs        bool // ids of calls must be nine letters and digits
-
-	ThinkingSwitch bool     // thinking can be turned on and off
-	Efforts        []string // levels of thinking that the template accepts: of low, medium and high
-
-	Syntax format.Syntax
-}
-
-// Capabilities returns what the template can show. The caller must not change
-// the slices in it.
-func (t *Template) Capabilities() Capabilities { return t.caps }
-
-// Format names the output format that a model with this template writes.
-func (t *Template) Format() string { return t.format }
-
-// FIM returns how the template marks a gap in a text; zero: it does not say.
-func (t *Template) FIM() prompt.FIM { return t.fim }
-
-// The words of the made-up conversations. They are unlike anything that a
-// template writes by itself, and no template trims or quotes them.
-const (
-	probeSystem    = "SYSTEMWORDa"
-	probeSystem2   = "SYSTEMWORDb"
-	probeUser      = "USERWORDa"
-	probeUser2     = "USERWORDb"
-	probeAnswer    = "ANSWERWORD"
-	probeReasoning = "REASONWORD"
-	probeResult    = "RESULTWORD"
-
-	probeTool, probeTool2   = "alpha_tool", "gamma_tool"
-	probeKey, probeKey2     = "first_key", "other_key"
-	probeValue, probeValue2 = "VALUEWORDa", "WORTHWORDb"
-	probeID                 = "call00001" // as the strictest template wants it
-	probeLongID             = "call_0123456789abcdefghij"
-)
-
-var errBlindTemplate = errors.New("the chat template does not show what the user says")
-
-// prober finds out what one template can do. It changes the template's
-// capabilities as it goes, so that each step renders with what is known.
-type prober struct {
-	t      *Template
-	ctx    context.Context
-	source string
-	broken error // why the rest of the probe makes no sense
-}
-
-// probe fills in the capabilities, the format and the header.
-func (t *Template) probe(source string) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), bounds.MaxTime, bounds.ErrSlow)
-	defer cancel()
-	p := &prober{t: t, ctx: ctx, source: source}
-	if !p.content() {
-		return cmp.Or(p.broken, errBlindTemplate)
-	}
-	p.roles()
-	p.tools()
-	p.thinking()
-	t.caps.Syntax = p.syntax()
-	t.header = p.header()
-	t.format = p.format()
-	t.example = t.caps.example()
-	if t.golang != nil && p.broken == nil {
-		p.goRest()
-	}
-	return p.broken
-}
-
-// render renders whole turns, with the tools of the probe if there are any.
-func (p *prober) render(c conversation) (string, bool) {
-	if p.broken != nil {
-		return "", false
-	}
-	mask := control.NewMask(p.t.special)
-	text, err := p.t.text(p.ctx, c, mask)
-	if err == nil {
-		return mask.Unmask(text), true
-	}
-	if errors.Is(err, bounds.ErrSlow) || errors.Is(err, bounds.ErrStuck) || bounds.TookTooMuch(err) {
-		p.broken = err
-	}
-	return "", false
-}
-
-// shows reports whether a conversation is rendered with all the words, in order.
-func (p *prober) shows(c conversation, words ...string) bool {
-	text, ok := p.render(c)
-	for _, w := range words {
-		i := strings.Index(text, w)
-		if !ok || i < 0 {
-			return false
-		}
-		text = text[i+len(w):]
-	}
-	return ok
-}
-
-func user(text string) turn      { return turn{role: engine.RoleUser, text: text} }
-func assistant(text string) turn { return turn{role: engine.RoleAssistant, text: text} }
-func system(text string) turn    { return turn{role: engine.RoleSystem, text: text} }
-
-func calling(text string, calls ...engine.ToolCall) turn {
-	return turn{role: engine.RoleAssistant, text: text, calls: calls}
-}
-
-func probeCall(id string) engine.ToolCall {
-	return engine.ToolCall{ID: id, Name: probeTool, Arguments: fmt.Sprintf(`{"%s": "%s"}`, probeKey, probeValue)}
-}
-
-func probeCall2(id string) engine.ToolCall {
-	return engine.ToolCall{ID: id, Name: probeTool2, Arguments: fmt.Sprintf(`{"%s": "%s"}`, probeKey2, probeValue2)}
-}
-
-// probeTools describes the two tools that the made-up conversations have.
-func probeTools() []engine.Tool {
-	schema := fmt.Sprintf(`{"type": "object", "properties": {"%s": {"type": "string", "description": "x"}, `+
-		`"%s": {"type": "string", "description": "y"}}, "required": []}`, probeKey, probeKey2)
-	return []engine.Tool{
-		{Name: probeTool, Description: "d", Parameters: []byte(schema)},
-		{Name: probeTool2, Description: "d", Parameters: []byte(schema)},
-	}
-}
-
-// finished is a conversation that asks for nothing.
-func finished(turns ...turn) conversation { return conversation{turns: turns, complete: true} }
-
-func (c conversation) withTools() conversation {
-	c.tools = probeTools()
-	return c
-}
 
 func (p *prober) content() bool {
 	for _, typed := range []bool{false, true} {
@@ -173,21 +17,6 @@ func (p *prober) content() bool {
 		}
 	}
 	return false
-}
-
-// withParts gives a turn a content of two parts.
-func withParts(t turn) turn {
-	t.parts = []engine.Part{engine.Text{Text: probeUser}, engine.Text{Text: probeUser2}}
-	return t
-}
-
-// showsParts reports whether both parts are shown, and nothing of the list that
-// they are in.
-func (p *prober) showsParts(c conversation) bool {
-	text, ok := p.render(c)
-	_, text, ok1 := strings.Cut(text, probeUser)
-	between, _, ok2 := strings.Cut(text, probeUser2)
-	return ok && ok1 && ok2 && !strings.Contains(between, "text")
 }
 
 func (p *prober) roles() {
@@ -243,14 +72,6 @@ func (p *prober) showsCall() bool {
 	text = text[commonPrefix(text, turns):]
 	quoted := strings.Contains(text, `\"`+probeKey) || strings.Contains(text, `'`+probeKey+`'`)
 	return strings.Contains(text, probeTool) && strings.Contains(text, probeValue) && strings.Contains(text, probeResult) && !quoted
-}
-
-func (p *prober) callAndResult(id string) conversation {
-	return conversation{turns: []turn{
-		user(probeUser),
-		calling("", probeCall(id)),
-		{role: engine.RoleTool, name: probeTool, callID: id, text: probeResult},
-	}}.withTools()
 }
 
 // calls finds the finer points of a template that shows calls.
@@ -377,20 +198,4 @@ func (p *prober) format() string {
 	}
 	caps.Tools, caps.ToolCalls = false, false
 	return fallbackFormat
-}
-
-// has reports whether the source holds all the words, or the model has them as
-// control tokens: some templates leave the markup of calls to the client.
-func (p *prober) has(words ...string) bool {
-	return !slices.ContainsFunc(words, func(w string) bool {
-		return !strings.Contains(p.source, w) && !slices.Contains(p.t.model.Control, w)
-	})
-}
-
-// cutLast cuts s around the last sep. Without one, all of it is before.
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }

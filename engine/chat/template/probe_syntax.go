@@ -1,8 +1,6 @@
 package template
 
 import (
-	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/diglot/diglot/engine/chat/format"
@@ -90,9 +88,6 @@ func (p *prober) reasoning(s *markup, plain string) {
 		s.ReasoningStart, s.ReasoningEnd = "<think>", "</think>"
 	}
 }
-
-// maxMarker bounds what is taken for a marker; more is a sentence.
-const maxMarker = 120
 
 // readReasoning reads the markers around the reasoning in text. anchor is the
 // word behind it, before what the same turn begins with when it has none.
@@ -268,108 +263,4 @@ func (s *markup) nameIDs() {
 	for _, f := range []*string{&s.SectionStart, &s.SectionEnd, &s.CallStart, &s.CallEnd, &s.Separator, &s.NameEnd} {
 		*f = strings.ReplaceAll(*f, probeID, "{id}")
 	}
-}
-
-// marker is what counts as one: <…> or [NAME].
-var marker = regexp.MustCompile(`<[^<>\s][^<>]*>|\[/?[A-Z_]{3,}[A-Z_ ]*\]`)
-
-// lastMarker is the marker that s ends with, and the space behind it.
-func lastMarker(s string) string {
-	all := marker.FindAllStringIndex(s, -1)
-	if len(all) == 0 {
-		return ""
-	}
-	last := all[len(all)-1]
-	if strings.TrimSpace(s[last[1]:]) != "" {
-		return ""
-	}
-	return s[last[0]:]
-}
-
-// firstMarker is the marker that s begins with, and the space before it.
-func firstMarker(s string) string {
-	first := marker.FindStringIndex(s)
-	if first == nil || strings.TrimSpace(s[:first[0]]) != "" {
-		return ""
-	}
-	return s[:first[1]]
-}
-
-// openMarker is the length of the marker that s breaks off in.
-func openMarker(s string) int {
-	if i := strings.LastIndexByte(s, '<'); i >= 0 && !strings.Contains(s[i:], ">") {
-		return len(s) - i
-	}
-	i := strings.LastIndexByte(s, '[')
-	if i < 0 || i+1 >= len(s) || s[i+1] < 'A' || s[i+1] > 'Z' || strings.Contains(s[i:], "]") {
-		return 0
-	}
-	return len(s) - i
-}
-
-// wholeMarkers shortens the prefix of n bytes so that it cuts no marker.
-func wholeMarkers(s string, n int) int {
-	if n == len(s) {
-		return n
-	}
-	return n - openMarker(s[:n])
-}
-
-// wholeSuffix shortens the suffix of n bytes so that it cuts no marker.
-func wholeSuffix(s string, n int) int {
-	at := len(s) - n
-	if openMarker(s[:at]) == 0 {
-		return n
-	}
-	if i := strings.IndexAny(s[at:], ">]"); i >= 0 {
-		return n - i - 1
-	}
-	return n
-}
-
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-func commonSuffix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
-		n++
-	}
-	return n
-}
-
-func wordsInOrder(s string, words ...string) bool {
-	for _, w := range words {
-		_, rest, ok := strings.Cut(s, w)
-		if !ok {
-			return false
-		}
-		s = rest
-	}
-	return true
-}
-
-// jsonStart is where JSON begins in s: the first brace, or bracket that does
-// not begin a marker like [TOOL_CALLS]. -1: nowhere.
-func jsonStart(s string) int {
-	for i := range len(s) {
-		if s[i] == '{' || s[i] == '[' && (i+1 == len(s) || s[i+1] < 'A' || s[i+1] > 'Z') {
-			return i
-		}
-	}
-	return -1
-}
-
-// decodePrefix reads the JSON value that s begins with, and returns the rest.
-func decodePrefix(s string) (value any, rest string, ok bool) {
-	d := json.NewDecoder(strings.NewReader(s))
-	if err := d.Decode(&value); err != nil {
-		return nil, "", false
-	}
-	return value, s[d.InputOffset():], true
 }

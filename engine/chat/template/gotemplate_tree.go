@@ -1,0 +1,193 @@
+package template
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"github.com/diglot/diglot/engine/chat/template/control"
+)
+
+// maxActions bounds how deep actions may be inside each other. What the
+// library does with a tree takes time by the square of its depth.
+const maxActions = 200
+
+// goBlock is an action that others may be inside of, or the end of one.
+var goBlock = regexp.MustCompile(`\{\{-?\s*(if|range|with|block|define|else\s+(?:if|with)|end)\b`)
+
+// nestsDeeply reports whether a source has actions too deep inside each other.
+func nestsDeeply(source string) bool {
+	depth := 0
+	var open []int // how many levels each end closes
+	for _, block := range goBlock.FindAllStringSubmatch(source, -1) {
+		switch last := len(open) - 1; {
+		case block[1] == "end" && last < 0:
+		case block[1] == "end":
+			depth -= open[last]
+			open = open[:last]
+		case strings.HasPrefix(block[1], "else") && last >= 0: // one inside the other, with one end for both
+			open[last]++
+			depth++
+		default:
+			open = append(open, 1)
+			depth++
+		}
+		if depth > maxActions {
+			return true
+		}
+	}
+	return false
+}
+
+// guardTemplate puts an empty text in front of each body that may run often.
+// Writing it asks the writer, which knows when there was enough.
+func guardTemplate(root *parse.ListNode) {
+	guard := func(list *parse.ListNode) {
+		list.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText}}, list.Nodes...)
+	}
+	var bodies []*parse.ListNode
+	walkTemplate(root, func(n parse.Node) {
+		if loop, ok := n.(*parse.RangeNode); ok && loop.List != nil {
+			bodies = append(bodies, loop.List)
+		}
+	})
+	for _, body := range append(bodies, root) {
+		guard(body)
+	}
+}
+
+// walkTemplate visits n and all below it.
+func walkTemplate(n parse.Node, visit func(parse.Node)) {
+	visit(n)
+	branch := func(b *parse.BranchNode) {
+		walkTemplate(b.Pipe, visit)
+		for _, list := range []*parse.ListNode{b.List, b.ElseList} {
+			if list != nil {
+				walkTemplate(list, visit)
+			}
+		}
+	}
+	switch n := n.(type) {
+	case *parse.ListNode:
+		for _, child := range n.Nodes {
+			walkTemplate(child, visit)
+		}
+	case *parse.ActionNode:
+		walkTemplate(n.Pipe, visit)
+	case *parse.PipeNode:
+		for _, c := range n.Cmds {
+			walkTemplate(c, visit)
+		}
+	case *parse.CommandNode:
+		for _, arg := range n.Args {
+			walkTemplate(arg, visit)
+		}
+	case *parse.ChainNode:
+		walkTemplate(n.Node, visit)
+	case *parse.TemplateNode:
+		if n.Pipe != nil {
+			walkTemplate(n.Pipe, visit)
+		}
+	case *parse.IfNode:
+		branch(&n.BranchNode)
+	case *parse.RangeNode:
+		branch(&n.BranchNode)
+	case *parse.WithNode:
+		branch(&n.BranchNode)
+	}
+}
+
+// fieldUse counts how often a template reads a field, and how often it does
+// so only to print it.
+type fieldUse struct {
+	name          string
+	read, printed int
+}
+
+func (u *fieldUse) add(n parse.Node) {
+	switch n := n.(type) {
+	case *parse.ActionNode:
+		if len(n.Pipe.Decl) == 0 && u.shown(n.Pipe) {
+			u.printed++
+		}
+	default:
+		if slices.Contains(fieldPath(n), u.name) {
+			u.read++
+		}
+	}
+}
+
+// shown reports whether a pipeline is the field, or the field as JSON.
+func (u *fieldUse) shown(p *parse.PipeNode) bool {
+	var args []parse.Node
+	for _, c := range p.Cmds {
+		args = append(args, c.Args...)
+	}
+	args = slices.DeleteFunc(args, func(n parse.Node) bool {
+		name, ok := n.(*parse.IdentifierNode)
+		return ok && name.Ident == "json"
+	})
+	if len(args) != 1 {
+		return false
+	}
+	path := fieldPath(args[0])
+	return len(path) > 0 && path[len(path)-1] == u.name
+}
+
+// fieldPath is what a node reads, from the outside in.
+func fieldPath(n parse.Node) []string {
+	switch n := n.(type) {
+	case *parse.FieldNode:
+		return n.Ident
+	case *parse.VariableNode:
+		return n.Ident
+	case *parse.ChainNode:
+		return n.Field
+	}
+	return nil
+}
+
+func (u *fieldUse) onlyPrinted() bool { return u.read == u.printed }
+
+// ownTexts replaces the control tokens in the texts of a Go template, whose nodes
+// walk visits.
+func ownTexts(s *control.Tokens, walk func(visit func(parse.Node))) {
+	if s.Empty() {
+		return
+	}
+	compares := map[*parse.StringNode]bool{}
+	walk(func(n parse.Node) {
+		command, ok := n.(*parse.CommandNode)
+		if !ok {
+			return
+		}
+		name, ok := command.Args[0].(*parse.IdentifierNode)
+		if !ok {
+			return
+		}
+		if name.Ident == "slice" {
+			s.CutsAnywhere()
+		}
+		if !slices.Contains([]string{"eq", "ne", "lt", "le", "gt", "ge", "index"}, name.Ident) {
+			return
+		}
+		for _, arg := range command.Args[1:] {
+			if text, ok := arg.(*parse.StringNode); ok {
+				compares[text] = true
+			}
+		}
+	})
+	walk(func(n parse.Node) {
+		switch n := n.(type) {
+		case *parse.TextNode:
+			n.Text = []byte(s.Own(string(n.Text), control.Printed))
+		case *parse.StringNode:
+			use := control.Printed
+			if compares[n] {
+				use = control.Compared
+			}
+			n.Text = s.Own(n.Text, use)
+		}
+	})
+}

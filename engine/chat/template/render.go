@@ -1,0 +1,197 @@
+package template
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ardanlabs/jinja"
+	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/chat/prompt"
+	"github.com/diglot/diglot/engine/chat/template/bounds"
+	"github.com/diglot/diglot/engine/chat/template/control"
+	"github.com/diglot/diglot/engine/chat/template/sandbox"
+)
+
+// Render makes the prompt of a request. It does not ask whether the model can
+// see the images in it. With ToolNone the tools are left out: a model that
+// does not know them is not tempted. The error is an *engine.Error: what the
+// template refuses is the client's mistake.
+func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
+	mask := control.NewMask(t.special)
+	c := conversation{turns: readTurns(req.Messages), reasoning: req.Reasoning}
+	if req.ToolChoice.Mode != engine.ToolNone {
+		c.tools = req.Tools
+	}
+	c = t.fit(c)
+	var first error
+	for _, repair := range repairs {
+		c.turns = repair(c.turns)
+		rendered, err := t.renderConversation(ctx, c, mask)
+		if err == nil && !rendered.shows(c.images()) {
+			err = errBlind
+		}
+		if err == nil {
+			return rendered, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil || !errors.As(err, new(*sandbox.Refusal)) {
+			break
+		}
+	}
+	return Rendering{}, failure(first, mask)
+}
+
+// renderConversation renders c as it is.
+func (t *Template) renderConversation(ctx context.Context, c conversation, mask *control.Mask) (Rendering, error) {
+	text, err := t.begun(ctx, c.opened(), mask)
+	if err != nil {
+		return Rendering{}, err
+	}
+	opening, err := t.opening(ctx, c.opened(), text, mask)
+	if err != nil {
+		return Rendering{}, err
+	}
+	if c.continues() {
+		text += mask.Text(c.lastText())
+	}
+	return Rendering{Spans: mask.Spans(text), Opening: opening}, nil
+}
+
+// begun is what the template writes for c, up to the text that the answer goes on
+// with.
+func (t *Template) begun(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
+	text, err := t.text(ctx, c, mask)
+	if err != nil || !c.continues() {
+		return text, err
+	}
+	end := strings.LastIndex(text, control.Continuation)
+	if end < 0 {
+		return "", errNoContinuation
+	}
+	return text[:end], nil
+}
+
+// text is what the template writes for c.
+func (t *Template) text(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
+	if t.golang != nil {
+		return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) {
+			return t.golang.prompt(m, c, t.effort(c.reasoning.Effort), mask)
+		})
+	}
+	vars, err := t.variables(c, mask)
+	if err != nil {
+		return "", err
+	}
+	return t.run(ctx, vars)
+}
+
+// run executes a template in Jinja.
+func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
+	return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) { return t.script.Render(m, t.now, vars) })
+}
+
+// opening is the part of a prompt behind the header of the turn that is asked
+// for. After a tool result some templates write no header: then only reasoning
+// that is opened behind the result belongs to the answer. Any of this may be in
+// a client's text too, and a client's text in any of this ("hi" is in "think"),
+// so that a second rendering, with boundaries, tells where the template's own
+// words begin.
+func (t *Template) opening(ctx context.Context, c conversation, prompt string, mask *control.Mask) (string, error) {
+	if t.header != "" && strings.HasSuffix(mask.Unmask(tail(prompt)), t.header) {
+		return "", nil // whoever wrote it, there is nothing behind it
+	}
+	text, err := t.begun(ctx, c.bounded(), mask)
+	if err != nil {
+		return "", err
+	}
+	_, own, found := cutLast(text, control.Boundary)
+	if !found {
+		own = tail(text)
+	}
+	own = mask.Unmask(own)
+	if _, behind, ok := cutLast(own, t.header); ok && t.header != "" {
+		return behind, nil
+	}
+	if start := t.caps.Syntax.ReasoningStart; start != "" {
+		if i := strings.LastIndex(own, start); i >= 0 {
+			return own[i:], nil
+		}
+	}
+	return "", nil
+}
+
+// tail is the end of a prompt, in which the header of the answer is.
+func tail(prompt string) string { return prompt[max(0, len(prompt)-maxOpening):] }
+
+// maxOpening is more than what any template writes between the last words of
+// the conversation and the answer, in bytes.
+const maxOpening = 512
+
+var (
+	errNoContinuation = errors.New("the chat template does not show the text of the last message")
+	errBlind          = errors.New("the chat template does not show each image once")
+)
+
+// shows reports whether there are n images, each once.
+func (r Rendering) shows(n int) bool {
+	found := map[*prompt.Image]bool{}
+	spans := 0
+	for _, s := range r.Spans {
+		if s.Image != nil {
+			found[s.Image] = true
+			spans++
+		}
+	}
+	return spans == n && len(found) == n
+}
+
+// failure is the client's error for a rendering that failed.
+func failure(err error, mask *control.Mask) *engine.Error {
+	place := engine.Place{Field: engine.FieldMessages}
+	var r *sandbox.Refusal
+	switch {
+	case errors.As(err, &r):
+		return engine.Errorf(engine.CodeInvalidArgument, "The model's chat template refuses these messages: %s", clip(mask.Unmask(r.Message))).
+			At(place).Because(err)
+	case errors.Is(err, errNoContinuation):
+		return engine.Errorf(engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.").
+			At(place).Because(err)
+	case errors.Is(err, errBlind):
+		return engine.Errorf(engine.CodeInvalidArgument, "This model's chat template does not show images in such a place.").
+			At(place).Because(err)
+	case bounds.TookTooMuch(err):
+		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too much memory for these messages.").
+			At(place).Because(err)
+		e.NoRetry = true
+		return e
+	case errors.Is(err, bounds.ErrCrowded), errors.Is(err, bounds.ErrStuck):
+		e := engine.Errorf(engine.CodeOverloaded, "The model has no room to prepare the prompt now; try again later.").Because(err)
+		e.RetryAfter = 5
+		return e
+	case errors.Is(err, bounds.ErrSlow):
+		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too long for these messages.").At(place).Because(err)
+		e.NoRetry = true
+		return e
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return engine.AsError(err)
+	}
+	if e := (*engine.Error)(nil); errors.As(err, &e) {
+		return e
+	}
+	return engine.Errorf(engine.CodeInternal, "The model's chat template failed.").Because(err)
+}
+
+// maxRefusal is how much is told of a template's own error message, in bytes.
+const maxRefusal = 300
+
+// clip makes one line of a template's message, of bounded length.
+func clip(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if len(message) > maxRefusal {
+		message = strings.ToValidUTF8(message[:maxRefusal], "") + "…"
+	}
+	return message
+}
