@@ -18,7 +18,7 @@ type Error struct {
 	Code    string // likewise; empty: none
 	Message string // likewise
 	When    string // a sentence
-	Failed  string // the code of an object that says in a stream that it failed so; or empty
+	Failed  string // the code in a stream of an object that fails with this error; or empty
 
 	body []byte // the example
 	line int
