@@ -95,6 +95,17 @@ func TestNarrowUnions(t *testing.T) {
 	}
 }
 
+// TestInsteadIsForReplies holds that a request is refused whatever replies would say.
+func TestInsteadIsForReplies(t *testing.T) {
+	d, err := edited(t, "nobody reads the document.\n          x-support: {document: unsupported}", "nobody reads the document.\n          "+unsupported+", instead: x}").Narrow(ProfileDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, v := operation(t, d, "writeLetter").Check([]byte(with(`,"hint":"x"`))); v == nil || v.Rule != RuleRefused {
+		t.Errorf("violation %v, want a refusal", v)
+	}
+}
+
 func TestNarrowedMatrix(t *testing.T) {
 	d := edited(t, "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: done}}}",
 		"x-event-name: word\n", "x-event-name: word\n      "+unsupported+"}\n")
