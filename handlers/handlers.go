@@ -130,7 +130,7 @@ func (c Config) documents() (openapi.Documents, error) {
 // of picks the style of a request by its path, and for paths that both have or
 // neither by the header that every Anthropic SDK sends.
 func (s styles) of(r *http.Request) style {
-	document, ok := s.documents.Of(r.URL.Path)
+	document, ok := s.documents.ForPath(r.URL.Path)
 	if document == s.anthropic.document && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
 		return s.anthropic
 	}
@@ -191,7 +191,7 @@ func (g *gate) refusal(r *http.Request) *engine.Error {
 	if protocol := upgrade(r); protocol != "" {
 		return engine.Errorf(engine.CodeUpgrade, "The server does not speak %s; send the request over HTTP, and stream with server-sent events.", protocol)
 	}
-	if right := g.styles.documents.Right(r.URL.Path); right != r.URL.Path {
+	if right := g.styles.documents.SuggestedPath(r.URL.Path); right != r.URL.Path {
 		return wrongBase(r, right, g.styles.documents.Base())
 	}
 	return nil

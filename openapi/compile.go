@@ -60,7 +60,7 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 		return Use{}, fmt.Errorf("line %d: %w", u.Line, err)
 	}
 	if otherwise := ref.Value.Default; otherwise != nil {
-		if u.Otherwise, err = json.Marshal(otherwise, json.Deterministic(true)); err != nil {
+		if u.Default, err = json.Marshal(otherwise, json.Deterministic(true)); err != nil {
 			return Use{}, fmt.Errorf("line %d: default: %w", u.Line, err)
 		}
 		c.defaults = append(c.defaults, u)
@@ -178,7 +178,7 @@ func (c *compiler) scalars(s *Schema, in *openapi3.Schema) error {
 	return nil
 }
 
-// enum takes over the values that are in force.
+// enum keeps the values that are in force.
 func (c *compiler) enum(s *Schema, in *openapi3.Schema) error {
 	marks, _ := in.Extensions[valuesExtension].(map[string]any)
 	for value := range marks {
@@ -220,8 +220,8 @@ func (c *compiler) enum(s *Schema, in *openapi3.Schema) error {
 	return nil
 }
 
-// markedValue notes the mark of a value of an enum, and reports whether the
-// value is in force.
+// markedValue records the mark of an enum value and reports whether the value is in
+// force.
 func (c *compiler) markedValue(s *Schema, value string, written any) (bool, error) {
 	mark, err := ParseMark(written)
 	if err != nil {
@@ -231,7 +231,7 @@ func (c *compiler) markedValue(s *Schema, value string, written any) (bool, erro
 		return false, fmt.Errorf("%s: a value is implemented or refused", value)
 	}
 	narrowed := mark.narrow(c.profile)
-	s.Marked = append(s.Marked, MarkedValue{value, narrowed})
+	s.ValueMarks = append(s.ValueMarks, ValueMark{value, narrowed})
 	if narrowed.Server == mark.Server {
 		return mark.Server != SupportRefused, nil
 	}
@@ -391,8 +391,8 @@ func (c *compiler) link() error {
 		s.any = s.unconstrained()
 	}
 	for _, u := range c.defaults {
-		if !u.Schema.Fits(u.Otherwise) {
-			return fmt.Errorf("line %d: the default %s does not fit its schema", u.Line, u.Otherwise)
+		if !u.Schema.Fits(u.Default) {
+			return fmt.Errorf("line %d: the default %s does not fit its schema", u.Line, u.Default)
 		}
 	}
 	switch c.purpose {

@@ -64,7 +64,7 @@ func (o *Operation) Marked() []Row {
 func row(part, field string, required bool, u *Use) Row {
 	return Row{
 		Part: part, Field: field, Type: u.Schema.TypeText(), Required: required,
-		Default: string(u.Otherwise),
+		Default: string(u.Default),
 		Mark:    u.Mark, Description: u.Description, Line: u.Line,
 	}
 }
@@ -90,7 +90,7 @@ func (l *lister) inside(field string, u *Use) {
 }
 
 func (l *lister) below(field string, s *Schema) {
-	for _, v := range s.Marked {
+	for _, v := range s.ValueMarks {
 		text, _ := jsontext.AppendQuote(nil, v.Value) // from a document, which is Unicode
 		l.rows = append(l.rows, Row{Part: l.part, Field: field + "=" + v.Value, Type: string(text), Mark: v.Mark})
 	}

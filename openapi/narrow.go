@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Narrow returns a reply without what its document withholds: what the
-// interface document calls unsupported, under [ProfileDocument]. Where a mark
-// says so there is another value instead, and null where a member is required.
+// Narrow removes from a reply what the document withholds: under
+// [ProfileDocument], whatever is marked as unsupported. Where the mark has an
+// Instead, that is the value; a required field becomes null, others are removed.
 func (r *Reply) Narrow(body []byte) []byte {
 	if r.Body == nil || !r.Body.narrows() {
 		return body
@@ -20,14 +20,14 @@ func (r *Reply) Narrow(body []byte) []byte {
 	return body
 }
 
-// Narrows reports whether there is something that [Stream.Narrow] withholds, for
-// callers that have a frame for every token.
+// Narrows reports whether [Stream.Narrow] can change anything. It is asked once per
+// stream, because a stream has a frame for every token.
 func (s *Stream) Narrows() bool {
 	return slices.ContainsFunc(s.Events, func(e Use) bool { return e.narrows() })
 }
 
-// Narrow does for the data of an event what [Reply.Narrow] does. It reports
-// whether there is to be such an event at all.
+// Narrow does for the data of an event what [Reply.Narrow] does for a reply, and
+// reports whether the event is sent at all.
 func (s *Stream) Narrow(event string, data []byte) ([]byte, bool) {
 	for i := range s.Events {
 		e := &s.Events[i]
@@ -45,8 +45,8 @@ func (s *Stream) Narrow(event string, data []byte) ([]byte, bool) {
 	return data, true
 }
 
-// Sends reports whether the replies and events of the operation hold values of a
-// component, which is so unless it is withheld somewhere.
+// Sends reports whether replies and events of the operation may hold the schema
+// with that name: whether it is not withheld anywhere.
 func (o *Operation) Sends(component string) bool {
 	seen := map[*Schema]bool{}
 	var withheld func(u *Use) bool
@@ -73,14 +73,14 @@ func (o *Operation) Sends(component string) bool {
 	return true
 }
 
-// Members of a frame in a stream's itemSchema.
+// Fields of an event in itemSchema.
 const (
 	eventMember = "event"
 	dataMember  = "data"
 )
 
-// is reports whether a frame is an event. Those without a name are told apart by
-// their data: one value, or the members that are required.
+// is reports whether a frame is this event. Events without a name differ in their
+// data: a fixed text, or the required fields.
 func (u *Use) is(event string, data []byte) bool {
 	if p, ok := u.Schema.properties[eventMember]; ok {
 		return p.Schema.enum[event]
@@ -98,7 +98,7 @@ func (u *Use) is(event string, data []byte) bool {
 
 func (u *Use) narrows() bool { return u.withheld || u.Schema.narrows }
 
-// narrow reports whether anything is left.
+// narrow reports whether anything is left to send.
 func narrow(u *Use, text []byte) ([]byte, bool) {
 	t, v := parse(text, unbounded)
 	if v != nil {
@@ -115,8 +115,8 @@ func narrow(u *Use, text []byte) ([]byte, bool) {
 	return t.render(make([]byte, 0, len(text)), 0), true
 }
 
-// narrower walks one reply along its schema. Its methods report whether a value
-// may be sent, which its surroundings then do without.
+// narrower walks a reply along its schema. Its methods report whether the value may
+// be sent; if not, the caller removes it from the object or array that holds it.
 type narrower struct {
 	*tree
 	edited bool
@@ -204,8 +204,8 @@ func (n *narrower) replace(i int32, instead jsontext.Value) bool {
 	return true
 }
 
-// linkWithheld finds the schemas in whose values something is withheld, and the
-// members that nothing can stand in for.
+// linkWithheld finds out which schemas have anything to withhold, at any depth, so
+// that a reply without is not parsed.
 func (c *compiler) linkWithheld() error {
 	for changed := true; changed; {
 		changed = false
@@ -223,14 +223,14 @@ func (c *compiler) linkWithheld() error {
 	for _, s := range c.schemas {
 		for _, p := range s.required {
 			if p.withheld && p.Mark.Instead == nil && p.Schema.Kinds&Null == 0 {
-				return fmt.Errorf("line %d: %s: %s is required and cannot be null, so the mark says what there is instead", p.Line, markExtension, p.Name)
+				return fmt.Errorf("line %d: %s: %s is required and not nullable, so it needs an instead", p.Line, markExtension, p.Name)
 			}
 		}
 	}
 	return nil
 }
 
-// Uses are the schemas right inside a schema.
+// Uses yields the schemas of fields, items and union members.
 func (s *Schema) Uses() iter.Seq[*Use] {
 	return func(yield func(*Use) bool) {
 		for i := range s.Properties {

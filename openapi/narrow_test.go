@@ -131,7 +131,7 @@ func TestNarrowedMatrix(t *testing.T) {
 
 func TestMarksThatCannotBeObeyed(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
-		{"nothing to be there instead", "description: Its id.}", "description: Its id., " + unsupported + "}}", "says what there is instead"},
+		{"nothing to be there instead", "description: Its id.}", "description: Its id., " + unsupported + "}}", "so it needs an instead"},
 		{"no such value", "enum: [done, length]}", "enum: [done, length], x-support-values: {x: {document: unsupported}}}", "there is no value x"},
 		{"no such value instead", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: x}}}", `instead of length there is to be "x"`},
 		{"no value left", "enum: [done, length]}", "enum: [done], x-support-values: {done: {document: unsupported}}}", "no value is left"},

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Match returns the operation behind a method and a path, as [Document.Route] does
-// for a route. A parameter at the end of a path takes the rest of it, slashes
-// included; of several paths the one with the longest text before its first
-// parameter wins.
+// Match returns the operation for a method and a request path. A parameter at the
+// end of a path matches the rest, slashes included; the path with the longest
+// literal prefix wins.
 func (d *Document) Match(method, path string) (*Operation, bool) {
 	return d.match(path, func(o *Operation) bool { return o.Method == method })
 }
@@ -23,7 +22,7 @@ func (d *Document) match(path string, is func(*Operation) bool) (best *Operation
 	return best, best != nil
 }
 
-// literal is the path up to its first parameter.
+// literal is the path before its first parameter.
 func (o *Operation) literal() string {
 	literal, _, _ := strings.Cut(o.Path, "{")
 	return literal
@@ -49,8 +48,8 @@ func (o *Operation) takes(path string) bool {
 	}
 }
 
-// RawPath is a path as a router reads it: the parameter at its end, which may have
-// come with slashes, is one segment. It is empty where there is nothing to do.
+// RawPath escapes the slashes in the parameter at the end of a path, so that a router
+// sees one segment. It is empty where the path has no such parameter.
 func (d *Document) RawPath(path string) string {
 	o, ok := d.match(path, func(*Operation) bool { return true })
 	if !ok || !strings.HasSuffix(o.Path, "}") || strings.Count(o.Path, "{") > 1 {
@@ -59,10 +58,10 @@ func (d *Document) RawPath(path string) string {
 	return o.literal() + url.PathEscape(path[len(o.literal()):])
 }
 
-// Of returns the document that alone has paths with the first segments of this one,
-// such as /v1/messages; ok is false where none has, or both have.
-func (d Documents) Of(path string) (document *Document, ok bool) {
-	first := beginning(d.Right(path))
+// ForPath returns the document that has paths with the same first two segments, such
+// as /v1/messages; ok is false if neither or both have them.
+func (d Documents) ForPath(path string) (document *Document, ok bool) {
+	first := beginning(d.SuggestedPath(path))
 	openAI, anthropic := d.OpenAI.begins(first), d.Anthropic.begins(first)
 	if anthropic {
 		return d.Anthropic, !openAI
@@ -70,7 +69,7 @@ func (d Documents) Of(path string) (document *Document, ok bool) {
 	return d.OpenAI, openAI
 }
 
-// beginning is the base of all paths and the segment behind it.
+// beginning is the first two segments of a path.
 func beginning(path string) string {
 	base, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	rest, _, _ = strings.Cut(rest, "/")
@@ -81,16 +80,16 @@ func (d *Document) begins(first string) bool {
 	return slices.ContainsFunc(d.operations, func(o *Operation) bool { return o.Path == first || strings.HasPrefix(o.Path, first+"/") })
 }
 
-// Base is what all paths of both documents begin with: /v1.
+// Base is the first segment of all paths: /v1.
 func (d Documents) Base() string {
 	base, _, _ := strings.Cut(d.OpenAI.operations[0].Path[1:], "/")
 	return "/" + base
 }
 
-// Right returns the path that a client with the right base URL would have asked
-// for. A base URL that lacks /v1, has it twice, or is a whole endpoint, is the most
-// common mistake of all.
-func (d Documents) Right(path string) string {
+// SuggestedPath returns the path that a client with the correct base URL would have
+// requested. A base URL without /v1, with two of them, or with a whole endpoint is the
+// most common mistake.
+func (d Documents) SuggestedPath(path string) string {
 	base := d.Base()
 	if rest, ok := strings.CutPrefix(path, base+base+"/"); ok {
 		return base + "/" + rest

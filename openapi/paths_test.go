@@ -2,7 +2,7 @@ package openapi
 
 import "testing"
 
-func TestRight(t *testing.T) {
+func TestSuggestedPath(t *testing.T) {
 	own, err := Own()
 	if err != nil {
 		t.Fatal(err)
@@ -21,8 +21,8 @@ func TestRight(t *testing.T) {
 		{"/v1", "/v1"},
 		{"/", "/"},
 	} {
-		if got := own.Right(tt.path); got != tt.want {
-			t.Errorf("Right(%q) = %q, want %q", tt.path, got, tt.want)
+		if got := own.SuggestedPath(tt.path); got != tt.want {
+			t.Errorf("SuggestedPath(%q) = %q, want %q", tt.path, got, tt.want)
 		}
 	}
 }

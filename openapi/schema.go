@@ -92,8 +92,8 @@ type Schema struct {
 	Kinds       Kinds // types that a value may have, unions included
 	Format      string
 
-	Enum   []jsontext.Value // in declared order; empty: anything
-	Marked []MarkedValue    // of the enum, those with a mark, in force or not
+	Enum       []jsontext.Value // in declared order; empty: anything
+	ValueMarks []ValueMark      // of the enum, those with a mark, in force or not
 
 	Minimum, Maximum       *float64
 	ExclusiveMin           bool // Minimum itself is not allowed
@@ -122,12 +122,12 @@ type Schema struct {
 	enum       map[string]bool // strings of Enum
 	any        bool            // every JSON value fits
 
-	withheld map[string]jsontext.Value // values that replies hold another one for, or none; see Mark.Instead
-	narrows  bool                      // something in values of it is withheld
+	withheld map[string]jsontext.Value // enum values that replies must not hold, with their replacement or nil
+	narrows  bool                      // something in it is withheld, at any depth
 }
 
-// MarkedValue is a value of an enum with the mark that is in force.
-type MarkedValue struct {
+// ValueMark is the mark of an enum value, as it is in force.
+type ValueMark struct {
 	Value string
 	Mark  Mark
 }
@@ -157,12 +157,12 @@ type Use struct {
 	Line        int // in the document
 	EventName   string
 	Only        *Schema        // for partial: a further schema that the value meets
-	Otherwise   jsontext.Value // the default: what a member that is left out counts as
+	Default     jsontext.Value // JSON; nil: none
 	Needs       string         // member of a request beside it that must be true, else it has no effect; or empty
 
 	effect     Support // what a check does about the mark
 	nullAbsent bool    // null means the same as absence
-	withheld   bool    // not in replies under this profile, though the server could make it
+	withheld   bool    // the profile keeps it out of replies
 }
 
 // Property is a named member of an object.

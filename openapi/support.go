@@ -37,14 +37,14 @@ type Mark struct {
 	Note     string         `json:"note"`   // one sentence; printed in errors, matrix and docs
 	Detail   string         `json:"detail"` // a machine-readable reason, where a client knows one
 
-	// Instead is what a reply holds in the place of a value that the document
-	// calls unsupported. Without it the value is left out, or null.
+	// Instead replaces an unsupported value in replies of [ProfileDocument].
+	// Without it the value is removed, or null where it is required.
 	Instead jsontext.Value `json:"instead"`
 }
 
 const (
 	markExtension = "x-support"
-	// valuesExtension holds marks of values of an enum, by value.
+	// valuesExtension holds the marks of enum values, by value.
 	valuesExtension = "x-support-values"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// StreamOrDefault is the member stream, or the default where it is left out.
+// StreamOrDefault returns stream, or its default if it is absent.
 func (v *CreateMessageRequest) StreamOrDefault() bool {
 	if v.Stream != nil {
 		return *v.Stream
@@ -15,7 +15,7 @@ func (v *CreateMessageRequest) StreamOrDefault() bool {
 	return false
 }
 
-// NewTextBlock returns one with what the document fixes.
+// NewTextBlock sets the fields whose value the document fixes.
 func NewTextBlock(text string) TextBlock {
 	return TextBlock{
 		Type: TextBlockTypeText,
@@ -23,7 +23,7 @@ func NewTextBlock(text string) TextBlock {
 	}
 }
 
-// NewThinkingBlock returns one with what the document fixes.
+// NewThinkingBlock sets the fields whose value the document fixes.
 func NewThinkingBlock(thinking string, signature string) ThinkingBlock {
 	return ThinkingBlock{
 		Type:      ThinkingBlockTypeThinking,
@@ -32,14 +32,14 @@ func NewThinkingBlock(thinking string, signature string) ThinkingBlock {
 	}
 }
 
-// NewDirectCaller returns one with what the document fixes.
+// NewDirectCaller sets the fields whose value the document fixes.
 func NewDirectCaller() DirectCaller {
 	return DirectCaller{
 		Type: DirectCallerTypeDirect,
 	}
 }
 
-// NewToolUseBlock returns one with what the document fixes.
+// NewToolUseBlock sets the fields whose value the document fixes.
 func NewToolUseBlock(id string, name string, input ToolInput) ToolUseBlock {
 	return ToolUseBlock{
 		Type:   ToolUseBlockTypeToolUse,
@@ -50,7 +50,7 @@ func NewToolUseBlock(id string, name string, input ToolInput) ToolUseBlock {
 	}
 }
 
-// NewUsage returns one with what the document fixes.
+// NewUsage sets the fields whose value the document fixes.
 func NewUsage(inputTokens int, outputTokens int) Usage {
 	return Usage{
 		InputTokens:              inputTokens,
@@ -64,7 +64,7 @@ func NewUsage(inputTokens int, outputTokens int) Usage {
 	}
 }
 
-// NewMessage returns one with what the document fixes.
+// NewMessage sets the fields whose value the document fixes.
 func NewMessage(id string, model string, usage Usage) Message {
 	return Message{
 		ID:           id,
@@ -80,7 +80,7 @@ func NewMessage(id string, model string, usage Usage) Message {
 	}
 }
 
-// NewMessageStartEvent returns one with what the document fixes.
+// NewMessageStartEvent sets the fields whose value the document fixes.
 func NewMessageStartEvent(message Message) MessageStartEvent {
 	return MessageStartEvent{
 		Type:    MessageStartEventTypeMessageStart,
@@ -88,7 +88,7 @@ func NewMessageStartEvent(message Message) MessageStartEvent {
 	}
 }
 
-// NewContentBlockStartEvent returns one with what the document fixes.
+// NewContentBlockStartEvent sets the fields whose value the document fixes.
 func NewContentBlockStartEvent(index int, contentBlock ContentBlock) ContentBlockStartEvent {
 	return ContentBlockStartEvent{
 		Type:         ContentBlockStartEventTypeContentBlockStart,
@@ -97,7 +97,7 @@ func NewContentBlockStartEvent(index int, contentBlock ContentBlock) ContentBloc
 	}
 }
 
-// NewTextDelta returns one with what the document fixes.
+// NewTextDelta sets the fields whose value the document fixes.
 func NewTextDelta(text string) TextDelta {
 	return TextDelta{
 		Type: TextDeltaTypeTextDelta,
@@ -105,7 +105,7 @@ func NewTextDelta(text string) TextDelta {
 	}
 }
 
-// NewInputJSONDelta returns one with what the document fixes.
+// NewInputJSONDelta sets the fields whose value the document fixes.
 func NewInputJSONDelta(partialJSON string) InputJSONDelta {
 	return InputJSONDelta{
 		Type:        InputJSONDeltaTypeInputJSONDelta,
@@ -113,7 +113,7 @@ func NewInputJSONDelta(partialJSON string) InputJSONDelta {
 	}
 }
 
-// NewThinkingDelta returns one with what the document fixes.
+// NewThinkingDelta sets the fields whose value the document fixes.
 func NewThinkingDelta(thinking string) ThinkingDelta {
 	return ThinkingDelta{
 		Type:     ThinkingDeltaTypeThinkingDelta,
@@ -121,7 +121,7 @@ func NewThinkingDelta(thinking string) ThinkingDelta {
 	}
 }
 
-// NewSignatureDelta returns one with what the document fixes.
+// NewSignatureDelta sets the fields whose value the document fixes.
 func NewSignatureDelta(signature string) SignatureDelta {
 	return SignatureDelta{
 		Type:      SignatureDeltaTypeSignatureDelta,
@@ -129,7 +129,7 @@ func NewSignatureDelta(signature string) SignatureDelta {
 	}
 }
 
-// NewContentBlockDeltaEvent returns one with what the document fixes.
+// NewContentBlockDeltaEvent sets the fields whose value the document fixes.
 func NewContentBlockDeltaEvent(index int, delta ContentBlockDelta) ContentBlockDeltaEvent {
 	return ContentBlockDeltaEvent{
 		Type:  ContentBlockDeltaEventTypeContentBlockDelta,
@@ -138,7 +138,7 @@ func NewContentBlockDeltaEvent(index int, delta ContentBlockDelta) ContentBlockD
 	}
 }
 
-// NewContentBlockStopEvent returns one with what the document fixes.
+// NewContentBlockStopEvent sets the fields whose value the document fixes.
 func NewContentBlockStopEvent(index int) ContentBlockStopEvent {
 	return ContentBlockStopEvent{
 		Type:  ContentBlockStopEventTypeContentBlockStop,
@@ -146,7 +146,7 @@ func NewContentBlockStopEvent(index int) ContentBlockStopEvent {
 	}
 }
 
-// NewMessageDelta returns one with what the document fixes.
+// NewMessageDelta sets the fields whose value the document fixes.
 func NewMessageDelta(stopReason StopReason) MessageDelta {
 	return MessageDelta{
 		Container:    nullable.NewNullNullable[JSONObject](),
@@ -156,7 +156,7 @@ func NewMessageDelta(stopReason StopReason) MessageDelta {
 	}
 }
 
-// NewMessageDeltaUsage returns one with what the document fixes.
+// NewMessageDeltaUsage sets the fields whose value the document fixes.
 func NewMessageDeltaUsage(inputTokens int, outputTokens int) MessageDeltaUsage {
 	return MessageDeltaUsage{
 		InputTokens:              inputTokens,
@@ -167,7 +167,7 @@ func NewMessageDeltaUsage(inputTokens int, outputTokens int) MessageDeltaUsage {
 	}
 }
 
-// NewMessageDeltaEvent returns one with what the document fixes.
+// NewMessageDeltaEvent sets the fields whose value the document fixes.
 func NewMessageDeltaEvent(delta MessageDelta, usage MessageDeltaUsage) MessageDeltaEvent {
 	return MessageDeltaEvent{
 		Type:  MessageDeltaEventTypeMessageDelta,
@@ -176,21 +176,21 @@ func NewMessageDeltaEvent(delta MessageDelta, usage MessageDeltaUsage) MessageDe
 	}
 }
 
-// NewMessageStopEvent returns one with what the document fixes.
+// NewMessageStopEvent sets the fields whose value the document fixes.
 func NewMessageStopEvent() MessageStopEvent {
 	return MessageStopEvent{
 		Type: MessageStopEventTypeMessageStop,
 	}
 }
 
-// NewPingEvent returns one with what the document fixes.
+// NewPingEvent sets the fields whose value the document fixes.
 func NewPingEvent() PingEvent {
 	return PingEvent{
 		Type: PingEventTypePing,
 	}
 }
 
-// NewErrorDetails returns one with what the document fixes.
+// NewErrorDetails sets the fields whose value the document fixes.
 func NewErrorDetails(errorCode string) ErrorDetails {
 	return ErrorDetails{
 		ErrorCode:   errorCode,
@@ -198,7 +198,7 @@ func NewErrorDetails(errorCode string) ErrorDetails {
 	}
 }
 
-// NewErrorResponse returns one with what the document fixes.
+// NewErrorResponse sets the fields whose value the document fixes.
 func NewErrorResponse(error Error) ErrorResponse {
 	return ErrorResponse{
 		Type:      ErrorResponseTypeError,
@@ -207,7 +207,7 @@ func NewErrorResponse(error Error) ErrorResponse {
 	}
 }
 
-// LimitOrDefault is the member limit, or the default where it is left out.
+// LimitOrDefault returns limit, or its default if it is absent.
 func (v *ListModelsParams) LimitOrDefault() int {
 	if v.Limit != nil {
 		return *v.Limit
@@ -215,7 +215,7 @@ func (v *ListModelsParams) LimitOrDefault() int {
 	return 20
 }
 
-// NewModelInfo returns one with what the document fixes.
+// NewModelInfo sets the fields whose value the document fixes.
 func NewModelInfo(id string, displayName string, createdAt time.Time) ModelInfo {
 	return ModelInfo{
 		Type:           ModelInfoTypeModel,
@@ -228,7 +228,7 @@ func NewModelInfo(id string, displayName string, createdAt time.Time) ModelInfo 
 	}
 }
 
-// NewModelList returns one with what the document fixes.
+// NewModelList sets the fields whose value the document fixes.
 func NewModelList(hasMore bool) ModelList {
 	return ModelList{
 		Data:    []ModelInfo{},

@@ -7,7 +7,7 @@ import (
 	"github.com/oapi-codegen/nullable"
 )
 
-// IncludeUsageOrDefault is the member include_usage, or the default where it is left out.
+// IncludeUsageOrDefault returns include_usage, or its default if it is absent.
 func (v *ChatCompletionStreamOptions) IncludeUsageOrDefault() bool {
 	if given, err := v.IncludeUsage.Get(); err == nil {
 		return given
@@ -15,7 +15,7 @@ func (v *ChatCompletionStreamOptions) IncludeUsageOrDefault() bool {
 	return false
 }
 
-// NOrDefault is the member n, or the default where it is left out.
+// NOrDefault returns n, or its default if it is absent.
 func (v *CreateChatCompletionRequest) NOrDefault() int {
 	if given, err := v.N.Get(); err == nil {
 		return given
@@ -23,7 +23,7 @@ func (v *CreateChatCompletionRequest) NOrDefault() int {
 	return 1
 }
 
-// ParallelToolCallsOrDefault is the member parallel_tool_calls, or the default where it is left out.
+// ParallelToolCallsOrDefault returns parallel_tool_calls, or its default if it is absent.
 func (v *CreateChatCompletionRequest) ParallelToolCallsOrDefault() bool {
 	if given, err := v.ParallelToolCalls.Get(); err == nil {
 		return given
@@ -31,7 +31,7 @@ func (v *CreateChatCompletionRequest) ParallelToolCallsOrDefault() bool {
 	return true
 }
 
-// StreamOrDefault is the member stream, or the default where it is left out.
+// StreamOrDefault returns stream, or its default if it is absent.
 func (v *CreateChatCompletionRequest) StreamOrDefault() bool {
 	if given, err := v.Stream.Get(); err == nil {
 		return given
@@ -39,7 +39,7 @@ func (v *CreateChatCompletionRequest) StreamOrDefault() bool {
 	return false
 }
 
-// NewChatCompletionMessageFunctionToolCall returns one with what the document fixes.
+// NewChatCompletionMessageFunctionToolCall sets the fields whose value the document fixes.
 func NewChatCompletionMessageFunctionToolCall(id string, function FunctionCall) ChatCompletionMessageFunctionToolCall {
 	return ChatCompletionMessageFunctionToolCall{
 		ID:       id,
@@ -48,7 +48,7 @@ func NewChatCompletionMessageFunctionToolCall(id string, function FunctionCall) 
 	}
 }
 
-// NewChatCompletionMessage returns one with what the document fixes.
+// NewChatCompletionMessage sets the fields whose value the document fixes.
 func NewChatCompletionMessage() ChatCompletionMessage {
 	return ChatCompletionMessage{
 		Role:    ChatCompletionMessageRoleAssistant,
@@ -57,7 +57,7 @@ func NewChatCompletionMessage() ChatCompletionMessage {
 	}
 }
 
-// NewTopLogprob returns one with what the document fixes.
+// NewTopLogprob sets the fields whose value the document fixes.
 func NewTopLogprob(token string, logprob float64) TopLogprob {
 	return TopLogprob{
 		Token:   token,
@@ -66,7 +66,7 @@ func NewTopLogprob(token string, logprob float64) TopLogprob {
 	}
 }
 
-// NewChatCompletionTokenLogprob returns one with what the document fixes.
+// NewChatCompletionTokenLogprob sets the fields whose value the document fixes.
 func NewChatCompletionTokenLogprob(token string, logprob float64) ChatCompletionTokenLogprob {
 	return ChatCompletionTokenLogprob{
 		Token:       token,
@@ -76,7 +76,7 @@ func NewChatCompletionTokenLogprob(token string, logprob float64) ChatCompletion
 	}
 }
 
-// NewChatCompletionLogprobs returns one with what the document fixes.
+// NewChatCompletionLogprobs sets the fields whose value the document fixes.
 func NewChatCompletionLogprobs() ChatCompletionLogprobs {
 	return ChatCompletionLogprobs{
 		Content: nullable.NewNullNullable[[]ChatCompletionTokenLogprob](),
@@ -84,7 +84,7 @@ func NewChatCompletionLogprobs() ChatCompletionLogprobs {
 	}
 }
 
-// NewChatCompletionChoice returns one with what the document fixes.
+// NewChatCompletionChoice sets the fields whose value the document fixes.
 func NewChatCompletionChoice(index int, finishReason FinishReason) ChatCompletionChoice {
 	return ChatCompletionChoice{
 		Index:        index,
@@ -94,7 +94,7 @@ func NewChatCompletionChoice(index int, finishReason FinishReason) ChatCompletio
 	}
 }
 
-// NewChatCompletion returns one with what the document fixes.
+// NewChatCompletion sets the fields whose value the document fixes.
 func NewChatCompletion(id string, created int64, model string, usage CompletionUsage) ChatCompletion {
 	return ChatCompletion{
 		ID:      id,
@@ -106,7 +106,7 @@ func NewChatCompletion(id string, created int64, model string, usage CompletionU
 	}
 }
 
-// NewChatCompletionChunkChoice returns one with what the document fixes.
+// NewChatCompletionChunkChoice sets the fields whose value the document fixes.
 func NewChatCompletionChunkChoice(index int, delta ChatCompletionDelta) ChatCompletionChunkChoice {
 	return ChatCompletionChunkChoice{
 		Index:        index,
@@ -116,7 +116,7 @@ func NewChatCompletionChunkChoice(index int, delta ChatCompletionDelta) ChatComp
 	}
 }
 
-// NewChatCompletionChunk returns one with what the document fixes.
+// NewChatCompletionChunk sets the fields whose value the document fixes.
 func NewChatCompletionChunk(id string, created int64, model string) ChatCompletionChunk {
 	return ChatCompletionChunk{
 		ID:      id,
@@ -127,7 +127,7 @@ func NewChatCompletionChunk(id string, created int64, model string) ChatCompleti
 	}
 }
 
-// NewError returns one with what the document fixes.
+// NewError sets the fields whose value the document fixes.
 func NewError(message string, type_ ErrorType) Error {
 	return Error{
 		Message: message,
@@ -137,7 +137,7 @@ func NewError(message string, type_ ErrorType) Error {
 	}
 }
 
-// NOrDefault is the member n, or the default where it is left out.
+// NOrDefault returns n, or its default if it is absent.
 func (v *CreateCompletionRequest) NOrDefault() int {
 	if given, err := v.N.Get(); err == nil {
 		return given
@@ -145,7 +145,7 @@ func (v *CreateCompletionRequest) NOrDefault() int {
 	return 1
 }
 
-// StreamOrDefault is the member stream, or the default where it is left out.
+// StreamOrDefault returns stream, or its default if it is absent.
 func (v *CreateCompletionRequest) StreamOrDefault() bool {
 	if given, err := v.Stream.Get(); err == nil {
 		return given
@@ -153,7 +153,7 @@ func (v *CreateCompletionRequest) StreamOrDefault() bool {
 	return false
 }
 
-// NewCompletionLogprobs returns one with what the document fixes.
+// NewCompletionLogprobs sets the fields whose value the document fixes.
 func NewCompletionLogprobs() CompletionLogprobs {
 	return CompletionLogprobs{
 		Tokens:        []string{},
@@ -163,7 +163,7 @@ func NewCompletionLogprobs() CompletionLogprobs {
 	}
 }
 
-// NewCompletionChoice returns one with what the document fixes.
+// NewCompletionChoice sets the fields whose value the document fixes.
 func NewCompletionChoice(index int, text string, finishReason CompletionFinishReason) CompletionChoice {
 	return CompletionChoice{
 		Index:        index,
@@ -173,7 +173,7 @@ func NewCompletionChoice(index int, text string, finishReason CompletionFinishRe
 	}
 }
 
-// NewCompletion returns one with what the document fixes.
+// NewCompletion sets the fields whose value the document fixes.
 func NewCompletion(id string, created int64, model string, usage CompletionUsage) Completion {
 	return Completion{
 		ID:      id,
@@ -185,7 +185,7 @@ func NewCompletion(id string, created int64, model string, usage CompletionUsage
 	}
 }
 
-// NewCompletionChunkChoice returns one with what the document fixes.
+// NewCompletionChunkChoice sets the fields whose value the document fixes.
 func NewCompletionChunkChoice(index int, text string) CompletionChunkChoice {
 	return CompletionChunkChoice{
 		Index:        index,
@@ -195,7 +195,7 @@ func NewCompletionChunkChoice(index int, text string) CompletionChunkChoice {
 	}
 }
 
-// NewCompletionChunk returns one with what the document fixes.
+// NewCompletionChunk sets the fields whose value the document fixes.
 func NewCompletionChunk(id string, created int64, model string) CompletionChunk {
 	return CompletionChunk{
 		ID:      id,
@@ -206,7 +206,7 @@ func NewCompletionChunk(id string, created int64, model string) CompletionChunk 
 	}
 }
 
-// EncodingFormatOrDefault is the member encoding_format, or the default where it is left out.
+// EncodingFormatOrDefault returns encoding_format, or its default if it is absent.
 func (v *CreateEmbeddingRequest) EncodingFormatOrDefault() EmbeddingEncodingFormat {
 	if given, err := v.EncodingFormat.Get(); err == nil {
 		return given
@@ -214,7 +214,7 @@ func (v *CreateEmbeddingRequest) EncodingFormatOrDefault() EmbeddingEncodingForm
 	return EmbeddingEncodingFormatFloat
 }
 
-// NewEmbedding returns one with what the document fixes.
+// NewEmbedding sets the fields whose value the document fixes.
 func NewEmbedding(index int, embedding EmbeddingVector) Embedding {
 	return Embedding{
 		Object:    EmbeddingObjectEmbedding,
@@ -223,7 +223,7 @@ func NewEmbedding(index int, embedding EmbeddingVector) Embedding {
 	}
 }
 
-// NewEmbeddingList returns one with what the document fixes.
+// NewEmbeddingList sets the fields whose value the document fixes.
 func NewEmbeddingList(model string, usage EmbeddingUsage) EmbeddingList {
 	return EmbeddingList{
 		Object: EmbeddingListObjectList,
@@ -233,7 +233,7 @@ func NewEmbeddingList(model string, usage EmbeddingUsage) EmbeddingList {
 	}
 }
 
-// ParallelToolCallsOrDefault is the member parallel_tool_calls, or the default where it is left out.
+// ParallelToolCallsOrDefault returns parallel_tool_calls, or its default if it is absent.
 func (v *CreateResponseRequest) ParallelToolCallsOrDefault() bool {
 	if given, err := v.ParallelToolCalls.Get(); err == nil {
 		return given
@@ -241,7 +241,7 @@ func (v *CreateResponseRequest) ParallelToolCallsOrDefault() bool {
 	return true
 }
 
-// StreamOrDefault is the member stream, or the default where it is left out.
+// StreamOrDefault returns stream, or its default if it is absent.
 func (v *CreateResponseRequest) StreamOrDefault() bool {
 	if given, err := v.Stream.Get(); err == nil {
 		return given
@@ -249,7 +249,7 @@ func (v *CreateResponseRequest) StreamOrDefault() bool {
 	return false
 }
 
-// TruncationOrDefault is the member truncation, or the default where it is left out.
+// TruncationOrDefault returns truncation, or its default if it is absent.
 func (v *CreateResponseRequest) TruncationOrDefault() ResponseTruncation {
 	if given, err := v.Truncation.Get(); err == nil {
 		return given
@@ -257,7 +257,7 @@ func (v *CreateResponseRequest) TruncationOrDefault() ResponseTruncation {
 	return ResponseTruncationDisabled
 }
 
-// NewResponseTopLogprob returns one with what the document fixes.
+// NewResponseTopLogprob sets the fields whose value the document fixes.
 func NewResponseTopLogprob(token string, logprob float64) ResponseTopLogprob {
 	return ResponseTopLogprob{
 		Token:   token,
@@ -266,7 +266,7 @@ func NewResponseTopLogprob(token string, logprob float64) ResponseTopLogprob {
 	}
 }
 
-// NewResponseLogprob returns one with what the document fixes.
+// NewResponseLogprob sets the fields whose value the document fixes.
 func NewResponseLogprob(token string, logprob float64) ResponseLogprob {
 	return ResponseLogprob{
 		Token:       token,
@@ -276,7 +276,7 @@ func NewResponseLogprob(token string, logprob float64) ResponseLogprob {
 	}
 }
 
-// NewResponseOutputText returns one with what the document fixes.
+// NewResponseOutputText sets the fields whose value the document fixes.
 func NewResponseOutputText(text string) ResponseOutputText {
 	return ResponseOutputText{
 		Type:        ResponseOutputTextTypeOutputText,
@@ -286,7 +286,7 @@ func NewResponseOutputText(text string) ResponseOutputText {
 	}
 }
 
-// NewResponseOutputMessage returns one with what the document fixes.
+// NewResponseOutputMessage sets the fields whose value the document fixes.
 func NewResponseOutputMessage(id string, status ResponseItemStatus) ResponseOutputMessage {
 	return ResponseOutputMessage{
 		ID:      id,
@@ -297,7 +297,7 @@ func NewResponseOutputMessage(id string, status ResponseItemStatus) ResponseOutp
 	}
 }
 
-// NewResponseOutputFunctionCall returns one with what the document fixes.
+// NewResponseOutputFunctionCall sets the fields whose value the document fixes.
 func NewResponseOutputFunctionCall(id string, status ResponseItemStatus, callID string, name string, arguments string) ResponseOutputFunctionCall {
 	return ResponseOutputFunctionCall{
 		ID:        id,
@@ -309,7 +309,7 @@ func NewResponseOutputFunctionCall(id string, status ResponseItemStatus, callID 
 	}
 }
 
-// NewResponseSummaryText returns one with what the document fixes.
+// NewResponseSummaryText sets the fields whose value the document fixes.
 func NewResponseSummaryText(text string) ResponseSummaryText {
 	return ResponseSummaryText{
 		Type: ResponseSummaryTextTypeSummaryText,
@@ -317,7 +317,7 @@ func NewResponseSummaryText(text string) ResponseSummaryText {
 	}
 }
 
-// NewResponseReasoningText returns one with what the document fixes.
+// NewResponseReasoningText sets the fields whose value the document fixes.
 func NewResponseReasoningText(text string) ResponseReasoningText {
 	return ResponseReasoningText{
 		Type: ResponseReasoningTextTypeReasoningText,
@@ -325,7 +325,7 @@ func NewResponseReasoningText(text string) ResponseReasoningText {
 	}
 }
 
-// NewResponseOutputReasoning returns one with what the document fixes.
+// NewResponseOutputReasoning sets the fields whose value the document fixes.
 func NewResponseOutputReasoning(id string, status ResponseItemStatus) ResponseOutputReasoning {
 	return ResponseOutputReasoning{
 		ID:      id,
@@ -335,14 +335,14 @@ func NewResponseOutputReasoning(id string, status ResponseItemStatus) ResponseOu
 	}
 }
 
-// NewResponseIncompleteDetails returns one with what the document fixes.
+// NewResponseIncompleteDetails sets the fields whose value the document fixes.
 func NewResponseIncompleteDetails() ResponseIncompleteDetails {
 	return ResponseIncompleteDetails{
 		Reason: ResponseIncompleteDetailsReasonMaxOutputTokens,
 	}
 }
 
-// NewResponseInputTokensDetails returns one with what the document fixes.
+// NewResponseInputTokensDetails sets the fields whose value the document fixes.
 func NewResponseInputTokensDetails(cachedTokens int) ResponseInputTokensDetails {
 	return ResponseInputTokensDetails{
 		CachedTokens:     cachedTokens,
@@ -350,7 +350,7 @@ func NewResponseInputTokensDetails(cachedTokens int) ResponseInputTokensDetails 
 	}
 }
 
-// NewResponseReasoning returns one with what the document fixes.
+// NewResponseReasoning sets the fields whose value the document fixes.
 func NewResponseReasoning() ResponseReasoning {
 	return ResponseReasoning{
 		Effort:  nullable.NewNullNullable[ReasoningEffort](),
@@ -358,21 +358,21 @@ func NewResponseReasoning() ResponseReasoning {
 	}
 }
 
-// NewResponseFormatText returns one with what the document fixes.
+// NewResponseFormatText sets the fields whose value the document fixes.
 func NewResponseFormatText() ResponseFormatText {
 	return ResponseFormatText{
 		Type: ResponseFormatTextTypeText,
 	}
 }
 
-// NewResponseFormatJSONObject returns one with what the document fixes.
+// NewResponseFormatJSONObject sets the fields whose value the document fixes.
 func NewResponseFormatJSONObject() ResponseFormatJSONObject {
 	return ResponseFormatJSONObject{
 		Type: ResponseFormatJSONObjectTypeJSONObject,
 	}
 }
 
-// NewResponseTextFormatJSONSchema returns one with what the document fixes.
+// NewResponseTextFormatJSONSchema sets the fields whose value the document fixes.
 func NewResponseTextFormatJSONSchema(name string, schema JSONSchema) ResponseTextFormatJSONSchema {
 	return ResponseTextFormatJSONSchema{
 		Type:   ResponseTextFormatJSONSchemaTypeJSONSchema,
@@ -381,14 +381,14 @@ func NewResponseTextFormatJSONSchema(name string, schema JSONSchema) ResponseTex
 	}
 }
 
-// NewResponseText returns one with what the document fixes.
+// NewResponseText sets the fields whose value the document fixes.
 func NewResponseText() ResponseText {
 	return ResponseText{
 		Format: ResponseTextFormat{union: json.RawMessage(`{"type":"text"}`)},
 	}
 }
 
-// NewResponseToolChoiceFunction returns one with what the document fixes.
+// NewResponseToolChoiceFunction sets the fields whose value the document fixes.
 func NewResponseToolChoiceFunction(name string) ResponseToolChoiceFunction {
 	return ResponseToolChoiceFunction{
 		Type: ResponseToolChoiceFunctionTypeFunction,
@@ -396,7 +396,7 @@ func NewResponseToolChoiceFunction(name string) ResponseToolChoiceFunction {
 	}
 }
 
-// NewResponseToolChoiceAllowed returns one with what the document fixes.
+// NewResponseToolChoiceAllowed sets the fields whose value the document fixes.
 func NewResponseToolChoiceAllowed(mode ResponseToolChoiceAllowedMode) ResponseToolChoiceAllowed {
 	return ResponseToolChoiceAllowed{
 		Type:  ResponseToolChoiceAllowedTypeAllowedTools,
@@ -405,7 +405,7 @@ func NewResponseToolChoiceAllowed(mode ResponseToolChoiceAllowedMode) ResponseTo
 	}
 }
 
-// NewResponseFunctionTool returns one with what the document fixes.
+// NewResponseFunctionTool sets the fields whose value the document fixes.
 func NewResponseFunctionTool(name string) ResponseFunctionTool {
 	return ResponseFunctionTool{
 		Type:        ResponseFunctionToolTypeFunction,
@@ -416,7 +416,7 @@ func NewResponseFunctionTool(name string) ResponseFunctionTool {
 	}
 }
 
-// NewResponse returns one with what the document fixes.
+// NewResponse sets the fields whose value the document fixes.
 func NewResponse(id string, createdAt int64, status ResponseStatus, model string) Response {
 	return Response{
 		ID:                 id,
@@ -453,7 +453,7 @@ func NewResponse(id string, createdAt int64, status ResponseStatus, model string
 	}
 }
 
-// NewResponseCreatedEvent returns one with what the document fixes.
+// NewResponseCreatedEvent sets the fields whose value the document fixes.
 func NewResponseCreatedEvent(sequenceNumber int, response Response) ResponseCreatedEvent {
 	return ResponseCreatedEvent{
 		Type:           ResponseCreatedEventTypeResponseCreated,
@@ -462,7 +462,7 @@ func NewResponseCreatedEvent(sequenceNumber int, response Response) ResponseCrea
 	}
 }
 
-// NewResponseInProgressEvent returns one with what the document fixes.
+// NewResponseInProgressEvent sets the fields whose value the document fixes.
 func NewResponseInProgressEvent(sequenceNumber int, response Response) ResponseInProgressEvent {
 	return ResponseInProgressEvent{
 		Type:           ResponseInProgressEventTypeResponseInProgress,
@@ -471,7 +471,7 @@ func NewResponseInProgressEvent(sequenceNumber int, response Response) ResponseI
 	}
 }
 
-// NewResponseOutputItemAddedEvent returns one with what the document fixes.
+// NewResponseOutputItemAddedEvent sets the fields whose value the document fixes.
 func NewResponseOutputItemAddedEvent(sequenceNumber int, outputIndex int, item ResponseOutputItem) ResponseOutputItemAddedEvent {
 	return ResponseOutputItemAddedEvent{
 		Type:           ResponseOutputItemAddedEventTypeResponseOutputItemAdded,
@@ -481,7 +481,7 @@ func NewResponseOutputItemAddedEvent(sequenceNumber int, outputIndex int, item R
 	}
 }
 
-// NewResponseOutputItemDoneEvent returns one with what the document fixes.
+// NewResponseOutputItemDoneEvent sets the fields whose value the document fixes.
 func NewResponseOutputItemDoneEvent(sequenceNumber int, outputIndex int, item ResponseOutputItem) ResponseOutputItemDoneEvent {
 	return ResponseOutputItemDoneEvent{
 		Type:           ResponseOutputItemDoneEventTypeResponseOutputItemDone,
@@ -491,7 +491,7 @@ func NewResponseOutputItemDoneEvent(sequenceNumber int, outputIndex int, item Re
 	}
 }
 
-// NewResponseContentPartAddedEvent returns one with what the document fixes.
+// NewResponseContentPartAddedEvent sets the fields whose value the document fixes.
 func NewResponseContentPartAddedEvent(sequenceNumber int, itemID string, outputIndex int, part ResponseContentPart) ResponseContentPartAddedEvent {
 	return ResponseContentPartAddedEvent{
 		Type:           ResponseContentPartAddedEventTypeResponseContentPartAdded,
@@ -503,7 +503,7 @@ func NewResponseContentPartAddedEvent(sequenceNumber int, itemID string, outputI
 	}
 }
 
-// NewResponseContentPartDoneEvent returns one with what the document fixes.
+// NewResponseContentPartDoneEvent sets the fields whose value the document fixes.
 func NewResponseContentPartDoneEvent(sequenceNumber int, itemID string, outputIndex int, part ResponseContentPart) ResponseContentPartDoneEvent {
 	return ResponseContentPartDoneEvent{
 		Type:           ResponseContentPartDoneEventTypeResponseContentPartDone,
@@ -515,7 +515,7 @@ func NewResponseContentPartDoneEvent(sequenceNumber int, itemID string, outputIn
 	}
 }
 
-// NewResponseOutputTextDeltaEvent returns one with what the document fixes.
+// NewResponseOutputTextDeltaEvent sets the fields whose value the document fixes.
 func NewResponseOutputTextDeltaEvent(sequenceNumber int, itemID string, outputIndex int, delta string) ResponseOutputTextDeltaEvent {
 	return ResponseOutputTextDeltaEvent{
 		Type:           ResponseOutputTextDeltaEventTypeResponseOutputTextDelta,
@@ -528,7 +528,7 @@ func NewResponseOutputTextDeltaEvent(sequenceNumber int, itemID string, outputIn
 	}
 }
 
-// NewResponseOutputTextDoneEvent returns one with what the document fixes.
+// NewResponseOutputTextDoneEvent sets the fields whose value the document fixes.
 func NewResponseOutputTextDoneEvent(sequenceNumber int, itemID string, outputIndex int, text string) ResponseOutputTextDoneEvent {
 	return ResponseOutputTextDoneEvent{
 		Type:           ResponseOutputTextDoneEventTypeResponseOutputTextDone,
@@ -541,7 +541,7 @@ func NewResponseOutputTextDoneEvent(sequenceNumber int, itemID string, outputInd
 	}
 }
 
-// NewResponseFunctionCallArgumentsDeltaEvent returns one with what the document fixes.
+// NewResponseFunctionCallArgumentsDeltaEvent sets the fields whose value the document fixes.
 func NewResponseFunctionCallArgumentsDeltaEvent(sequenceNumber int, itemID string, outputIndex int, delta string) ResponseFunctionCallArgumentsDeltaEvent {
 	return ResponseFunctionCallArgumentsDeltaEvent{
 		Type:           ResponseFunctionCallArgumentsDeltaEventTypeResponseFunctionCallArgumentsDelta,
@@ -552,7 +552,7 @@ func NewResponseFunctionCallArgumentsDeltaEvent(sequenceNumber int, itemID strin
 	}
 }
 
-// NewResponseFunctionCallArgumentsDoneEvent returns one with what the document fixes.
+// NewResponseFunctionCallArgumentsDoneEvent sets the fields whose value the document fixes.
 func NewResponseFunctionCallArgumentsDoneEvent(sequenceNumber int, itemID string, outputIndex int, name string, arguments string) ResponseFunctionCallArgumentsDoneEvent {
 	return ResponseFunctionCallArgumentsDoneEvent{
 		Type:           ResponseFunctionCallArgumentsDoneEventTypeResponseFunctionCallArgumentsDone,
@@ -564,7 +564,7 @@ func NewResponseFunctionCallArgumentsDoneEvent(sequenceNumber int, itemID string
 	}
 }
 
-// NewResponseReasoningSummaryPartAddedEvent returns one with what the document fixes.
+// NewResponseReasoningSummaryPartAddedEvent sets the fields whose value the document fixes.
 func NewResponseReasoningSummaryPartAddedEvent(sequenceNumber int, itemID string, outputIndex int, part ResponseSummaryText) ResponseReasoningSummaryPartAddedEvent {
 	return ResponseReasoningSummaryPartAddedEvent{
 		Type:           ResponseReasoningSummaryPartAddedEventTypeResponseReasoningSummaryPartAdded,
@@ -576,7 +576,7 @@ func NewResponseReasoningSummaryPartAddedEvent(sequenceNumber int, itemID string
 	}
 }
 
-// NewResponseReasoningSummaryPartDoneEvent returns one with what the document fixes.
+// NewResponseReasoningSummaryPartDoneEvent sets the fields whose value the document fixes.
 func NewResponseReasoningSummaryPartDoneEvent(sequenceNumber int, itemID string, outputIndex int, part ResponseSummaryText) ResponseReasoningSummaryPartDoneEvent {
 	return ResponseReasoningSummaryPartDoneEvent{
 		Type:           ResponseReasoningSummaryPartDoneEventTypeResponseReasoningSummaryPartDone,
@@ -588,7 +588,7 @@ func NewResponseReasoningSummaryPartDoneEvent(sequenceNumber int, itemID string,
 	}
 }
 
-// NewResponseReasoningSummaryTextDeltaEvent returns one with what the document fixes.
+// NewResponseReasoningSummaryTextDeltaEvent sets the fields whose value the document fixes.
 func NewResponseReasoningSummaryTextDeltaEvent(sequenceNumber int, itemID string, outputIndex int, delta string) ResponseReasoningSummaryTextDeltaEvent {
 	return ResponseReasoningSummaryTextDeltaEvent{
 		Type:           ResponseReasoningSummaryTextDeltaEventTypeResponseReasoningSummaryTextDelta,
@@ -600,7 +600,7 @@ func NewResponseReasoningSummaryTextDeltaEvent(sequenceNumber int, itemID string
 	}
 }
 
-// NewResponseReasoningSummaryTextDoneEvent returns one with what the document fixes.
+// NewResponseReasoningSummaryTextDoneEvent sets the fields whose value the document fixes.
 func NewResponseReasoningSummaryTextDoneEvent(sequenceNumber int, itemID string, outputIndex int, text string) ResponseReasoningSummaryTextDoneEvent {
 	return ResponseReasoningSummaryTextDoneEvent{
 		Type:           ResponseReasoningSummaryTextDoneEventTypeResponseReasoningSummaryTextDone,
@@ -612,7 +612,7 @@ func NewResponseReasoningSummaryTextDoneEvent(sequenceNumber int, itemID string,
 	}
 }
 
-// NewResponseReasoningTextDeltaEvent returns one with what the document fixes.
+// NewResponseReasoningTextDeltaEvent sets the fields whose value the document fixes.
 func NewResponseReasoningTextDeltaEvent(sequenceNumber int, itemID string, outputIndex int, delta string) ResponseReasoningTextDeltaEvent {
 	return ResponseReasoningTextDeltaEvent{
 		Type:           ResponseReasoningTextDeltaEventTypeResponseReasoningTextDelta,
@@ -624,7 +624,7 @@ func NewResponseReasoningTextDeltaEvent(sequenceNumber int, itemID string, outpu
 	}
 }
 
-// NewResponseReasoningTextDoneEvent returns one with what the document fixes.
+// NewResponseReasoningTextDoneEvent sets the fields whose value the document fixes.
 func NewResponseReasoningTextDoneEvent(sequenceNumber int, itemID string, outputIndex int, text string) ResponseReasoningTextDoneEvent {
 	return ResponseReasoningTextDoneEvent{
 		Type:           ResponseReasoningTextDoneEventTypeResponseReasoningTextDone,
@@ -636,7 +636,7 @@ func NewResponseReasoningTextDoneEvent(sequenceNumber int, itemID string, output
 	}
 }
 
-// NewResponseCompletedEvent returns one with what the document fixes.
+// NewResponseCompletedEvent sets the fields whose value the document fixes.
 func NewResponseCompletedEvent(sequenceNumber int, response Response) ResponseCompletedEvent {
 	return ResponseCompletedEvent{
 		Type:           ResponseCompletedEventTypeResponseCompleted,
@@ -645,7 +645,7 @@ func NewResponseCompletedEvent(sequenceNumber int, response Response) ResponseCo
 	}
 }
 
-// NewResponseIncompleteEvent returns one with what the document fixes.
+// NewResponseIncompleteEvent sets the fields whose value the document fixes.
 func NewResponseIncompleteEvent(sequenceNumber int, response Response) ResponseIncompleteEvent {
 	return ResponseIncompleteEvent{
 		Type:           ResponseIncompleteEventTypeResponseIncomplete,
@@ -654,7 +654,7 @@ func NewResponseIncompleteEvent(sequenceNumber int, response Response) ResponseI
 	}
 }
 
-// NewResponseFailedEvent returns one with what the document fixes.
+// NewResponseFailedEvent sets the fields whose value the document fixes.
 func NewResponseFailedEvent(sequenceNumber int, response Response) ResponseFailedEvent {
 	return ResponseFailedEvent{
 		Type:           ResponseFailedEventTypeResponseFailed,
@@ -663,7 +663,7 @@ func NewResponseFailedEvent(sequenceNumber int, response Response) ResponseFaile
 	}
 }
 
-// NewResponseErrorEvent returns one with what the document fixes.
+// NewResponseErrorEvent sets the fields whose value the document fixes.
 func NewResponseErrorEvent(sequenceNumber int, message string, error Error) ResponseErrorEvent {
 	return ResponseErrorEvent{
 		Type:           ResponseErrorEventTypeError,
@@ -675,7 +675,7 @@ func NewResponseErrorEvent(sequenceNumber int, message string, error Error) Resp
 	}
 }
 
-// NOrDefault is the member n, or the default where it is left out.
+// NOrDefault returns n, or its default if it is absent.
 func (v *CreateImageRequest) NOrDefault() int {
 	if given, err := v.N.Get(); err == nil {
 		return given
@@ -683,7 +683,7 @@ func (v *CreateImageRequest) NOrDefault() int {
 	return 1
 }
 
-// QualityOrDefault is the member quality, or the default where it is left out.
+// QualityOrDefault returns quality, or its default if it is absent.
 func (v *CreateImageRequest) QualityOrDefault() ImageQuality {
 	if given, err := v.Quality.Get(); err == nil {
 		return given
@@ -691,7 +691,7 @@ func (v *CreateImageRequest) QualityOrDefault() ImageQuality {
 	return ImageQualityAuto
 }
 
-// SizeOrDefault is the member size, or the default where it is left out.
+// SizeOrDefault returns size, or its default if it is absent.
 func (v *CreateImageRequest) SizeOrDefault() string {
 	if given, err := v.Size.Get(); err == nil {
 		return given
@@ -699,7 +699,7 @@ func (v *CreateImageRequest) SizeOrDefault() string {
 	return "auto"
 }
 
-// NewImageList returns one with what the document fixes.
+// NewImageList sets the fields whose value the document fixes.
 func NewImageList(created int64) ImageList {
 	return ImageList{
 		Created: created,
@@ -707,7 +707,7 @@ func NewImageList(created int64) ImageList {
 	}
 }
 
-// NewModel returns one with what the document fixes.
+// NewModel sets the fields whose value the document fixes.
 func NewModel(id string, created int64, ownedBy string) Model {
 	return Model{
 		ID:      id,
@@ -717,7 +717,7 @@ func NewModel(id string, created int64, ownedBy string) Model {
 	}
 }
 
-// NewModelList returns one with what the document fixes.
+// NewModelList sets the fields whose value the document fixes.
 func NewModelList() ModelList {
 	return ModelList{
 		Object: ModelListObjectList,

@@ -20,7 +20,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	}
 	x := exchange.From(ctx)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
-	events := x.Blocks("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req)))
+	events := x.HideReasoning("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req)))
 	h := head{id: newID("msg_"), model: req.Model}
 	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(x.Hold(events))

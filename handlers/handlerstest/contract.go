@@ -99,7 +99,7 @@ type contract struct {
 
 func (c contract) check(r *http.Request, status int, header http.Header, body []byte) error {
 	document, style := c.OpenAI, "openai"
-	if of, ok := c.Of(r.URL.Path); of == c.Anthropic && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
+	if of, ok := c.ForPath(r.URL.Path); of == c.Anthropic && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
 		document, style = c.Anthropic, "anthropic"
 	}
 	operation, _ := document.Match(r.Method, r.URL.Path) // nil: any path without one

@@ -21,7 +21,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	}
 	x := exchange.From(ctx)
 	// A stream is held as well: its last event has the whole answer.
-	events := x.Hold(x.Blocks("ResponseOutputReasoning", places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))))
+	events := x.Hold(x.HideReasoning("ResponseOutputReasoning", places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))))
 	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(events)
 		if err != nil {

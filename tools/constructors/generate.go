@@ -79,7 +79,7 @@ func (g *generator) operation(o *openapi.Operation) error {
 	return nil
 }
 
-// walk does something for each object, after those inside it.
+// walk calls do for each object schema, children first.
 func (g *generator) walk(s *openapi.Schema, do func(*openapi.Schema) error) error {
 	if g.made[s] {
 		return nil
@@ -124,19 +124,19 @@ func (g *generator) constructor(s *openapi.Schema) error {
 		return nil
 	}
 	g.done[name] = true
-	g.Printf("// New%[1]s returns one with what the document fixes.\nfunc New%[1]s(%[2]s) %[1]s {\nreturn %[1]s{\n%[3]s}\n}\n\n", name, strings.Join(parameters, ", "), strings.Join(members, ""))
+	g.Printf("// New%[1]s sets the fields whose value the document fixes.\nfunc New%[1]s(%[2]s) %[1]s {\nreturn %[1]s{\n%[3]s}\n}\n\n", name, strings.Join(parameters, ", "), strings.Join(members, ""))
 	return nil
 }
 
-// value is what a required member holds without being told, as Go text.
+// value returns the Go expression for a required field that needs no argument.
 func (g *generator) value(f field, p *openapi.Property) (string, bool) {
 	switch {
 	case len(p.Schema.Enum) == 1 && p.Schema.Kinds&openapi.Null == 0:
 		return g.literal(f.kind, string(p.Schema.Enum[0])), true
 	case p.Schema.Minimum != nil && p.Schema.Maximum != nil && *p.Schema.Minimum == *p.Schema.Maximum:
 		return strconv.FormatFloat(*p.Schema.Minimum, 'g', -1, 64), true
-	case p.Otherwise != nil:
-		return g.literal(f.kind, string(p.Otherwise)), true
+	case p.Default != nil:
+		return g.literal(f.kind, string(p.Default)), true
 	case strings.HasPrefix(f.kind, "nullable.Nullable["):
 		return "nullable.NewNullNullable" + strings.TrimPrefix(f.kind, "nullable.Nullable") + "()", true
 	case strings.HasPrefix(f.kind, "[]"), g.maps[f.kind]:
@@ -147,7 +147,7 @@ func (g *generator) value(f field, p *openapi.Property) (string, bool) {
 	return "", false
 }
 
-// literal is a JSON text as a value of a type.
+// literal returns the Go expression for a JSON value.
 func (g *generator) literal(kind, text string) string {
 	switch {
 	case g.values[kind][text] != "":
@@ -158,7 +158,7 @@ func (g *generator) literal(kind, text string) string {
 	return text
 }
 
-// parameter is the name of a parameter for a field.
+// parameter returns a parameter name for a field.
 func parameter(name string) string {
 	capitals := 0
 	for capitals < len(name) && name[capitals] >= 'A' && name[capitals] <= 'Z' {
@@ -181,10 +181,10 @@ func (g *generator) methods(s *openapi.Schema) error {
 	return nil
 }
 
-// method is for a member that may be left out and has a default.
+// method generates the accessor of a field with a default.
 func (g *generator) method(name, member string, u *openapi.Use) {
 	i := slices.IndexFunc(g.structs[name], func(f field) bool { return f.json == member })
-	if i < 0 || u.Otherwise == nil || g.done[name+"."+member] {
+	if i < 0 || u.Default == nil || g.done[name+"."+member] {
 		return
 	}
 	g.done[name+"."+member] = true
@@ -193,6 +193,6 @@ func (g *generator) method(name, member string, u *openapi.Use) {
 	if of, ok := strings.CutPrefix(f.kind, "nullable.Nullable["); ok {
 		kind, given = strings.TrimSuffix(of, "]"), fmt.Sprintf("if given, err := v.%s.Get(); err == nil {\nreturn given\n}\n", f.name)
 	}
-	g.Printf("// %sOrDefault is the member %s, or the default where it is left out.\nfunc (v *%s) %[1]sOrDefault() %[4]s {\n%[5]sreturn %[6]s\n}\n\n",
-		f.name, member, name, kind, given, g.literal(kind, string(u.Otherwise)))
+	g.Printf("// %sOrDefault returns %s, or its default if it is absent.\nfunc (v *%s) %[1]sOrDefault() %[4]s {\n%[5]sreturn %[6]s\n}\n\n",
+		f.name, member, name, kind, given, g.literal(kind, string(u.Default)))
 }

@@ -1,14 +1,13 @@
-// Command constructors writes functions for what a document fixes, beside the
-// types that oapi-codegen has made of it:
+// Constructors generates, from a document and the types of oapi-codegen:
 //
-//   - for each object of replies and events a constructor, which takes the required
-//     members and sets those that can hold one value only, have a default, or are
-//     null or empty until somebody sets them;
-//   - for each member of a request that has a default a method with its value.
+//   - for each object in replies and events a constructor. It takes the required
+//     fields, except those with a single possible value, a default, null or an empty
+//     list, which it sets;
 //
-// It reads the document and the generated types.
+//   - for each request field with a default a method that returns the value or the
+//     default.
 //
-//	go run ./tools/constructors DOCUMENT TYPES OUT
+//     go run ./tools/constructors DOCUMENT TYPES OUT
 package main
 
 import (

@@ -214,7 +214,7 @@ func (x *Exchange) Reply(w http.ResponseWriter, value any) error {
 
 const jsonType = "application/json"
 
-// Narrow takes out of a whole reply what the document withholds.
+// Narrow removes from a whole reply what the document withholds.
 func (x *Exchange) Narrow(status int, body []byte) []byte {
 	operation := x.asked()
 	if operation == nil && x.Document != nil {
@@ -229,7 +229,7 @@ func (x *Exchange) Narrow(status int, body []byte) []byte {
 	return body
 }
 
-// Stream is what the document withholds of the events of the reply, or nil.
+// Stream narrows the events of the reply; nil if there is nothing to withhold.
 func (x *Exchange) Stream() *openapi.Stream {
 	operation := x.asked()
 	if operation == nil {

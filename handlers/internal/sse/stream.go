@@ -150,12 +150,12 @@ func (s *Stream) fail(out *writer, encoder Encoder, cause error) {
 type writer struct {
 	w        http.ResponseWriter
 	control  *http.ResponseController
-	contract *openapi.Stream // what is withheld; nil: nothing
+	contract *openapi.Stream // narrows each event; nil: nothing to withhold
 	buf      []byte
 }
 
-// write sends frames, those that the document lets out, and returns how many
-// these are. It fails only when the client has left, which ends the context of
+// write sends the frames that the document does not withhold, and returns their
+// number. It fails only when the client has left, which ends the context of
 // the request as well.
 func (o *writer) write(frames []Frame) (sent int) {
 	for _, f := range frames {
