@@ -70,7 +70,7 @@ models:
 		status int
 		want   string
 	}{
-		{"a host that is not allowed", []string{"run", "far", "hi"}, 1, "which this server has not been allowed to talk to: diglot login " + u.hostOfFar() + " allows it."},
+		{"a host that is not allowed", []string{"run", "far", "hi"}, 1, "which is not allowed on this server. To allow it: diglot login " + u.hostOfFar()},
 		{"a model that cannot be loaded", []string{"run", "tiny", "hi"}, 1, unloadable},
 		{"a crash", []string{"run", "crashes", "hi"}, 1, "process"},
 		{"a prompt that is too long", []string{"run", "small", strings.Repeat("word ", 100)}, 1, "16"},
@@ -230,7 +230,7 @@ func TestLoadNeedsALogin(t *testing.T) {
 	host := u.hostOfFar()
 	u.serve()
 	u.must("logout", host)
-	if status, _, stderr := u.do("load", "far"); status != 1 || !strings.Contains(stderr, "diglot login "+host+" allows it.") || strings.Contains(stderr, "ready") {
+	if status, _, stderr := u.do("load", "far"); status != 1 || !strings.Contains(stderr, "To allow it: diglot login "+host) || strings.Contains(stderr, "loaded") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 	u.must("login", host, "--no-key")

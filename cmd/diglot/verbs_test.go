@@ -292,7 +292,7 @@ func TestExitStatuses(t *testing.T) {
 		{"not allowed", nil, []string{"run", "far", "hi"}, exit.Failure, "diglot login api.example.com"},
 		{"no text", nil, []string{"run", "far"}, exit.Failure, "standard input is not UTF-8 text"},
 		{"no picture", nil, []string{"run", "far", u.write("x.png", "no picture") + " what?"}, exit.Failure, "x.png: The data is not an image"},
-		{"login to nothing", nil, []string{"login", "ftp://x"}, exit.BadUsage, "no address of a server"},
+		{"login to nothing", nil, []string{"login", "ftp://x"}, exit.BadUsage, "is not a server URL"},
 		{"login without a key", nil, []string{"login", "x.example.com"}, exit.BadUsage, "missing key"},
 		{"login with two ways", nil, []string{"login", "x.example.com", "--no-key", "--key-env", "K"}, exit.BadUsage, "exclude each other"},
 		{"logout from nothing", nil, []string{"logout", "x.example.com"}, exit.Failure, "x.example.com"},

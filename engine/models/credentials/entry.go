@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// Entry is what the file says of one host: that it may be talked to, and
-// where its key comes from. However it is printed, the key does not show.
+// Entry is an allowed host. Its key does not show in any format.
 type Entry struct {
-	Variable string // environment variable that holds the key; empty: none
+	Variable string // environment variable with the key; empty: none
 	key      string
 }
 
-// HasKey reports whether requests to the host carry a key.
+// HasKey reports whether requests to the host have a key.
 func (e Entry) HasKey() bool { return e.key != "" || e.Variable != "" }
 
-// String says what kind of entry it is.
+// String describes the source of the key.
 func (e Entry) String() string {
 	switch {
 	case e.Variable != "":
@@ -27,14 +26,13 @@ func (e Entry) String() string {
 	return "no key"
 }
 
-// Format implements [fmt.Formatter]: no verb looks inside.
+// Format implements [fmt.Formatter], so that no verb prints the key.
 func (e Entry) Format(f fmt.State, _ rune) { fmt.Fprint(f, e.String()) }
 
 // LogValue implements [slog.LogValuer].
 func (e Entry) LogValue() slog.Value { return slog.StringValue(e.String()) }
 
-// secret is the key that the entry stands for. It ends up in a header, so
-// what no header can hold is refused.
+// secret returns the key, checked for use in a header.
 func (e Entry) secret(host string, env func(string) (string, bool)) (string, error) {
 	if e.Variable == "" {
 		return e.key, nil
@@ -50,7 +48,7 @@ func (e Entry) secret(host string, env func(string) (string, bool)) (string, err
 	return key, nil
 }
 
-const maxKey = 16 << 10 // bytes; a header with more would be refused anyway
+const maxKey = 16 << 10 // bytes; servers refuse longer headers
 
 func checkKey(key string) error {
 	switch {
@@ -59,7 +57,7 @@ func checkKey(key string) error {
 	case len(key) > maxKey:
 		return fmt.Errorf("the key has more than %d bytes", maxKey)
 	case strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		return fmt.Errorf("the key has a character that no key has, such as a space or a line end")
+		return fmt.Errorf("the key has an invalid character, such as a space or a newline")
 	}
 	return nil
 }
@@ -68,7 +66,7 @@ func checkVariable(name string) error {
 	for i, r := range name {
 		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 		if !letter && (i == 0 || r < '0' || r > '9') {
-			return fmt.Errorf("%q is no name of an environment variable", name)
+			return fmt.Errorf("%q is not a valid name of an environment variable", name)
 		}
 	}
 	if name == "" {

@@ -27,13 +27,12 @@ const (
 	maxFile = 1 << 20 // bytes; a file of keys is a few lines
 )
 
-// File is the file of one user. It is read anew at every use, so that a
-// running server sees what another process has changed. Its errors are
-// sentences for the user. It is safe for concurrent use.
+// File is the credentials file of one user. It is read at every use, so that a
+// running server sees changes. It is safe for concurrent use.
 type File struct{ path string }
 
-// Open returns the file at path, which need not be there yet. A file that
-// others may read is refused, as its keys are theirs already.
+// Open returns the file at path, which need not exist. A file that others may
+// read is refused, because they may know its keys.
 func Open(path string) (*File, error) {
 	f := &File{path: path}
 	_, err := f.read()
@@ -51,13 +50,12 @@ type written struct {
 	Variable string `json:"variable,omitempty"`
 }
 
-// Allow says that host may be talked to, without a key; a key that was there
-// is gone.
+// Allow allows a host without a key, and deletes an existing key.
 func (f *File) Allow(host string) error {
 	return f.put(host, written{})
 }
 
-// Set says that host may be talked to, with key.
+// Set allows a host with a key.
 func (f *File) Set(host, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
@@ -65,8 +63,8 @@ func (f *File) Set(host, key string) error {
 	return f.put(host, written{Key: key})
 }
 
-// SetEnv says that host may be talked to, with the key that the environment
-// variable called name holds when a request is sent.
+// SetEnv allows a host with the key that environment variable name has when a
+// request is sent.
 func (f *File) SetEnv(host, name string) error {
 	if err := checkVariable(name); err != nil {
 		return err
@@ -82,8 +80,7 @@ func (f *File) put(host string, w written) error {
 	return f.change(func(hosts map[string]written) { hosts[host] = w })
 }
 
-// Remove forgets host and its key. A host that is not there is an error, as
-// the user meant another one.
+// Remove disallows a host and deletes its key. An unknown host is an error.
 func (f *File) Remove(host string) error {
 	host, err := Host(host)
 	if err != nil {
@@ -95,13 +92,12 @@ func (f *File) Remove(host string) error {
 		delete(hosts, host)
 	})
 	if err == nil && !found {
-		return fmt.Errorf("%s is not among the hosts that are allowed", Short(host))
+		return fmt.Errorf("%s is not an allowed host", Short(host))
 	}
 	return err
 }
 
-// Lookup returns what the file says of host; false where it does not know
-// the host.
+// Lookup returns the entry of a host, and whether the host is allowed.
 func (f *File) Lookup(host string) (Entry, bool, error) {
 	host, err := Host(host)
 	if err != nil {
@@ -115,13 +111,13 @@ func (f *File) Lookup(host string) (Entry, bool, error) {
 	return Entry{Variable: w.Variable, key: w.Key}, ok, nil
 }
 
-// Hosts lists the hosts that are allowed, sorted.
+// Hosts returns the allowed hosts, sorted.
 func (f *File) Hosts() ([]string, error) {
 	hosts, err := f.read()
 	return slices.Sorted(maps.Keys(hosts)), err
 }
 
-// read returns the hosts of the file; none where there is no file.
+// read returns the hosts of the file, which may be missing.
 func (f *File) read() (map[string]written, error) {
 	in, err := os.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +135,7 @@ func (f *File) read() (map[string]written, error) {
 		return nil, err
 	}
 	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s has more than %d bytes, which is no file of keys", f.path, maxFile)
+		return nil, fmt.Errorf("%s is not a credentials file: it is larger than %d bytes", f.path, maxFile)
 	}
 	return f.parse(text)
 }
@@ -149,23 +145,23 @@ func (f *File) checkMode(in *os.File) error {
 	if err != nil {
 		return err
 	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 { // there the mode says nothing
-		return fmt.Errorf("others may read or write %s, which holds keys: chmod 600 %s", f.path, f.path)
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 { // the mode means nothing there
+		return fmt.Errorf("others may read or write %s, which contains keys: chmod 600 %s", f.path, f.path)
 	}
 	return nil
 }
 
-// parse reads the file strictly. An error must not quote it, as it holds keys.
+// parse decodes the file strictly. Its errors must not quote keys.
 func (f *File) parse(text []byte) (map[string]written, error) {
 	var d document
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	err := decoder.Decode(&d)
 	if _, more := decoder.Token(); err != nil || more != io.EOF {
-		return nil, fmt.Errorf("%s is not written as a file of keys is: correct it, or remove it and log in again", f.path)
+		return nil, fmt.Errorf("%s is not a valid credentials file: correct it, or remove it and log in again", f.path)
 	}
 	if d.Version != version {
-		return nil, fmt.Errorf("%s has version %d, and this program knows version %d", f.path, d.Version, version)
+		return nil, fmt.Errorf("%s has version %d; this program supports version %d", f.path, d.Version, version)
 	}
 	if d.Hosts == nil {
 		d.Hosts = map[string]written{}
@@ -174,24 +170,23 @@ func (f *File) parse(text []byte) (map[string]written, error) {
 		if _, _, err := net.SplitHostPort(host); err != nil {
 			return nil, fmt.Errorf("%s: the host %q has no port", f.path, host)
 		}
-		if known, err := Host(host); err != nil || known != host { // it would never be found
-			return nil, fmt.Errorf("%s: the host %q is not written as diglot login writes it, in lower case and with a port alone", f.path, host)
+		if known, err := Host(host); err != nil || known != host { // Lookup would never find it
+			return nil, fmt.Errorf("%s: the host %q is not HOST:PORT in lower case", f.path, host)
 		}
 		if w.Key != "" && w.Variable != "" {
 			return nil, fmt.Errorf("%s: %s has both a key and a variable", f.path, host)
 		}
 		if w.Key != "" && checkKey(w.Key) != nil {
-			return nil, fmt.Errorf("%s: the key of %s has a character that no key has", f.path, host)
+			return nil, fmt.Errorf("%s: the key of %s has an invalid character", f.path, host)
 		}
 		if w.Variable != "" && checkVariable(w.Variable) != nil {
-			return nil, fmt.Errorf("%s: the variable of %s is no name of one", f.path, host)
+			return nil, fmt.Errorf("%s: the variable of %s is not a valid name", f.path, host)
 		}
 	}
 	return d.Hosts, nil
 }
 
-// change reads the file, edits its hosts and writes it, with nobody else in
-// between.
+// change edits the file under a lock.
 func (f *File) change(edit func(map[string]written)) error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return err

@@ -106,7 +106,7 @@ func TestKey(t *testing.T) {
 		{"https://example.com/v1", "", engine.CodeForbidden, "diglot login example.com"},
 		{"http://localhost:8080/v1", "sk-2", "", ""},
 		{"https://localhost:8080/v1", "sk-2", "", ""},
-		{"http://far.example.com/v1", "", engine.CodeForbidden, "https:// only"},
+		{"http://far.example.com/v1", "", engine.CodeForbidden, "only over https://"},
 		{"http://open.example.com/v1", "", "", ""},
 		{"https://env.example.com/v1", "sk-4", "", ""},
 		{"https://odd.example.com/v1", "", engine.CodeInternal, "odd.example.com"},
@@ -248,9 +248,9 @@ func TestRefusedFiles(t *testing.T) {
 		{"a newer version", `{"version":2,"hosts":{}}`, private, "version 2"},
 		{"a host without a port", `{"version":1,"hosts":{"a":{"key":"sk-secret"}}}`, private, "no port"},
 		{"key and variable", `{"version":1,"hosts":{"a:1":{"key":"sk-secret","variable":"X"}}}`, private, "both"},
-		{"a key that is none", `{"version":1,"hosts":{"a:1":{"key":"sk-secret\n"}}}`, private, "no key has"},
-		{"a variable that is none", `{"version":1,"hosts":{"a:1":{"variable":"sk-secret"}}}`, private, "no name"},
-		{"too long", good + strings.Repeat(" ", maxFile), private, "no file of keys"},
+		{"a key that is none", `{"version":1,"hosts":{"a:1":{"key":"sk-secret\n"}}}`, private, "an invalid character"},
+		{"a variable that is none", `{"version":1,"hosts":{"a:1":{"variable":"sk-secret"}}}`, private, "not a valid name"},
+		{"too long", good + strings.Repeat(" ", maxFile), private, "not a credentials file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -10,10 +10,8 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// Host is the spelling under which the file knows a server: a lower-case name
-// or address, and a port. Of a URL it takes the host, and the port of the
-// scheme where there is none; a bare host without a port means 443, that of
-// https. The error is a sentence for the user.
+// Host normalizes a URL or HOST[:PORT] to a lower-case HOST:PORT. The default
+// port is the scheme's, or 443 without a scheme. The error is for users.
 func Host(s string) (string, error) {
 	scheme, rest, ok := strings.Cut(s, "://")
 	if !ok {
@@ -21,14 +19,14 @@ func Host(s string) (string, error) {
 	}
 	port, known := defaultPorts[strings.ToLower(scheme)]
 	if !known {
-		return "", fmt.Errorf("%q is no address of a server: it must begin with https:// or http://", s)
+		return "", fmt.Errorf("%q is not a server URL: it must begin with https:// or http://", s)
 	}
 	u, err := url.Parse("//" + rest)
 	if err != nil || u.Hostname() == "" {
 		return "", fmt.Errorf("%q names no host", s)
 	}
 	if u.User != nil {
-		return "", fmt.Errorf("a user or password has no place in the address of a server")
+		return "", fmt.Errorf("a server URL must not contain a user or password")
 	}
 	if p := u.Port(); p != "" {
 		port = p
@@ -39,8 +37,8 @@ func Host(s string) (string, error) {
 	}
 	name := strings.TrimRight(u.Hostname(), ".")
 	if strings.ContainsFunc(name, func(r rune) bool { return r > 0x7f }) {
-		// Lower case here and in the names of the net are not the same: İ would be i here.
-		return "", fmt.Errorf("the host of %q has letters beyond ASCII; write it in the form that begins with xn--", s)
+		// Go's lower case differs from DNS's: it would make İ an i.
+		return "", fmt.Errorf("the host of %q is not ASCII; write it in Punycode (xn--)", s)
 	}
 	name = strings.ToLower(name)
 	if !hostname.Is(name) {
@@ -51,8 +49,7 @@ func Host(s string) (string, error) {
 
 var defaultPorts = map[string]string{"https": "443", "http": "80"}
 
-// Short is a host without the port that https has anyway, as the user types
-// and reads it.
+// Short is a host without the default port of https, for users.
 func Short(host string) string {
 	if name, port, err := net.SplitHostPort(host); err == nil && port == "443" && !strings.Contains(name, ":") {
 		return name

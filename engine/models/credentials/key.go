@@ -7,36 +7,35 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// Key returns the key for requests to a URL, which is empty where its host
-// needs none. env looks up an environment variable, as [os.LookupEnv] does.
-// A host that the user has not allowed is refused, and so is a key that would
-// go over a network unencrypted: errors are of type [engine.Error], with a
-// message that tells the user what to do.
+// Key returns the key for requests to a URL, or "" if its host needs none. env
+// is like [os.LookupEnv]. Key refuses a host that is not allowed, and a key over
+// unencrypted HTTP. Errors are of type [engine.Error] and tell the user what to
+// do.
 func (f *File) Key(url string, env func(string) (string, bool)) (string, error) {
 	host, err := Host(url)
 	if err != nil {
-		return "", refuse(engine.CodeInternal, "The address at which the model is served is not valid.").Because(err)
+		return "", refuse(engine.CodeInternal, "The URL of the remote model is not valid.").Because(err)
 	}
 	entry, ok, err := f.Lookup(url)
 	if err != nil {
-		return "", refuse(engine.CodeInternal, "The file of the hosts that this server trusts cannot be read.").Because(err)
+		return "", refuse(engine.CodeInternal, "The credentials file of this server cannot be read.").Because(err)
 	}
 	if !ok {
 		return "", refuse(engine.CodeForbidden,
-			"The model is served by %s, which this server has not been allowed to talk to: diglot login %s allows it.", Short(host), Short(host))
+			"The model runs on %s, which is not allowed on this server. To allow it: diglot login %s", Short(host), Short(host))
 	}
 	key, err := entry.secret(host, env)
 	if err != nil {
-		return "", refuse(engine.CodeInternal, "The key for %s, which serves the model, is not to be had.", Short(host)).Because(err)
+		return "", refuse(engine.CodeInternal, "The API key for %s, which runs the model, is not available.", Short(host)).Because(err)
 	}
 	if key != "" && strings.HasPrefix(strings.ToLower(url), "http://") && !hostname.Loopback(host) {
 		return "", refuse(engine.CodeForbidden,
-			"The model is served by %s over http://, and a key is sent over https:// only.", host)
+			"The model runs on %s over http://, but API keys are sent only over https://.", host)
 	}
 	return key, nil
 }
 
-// refuse makes an error that stays until the user has done something.
+// refuse makes an error that the client should not retry.
 func refuse(code engine.Code, format string, args ...any) *engine.Error {
 	err := engine.Errorf(code, format, args...)
 	err.NoRetry = true

@@ -381,7 +381,7 @@ func TestCreateUnderANameThatCannotBe(t *testing.T) {
 	b := newBench(t)
 	b.create("mine", "FROM m.gguf")
 	b.progress = nil
-	if _, err := b.try("Mine", "FROM lora.gguf"); err == nil || !strings.Contains(err.Error(), "there is a model mine already") {
+	if _, err := b.try("Mine", "FROM lora.gguf"); err == nil || !strings.Contains(err.Error(), "differs only in case from model mine") {
 		t.Errorf("the error is %v", err)
 	}
 	if len(b.progress) > 0 {

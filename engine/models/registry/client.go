@@ -7,33 +7,29 @@ import (
 	"time"
 )
 
-// Config is what a [Client] needs to know of its surroundings. Only what a
-// caller wants to differ must be set.
+// Config configures a [Client]. All fields have defaults.
 type Config struct {
 	Log *slog.Logger // nil: nothing is logged
 
-	// Transport carries all requests, those for tokens included. Proxies and
-	// certificates are its business; [NewTransport] makes a suitable one.
-	// Without it there is no proxy.
+	// Transport sends all requests, including those for tokens. The default is
+	// [NewTransport] without a proxy.
 	Transport http.RoundTripper
 
-	// DockerConfig is the path of docker's config.json, whose logins and
-	// credential helpers are used; the file need not exist. It is read anew
-	// for every pull and push. Empty: nobody is logged in.
+	// DockerConfig is the path of Docker's config.json, with logins and
+	// credential helpers. It need not exist, and is read for every pull and push.
 	DockerConfig string
 
-	// PlainHTTP reports whether a host, with its port if it has one, may be
-	// spoken to without TLS. The user's own flag decides that, never a file
-	// that was fetched. Hosts of this machine may always.
+	// PlainHTTP reports whether a host, with its port if any, may be used without
+	// TLS. Loopback hosts always may. Only a flag of the user may decide this.
 	PlainHTTP func(host string) bool
 
-	UserAgent   string        // "diglot" without it
-	Connections int           // at the same time, over all blobs of a pull; 0: 8
-	Chunk       int64         // bytes of one request for a part of a blob; 0: 64 MiB
-	Stall       time.Duration // a connection on which nothing came for so long is dropped; 0: 30 s
-	Answer      time.Duration // for a manifest to arrive as a whole; 0: 60 s
-	Tries       int           // of the same request for a blob before the pull or push fails; 0: 8
-	Backoff     time.Duration // before the second try; it doubles for each; 0: 500 ms
+	UserAgent   string        // default "diglot"
+	Connections int           // concurrent ones of a pull; 0: 8
+	Chunk       int64         // bytes of a range request; 0: 64 MiB
+	Stall       time.Duration // after which a silent connection is closed; 0: 30 s
+	Answer      time.Duration // timeout for a manifest; 0: 60 s
+	Tries       int           // of a request for a blob; 0: 8
+	Backoff     time.Duration // before the second try, doubled for each further one; 0: 500 ms
 }
 
 const (
@@ -45,18 +41,18 @@ const (
 	defaultTries       = 8
 	defaultBackoff     = 500 * time.Millisecond
 
-	maxBackoff = 30 * time.Second // also of what a server asks for
+	maxBackoff = 30 * time.Second // also for Retry-After
 )
 
-// Client pulls and pushes models. It may do so for many callers at once.
+// Client pulls and pushes models. It is safe for concurrent use.
 type Client struct {
 	config Config
 
 	mu      sync.Mutex
-	schemes map[string]string // by host; how those that may be without TLS answered
+	schemes map[string]string // probed ones, by host
 }
 
-// New makes a Client. It does nothing yet, so it cannot fail.
+// New makes a Client. It sends no requests.
 func New(c Config) *Client {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -1,25 +1,19 @@
-// Package registry fetches models from registries into a
-// [store.Store], and sends them to registries.
+// Package registry pulls models from registries into a [store.Store], and
+// pushes them.
 //
-// A registry is a server of the OCI distribution protocol, as container
-// images use it: a manifest lists blobs by their digests, and blobs are
-// fetched by digest. Ollama's registry and Hugging Face speak it too, each
-// with habits of its own, which hosts.go and manifest.go know. A client here
-// is oras-go for what all registries share (challenges, tokens, the
-// credentials of docker, uploads) and our own requests for the two things
-// that it leaves to its users: manifests whose replies lack the headers that
-// the protocol asks for, and blobs of gigabytes.
+// Registries speak the OCI distribution protocol. Ollama's and Hugging Face's
+// deviate from it: see hosts.go and manifest.go. oras-go does challenges,
+// tokens, Docker's credentials and uploads. Manifests are fetched here, because
+// some registries omit headers that oras-go requires, and so are blobs, because
+// they have gigabytes.
 //
-// Such a blob comes in ranges over several connections. What has arrived is
-// kept by [store.Partial] and never asked for again, whether the
-// connection was cut, the program killed or the user had enough. A server
-// that serves no ranges is read in one stream. A connection on which next to
-// nothing arrives is dropped and made anew. A blob counts only after its
-// digest was checked, and the manifest is put last: there is no moment at
-// which half a model has a name.
+// Blobs are downloaded in ranges over several connections, or in one stream
+// from a server without range support. [store.Partial] keeps what arrived, so
+// nothing is downloaded twice, even after a crash. Stalled connections are
+// replaced. The digest of each blob is checked, and the manifest is written
+// last, so that no name refers to an incomplete model.
 //
-// Nothing that a registry says is trusted: a manifest has limits, its digests
-// become file names only after they were checked, and credentials go to the
-// host that they were stored for and to the server of tokens that it names,
-// and along no redirect to another.
+// Registries are not trusted: manifests are bounded, digests are checked before
+// they become file names, and credentials are sent only to their host and its
+// token server, and never follow a redirect to another host.
 package registry

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// checkpoint is after how many bytes of a stream they are made safe. More
-	// of them cost time on slow disks; fewer cost more after a crash.
+	// checkpoint is the number of bytes between two syncs of a stream. More syncs
+	// are slow on slow disks; fewer lose more in a crash.
 	checkpoint = 16 << 20
 
 	copyBuffer = 256 << 10
 
-	// progressed is how many bytes an attempt must have brought for the ones
-	// before it to be forgotten. It keeps the attempts at a blob bounded.
+	// progressed is the number of bytes after which an attempt resets the count
+	// of retries. It bounds the attempts per blob.
 	progressed = 1 << 20
 )
 
@@ -28,15 +28,14 @@ type download struct {
 	*session
 	change *store.Change
 	board  *board
-	slots  chan struct{} // one for each connection
+	slots  chan struct{} // one per connection
 }
 
 func (s *session) newDownload(c *store.Change, progress func(Progress)) *download {
 	return &download{session: s, change: c, board: &board{report: progress}, slots: make(chan struct{}, s.config.Connections)}
 }
 
-// blob makes one blob be there: as a whole, and with the digest that it is
-// named by.
+// blob downloads one blob unless the store has it, and checks its digest.
 func (d *download) blob(ctx context.Context, l store.Layer) error {
 	bar := d.board.meter(l)
 	partial, err := d.change.Partial(ctx, l)
@@ -69,7 +68,7 @@ func (d *download) blob(ctx context.Context, l store.Layer) error {
 	return nil
 }
 
-// length is of all ranges together.
+// length is the total length of ranges.
 func length(ranges []store.Range) int64 {
 	n := int64(0)
 	for _, r := range ranges {
@@ -78,9 +77,8 @@ func length(ranges []store.Range) int64 {
 	return n
 }
 
-// split cuts what is missing into parts that are fetched at the same time.
-// A server that serves no ranges is read in one stream, up to the last byte:
-// what is there after the first gap comes again.
+// split splits missing ranges into chunks for concurrent requests. Without
+// range support it returns a single range, from the first gap to the end.
 func (d *download) split(ctx context.Context, l store.Layer, missing []store.Range) ([]store.Range, error) {
 	var parts []store.Range
 	for _, m := range missing {
@@ -101,9 +99,8 @@ func (d *download) split(ctx context.Context, l store.Layer, missing []store.Ran
 	return []store.Range{{Offset: first, Length: l.Size - first}}, nil
 }
 
-// servesRanges asks for one byte. Nothing else tells for sure: servers
-// promise ranges and serve none, or the other way round, and a redirect for a
-// HEAD may be signed for HEAD alone.
+// servesRanges requests one byte, which is the only reliable test: servers
+// advertise ranges wrongly, and a redirect for HEAD may be signed for HEAD only.
 func (d *download) servesRanges(ctx context.Context, l store.Layer) (served bool, err error) {
 	again := d.retries()
 	for {
@@ -133,14 +130,14 @@ func (d *download) probe(ctx context.Context, l store.Layer) (bool, error) {
 		return false, err
 	}
 	if resp.StatusCode != http.StatusPartialContent {
-		resp.Body.Close() // all of it would come
+		resp.Body.Close() // do not read the whole blob
 		return false, nil
 	}
 	drain(resp.Body)
 	return true, nil
 }
 
-// take waits for a connection that may be used.
+// take waits for a free connection slot.
 func (d *download) take(ctx context.Context) error {
 	select {
 	case d.slots <- struct{}{}:
@@ -152,8 +149,8 @@ func (d *download) take(ctx context.Context) error {
 
 func (d *download) give() { <-d.slots }
 
-// part fetches a part of a blob, in as many attempts as it takes. What came
-// is kept, however it ends.
+// part downloads a range of a blob, with retries. What arrived is kept even if
+// it fails.
 func (d *download) part(ctx context.Context, l store.Layer, r store.Range, p *store.Partial, bar *meter) error {
 	if err := d.take(ctx); err != nil {
 		return err
@@ -179,7 +176,7 @@ func (d *download) part(ctx context.Context, l store.Layer, r store.Range, p *st
 	}
 }
 
-// stream makes one request for what is missing of a part.
+// stream makes one request for the rest of a range.
 func (d *download) stream(ctx context.Context, l store.Layer, out *sink, end int64) error {
 	ctx, guard := watch(ctx, d.config.Stall)
 	defer guard.stop()
@@ -207,31 +204,31 @@ func (d *download) stream(ctx context.Context, l store.Layer, out *sink, end int
 	return cause(ctx, err)
 }
 
-// position is where in the blob a reply begins: at the offset that was asked
-// for, or at 0 where the server does not know ranges.
+// position is the offset in the blob at which a reply starts: the requested one,
+// or 0 from a server without range support.
 func position(resp *http.Response, l store.Layer, offset int64) (int64, error) {
 	if e := resp.Header.Get("Content-Encoding"); e != "" && e != "identity" {
-		return 0, fmt.Errorf("%w: it packs %s as %.20q, though nobody asked for that", errMismatch, l.Digest, e)
+		return 0, fmt.Errorf("%w: %s has the unrequested content encoding %.20q", errMismatch, l.Digest, e)
 	}
 	if resp.StatusCode != http.StatusPartialContent {
 		if resp.ContentLength >= 0 && resp.ContentLength != l.Size {
-			return 0, fmt.Errorf("%w: %s has %d bytes, and %d in the manifest", errMismatch, l.Digest, resp.ContentLength, l.Size)
+			return 0, fmt.Errorf("%w: %s has %d bytes, but %d in the manifest", errMismatch, l.Digest, resp.ContentLength, l.Size)
 		}
 		return 0, nil
 	}
 	text := resp.Header.Get("Content-Range")
 	var from, to, size int64
 	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &from, &to, &size); err != nil {
-		size = l.Size // a server need not know it
+		size = l.Size // the size is optional
 		if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &from, &to); err != nil {
-			return 0, fmt.Errorf("%w: it sends %.50q of %s", errMismatch, text, l.Digest)
+			return 0, fmt.Errorf("%w: invalid Content-Range %.50q of %s", errMismatch, text, l.Digest)
 		}
 	}
 	switch {
 	case size != l.Size:
-		return 0, fmt.Errorf("%w: %s has %d bytes, and %d in the manifest", errMismatch, l.Digest, size, l.Size)
+		return 0, fmt.Errorf("%w: %s has %d bytes, but %d in the manifest", errMismatch, l.Digest, size, l.Size)
 	case from != offset:
-		return 0, fmt.Errorf("%w: it sends %s from %d on, and was asked for %d", errMismatch, l.Digest, from, offset)
+		return 0, fmt.Errorf("%w: it sends %s from offset %d instead of %d", errMismatch, l.Digest, from, offset)
 	}
 	return from, nil
 }
@@ -240,8 +237,8 @@ func position(resp *http.Response, l store.Layer, offset int64) (int64, error) {
 type sink struct {
 	partial *store.Partial
 	bar     *meter
-	at      int64 // where the next byte goes
-	safe    int64 // up to where all is on the disk
+	at      int64 // offset of the next byte
+	safe    int64 // offset up to which all is durable
 }
 
 func (s *sink) Write(p []byte) (int, error) {
@@ -257,7 +254,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// save makes what came survive a crash.
+// save makes what was written durable.
 func (s *sink) save() error {
 	if s.at == s.safe {
 		return nil
@@ -269,7 +266,7 @@ func (s *sink) save() error {
 	return nil
 }
 
-// watched tells a watchdog what is read.
+// watched reports reads to a watchdog.
 type watched struct {
 	io.Reader
 	guard *watchdog

@@ -22,21 +22,18 @@ import (
 )
 
 var (
-	// ErrUnauthorized is in the error of what a registry does not allow, or
-	// not without a login.
+	// ErrUnauthorized is wrapped by the error for a denied request.
 	ErrUnauthorized = errors.New("not allowed")
 
-	// ErrNotModel is in the error for what a registry has under the name and
-	// is no model that the store can hold.
+	// ErrNotModel is wrapped by the error for a manifest that is not of a model.
 	ErrNotModel = errors.New("not a model")
 
 	errMismatch = errors.New("the registry contradicts itself")
 )
 
-// Error is what Pull and Push return, unless the store or a name is to
-// blame. Its text is one sentence for a user, with what to do. Where a
-// registry has no such model, errors.Is(err, [store.ErrNotFound]); where
-// it sent something else than a digest says, [store.ErrDigest].
+// Error is an error of Pull or Push that is not one of the store or the name.
+// Its text tells the user what to do. It wraps [store.ErrNotFound] for a missing
+// model, and [store.ErrDigest] for content with another digest.
 type Error struct {
 	Sentence string
 	Err      error // the cause; may be nil
@@ -49,7 +46,7 @@ func failure(cause error, format string, args ...any) *Error {
 	return &Error{Sentence: fmt.Sprintf(format, args...), Err: cause}
 }
 
-// localError is the store's, which has sentences of its own.
+// localError is an error of the store, which is already written for users.
 type localError struct{ err error }
 
 func (e *localError) Error() string { return e.err.Error() }
@@ -57,13 +54,13 @@ func (e *localError) Unwrap() error { return e.err }
 
 func local(err error) error { return &localError{err} }
 
-// statusError is a reply that is neither what was asked for nor a redirect.
+// statusError is an HTTP error status.
 type statusError struct {
 	code      int
 	host      string // that sent it
-	elsewhere bool   // it is not the registry, but a server that it sent us to
-	blob      string // the digest, where a blob was asked for
-	said      string // its own words; may be empty
+	elsewhere bool   // the registry redirected to this host
+	blob      string // digest, if a blob was requested
+	said      string // the server's message; may be empty
 	after     time.Duration
 }
 
@@ -75,7 +72,7 @@ func (e *statusError) Error() string {
 	return text
 }
 
-// maxSaid is the most bytes of a registry's own words that a user gets to see.
+// maxSaid bounds a server's message as shown to users, in bytes.
 const maxSaid = 300
 
 func newStatusError(resp *http.Response) *statusError {
@@ -93,9 +90,8 @@ func newStatusError(resp *http.Response) *statusError {
 	return e
 }
 
-// words finds what the body of a refusal says: as the protocol has it, as
-// Hugging Face has it, or as plain text. Markup is left out, and so is what
-// could steer a terminal.
+// words extracts the message from an error body: OCI's JSON, Hugging Face's JSON
+// or plain text. Markup and control characters are removed.
 func words(body []byte) string {
 	var known struct {
 		Error  json.RawMessage
@@ -128,7 +124,7 @@ func words(body []byte) string {
 	return text
 }
 
-// sentence joins a code and its message, which often say the same.
+// sentence joins a code and its message, unless they say the same.
 func sentence(code, message string) string {
 	code = strings.ToLower(strings.ReplaceAll(code, "_", " "))
 	if code == "" || message == "" || strings.EqualFold(code, message) {
@@ -137,8 +133,8 @@ func sentence(code, message string) string {
 	return code + ": " + message
 }
 
-// explain makes a sentence of what went wrong. What the store says, and that
-// somebody cancelled, is left as it is.
+// explain turns an error into an [*Error] for users. Errors of the store and a
+// cancellation stay as they are.
 func (s *session) explain(ctx context.Context, err error) error {
 	var done *Error
 	var ours *localError
@@ -150,7 +146,7 @@ func (s *session) explain(ctx context.Context, err error) error {
 	case errors.As(err, &done):
 		return done
 	case errors.Is(err, store.ErrDigest):
-		return failure(err, "%s sent something else than what %s consists of (%v). It was thrown away; pull again, and if it stays so, tell the people who run %s.", s.name.Host, s.name, err, s.name.Host)
+		return failure(err, "%s sent corrupt data for %s (%v). It was discarded; pull again, and if that fails, report it to the operators of %s.", s.name.Host, s.name, err, s.name.Host)
 	case errors.As(err, &ours):
 		return ours.err
 	}
@@ -160,7 +156,7 @@ func (s *session) explain(ctx context.Context, err error) error {
 	return s.explainNetwork(err)
 }
 
-// statusOf finds the status in an error, our own or one of oras-go.
+// statusOf finds the status in one of our errors or of oras-go's.
 func statusOf(err error) *statusError {
 	var status *statusError
 	var response *errcode.ErrorResponse
@@ -187,23 +183,23 @@ func (s *session) explainStatus(err error, status *statusError) error {
 	refused := code == http.StatusUnauthorized || code == http.StatusForbidden
 	switch {
 	case code == http.StatusNotFound && status.blob != "":
-		return failure(err, "%s lacks a part of %s, %s%s. Tell the people who run %s, or push the model again.", s.name.Host, s.name, status.blob, said, s.name.Host)
+		return failure(err, "%s misses a blob of %s, %s%s. Push the model again, or report it to the operators of %s.", s.name.Host, s.name, status.blob, said, s.name.Host)
 	case code == http.StatusNotFound, code == http.StatusBadRequest && s.host.tokens:
 		return failure(fmt.Errorf("%w: %w", store.ErrNotFound, err),
-			"%s has no model %s%s. Check how it is spelled, and the tag after the colon.", s.name.Host, s.name, said)
+			"%s has no model %s%s. Check the name, and the tag after the colon.", s.name.Host, s.name, said)
 	case refused && s.host.tokens:
 		return failure(fmt.Errorf("%w: %w", ErrUnauthorized, err),
-			"%s has no model %s that you may read%s. Check how it is spelled; for one that is not public, log in with docker login %s and an access token in place of the password.",
+			"%s has no model %s that you may read%s. Check the name; for a private model, run docker login %s with an access token as the password.",
 			s.name.Host, s.name, said, s.name.Host)
 	case refused:
 		return failure(fmt.Errorf("%w: %w", ErrUnauthorized, err),
-			"%s does not allow this for %s%s. Log in with docker login %s, or check that your login may do it.", s.name.Host, s.name, said, s.name.Host)
+			"%s denies access to %s%s. Run docker login %s, or check the permissions of your login.", s.name.Host, s.name, said, s.name.Host)
 	case code == http.StatusTooManyRequests:
-		return failure(err, "%s has had too many requests%s. Try again later; what has arrived is kept.", s.name.Host, said)
+		return failure(err, "%s limits the rate of requests%s. Try again later; what has arrived is kept.", s.name.Host, said)
 	case code == http.StatusRequestEntityTooLarge:
-		return failure(err, "%s, or a proxy before it, does not take files of that size%s.", s.name.Host, said)
+		return failure(err, "%s, or a proxy before it, does not accept files of this size%s.", s.name.Host, said)
 	case code >= 500:
-		return failure(err, "%s is in trouble: it answers %d %s%s. Try again later; what has arrived is kept.", s.name.Host, code, http.StatusText(code), said)
+		return failure(err, "%s failed with %d %s%s. Try again later; what has arrived is kept.", s.name.Host, code, http.StatusText(code), said)
 	}
 	return failure(err, "%s answers %d %s to a request for %s%s.", s.name.Host, code, http.StatusText(code), s.name, said)
 }
@@ -219,25 +215,25 @@ func (s *session) explainNetwork(err error) error {
 	host := s.name.Host
 	switch {
 	case errors.As(err, &proxy):
-		return failure(err, "The proxy %s does not connect to %s: it answers %s. Check the proxy that the environment names, and its user and password.", proxy.proxy, host, proxy.status)
+		return failure(err, "The proxy %s does not connect to %s: it answers %s. Check HTTPS_PROXY, with its user and password.", proxy.proxy, host, proxy.status)
 	case errors.As(err, &operation) && operation.Op == "proxyconnect":
-		return failure(err, "The proxy that the environment names cannot be reached: %v.", operation.Err)
+		return failure(err, "The proxy of HTTPS_PROXY or HTTP_PROXY cannot be reached: %v.", operation.Err)
 	case errors.As(err, &name):
-		return failure(err, "The name %s could not be found: %s. Check how it is spelled, and the network.", name.Name, name.Err)
+		return failure(err, "The host %s was not found: %s. Check the name and the network.", name.Name, name.Err)
 	case errors.As(err, &certificate):
-		return failure(err, "The certificate of %s is not to be trusted: %v.", host, certificate.Err)
+		return failure(err, "The TLS certificate of %s is not trusted: %v.", host, certificate.Err)
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return failure(err, "%s speaks without encryption. That is allowed for this machine alone, and elsewhere only where you ask for it (--plain-http).", host)
+		return failure(err, "%s does not use TLS. Use --plain-http to allow that; anyone on the network can then alter the model.", host)
 	case errors.Is(err, errStalled):
-		return failure(err, "%s fell silent: next to nothing came for %v. Try again later; what has arrived is kept.", host, s.config.Stall)
+		return failure(err, "%s stalled: it sent almost nothing for %v. Try again later; what has arrived is kept.", host, s.config.Stall)
 	case errors.Is(err, errMismatch):
-		return failure(err, "%s cannot be fetched: %v. Tell the people who run %s.", s.name, err, host)
+		return failure(err, "%s cannot be pulled: %v. Report it to the operators of %s.", s.name, err, host)
 	case errors.Is(err, errSlow), errors.As(err, &timeout) && timeout.Timeout():
 		return failure(err, "%s does not answer in time. Check the network, or try again later; what has arrived is kept.", host)
 	case errors.As(err, &operation):
 		return failure(err, "%s cannot be reached: %v. Check the network, or try again later; what has arrived is kept.", host, operation.Err)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return failure(err, "%s cut the connection each time. Try again later; what has arrived is kept.", host)
+		return failure(err, "%s closed the connection on every attempt. Try again later; what has arrived is kept.", host)
 	}
-	return failure(err, "%s could not be spoken to: %v.", host, err)
+	return failure(err, "Requests to %s failed: %v.", host, err)
 }

@@ -38,7 +38,7 @@ func TestFaultsThatPass(t *testing.T) {
 		{"silence at once", onBlob(blob, times(2, silence(0))), shortStall},
 		{"a byte now and then", onBlob(blob, times(2, drip)), shortStall},
 		{"busy", times(2, status(http.StatusTooManyRequests, "slow down", "Retry-After", "0")), nil},
-		{"in trouble", times(2, status(http.StatusServiceUnavailable, "<html>")), nil},
+		{"failed with 500", times(2, status(http.StatusServiceUnavailable, "<html>")), nil},
 		{"a gateway", onBlob(blob, times(5, status(http.StatusBadGateway, ""))), nil},
 		{"a redirect to itself", onBlob(blob, times(3, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			http.Redirect(w, r, "//"+r.Host+r.URL.Path, http.StatusFound)
@@ -116,27 +116,27 @@ func TestFaultsThatStay(t *testing.T) {
 	}{
 		{"wrong bytes", onBlob(blob, flipped), few, store.ErrDigest, []string{f.host, blob, "pull again"}},
 		{"a wrong small layer", onBlob(m.Manifest.Layers[1].Digest.String(), flipped), few, store.ErrDigest, []string{m.Manifest.Layers[1].Digest.String()}},
-		{"cuts", onBlob(blob, cut(100)), few, nil, []string{f.host, "cut the connection", "what has arrived is kept"}},
-		{"silence", onBlob(blob, silence(100)), func(c *registry.Config) { few(c); shortStall(c) }, nil, []string{f.host, "fell silent"}},
+		{"cuts", onBlob(blob, cut(100)), few, nil, []string{f.host, "closed the connection", "what has arrived is kept"}},
+		{"silence", onBlob(blob, silence(100)), func(c *registry.Config) { few(c); shortStall(c) }, nil, []string{f.host, "stalled"}},
 		{"a slow manifest", func(w http.ResponseWriter, r *http.Request, next http.Handler) { drip(w, r, next) },
 			func(c *registry.Config) { few(c); c.Answer = 400 * time.Millisecond }, nil, []string{f.host, "does not answer in time"}},
 		{"trouble", onBlob(blob, status(http.StatusInternalServerError, `{"errors":[{"code":"UNKNOWN","message":"disk \u001b[31mfull"}]}`)), few, nil,
-			[]string{f.host, "in trouble", "500", "disk [31mfull"}},
-		{"too busy", status(http.StatusTooManyRequests, "buy more"), few, nil, []string{f.host, "too many requests", "buy more"}},
-		{"the blob is gone", onBlob(blob, status(http.StatusNotFound, "")), few, nil, []string{f.host + " lacks a part", blob}},
+			[]string{f.host, "failed with 500", "500", "disk [31mfull"}},
+		{"too busy", status(http.StatusTooManyRequests, "buy more"), few, nil, []string{f.host, "limits the rate of requests", "buy more"}},
+		{"the blob is gone", onBlob(blob, status(http.StatusNotFound, "")), few, nil, []string{f.host + " misses a blob", blob}},
 		{"a larger blob", onBlob(blob, sized(large+1)), few, nil, []string{"contradicts itself", strconv.Itoa(large + 1), strconv.Itoa(large)}},
 		{"a smaller blob", onBlob(blob, sized(large-1)), few, nil, []string{"contradicts itself", strconv.Itoa(large - 1)}},
 		{"a length that does not come", onBlob(m.Manifest.Config.Digest.String(), func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 			w.Header().Set("Content-Length", strconv.FormatInt(m.Manifest.Config.Size, 10))
 			w.Write([]byte("{"))
-		}), few, nil, []string{"cut the connection"}},
-		{"another range", onBlob(blob, span(fmt.Sprintf("bytes 5-9/%d", large))), few, nil, []string{"contradicts itself", "from 5 on"}},
+		}), few, nil, []string{"closed the connection"}},
+		{"another range", onBlob(blob, span(fmt.Sprintf("bytes 5-9/%d", large))), few, nil, []string{"contradicts itself", "from offset 5"}},
 		{"a range of another size", onBlob(blob, span("bytes 0-0/12345")), few, nil, []string{"contradicts itself", "12345"}},
 		{"a range of no form", onBlob(blob, span("all of it")), few, nil, []string{"contradicts itself", "all of it"}},
 		{"packed", onBlob(blob, status(http.StatusOK, "x", "Content-Encoding", "gzip")), few, nil, []string{"contradicts itself", "gzip"}},
 		{"redirects without end", onBlob(blob, func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)
-		}), few, nil, []string{f.host, "from one address to the next"}},
+		}), few, nil, []string{f.host, "redirected 10 times"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f.use(tt.fault)

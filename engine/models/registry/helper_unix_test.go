@@ -14,8 +14,8 @@ import (
 // can name one.
 func TestCredentialHelper(t *testing.T) {
 	f := newFront(t, startLockedRegistry(t))
-	folder := t.TempDir()
-	helper := filepath.Join(folder, "docker-credential-cave")
+	directory := t.TempDir()
+	helper := filepath.Join(directory, "docker-credential-cave")
 	write(t, helper, `#!/bin/sh
 read host
 [ "$1 $host" = "get `+f.host+`" ] || { echo "credentials not found in native keychain"; exit 1; }
@@ -24,9 +24,9 @@ echo '{"ServerURL":"'$host'","Username":"`+user+`","Secret":"`+password+`"}'
 	if err := os.Chmod(helper, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Setenv("PATH", directory+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, config := range []string{`{"credsStore":"cave"}`, `{"credHelpers":{"` + f.host + `":"cave"}}`} {
-		path := filepath.Join(folder, "config.json")
+		path := filepath.Join(directory, "config.json")
 		write(t, path, config)
 		client := newClient(t, func(c *registry.Config) { c.DockerConfig = path })
 		from, to := newStore(t), newStore(t)

@@ -1,39 +1,37 @@
 package registry
 
-// host is what is known of a registry that does not keep to the protocol in
-// everything.
+// host describes how a registry deviates from the protocol.
 type host struct {
-	api string // the host that answers requests, where it is another one
+	api string // host of the API, if another one
 
-	// tokens: its challenges name no server that gives tokens. What the
-	// docker config has as the password of a login is sent as it is.
+	// tokens: its challenges name no token server. The password of the Docker
+	// login is sent as a bearer token.
 	tokens bool
 
 	logins []string // hosts under which a login may be stored, besides api
 
-	// ollama: a manifest is asked for exactly as Ollama does it. Hugging Face
-	// makes manifests on request, in the packing of whoever asks.
+	// ollama: request manifests exactly as Ollama does. Hugging Face generates
+	// manifests in the format of the client.
 	ollama bool
 
-	push string // why nothing can be pushed there; empty where it can
+	push string // why pushes are impossible; empty: they are not
 }
 
-const noPushToHub = "it takes files through git and its own tools alone, not from a client of registries"
+const noPushToHub = "it accepts files only through git and its own tools"
 
-// hosts are the exceptions. hf.co sends every request on to huggingface.co,
-// where a login for hf.co would not be sent any more, so that requests go to
-// the second one at once. docker.io is a name that only clients know.
+// hosts are the exceptions. hf.co redirects every request to huggingface.co,
+// to which a login for hf.co would not follow. docker.io is only a name.
 var hosts = map[string]host{
 	"hf.co":          {api: "huggingface.co", tokens: true, ollama: true, logins: []string{"hf.co"}, push: noPushToHub},
 	"huggingface.co": {tokens: true, ollama: true, logins: []string{"hf.co"}, push: noPushToHub},
 	"docker.io":      {api: "registry-1.docker.io"},
 	"registry.ollama.ai": {
 		ollama: true,
-		push:   "it takes models only from Ollama's own program, which signs its requests with a key of its own",
+		push:   "it accepts models only from Ollama, which signs its requests",
 	},
 }
 
-// hostOf returns what is known of the registry with that name.
+// hostOf returns the description of a registry.
 func hostOf(name string) host {
 	h := hosts[name]
 	if h.api == "" {

@@ -261,7 +261,7 @@ func TestHuggingFaceIsBusy(t *testing.T) {
 	}}}
 	client := newClient(t, func(c *registry.Config) { c.Transport, c.Tries = net.transport(t), 2 })
 	_, err := client.Pull(t.Context(), newStore(t), parse(t, "hf.co/Org/Repo:Q4_K_M"), nil)
-	expectText(t, err, "hf.co has had too many requests", "create a HF account")
+	expectText(t, err, "hf.co limits the rate of requests", "create a HF account")
 }
 
 // TestSignedAddressesEnd has a storage whose signatures are over when they

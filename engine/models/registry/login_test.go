@@ -133,5 +133,5 @@ func TestEncryptionIsKept(t *testing.T) {
 	t.Cleanup(safe.Close)
 	client := newClient(t, func(c *registry.Config) { c.Transport, c.Tries = safe.Client().Transport, 2 })
 	_, err := client.Pull(t.Context(), newStore(t), parse(t, strings.TrimPrefix(safe.URL, "https://")+"/a/model"), nil)
-	expectText(t, err, "without encryption")
+	expectText(t, err, "without TLS")
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// manifestTries is how often a manifest is asked for. Whoever waits for the
-// first sign of a registry wants to know soon that there is none.
+// manifestTries bounds the requests for a manifest, so that a user soon sees
+// that a registry is down.
 const manifestTries = 3
 
-// What a manifest may name at most. The models that there are have dozens of
-// layers, and hundreds of gigabytes.
+// Limits of a manifest. Existing models have dozens of layers and hundreds of
+// gigabytes.
 const (
 	maxLayers = 1000
 	maxSize   = 4 << 40 // of all layers
@@ -28,9 +28,8 @@ const (
 
 const mediaTypeDockerIndex = "application/vnd.docker.distribution.manifest.list.v2+json"
 
-// accepted are the kinds of manifests that are asked for. Ollama asks for the
-// first one alone. Indexes are there because a registry that has only one
-// would say "not found" otherwise.
+// accepted are the accepted media types of a manifest; Ollama accepts only the
+// first. Indexes are included for a better error than "not found".
 var accepted = []string{
 	store.MediaTypeManifest,
 	ocispec.MediaTypeImageManifest,
@@ -38,7 +37,7 @@ var accepted = []string{
 	ocispec.MediaTypeImageIndex,
 }
 
-// manifest fetches the manifest of the model, and checks it.
+// manifest fetches and checks the manifest of the model.
 func (s *session) manifest(ctx context.Context) ([]byte, store.Manifest, error) {
 	again := s.retries()
 	again.most = min(again.most, manifestTries)
@@ -54,10 +53,8 @@ func (s *session) manifest(ctx context.Context) ([]byte, store.Manifest, error) 
 	}
 }
 
-// fetchManifest gets the bytes of the manifest. Its length and digest are
-// headers that not every registry sends (Ollama's sends neither a length nor
-// the right type), so they are checked where they are there, and nothing is
-// asked by HEAD before.
+// fetchManifest fetches the bytes of the manifest. The headers for its length
+// and digest are optional here, because Ollama's registry does not send them.
 func (s *session) fetchManifest(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.config.Answer, errSlow)
 	defer cancel()
@@ -84,13 +81,13 @@ func (s *session) fetchManifest(ctx context.Context) ([]byte, error) {
 	return text, nil
 }
 
-// unusable is the error for a manifest with a reason, as the end of a sentence.
+// unusable is the error for an unusable manifest. The reason ends a sentence.
 func (s *session) unusable(format string, args ...any) error {
-	return failure(ErrNotModel, "What %s has as %s cannot be used: %s.", s.name.Host, s.name, fmt.Sprintf(format, args...))
+	return failure(ErrNotModel, "%s has %s, but it cannot be used: %s.", s.name.Host, s.name, fmt.Sprintf(format, args...))
 }
 
-// checkManifest refuses what is not the manifest of a model, before any blob
-// of it is fetched.
+// checkManifest refuses anything but the manifest of a model, before its blobs
+// are downloaded.
 func (s *session) checkManifest(text []byte) (store.Manifest, error) {
 	var head struct {
 		SchemaVersion int
@@ -98,15 +95,15 @@ func (s *session) checkManifest(text []byte) (store.Manifest, error) {
 		Manifests     listed
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return store.Manifest{}, s.unusable("its manifest is not JSON of the right form (%v)", err)
+		return store.Manifest{}, s.unusable("its manifest is invalid (%v)", err)
 	}
 	switch {
 	case bool(head.Manifests), head.MediaType == mediaTypeDockerIndex, head.MediaType == ocispec.MediaTypeImageIndex:
-		return store.Manifest{}, s.unusable("it is a list of variants for several platforms, as container images have, and not one model")
+		return store.Manifest{}, s.unusable("it is an image index for several platforms, not a model")
 	case head.SchemaVersion != 2:
 		return store.Manifest{}, s.unusable("its manifest has schema version %d, not 2", head.SchemaVersion)
 	case head.MediaType != "" && !slices.Contains(accepted, head.MediaType):
-		return store.Manifest{}, s.unusable("its manifest is of the type %.100q", head.MediaType)
+		return store.Manifest{}, s.unusable("its manifest has the media type %.100q", head.MediaType)
 	}
 	m, err := store.ParseManifest(text)
 	if err != nil {
@@ -115,7 +112,7 @@ func (s *session) checkManifest(text []byte) (store.Manifest, error) {
 	return m, s.checkLayers(m)
 }
 
-// listed is a member of which nothing counts but that it is there.
+// listed is true if a field is present.
 type listed bool
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -126,10 +123,10 @@ func (l *listed) UnmarshalJSON(text []byte) error {
 
 func (s *session) checkLayers(m store.Manifest) error {
 	if len(m.Layers) > maxLayers {
-		return s.unusable("its manifest has %d layers, more than %d", len(m.Layers), maxLayers)
+		return s.unusable("its manifest has %d layers; the limit is %d", len(m.Layers), maxLayers)
 	}
 	if m.Config.Size > store.MaxConfig {
-		return s.unusable("its config has %d bytes, more than %d", m.Config.Size, store.MaxConfig)
+		return s.unusable("its config has %d bytes; the limit is %d", m.Config.Size, store.MaxConfig)
 	}
 	total := int64(0)
 	sizes := map[digest.Digest]int64{}
@@ -139,29 +136,29 @@ func (s *session) checkLayers(m store.Manifest) error {
 		}
 		sizes[l.Digest] = l.Size
 		if l.Size > maxSize || total+l.Size > maxSize {
-			return s.unusable("its manifest speaks of more than %d TiB", int64(maxSize)>>40)
+			return s.unusable("it is larger than %d TiB", int64(maxSize)>>40)
 		}
 		total += l.Size
 	}
 	return nil
 }
 
-// hasModel reports whether one of the layers is a model. Without one it can
-// still be a model that is served elsewhere, as only the config says.
+// hasModel reports whether a layer is a model. A remote model has none: only its
+// config tells.
 func hasModel(m store.Manifest) bool {
 	return slices.ContainsFunc(m.Layers, func(l store.Layer) bool { return l.MediaType == store.MediaTypeModel })
 }
 
-// notModel says what a manifest without a model is instead.
+// notModel is the error for a manifest without a model.
 func (s *session) notModel(m store.Manifest) error {
 	for _, l := range m.Layers {
 		switch {
 		case strings.HasPrefix(l.MediaType, "application/vnd.docker.image.rootfs."), strings.HasPrefix(l.MediaType, "application/vnd.oci.image.layer."):
 			return s.unusable("it is a container image, not a model")
 		case strings.HasPrefix(l.MediaType, "application/vnd.docker.ai."), strings.HasPrefix(l.MediaType, "application/vnd.cncf.model."):
-			return s.unusable("it is a model in another packing (%.100q); fetch its GGUF file with the program that made it, and import that with diglot create", l.MediaType)
+			return s.unusable("it is a model in another format (%.100q); get its GGUF file with the tool for that format, and import it with diglot create", l.MediaType)
 		case strings.HasPrefix(l.MediaType, "application/vnd.ollama.image.tensor"):
-			return s.unusable("its weights are single tensors and not a GGUF file")
+			return s.unusable("its weights are stored as single tensors, not as a GGUF file")
 		}
 	}
 	return s.unusable("none of its layers is a model (%s)", store.MediaTypeModel)

@@ -152,12 +152,12 @@ func TestNetworkErrors(t *testing.T) {
 		transport  http.RoundTripper
 		say        []string
 	}{
-		{"no such name", "registry.invalid", dial(&net.DNSError{Err: "no such host", Name: "registry.invalid", IsNotFound: true}, ""), []string{"registry.invalid could not be found", "no such host"}},
+		{"no such name", "registry.invalid", dial(&net.DNSError{Err: "no such host", Name: "registry.invalid", IsNotFound: true}, ""), []string{"registry.invalid was not found", "no such host"}},
 		{"nobody there", strings.TrimPrefix(closed.URL, "http://"), registry.NewTransport(nil), []string{"cannot be reached", "refused"}},
 		{"a certificate that nobody knows", strings.TrimPrefix(unknown.URL, "https://"), registry.NewTransport(nil), []string{"certificate of 127.0.0.1", "unknown authority"}},
-		{"no encryption", "registry.invalid", dial(nil, plain), []string{"registry.invalid speaks without encryption"}},
+		{"no encryption", "registry.invalid", dial(nil, plain), []string{"registry.invalid does not use TLS"}},
 		{"a proxy that wants a password", "registry.invalid", through(refusing.URL), []string{"proxy " + strings.TrimPrefix(refusing.URL, "http://"), "407", "registry.invalid"}},
-		{"a proxy that is not there", "registry.invalid", through(closed.URL), []string{"proxy that the environment names", "refused"}},
+		{"a proxy that is not there", "registry.invalid", through(closed.URL), []string{"proxy of HTTPS_PROXY", "refused"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			client := newClient(t, func(c *registry.Config) { c.Transport, c.Tries = tt.transport, 2 })

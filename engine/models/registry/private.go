@@ -8,12 +8,11 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// object is JSON whose members are left as they are.
+// object is a JSON object with undecoded fields.
 type object map[string]json.RawMessage
 
-// public is the manifest of a model as others may read it: the same bytes,
-// unless a layer notes which file of this machine it was made from. That is
-// nobody's business, and no part of what the model is.
+// public is the manifest to push. It is unchanged unless a layer's "from" is a
+// path on this machine, which is removed.
 func public(m *store.Model) ([]byte, error) {
 	all := append(slices.Clone(m.Manifest.Layers), m.Manifest.Config)
 	if !slices.ContainsFunc(all, func(l store.Layer) bool { return isPath(l.From) }) {
@@ -47,8 +46,8 @@ func public(m *store.Model) ([]byte, error) {
 	return json.Marshal(manifest)
 }
 
-// withoutPath takes the path out of a layer, under whatever spelling of the
-// member encoding/json would find it.
+// withoutPath removes the path from a layer, in any case of "from" that
+// encoding/json accepts.
 func (o object) withoutPath() object {
 	for name, raw := range o {
 		var from string
@@ -59,8 +58,7 @@ func (o object) withoutPath() object {
 	return o
 }
 
-// isPath reports whether a layer was made from a file, and not from a model, whose
-// name may stay.
+// isPath reports whether from is a path and not a model name.
 func isPath(from string) bool {
 	if from == "" {
 		return false

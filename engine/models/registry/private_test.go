@@ -24,7 +24,7 @@ func TestPublic(t *testing.T) {
 		{"a path", `"from":"/home/someone/secret/model.gguf",`, true},
 		{"a path on Windows", `"from":"C:\\Users\\someone\\model.gguf",`, true},
 		{"a path below a home", `"from":"~/model.gguf",`, true},
-		{"a path from a folder", `"from":"./model.gguf",`, true},
+		{"a path from a directory", `"from":"./model.gguf",`, true},
 		{"a path from the one above", `"from":"../someone/model.gguf",`, true},
 		{"another spelling", `"From":"/home/someone/model.gguf",`, true},
 	} {

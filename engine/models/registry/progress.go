@@ -9,34 +9,32 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Status says what is done about a layer.
+// Status is the state of a layer's transfer.
 type Status string
 
-// The statuses. For one layer they come in this order, of [StatusPresent]
-// and the two before it only one.
+// The statuses of a layer, in order. It has only one of the first three.
 const (
 	StatusDownload Status = "download" // Done rises
-	StatusUpload   Status = "upload"   // Done rises; it falls to 0 when an upload begins anew
-	StatusPresent  Status = "present"  // it was there already
-	StatusCheck    Status = "check"    // all is here; its digest is made
+	StatusUpload   Status = "upload"   // Done rises; a retry resets it to 0
+	StatusPresent  Status = "present"  // exists already
+	StatusCheck    Status = "check"    // downloaded; its digest is checked
 	StatusDone     Status = "done"
 )
 
-// Progress is how far one layer is. A bar per Layer can be made of it.
+// Progress is the progress of one layer.
 type Progress struct {
 	Layer     digest.Digest
 	MediaType string
 	Status    Status
 	Total     int64 // bytes of the layer
-	Done      int64 // bytes that are where they should be, those of earlier attempts included
-	Resumed   int64 // bytes of Done that an earlier attempt left; for speed and time left they do not count
+	Done      int64 // bytes transferred, including those of earlier runs
+	Resumed   int64 // bytes of Done from earlier runs, which do not count for speed
 }
 
-// interval is how often a layer's progress is reported at most while its
-// status stays the same.
+// interval is the minimum time between two reports of the same status.
 const interval = 50 * time.Millisecond
 
-// board passes the progress of all layers on, one report at a time.
+// board serializes the reports of all layers.
 type board struct {
 	mu     sync.Mutex
 	report func(Progress)
@@ -53,7 +51,7 @@ func (b *board) meter(l store.Layer) *meter {
 	return &meter{board: b, now: Progress{Layer: l.Digest, MediaType: l.MediaType, Total: l.Size}}
 }
 
-// turn gives the layer another status, with so many bytes done.
+// turn changes the status.
 func (m *meter) turn(status Status, done int64) {
 	m.board.mu.Lock()
 	defer m.board.mu.Unlock()
@@ -61,7 +59,7 @@ func (m *meter) turn(status Status, done int64) {
 	m.send()
 }
 
-// resumed is turn for bytes that an earlier attempt left.
+// resumed is turn with bytes of earlier runs.
 func (m *meter) resumed(status Status, done int64) {
 	m.board.mu.Lock()
 	defer m.board.mu.Unlock()
@@ -79,7 +77,7 @@ func (m *meter) moved(n int64) {
 	}
 }
 
-// send needs the lock of the board.
+// send requires the lock of the board.
 func (m *meter) send() {
 	m.last = time.Now()
 	if m.board.report != nil {

@@ -14,13 +14,12 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Pull makes the store hold the model of a name as the registry has it now,
-// and gives it. What is there already is not fetched: a model that did not
-// change costs one request. progress may be nil; it is called from several
-// goroutines, but never twice at a time.
+// Pull downloads a model into the store and returns it. Existing blobs are
+// reused, so an unchanged model costs one request, and a failed pull resumes.
+// progress may be nil; calls of it do not overlap.
 //
-// The error is an [*Error], an error of the store or of the name, or why ctx
-// ended. The next call goes on where a failed one ended.
+// The error is an [*Error], an error of the store or the name, or the cause of
+// ctx.
 func (c *Client) Pull(ctx context.Context, models *store.Store, n store.Name, progress func(Progress)) (*store.Model, error) {
 	s, err := c.open(ctx, n)
 	if err != nil {
@@ -39,7 +38,7 @@ func (c *Client) Pull(ctx context.Context, models *store.Store, n store.Name, pr
 }
 
 func (s *session) pull(ctx context.Context, models *store.Store, progress func(Progress)) (*store.Model, error) {
-	// First of all, so that a store that may not be written says so at once.
+	// First, so that a read-only store fails at once.
 	change, err := models.Begin(ctx)
 	if err != nil {
 		return nil, local(err)
@@ -71,8 +70,8 @@ func (s *session) pull(ctx context.Context, models *store.Store, progress func(P
 	return m, nil
 }
 
-// servedElsewhere refuses a manifest without a model, unless its config says
-// that another server has the model. No layer is fetched for that.
+// servedElsewhere refuses a manifest without a model, unless its config names a
+// remote server. It downloads only the config.
 func (d *download) servedElsewhere(ctx context.Context, models *store.Store, m store.Manifest) error {
 	if err := d.blob(ctx, m.Config); err != nil {
 		return err
@@ -84,8 +83,7 @@ func (d *download) servedElsewhere(ctx context.Context, models *store.Store, m s
 	return nil
 }
 
-// blobs fetches all blobs of a manifest, the small ones first: what fails on
-// them fails early.
+// blobs downloads all blobs of a manifest, smallest first to fail early.
 func (d *download) blobs(ctx context.Context, m store.Manifest) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(d.config.Connections)
@@ -95,7 +93,7 @@ func (d *download) blobs(ctx context.Context, m store.Manifest) error {
 	return group.Wait()
 }
 
-// layersOf is each blob of a manifest once, in the order of their sizes.
+// layersOf returns each blob of a manifest once, sorted by size.
 func layersOf(m store.Manifest) []store.Layer {
 	seen := map[digest.Digest]bool{}
 	var layers []store.Layer

@@ -24,7 +24,7 @@ func TestPullOfANameThatCannotBe(t *testing.T) {
 	create(t, s, parse(t, f.host+"/some/Model:Q4"), 10)
 	for _, name := range []string{"/some/model:Q4", "/some/Model:q4", "/some/Model/Q4:x"} {
 		_, err := newClient(t, nil).Pull(t.Context(), s, parse(t, f.host+name), nil)
-		expectText(t, err, "there is a model "+f.host+"/some/Model:Q4 already")
+		expectText(t, err, "model "+f.host+"/some/Model:Q4: use")
 	}
 	if asked := f.requests(func(r request) bool { return strings.Contains(r.path, "/some/") }); len(asked) > 0 {
 		t.Errorf("the registry was asked %v", asked)

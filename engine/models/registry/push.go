@@ -17,26 +17,24 @@ import (
 )
 
 const (
-	// uploads is how many blobs are sent at the same time.
+	// uploads is the number of concurrent uploads.
 	uploads = 4
 
-	// hashRate is how many bytes a second a registry is expected to go
-	// through after the last one has come: it makes the digest of all of them
-	// before it answers.
+	// hashRate is the minimum speed, in bytes per second, at which a registry is
+	// expected to compute the digest of an upload before it answers.
 	hashRate = 16 << 20
 )
 
-// Push sends a model of the store to the registry that its name begins with.
-// What the registry has already is not sent, nor are paths of files of this
-// machine that the manifest may name. The manifest goes last, so that the name
-// means what it meant before until all is there. progress and the error are as
-// with [Client.Pull].
+// Push uploads a model to the registry that its name begins with. Blobs that the
+// registry has are skipped, and local paths are removed from the manifest. The
+// manifest goes last, so that the name never refers to an incomplete model.
+// progress and the error are as in [Client.Pull].
 func (c *Client) Push(ctx context.Context, store *store.Store, n store.Name, progress func(Progress)) error {
 	if err := n.Check(); err != nil {
 		return err
 	}
 	if why := hostOf(n.Host).push; why != "" {
-		return failure(ErrUnauthorized, "Nothing can be pushed to %s: %s. Copy the model to a name of another registry, as registry.example/you/%s, and push that.", n.Host, why, n.Model)
+		return failure(ErrUnauthorized, "Pushing to %s is not possible: %s. Copy the model to a name at another registry, such as registry.example/you/%s, and push that.", n.Host, why, n.Model)
 	}
 	m, err := store.Model(n)
 	if err != nil {
@@ -89,12 +87,11 @@ type upload struct {
 	*session
 	store *store.Store
 	board *board
-	known map[digest.Digest]string // where else in the registry a blob should be
+	known map[digest.Digest]string // another repository of the registry that likely has the blob
 }
 
-// knownElsewhere finds blobs that the registry has, most likely, for other
-// models: an alias of a model, or one made from it, need not send the weights
-// again.
+// knownElsewhere finds blobs that the registry likely has for other models, so
+// that an alias or a derived model need not upload the weights again.
 func (s *session) knownElsewhere(ctx context.Context, store *store.Store) (map[digest.Digest]string, error) {
 	models, err := store.List(ctx)
 	if err != nil {
@@ -113,9 +110,8 @@ func (s *session) knownElsewhere(ctx context.Context, store *store.Store) (map[d
 	return known, nil
 }
 
-// blob makes the registry have one blob, in as many attempts as it takes.
-// An attempt that was cut begins anew: no part of the protocol that
-// registries agree on says how to go on.
+// blob uploads one blob, with retries. An interrupted upload starts again:
+// registries have no common way to resume.
 func (u *upload) blob(ctx context.Context, l store.Layer) error {
 	bar := u.board.meter(l)
 	again := u.retries()
@@ -166,22 +162,21 @@ func (u *upload) attempt(ctx context.Context, l store.Layer, bar *meter) error {
 	return nil
 }
 
-// errNoMount stops an upload that begins because a blob is not mounted.
+// errNoMount stops oras-go's fallback to an upload when a mount fails.
 var errNoMount = errors.New("the registry does not mount the blob")
 
-// mount has the registry take a blob from another of its repositories. What
-// keeps it from doing so, a login that may not read the other one for
-// instance, does not matter: then the blob is sent.
+// mount makes the registry reuse a blob of another of its repositories. If that
+// fails, for example without permission, the blob is uploaded.
 func (u *upload) mount(ctx context.Context, target ocispec.Descriptor, from string) bool {
 	err := u.remote().Mount(ctx, target, from, func() (io.ReadCloser, error) { return nil, errNoMount })
 	if err != nil {
-		u.config.Log.LogAttrs(ctx, slog.LevelDebug, "registry: a blob is not mounted", slog.String("model", u.name.String()),
+		u.config.Log.LogAttrs(ctx, slog.LevelDebug, "registry: blob not mounted", slog.String("model", u.name.String()),
 			slog.String("from", from), slog.Any("error", err))
 	}
 	return err == nil
 }
 
-// manifest gives the model its name in the registry.
+// manifest uploads the manifest.
 func (u *upload) manifest(ctx context.Context, m *store.Model) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, u.config.Answer, errSlow)
 	defer cancel()
@@ -197,14 +192,13 @@ func (u *upload) manifest(ctx context.Context, m *store.Model) error {
 	return cause(ctx, u.remote().Manifests().PushReference(ctx, target, bytes.NewReader(text), m.Name.Tag))
 }
 
-// outgoing is the content of a blob on its way. It hides what a file can do
-// besides being read.
+// outgoing is the content of an upload. It hides the file's other methods.
 type outgoing struct {
 	file   io.Reader
 	left   int64
 	bar    *meter
 	guard  *watchdog
-	settle time.Duration // for the answer, after the last byte
+	settle time.Duration // timeout for the answer after the last byte
 }
 
 func (o *outgoing) Read(p []byte) (int, error) {

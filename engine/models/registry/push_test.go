@@ -68,8 +68,8 @@ func TestPushOverFaults(t *testing.T) {
 			r.Body.Read(make([]byte, 100))
 			panic(http.ErrAbortHandler)
 		})), ""},
-		{"trouble", uploading(status(http.StatusInternalServerError, "")), "in trouble"},
-		{"too large", uploading(status(http.StatusRequestEntityTooLarge, "")), "files of that size"},
+		{"trouble", uploading(status(http.StatusInternalServerError, "")), "failed with 500"},
+		{"too large", uploading(status(http.StatusRequestEntityTooLarge, "")), "files of this size"},
 		{"not allowed", uploading(status(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"read only"}]}`)), "read only"},
 		{"a manifest that is refused", func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 			if strings.Contains(r.URL.Path, "/manifests/") {
@@ -129,7 +129,7 @@ func TestPushToAServerThatHangs(t *testing.T) {
 	m := create(t, s, parse(t, f.host+"/a/model"), 32<<20)
 	defer close(over)
 	err := newClient(t, func(c *registry.Config) { shortStall(c); c.Tries = 2 }).Push(t.Context(), s, m.Name, nil)
-	expectText(t, err, f.host, "silent")
+	expectText(t, err, f.host, "stalled")
 }
 
 // TestPushMounts sends an alias to a registry that has the weights already.

@@ -14,7 +14,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 )
 
-// retries decides whether a failed request is made again, and waits before.
+// retries counts the attempts of a request, and waits between them.
 type retries struct {
 	session *session
 	tried   int
@@ -23,11 +23,11 @@ type retries struct {
 
 func (s *session) retries() retries { return retries{session: s, most: s.config.Tries} }
 
-// forget is for an attempt that failed, but got on.
+// forget resets the count, after an attempt that made progress.
 func (r *retries) forget() { r.tried = 0 }
 
-// wait returns nil when it is time for another try, and otherwise err or why
-// it ended.
+// wait returns nil when it is time to retry, and otherwise err or the cause of
+// ctx.
 func (r *retries) wait(ctx context.Context, err error) error {
 	r.tried++
 	if ctx.Err() != nil {
@@ -37,7 +37,7 @@ func (r *retries) wait(ctx context.Context, err error) error {
 		return err
 	}
 	pause := pauseBefore(r.tried, r.session.config.Backoff)
-	pause = pause/2 + rand.N(pause/2+1) // so that many clients do not come back at once
+	pause = pause/2 + rand.N(pause/2+1) // jitter
 	var status *statusError
 	if errors.As(err, &status) {
 		pause = max(pause, min(status.after, maxBackoff))
@@ -54,10 +54,10 @@ func (r *retries) wait(ctx context.Context, err error) error {
 	}
 }
 
-// pauseBefore is how long to wait at most after so many tries.
+// pauseBefore is the longest pause after so many tries.
 func pauseBefore(tried int, backoff time.Duration) time.Duration {
 	for range tried - 1 {
-		if backoff >= maxBackoff { // before it has no more room
+		if backoff >= maxBackoff { // or it would overflow
 			break
 		}
 		backoff *= 2
@@ -65,9 +65,8 @@ func pauseBefore(tried int, backoff time.Duration) time.Duration {
 	return min(backoff, maxBackoff)
 }
 
-// passing reports whether an error may be gone in a moment. A cut connection
-// may, and a server that has too much to do; what a registry refuses stays
-// refused.
+// passing reports whether an error is transient: cut connections and overloaded
+// servers are, refusals are not.
 func passing(err error) bool {
 	var status *statusError
 	var upload *errcode.ErrorResponse

@@ -19,7 +19,7 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// session is one pull or push: whom it asks, and as who.
+// session is one pull or push.
 type session struct {
 	*Client
 	name  store.Name
@@ -27,11 +27,11 @@ type session struct {
 	base  url.URL // scheme and host of all requests
 	http  *http.Client
 	auth  *auth.Client
-	token string // sent as it is; for hosts whose challenges are of no use
+	token string // bearer token for a host without a token server
 }
 
-// open finds out how the host of a model is spoken to. It asks it only where
-// it could be one without TLS.
+// open prepares the requests to a model's registry. It probes only hosts that
+// may be used without TLS.
 func (c *Client) open(ctx context.Context, n store.Name) (*session, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (c *Client) open(ctx context.Context, n store.Name) (*session, error) {
 	return s, nil
 }
 
-// credentials is the look-up of logins in the docker config.
+// credentials looks up logins in Docker's configuration.
 func (s *session) credentials() (auth.CredentialFunc, error) {
 	none := func(context.Context, string) (auth.Credential, error) { return auth.EmptyCredential, nil }
 	if s.config.DockerConfig == "" {
@@ -77,8 +77,8 @@ func (s *session) credentials() (auth.CredentialFunc, error) {
 	find := credentials.Credential(store)
 	return func(ctx context.Context, hostport string) (auth.Credential, error) {
 		found, err := find(ctx, hostport)
-		// The host that was asked for decides. Others are only spellings of
-		// the registry that the user named.
+		// Other names of the registry apply only to the registry itself, not to
+		// its token server.
 		for _, other := range s.host.logins {
 			if err != nil || found != auth.EmptyCredential || hostport != s.host.api {
 				break
@@ -89,8 +89,8 @@ func (s *session) credentials() (auth.CredentialFunc, error) {
 	}, nil
 }
 
-// scheme is https, but for hosts that may be spoken to without TLS and have
-// none.
+// scheme is http for hosts that may be used without TLS and do not offer it, and
+// otherwise https.
 func (s *session) scheme(ctx context.Context) (string, error) {
 	name := s.host.api
 	if !hostname.Loopback(name) && !s.config.PlainHTTP(s.name.Host) {
@@ -118,11 +118,11 @@ func (s *session) scheme(ctx context.Context) (string, error) {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case errors.As(err, &certificate):
-		return "https", nil // and the request that follows says what is wrong
+		return "https", nil // the next request reports the error
 	case errors.Is(err, http.ErrSchemeMismatch):
 		scheme = "http"
 	default:
-		return "http", nil // nobody is there, for now
+		return "http", nil // not reachable now: probe again next time
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,12 +130,12 @@ func (s *session) scheme(ctx context.Context) (string, error) {
 	return scheme, nil
 }
 
-// repository is what the protocol calls the model without its tag.
+// repository is the model's name in the protocol, without its tag.
 func (s *session) repository() string { return repositoryOf(s.name) }
 
 func repositoryOf(n store.Name) string { return n.Namespace + "/" + n.Model }
 
-// remote is the repository as oras-go sees it, for what it does for us.
+// remote is the repository for oras-go.
 func (s *session) remote() *remote.Repository {
 	return &remote.Repository{
 		Client:    s.auth,
@@ -144,14 +144,14 @@ func (s *session) remote() *remote.Repository {
 	}
 }
 
-// What [session.get] can ask for.
+// The kinds of [session.get].
 const (
 	manifests = "manifests"
 	blobs     = "blobs"
 )
 
-// get asks for a manifest or a blob of the model. The reply's status is 200
-// or 206; any other is a [*statusError].
+// get requests a manifest or a blob. Any status but 200 and 206 is a
+// [*statusError].
 func (s *session) get(ctx context.Context, kind, reference string, header http.Header) (*http.Response, error) {
 	u := s.base
 	u.Path = "/v2/" + s.repository() + "/" + kind + "/" + reference
@@ -161,7 +161,7 @@ func (s *session) get(ctx context.Context, kind, reference string, header http.H
 		return nil, err
 	}
 	req.Header = header
-	// Bytes are what digests are made of, so nothing is packed on the way.
+	// Digests are of the uncompressed bytes.
 	req.Header.Set("Accept-Encoding", "identity")
 	resp, err := s.do(req)
 	if err != nil {
@@ -189,22 +189,21 @@ func (s *session) do(req *http.Request) (*http.Response, error) {
 	return s.http.Do(req)
 }
 
-// maxRedirects is what net/http allows where nobody says otherwise.
+// maxRedirects is net/http's default.
 const maxRedirects = 10
 
-// checkRedirect lets a registry send us to the servers that have its blobs,
-// but takes no credentials along, and never from an encrypted connection to
-// one that is not.
+// checkRedirect follows redirects to blob storage, but not from https to http,
+// and without credentials.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
-		return fmt.Errorf("%s sends from one address to the next, %d times", via[0].URL.Host, len(via))
+		return fmt.Errorf("%s redirected %d times", via[0].URL.Host, len(via))
 	}
 	first := via[0].URL
 	if first.Scheme == "https" && req.URL.Scheme != "https" {
-		return fmt.Errorf("%s sends to %s without encryption", first.Host, req.URL.Host)
+		return fmt.Errorf("%s redirects to %s without TLS", first.Host, req.URL.Host)
 	}
-	// net/http keeps them for subdomains, which may be somebody else's, and
-	// for an address that another host sent us back to.
+	// net/http keeps credentials for subdomains, which may belong to others, and
+	// for a redirect back from another host.
 	away := func(r *http.Request) bool { return r.URL.Scheme != first.Scheme || r.URL.Host != first.Host }
 	if away(req) || slices.ContainsFunc(via, away) {
 		req.Header.Del("Authorization")
@@ -212,7 +211,7 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// drain lets a connection be used again after a reply that nobody reads.
+// drain reads a short reply, so that its connection can be reused.
 func drain(body io.ReadCloser) {
 	io.CopyN(io.Discard, body, 4<<10)
 	body.Close()

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// NewTransport makes a transport for a [Config]. The proxy function may be
+// NewTransport makes a transport for a [Config]. proxy may be
 // [http.ProxyFromEnvironment], or nil for none.
 //
-// It speaks HTTP/1.1 alone: in HTTP/2 all ranges of a blob would share one
-// connection, and one lost packet would halt them all.
+// It uses only HTTP/1.1: with HTTP/2 all ranges of a blob would share one
+// connection, and one lost packet would stall them all.
 func NewTransport(proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)
@@ -40,8 +40,8 @@ func (e *proxyError) Error() string {
 	return fmt.Sprintf("the proxy %s answers %s", e.proxy, e.status)
 }
 
-// checkTunnel keeps which proxy refused: net/http's own error is a bare
-// text, in which a proxy's 407 looks like a registry's.
+// checkTunnel reports which proxy refused. In net/http's own error, a proxy's
+// 407 looks like the registry's.
 func checkTunnel(_ context.Context, proxy *url.URL, _ *http.Request, resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK {
 		return nil

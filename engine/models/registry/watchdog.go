@@ -8,27 +8,26 @@ import (
 )
 
 var (
-	errStalled = errors.New("nothing came any more")         // ends a request on which nothing arrives
-	errSlow    = errors.New("the answer took too much time") // ends one that must be done after some time
+	errStalled = errors.New("the connection stalled") // almost no bytes moved for a while
+	errSlow    = errors.New("the request timed out")  // not complete after a fixed time
 )
 
-// enough is how many bytes have to arrive within the time of a watchdog. A
-// server that sends a byte now and then is as good as silent.
+// enough is the number of bytes that must move before a watchdog's timeout. A
+// byte now and then is a stall, too.
 const enough = 1 << 10
 
-// watchdog ends a request whose other side has gone silent, whether it was
-// to answer, to send or to take.
+// watchdog cancels a request that stalls, in either direction.
 type watchdog struct {
 	after  time.Duration
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
 	timer *time.Timer
-	bytes int // since the timer was wound
+	bytes int // since the last reset of the timer
 }
 
-// watch returns a context for one request. It ends with errStalled as its
-// cause unless bytes are seen.
+// watch returns a context for one request, which ends with errStalled as its
+// cause when the request stalls.
 func watch(ctx context.Context, after time.Duration) (context.Context, *watchdog) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	w := &watchdog{after: after, cancel: cancel}
@@ -36,7 +35,7 @@ func watch(ctx context.Context, after time.Duration) (context.Context, *watchdog
 	return ctx, w
 }
 
-// saw winds the timer anew once enough has moved.
+// saw resets the timer after enough bytes.
 func (w *watchdog) saw(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,7 +45,7 @@ func (w *watchdog) saw(n int) {
 	}
 }
 
-// wind starts the time anew, with another length.
+// wind restarts the timer with another timeout.
 func (w *watchdog) wind(after time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,8 +59,8 @@ func (w *watchdog) stop() {
 	w.cancel(context.Canceled)
 }
 
-// cause is why a request of the context failed: net/http says "canceled" of
-// whatever ended it.
+// cause returns the cause of ctx if it ended, where net/http only says
+// "canceled".
 func cause(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

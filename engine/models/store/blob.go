@@ -9,9 +9,8 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// BlobPath is where the blob of a digest is, if it is there. It is empty for
-// what is not a sha256 digest, so that no path leaves the store; a [Manifest]
-// that was read from the store has no such digest.
+// BlobPath is the path of a blob, which need not exist. It is empty if d is not
+// a sha256 digest, so that no path leaves the store.
 func (s *Store) BlobPath(d digest.Digest) string {
 	if checkDigest(d) != nil {
 		return ""
@@ -21,11 +20,10 @@ func (s *Store) BlobPath(d digest.Digest) string {
 
 func blobName(d digest.Digest) string { return "sha256-" + d.Encoded() }
 
-// ReadBlob reads a small layer, and checks its size and its digest. One that
-// has more than limit bytes is refused.
+// ReadBlob reads a layer of up to limit bytes, and checks its size and digest.
 func (s *Store) ReadBlob(l Layer, limit int64) ([]byte, error) {
 	if l.Size > limit {
-		return nil, fmt.Errorf("layer %s has %d bytes, more than the %d that one of its kind may have", l.Digest, l.Size, limit)
+		return nil, fmt.Errorf("layer %s has %d bytes; the limit for its kind is %d", l.Digest, l.Size, limit)
 	}
 	path, err := s.Find(l)
 	if err != nil {
@@ -41,16 +39,16 @@ func (s *Store) ReadBlob(l Layer, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("read layer %s: %w", l.Digest, err)
 	}
 	if digest.FromBytes(text) != l.Digest {
-		return nil, fmt.Errorf("layer %s is damaged: pull or create the model again (%w)", l.Digest, ErrDigest)
+		return nil, fmt.Errorf("layer %s is corrupt: pull or create the model again (%w)", l.Digest, ErrDigest)
 	}
 	return text, nil
 }
 
-// Find gives the path of the blob of a layer, which is there with its size. Its
-// content is not read. The error is a sentence that says what to do.
+// Find returns the path of a layer's blob, if it exists with the right size. It
+// does not read the content. The error tells the user what to do.
 func (s *Store) Find(l Layer) (path string, err error) {
 	if err := checkDigest(l.Digest); err != nil {
-		return "", fmt.Errorf("a layer is named by %w", err)
+		return "", fmt.Errorf("invalid layer: %w", err)
 	}
 	path = s.BlobPath(l.Digest)
 	info, err := os.Stat(path)
@@ -62,27 +60,22 @@ func (s *Store) Find(l Layer) (path string, err error) {
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("layer %s is not a file", l.Digest)
 	case info.Size() != l.Size:
-		return "", fmt.Errorf("layer %s has %d bytes in place of %d: pull or create the model again", l.Digest, info.Size(), l.Size)
+		return "", fmt.Errorf("layer %s has %d bytes instead of %d: pull or create the model again", l.Digest, info.Size(), l.Size)
 	}
 	return path, nil
 }
 
-// has is nil where [Store.Find] finds the blob of a layer.
-func (s *Store) has(l Layer) error {
-	_, err := s.Find(l)
-	return err
-}
+// maxVerified is the largest blob, in bytes, whose digest is checked before an
+// existing one is reused. It includes everything but weights. A program that
+// did not sync may have left a corrupt blob behind when the power failed.
+const maxVerified = 32 << 20
 
-// maxSound is the most bytes of a blob whose content is looked at before it is
-// taken for one that is there: all that is not weights. Whoever wrote it may
-// not have brought it to the disk before the power failed.
-const maxSound = 32 << 20
-
-// sound is has, and the content of a small blob is right too.
-func (s *Store) sound(l Layer) bool {
-	if l.Size > maxSound {
-		return s.has(l) == nil
+// intact reports whether a blob exists and can be reused.
+func (s *Store) intact(l Layer) bool {
+	if l.Size > maxVerified {
+		_, err := s.Find(l)
+		return err == nil
 	}
-	_, err := s.ReadBlob(l, maxSound)
+	_, err := s.ReadBlob(l, maxVerified)
 	return err == nil
 }

@@ -14,17 +14,17 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-// Change adds blobs and manifests to a store. Until it is closed, no process
-// collects anything, so a blob that it wrote is there when the manifest that
-// names it comes. Its methods may be called from any goroutine.
+// Change adds blobs and manifests to a store. While it is open, no process
+// collects, so its blobs stay until a manifest names them. It may be used by
+// several goroutines.
 type Change struct {
 	store *Store
-	ctx   context.Context // of the operation that the change is a part of
+	ctx   context.Context // of the whole operation
 	use   *flock.Flock
 }
 
-// Begin starts a change. It waits while another process collects. Where ctx
-// has ended when the change is closed, collecting is left to a later one.
+// Begin starts a change. It waits while another process collects. If ctx has
+// ended when the change is closed, a later change collects.
 func (s *Store) Begin(ctx context.Context) (*Change, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
@@ -36,10 +36,8 @@ func (s *Store) Begin(ctx context.Context) (*Change, error) {
 	return &Change{store: s, ctx: ctx, use: use}, nil
 }
 
-// Close ends the change and collects: what it wrote and no manifest names,
-// what the manifests named that it replaced, and what others could not collect
-// while it was under way. Close every [Partial] first. Closing twice does
-// nothing.
+// Close ends the change and collects unreferenced blobs. Close every [Partial]
+// first. A second Close does nothing.
 func (c *Change) Close() error {
 	if !c.use.RLocked() {
 		return nil
@@ -53,14 +51,13 @@ func (c *Change) Close() error {
 	return nil
 }
 
-// Write stores what r gives as a blob. Content that is there already is kept
-// once.
+// Write stores the content of r as a blob, unless it is stored already.
 func (c *Change) Write(ctx context.Context, mediaType string, r io.Reader) (Layer, error) {
 	return c.write(ctx, mediaType, r, func(int64) {})
 }
 
-// Import stores a copy of a file as a blob. progress may be nil; it gets the
-// bytes that were copied so far.
+// Import stores a copy of a file as a blob. progress gets the number of bytes
+// copied so far; it may be nil.
 func (c *Change) Import(ctx context.Context, mediaType, path string, progress func(done int64)) (Layer, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
@@ -93,8 +90,8 @@ func (c *Change) write(ctx context.Context, mediaType string, r io.Reader, progr
 		return Layer{}, s.explain("write a layer", err)
 	}
 	l := Layer{MediaType: mediaType, Digest: digestOf(sum), Size: size}
-	if s.sound(l) {
-		return l, nil // and not ours to throw away: an Ollama may need it soon
+	if s.intact(l) {
+		return l, nil // not marked collectable: Ollama may be about to name it
 	}
 	if err := s.loosen(l); err != nil {
 		return Layer{}, s.explain("write a layer", err)
@@ -107,8 +104,8 @@ func (c *Change) write(ctx context.Context, mediaType string, r io.Reader, progr
 
 func digestOf(h hash.Hash) digest.Digest { return digest.NewDigest(digest.SHA256, h) }
 
-// loosen notes that a blob can go as soon as nothing names it. Nobody loses
-// anything where the note is lost: the blob stays a while longer.
+// loosen marks a blob as collectable once it is unreferenced. If the marker is
+// lost, the blob only stays until it is a day old.
 func (s *Store) loosen(l Layer) error {
 	f, err := s.disk.open(filepath.Join(s.loose(), blobName(l.Digest)))
 	if err != nil {
@@ -117,7 +114,7 @@ func (s *Store) loosen(l Layer) error {
 	return f.Close()
 }
 
-// source is a reader that ends with its context and tells how far it is.
+// source is a reader that ends with its context and reports progress.
 type source struct {
 	ctx      context.Context
 	r        io.Reader
@@ -137,11 +134,11 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// onlyReader hides every other method.
+// onlyReader hides WriterTo and ReaderFrom from io.CopyBuffer.
 type onlyReader struct{ io.Reader }
 
-// Put writes a manifest under a name. Every blob that it names must be there,
-// or the model would be a half one. A model that had the name is replaced.
+// Put stores a manifest under a name, and replaces an existing one. All its
+// blobs must exist.
 func (c *Change) Put(ctx context.Context, n Name, manifest []byte) (*Model, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
@@ -159,8 +156,7 @@ func (c *Change) Put(ctx context.Context, n Name, manifest []byte) (*Model, erro
 	return m, nil
 }
 
-// put writes a manifest whose blobs are there, while the caller keeps
-// collection away.
+// put writes a manifest. The caller has checked the blobs and holds a change.
 func (s *Store) put(ctx context.Context, m *Model) error {
 	lock, err := s.lockManifests(ctx)
 	if err != nil {
@@ -172,8 +168,8 @@ func (s *Store) put(ctx context.Context, m *Model) error {
 	}
 	err = s.loosenModel(m.Name)
 	if err == nil {
-		// A blob that was found may have got its name from another process, a
-		// moment ago or just before that died.
+		// Another process may have renamed a blob just now, and died before it
+		// synced the directory.
 		err = s.disk.syncDir(s.blobs())
 	}
 	if err == nil {
@@ -192,7 +188,7 @@ func (s *Store) writeManifest(m *Model) error {
 	if _, err := f.Write(m.Raw); err != nil {
 		return err
 	}
-	if err := s.disk.mkdir(filepath.Dir(path)); err != nil { // late, as Ollama removes empty folders
+	if err := s.disk.mkdir(filepath.Dir(path)); err != nil { // late, because Ollama removes empty directories
 		return err
 	}
 	if err := s.disk.settle(f, path); err != nil {
@@ -206,10 +202,10 @@ func (s *Store) writeManifest(m *Model) error {
 	return nil
 }
 
-// loosenModel notes the layers of the model that has a name, if one has.
+// loosenModel marks all blobs of an existing model as collectable.
 func (s *Store) loosenModel(n Name) error {
 	old, err := s.read(n)
-	if err != nil { // none, or one that cannot be read: its blobs go when they are old
+	if err != nil { // no such model, or unreadable: its blobs are collected after a day
 		return nil
 	}
 	for _, l := range old.Manifest.all() {

@@ -29,8 +29,8 @@ func TestPutWantsEveryBlob(t *testing.T) {
 	}{
 		{"no layer", Manifest{Config: there, Layers: []Layer{layerOf("x")}}, "is missing: pull or create the model again"},
 		{"no config", Manifest{Config: layerOf("x")}, "is missing: pull or create the model again"},
-		{"another size", Manifest{Config: there, Layers: []Layer{short}}, "has 2 bytes in place of 3"},
-		{"a path", Manifest{Config: there, Layers: []Layer{{Digest: "sha256:../x"}}}, "which is not a digest"},
+		{"another size", Manifest{Config: there, Layers: []Layer{short}}, "has 2 bytes instead of 3"},
+		{"a path", Manifest{Config: there, Layers: []Layer{{Digest: "sha256:../x"}}}, "is not a digest"},
 	} {
 		text, err := test.manifest.Encode()
 		if err != nil {
@@ -103,14 +103,14 @@ func TestNamesThatDifferInCase(t *testing.T) {
 		_, errPut := c.Put(t.Context(), name(t, test.name), m.Raw)
 		errCopy := s.Copy(t.Context(), m.Name, name(t, test.name))
 		for _, err := range []error{errPut, errCopy, c.CheckName(name(t, test.name))} {
-			if test.allowed != (err == nil) || err != nil && !strings.Contains(err.Error(), "there is a model hf.co/Org/Model:Q4 already") {
+			if test.allowed != (err == nil) || err != nil && !strings.Contains(err.Error(), "model hf.co/Org/Model:Q4:") {
 				t.Errorf("%s: %v", test.name, err)
 			}
 		}
 	}
 }
 
-// TestNamesThatAreFoldersOfOthers are both a file and a folder.
+// TestNamesThatAreFoldersOfOthers are both a file and a directory.
 func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 	for _, test := range [][2]string{
 		{"h.example/a/b/c:d", "h.example/a/b:c"},
@@ -119,7 +119,7 @@ func TestNamesThatAreFoldersOfOthers(t *testing.T) {
 		s := openTest(t, t.TempDir())
 		m := putModel(t, s, test[0], "weights")
 		for _, err := range []error{s.Copy(t.Context(), m.Name, name(t, test[1])), begin(t, s).CheckName(name(t, test[1]))} {
-			if err == nil || !strings.HasPrefix(err.Error(), "model "+test[1]+": there ") || !strings.Contains(err.Error(), "both cannot be in one store") {
+			if err == nil || !strings.HasPrefix(err.Error(), "model "+test[1]+": conflicts with model") {
 				t.Errorf("%s beside %s: %v", test[1], test[0], err)
 			}
 		}
@@ -225,7 +225,7 @@ func TestRemoveLeavesNoFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if exists(filepath.Join(s.manifests(), "h.example", "a", "b")) {
-		t.Error("an empty folder is left")
+		t.Error("an empty directory is left")
 	}
 	if err := checkStore(s, map[string]string{"h.example/a/x:d": "weights"}, nil); err != nil {
 		t.Error(err)

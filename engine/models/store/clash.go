@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// CheckName refuses a name that [Change.Put] would refuse beside those that are
-// there. Whoever downloads a model asks before, and not after.
+// CheckName refuses a name that [Change.Put] would refuse, so that this is known
+// before a download.
 func (c *Change) CheckName(n Name) error {
 	if err := n.Check(); err != nil {
 		return err
@@ -16,7 +16,7 @@ func (c *Change) CheckName(n Name) error {
 	return c.store.refuseClash(n)
 }
 
-// refuseClash refuses a name whose file cannot be beside those of others.
+// refuseClash refuses a name whose manifest path conflicts with another's.
 func (s *Store) refuseClash(n Name) error {
 	if err := s.refuseBelow(n); err != nil {
 		return err
@@ -24,11 +24,11 @@ func (s *Store) refuseClash(n Name) error {
 	return s.refuseFold(n)
 }
 
-// refuseBelow refuses a name whose file would be where another has a folder,
-// or the other way round. Only namespaces with several segments can do that.
+// refuseBelow refuses a name whose manifest would be the directory of another
+// name, or the other way round. Only namespaces of several segments can collide.
 func (s *Store) refuseBelow(n Name) error {
 	if info, err := os.Stat(s.manifestPath(n)); err == nil && info.IsDir() {
-		return fmt.Errorf("model %s: there are models whose names begin with %s, and both cannot be in one store: use another tag, or remove them first", n, filepath.ToSlash(n.path()))
+		return fmt.Errorf("model %s: conflicts with models whose names begin with %s: use another tag, or remove those models", n, filepath.ToSlash(n.path()))
 	}
 	for dir := filepath.Dir(n.path()); dir != "."; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(filepath.Join(s.manifests(), dir)); err == nil && !info.IsDir() {
@@ -36,14 +36,14 @@ func (s *Store) refuseBelow(n Name) error {
 			if name, ok := nameOf(dir); ok {
 				other = name.String()
 			}
-			return fmt.Errorf("model %s: there is a model %s already, and both cannot be in one store: use another name, or remove it first", n, other)
+			return fmt.Errorf("model %s: conflicts with model %s: use another name, or remove that model", n, other)
 		}
 	}
 	return nil
 }
 
-// refuseFold refuses a name where another differs from it in case alone: on
-// some systems both are one file.
+// refuseFold refuses a name that differs from an existing one only in case: on
+// case-insensitive file systems both are one file.
 func (s *Store) refuseFold(n Name) error {
 	found := []string{""}
 	for part := range strings.SplitSeq(filepath.ToSlash(n.path()), "/") {
@@ -63,7 +63,7 @@ func (s *Store) refuseFold(n Name) error {
 	}
 	for _, path := range found {
 		if other, ok := nameOf(path); ok && other != n {
-			return fmt.Errorf("model %s: there is a model %s already, and names that differ in upper and lower case only are one file on some systems: use that name, or remove it first", n, other)
+			return fmt.Errorf("model %s: differs only in case from model %s: use that name, or remove that model", n, other)
 		}
 	}
 	return nil

@@ -14,22 +14,19 @@ import (
 )
 
 const (
-	// keepBlob is how long a blob is kept that nothing names and that is not
-	// known to be of no use. It may be a layer of a download that was cut, or
-	// one that Ollama has written before the manifest that will name it.
+	// keepBlob is how long an unreferenced blob is kept that is not marked
+	// collectable. It may be from an interrupted download, or Ollama may be
+	// about to write a manifest that names it.
 	keepBlob = 24 * time.Hour
 
 	// keepPartial is how long an unfinished download is kept.
 	keepPartial = 7 * 24 * time.Hour
 )
 
-// Collect removes the blobs that no manifest names, and what processes that
-// died left behind. It gives the bytes that were freed. It does nothing while
-// a change is under way in any process, and removes no blob where a manifest
-// cannot be read: nobody knows which blobs that one names.
-//
-// Blobs that are not known to be of no use are kept for a day: they may belong
-// to a download that goes on, here or in an Ollama that shares the store.
+// Collect removes unreferenced blobs, and what dead processes left behind. It
+// returns the number of bytes freed. It does nothing while any process has a
+// change open, and removes no blob if a manifest cannot be read, because that
+// manifest may name it.
 func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	if err := s.prepare(); err != nil {
 		return 0, err
@@ -40,12 +37,12 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 		return 0, s.explain("lock the model store", err)
 	}
 	if !locked {
-		s.log.DebugContext(ctx, "nothing is collected while the model store is being changed")
+		s.log.DebugContext(ctx, "blobs not collected: the model store is being changed")
 		return 0, nil
 	}
 	defer lock.Unlock()
-	// Remove does not hold the first lock, so that it need not wait; a
-	// manifest that goes meanwhile does no harm: its blobs stay.
+	// Remove does not take this lock, so that it need not wait. If it removes a
+	// manifest now, the blobs stay until the next collection.
 	named, unknown := s.named(ctx)
 	c := &collection{store: s, named: named, now: time.Now()}
 	switch {
@@ -54,24 +51,24 @@ func (s *Store) Collect(ctx context.Context) (freed int64, err error) {
 	case ctx.Err() != nil:
 		return 0, ctx.Err()
 	default:
-		s.log.WarnContext(ctx, "no blob is collected, as it is not known which ones a manifest names", "error", unknown)
+		s.log.WarnContext(ctx, "blobs not collected: a manifest cannot be read", "error", unknown)
 	}
 	err = errors.Join(err, c.partials(ctx), c.temporary(ctx))
 	if c.freed > 0 {
-		s.log.InfoContext(ctx, "unused blobs were collected", "bytes", c.freed)
+		s.log.InfoContext(ctx, "unused blobs collected", "bytes", c.freed)
 	}
 	return c.freed, s.explain("collect unused blobs", err)
 }
 
-// tidy collects, where it is not what the caller was asked for.
+// tidy collects after another operation, which an error must not fail.
 func (s *Store) tidy(ctx context.Context) {
 	if _, err := s.Collect(ctx); err != nil {
-		s.log.WarnContext(ctx, "unused blobs could not be collected", "error", err)
+		s.log.WarnContext(ctx, "collecting unused blobs failed", "error", err)
 	}
 }
 
-// named is every digest that a manifest names, and an error where one cannot
-// be read.
+// named returns every digest that a manifest names. It fails if a manifest
+// cannot be read.
 func (s *Store) named(ctx context.Context) (map[digest.Digest]bool, error) {
 	named := map[digest.Digest]bool{}
 	err := s.walk(ctx, func(path string, err error) error {
@@ -87,12 +84,12 @@ func (s *Store) named(ctx context.Context) (map[digest.Digest]bool, error) {
 		}
 		m, err := ParseManifest(text)
 		if _, ok := nameOf(path); err != nil && !ok {
-			return nil // no manifest, and no program takes it for one
+			return nil // not a manifest, for Ollama neither
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		for _, l := range m.all() { // also of a name that Ollama allows and this package does not
+		for _, l := range m.all() { // even if only Ollama accepts the name
 			named[l.Digest] = true
 		}
 		return nil
@@ -108,8 +105,8 @@ type collection struct {
 	freed int64
 }
 
-// blobs removes the blobs that nothing names, and parts of Ollama's downloads
-// that are a day old.
+// blobs removes unreferenced blobs, and Ollama's unfinished downloads after a
+// day.
 func (c *collection) blobs(ctx context.Context) error {
 	loose := c.store.loose()
 	err := c.each(ctx, c.store.blobs(), func(path string, info fs.FileInfo) error {
@@ -128,8 +125,8 @@ func (c *collection) blobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The notes on blobs that are there stay: a Remove may have made one that
-	// comes before the removal of a manifest that was still read here.
+	// Markers of existing blobs stay: a Remove may have set one and not yet
+	// removed the manifest that was read above.
 	return c.each(ctx, loose, func(path string, info fs.FileInfo) error {
 		if exists(filepath.Join(c.store.blobs(), info.Name())) {
 			return nil
@@ -138,8 +135,8 @@ func (c *collection) blobs(ctx context.Context) error {
 	})
 }
 
-// partials removes the downloads that are finished, or that nobody goes on
-// with. Nobody holds or waits for their locks now, as nobody has a change.
+// partials removes downloads that are finished or abandoned. Nobody holds or
+// waits for their locks, because no change is open.
 func (c *collection) partials(ctx context.Context) error {
 	return c.each(ctx, c.store.partials(), func(path string, info fs.FileInfo) error {
 		name := strings.TrimSuffix(info.Name(), filepath.Ext(info.Name()))
@@ -151,7 +148,7 @@ func (c *collection) partials(ctx context.Context) error {
 	})
 }
 
-// lastWrite is when a download went on last.
+// lastWrite is the time of the last write of a download.
 func (c *collection) lastWrite(name string) time.Time {
 	var last time.Time
 	for _, ending := range []string{dataEnding, journalEnding} {
@@ -162,7 +159,7 @@ func (c *collection) lastWrite(name string) time.Time {
 	return last
 }
 
-// temporary removes what is left of writes that did not come to an end.
+// temporary removes files of interrupted writes.
 func (c *collection) temporary(ctx context.Context) error {
 	sweep := func(path string, info fs.FileInfo) error {
 		if !strings.HasPrefix(info.Name(), "blob-") && !strings.HasPrefix(info.Name(), "manifest-") {
@@ -208,15 +205,15 @@ func digestOfName(name string) (digest.Digest, bool) {
 	return d, found && checkDigest(d) == nil
 }
 
-// isOllamaPartial knows the names of Ollama's unfinished downloads:
-// sha256-HEX-partial, and the same with -NUMBER.
+// isOllamaPartial reports whether name is an unfinished download of Ollama:
+// sha256-HEX-partial or sha256-HEX-partial-NUMBER.
 func isOllamaPartial(name string) bool {
 	blob, _, found := strings.Cut(name, "-partial")
 	_, ok := digestOfName(blob)
 	return found && ok
 }
 
-// exists does not follow links: one that leads nowhere is there.
+// exists does not follow links: a dangling one exists.
 func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil

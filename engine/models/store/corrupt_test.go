@@ -20,25 +20,25 @@ const (
 
 // badManifests are what a manifest may be in place of one.
 var badManifests = []struct{ name, text, want string }{
-	{"empty", ``, "is not JSON of the right form"},
-	{"cut", `{"schemaVersion":2,"config":` + emptyLayer, "is not JSON of the right form"},
-	{"two values", `{"config":` + emptyLayer + `} {}`, "is not JSON of the right form"},
-	{"not JSON", "\x7fELF", "is not JSON of the right form"},
-	{"array", `[]`, "is not JSON of the right form"},
-	{"null", `null`, "names no config"},
-	{"wrong member", `{"config":` + emptyLayer + `,"layers":"x"}`, "is not JSON of the right form"},
-	{"no config", `{"layers":[` + emptyLayer + `]}`, "names no config"},
-	{"index", `{"schemaVersion":2,"manifests":[` + emptyLayer + `]}`, "names no config"},
-	{"path", `{"config":` + emptyLayer + `,"layers":[{"digest":"sha256:../../../../etc/passwd"}]}`, `"sha256:../../../../etc/passwd", which is not a digest`},
-	{"long path", `{"config":` + emptyLayer + `,"layers":[{"digest":"sha256:/` + strings.Repeat("a", 63) + `"}]}`, "which is not a digest"},
-	{"empty digest", `{"config":` + emptyLayer + `,"layers":[{"digest":""}]}`, `"", which is not a digest`},
-	{"short digest", `{"config":{"digest":"sha256:abc"}}`, "which is not a digest"},
-	{"upper case", `{"config":{"digest":"` + strings.ToUpper(emptyDigest) + `"}}`, "which is not a digest"},
-	{"another sum", `{"config":{"digest":"sha512:` + strings.Repeat("a", 128) + `"}}`, "which is not a digest"},
-	{"negative size", `{"config":{"digest":"` + emptyDigest + `","size":-1}}`, "a size of -1 bytes"},
-	{"size too big", `{"config":{"digest":"` + emptyDigest + `","size":9223372036854775808}}`, "is not JSON of the right form"},
-	{"sizes too big", `{"config":{"digest":"` + emptyDigest + `","size":9223372036854775807},"layers":[{"digest":"` + emptyDigest + `","size":1}]}`, "more bytes than there can be"},
-	{"too long", `{"config":` + emptyLayer + `,"x":"` + strings.Repeat("x", MaxManifest) + `"}`, "more than 4194304"},
+	{"empty", ``, "invalid manifest: "},
+	{"cut", `{"schemaVersion":2,"config":` + emptyLayer, "invalid manifest: "},
+	{"two values", `{"config":` + emptyLayer + `} {}`, "invalid manifest: "},
+	{"not JSON", "\x7fELF", "invalid manifest: "},
+	{"array", `[]`, "invalid manifest: "},
+	{"null", `null`, "has no config"},
+	{"wrong member", `{"config":` + emptyLayer + `,"layers":"x"}`, "invalid manifest: "},
+	{"no config", `{"layers":[` + emptyLayer + `]}`, "has no config"},
+	{"index", `{"schemaVersion":2,"manifests":[` + emptyLayer + `]}`, "has no config"},
+	{"path", `{"config":` + emptyLayer + `,"layers":[{"digest":"sha256:../../../../etc/passwd"}]}`, `"sha256:../../../../etc/passwd" is not a digest`},
+	{"long path", `{"config":` + emptyLayer + `,"layers":[{"digest":"sha256:/` + strings.Repeat("a", 63) + `"}]}`, "is not a digest"},
+	{"empty digest", `{"config":` + emptyLayer + `,"layers":[{"digest":""}]}`, `"" is not a digest`},
+	{"short digest", `{"config":{"digest":"sha256:abc"}}`, "is not a digest"},
+	{"upper case", `{"config":{"digest":"` + strings.ToUpper(emptyDigest) + `"}}`, "is not a digest"},
+	{"another sum", `{"config":{"digest":"sha512:` + strings.Repeat("a", 128) + `"}}`, "is not a digest"},
+	{"negative size", `{"config":{"digest":"` + emptyDigest + `","size":-1}}`, "in the manifest: -1 bytes"},
+	{"size too big", `{"config":{"digest":"` + emptyDigest + `","size":9223372036854775808}}`, "invalid manifest: "},
+	{"sizes too big", `{"config":{"digest":"` + emptyDigest + `","size":9223372036854775807},"layers":[{"digest":"` + emptyDigest + `","size":1}]}`, "sizes of the manifest's layers overflow"},
+	{"too long", `{"config":` + emptyLayer + `,"x":"` + strings.Repeat("x", MaxManifest) + `"}`, "the limit is 4194304"},
 }
 
 func TestBadManifests(t *testing.T) {
@@ -137,9 +137,9 @@ func TestDamagedBlobs(t *testing.T) {
 		whole  bool // Whole looks at sizes alone
 	}{
 		{"missing", os.Remove, "is missing", false},
-		{"cut", func(path string) error { return os.Truncate(path, 3) }, "has 3 bytes in place of 23", false},
-		{"changed", func(path string) error { return os.WriteFile(path, []byte(`{"model_format":"g.uf"}`), 0o644) }, "the content does not have its digest", true},
-		{"a folder", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }, "is not a file", false},
+		{"cut", func(path string) error { return os.Truncate(path, 3) }, "has 3 bytes instead of 23", false},
+		{"changed", func(path string) error { return os.WriteFile(path, []byte(`{"model_format":"g.uf"}`), 0o644) }, "digest mismatch", true},
+		{"a directory", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }, "is not a file", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := openTest(t, t.TempDir())
@@ -187,7 +187,7 @@ func TestDamagedBlobsAreRepaired(t *testing.T) {
 func TestReadBlobHasALimit(t *testing.T) {
 	s := openTest(t, t.TempDir())
 	l := putModel(t, s, "x", "weights").Manifest.Layers[0]
-	if _, err := s.ReadBlob(l, 6); err == nil || !strings.Contains(err.Error(), "has 7 bytes, more than the 6") {
+	if _, err := s.ReadBlob(l, 6); err == nil || !strings.Contains(err.Error(), "has 7 bytes; the limit for its kind is 6") {
 		t.Errorf("the error is %v", err)
 	}
 	if text, err := s.ReadBlob(l, 7); err != nil || string(text) != "weights" {
@@ -215,13 +215,13 @@ func TestLinksAreFollowed(t *testing.T) {
 	}
 }
 
-// TestFoldersElsewhere has a store whose folders a user has put on another
+// TestFoldersElsewhere has a store whose directories a user has put on another
 // disk, where there is one: no file can be renamed from one to the other.
 func TestFoldersElsewhere(t *testing.T) {
 	for _, moved := range [][]string{{"blobs"}, {"manifests"}, {"blobs", "manifests"}} {
 		dir := t.TempDir()
-		for _, folder := range moved {
-			if err := os.Symlink(memoryDir(t), filepath.Join(dir, folder)); err != nil {
+		for _, directory := range moved {
+			if err := os.Symlink(memoryDir(t), filepath.Join(dir, directory)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -2,5 +2,5 @@
 
 package store
 
-// sameDevice reports whether a file can be renamed from one folder to the other.
+// sameDevice reports whether files can be renamed between two directories.
 func sameDevice(string, string) bool { return true }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// sameDevice reports whether a file can be renamed from one folder to the other.
-// A folder that does not exist yet will be on its parent's file system.
+// sameDevice reports whether files can be renamed between two directories. A
+// missing one will be created on its parent's file system.
 func sameDevice(dir, below string) bool {
 	a, errA := os.Stat(dir)
 	b, errB := os.Stat(below)

@@ -9,10 +9,10 @@ import (
 	"github.com/diglot/diglot/internal/atomicfile"
 )
 
-// disk is how a store changes what is on disk: every step that a crash could
-// come before or after goes through it.
+// disk makes all changes to the file system, so that tests can simulate a crash
+// before each.
 type disk struct {
-	step func(what, path string) error // called before each step, and may forbid it; nil outside tests
+	step func(what, path string) error // called before each change, may prevent it; nil outside tests
 }
 
 func (d disk) before(what, path string) error {
@@ -28,7 +28,7 @@ type file struct {
 	disk disk
 }
 
-// create opens a new file under a random name.
+// create creates a file with a random name.
 func (d disk) create(dir, pattern string) (*file, error) {
 	if err := d.before("create", dir); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (d disk) create(dir, pattern string) (*file, error) {
 	return &file{f, d}, nil
 }
 
-// open opens a file for reading and writing, and makes it if need be.
+// open opens a file for reading and writing, and creates it if missing.
 func (d disk) open(path string) (*file, error) {
 	if err := d.before("open", path); err != nil {
 		return nil, err
@@ -52,8 +52,7 @@ func (d disk) open(path string) (*file, error) {
 	return &file{f, d}, nil
 }
 
-// Write writes in two steps where steps are watched: the system may be
-// stopped in the middle of one.
+// Write writes in two steps in tests, to simulate a crash in the middle.
 func (f *file) Write(p []byte) (int, error) {
 	if f.disk.step == nil {
 		return f.File.Write(p)
@@ -79,7 +78,6 @@ func (f *file) WriteAt(p []byte, offset int64) (int, error) {
 	return f.File.WriteAt(p, offset)
 }
 
-// Truncate makes the file so long, with a hole at its end.
 func (f *file) Truncate(size int64) error {
 	if err := f.disk.before("truncate", f.Name()); err != nil {
 		return err
@@ -94,22 +92,22 @@ func (f *file) Sync() error {
 	return f.File.Sync()
 }
 
-// discard closes and removes a file that is of no use any more.
+// discard closes and removes a file.
 func (f *file) discard() {
 	f.Close()
 	os.Remove(f.Name())
 }
 
-// settle brings a written file to its final name, so that it survives the
-// loss of power. Ollama may run as another user, who is to read it.
+// settle syncs a file and renames it to its final name. Others may read it,
+// because Ollama may run as another user.
 func (d disk) settle(f *file, path string) error {
 	return atomicfile.Settle(f.File, path, 0o644, d.before)
 }
 
-// syncDir brings the names in a folder to the disk.
+// syncDir makes renames in a directory durable.
 func (d disk) syncDir(dir string) error { return atomicfile.SyncFolder(dir, d.before) }
 
-// mkdir makes a folder and its parents, each of them brought to the disk.
+// mkdir creates a directory and its parents, and syncs each.
 func (d disk) mkdir(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -126,14 +124,14 @@ func (d disk) mkdir(dir string) error {
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		if info, statErr := os.Stat(dir); statErr == nil && info.IsDir() {
-			return nil // another process was faster
+			return nil // created by another process
 		}
 		return err
 	}
 	return d.syncDir(parent)
 }
 
-// remove removes a file or an empty folder; one that is gone is no error.
+// remove removes a file or an empty directory. A missing one is no error.
 func (d disk) remove(path string) error {
 	if err := d.before("remove", path); err != nil {
 		return err

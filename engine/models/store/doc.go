@@ -1,27 +1,23 @@
-// Package store keeps models on disk, in the layout that Ollama uses:
+// Package store keeps models on disk, in Ollama's layout:
 //
 //	manifests/HOST/NAMESPACE/MODEL/TAG   one JSON file per model: a [Manifest]
-//	blobs/sha256-HEX                     what manifests name, by its digest
-//	.diglot/                             locks, and what is half written
+//	blobs/sha256-HEX                     config and layers, by digest
+//	.diglot/                             locks and unfinished writes
 //
-// A store that Ollama wrote can be used as it is, for reading alone where the
-// user may not write, and Ollama reads what is written here: both see only
-// manifests and blobs that are whole.
+// diglot and Ollama can share a store: each sees only complete manifests and
+// blobs of the other. A store without write permission can be read.
 //
-// Three rules keep a store whole when a process dies, or the power fails, at
-// any moment:
+// Three rules keep a store consistent when a process dies or the power fails:
 //
-//   - A file appears under its final name in one step: it is written in
-//     .diglot, brought to the disk, and renamed.
-//   - A blob is there before the manifest that names it, and a manifest is
-//     gone before its blobs.
-//   - A blob is removed by [Store.Collect] alone, which runs only while no
-//     [Change] is under way in any process.
+//   - A file is written in .diglot, synced, and then renamed to its final name.
+//   - A blob exists before the first manifest that names it, and outlives the
+//     last one.
+//   - Only [Store.Collect] removes blobs, and only while no process has a
+//     [Change] open.
 //
-// So the worst that a crash leaves is a blob that nothing names, or the part
-// of a download, which a [Partial] continues.
+// So a crash leaves at worst an unreferenced blob, or an unfinished download,
+// which a [Partial] resumes.
 //
-// Names and digests come from clients and from other people's registries.
-// Both are checked, character by character, before they become part of a
-// path: see [ParseName].
+// Names and digests come from clients and from registries, so both are checked
+// before they become part of a path: see [ParseName].
 package store

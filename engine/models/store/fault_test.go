@@ -46,7 +46,7 @@ func failAt(t *testing.T, v verb, template string, step int) bool {
 	switch {
 	case err != nil && !errors.Is(err, syscall.ENOSPC):
 		t.Errorf("step %d, %s: %v", step, place, err)
-	case err != nil && !strings.Contains(err.Error(), "there is no space left for the model store "+dir):
+	case err != nil && !strings.Contains(err.Error(), "no space left for the model store "+dir):
 		t.Errorf("step %d, %s: the error does not say what to do: %v", step, place, err)
 	}
 	if err := checkStore(s, before, after(v)); err != nil {
@@ -92,7 +92,7 @@ func TestPowerMayFail(t *testing.T) {
 
 func (log steps) check(t *testing.T, s *Store) {
 	t.Helper()
-	removed := "" // the folder of a manifest whose removal is not on the disk
+	removed := "" // the directory of a manifest whose removal is not on the disk
 	for i, step := range log {
 		next := struct{ what, path string }{"nothing", ""}
 		if i+1 < len(log) {
@@ -107,9 +107,9 @@ func (log steps) check(t *testing.T, s *Store) {
 		case step.what == "rename" && log[:i].lastOn(step.path) != "sync":
 			t.Errorf("%s was renamed after %s, not sync", step.path, log[:i].lastOn(step.path))
 		case step.what == "rename" && next.what != "sync":
-			t.Errorf("after %s was renamed comes %s %s, not sync of the folder", step.path, next.what, next.path)
+			t.Errorf("after %s was renamed comes %s %s, not sync of the directory", step.path, next.what, next.path)
 		case step.what == "mkdir" && (next.what != "sync" || next.path != filepath.Dir(step.path)):
-			t.Errorf("after %s was made comes %s %s, not sync of the folder above", step.path, next.what, next.path)
+			t.Errorf("after %s was made comes %s %s, not sync of the directory above", step.path, next.what, next.path)
 		case step.what == "write" && strings.HasSuffix(step.path, journalEnding):
 			data := strings.TrimSuffix(step.path, journalEnding) + dataEnding
 			if log[:i].lastOn(data) == "write" {

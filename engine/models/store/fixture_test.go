@@ -130,8 +130,8 @@ func canonical(t *testing.T, text []byte) string {
 	return strings.TrimSpace(out.String())
 }
 
-// TestReadOnlyStoreStaysAsItIs runs every writing verb on a store that was
-// opened for reading alone.
+// TestReadOnlyStoreStaysAsItIs runs every method that writes on a store that was
+// opened read-only.
 func TestReadOnlyStoreStaysAsItIs(t *testing.T) {
 	s := openOllama(t)
 	before := filesOf(t, ollamaStore)
@@ -143,7 +143,7 @@ func TestReadOnlyStoreStaysAsItIs(t *testing.T) {
 		"collect": func(ctx context.Context) error { _, err := s.Collect(ctx); return err },
 	} {
 		err := run(t.Context())
-		if !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "opened for reading alone") {
+		if !errors.Is(err, ErrReadOnly) || !strings.Contains(err.Error(), "opened read-only") {
 			t.Errorf("%s: the error is %v", verb, err)
 		}
 	}
@@ -163,4 +163,9 @@ func filesOf(t *testing.T, dir string) []string {
 		t.Fatal(err)
 	}
 	return files
+}
+
+func (s *Store) has(l Layer) error {
+	_, err := s.Find(l)
+	return err
 }

@@ -11,24 +11,24 @@ import (
 	"strings"
 )
 
-// journal notes what of a download is done: a file of lines, each with a
-// checksum. The first says which blob, the others are ranges. A line that a
-// crash cut, and all after it, counts for nothing.
+// journal records the finished ranges of a download in a file of lines. The
+// first line identifies the blob. Each has a checksum: a line that a crash cut
+// is dropped, and so are all after it.
 //
 //	blob DIGEST SIZE CRC
 //	done OFFSET LENGTH CRC
 type journal struct {
 	file *file
 	size int64   // of the blob
-	done []Range // in order, without overlaps
+	done []Range // sorted, without overlaps
 }
 
-// maxJournal is the most bytes of a journal that are read, enough for two
-// million ranges. What is beyond is downloaded again.
+// maxJournal bounds what is read of a journal, in bytes: two million ranges.
+// Ranges beyond it are downloaded again.
 const maxJournal = 64 << 20
 
-// openJournal opens or begins the journal at a path. What is there counts
-// only where it is for the same layer, and trusted says that its data is.
+// openJournal opens or starts a journal. Its content is used only if trusted,
+// which means that its data file is valid, and if it is for the same layer.
 func openJournal(d disk, path string, l Layer, trusted bool) (*journal, error) {
 	f, err := d.open(path)
 	if err != nil {
@@ -52,7 +52,7 @@ func openJournal(d disk, path string, l Layer, trusted bool) (*journal, error) {
 	return j, d.syncDir(filepath.Dir(path))
 }
 
-// read takes the lines that are good and gives their length.
+// read applies the valid lines and returns their length.
 func (j *journal) read(text []byte, head string) (good int) {
 	for line := range bytes.Lines(text) {
 		content, ok := openLine(line)
@@ -74,8 +74,7 @@ func (j *journal) read(text []byte, head string) (good int) {
 	return good
 }
 
-// begin makes the file end after its good lines, so that the next one follows
-// them.
+// begin truncates the file after its valid lines.
 func (j *journal) begin(good int, head string) error {
 	if err := j.file.Truncate(int64(good)); err != nil {
 		return err
@@ -89,7 +88,7 @@ func (j *journal) begin(good int, head string) error {
 	return nil
 }
 
-// add notes a range, durably.
+// add records a range durably.
 func (j *journal) add(r Range) error {
 	if err := j.append(fmt.Sprintf("done %d %d", r.Offset, r.Length)); err != nil {
 		return err
@@ -130,7 +129,7 @@ func parseRange(content string, size int64) (Range, bool) {
 	return r, err1 == nil && err2 == nil && offset >= 0 && length >= 0 && offset <= size && length <= size-offset
 }
 
-// merge adds a range to those that are done.
+// merge adds a range to done.
 func (j *journal) merge(r Range) {
 	if r.Length == 0 {
 		return
@@ -151,7 +150,7 @@ func (j *journal) merge(r Range) {
 	j.done = slices.Replace(j.done, from, to, r)
 }
 
-// missing is what is between the ranges that are done.
+// missing returns the gaps between the finished ranges.
 func (j *journal) missing() []Range {
 	var gaps []Range
 	var at int64

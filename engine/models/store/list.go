@@ -18,23 +18,21 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Model is a model in the store. Its slices are not to be changed: several
-// callers may have the same.
+// Model is a stored model. Its slices may be shared and must not be changed.
 type Model struct {
 	Name     Name
-	Digest   digest.Digest // of the manifest's bytes: equal for equal models, whatever their names
-	Changed  time.Time     // when the manifest was written
-	Size     int64         // of all layers, in bytes; models may share some
+	Digest   digest.Digest // of the manifest
+	Changed  time.Time     // modification time of the manifest
+	Size     int64         // bytes of config and all layers; models may share layers
 	Manifest Manifest
-	Raw      []byte // the manifest as it is on disk, with members that are not known here
+	Raw      []byte // the manifest as stored, with unknown fields
 }
 
-// readers is how many manifests List reads at once.
+// readers is the number of manifests that List reads concurrently.
 const readers = 8
 
-// List gives all models, the one that changed last first. What is not a
-// manifest is skipped, with a warning in the log. No blob is looked at:
-// see [Store.Whole].
+// List returns all models, newest first. Invalid manifests are skipped with a
+// warning in the log. Blobs are not checked: see [Store.Whole].
 func (s *Store) List(ctx context.Context) ([]*Model, error) {
 	var models []*Model
 	var mu sync.Mutex
@@ -46,10 +44,10 @@ func (s *Store) List(ctx context.Context) ([]*Model, error) {
 		group.Go(func() error {
 			m, err := s.readPath(path, err)
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // removed by another process since the folder was read
+			case errors.Is(err, fs.ErrNotExist): // removed by another process
 			case err != nil:
-				if s.memo.isNew(filepath.Join(s.manifests(), path), err) { // or every request for a list would fill the log
-					s.log.WarnContext(ctx, "a manifest is skipped", "path", path, "error", err)
+				if s.memo.isNew(filepath.Join(s.manifests(), path), err) { // log it once, not with every list
+					s.log.WarnContext(ctx, "manifest skipped", "path", path, "error", err)
 				}
 			default:
 				mu.Lock()
@@ -73,43 +71,43 @@ func (s *Store) List(ctx context.Context) ([]*Model, error) {
 	return models, nil
 }
 
-// readPath reads what walk has found.
+// readPath reads a manifest that walk found.
 func (s *Store) readPath(path string, err error) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
 	n, ok := nameOf(path)
 	if !ok {
-		return nil, errors.New("the file has no model's name")
+		return nil, errors.New("its path is not a model name")
 	}
 	return s.read(n)
 }
 
-// Model gives the model of a name. The error is in the words of a user;
-// errors.Is(err, ErrNotFound) where there is none.
+// Model returns the model of a name, or [ErrNotFound]. The error is written for
+// users.
 func (s *Store) Model(n Name) (*Model, error) {
 	if err := n.Check(); err != nil {
 		return nil, err
 	}
 	m, err := s.read(n)
-	if isGone(err) { // below a file is the name of another model
+	if isGone(err) {
 		return nil, notFound(n)
 	}
 	return m, err
 }
 
-// Whole says what is missing: every blob of the model must be there with its
-// size. The content is not read.
+// Whole fails if a blob of the model is missing or has the wrong size. It does
+// not read the content.
 func (s *Store) Whole(m *Model) error {
 	for _, l := range m.Manifest.all() {
-		if err := s.has(l); err != nil {
+		if _, err := s.Find(l); err != nil {
 			return fmt.Errorf("model %s: %w", m.Name, err)
 		}
 	}
 	return nil
 }
 
-// read reads the manifest of a name that was checked.
+// read reads the manifest of a checked name.
 func (s *Store) read(n Name) (*Model, error) {
 	path := s.manifestPath(n)
 	if m := s.memo.find(path); m != nil {
@@ -128,10 +126,10 @@ func (s *Store) read(n Name) (*Model, error) {
 	return m, nil
 }
 
-// readManifest reads a file as far as a manifest can go, and says what file it
-// was before.
+// readManifest reads a manifest, at most one byte above the limit. info is from
+// before the read, so that a later change shows.
 func readManifest(path string) (text []byte, info fs.FileInfo, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // or a pipe would be waited for
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // do not wait for the writer of a pipe
 	if err != nil {
 		return nil, nil, err
 	}
@@ -140,14 +138,14 @@ func readManifest(path string) (text []byte, info fs.FileInfo, err error) {
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case info.IsDir(): // of models whose namespace is this name
+	case info.IsDir(): // part of another model's namespace
 		return nil, nil, fs.ErrNotExist
 	case !info.Mode().IsRegular():
 		return nil, nil, errors.New("it is not a file")
 	}
 	text = make([]byte, min(info.Size(), MaxManifest+1))
 	n, err := io.ReadFull(f, text)
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // Ollama does not write in one step
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) { // Ollama is writing it
 		err = nil
 	}
 	return text[:n], info, err

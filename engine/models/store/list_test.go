@@ -46,9 +46,9 @@ func TestListEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestListFollowsNoCircle has several links to the folders that they are in,
+// TestListFollowsNoCircle has several links to the directories that they are in,
 // which can be followed in more ways than there is time for, and one to a
-// folder that is elsewhere.
+// directory that is elsewhere.
 func TestListFollowsNoCircle(t *testing.T) {
 	s, elsewhere := openTest(t, t.TempDir()), openTest(t, t.TempDir())
 	putModel(t, s, "x", "weights")

@@ -9,23 +9,22 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// The locks between processes are held by the system for an open file, so a
-// process that dies lets go of them. The files stay: one that was removed
-// while another process waits for it would give two processes the lock.
+// Locks between processes are flock locks, which the system releases when a
+// process dies. Lock files are never removed: otherwise a process that waits for
+// the removed file could hold the lock together with one of the new file.
 const (
 	lockUse       = "use.lock"       // shared by every Change, exclusive for Collect
-	lockManifests = "manifests.lock" // exclusive for who writes or removes a manifest
+	lockManifests = "manifests.lock" // exclusive for writing or removing a manifest
 )
 
-// lockPause is how often a lock that another process holds is tried again.
+// lockPause is the time between two attempts to get a lock.
 const lockPause = 20 * time.Millisecond
 
-// locks is the folder of the store's locks, on whatever file system: it must
-// be the same for all processes.
+// locks is the directory of the lock files. Unlike work, it is the same on any
+// file system layout.
 func (s *Store) locks() string { return filepath.Join(s.dir, workName) }
 
-// prepare makes the folders that every writing verb needs, and sees whether
-// it may write.
+// prepare creates the directories for a write, and checks that it may write.
 func (s *Store) prepare() error {
 	if err := s.writable(); err != nil {
 		return err
@@ -35,8 +34,7 @@ func (s *Store) prepare() error {
 			return s.explain("make the model store", err)
 		}
 	}
-	// Folders that are there say nothing about the right to write. Better to
-	// know before a model is downloaded than after.
+	// Existing directories may not be writable. Fail now, not after a download.
 	f, err := s.disk.create(s.work(s.blobs()), "blob-*")
 	if err != nil {
 		return s.explain("change the model store", err)
@@ -45,19 +43,19 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// loose has an empty file for each blob that was written here or belonged to
-// a model: it may be collected as soon as nothing names it, since no download
-// waits for it, and no Ollama is about to name it.
+// loose is the directory of markers: an empty file for each blob that diglot
+// wrote or that belonged to a model. Such a blob is collected as soon as it is
+// unreferenced, because neither a download nor Ollama is about to name it.
 func (s *Store) loose() string { return filepath.Join(s.work(s.blobs()), "loose") }
 
-// partials has what was downloaded of blobs.
+// partials is the directory of unfinished downloads.
 func (s *Store) partials() string { return filepath.Join(s.work(s.blobs()), "partial") }
 
 func newLock(path string) *flock.Flock {
 	return flock.New(path, flock.SetPermissions(os.FileMode(0o644)))
 }
 
-// use keeps collection away until the lock is let go of.
+// use prevents collection until the lock is released.
 func (s *Store) use(ctx context.Context) (*flock.Flock, error) {
 	lock := newLock(filepath.Join(s.locks(), lockUse))
 	if _, err := lock.TryRLockContext(ctx, lockPause); err != nil {
@@ -66,7 +64,7 @@ func (s *Store) use(ctx context.Context) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// exclusive waits for the lock in a file.
+// exclusive waits for an exclusive lock.
 func (s *Store) exclusive(ctx context.Context, path string) (*flock.Flock, error) {
 	lock := newLock(path)
 	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// The media types of layers that Ollama has.
+// Ollama's media types of layers.
 const (
 	MediaTypeModel     = "application/vnd.ollama.image.model"     // a GGUF file
-	MediaTypeProjector = "application/vnd.ollama.image.projector" // a GGUF file that reads pictures
+	MediaTypeProjector = "application/vnd.ollama.image.projector" // a GGUF file: vision encoder
 	MediaTypeAdapter   = "application/vnd.ollama.image.adapter"   // a GGUF file: LoRA
 	MediaTypeTemplate  = "application/vnd.ollama.image.template"  // a Go template
 	MediaTypeSystem    = "application/vnd.ollama.image.system"    // text
@@ -24,21 +24,20 @@ const (
 	MediaTypeLicense   = "application/vnd.ollama.image.license"   // text
 )
 
-// The media types of a manifest and of the config that it names.
+// The media types of a manifest and its config.
 const (
 	MediaTypeManifest = "application/vnd.docker.distribution.manifest.v2+json"
 	MediaTypeConfig   = "application/vnd.docker.container.image.v1+json"
 )
 
-// MaxManifest is the most bytes of a manifest; registries take 4 MiB.
+// MaxManifest bounds a manifest, in bytes; registries accept 4 MiB.
 const MaxManifest = 4 << 20
 
-// maxValues is the most values of a manifest or a config, objects and lists with
-// those in them: a thousand layers have ten thousand. Each is decoded to many more
-// bytes than it may have as a text.
+// maxValues bounds the JSON values of a manifest or config, because a decoded
+// value takes far more memory than its text. A thousand layers have ten thousand.
 const maxValues = 100_000
 
-// Manifest says what a model consists of.
+// Manifest lists the blobs of a model.
 type Manifest struct {
 	SchemaVersion int     `json:"schemaVersion"`
 	MediaType     string  `json:"mediaType"`
@@ -46,18 +45,18 @@ type Manifest struct {
 	Layers        []Layer `json:"layers"`
 }
 
-// Layer is one blob of a model, and what it is for.
+// Layer is one blob of a model.
 type Layer struct {
 	MediaType string        `json:"mediaType"`
 	Digest    digest.Digest `json:"digest"`
 	Size      int64         `json:"size"`           // in bytes
-	From      string        `json:"from,omitempty"` // the model or file that a layer was taken from
-	Name      string        `json:"name,omitempty"` // of a tensor, where each is a layer
+	From      string        `json:"from,omitempty"` // the model or file that it was taken from
+	Name      string        `json:"name,omitempty"` // of a tensor, if each is a layer
 
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// Encode gives the manifest as JSON, as [Change.Put] takes it.
+// Encode encodes the manifest as JSON for [Change.Put].
 func (m Manifest) Encode() ([]byte, error) {
 	if m.SchemaVersion == 0 {
 		m.SchemaVersion = 2
@@ -71,19 +70,19 @@ func (m Manifest) Encode() ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// ParseManifest reads a manifest and checks it: every digest can be part of a
-// path, and every size can be true. Members that are not known are left
-// alone. The error says what is wrong, without a name.
+// ParseManifest decodes and validates a manifest: its digests are safe in a path
+// and its sizes are possible. Unknown fields are ignored. The error does not
+// contain the model name.
 func ParseManifest(text []byte) (Manifest, error) {
 	var m Manifest
 	if len(text) > MaxManifest {
-		return m, fmt.Errorf("the manifest has %d bytes, more than %d", len(text), MaxManifest)
+		return m, fmt.Errorf("the manifest has %d bytes; the limit is %d", len(text), MaxManifest)
 	}
 	if err := unmarshal(text, &m); err != nil {
-		return m, fmt.Errorf("the manifest is not JSON of the right form: %w", err)
+		return m, fmt.Errorf("invalid manifest: %w", err)
 	}
 	if m.Config.Digest == "" {
-		return m, errors.New("the manifest names no config")
+		return m, errors.New("the manifest has no config")
 	}
 	var size int64
 	for _, l := range m.all() {
@@ -91,14 +90,14 @@ func ParseManifest(text []byte) (Manifest, error) {
 			return m, err
 		}
 		if l.Size > math.MaxInt64-size {
-			return m, errors.New("the layers of the manifest have more bytes than there can be")
+			return m, errors.New("the sizes of the manifest's layers overflow")
 		}
 		size += l.Size
 	}
 	return m, nil
 }
 
-// unmarshal decodes what is no more than a manifest or a config may be.
+// unmarshal decodes a manifest or a config within maxValues.
 func unmarshal(text []byte, v any) error {
 	if plainjson.Values(text) > maxValues {
 		return fmt.Errorf("it has more than %d values", maxValues)
@@ -106,23 +105,23 @@ func unmarshal(text []byte, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-// all is every layer, and the config.
+// all is every layer and the config.
 func (m *Manifest) all() []Layer {
 	return append(append(make([]Layer, 0, len(m.Layers)+1), m.Layers...), m.Config)
 }
 
 func (l Layer) check() error {
 	if err := checkDigest(l.Digest); err != nil {
-		return fmt.Errorf("the manifest names a layer by %w", err)
+		return fmt.Errorf("invalid layer in the manifest: %w", err)
 	}
 	if l.Size < 0 {
-		return fmt.Errorf("the manifest gives layer %s a size of %d bytes", l.Digest, l.Size)
+		return fmt.Errorf("invalid size of layer %s in the manifest: %d bytes", l.Digest, l.Size)
 	}
 	return nil
 }
 
-// checkDigest takes sha256 digests alone, as the layout has no other. It is
-// what keeps a digest from leaving the store.
+// checkDigest accepts only sha256 digests, as the layout has no other. It keeps
+// a digest from becoming a path outside the store.
 func checkDigest(d digest.Digest) error {
 	hex, found := strings.CutPrefix(string(d), "sha256:")
 	if !found || len(hex) != 64 || strings.Trim(hex, "0123456789abcdef") != "" {
@@ -130,7 +129,7 @@ func checkDigest(d digest.Digest) error {
 		if len(text) > 100 {
 			text = text[:100] + "…"
 		}
-		return fmt.Errorf("%q, which is not a digest (sha256: and 64 digits from 0 to f)", text)
+		return fmt.Errorf("%q is not a digest (sha256: and 64 hex digits)", text)
 	}
 	return nil
 }

@@ -10,24 +10,21 @@ import (
 )
 
 const (
-	// settled is how old a manifest must be when it is read for what it says to
-	// be remembered. One that changes later has another time then, also where
-	// the clock of the file system is coarse: some count in steps of 2 s.
+	// settled is the age from which a manifest is cached. A later change then has
+	// another modification time even on file systems with 2 s resolution.
 	settled = 3 * time.Second
 
-	// maxNoted is the most bytes of a manifest that is remembered; most have
-	// about 1,000.
+	// maxNoted is the largest cached manifest, in bytes; most have about 1,000.
 	maxNoted = 64 << 10
 )
 
-// memo remembers what manifests say, so that whoever lists a thousand models
-// reads none of them again. It answers only where the system says that a path
-// has the same file still, with the same time and size: nothing has to tell it
-// of changes, those of other processes least of all.
+// memo caches manifests, so that a list of a thousand models reads none again. An
+// entry is valid while its file has the same inode, size and modification time,
+// so it needs no invalidation when another process changes the store.
 type memo struct {
 	mu      sync.Mutex
-	models  map[string]noted  // by the path of the manifest
-	skipped map[string]string // why, by the path; a reason is logged once
+	models  map[string]noted  // by path of the manifest
+	skipped map[string]string // logged reason, by path
 }
 
 type noted struct {
@@ -35,7 +32,7 @@ type noted struct {
 	model Model
 }
 
-// find is nil where the file has to be read.
+// find returns nil if the file has to be read.
 func (m *memo) find(path string) *Model {
 	m.mu.Lock()
 	n, ok := m.models[path]
@@ -50,7 +47,7 @@ func (m *memo) find(path string) *Model {
 	return &n.model
 }
 
-// note remembers a model that was just read from a file.
+// note caches a model that was just read.
 func (m *memo) note(path string, file fs.FileInfo, model *Model) {
 	if time.Since(file.ModTime()) < settled || len(model.Raw) > maxNoted {
 		return
@@ -65,7 +62,7 @@ func (m *memo) note(path string, file fs.FileInfo, model *Model) {
 	m.models[path] = noted{file, shared}
 }
 
-// isNew reports whether a file is skipped for a reason that was not heard yet.
+// isNew reports whether the reason to skip a file has not been logged yet.
 func (m *memo) isNew(path string, reason error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -77,7 +74,7 @@ func (m *memo) isNew(path string, reason error) bool {
 	return !ok || old != reason.Error()
 }
 
-// keep forgets every path that is not among those that exist.
+// keep drops paths that no longer exist.
 func (m *memo) keep(exists func(path string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

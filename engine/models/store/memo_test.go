@@ -45,7 +45,7 @@ func TestMemoSeesEveryChange(t *testing.T) {
 			return errors.Join(os.WriteFile(path, []byte(after+"\n"), 0o644), keepTime(path))
 		}, "new"},
 		{"removed", os.Remove, ""},
-		{"a folder in its place", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }, ""},
+		{"a directory in its place", func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o755)) }, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := openTest(t, t.TempDir())

@@ -6,29 +6,28 @@ import (
 	"strings"
 )
 
-// What a name that leaves parts out means.
+// The defaults for omitted parts of a name.
 const (
 	DefaultHost      = "registry.ollama.ai"
 	DefaultNamespace = "library"
 	DefaultTag       = "latest"
 )
 
-// Limits of a name, in bytes. Ollama allows hosts of 350, but no file name
-// can be longer than 255.
+// Limits of a name, in bytes. Ollama allows hosts of 350, but a file name has
+// at most 255.
 const (
 	maxHost  = 255
 	maxPart  = 80
-	maxSpace = 255 // of a namespace with several segments
+	maxSpace = 255 // whole namespace
 )
 
-// Name is the name of a model. All parts are set in a name that [ParseName]
-// made. The namespace may have several segments, with a slash between them,
-// where the host is not the default one.
+// Name is the name of a model. [ParseName] sets all parts. With a host other
+// than the default one, the namespace may have several segments: a/b.
 type Name struct{ Host, Namespace, Model, Tag string }
 
 // ParseName reads [[HOST/]NAMESPACE/]MODEL[:TAG]. The error is a *NameError.
 func ParseName(s string) (Name, error) {
-	if part, reason := refuseText(s); reason != "" {
+	if part, reason := checkWhole(s); reason != "" {
 		return Name{}, &NameError{Name: s, Part: part, Reason: reason}
 	}
 	n := Name{Host: DefaultHost, Namespace: DefaultNamespace, Model: s, Tag: DefaultTag}
@@ -42,7 +41,7 @@ func ParseName(s string) (Name, error) {
 	case last == 1:
 		n.Namespace = parts[0]
 		if strings.ContainsAny(n.Namespace, ".:") && checkHost(n.Namespace) == "" {
-			return Name{}, &NameError{Name: s, Part: "host", Reason: "is followed by one part only: name a namespace between the host and the model"}
+			return Name{}, &NameError{Name: s, Part: "host", Reason: "is followed by only one part: add a namespace, as in HOST/NAMESPACE/MODEL"}
 		}
 	case last > 1:
 		n.Host, n.Namespace = parts[0], strings.Join(parts[1:last], "/")
@@ -53,7 +52,7 @@ func ParseName(s string) (Name, error) {
 	return n, nil
 }
 
-// String is the shortest spelling that ParseName reads as n.
+// String is the shortest form that ParseName reads as n.
 func (n Name) String() string {
 	var b strings.Builder
 	switch {
@@ -69,17 +68,17 @@ func (n Name) String() string {
 	return b.String()
 }
 
-// Check says what is wrong with a name that was not made by ParseName; the
-// error is a *NameError.
+// Check validates a name that ParseName did not make. The error is a
+// *NameError.
 func (n Name) Check() error { return n.check(n.String()) }
 
-// path is where the manifest is, below the folder of manifests. The name must
-// have been checked.
+// path is the path of the manifest, relative to manifests. The name must be
+// checked.
 func (n Name) path() string {
 	return filepath.Join(n.Host, filepath.FromSlash(n.Namespace), n.Model, n.Tag)
 }
 
-// nameOf is the inverse of path. ok is false for a path that no name has.
+// nameOf is the inverse of path. ok is false if no name has this path.
 func nameOf(path string) (n Name, ok bool) {
 	parts := strings.Split(filepath.ToSlash(path), "/")
 	last := len(parts) - 1
@@ -90,14 +89,14 @@ func nameOf(path string) (n Name, ok bool) {
 	return n, n.Check() == nil
 }
 
-// NameError says which part of a name is refused, and why.
+// NameError is an invalid name.
 type NameError struct {
-	Name   string // as it was given
-	Part   string // "host", "namespace", "model", "tag", or empty: the whole
-	Reason string // what follows the part in a sentence
+	Name   string // as given
+	Part   string // "host", "namespace", "model" or "tag"; empty: the whole name
+	Reason string // the rest of a sentence that starts with the part
 }
 
-// Error is a sentence for users. A long name is cut.
+// Error is a sentence for users. A long name is truncated.
 func (e *NameError) Error() string {
 	name := e.Name
 	if len(name) > 100 {

@@ -8,27 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// refuseText finds what is wrong with a name as a whole, where a look at its
-// parts would give a less helpful answer.
-func refuseText(s string) (part, reason string) {
+// checkWhole finds mistakes for which the check of single parts would give a
+// less helpful reason.
+func checkWhole(s string) (part, reason string) {
 	switch {
 	case s == "":
 		return "", "is empty"
 	case !utf8.ValidString(s):
 		return "", "is not valid UTF-8"
 	case strings.Contains(s, "://"):
-		return "", "begins with a scheme: leave out all up to \"://\""
+		return "", "begins with a scheme: remove everything up to \"://\""
 	case strings.Contains(s, "@"):
-		return "", "has a digest or a user in it: name a tag, as in MODEL:TAG"
+		return "", "contains a digest or a user: use a tag, as in MODEL:TAG"
 	case strings.HasPrefix(s, "/"):
-		return "", "begins with a slash: it is a name, not a path"
+		return "", "begins with a slash: give a name, not a path"
 	case len(s) > maxHost+maxSpace+2*maxPart+3:
 		return "", "is too long"
 	}
 	return "", ""
 }
 
-// check looks at every part. text is what the user wrote.
+// check validates every part. text is the name as the user wrote it.
 func (n Name) check(text string) error {
 	fail := func(part, reason string) error {
 		return &NameError{Name: text, Part: part, Reason: reason}
@@ -38,7 +38,7 @@ func (n Name) check(text string) error {
 	}
 	segments := strings.Split(n.Namespace, "/")
 	if len(segments) > 1 && n.Host == DefaultHost {
-		return fail("namespace", "has a slash, and names of "+DefaultHost+" have one namespace only")
+		return fail("namespace", "has a slash, but names of "+DefaultHost+" have a single namespace")
 	}
 	if len(n.Namespace) > maxSpace {
 		return fail("namespace", fmt.Sprintf("has %d characters, more than %d", len(n.Namespace), maxSpace))
@@ -47,7 +47,7 @@ func (n Name) check(text string) error {
 		if reason := checkPart(segment); reason != "" {
 			return fail("namespace", reason)
 		}
-		// Without this, "a.b/c" could be a host with a model, or a namespace.
+		// Otherwise a.b in a.b/c could be a host or a namespace.
 		if n.Host == DefaultHost && strings.Contains(segment, ".") {
 			return fail("namespace", "has a dot")
 		}
@@ -61,7 +61,7 @@ func (n Name) check(text string) error {
 	return nil
 }
 
-// checkHost takes HOST or HOST:PORT.
+// checkHost accepts HOST or HOST:PORT.
 func checkHost(s string) string {
 	if len(s) > maxHost {
 		return fmt.Sprintf("has %d characters, more than %d", len(s), maxHost)
@@ -82,8 +82,7 @@ func checkPart(s string) string {
 	return checkText(s)
 }
 
-// checkText is the rule for whatever becomes the name of a file or a folder:
-// only what every file system keeps as it is.
+// checkText accepts only names that every file system keeps unchanged.
 func checkText(s string) string {
 	switch {
 	case s == "":
@@ -93,7 +92,7 @@ func checkText(s string) string {
 	}
 	for _, r := range s {
 		if !isLetterOrDigit(r) && r != '_' && r != '-' && r != '.' {
-			return refuseRune(r)
+			return runeReason(r)
 		}
 	}
 	if s[0] == '.' || s[0] == '-' {
@@ -112,7 +111,7 @@ func isLetterOrDigit(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-func refuseRune(r rune) string {
+func runeReason(r rune) string {
 	switch {
 	case r == '\\':
 		return "has a backslash"
@@ -121,10 +120,11 @@ func refuseRune(r rune) string {
 	case r < ' ' || r == 0x7f:
 		return fmt.Sprintf("has the control character %U", r)
 	}
-	return fmt.Sprintf("has %q; only the letters a to z and A to Z, digits, and _ - . can be used", r)
+	return fmt.Sprintf("has %q; only the letters a to z and A to Z, digits, and _ - . are allowed", r)
 }
 
-// isDevice reports whether Windows takes s for a device, with any ending.
+// isDevice reports whether s is a device name on Windows, which it is with any
+// extension.
 func isDevice(s string) bool {
 	s = strings.ToLower(s)
 	if slices.Contains([]string{"con", "prn", "aux", "nul"}, s) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// The files of one unfinished download, beside each other.
+// The extensions of the files of one download.
 const (
 	dataEnding    = ".data"
 	journalEnding = ".journal"
@@ -25,14 +25,14 @@ type Range struct{ Offset, Length int64 }
 
 func (r Range) end() int64 { return r.Offset + r.Length }
 
-// Partial is a blob that is being downloaded, in any order. What was reported
-// by [Partial.Done] survives a crash. Its methods may be called from any
-// goroutine.
+// Partial is an unfinished download of a blob, written in any order. Ranges
+// reported to [Partial.Done] survive a crash. It may be used by several
+// goroutines.
 type Partial struct {
 	store *Store
-	ctx   context.Context // of the operation that the download is a part of
+	ctx   context.Context // of the whole operation
 	layer Layer
-	base  string // path of the files, without an ending
+	base  string // path of the files without extension
 	lock  *flock.Flock
 	data  *file
 
@@ -41,17 +41,15 @@ type Partial struct {
 	closed  bool
 }
 
-// Partial begins a download, or goes on with one that was cut. It is nil,
-// without an error, where the blob is there already; a small one that is damaged
-// is not. One process at a time
-// has the download of a blob: others wait until it is closed, or ctx ends.
-// ctx ends Commit as well.
+// Partial starts or resumes a download. It returns nil without an error if the
+// blob exists and is intact. Only one process downloads a blob at a time: others
+// wait until it closes the download, or ctx ends. ctx also ends Commit.
 func (c *Change) Partial(ctx context.Context, l Layer) (*Partial, error) {
 	if err := l.check(); err != nil {
 		return nil, err
 	}
 	s := c.store
-	if s.sound(l) {
+	if s.intact(l) {
 		return nil, nil
 	}
 	base := filepath.Join(s.partials(), blobName(l.Digest))
@@ -59,7 +57,7 @@ func (c *Change) Partial(ctx context.Context, l Layer) (*Partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.sound(l) { // who had the lock has finished it
+	if s.intact(l) { // the previous holder of the lock finished it
 		return nil, lock.Unlock()
 	}
 	p := &Partial{store: s, ctx: ctx, layer: l, base: base, lock: lock}
@@ -74,8 +72,8 @@ func (p *Partial) fail(err error) error {
 	return p.store.explain("download layer "+string(p.layer.Digest), err)
 }
 
-// open opens the files. Data is used only with a journal that was begun for
-// the same blob and the same size.
+// open opens the files. Existing data is used only with a journal for the same
+// blob and size.
 func (p *Partial) open() (err error) {
 	p.data, err = p.store.disk.open(p.base + dataEnding)
 	if err != nil {
@@ -95,14 +93,14 @@ func (p *Partial) open() (err error) {
 	return nil
 }
 
-// Missing is what is still to be downloaded, in order.
+// Missing returns the ranges that are still to be downloaded, sorted.
 func (p *Partial) Missing() []Range {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.journal.missing()
 }
 
-// WriteAt takes a part of the blob. It is not kept for sure before Done.
+// WriteAt writes a part of the blob. It is durable after Done.
 func (p *Partial) WriteAt(b []byte, offset int64) (int, error) {
 	if err := p.inside(Range{offset, int64(len(b))}); err != nil {
 		return 0, err
@@ -116,18 +114,17 @@ func (p *Partial) WriteAt(b []byte, offset int64) (int, error) {
 
 func (p *Partial) inside(r Range) error {
 	if r.Offset < 0 || r.Length < 0 || r.Offset > p.layer.Size || r.Length > p.layer.Size-r.Offset {
-		return p.fail(fmt.Errorf("%d bytes at %d are not inside its %d bytes", r.Length, r.Offset, p.layer.Size))
+		return p.fail(fmt.Errorf("%d bytes at %d are outside its %d bytes", r.Length, r.Offset, p.layer.Size))
 	}
 	return nil
 }
 
-// Done says that a part was written as a whole: it is on the disk when Done
-// returns, and is not missing any more, whatever happens to the process.
+// Done makes a completely written range durable and removes it from Missing.
 func (p *Partial) Done(r Range) error {
 	if err := p.inside(r); err != nil {
 		return err
 	}
-	if err := p.data.Sync(); err != nil { // before the journal says so
+	if err := p.data.Sync(); err != nil { // before the journal records it
 		return p.fail(err)
 	}
 	p.mu.Lock()
@@ -138,9 +135,8 @@ func (p *Partial) Done(r Range) error {
 	return nil
 }
 
-// Commit makes a blob of a download that misses nothing, and closes it. Where
-// the content is not what the digest says, all of it is thrown away, and
-// errors.Is(err, ErrDigest).
+// Commit makes a complete download a blob and closes it. If the content does not
+// match the digest, it discards everything and fails with [ErrDigest].
 func (p *Partial) Commit() error {
 	if missing := p.Missing(); len(missing) > 0 {
 		return p.fail(fmt.Errorf("%d bytes at %d are missing", missing[0].Length, missing[0].Offset))
@@ -156,20 +152,19 @@ func (p *Partial) Commit() error {
 	if err := p.store.disk.settle(p.data, p.store.BlobPath(p.layer.Digest)); err != nil {
 		return p.fail(err)
 	}
-	if err := p.drop(); err != nil { // which does no harm: the blob is there
-		p.store.log.WarnContext(p.ctx, "what is left of a download could not be removed", "error", err)
+	if err := p.drop(); err != nil { // harmless: the blob exists
+		p.store.log.WarnContext(p.ctx, "files of a finished download could not be removed", "error", err)
 	}
 	return p.Close()
 }
 
-// drop removes the files; the journal goes first, as data is nothing without
-// it.
+// drop removes the files, first the journal: without it, data is not used.
 func (p *Partial) drop() error {
 	return errors.Join(p.store.disk.remove(p.base+journalEnding), p.store.disk.remove(p.base+dataEnding))
 }
 
-// Close lets go of the download and keeps what is done, for the next one to
-// go on with. Closing twice does nothing.
+// Close releases the download, which can be resumed later. A second Close does
+// nothing.
 func (p *Partial) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -58,7 +58,7 @@ func writeWhatMayOnlyBeRead(ctx context.Context, s *Store, _ order) error {
 	for _, v := range verbs() {
 		err := v.run(ctx, s)
 		if !errors.Is(err, ErrReadOnly) || !errors.Is(err, fs.ErrPermission) ||
-			!strings.HasSuffix(err.Error(), "the model store "+s.Dir()+" may only be read by this user: its models can be served, but not changed") {
+			!strings.HasSuffix(err.Error(), "the model store "+s.Dir()+" is read-only for this user: its models can be served, but not changed") {
 			wrong = errors.Join(wrong, fmt.Errorf("%s: the error is %w", v.name, err))
 		}
 	}
@@ -69,8 +69,8 @@ func TestOpenRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "x")
 	for _, test := range []struct{ dir, want string }{
-		{"", "no folder is given for the model store"},
-		{file, "is a file, not a folder"},
+		{"", "the directory of the model store is not set"},
+		{file, "is a file, not a directory"},
 		{filepath.Join(file, "below"), "open the model store"},
 	} {
 		if _, err := Open(Options{Dir: test.dir}); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -93,7 +93,7 @@ func TestStoreThatIsNotThere(t *testing.T) {
 		t.Errorf("Remove gives %v", err)
 	}
 	if exists(dir) {
-		t.Error("the folder was made")
+		t.Error("the directory was made")
 	}
 	putModel(t, s, "x", "weights")
 	if err := checkStore(s, map[string]string{"x": "weights"}, nil); err != nil {

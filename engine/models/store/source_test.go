@@ -13,7 +13,7 @@ import (
 	"github.com/opencontainers/go-digest"
 )
 
-var sources = flag.String("sources", "", "a folder to write the GGUF files to that testdata/ollama was created from")
+var sources = flag.String("sources", "", "a directory to write the GGUF files to that testdata/ollama was created from")
 
 // The smallest model that llama.cpp loads and runs. It has a token for every
 // byte, so that it reads any text. Its weights are a fixed sequence, and what

@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// Options say which store to open.
+// Options configure a store.
 type Options struct {
-	Dir      string       // the folder with manifests and blobs in it; it need not exist
-	ReadOnly bool         // refuse every verb that writes
-	Log      *slog.Logger // gets what is skipped and what is collected; may be nil
+	Dir      string       // contains manifests and blobs; need not exist
+	ReadOnly bool         // make every method that writes fail
+	Log      *slog.Logger // may be nil
 }
 
-// Store is a folder of models. Its methods may be called from any goroutine,
-// and any number of processes may work on one folder.
+// Store is a directory of models. It may be used by several goroutines and by
+// several processes at the same time.
 type Store struct {
 	dir      string
 	readOnly bool
@@ -26,17 +26,17 @@ type Store struct {
 	memo     memo
 }
 
-// Open opens a store. The folder is made by the first verb that writes.
+// Open opens a store. The first write creates its directory.
 func Open(o Options) (*Store, error) {
 	if o.Dir == "" {
-		return nil, errors.New("no folder is given for the model store")
+		return nil, errors.New("the directory of the model store is not set")
 	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("find the model store %s: %w", o.Dir, err)
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return nil, fmt.Errorf("the model store %s is a file, not a folder", dir)
+		return nil, fmt.Errorf("the model store %s is a file, not a directory", dir)
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("open the model store: %w", err)
 	}
@@ -47,18 +47,17 @@ func Open(o Options) (*Store, error) {
 	return &Store{dir: dir, readOnly: o.ReadOnly, log: log}, nil
 }
 
-// Dir is the folder, as an absolute path.
+// Dir is the absolute path of the store.
 func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) manifests() string { return filepath.Join(s.dir, "manifests") }
 func (s *Store) blobs() string     { return filepath.Join(s.dir, "blobs") }
 
-// manifestPath is where the manifest of a name is. The name must have been
-// checked.
+// manifestPath is the path of a manifest. The name must be checked.
 func (s *Store) manifestPath(n Name) string { return filepath.Join(s.manifests(), n.path()) }
 
-// work is the folder for what is not finished and ends in target: on the same
-// file system as target, since files are renamed from one to the other.
+// work is the directory for unfinished files of target. Both must be on one
+// file system, because files are renamed from work to target.
 func (s *Store) work(target string) string {
 	if sameDevice(s.dir, target) {
 		return filepath.Join(s.dir, workName)
@@ -66,5 +65,5 @@ func (s *Store) work(target string) string {
 	return filepath.Join(target, workName)
 }
 
-// workName begins with a dot, so that Ollama does not take it for a host.
+// workName starts with a dot, so that Ollama does not take it for a host.
 const workName = ".diglot"

@@ -288,7 +288,7 @@ func checkNothingIsLeft(s *Store) error {
 	return nil
 }
 
-// memoryDir is a folder in memory, where the system has one: the tests that
+// memoryDir is a directory in memory, where the system has one: the tests that
 // kill hundreds of processes need no disk, and would wait for it most of
 // their time.
 func memoryDir(t *testing.T) string {

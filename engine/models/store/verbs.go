@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Copy gives a model a second name. A model that had the name is replaced.
+// Copy stores a model under a second name, and replaces a model of that name.
 func (s *Store) Copy(ctx context.Context, from, to Name) error {
 	if err := to.Check(); err != nil {
 		return err
@@ -26,8 +26,8 @@ func (s *Store) Copy(ctx context.Context, from, to Name) error {
 	return err
 }
 
-// Remove removes a name, and then the blobs that no other model has. They
-// stay while another change is under way; a later Collect removes them.
+// Remove removes a name, and then its unreferenced blobs. While a change is
+// open, the blobs are left to a later Collect.
 func (s *Store) Remove(ctx context.Context, n Name) error {
 	if err := n.Check(); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Store) removeManifest(ctx context.Context, n Name) error {
 		return err
 	}
 	path := s.manifestPath(n)
-	if err := findManifest(n, path); err != nil { // before a store is made for nothing
+	if err := findManifest(n, path); err != nil { // before prepare creates a store
 		return err
 	}
 	if err := s.prepare(); err != nil {
@@ -68,8 +68,8 @@ func (s *Store) removeManifest(ctx context.Context, n Name) error {
 	return s.explain("remove model "+n.String(), err)
 }
 
-// findManifest takes whatever is at the path but a folder: one that cannot be
-// read can be removed all the same.
+// findManifest accepts any file at the path: an unreadable manifest can be
+// removed.
 func findManifest(n Name, path string) error {
 	info, err := os.Lstat(path)
 	switch {
@@ -81,15 +81,14 @@ func findManifest(n Name, path string) error {
 	return nil
 }
 
-// prune brings the removal of a name to the disk, and removes the folders
-// that are empty now.
+// prune makes the removal of a name durable, and removes empty directories.
 func (s *Store) prune(dir string) error {
 	for ; strings.HasPrefix(dir, s.manifests()+string(filepath.Separator)); dir = filepath.Dir(dir) {
 		if err := s.disk.syncDir(dir); err != nil {
 			return err
 		}
 		if err := s.disk.remove(dir); err != nil {
-			return nil // it has other models in it
+			return nil // not empty
 		}
 	}
 	return nil

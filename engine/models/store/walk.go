@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// maxDepth is more than the folders of any name: its namespace has at most
-// maxSpace characters.
+// maxDepth is above the directory depth of any name, whose namespace has at most
+// maxSpace bytes.
 const maxDepth = maxSpace/2 + 4
 
-// walk visits every file below the folder of manifests, by its path from
-// there. visit gets an error with what cannot be read. Links to folders are
-// followed, as a user may keep some models elsewhere.
+// walk visits every file in manifests by its relative path. visit gets an error
+// for what cannot be read. Links to directories are followed, because users
+// move models to other disks.
 func (s *Store) walk(ctx context.Context, visit func(path string, err error) error) error {
 	if _, err := os.Stat(s.manifests()); errors.Is(err, fs.ErrNotExist) {
-		return nil // a store that has nothing yet
+		return nil // an empty store
 	} else if err != nil {
 		return fmt.Errorf("list the models: %w", err)
 	}
@@ -38,12 +38,12 @@ func (s *Store) walkDir(ctx context.Context, dir string, depth int, visit func(s
 		return visit(dir, err)
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") { // ours, or one of those that file managers leave
+		if strings.HasPrefix(e.Name(), ".") { // from diglot or a file manager
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
 		switch {
-		case !s.isFolder(path, e):
+		case !s.isDir(path, e):
 			err = visit(path, nil)
 		case depth < maxDepth && !s.isCircle(path, e):
 			err = s.walkDir(ctx, path, depth+1, visit)
@@ -55,7 +55,7 @@ func (s *Store) walkDir(ctx context.Context, dir string, depth int, visit func(s
 	return nil
 }
 
-func (s *Store) isFolder(path string, e fs.DirEntry) bool {
+func (s *Store) isDir(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return e.IsDir()
 	}
@@ -63,8 +63,8 @@ func (s *Store) isFolder(path string, e fs.DirEntry) bool {
 	return err == nil && info.IsDir()
 }
 
-// isCircle reports whether a link leads to a folder that it is in. Two of them in
-// one folder would be followed in more ways than there is time for.
+// isCircle reports whether a link leads to a directory that contains it. The
+// paths through two such links grow exponentially with depth.
 func (s *Store) isCircle(path string, e fs.DirEntry) bool {
 	if e.Type()&fs.ModeSymlink == 0 {
 		return false
