@@ -59,7 +59,8 @@ type Info struct {
 	Sampling engine.Sampling // what the file recommends
 }
 
-// The words that a Model is written in.
+// What a Model is given has the names of package prompt here too, so that whoever
+// writes a Model needs this package alone.
 type (
 	Prompt = prompt.Prompt
 	Span   = prompt.Span

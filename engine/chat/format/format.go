@@ -63,7 +63,7 @@ func (c *callSyntax) opener() string {
 	return c.open
 }
 
-// calls reports whether the format has a way to write calls.
+// HasCalls reports whether the format has a way to write calls.
 func (f *Format) HasCalls() bool { return len(f.Calls) > 0 || f.channels }
 
 // callsWhere lists the syntaxes that fit.

@@ -25,7 +25,7 @@ type parameter struct {
 	json     grammar.Node   // its JSON text
 }
 
-// toolSet holds the tools that may be called, by name.
+// Tools holds the tools that may be called, by name.
 type Tools map[string]*tool
 
 // knows is the verdict on a complete name.
@@ -36,7 +36,7 @@ func (t Tools) knows(name string) verdict {
 	return yes
 }
 
-// newToolSet reads the tools of a request, each schema once, and returns what
+// NewTools reads the tools of a request, each schema once, and returns what
 // in them cannot be enforced.
 func NewTools(ctx context.Context, tools []engine.Tool) (Tools, []engine.Place, error) {
 	set := make(Tools, len(tools))
