@@ -10,6 +10,7 @@ import (
 type Response struct {
 	PromptTokens int
 	Unenforced   []Place  // as in Start
+	Used         Used     // as in Start
 	Choices      []Choice // by index
 	Usage        Usage
 }
@@ -57,7 +58,7 @@ type folder struct {
 func (f *folder) add(event Event) error {
 	switch e := event.(type) {
 	case Start:
-		f.response.PromptTokens, f.response.Unenforced = e.PromptTokens, e.Unenforced
+		f.response.PromptTokens, f.response.Unenforced, f.response.Used = e.PromptTokens, e.Unenforced, e.Used
 	case BlockStart:
 		c, err := f.choice(e.Choice)
 		if err != nil {

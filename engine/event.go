@@ -13,6 +13,17 @@ type Start struct {
 	Unenforced   []Place  // parts of tool schemas that the grammar cannot enforce
 	Ignored      []string // parameters without effect where the model is served, in the words of definition files, and reasoning_effort
 	Dropped      int      // messages left out because of [Request.Truncate]
+	Used         Used
+}
+
+// Used is what an answer is generated with: what the request asked for, as far
+// as it has an effect, and what was decided where it said nothing. What is nil
+// is not known, as with a model that is served elsewhere.
+type Used struct {
+	Sampling  Sampling // without LogitBias
+	MaxTokens *int     // of one choice
+	Reasoning Reasoning
+	Truncate  bool
 }
 
 // BlockKind says what a block holds.

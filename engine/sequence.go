@@ -111,6 +111,21 @@ func (s *Sequence) start(e Start) error {
 			return fmt.Errorf("the parameter %q is ignored", name)
 		}
 	}
+	return e.Used.check()
+}
+
+func (u *Used) check() error {
+	for p := range SamplingParams() {
+		if !p.InRange(&u.Sampling) {
+			return fmt.Errorf("%s is used with %v", p.Name, p.Get(&u.Sampling))
+		}
+	}
+	if u.MaxTokens != nil && !isCount(*u.MaxTokens) {
+		return fmt.Errorf("%d tokens at most", *u.MaxTokens)
+	}
+	if u.Reasoning.check() != nil {
+		return fmt.Errorf("the reasoning %+v", u.Reasoning)
+	}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/template"
 )
 
 // TestNew answers with each format's own template, from the request to the
@@ -69,6 +70,46 @@ func TestSampling(t *testing.T) {
 	generate(t, testEngine("plain", "", m), req)
 	if s := *m.jobs.Load().Sampling.Seed; s != 7 {
 		t.Errorf("seed %d, want 7", s)
+	}
+}
+
+// TestUsed: the first event tells what is used where a request says nothing,
+// and where what it says cannot be had.
+func TestUsed(t *testing.T) {
+	const on, off = engine.ReasoningOn, engine.ReasoningOff
+	levels := template.Capabilities{Efforts: []string{"low", "high"}}
+	for _, tt := range []struct {
+		name   string
+		engine Engine // what it knows of reasoning
+		change func(*engine.Request)
+		want   engine.Used
+	}{
+		{"nothing is said", Engine{thinks: true, obeys: true}, func(*engine.Request) {}, engine.Used{MaxTokens: new(997)}},
+		{"more than the context has", Engine{}, func(r *engine.Request) { r.MaxTokens = new(5000) }, engine.Used{MaxTokens: new(997)}},
+		{"less", Engine{}, func(r *engine.Request) { r.MaxTokens, r.Truncate = new(5), true }, engine.Used{MaxTokens: new(5), Truncate: true}},
+		{"a level", Engine{obeys: true, caps: levels}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} },
+			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: on, Effort: "low"}}},
+		{"the nearest level", Engine{obeys: true, caps: levels}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "medium"} },
+			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: on, Effort: "high"}}},
+		{"no levels", Engine{obeys: true}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} },
+			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: on}}},
+		{"it cannot think", Engine{}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} }, engine.Used{MaxTokens: new(997)}},
+		{"nor need it be turned off", Engine{}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: off, Effort: "low"} },
+			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: off}}},
+		{"it thinks in any case", Engine{thinks: true, obeys: true}, func(r *engine.Request) { r.Reasoning.Mode = off }, engine.Used{MaxTokens: new(997)}},
+		{"it can be turned off", Engine{thinks: true, caps: template.Capabilities{ThinkingSwitch: true}}, func(r *engine.Request) { r.Reasoning.Mode = off },
+			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: off}}},
+	} {
+		e := testEngine("plain", "", &fakeModel{info: Info{Sampling: engine.Sampling{TopK: new(3)}}, pieces: []string{"a"}, end: EndOfTurn})
+		e.thinks, e.obeys, e.caps = tt.engine.thinks, tt.engine.obeys, tt.engine.caps
+		req := testRequest()
+		req.Sampling = engine.Sampling{Temperature: new(0.25), Seed: new(int64(7)), LogitBias: map[int]float64{1: 1}}
+		tt.change(req)
+		tt.want.Sampling = engine.Sampling{Temperature: new(0.25), Seed: new(int64(7)), TopK: new(3)}
+		tt.want.Sampling.Fill(engine.DefaultSampling())
+		if diff := cmp.Diff(tt.want, generate(t, e, req).Used); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
 	}
 }
 

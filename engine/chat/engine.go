@@ -25,6 +25,7 @@ type Engine struct {
 	template renderer
 	thinks   bool // the template knows of reasoning
 	obeys    bool // and of whether, or how much, a client wants of it
+	caps     template.Capabilities
 	format   *format.Format
 	random   io.Reader // of seeds and ids
 
@@ -60,6 +61,7 @@ func New(model Model, log *slog.Logger, now func() time.Time) (*Engine, error) {
 		template: template,
 		thinks:   thinks,
 		obeys:    thinks || caps.ThinkingSwitch || len(caps.Efforts) > 0 || written.Name == format.Harmony,
+		caps:     caps,
 		format:   written,
 		random:   rand.Reader,
 

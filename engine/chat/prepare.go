@@ -56,7 +56,22 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	if p.limit, err = e.limit(req, len(p.prompt)); err != nil {
 		return nil, err
 	}
+	p.start.Used = engine.Used{Sampling: p.sampling, MaxTokens: &p.limit, Reasoning: e.applied(req), Truncate: req.Truncate}
+	p.start.Used.Sampling.LogitBias = nil
 	return p, nil
+}
+
+// applied is what a wish for reasoning comes to.
+func (e *Engine) applied(req *engine.Request) engine.Reasoning {
+	asked := req.Reasoning
+	switch {
+	case req.Prompt != nil:
+	case asked.Mode == engine.ReasoningOff && (e.caps.ThinkingSwitch || !e.thinks):
+		return engine.Reasoning{Mode: engine.ReasoningOff}
+	case asked.Mode == engine.ReasoningOn && e.obeys:
+		return engine.Reasoning{Mode: engine.ReasoningOn, Effort: e.caps.Effort(asked.Effort)}
+	}
+	return engine.Reasoning{} // as the template does
 }
 
 // follows reports whether what a client says of reasoning has an effect: a level

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"a reader that leaves ends the request", leaving},
 		{"requests run side by side", concurrent},
 		{"the request is not changed", unchanged},
+		{"what is used is told", used},
 		{"a raw prompt is continued", raw},
 		{"an echoed prompt begins the answer", echo},
 		{"a prompt is scored without an answer", scored},
@@ -192,6 +193,23 @@ func concurrent(t *testing.T, e engine.Engine) {
 	all.Wait()
 	if err := errors.Join(failures...); err != nil {
 		t.Error(err)
+	}
+}
+
+func used(t *testing.T, e engine.Engine) {
+	req := request(t, e)
+	req.Sampling = engine.Sampling{Temperature: new(0.25), TopP: new(0.5), Seed: new(int64(7))}
+	r, err := generate(t.Context(), e, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range engine.SamplingParams() {
+		if want, got := p.Get(&req.Sampling), p.Get(&r.Used.Sampling); want != nil && got != want {
+			t.Errorf("%s is used with %v, want %v", p.Name, got, want)
+		}
+	}
+	if r.Used.MaxTokens == nil || *r.Used.MaxTokens != *req.MaxTokens {
+		t.Errorf("the most tokens are %v, want %d", r.Used.MaxTokens, *req.MaxTokens)
 	}
 }
 

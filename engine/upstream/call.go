@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
@@ -37,7 +38,8 @@ type body struct {
 	bytes    []byte
 	optional []string // members in it that not every server knows
 	ignored  []string // what the client wants and the server does not know
-	tools    []int    // for each tool in it, which of the request's it is
+	used     engine.Used
+	tools    []int // for each tool in it, which of the request's it is
 }
 
 // has reports whether a member that not every server knows is in it, with whatever

@@ -40,6 +40,7 @@ func (e *Engine) fromCompletion(req *engine.Request, m *members) (*body, error) 
 		out.Echo.Set(true)
 	}
 	m.sampling(req.Sampling)
+	m.used.MaxTokens = req.MaxTokens
 	if req.BestOf > req.Choices {
 		out.BestOf.Set(req.BestOf) // the best is known at the end, so there is no stream
 	} else {

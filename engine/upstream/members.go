@@ -30,6 +30,7 @@ type members struct {
 	values  map[string]any
 	sent    []string // names as quirks knows them
 	ignored []string // what the client wanted and no member is left for
+	used    engine.Used
 }
 
 func newMembers(l *lesson) *members { return &members{lesson: l, values: map[string]any{}} }
@@ -64,7 +65,9 @@ func (m *members) sampling(s engine.Sampling) {
 			m.values[p.Name] = value
 		case !m.offerAll(p.Upstream, value):
 			m.ignored = append(m.ignored, p.Name)
+			continue
 		}
+		p.Set(&m.used.Sampling, value)
 	}
 	if len(s.LogitBias) > 0 {
 		m.values["logit_bias"] = s.LogitBias
@@ -98,6 +101,7 @@ func wanted(member string) string {
 // that would ignore the new one without a word and write on. OpenAI's newer
 // models refuse the old one.
 func (m *members) maxTokens(n *int) {
+	m.used.MaxTokens = n
 	if n != nil && !m.offer("max_tokens", *n) {
 		m.values["max_completion_tokens"] = *n
 	}
@@ -117,8 +121,14 @@ func (m *members) reasoning(r engine.Reasoning) {
 	told := false
 	if m.allowed(reasoningEffort + "=" + effort) { // which a server may not know, while it knows the member
 		m.values[reasoningEffort], told = effort, true
+		if on {
+			m.used.Reasoning.Effort = effort
+		}
 	}
 	told = m.offer(templateArguments, map[string]any{"enable_thinking": on}) || told
+	if told {
+		m.used.Reasoning.Mode = r.Mode
+	}
 	if !told && on || !on && r.Effort != "" { // a model that cannot think has nothing to turn off
 		m.ignored = append(m.ignored, reasoningEffort)
 	}
@@ -156,5 +166,5 @@ func (m *members) body(request any) (*body, error) {
 	if !json.Valid(text) { // schemas are the client's own text
 		return nil, engine.Errorf(engine.CodeInternal, "Internal error.")
 	}
-	return &body{bytes: text, optional: m.sent, ignored: m.ignored}, nil
+	return &body{bytes: text, optional: m.sent, ignored: m.ignored, used: m.used}, nil
 }

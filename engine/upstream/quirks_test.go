@@ -302,14 +302,17 @@ func TestIgnoredMembers(t *testing.T) {
 	req := ask("u")
 	req.Tools = []engine.Tool{{Name: "f"}, {Name: "g"}}
 	req.ToolChoice.Names = []string{"g"}
-	req.Sampling = engine.Sampling{TopK: new(3), RepeatPenalty: new(1.1)}
+	req.Sampling = engine.Sampling{TopK: new(3), RepeatPenalty: new(1.1), MinP: new(0.1), Temperature: new(0.0)}
+	req.MaxTokens, req.Truncate, req.Reasoning = new(7), true, engine.Reasoning{Mode: engine.ReasoningOn}
 	events, err := gather(t.Context(), e, req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := engine.Start{
 		Unenforced: []engine.Place{{Field: engine.FieldTools, Index: 1, Path: "/properties/a/not"}},
-		Ignored:    []string{"top_k", "repeat_penalty"},
+		Ignored:    []string{"top_k", "repeat_penalty", "truncation"},
+		Used: engine.Used{Sampling: engine.Sampling{MinP: new(0.1), Temperature: new(0.0)}, MaxTokens: new(7),
+			Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "medium"}},
 	}
 	if diff := cmp.Diff(want, events[0]); diff != "" {
 		t.Errorf("start (-want +got):\n%s", diff)

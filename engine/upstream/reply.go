@@ -221,5 +221,21 @@ func unreadable(err error) bool {
 // start is the first event of the reply, as far as its headers tell it.
 func (r *reply) start() engine.Start {
 	places, ignored := readIgnored(r.header.Get("Diglot-Ignored"), r.sent)
-	return engine.Start{Unenforced: places, Ignored: append(ignored, r.sent.ignored...)}
+	used := r.sent.used
+	for _, name := range ignored {
+		forget(&used, name)
+	}
+	return engine.Start{Unenforced: places, Ignored: append(ignored, r.sent.ignored...), Used: used}
+}
+
+// forget leaves out a parameter that the server ignores.
+func forget(used *engine.Used, name string) {
+	if name == reasoningEffort {
+		used.Reasoning = engine.Reasoning{}
+	}
+	for p := range engine.SamplingParams() {
+		if p.Name == name {
+			p.Set(&used.Sampling, nil)
+		}
+	}
 }

@@ -3473,13 +3473,14 @@ type Response struct {
 	// CompletedAt When it was completed, in seconds since 1970 began (UTC); null if it is not.
 	CompletedAt nullable.Nullable[int64] `json:"completed_at"`
 
-	// FrequencyPenalty As in the request.
+	// FrequencyPenalty The one in use; 0 where neither the request nor the Modelfile gave one.
 	FrequencyPenalty float64 `json:"frequency_penalty"`
 
 	// Instructions As in the request.
 	Instructions nullable.Nullable[string] `json:"instructions"`
 
-	// MaxOutputTokens As in the request.
+	// MaxOutputTokens The limit in use: that of the request or the Modelfile, and no more than the context leaves. Null where the model is served
+	// elsewhere and nothing is set.
 	MaxOutputTokens nullable.Nullable[int64] `json:"max_output_tokens"`
 
 	// MaxToolCalls Is always null; the server has no tools of its own to call.
@@ -3491,7 +3492,7 @@ type Response struct {
 	// ParallelToolCalls As in the request.
 	ParallelToolCalls bool `json:"parallel_tool_calls"`
 
-	// PresencePenalty As in the request.
+	// PresencePenalty The one in use; 0 where neither the request nor the Modelfile gave one.
 	PresencePenalty float64 `json:"presence_penalty"`
 
 	// PreviousResponseID Is always null; nothing is stored.
@@ -3500,7 +3501,7 @@ type Response struct {
 	// PromptCacheKey As in the request.
 	PromptCacheKey nullable.Nullable[string] `json:"prompt_cache_key"`
 
-	// Reasoning As in the request; null if it gave none.
+	// Reasoning Null if the request gave none.
 	Reasoning nullable.Nullable[ResponseReasoning] `json:"reasoning"`
 
 	// SafetyIdentifier As in the request.
@@ -3512,7 +3513,8 @@ type Response struct {
 	// Store Is always false; responses are not stored.
 	Store ResponseStore `json:"store"`
 
-	// Temperature As in the request. Is 1 if it gave none, also where the model recommends another.
+	// Temperature The one in use: that of the request, else what the Modelfile sets, the model recommends, or the server's default. 1 where
+	// the model is served elsewhere and nothing is set.
 	Temperature float64 `json:"temperature"`
 
 	// Text As in the request; free text if it gave no format.
@@ -3527,10 +3529,10 @@ type Response struct {
 	// TopLogprobs As in the request.
 	TopLogprobs int `json:"top_logprobs"`
 
-	// TopP As in the request. Is 1 if it gave none, also where the model recommends another.
+	// TopP The one in use, chosen as `temperature` is. 1 where the model is served elsewhere and nothing is set.
 	TopP float64 `json:"top_p"`
 
-	// Truncation As in the request.
+	// Truncation What is in use; `disabled` also where the model is served elsewhere and cannot truncate.
 	Truncation ResponseTruncation `json:"truncation"`
 }
 
@@ -4488,7 +4490,8 @@ type ResponseOutputTokensDetails struct {
 
 // ResponseReasoning How much the model should think, and how its thinking is shown.
 type ResponseReasoning struct {
-	// Effort As in the request.
+	// Effort The one in use: where the model does not know the one asked for, the nearest that it knows. Null where its template decides
+	// how much to think.
 	Effort nullable.Nullable[ReasoningEffort] `json:"effort"`
 
 	// Summary As in the request.

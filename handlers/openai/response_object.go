@@ -47,6 +47,41 @@ func newResponder(in *wire.CreateResponseRequest, newID func(prefix string) stri
 	return &responder{base: out, summary: showsSummary(in), newID: newID, clock: clock}, nil
 }
 
+// use puts in what the answer is generated with, as far as that is known.
+func (r *responder) use(used engine.Used) {
+	set(&r.base.Temperature, used.Sampling.Temperature)
+	set(&r.base.TopP, used.Sampling.TopP)
+	set(&r.base.FrequencyPenalty, used.Sampling.FrequencyPenalty)
+	set(&r.base.PresencePenalty, used.Sampling.PresencePenalty)
+	if used.MaxTokens != nil {
+		r.base.MaxOutputTokens.Set(int64(*used.MaxTokens))
+	}
+	if !used.Truncate {
+		r.base.Truncation = wire.ResponseTruncationDisabled
+	}
+	if reasoning, err := r.base.Reasoning.Get(); err == nil {
+		reasoning.Effort = fromEffort(used.Reasoning)
+		r.base.Reasoning.Set(reasoning)
+	}
+}
+
+func set[T any](to *T, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+// fromEffort is null where the model's template decides how much to think.
+func fromEffort(r engine.Reasoning) nullable.Nullable[wire.ReasoningEffort] {
+	switch {
+	case r.Mode == engine.ReasoningOff:
+		return nullable.NewNullableWithValue(wire.ReasoningEffortNone)
+	case r.Effort != "":
+		return nullable.NewNullableWithValue(wire.ReasoningEffort(r.Effort))
+	}
+	return nullable.NewNullNullable[wire.ReasoningEffort]()
+}
+
 // repeat returns the value of the request, or null.
 func repeat[T any](in nullable.Nullable[T]) nullable.Nullable[T] {
 	if v, err := in.Get(); err == nil {
@@ -79,6 +114,7 @@ func fromFunctionTools(in []wire.ResponseFunctionToolParam) []wire.ResponseFunct
 }
 
 func (r *responder) fromResponse(in *engine.Response) wire.Response {
+	r.use(in.Used)
 	choice := in.Choices[0] // a response has one
 	output := make([]wire.ResponseOutputItem, 0, len(choice.Blocks))
 	for i, b := range choice.Blocks {

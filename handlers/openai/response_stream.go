@@ -49,6 +49,7 @@ func newResponseEncoder(r *responder, x *exchange.Exchange) *responseEncoder {
 func (e *responseEncoder) Encode(event engine.Event) []sse.Frame {
 	switch v := event.(type) {
 	case engine.Start:
+		e.use(v.Used)
 		return e.begin()
 	case engine.BlockStart:
 		return append(e.close(wire.ResponseItemStatusCompleted), e.open(v)...)

@@ -194,11 +194,12 @@ func TestResponses(t *testing.T) {
 			}
 			name := "response/" + kind + "/" + reply.Name
 			t.Run(name, func(t *testing.T) {
-				stream := encodeResponse(t, newTestResponder(t, body), reply.Events, nil)
+				events := obeyed(t, body, reply.Events)
+				stream := encodeResponse(t, newTestResponder(t, body), events, nil)
 				handlerstest.Golden(t, update, name+".stream.txt", stream)
 
 				w := httptest.NewRecorder()
-				whole := wholeResponse(t, newTestResponder(t, body), reply.Events)
+				whole := wholeResponse(t, newTestResponder(t, body), events)
 				if err := (answer{&exchange.Exchange{}, whole}).VisitCreateResponseResponse(w); err != nil {
 					t.Fatal(err)
 				}
@@ -206,6 +207,81 @@ func TestResponses(t *testing.T) {
 			})
 		}
 	}
+}
+
+// obeyed are the events of an engine that uses what the request says.
+func obeyed(t *testing.T, body string, events []engine.Event) []engine.Event {
+	req, err := bindResponse([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := events[0].(engine.Start)
+	start.Used = engine.Used{Sampling: req.Sampling, MaxTokens: req.MaxTokens, Reasoning: req.Reasoning, Truncate: req.Truncate}
+	return append([]engine.Event{start}, events[1:]...)
+}
+
+// TestResponseUsed: a response repeats what the engine uses, whatever the
+// request says, in each event that holds it.
+func TestResponseUsed(t *testing.T) {
+	const open = `{"model":"m","input":"u"}`
+	const said = `{"model":"m","input":"u","temperature":2,"top_p":0.1,"frequency_penalty":1,"presence_penalty":1,"max_output_tokens":900,"truncation":"auto","reasoning":{"effort":"xhigh"}}`
+	for _, tt := range []struct {
+		name, body string
+		used       engine.Used
+		want       string
+	}{
+		{"defaults of the engine", open, engine.Used{Sampling: engine.DefaultSampling(), MaxTokens: new(100)},
+			`{"frequency_penalty":0,"max_output_tokens":100,"presence_penalty":0,"reasoning":null,"temperature":0.8,"top_p":0.95,"truncation":"disabled"}`},
+		{"nothing is known", open, engine.Used{},
+			`{"frequency_penalty":0,"max_output_tokens":null,"presence_penalty":0,"reasoning":null,"temperature":1,"top_p":1,"truncation":"disabled"}`},
+		{"less than was said", said, engine.Used{
+			Sampling:  engine.Sampling{Temperature: new(0.0), TopP: new(1.0), FrequencyPenalty: new(0.5), PresencePenalty: new(-0.5)},
+			MaxTokens: new(7), Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "high"}},
+			`{"frequency_penalty":0.5,"max_output_tokens":7,"presence_penalty":-0.5,"reasoning":{"effort":"high","summary":null},"temperature":0,"top_p":1,"truncation":"disabled"}`},
+		{"thinking without levels", said, engine.Used{Reasoning: engine.Reasoning{Mode: engine.ReasoningOn}, Truncate: true},
+			`{"frequency_penalty":1,"max_output_tokens":900,"presence_penalty":1,"reasoning":{"effort":null,"summary":null},"temperature":2,"top_p":0.1,"truncation":"auto"}`},
+		{"no thinking", `{"model":"m","input":"u","reasoning":{"effort":"none"}}`, engine.Used{Reasoning: engine.Reasoning{Mode: engine.ReasoningOff}},
+			`{"frequency_penalty":0,"max_output_tokens":null,"presence_penalty":0,"reasoning":{"effort":"none","summary":null},"temperature":1,"top_p":1,"truncation":"disabled"}`},
+	} {
+		events := handlerstest.Text("x")
+		events[0] = engine.Start{PromptTokens: 3, Used: tt.used}
+		encoder := newResponseEncoder(newTestResponder(t, tt.body), nil)
+		places := map[string]any{"the whole response": wholeResponse(t, newTestResponder(t, tt.body), events)}
+		for _, event := range events {
+			for _, f := range encoder.Encode(event) {
+				var data struct{ Response any }
+				if err := json.Unmarshal(f.Data, &data); err == nil && data.Response != nil {
+					places[f.Event] = data.Response
+				}
+			}
+		}
+		if len(places) != 4 {
+			t.Errorf("%s: %d places, want the whole, created, in progress and completed", tt.name, len(places))
+		}
+		for place, response := range places {
+			if got := usedIn(t, response); got != tt.want {
+				t.Errorf("%s: %s has\n%s, want\n%s", tt.name, place, got, tt.want)
+			}
+		}
+	}
+}
+
+// usedIn are the fields of a response that tell what was used.
+func usedIn(t *testing.T, response any) string {
+	raw, err := json.Marshal(response)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]any{}
+	for _, name := range []string{"temperature", "top_p", "frequency_penalty", "presence_penalty", "max_output_tokens", "truncation", "reasoning"} {
+		used[name] = all[name]
+	}
+	text, _ := json.Marshal(used)
+	return string(text)
 }
 
 // TestResponseFailure writes a stream that fails inside an item.

@@ -57,20 +57,20 @@ func (t *Template) reasoningVariables(r engine.Reasoning, vars map[string]jinja.
 		vars["reasoning"] = jinja.NewBool(false)
 		return
 	}
-	if effort := t.effort(r.Effort); effort != "" {
+	if effort := t.caps.Effort(r.Effort); effort != "" {
 		vars["reasoning_effort"] = word(effort)
 		vars["thinking_effort"] = word(effort)
 		vars["reasoning_strength"] = word(effort)
 	}
 }
 
-// effort is the level that the template takes for the one asked for, or empty.
-func (t *Template) effort(asked string) string {
+// Effort is the level that the template takes for the one asked for, or empty.
+func (c Capabilities) Effort(asked string) string {
 	if asked == "" {
 		return ""
 	}
 	for _, level := range []string{asked, "high", "low"} {
-		if slices.Contains(t.caps.Efforts, level) {
+		if slices.Contains(c.Efforts, level) {
 			return level
 		}
 	}

@@ -78,7 +78,7 @@ func (t *Template) begun(ctx context.Context, c conversation, mask *control.Mask
 func (t *Template) text(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
 	if t.golang != nil {
 		return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) {
-			return t.golang.prompt(m, c, t.effort(c.reasoning.Effort), mask)
+			return t.golang.prompt(m, c, t.caps.Effort(c.reasoning.Effort), mask)
 		})
 	}
 	vars, err := t.variables(c, mask)

@@ -214,7 +214,7 @@ func TestEverythingCrosses(t *testing.T) {
 		fill(r, reflect.ValueOf(&listing.models).Elem(), 0)
 		switch e := sent.(type) {
 		case engine.Start:
-			e.Prompt = ""
+			e.Prompt, e.Used.Sampling.LogitBias = "", nil
 			sent = e
 		case engine.TextDelta:
 			for i := range e.Logprobs {

@@ -122,6 +122,10 @@ func startFields(f fields, e *engine.Start) {
 	list(f, &e.Unenforced, placeFields)
 	list(f, &e.Ignored, fields.text)
 	f.number(&e.Dropped)
+	samplingFields(f, &e.Used.Sampling)
+	optional(f, &e.Used.MaxTokens, fields.number)
+	texts(f, (*string)(&e.Used.Reasoning.Mode), &e.Used.Reasoning.Effort)
+	f.flag(&e.Used.Truncate)
 }
 
 func placeFields(f fields, p *engine.Place) {
