@@ -248,7 +248,7 @@ func (k *soak) judge(c soakCase, r *http.Request, w *http.Response, kills int) b
 	crashed := w.StatusCode == http.StatusBadGateway || w.StatusCode == http.StatusOK && bytes.Contains(body, []byte("The process of model")) &&
 		(bytes.Contains(body, []byte(`data: {"error":`)) || bytes.Contains(body, []byte("event: error\n")) || bytes.Contains(body, []byte("event: response.failed\n")))
 	switch {
-	case crashed && kills > 1 && bytes.Contains(body, []byte("This very request ended the process")):
+	case crashed && kills > 1 && bytes.Contains(body, []byte("This request crashed the process")):
 		k.count("blamed") // it ran, alone the second time, when the process was killed
 		return false
 	case crashed && (dead || now > kills):

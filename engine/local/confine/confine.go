@@ -1,16 +1,14 @@
-// Package confine takes from a process what it does not need, before it looks
-// at a file that is not trusted: whoever breaks into it finds nothing else.
+// Package confine sandboxes a process before it opens an untrusted file, so that an
+// exploit gains nothing.
 //
-// [Enter] does so in two steps, because the kernel restricts threads, and a Go
-// program has several before its main function begins. First a thread gives up
-// its privileges, all files but those that are named, TCP, and signals to
-// others, and executes the program anew, whose threads all begin like that.
-// Then the program refuses itself the system calls that it has no use for: no
-// other program, no process, no socket.
+// [Enter] takes two steps, because Landlock and capabilities apply to threads, and a
+// Go program has several before main. First one thread drops privileges, restricts
+// itself with Landlock (files, TCP, signals) and executes the program again, whose
+// threads inherit all that. Then a seccomp filter refuses system calls that the
+// program does not need, such as execve, ptrace and socket.
 //
-// What a kernel or a system does not have is left out, and [Held] says what
-// there is. [LimitMemory] is apart: how much a process may take is known when
-// it has read what it is for.
+// What the kernel does not support is left out; [Held] says what is in force.
+// [LimitMemory] is separate, as the limit is known only after the model is planned.
 package confine
 
 import (
@@ -18,26 +16,26 @@ import (
 	"strings"
 )
 
-// Marker is the name of the variable that tells a process that it has taken
-// the first step, and what was to be had there.
+// Marker is the environment variable that says that the first step is done, and with
+// which result.
 const Marker = "DIGLOT_CONFINED"
 
-// Needs are what a process needs.
+// Needs are what a process keeps access to.
 type Needs struct {
-	Files  []string // that it reads; what is not there is passed over
-	Socket int      // the descriptor of a Unix socket that it removes at its end, with its folder; 0: none
+	Files  []string // to read; missing ones are skipped
+	Socket int      // descriptor of a Unix socket that it removes at exit, with its directory; 0: none
 	State  string   // the value of [Marker] in its environment
 }
 
-// Held is what holds a process. The zero value is nothing.
+// Held says how a process is confined. The zero value is not at all.
 type Held struct {
-	Privileges bool   // it has none, and gains none
-	Files      int    // the version of Landlock; 0: none
-	Calls      bool   // system calls that it needs not are refused
-	Without    string // why something is left out; empty: it is not
+	Privileges bool   // no_new_privs is set and capabilities are dropped
+	Files      int    // Landlock ABI version; 0: none
+	Calls      bool   // a seccomp filter is installed
+	Without    string // why something is left out; empty: nothing is
 }
 
-// String lists what holds, for people.
+// String lists what is in force.
 func (h Held) String() string {
 	var all []string
 	if h.Privileges {

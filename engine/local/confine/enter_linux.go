@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstFree is the first descriptor that is not handed on: standard input,
-// output and error, and the socket, come before.
+// firstFree is the first descriptor that is not inherited: it follows standard input,
+// output, error and the socket.
 const firstFree = 4
 
-// Enter confines the process. It executes the program anew, with the same
-// arguments, and returns in that one: whoever calls it must do so before
-// anything else, and again. Where the system refuses that, it returns at once.
+// Enter confines the process. It executes the program again, with the same
+// arguments, which must call Enter again, before anything else. It then returns in
+// the new program, or in the first if that could not be executed.
 func Enter(n Needs) Held {
 	if n.State == "" {
-		return Held{Without: again(n).Error()} // if it returns
+		return Held{Without: reexec(n).Error()} // if it returns
 	}
 	_ = os.Unsetenv(Marker)
 	h := Held{Privileges: true}
 	if _, err := fmt.Sscanf(n.State, "landlock-%d", &h.Files); err != nil {
 		h.Without = n.State
 	}
-	if err := refuseCalls(os.Getpid()); err != nil {
+	if err := installFilter(os.Getpid()); err != nil {
 		h.Without = strings.TrimPrefix(h.Without+"; seccomp: "+err.Error(), "; ")
 		return h
 	}
@@ -35,11 +35,11 @@ func Enter(n Needs) Held {
 	return h
 }
 
-// again is the first step. It returns only where it fails. The thread is never
-// unlocked: nothing else may run in it.
-func again(n Needs) error {
+// reexec is the first step. It returns only if it fails. The thread stays locked, so
+// that no other goroutine runs restricted.
+func reexec(n Needs) error {
 	runtime.LockOSThread()
-	volunteer()
+	preferForOOM()
 	closeOnExec()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
@@ -55,8 +55,8 @@ func again(n Needs) error {
 	return fmt.Errorf("execute the program again: %w", err)
 }
 
-// programPath is where the program is, which is what the system shows as its
-// name; or what leads to it where somebody has put another one in its place.
+// programPath is the path of the program, for a readable name in ps, or
+// /proc/self/exe if the file was replaced.
 func programPath() string {
 	const link = "/proc/self/exe"
 	path, err := os.Readlink(link)
@@ -66,19 +66,18 @@ func programPath() string {
 	return path
 }
 
-// volunteer makes this process the one that Linux ends when memory runs out:
-// what eats it is a model or the template in its file, and the parent can
-// start another.
-func volunteer() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
+// preferForOOM makes this process the OOM killer's first choice: the parent can start
+// another.
+func preferForOOM() { _ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) }
 
-// closeOnExec has the next program get no descriptor that somebody left open.
-// Kernels before 5.11 do not know the call; then it is up to those who open.
+// closeOnExec keeps leaked descriptors from the next program. It does nothing on
+// kernels before 5.11.
 func closeOnExec() {
 	_ = unix.CloseRange(firstFree, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// dropCapabilities leaves root what it needs to read a file that belongs to
-// another user.
+// dropCapabilities drops all but CAP_DAC_READ_SEARCH, which root needs to read files
+// of other users.
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
@@ -91,7 +90,7 @@ func dropCapabilities() error {
 	return unix.Capset(&header, &data[0])
 }
 
-// Supported is what [Enter] would hold on this machine.
+// Supported returns what [Enter] can enforce on this machine.
 func Supported() Held {
 	h := Held{Privileges: true}
 	if version, err := landlockVersion(); err == nil {

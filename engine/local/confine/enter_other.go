@@ -2,8 +2,8 @@
 
 package confine
 
-// Enter does nothing here: it is made for Linux.
-func Enter(Needs) Held { return Held{Without: "it is for Linux alone"} }
+// Enter does nothing: only Linux is supported.
+func Enter(Needs) Held { return Supported() }
 
-// Supported is what [Enter] would hold on this machine.
-func Supported() Held { return Held{Without: "it is for Linux alone"} }
+// Supported returns what [Enter] can enforce on this machine.
+func Supported() Held { return Held{Without: "only on Linux"} }

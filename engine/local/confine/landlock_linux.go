@@ -19,19 +19,19 @@ const (
 	readDir  = unix.LANDLOCK_ACCESS_FS_READ_DIR
 	execute  = unix.LANDLOCK_ACCESS_FS_EXECUTE
 
-	// ofFiles are the rights that mean something for a file that is no folder.
+	// ofFiles are the rights that apply to files, not directories.
 	ofFiles = execute | readFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 )
 
-// grant is a right to what is at a path, and below it.
+// grant allows access to a path and all below it.
 type grant struct {
 	path   string
 	access uint64
 }
 
-// surroundings are what Go, the C library and llama.cpp read of the system:
-// its processors and memory, the time zone, and where libraries are.
-func surroundings() []grant {
+// systemFiles are what Go, the C library and llama.cpp read: CPUs, memory, time zone
+// and library paths.
+func systemFiles() []grant {
 	all := []grant{{"/dev/null", readFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE}}
 	for _, path := range []string{
 		"/dev/urandom", "/dev/zero", "/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/localtime", "/usr/share/zoneinfo", "/usr/lib/zoneinfo",
@@ -42,8 +42,8 @@ func surroundings() []grant {
 	return all
 }
 
-// restrictFiles leaves this thread nothing but what n names and what every
-// process needs, and says which version of Landlock holds it.
+// restrictFiles restricts this thread with Landlock, and returns the version as the
+// value of [Marker].
 func restrictFiles(n Needs) (string, error) {
 	version, err := landlockVersion()
 	if err != nil {
@@ -75,7 +75,7 @@ func restrictFiles(n Needs) (string, error) {
 	return fmt.Sprintf("landlock-%d", version), nil
 }
 
-// landlockVersion is that of this kernel; an error: it has none.
+// landlockVersion is the kernel's Landlock ABI version, or an error if it has none.
 func landlockVersion() (int, error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -84,7 +84,7 @@ func landlockVersion() (int, error) {
 	return int(version), nil
 }
 
-// rights are all to files that a version knows.
+// rights are all file rights of a Landlock ABI version.
 func rights(version int) uint64 {
 	all := uint64(unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1)
 	for since, right := range map[int]uint64{2: unix.LANDLOCK_ACCESS_FS_REFER, 3: unix.LANDLOCK_ACCESS_FS_TRUNCATE, 5: unix.LANDLOCK_ACCESS_FS_IOCTL_DEV} {
@@ -95,9 +95,9 @@ func rights(version int) uint64 {
 	return all
 }
 
-// grants are all that the process may do with files.
+// grants are all file rights of the process.
 func grants(n Needs) []grant {
-	all := surroundings()
+	all := systemFiles()
 	for _, path := range n.Files {
 		all = append(all, grant{path, readFile})
 	}
@@ -112,7 +112,7 @@ func grants(n Needs) []grant {
 	return all
 }
 
-// socketPath is where a socket is; empty: nowhere.
+// socketPath is the path of a Unix socket; empty: it has none.
 func socketPath(fd int) string {
 	if fd == 0 {
 		return ""
@@ -127,8 +127,7 @@ func socketPath(fd int) string {
 	return ""
 }
 
-// mappedFiles are the program itself and the libraries that it is linked to,
-// which it will need again when it is executed again.
+// mappedFiles are the program and its shared libraries, to execute it again.
 func mappedFiles() []string {
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -145,8 +144,7 @@ func mappedFiles() []string {
 	return append(paths, "/proc/self/exe")
 }
 
-// add makes a rule of it. What is not there, or may not be looked at, needs
-// none.
+// add adds a rule, unless the path is missing or not accessible anyway.
 func (g grant) add(set int, known uint64) error {
 	fd, err := unix.Open(g.path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	switch {
@@ -176,9 +174,8 @@ func addRule(set, fd int, access uint64) error {
 	return nil
 }
 
-// addOwnFolder lets the process read about itself in /proc. The rule holds for
-// an inode, which stays the same one for as long as the folder is open: it is
-// handed on.
+// addOwnFolder allows /proc/self. The rule applies to an inode, which is stable while
+// the directory is open, so the descriptor is inherited.
 func addOwnFolder(set int) error {
 	fd, err := unix.Open("/proc/self", unix.O_PATH|unix.O_DIRECTORY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LimitMemory has the system refuse this process more than so many bytes of
-// data, for good: what it writes to, not what it maps of files to read.
+// LimitMemory sets RLIMIT_DATA for good. It counts private writable memory, not files
+// that are mapped to read.
 func LimitMemory(bytes int64) error {
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_DATA, &now); err != nil {
@@ -22,7 +22,7 @@ func LimitMemory(bytes int64) error {
 	return unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: most, Max: most})
 }
 
-// MemoryUsed is how much of what [LimitMemory] counts the process has, in bytes.
+// MemoryUsed returns how many bytes of the limit of [LimitMemory] are used.
 func MemoryUsed() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -30,7 +30,7 @@ func MemoryUsed() (int64, error) {
 	}
 	m := regexp.MustCompile(`(?m)^VmData:\s+(\d+) kB$`).FindSubmatch(status)
 	if m == nil {
-		return 0, errors.New("/proc/self/status does not say how much data there is")
+		return 0, errors.New("/proc/self/status has no VmData")
 	}
 	kilobytes, err := strconv.ParseInt(string(m[1]), 10, 64)
 	return kilobytes << 10, err

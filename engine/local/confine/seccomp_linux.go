@@ -9,17 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The fields of what a filter sees of a call, in bytes: struct seccomp_data.
-// Both architectures have the lower half of an argument first.
+// Offsets in struct seccomp_data. Both architectures are little-endian.
 const (
 	dataCall = 0
 	dataArch = 4
 	dataArgs = 16
 )
 
-// refused are the system calls that no model needs, on either architecture.
-// What a process does with the descriptors that it has, its memory, its threads
-// and its clock goes on.
+// refused are the system calls that no model needs. Calls on open descriptors, memory,
+// threads and clocks stay allowed.
 func refused() []uint32 {
 	return slices.Concat(refusedHere(), []uint32{
 		// Other programs, and other processes.
@@ -28,14 +26,14 @@ func refused() []uint32 {
 		unix.SYS_TKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
 		// The network. The socket that the process has stays.
 		unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN,
-		// Files: it changes none. What it may read is for Landlock to say.
+		// Writing files. Landlock restricts reading.
 		unix.SYS_OPENAT2, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_LINKAT,
 		unix.SYS_SYMLINKAT, unix.SYS_RENAMEAT2, unix.SYS_TRUNCATE, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2,
 		unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR,
 		unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_FANOTIFY_INIT,
-		// Calls through which a filter does not see.
+		// io_uring bypasses seccomp.
 		unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
-		// Other users, other roots, other names.
+		// Users, roots, namespaces and keyrings.
 		unix.SYS_SETUID, unix.SYS_SETGID, unix.SYS_SETREUID, unix.SYS_SETREGID, unix.SYS_SETRESUID, unix.SYS_SETRESGID, unix.SYS_SETFSUID,
 		unix.SYS_SETFSGID, unix.SYS_SETGROUPS, unix.SYS_CAPSET, unix.SYS_PERSONALITY, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_CHROOT,
 		unix.SYS_PIVOT_ROOT, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_FSOPEN, unix.SYS_FSCONFIG,
@@ -53,10 +51,10 @@ const writing = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC
 const (
 	allow  = unix.SECCOMP_RET_ALLOW
 	deny   = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // a C library then takes an older call
+	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS) // the C library falls back to an older call
 )
 
-// program is a filter for the process pid.
+// program is a BPF program.
 type program struct {
 	code []unix.SockFilter
 }
@@ -73,14 +71,13 @@ func (p *program) load(offset uint32) { p.statement(unix.BPF_LD|unix.BPF_W|unix.
 
 func (p *program) give(answer uint32) { p.statement(unix.BPF_RET|unix.BPF_K, answer) }
 
-// answer gives an answer to one call.
+// answer returns a fixed action for one call.
 func (p *program) answer(call, answer uint32) {
 	p.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, 1)
 	p.give(answer)
 }
 
-// bits refuses a call whose argument has one of some bits, or, where they are
-// wanted, one that has none of them.
+// bits allows a call only if an argument has any of the bits (wanted) or none.
 func (p *program) bits(call, arg, bits uint32, wanted bool) {
 	p.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, 4)
 	p.load(dataArgs + 8*arg)
@@ -93,8 +90,8 @@ func (p *program) bits(call, arg, bits uint32, wanted bool) {
 	p.give(deny)
 }
 
-// ours refuses a call whose first argument is none of some processes.
-func (p *program) ours(call uint32, pids ...int) {
+// onlyPIDs allows a call only if its first argument is one of the pids.
+func (p *program) onlyPIDs(call uint32, pids ...int) {
 	p.jump(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, call, 0, uint8(2*len(pids)+2))
 	p.load(dataArgs)
 	for _, pid := range pids {
@@ -104,8 +101,8 @@ func (p *program) ours(call uint32, pids ...int) {
 	p.give(deny)
 }
 
-// filter is the program for the process pid. The order does not matter: each
-// call is in it once.
+// filter is the program for the process pid. Each call occurs once, so order does not
+// matter.
 func filter(pid int) []unix.SockFilter {
 	var p program
 	p.load(dataArch)
@@ -120,17 +117,17 @@ func filter(pid int) []unix.SockFilter {
 	p.answer(unix.SYS_CLONE3, absent)
 	p.bits(unix.SYS_CLONE, 0, unix.CLONE_THREAD, true)
 	p.bits(unix.SYS_OPENAT, 2, writing, false)
-	p.here()
-	p.ours(unix.SYS_KILL, pid)
-	p.ours(unix.SYS_TGKILL, pid)
-	p.ours(unix.SYS_PRLIMIT64, 0, pid)
+	p.architectureRules()
+	p.onlyPIDs(unix.SYS_KILL, pid)
+	p.onlyPIDs(unix.SYS_TGKILL, pid)
+	p.onlyPIDs(unix.SYS_PRLIMIT64, 0, pid)
 	p.give(allow)
 	return p.code
 }
 
-// refuseCalls holds all threads of this process, and all that begin later.
-// Without SPEC_ALLOW some kernels would also slow the processor down.
-func refuseCalls(pid int) error {
+// installFilter installs the filter for all threads. Without SPEC_ALLOW some kernels
+// would also turn on slow mitigations.
+func installFilter(pid int) error {
 	code := filter(pid)
 	prog := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
@@ -141,7 +138,7 @@ func refuseCalls(pid int) error {
 	return nil
 }
 
-// hasSeccomp reports whether the kernel takes filters.
+// hasSeccomp reports whether the kernel supports filters.
 func hasSeccomp() bool {
 	action := uint32(unix.SECCOMP_RET_ERRNO)
 	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))

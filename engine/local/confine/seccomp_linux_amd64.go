@@ -4,11 +4,10 @@ import "golang.org/x/sys/unix"
 
 const (
 	architecture = unix.AUDIT_ARCH_X86_64
-	secondSet    = 0x40000000 // from here on the same calls have a second number
+	secondSet    = 0x40000000 // the x32 ABI
 )
 
-// refusedHere are calls that the other architecture has not, mostly because it
-// has a newer form of them alone.
+// refusedHere are calls that arm64 lacks, most of them legacy.
 func refusedHere() []uint32 {
 	return []uint32{
 		unix.SYS_FORK, unix.SYS_VFORK, unix.SYS_CREAT, unix.SYS_MKDIR, unix.SYS_MKNOD, unix.SYS_LINK, unix.SYS_SYMLINK, unix.SYS_RENAME,
@@ -17,5 +16,5 @@ func refusedHere() []uint32 {
 	}
 }
 
-// here are calls of this architecture that depend on their arguments.
-func (p *program) here() { p.bits(unix.SYS_OPEN, 1, writing, false) }
+// architectureRules are calls that depend on their arguments.
+func (p *program) architectureRules() { p.bits(unix.SYS_OPEN, 1, writing, false) }

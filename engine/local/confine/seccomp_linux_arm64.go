@@ -4,11 +4,11 @@ import "golang.org/x/sys/unix"
 
 const (
 	architecture = unix.AUDIT_ARCH_AARCH64
-	secondSet    = 0xffffffff // there is none
+	secondSet    = 0xffffffff // no second ABI
 )
 
-// refusedHere are calls that the other architecture has not.
+// refusedHere are calls that only this list has.
 func refusedHere() []uint32 { return []uint32{unix.SYS_RENAMEAT} }
 
-// here are calls of this architecture that depend on their arguments.
-func (p *program) here() {}
+// architectureRules are calls that depend on their arguments.
+func (p *program) architectureRules() {}

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// activity says for how long a client has been waiting in vain. Only the
-// time that a request waits for its server counts: a reader who is slow to
-// take events must not look like a server that hangs.
+// activity measures how long a process has been silent. Only time in which requests
+// wait for the process counts, so that a slow reader does not look like a hanging
+// process.
 type activity struct {
 	mu      sync.Mutex
-	waiting int       // requests that wait for their next event
-	since   time.Time // of the last sign of life, or of the first of them waiting
+	waiting int       // requests that wait for the process
+	since   time.Time // of the last message, or of the first waiting request
 }
 
-// wait notes that a request waits.
-func (a *activity) wait() {
+// begin records that a request waits for the process.
+func (a *activity) begin() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.waiting++; a.waiting == 1 {
@@ -23,16 +23,16 @@ func (a *activity) wait() {
 	}
 }
 
-// got notes that it waits no more.
-func (a *activity) got() {
+// end records that it no longer waits.
+func (a *activity) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.waiting--
 	a.since = time.Now()
 }
 
-// silence is how long requests have waited without a sign of life for any
-// of them; 0 when none waits.
+// silence is how long requests have waited without a message to any of them; 0 if
+// none waits.
 func (a *activity) silence() time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

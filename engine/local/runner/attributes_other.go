@@ -4,5 +4,5 @@ package runner
 
 import "syscall"
 
-// processAttributes has nothing to ask for where there are no process groups.
+// processAttributes is nil: there are no process groups.
 func processAttributes() *syscall.SysProcAttr { return nil }

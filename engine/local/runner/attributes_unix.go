@@ -4,10 +4,9 @@ package runner
 
 import "syscall"
 
-// processAttributes keep a terminal's interrupt from reaching a child before
-// its requests are done. Linux could also signal a child when its parent
-// ends, but does so when the thread that started it ends, and leaves the
-// child no time to remove its socket; the end of standard input does better.
+// processAttributes keeps a terminal's interrupt from the child, which has requests
+// to finish. Pdeathsig is not used: it fires when the thread that started the child
+// exits, and leaves no time to remove the socket. See [RunChild] about standard input.
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }

@@ -15,24 +15,24 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// reasoned is an engine whose answer is two large thoughts about a prompt of so
+// reasoned is an engine that answers with two large reasoning deltas and a prompt of so
 // many bytes.
 func reasoned(promptBytes int) *mirror {
 	return &mirror{events: []engine.Event{
 		engine.Start{Prompt: strings.Repeat("p", promptBytes)},
-		engine.BlockStart{Kind: engine.BlockReasoning}, engine.ReasoningDelta{Text: strings.Repeat("a", wholePart)},
-		engine.ReasoningDelta{Text: strings.Repeat("b", wholePart)}, engine.BlockStop{},
+		engine.BlockStart{Kind: engine.BlockReasoning}, engine.ReasoningDelta{Text: strings.Repeat("a", maxTextPart)},
+		engine.ReasoningDelta{Text: strings.Repeat("b", maxTextPart)}, engine.BlockStop{},
 		engine.Finish{Reason: engine.FinishMaxTokens}, engine.Done{},
 	}}
 }
 
-// TestMessagesTogether: a message holds its memory until it has been handed on,
-// and another request waits for that.
+// TestMessagesTogether: a message holds its reservation until it is passed on, and
+// another request waits for it.
 func TestMessagesTogether(t *testing.T) {
-	const room = wholePart*frameWeight + wholePart/2 // for one that is read, beside half of one that is
+	const room = maxTextPart*frameWeight + maxTextPart/2 // for one that is being read and half of one that was
 	c := serve(t, reasoned(0))
 	c.budget.messages = semaphore.NewWeighted(room)
-	var first atomic.Bool // has been handed on
+	var first atomic.Bool // has been passed on
 	var second sync.WaitGroup
 	begun := make(chan struct{})
 	for event, err := range c.Generate(t.Context(), order("m", "first")) {
@@ -42,7 +42,7 @@ func TestMessagesTogether(t *testing.T) {
 		if d, is := event.(engine.ReasoningDelta); !is || d.Text[0] != 'b' {
 			continue
 		}
-		if c.budget.messages.TryAcquire(wholePart * frameWeight) {
+		if c.budget.messages.TryAcquire(maxTextPart * frameWeight) {
 			t.Fatal("a message that is not handed on holds no memory")
 		}
 		second.Go(func() {
@@ -69,12 +69,12 @@ func TestMessagesTogether(t *testing.T) {
 	}
 }
 
-// TestSlowReaders: those that do not take what they have got keep no others out
-// for what it might have been.
+// TestSlowReaders: a reservation shrinks to the decoded size, so slow readers do not
+// block others for more.
 func TestSlowReaders(t *testing.T) {
 	c := serve(t, reasoned(0))
-	c.budget.messages = semaphore.NewWeighted(wholePart * frameWeight * 2)
-	const readers = 18 // of the 20 that there is room for beside one that is read
+	c.budget.messages = semaphore.NewWeighted(maxTextPart * frameWeight * 2)
+	const readers = 18 // of the 20 that fit besides one that is being read
 	for range readers {
 		next, stop := iter.Pull2(c.Generate(t.Context(), order("m", "slow")))
 		defer stop()
@@ -93,26 +93,26 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestNoRoomForLong: who waits for room is told to come again after a while.
+// TestNoRoomForLong: waiting for the budget times out as overloaded.
 func TestNoRoomForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := share{budget: &Budget{messages: semaphore.NewWeighted(10), prompts: semaphore.NewWeighted(10)}}
+		s := reservation{budget: &Budget{messages: semaphore.NewWeighted(10), prompts: semaphore.NewWeighted(10)}}
 		begun := time.Now()
 		err := s.reserve(t.Context(), 11)
 		if e := engine.AsError(err); e == nil || e.Code != engine.CodeOverloaded || e.RetryAfter < 1 {
 			t.Errorf("error %v", err)
 		}
-		if waited := time.Since(begun); waited != roomTimeout {
+		if waited := time.Since(begun); waited != budgetTimeout {
 			t.Errorf("it waited for %v", waited)
 		}
-		s.end()
+		s.release()
 		if !s.budget.messages.TryAcquire(10) {
 			t.Error("room was taken")
 		}
 	})
 }
 
-// TestHeld: a delta holds what it is made to.
+// TestHeld: a delta holds its decoded size.
 func TestHeld(t *testing.T) {
 	tokens := []engine.TokenLogprob{{Token: []byte("ab"), Top: []engine.TokenLogprob{{Token: []byte("c")}}}, {}}
 	for _, tt := range []struct {
@@ -124,13 +124,13 @@ func TestHeld(t *testing.T) {
 		{"a text", engine.TextDelta{Text: "abc"}, 3},
 		{"its tokens", engine.TextDelta{Text: "abc", Logprobs: tokens}, int64(3 + 3*tokenSize + 3)},
 	} {
-		if got := held(tt.m, 100); got != tt.want {
+		if got := memoryOf(tt.m, 100); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
 }
 
-// TestWaitingEndsWithTheClient: who waits for room is gone when its client is.
+// TestWaitingEndsWithTheClient: waiting for the budget ends on cancel.
 func TestWaitingEndsWithTheClient(t *testing.T) {
 	c := serve(t, reasoned(0))
 	c.budget.messages = semaphore.NewWeighted(1)
@@ -148,12 +148,12 @@ func TestWaitingEndsWithTheClient(t *testing.T) {
 	}
 }
 
-// TestPromptsTogether: a prompt that there is no room for is left out, and there
-// is room again when a request has ended.
+// TestPromptsTogether: a prompt beyond the budget is dropped; the budget is released
+// when a request ends.
 func TestPromptsTogether(t *testing.T) {
 	const size = 1 << 20
 	c := serve(t, reasoned(size))
-	c.budget.prompts = semaphore.NewWeighted(size * bulkWeight * 3 / 2)
+	c.budget.prompts = semaphore.NewWeighted(size * payloadWeight * 3 / 2)
 	for event, err := range c.Generate(t.Context(), order("m", "first")) {
 		if err != nil {
 			t.Fatal(err)

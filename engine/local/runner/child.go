@@ -11,32 +11,30 @@ import (
 	"github.com/diglot/diglot/engine/local/confine"
 )
 
-// socketFD is where a child finds its listening socket: the first file that
-// its parent hands on.
+// socketFD is the descriptor of a child's listening socket: the first of ExtraFiles.
 const socketFD = 3
 
-// Child is what [RunChild] runs.
+// Child configures [RunChild].
 type Child struct {
-	// Files are those that the process reads. It can open no others where the
-	// system can hold it to that, and has few other rights: see confine.
+	// Files are the only files that the process can open, as far as the kernel can
+	// confine it: see package confine.
 	Files []string
 
 	// State is the value of the variable [confine.Marker].
 	State string
 
-	// Open makes the engine. held is what keeps the process from more.
+	// Open creates the engine. held says how the process is confined.
 	Open func(ctx context.Context, held confine.Held) (engine.Engine, error)
 }
 
-// RunChild is what a child process does: it serves the engine that c makes
-// until its parent is gone, or ctx ends. An error of Open is served
-// too, so that the parent hears why. RunChild must not be called by a
-// process that was not started by an [Engine]. What was done before is done
-// twice, because the process is executed anew to confine it.
+// RunChild confines this process, which an [Engine] must have started, and serves
+// the engine of c until the parent exits or ctx is done. An error of Open is served,
+// too, so that the parent gets it. Confining executes the program again, so what
+// main does before is done twice.
 //
-// Standard input is a pipe from the parent, which nothing is written to: its
-// end is the parent's end. RunChild then returns at once, whatever the
-// engine does, so that main can end the process.
+// Standard input is a pipe that the parent never writes to and that is closed when
+// the parent exits. RunChild then returns at once, whatever the engine does, so that
+// main can exit.
 func RunChild(ctx context.Context, c Child) error {
 	held := confine.Enter(confine.Needs{Files: c.Files, Socket: socketFD, State: c.State})
 	ctx, cancel := context.WithCancel(ctx)
@@ -71,15 +69,14 @@ func openAndServe(ctx context.Context, l net.Listener, open func(context.Context
 	return Serve(ctx, l, e)
 }
 
-// removeSocket removes the socket and its folder, which a parent that was
-// killed has left behind. It removes nothing else: a folder that holds more
-// than the socket stays.
+// removeSocket removes the socket and its directory, unless that holds other files.
+// A parent that was killed leaves them behind.
 func removeSocket(addr net.Addr) {
 	_ = os.Remove(addr.String())
 	_ = os.Remove(filepath.Dir(addr.String()))
 }
 
-// inherited is the listener whose socket the process got as descriptor fd.
+// inherited returns the listener with descriptor fd.
 func inherited(fd uintptr) (net.Listener, error) {
 	f := os.NewFile(fd, "socket")
 	defer f.Close() // FileListener takes a copy

@@ -14,16 +14,15 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// maxIdle is how many connections are kept for the next calls: a crowd of
-// requests leaves no more of them behind, at both ends.
+// maxIdle is how many idle connections are kept.
 const maxIdle = 4
 
-// Client is the engine that a [Serve] at the other end of a socket serves.
+// Client is the client of [Serve].
 type Client struct {
-	path        string
-	budget      *Budget
-	restTimeout time.Duration
-	activity    activity
+	path           string
+	budget         *Budget
+	messageTimeout time.Duration
+	activity       activity
 
 	mu     sync.Mutex
 	idle   []*clientConn
@@ -32,16 +31,14 @@ type Client struct {
 
 var _ engine.Engine = (*Client)(nil)
 
-// Dial makes a client of the server that listens on the Unix socket at path.
-// It connects when it has something to ask. What the server sends takes its
-// memory from b.
+// Dial returns a client of the server that listens on the Unix socket at path. It
+// connects on the first call. Memory for received messages is reserved from b.
 func Dial(path string, b *Budget) *Client {
 	registerWire()
-	return &Client{path: path, budget: b, restTimeout: restTimeout}
+	return &Client{path: path, budget: b, messageTimeout: messageTimeout}
 }
 
-// Close closes the connections that nothing uses, and each of the others
-// once its request has ended.
+// Close closes idle connections, and others when their requests end.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,15 +62,15 @@ func (c *Client) Models(ctx context.Context) ([]engine.Model, error) {
 		return nil, lost(ctx, err, false)
 	}
 	switch m := m.(type) {
-	case listed:
+	case modelList:
 		if err := checkModels(m.models); err != nil {
-			return nil, lost(ctx, &brokenError{err}, false)
+			return nil, lost(ctx, &protocolError{err}, false)
 		}
 		return m.models, nil
-	case refused:
+	case errorReply:
 		return nil, failure(ctx, m, engine.Extent{})
 	}
-	return nil, lost(ctx, unasked(m), false)
+	return nil, lost(ctx, unexpected(m), false)
 }
 
 // Generate implements [engine.Engine].
@@ -102,45 +99,45 @@ func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 	}
 }
 
-// event returns the next event of a reply. One that ends it is held until
-// nothing has come behind it.
+// event returns the next event. It returns Done only after the end of the reply, as
+// an error may still follow.
 func (c *Client) event(ctx context.Context, conn *clientConn, s *engine.Sequence, x engine.Extent) (engine.Event, error) {
 	m, err := c.next(ctx, conn, x)
 	if err != nil {
 		return nil, err
 	}
 	event, is := m.(engine.Event)
-	if !is || conn.bulk != nil {
-		return nil, lost(ctx, unasked(m), true)
+	if !is || conn.payload != nil {
+		return nil, lost(ctx, unexpected(m), true)
 	}
 	if err := s.Add(event); err != nil {
-		return nil, lost(ctx, &brokenError{err}, true)
+		return nil, lost(ctx, &protocolError{err}, true)
 	}
 	switch e := event.(type) {
 	case engine.Start:
 		e.Prompt = conn.prompt
 		return e, nil
 	case engine.Done:
-		return e, c.end(ctx, conn, x)
+		return e, c.endOfReply(ctx, conn, x)
 	}
 	return event, nil
 }
 
-// end reads what ends a reply: nothing more comes.
-func (c *Client) end(ctx context.Context, conn *clientConn, x engine.Extent) error {
+// endOfReply reads the message that ends a reply.
+func (c *Client) endOfReply(ctx context.Context, conn *clientConn, x engine.Extent) error {
 	m, err := c.next(ctx, conn, x)
 	if err != nil {
 		return err
 	}
-	if _, is := m.(ended); !is {
-		return lost(ctx, unasked(m), true)
+	if _, is := m.(endOfEvents); !is {
+		return lost(ctx, unexpected(m), true)
 	}
 	return nil
 }
 
 // Count implements [engine.Engine].
 func (c *Client) Count(ctx context.Context, req *engine.Request) (int, error) {
-	return answered(ctx, c, call{Count: toWire(req)}, req.Extent(), func(m counted, _ []byte) (int, error) {
+	return unaryCall(ctx, c, call{Count: toWire(req)}, req.Extent(), func(m tokenCount, _ []byte) (int, error) {
 		if !isCount(m.n) {
 			return 0, fmt.Errorf("%d tokens", m.n)
 		}
@@ -150,22 +147,21 @@ func (c *Client) Count(ctx context.Context, req *engine.Request) (int, error) {
 
 // Embed implements [engine.Engine].
 func (c *Client) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	return answered(ctx, c, call{Embed: req}, req.Extent(), func(m embedded, bulk []byte) (*engine.Embeddings, error) {
+	return unaryCall(ctx, c, call{Embed: req}, req.Extent(), func(m embeddingInfo, bulk []byte) (*engine.Embeddings, error) {
 		return toEmbeddings(m, bulk, req)
 	})
 }
 
 // GenerateImages implements [engine.Engine].
 func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return answered(ctx, c, call{Images: req}, engine.Extent{}, func(m drawn, bulk []byte) ([]engine.Image, error) {
+	return unaryCall(ctx, c, call{Images: req}, engine.Extent{}, func(m imageList, bulk []byte) ([]engine.Image, error) {
 		return toImages(m, bulk, req)
 	})
 }
 
-// answered makes a call that has one answer, a message of type M. what makes the
-// result of it, and of the bytes that came before it; its error is about what no
-// process may send.
-func answered[M message, T any](ctx context.Context, c *Client, question call, x engine.Extent, what func(M, []byte) (T, error)) (T, error) {
+// unaryCall makes a call with one reply, a message of type M. decode converts it
+// and the payload before it; its errors are protocol errors.
+func unaryCall[M message, T any](ctx context.Context, c *Client, question call, x engine.Extent, decode func(M, []byte) (T, error)) (T, error) {
 	var none T
 	conn, err := c.connect(ctx)
 	if err != nil {
@@ -181,42 +177,42 @@ func answered[M message, T any](ctx context.Context, c *Client, question call, x
 	}
 	answer, is := m.(M)
 	if !is {
-		return none, lost(ctx, unasked(m), true)
+		return none, lost(ctx, unexpected(m), true)
 	}
-	result, err := what(answer, conn.bulk)
+	result, err := decode(answer, conn.payload)
 	if err != nil {
-		return none, lost(ctx, &brokenError{err}, true)
+		return none, lost(ctx, &protocolError{err}, true)
 	}
 	return result, nil
 }
 
-// begin sends a call and waits until it has arrived.
+// begin sends a call and waits until it is accepted.
 func (c *Client) begin(ctx context.Context, conn *clientConn, question call) error {
 	m, err := conn.ask(ctx, question)
 	if err != nil {
 		return lost(ctx, err, false)
 	}
-	if _, is := m.(taken); !is {
-		return lost(ctx, unasked(m), false)
+	if _, is := m.(accepted); !is {
+		return lost(ctx, unexpected(m), false)
 	}
 	arrived(ctx)
 	return nil
 }
 
-// next returns the next message that is not a beat. One that tells of an error
-// is returned as that error.
+// next returns the next message that is not a heartbeat, or the error that an
+// errorReply holds.
 func (c *Client) next(ctx context.Context, conn *clientConn, x engine.Extent) (message, error) {
 	for {
 		m, err := conn.receive(ctx)
 		switch {
-		case ctx.Err() != nil: // though the message may be in the buffers
+		case ctx.Err() != nil: // even if a message was buffered
 			return nil, engine.AsError(ctx.Err())
 		case err != nil:
 			return nil, lost(ctx, err, true)
 		}
 		switch m := m.(type) {
-		case beat:
-		case refused:
+		case heartbeat:
+		case errorReply:
 			return nil, failure(ctx, m, x)
 		default:
 			return m, nil
@@ -224,18 +220,17 @@ func (c *Client) next(ctx context.Context, conn *clientConn, x engine.Extent) (m
 	}
 }
 
-// failure is the error that a process tells, about a request of extent x.
-func failure(ctx context.Context, f refused, x engine.Extent) *engine.Error {
+// failure validates and returns the error of a request of extent x.
+func failure(ctx context.Context, f errorReply, x engine.Extent) *engine.Error {
 	if err := checkError(f.wireError, x); err != nil {
-		return lost(ctx, &brokenError{err}, true)
+		return lost(ctx, &protocolError{err}, true)
 	}
 	return f.err()
 }
 
-// unasked is the error of a message that does not belong where it came.
-func unasked(m message) error { return broken("%T out of turn", m) }
+func unexpected(m message) error { return protocolErrorf("unexpected %T", m) }
 
-// connect takes an idle connection, or makes one.
+// connect returns an idle or a new connection.
 func (c *Client) connect(ctx context.Context) (*clientConn, error) {
 	c.mu.Lock()
 	if n := len(c.idle); n > 0 {
@@ -251,24 +246,23 @@ func (c *Client) connect(ctx context.Context) (*clientConn, error) {
 		return nil, err
 	}
 	return &clientConn{
-		Conn:        conn,
-		encoder:     gob.NewEncoder(conn),
-		reader:      bufio.NewReader(conn),
-		activity:    &c.activity,
-		restTimeout: c.restTimeout,
-		share:       share{budget: c.budget},
-		small:       make([]byte, smallFrame),
+		Conn:           conn,
+		encoder:        gob.NewEncoder(conn),
+		reader:         bufio.NewReader(conn),
+		activity:       &c.activity,
+		messageTimeout: c.messageTimeout,
+		reservation:    reservation{budget: c.budget},
+		small:          make([]byte, smallFrame),
 	}, nil
 }
 
-// release closes conn when ctx ends. The function it returns ends the use of
-// conn: one whose call has had its last reply is kept while there are few, any
-// other is closed, which cancels the call at the other end.
+// release closes conn when ctx is done. The returned function keeps conn for reuse
+// if its call is complete, and otherwise closes it, which cancels the call.
 func (c *Client) release(ctx context.Context, conn *clientConn) func() {
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	return func() {
-		conn.share.end()
-		conn.prompt, conn.bulk = "", nil
+		conn.reservation.release()
+		conn.prompt, conn.payload = "", nil
 		if !stop() {
 			return // closed already
 		}
@@ -282,10 +276,10 @@ func (c *Client) release(ctx context.Context, conn *clientConn) func() {
 	}
 }
 
-// lostError is a connection that ended before the reply did.
+// lostError is the error of a connection that was lost during a call.
 type lostError struct {
 	err     error
-	arrived bool // the server had the request
+	arrived bool // the process had accepted the request
 }
 
 func (e *lostError) Error() string { return "connection to the model's process: " + e.err.Error() }
@@ -296,33 +290,31 @@ func lost(ctx context.Context, err error, arrived bool) *engine.Error {
 	if ctx.Err() != nil {
 		return engine.AsError(ctx.Err())
 	}
-	if own := (*engine.Error)(nil); errors.As(err, &own) { // of this side: the process has done nothing wrong
+	if own := (*engine.Error)(nil); errors.As(err, &own) { // from this side, as of the budget
 		return own
 	}
 	return engine.Errorf(engine.CodeEngineCrashed, "The model's process ended while it worked on this request.").
 		Because(&lostError{err: err, arrived: arrived})
 }
 
-// unreachable is the error of a call for which no connection could be made.
-// Where this process is what lacks the means, the other one is not to blame.
+// unreachable is the error of a failed connect. If this process is out of file
+// descriptors, the other one is not to blame.
 func unreachable(ctx context.Context, err error) *engine.Error {
 	if !exhausted(err) {
 		return lost(ctx, err, false)
 	}
-	e := engine.Errorf(engine.CodeOverloaded, "The server has no room for another request; try again later.").Because(err)
+	e := engine.Errorf(engine.CodeOverloaded, "The server is out of connections; try again later.").Because(err)
 	e.RetryAfter = 1
 	return e
 }
 
-// isBroken reports whether err is about what no process may send.
-func isBroken(err error) bool {
-	var b *brokenError
+func isProtocolError(err error) bool {
+	var b *protocolError
 	return errors.As(err, &b)
 }
 
-// hasLost returns the lost connection that err is made of, nil if there is
-// none.
-func hasLost(err error) *lostError {
+// asLost returns the lostError in err's chain, or nil.
+func asLost(err error) *lostError {
 	var l *lostError
 	if errors.As(err, &l) {
 		return l

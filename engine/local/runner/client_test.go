@@ -53,7 +53,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestIdleConnections: many calls at a time leave few connections behind.
+// TestIdleConnections: many concurrent calls leave few idle connections.
 func TestIdleConnections(t *testing.T) {
 	c := serve(t, newPuppet())
 	var ends []func()
@@ -92,7 +92,7 @@ func TestErrorCrosses(t *testing.T) {
 
 // mirror is an engine that keeps the request and answers with events.
 type mirror struct {
-	engine.Engine // nothing else is asked
+	engine.Engine // nil: no other method is called
 	got           *engine.Request
 	events        []engine.Event
 }
@@ -110,7 +110,7 @@ func (m *mirror) Generate(_ context.Context, req *engine.Request) iter.Seq2[engi
 	}
 }
 
-// members are the members of the closed interfaces.
+// members are the types of the closed interfaces.
 var members = map[reflect.Type][]any{
 	reflect.TypeFor[engine.Part]():  {engine.Text{}, engine.ReasoningText{}, engine.ToolCall{}, engine.ToolResult{}, engine.Image{}},
 	reflect.TypeFor[engine.Event](): {engine.Start{}, engine.BlockStart{}, engine.TextDelta{}, engine.ReasoningDelta{}, engine.ToolCallDelta{}, engine.BlockStop{}, engine.Finish{}, engine.Done{}},
@@ -201,14 +201,14 @@ func TestRequestsCross(t *testing.T) {
 	}
 }
 
-// TestEverythingCrosses does the same with what a process sends. Prompts cross
-// beside their Start, and alternatives have none.
+// TestEverythingCrosses does the same with messages. Prompts are sent apart from their
+// Start, and alternatives have no alternatives.
 func TestEverythingCrosses(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var sent engine.Event
 		var told engine.Error
-		var listing listed
+		var listing modelList
 		fill(r, reflect.ValueOf(&sent).Elem(), 0)
 		fill(r, reflect.ValueOf(&told).Elem(), 0)
 		fill(r, reflect.ValueOf(&listing.models).Elem(), 0)
@@ -223,17 +223,17 @@ func TestEverythingCrosses(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range []message{sent, refused{wireError{coded: told, cause: "why"}}, listing, counted{3}, embedded{1, 2, 3},
-			drawn{[]drawing{{5, "image/png"}, {}}}, bulk{7}, prompt{8}, taken{}, beat{}, ended{}} {
+		for _, m := range []message{sent, errorReply{wireError{coded: told, cause: "why"}}, listing, tokenCount{3}, embeddingInfo{1, 2, 3},
+			imageList{[]imageInfo{{5, "image/png"}, {}}}, payload{7}, prompt{8}, accepted{}, heartbeat{}, endOfEvents{}} {
 			frame, err := appendFrame(nil, m)
 			if err != nil {
 				t.Fatalf("seed %d: %T: %v", seed, m, err)
 			}
-			got, err := parse(frame[frameHead:])
+			got, err := parse(frame[frameHeader:])
 			if err != nil {
 				t.Fatalf("seed %d: %T: %v", seed, m, err)
 			}
-			unexported := cmp.AllowUnexported(refused{}, wireError{}, listed{}, counted{}, embedded{}, drawn{}, drawing{}, bulk{}, prompt{})
+			unexported := cmp.AllowUnexported(errorReply{}, wireError{}, modelList{}, tokenCount{}, embeddingInfo{}, imageList{}, imageInfo{}, payload{}, prompt{})
 			if diff := cmp.Diff(m, got, unexported); diff != "" {
 				t.Fatalf("seed %d: %T (-sent +got):\n%s", seed, m, diff)
 			}
@@ -299,13 +299,13 @@ func TestServerGone(t *testing.T) {
 		t.Errorf("models: %v", err)
 	}
 	_, err := ask(t, c, order("m", "count 1"))
-	if l := hasLost(err); code(t, err) != engine.CodeEngineCrashed || l == nil || l.arrived {
+	if l := asLost(err); code(t, err) != engine.CodeEngineCrashed || l == nil || l.arrived {
 		t.Errorf("generate: %v, lost %+v", err, l)
 	}
 }
 
-// TestNoRoomForAConnection holds failures of the server's own system apart
-// from those of the model's process, which would be ended for them.
+// TestNoRoomForAConnection: a lack of resources in the server is not a failure of the
+// model's process, which would be killed for it.
 func TestNoRoomForAConnection(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -316,17 +316,17 @@ func TestNoRoomForAConnection(t *testing.T) {
 		{syscall.EAGAIN, engine.CodeOverloaded},
 		{syscall.ECONNREFUSED, engine.CodeEngineCrashed},
 		{syscall.ENOENT, engine.CodeEngineCrashed},
-		{context.Canceled, engine.CodeEngineCrashed}, // though ctx goes on: not the client's doing
+		{context.Canceled, engine.CodeEngineCrashed}, // ctx is not done, so the client did not cancel
 	} {
 		err := unreachable(t.Context(), &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", tt.err)})
-		if crashed := tt.code == engine.CodeEngineCrashed; err.Code != tt.code || (hasLost(err) != nil) != crashed {
+		if crashed := tt.code == engine.CodeEngineCrashed; err.Code != tt.code || (asLost(err) != nil) != crashed {
 			t.Errorf("%v: %v, want code %q", tt.err, err, tt.code)
 		}
 	}
 }
 
-// TestUnspeakableEvent ends the connection of an event that cannot be sent: a
-// client must not wait for the rest for ever.
+// TestUnspeakableEvent: an event that cannot be encoded closes the connection, so that
+// the client does not wait forever.
 func TestUnspeakableEvent(t *testing.T) {
 	type unknown struct{ engine.Start }
 	c := serve(t, &mirror{events: []engine.Event{unknown{}}})

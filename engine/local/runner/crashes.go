@@ -6,80 +6,76 @@ import (
 )
 
 const (
-	// crashMemory is how long a request is remembered to have been running
-	// in a process that crashed.
+	// crashMemory is how long the suspects of a crash are remembered.
 	crashMemory = time.Hour
 
-	// maxCrashMemory bounds how many requests are remembered.
+	// maxCrashMemory is how many suspects are remembered.
 	maxCrashMemory = 1 << 10
 
-	// leastRefusal is how long a request that ended a process is refused. It
-	// doubles with each further process, up to crashMemory.
-	leastRefusal = time.Minute
+	// minRefusal is how long a request that caused a crash is refused. It doubles
+	// with each further crash, up to crashMemory.
+	minRefusal = time.Minute
 
-	// A model whose processes end often answers one request at a time: after
-	// manyCrashes in crashWindow, until there were fewer.
+	// manyCrashes in crashWindow are a crash loop.
 	manyCrashes = 3
 	crashWindow = time.Minute
 
-	// maxSuspicion is how often a request may be among the suspects: whatever
-	// else ran each time, it is the cause then.
-	maxSuspicion = 3
+	// maxSuspected is at how many crashes a suspect counts as the cause, whatever
+	// else was running.
+	maxSuspected = 3
 )
 
-// crashLog remembers the crashes of a model, and which requests were running
-// then.
+// crashLog records the crashes of a model and the requests that were running.
 type crashLog struct {
 	mu      sync.Mutex
 	seen    map[requestKey]*suspicion
 	crashes []time.Time // of the last crashWindow, while requests ran
 }
 
-// suspicion is what is known of a request.
+// suspicion is the record of a request.
 type suspicion struct {
-	crashes int // that it was running at
-	proofs  int // of them, those that it caused
+	crashes int // during which it was running
+	caused  int // of these
 	at      time.Time
-	refused time.Time // until when it is
+	refused time.Time // until then
 }
 
-// empty reports whether nothing is remembered, so that no key is needed.
 func (c *crashLog) empty() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return len(c.seen) == 0
 }
 
-// calm is how long processes are taken to end often, if no further one does; 0:
-// they do not.
-func (c *crashLog) calm() time.Duration {
+// crashLoop is how long the crash loop lasts if no further crash happens; 0: there
+// is none.
+func (c *crashLog) crashLoop() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	c.forget(now)
+	c.expire(now)
 	if len(c.crashes) < manyCrashes {
 		return 0
 	}
 	return c.crashes[len(c.crashes)-manyCrashes].Add(crashWindow).Sub(now) + 1
 }
 
-// crashed notes the end of a process while requests ran.
-func (c *crashLog) crashed() {
+// recordCrash records a crash while requests were running.
+func (c *crashLog) recordCrash() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	c.forget(now)
+	c.expire(now)
 	c.crashes = append(c.crashes, now)
 }
 
-// suspect notes that a request was running in a process that ended, and says
-// whether it is the cause: proven says that it must be, and alone that nothing
-// else ran, for which there may be another reason once.
-func (c *crashLog) suspect(key requestKey, alone, proven bool) bool {
+// record records that a request was running in a process that exited, and reports
+// whether it is the cause. proven: it must be. alone: nothing else was running, but
+// the process may have been killed from outside, which happens once by chance.
+func (c *crashLog) record(key requestKey, alone, proven bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	c.forget(now)
+	c.expire(now)
 	s := c.seen[key]
 	if s == nil {
 		s = &suspicion{}
@@ -87,21 +83,21 @@ func (c *crashLog) suspect(key requestKey, alone, proven bool) bool {
 	}
 	s.crashes++
 	s.at = now
-	if !proven && !(alone && s.crashes > 1) && s.crashes < maxSuspicion {
+	if !proven && !(alone && s.crashes > 1) && s.crashes < maxSuspected {
 		return false
 	}
-	s.proofs++
-	s.refused = now.Add(min(leastRefusal<<min(s.proofs-1, 10), crashMemory))
+	s.caused++
+	s.refused = now.Add(min(minRefusal<<min(s.caused-1, 10), crashMemory))
 	return true
 }
 
-// look says how often a request was running at a crash, and for how long it
-// is refused; 0: it is not.
-func (c *crashLog) look(key requestKey) (crashes int, refused time.Duration) {
+// lookup returns during how many crashes a request was running, and for how long it
+// is refused.
+func (c *crashLog) lookup(key requestKey) (crashes int, refused time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	c.forget(now)
+	c.expire(now)
 	s := c.seen[key]
 	if s == nil {
 		return 0, 0
@@ -109,15 +105,15 @@ func (c *crashLog) look(key requestKey) (crashes int, refused time.Duration) {
 	return s.crashes, max(s.refused.Sub(now), 0)
 }
 
-// acquit forgets a request that was answered.
-func (c *crashLog) acquit(key requestKey) {
+// clear removes a request that was answered.
+func (c *crashLog) clear(key requestKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.seen, key)
 }
 
-// forget drops what is too old. The mutex is held.
-func (c *crashLog) forget(now time.Time) {
+// expire removes old records. The mutex is held.
+func (c *crashLog) expire(now time.Time) {
 	for k, s := range c.seen {
 		if now.Sub(s.at) > crashMemory {
 			delete(c.seen, k)
@@ -128,8 +124,8 @@ func (c *crashLog) forget(now time.Time) {
 	}
 }
 
-// add remembers a request, in place of the oldest one where there are many.
-// The mutex is held.
+// add adds a record, in place of the oldest one if there are too many. The mutex is
+// held.
 func (c *crashLog) add(key requestKey, s *suspicion) {
 	if c.seen == nil {
 		c.seen = map[requestKey]*suspicion{}

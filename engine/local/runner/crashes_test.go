@@ -25,12 +25,12 @@ func TestCrashDelay(t *testing.T) {
 	}
 }
 
-// TestBlame: who is the cause, and for how long it is refused.
+// TestBlame: which request is the cause and for how long it is refused.
 func TestBlame(t *testing.T) {
 	type crash struct {
 		after         time.Duration
 		alone, proven bool
-		want          time.Duration // of refusal; 0: it is a suspect
+		want          time.Duration // of refusal; 0: only a suspect
 	}
 	for _, tt := range []struct {
 		name    string
@@ -49,17 +49,17 @@ func TestBlame(t *testing.T) {
 				var c crashLog
 				for i, crash := range tt.crashes {
 					time.Sleep(crash.after)
-					cause := c.suspect(requestKey(1), crash.alone, crash.proven)
-					_, refused := c.look(requestKey(1))
+					cause := c.record(requestKey(1), crash.alone, crash.proven)
+					_, refused := c.lookup(requestKey(1))
 					if cause != (crash.want > 0) || refused != crash.want {
 						t.Errorf("crash %d: cause %t, refused for %v, want %v", i, cause, refused, crash.want)
 					}
 				}
 				time.Sleep(crashMemory)
-				if crashes, refused := c.look(requestKey(1)); crashes > 0 && refused > 0 {
+				if crashes, refused := c.lookup(requestKey(1)); crashes > 0 && refused > 0 {
 					t.Errorf("refused for ever")
 				}
-				if crashes, _ := c.look(requestKey(2)); crashes > 0 {
+				if crashes, _ := c.lookup(requestKey(2)); crashes > 0 {
 					t.Errorf("another request has %d crashes", crashes)
 				}
 			})
@@ -67,30 +67,30 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// TestCrashLogIsBounded: one who ends processes with ever new requests does
-// not fill the memory, and what is newest stays.
+// TestCrashLogIsBounded: the log keeps the newest records when ever new requests crash
+// processes.
 func TestCrashLogIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c crashLog
 		key := func(i int) requestKey { return requestKey(i) }
 		for i := range maxCrashMemory + 10 {
 			time.Sleep(time.Millisecond)
-			c.suspect(key(i), true, true)
+			c.record(key(i), true, true)
 		}
 		if len(c.seen) != maxCrashMemory {
 			t.Errorf("%d requests are remembered, want %d", len(c.seen), maxCrashMemory)
 		}
 		for i, want := range map[int]int{9: 0, 10: 1, maxCrashMemory + 9: 1} {
-			if got, _ := c.look(key(i)); got != want {
+			if got, _ := c.lookup(key(i)); got != want {
 				t.Errorf("request %d: %d crashes, want %d", i, got, want)
 			}
 		}
 	})
 }
 
-// rider is a request that enters and says so.
-func rider(ctx context.Context, turns *turns, req any) (entered chan *flight) {
-	entered = make(chan *flight, 1)
+// rider is a request that waits for admission in a goroutine.
+func rider(ctx context.Context, turns *admission, req any) (entered chan *job) {
+	entered = make(chan *job, 1)
 	go func() {
 		if f, err := turns.enter(ctx, "m", req); err == nil {
 			entered <- f
@@ -99,8 +99,8 @@ func rider(ctx context.Context, turns *turns, req any) (entered chan *flight) {
 	return entered
 }
 
-// got is the flight that has entered by now, or nil.
-func got(entered chan *flight) *flight {
+// got is the admitted job, or nil.
+func got(entered chan *job) *job {
 	synctest.Wait()
 	select {
 	case f := <-entered:
@@ -110,17 +110,17 @@ func got(entered chan *flight) *flight {
 	}
 }
 
-// crashWith has a process end while requests run.
-func crashWith(turns *turns, requests ...any) {
-	turns.log.crashed()
+// crashWith simulates the exit of a process while requests run.
+func crashWith(turns *admission, requests ...any) {
+	turns.log.recordCrash()
 	for _, req := range requests {
-		turns.log.suspect(keyOf(turns.seed, req), false, false)
+		turns.log.record(keyOf(turns.seed, req), false, false)
 	}
 }
 
 func TestNoCrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newAdmission()
 		for i := range 3 {
 			if got(rider(t.Context(), turns, i)) == nil {
 				t.Errorf("request %d waits", i)
@@ -131,7 +131,7 @@ func TestNoCrash(t *testing.T) {
 
 func TestSuspectRunsAloneUntilItBegins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newAdmission()
 		crashWith(turns, "a", "b")
 		first := got(rider(t.Context(), turns, "other"))
 		suspect := rider(t.Context(), turns, "a")
@@ -142,20 +142,20 @@ func TestSuspectRunsAloneUntilItBegins(t *testing.T) {
 		if got(behind) != nil {
 			t.Fatal("a request goes before the suspect")
 		}
-		first.leave()
+		first.finish()
 		a := got(suspect)
 		if a == nil || got(behind) != nil {
 			t.Fatal("the suspect does not run, or not alone")
 		}
-		a.begun()
+		a.outputBegan()
 		next := got(behind)
 		if next == nil {
 			t.Fatal("nobody runs beside a suspect that is answered")
 		}
 		a.answered = true
-		a.leave()
-		next.leave()
-		if crashes, _ := turns.log.look(a.key); crashes > 0 {
+		a.finish()
+		next.finish()
+		if crashes, _ := turns.log.lookup(a.key); crashes > 0 {
 			t.Error("an answered request is still a suspect")
 		}
 	})
@@ -163,36 +163,36 @@ func TestSuspectRunsAloneUntilItBegins(t *testing.T) {
 
 func TestSuspectOfTwoRunsAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newAdmission()
 		crashWith(turns, "a", "b")
 		crashWith(turns, "a", "c")
 		a := got(rider(t.Context(), turns, "a"))
-		a.begun()
+		a.outputBegan()
 		behind := rider(t.Context(), turns, "new")
 		if got(behind) != nil {
 			t.Error("another request runs beside it")
 		}
-		a.leave()
+		a.finish()
 		if f := got(behind); f != nil {
-			f.leave()
+			f.finish()
 		}
 	})
 }
 
 func TestOneByOneWhileProcessesEndOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newAdmission()
 		for i := range manyCrashes {
 			crashWith(turns, fmt.Sprint("bad ", i))
 		}
 		first := got(rider(t.Context(), turns, "x"))
-		first.begun()
+		first.outputBegan()
 		second := rider(t.Context(), turns, "y")
 		if got(second) != nil {
 			t.Fatal("two requests run")
 		}
-		first.leave()
-		got(second).leave()
+		first.finish()
+		got(second).finish()
 		time.Sleep(crashWindow + time.Second)
 		if f1, f2 := got(rider(t.Context(), turns, "x")), got(rider(t.Context(), turns, "y")); f1 == nil || f2 == nil {
 			t.Error("requests still wait for each other")
@@ -202,7 +202,7 @@ func TestOneByOneWhileProcessesEndOften(t *testing.T) {
 
 func TestClientLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newAdmission()
 		crashWith(turns, "a")
 		first := got(rider(t.Context(), turns, "x"))
 		ctx, cancel := context.WithCancel(t.Context())
@@ -219,61 +219,60 @@ func TestClientLeavesTheQueue(t *testing.T) {
 		if got(rider(t.Context(), turns, "y")) == nil {
 			t.Error("the others still wait for it")
 		}
-		first.leave()
+		first.finish()
 	})
 }
 
-// TestSameRequestsAreOneSuspect has many clients ask the same when a process
-// ends, for a reason outside: one crash is one for all of them.
+// TestSameRequestsAreOneSuspect: equal requests count as one suspect of a crash.
 func TestSameRequestsAreOneSuspect(t *testing.T) {
-	turns := newTurns()
-	p := newPassengers()
-	for range maxSuspicion + 1 {
-		f := &flight{turns: turns, req: "same"}
-		p.board(f)
-		p.arrive(f)
+	turns := newAdmission()
+	p := newInFlight()
+	for range maxSuspected + 1 {
+		f := &job{admission: turns, req: "same"}
+		p.add(f)
+		p.delivered(f)
 	}
-	p.judge(false)
-	if crashes, refused := turns.log.look(keyOf(turns.seed, "same")); crashes != 1 || refused != 0 {
+	p.blame(false)
+	if crashes, refused := turns.log.lookup(keyOf(turns.seed, "same")); crashes != 1 || refused != 0 {
 		t.Errorf("suspect of %d crashes and refused for %v, want 1 and not", crashes, refused)
 	}
 }
 
-// TestSuspects: a request whose client has left is one for a while.
+// TestSuspects: a canceled request stays a suspect for a while.
 func TestSuspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
-		names := map[*flight]any{}
-		in := func(req any) *flight {
-			f := &flight{turns: turns, req: req}
+		turns := newAdmission()
+		names := map[*job]any{}
+		in := func(req any) *job {
+			f := &job{admission: turns, req: req}
 			names[f] = req
 			return f
 		}
-		p := newPassengers()
+		p := newInFlight()
 		stays, left, answered, early, never, late := in("stays"), in("left"), in("answered"), in("early"), in("never"), in("late")
-		for _, f := range []*flight{stays, left, answered, early, never, late} {
-			p.board(f)
+		for _, f := range []*job{stays, left, answered, early, never, late} {
+			p.add(f)
 		}
-		for _, f := range []*flight{stays, left, answered, early} {
-			p.arrive(f)
+		for _, f := range []*job{stays, left, answered, early} {
+			p.delivered(f)
 		}
-		p.leave(early)
-		time.Sleep(afterglow + time.Second)
+		p.remove(early)
+		time.Sleep(cancelGrace + time.Second)
 		answered.answered = true
-		p.leave(answered)
-		p.leave(left)
+		p.remove(answered)
+		p.remove(left)
 		if left.req != nil {
 			t.Error("a request whose client has left is kept, with all of its images")
 		}
-		go func() { // its reply is still in the socket when the process is gone
+		go func() { // its reply is still in the socket buffer after the exit
 			time.Sleep(time.Millisecond)
-			p.arrive(late)
-			p.leave(never)
+			p.delivered(late)
+			p.remove(never)
 		}()
-		p.judge(true)
-		p.judge(true) // counts once
-		for f, want := range map[*flight]int{stays: 1, left: 1, answered: 0, early: 0, never: 0, late: 1} {
-			if got, _ := turns.log.look(keyOf(turns.seed, names[f])); got != want || f.isCause() {
+		p.blame(true)
+		p.blame(true) // counts once
+		for f, want := range map[*job]int{stays: 1, left: 1, answered: 0, early: 0, never: 0, late: 1} {
+			if got, _ := turns.log.lookup(keyOf(turns.seed, names[f])); got != want || f.isCause() {
 				t.Errorf("%v: suspect of %d crashes, want %d; cause: %t", names[f], got, want, f.isCause())
 			}
 		}

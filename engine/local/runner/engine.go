@@ -15,56 +15,54 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Config says what an [Engine] runs.
+// Config configures an [Engine].
 type Config struct {
 	Models []Model
 	Log    *slog.Logger // required
 
-	// Variables are those that the processes have, as NAME=VALUE. None of this
-	// process's own is handed on besides: among them may be keys.
+	// Variables is the environment of the processes, as NAME=VALUE. They do not
+	// inherit this process's, which may hold keys.
 	Variables []string
 
-	// Budget bounds the memory for what the processes send. nil: one of its own.
+	// Budget limits the memory for what the processes send. nil: a new one.
 	Budget *Budget
 
-	// HangTimeout is how long a process may show no progress while requests
-	// wait for it; then it is ended. 0: ten minutes.
+	// HangTimeout is how long a process may make no progress on requests before it
+	// is killed. 0: ten minutes.
 	HangTimeout time.Duration
 
-	// LoadTimeout is how long a process may take to load its model. 0: half
-	// an hour.
+	// LoadTimeout limits how long a model may take to load. 0: half an hour.
 	LoadTimeout time.Duration
 
-	restTimeout time.Duration // 0: as it is for all but tests
+	messageTimeout time.Duration // for tests
 }
 
 // Model is one model and the process that serves it.
 type Model struct {
 	Name    string
-	File    string   // what the model is made of: its time of change is the model's. Empty: unknown
+	File    string   // its modification time is the model's; empty: unknown
 	Blind   bool     // it takes no images
-	Command []string // program and arguments of a process that calls [RunChild] with an engine that knows the model by Name
+	Command []string // calls [RunChild] with an engine that has a model of this Name
 }
 
-// Engine answers for several models, each in a process of its own. It
-// implements [engine.Engine].
+// Engine is an [engine.Engine] that runs each of its models in a process of its own.
 type Engine struct {
 	ctx     context.Context // of the processes
 	cancel  context.CancelFunc
 	workers []*worker      // by name
-	running sync.WaitGroup // goroutines that look after processes
+	running sync.WaitGroup // launches
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes an Engine. No process is started before a request needs it. All
-// of them end with ctx, or with Close.
+// New returns an Engine. Processes start on demand and are killed when ctx is done or
+// by Close.
 func New(ctx context.Context, config Config) (*Engine, error) {
 	config.HangTimeout = cmp.Or(config.HangTimeout, 10*time.Minute)
 	if config.Budget == nil {
 		config.Budget = NewBudget()
 	}
-	config.restTimeout = cmp.Or(config.restTimeout, restTimeout)
+	config.messageTimeout = cmp.Or(config.messageTimeout, messageTimeout)
 	config.LoadTimeout = cmp.Or(config.LoadTimeout, 30*time.Minute)
 	e := &Engine{}
 	e.ctx, e.cancel = context.WithCancel(ctx)
@@ -73,18 +71,18 @@ func New(ctx context.Context, config Config) (*Engine, error) {
 			return nil, fmt.Errorf("model %q is named twice", m.Name)
 		}
 		e.workers = append(e.workers, &worker{
-			engine: e,
-			config: config,
-			model:  m,
-			log:    config.Log.With("model", m.Name),
-			turns:  newTurns(),
+			engine:    e,
+			config:    config,
+			model:     m,
+			log:       config.Log.With("model", m.Name),
+			admission: newAdmission(),
 		})
 	}
 	slices.SortFunc(e.workers, func(a, b *worker) int { return strings.Compare(a.model.Name, b.model.Name) })
 	return e, nil
 }
 
-// Close ends all processes and returns when they are gone.
+// Close kills all processes and waits until they have exited.
 func (e *Engine) Close() error {
 	e.cancel()
 	for _, w := range e.workers {
@@ -94,8 +92,8 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// Models implements [engine.Engine]. It starts no process; the context is that
-// of one that runs.
+// Models implements [engine.Engine]. It starts no process; the context length is
+// known while one runs.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	models := make([]engine.Model, 0, len(e.workers))
 	for _, w := range e.workers {
@@ -108,8 +106,8 @@ func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	return models, nil
 }
 
-// Load starts the process of a model unless it runs, and returns when the
-// model is ready. Errors are of type *engine.Error.
+// Load starts the process of a model unless it runs, and waits until the model is
+// loaded. Errors are of type *engine.Error.
 func (e *Engine) Load(ctx context.Context, name string) error {
 	w := e.worker(name)
 	if w == nil {
@@ -137,7 +135,7 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 
 // Count implements [engine.Engine].
 func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
-	return once(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) (int, error) {
+	return unary(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) (int, error) {
 		named := *req
 		named.Model = name
 		return c.Count(ctx, &named)
@@ -146,7 +144,7 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 
 // Embed implements [engine.Engine].
 func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	return once(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) (*engine.Embeddings, error) {
+	return unary(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) (*engine.Embeddings, error) {
 		named := *req
 		named.Model = name
 		return c.Embed(ctx, &named)
@@ -155,14 +153,14 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 
 // GenerateImages implements [engine.Engine].
 func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return once(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) ([]engine.Image, error) {
+	return unary(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) ([]engine.Image, error) {
 		named := *req
 		named.Model = name
 		return c.GenerateImages(ctx, &named)
 	})
 }
 
-// worker finds a model by any of its names; nil: there is none.
+// worker finds a model by any of its names. It returns nil if there is none.
 func (e *Engine) worker(name string) *worker {
 	for _, w := range e.workers {
 		if engine.SameModel(w.model.Name, name) {

@@ -25,7 +25,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// supervise makes an Engine that ends with the test, and its log.
+// supervise returns an Engine, closed after the test, and its log.
 func supervise(t *testing.T, hang time.Duration, models ...Model) (*Engine, *logBuffer) {
 	t.Helper()
 	log := &logBuffer{}
@@ -54,7 +54,7 @@ func (l *logBuffer) String() string {
 	return l.buf.String()
 }
 
-// pid asks the model m for its process.
+// pid asks model m for its process ID.
 func pid(t *testing.T, e engine.Engine) int {
 	t.Helper()
 	said, err := ask(t, e, order("m", "pid"))
@@ -69,7 +69,7 @@ func pid(t *testing.T, e engine.Engine) int {
 	return n
 }
 
-// kill ends a process as the kernel would.
+// kill sends SIGKILL, like the OOM killer.
 func kill(t *testing.T, pid int) {
 	t.Helper()
 	process, err := os.FindProcess(pid)
@@ -148,8 +148,7 @@ func TestOneProcessForAll(t *testing.T) {
 	}
 }
 
-// TestKilledInMidStream is the promise of this package: SIGKILL ends what
-// ran in the process with an error, and nothing else.
+// TestKilledInMidStream: SIGKILL fails the requests in the process and nothing else.
 func TestKilledInMidStream(t *testing.T) {
 	e, log := supervise(t, 0, puppetModel("m", "puppet"), puppetModel("other", "puppet"))
 	if err := e.Load(t.Context(), "other"); err != nil {
@@ -176,8 +175,7 @@ func TestKilledInMidStream(t *testing.T) {
 	}
 }
 
-// TestKilledBetweenRequests kills a process that has nothing to do: no
-// client may notice.
+// TestKilledBetweenRequests: no client notices when an idle process is killed.
 func TestKilledBetweenRequests(t *testing.T) {
 	e, _ := supervise(t, 0, puppetModel("m", "puppet"))
 	for range 5 {
@@ -186,8 +184,7 @@ func TestKilledBetweenRequests(t *testing.T) {
 	pid(t, e)
 }
 
-// TestVariables: a process has the variables that it was given, and none of
-// its parent's.
+// TestVariables: a process gets the configured environment and inherits none.
 func TestVariables(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	for _, want := range [][]string{nil, {"TZ=Europe/Berlin", "GOGC=50"}} {
@@ -205,11 +202,11 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestRequestThatCrashes: one that ran alone is the cause, is refused from
-// then on, and holds up nobody else.
+// TestRequestThatCrashes: a request that ran alone is the cause and is refused; others
+// are not delayed.
 func TestRequestThatCrashes(t *testing.T) {
 	e, log := supervise(t, 0, puppetModel("m", "puppet"))
-	for i, text := range []string{"die 1", "die 2", "die 3", "die 4"} { // more than would be free of a pause
+	for i, text := range []string{"die 1", "die 2", "die 3", "die 4"} { // more than freeCrashes
 		before := pid(t, e)
 		_, err := ask(t, e, order("m", text))
 		if code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry {
@@ -220,7 +217,7 @@ func TestRequestThatCrashes(t *testing.T) {
 			t.Errorf("%q did not end process %d", text, before)
 		}
 		_, err = ask(t, e, order("m", text))
-		if code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry || !strings.Contains(err.Error(), "not tried again for 1m0s") {
+		if code(t, err) != engine.CodeEngineCrashed || !engine.AsError(err).NoRetry || !strings.Contains(err.Error(), "is refused for 1m0s") {
 			t.Errorf("%q again: %#v, want it refused", text, err)
 		}
 		if now := pid(t, e); now != after {
@@ -228,7 +225,7 @@ func TestRequestThatCrashes(t *testing.T) {
 		}
 	}
 	got := log.String()
-	if !strings.Contains(got, `msg="model process says" model=m line="fatal: die 1"`) {
+	if !strings.Contains(got, `msg="model process output" model=m line="fatal: die 1"`) {
 		t.Errorf("what the process says is not in the log:\n%s", got)
 	}
 	if strings.Contains(got, "start_in") {
@@ -236,8 +233,8 @@ func TestRequestThatCrashes(t *testing.T) {
 	}
 }
 
-// TestCrashOfSeveral: what ran beside the cause is tried again and answered,
-// and the cause is found.
+// TestCrashOfSeveral: concurrent requests are answered on retry, and the cause is
+// found.
 func TestCrashOfSeveral(t *testing.T) {
 	e, log := supervise(t, 0, puppetModel("m", "puppet"))
 	var bystander error
@@ -287,7 +284,7 @@ func TestUnloadable(t *testing.T) {
 			for i := range 2 {
 				_, err := ask(t, e, order("m", "pid"))
 				coded := engine.AsError(err)
-				noRetry := tt.code == engine.CodeInternal || tt.code == engine.CodeEngineCrashed && i > 0 // it fails again and again
+				noRetry := tt.code == engine.CodeInternal || tt.code == engine.CodeEngineCrashed && i > 0 // from the second crash on
 				if code(t, err) != tt.code || coded.NoRetry != noRetry || strings.Contains(coded.Message, "secret") {
 					t.Errorf("request %d: error %#v, want code %q", i, err, tt.code)
 				}
@@ -346,7 +343,7 @@ func TestClientLeavesLoading(t *testing.T) {
 	pid(t, e)
 }
 
-// TestOrphanEnds kills a parent and waits for the end of its child.
+// TestOrphanEnds: a child exits after its parent is killed.
 func TestOrphanEnds(t *testing.T) {
 	parent := exec.CommandContext(t.Context(), os.Args[0], "child", "parent")
 	parent.Stderr = os.Stderr
@@ -395,16 +392,16 @@ func TestActivity(t *testing.T) {
 		}
 		time.Sleep(time.Hour)
 		expect("nothing to do", 0)
-		a.wait()
+		a.begin()
 		time.Sleep(time.Second)
 		expect("waiting", time.Second)
-		a.wait()
+		a.begin()
 		time.Sleep(time.Second)
 		expect("a second one", 2*time.Second)
-		a.got()
+		a.end()
 		time.Sleep(time.Second)
 		expect("progress of one", time.Second)
-		a.got()
+		a.end()
 		time.Sleep(time.Hour)
 		expect("slow readers", 0)
 	})

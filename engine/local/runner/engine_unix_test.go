@@ -13,9 +13,8 @@ import (
 	"github.com/diglot/diglot/engine/local/confine"
 )
 
-// TestStoppedProcessIsEnded has a process that does not even take requests,
-// whether the system can hold them for it or not. The request did not get there,
-// so the next process answers it.
+// TestStoppedProcessIsEnded: a process that does not even accept requests is killed,
+// and the next process answers them, as they were not delivered.
 func TestStoppedProcessIsEnded(t *testing.T) {
 	large := order("m", "pid")
 	large.Messages = append(order("m", strings.Repeat("much ", 1<<20)).Messages, large.Messages...)
@@ -29,7 +28,7 @@ func TestStoppedProcessIsEnded(t *testing.T) {
 		if _, err := syscall.Wait4(stopped, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
 			t.Fatalf("process %d: status %v, error %v", stopped, status, err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if nobody notices
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if the hang is not detected
 		if _, err := engine.Collect(e.Generate(ctx, req)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -43,8 +42,8 @@ func TestStoppedProcessIsEnded(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: a process that takes more than it may ends, with the request
-// that did it, and the next one answers.
+// TestMemoryLimit: a process that exceeds its memory limit crashes, and the next one
+// answers.
 func TestMemoryLimit(t *testing.T) {
 	e, log := supervise(t, 0, puppetModel("m", "puppet"))
 	said, err := ask(t, e, order("m", "limit 256"))

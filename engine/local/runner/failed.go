@@ -9,8 +9,8 @@ import (
 
 type failed struct{ err *engine.Error }
 
-// Failed is an engine that answers everything with err: what a child serves
-// whose model cannot be loaded, so that the parent hears why.
+// Failed returns an engine that fails all calls with err. A child serves it if its
+// model cannot be loaded, to report why.
 func Failed(err *engine.Error) engine.Engine { return failed{err} }
 
 func (f failed) Models(context.Context) ([]engine.Model, error) { return nil, f.err }

@@ -7,21 +7,19 @@ import (
 	"time"
 )
 
-// fields takes the fields of a message, one after the other: a writer writes
-// what they hold, and a reader sets them. So what is written and what is read
-// cannot differ.
+// fields visits the fields of a message in order: a writer encodes them, a reader
+// decodes them. One function for both keeps them consistent.
 type fields interface {
 	number(*int)
-	real(*float64)
+	float(*float64)
 	flag(*bool)
 	text(*string)
 	bytes(*[]byte)
-	moment(*time.Time)
-	ok() bool // nothing has failed
+	timestamp(*time.Time)
+	ok() bool // no error so far
 
-	// length is that of a list. Its members follow, each of which has the least
-	// of bytes or more.
-	length(n int, least func() int) int
+	// length is the length of a list, whose elements take at least minSize bytes.
+	length(n int, minSize func() int) int
 }
 
 func numbers(f fields, all ...*int) {
@@ -36,12 +34,12 @@ func texts(f fields, all ...*string) {
 	}
 }
 
-// list takes the members of a list. An empty one arrives as nil.
+// list encodes a list. An empty one is decoded as nil.
 func list[T any](f fields, all *[]T, each func(fields, *T)) {
 	n := f.length(len(*all), func() int {
-		var least T
+		var zero T
 		w := &writer{}
-		each(w, &least)
+		each(w, &zero)
 		return len(w.frame)
 	})
 	if n > len(*all) {
@@ -56,7 +54,7 @@ func list[T any](f fields, all *[]T, each func(fields, *T)) {
 type writer struct{ frame []byte }
 
 func (w *writer) number(n *int) { w.frame = binary.AppendVarint(w.frame, int64(*n)) }
-func (w *writer) real(x *float64) {
+func (w *writer) float(x *float64) {
 	w.frame = binary.LittleEndian.AppendUint64(w.frame, math.Float64bits(*x))
 }
 func (w *writer) text(s *string) {
@@ -81,23 +79,22 @@ func (w *writer) flag(is *bool) {
 	w.frame = append(w.frame, 0)
 }
 
-// moment writes how long after the zero time it is, in seconds and nanoseconds.
-func (w *writer) moment(t *time.Time) {
+// timestamp writes seconds and nanoseconds since the zero time.
+func (w *writer) timestamp(t *time.Time) {
 	w.frame = binary.AppendVarint(w.frame, t.Unix()-time.Time{}.Unix())
 	w.frame = binary.AppendUvarint(w.frame, uint64(t.Nanosecond()))
 }
 
-// reader takes fields off a frame. What cannot be read is the end of the frame:
-// all fields behind it are zero, and all lists empty.
+// reader decodes a frame. After an error all further fields are zero.
 type reader struct {
 	frame []byte
 	err   error
 }
 
 var (
-	errShort = errors.New("a frame that ends within a field")
-	errLong  = errors.New("a frame that goes on behind its message")
-	errWide  = errors.New("a number that is too large")
+	errShort = errors.New("truncated frame")
+	errLong  = errors.New("trailing bytes in frame")
+	errWide  = errors.New("number out of range")
 )
 
 func (r *reader) ok() bool { return r.err == nil }
@@ -143,20 +140,20 @@ func (r *reader) take(n uint64) []byte {
 func (r *reader) number(n *int)  { *n = int(r.varint()) }
 func (r *reader) text(s *string) { *s = string(r.take(r.uvarint())) }
 
-// length is no more than the frame has room for: memory is taken for it.
-func (r *reader) length(_ int, least func() int) int {
+// length rejects a list that is longer than its frame, before it is allocated.
+func (r *reader) length(_ int, minSize func() int) int {
 	n := r.uvarint()
 	if n == 0 {
 		return 0
 	}
-	if n > uint64(len(r.frame)/least()) {
+	if n > uint64(len(r.frame)/minSize()) {
 		r.fail(errShort)
 		return 0
 	}
 	return int(n)
 }
 
-func (r *reader) real(x *float64) {
+func (r *reader) float(x *float64) {
 	if b := r.take(8); b != nil {
 		*x = math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
@@ -170,7 +167,7 @@ func (r *reader) flag(is *bool) {
 	}
 }
 
-func (r *reader) moment(t *time.Time) {
+func (r *reader) timestamp(t *time.Time) {
 	seconds, nanoseconds := r.varint(), r.uvarint()
 	if nanoseconds >= uint64(time.Second) {
 		r.fail(errWide)

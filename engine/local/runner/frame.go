@@ -7,44 +7,43 @@ import (
 	"time"
 )
 
-// A frame is one message: its length in four bytes, the number of its form, and
-// its fields. A server cuts what it sends so that its frames are far below the
-// largest that a client takes.
+// A frame is one message: a length of four bytes, the index of its codec and its
+// fields. A server splits messages so that frames stay far below maxFrame.
 const (
-	frameHead = 4
-	maxFrame  = 4 << 20
-	wholePart = 256 << 10 // about how much of a text one frame has
+	frameHeader = 4
+	maxFrame    = 4 << 20
+	maxTextPart = 256 << 10 // of a text that is split
 
-	// smallFrame is up to where frames are not weighed: what they are made to
-	// takes less than a connection.
+	// Frames up to smallFrame need no reservation: they decode to less than a
+	// connection takes.
 	smallFrame = 4 << 10
 
-	// frameWeight is for each byte of a frame: a member of a list takes up to 72
-	// bytes where its fields have 5.
+	// frameWeight is the memory per byte of a frame: a list element takes up to 72
+	// bytes for 5 in the frame.
 	frameWeight = 20
 
-	// maxBulk is the most bytes that follow a frame: the vectors or pictures of
-	// one request. bulkWeight is for each: what is made of them is a copy.
-	maxBulk    = 256 << 20
-	bulkWeight = 2
+	// maxPayload limits the vectors or images of one request. payloadWeight is the
+	// memory per byte: decoding copies them.
+	maxPayload    = 256 << 20
+	payloadWeight = 2
 
-	// maxPrompt is how much of a prompt is told, which is for traces alone.
+	// maxPrompt limits prompts, which are sent for traces only.
 	maxPrompt = 64 << 20
 
-	// restTimeout is how long something may take to come of which the beginning
-	// has: it holds memory of others.
-	restTimeout = time.Minute
+	// messageTimeout is how long a message may take from its first byte, as it holds
+	// a reservation.
+	messageTimeout = time.Minute
 )
 
 // appendFrame appends the frame of a message.
 func appendFrame(b []byte, m message) ([]byte, error) {
-	number, known := numberOf[reflect.TypeOf(m)]
+	number, known := codecIndex[reflect.TypeOf(m)]
 	if !known {
-		return nil, fmt.Errorf("a %T is no message", m)
+		return nil, fmt.Errorf("%T is not a message", m)
 	}
 	w := &writer{frame: append(b, 0, 0, 0, 0, number)}
-	forms[number].write(w, m)
-	size := len(w.frame) - len(b) - frameHead
+	codecs[number].write(w, m)
+	size := len(w.frame) - len(b) - frameHeader
 	if size > maxFrame {
 		return nil, fmt.Errorf("a %T of %d bytes", m, size)
 	}
@@ -52,13 +51,13 @@ func appendFrame(b []byte, m message) ([]byte, error) {
 	return w.frame, nil
 }
 
-// parse reads the message of a frame, whose length is not part of it.
+// parse decodes the message of a frame, without its length.
 func parse(frame []byte) (message, error) {
-	if len(frame) == 0 || int(frame[0]) >= len(forms) {
-		return nil, fmt.Errorf("a frame of no known form: %.1x", frame)
+	if len(frame) == 0 || int(frame[0]) >= len(codecs) {
+		return nil, fmt.Errorf("unknown type of message: %.1x", frame)
 	}
 	r := &reader{frame: frame[1:]}
-	m := forms[frame[0]].read(r)
+	m := codecs[frame[0]].read(r)
 	switch {
 	case r.err != nil:
 		return nil, fmt.Errorf("%T: %w", m, r.err)

@@ -11,15 +11,14 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// What a process may say beside the events of a reply.
 const (
 	maxModels  = 1000
 	maxRetry   = 24 * 60 * 60 // seconds
 	maxCounted = 1 << 40      // tokens
 )
 
-// codes are those of the errors that a process may give. Others are about what
-// the server has done before it asks a model.
+// codes are the error codes that a process may return. The server returns the
+// others before it calls a model.
 var codes = []engine.Code{
 	engine.CodeInvalidArgument,
 	engine.CodeUnsupported,
@@ -32,19 +31,19 @@ var codes = []engine.Code{
 	engine.CodeEngineCrashed,
 }
 
-// checkError says whether w can be about a request of extent x.
+// checkError validates an error about a request of extent x.
 func checkError(w wireError, x engine.Extent) error {
 	e := w.coded
 	for _, text := range []string{e.Message, e.Param, e.Detail, w.cause} {
 		if len(text) > engine.MaxText || !utf8.ValidString(text) {
-			return fmt.Errorf("an error with a text of %d bytes: %q", len(text), cut(text))
+			return fmt.Errorf("an error with a text of %d bytes: %q", len(text), truncate(text))
 		}
 	}
 	switch {
 	case !slices.Contains(codes, e.Code):
-		return fmt.Errorf("an error with the code %q: %q", cut(string(e.Code)), e.Message)
+		return fmt.Errorf("an error with the code %q: %q", truncate(string(e.Code)), e.Message)
 	case e.RetryAfter < 0 || e.RetryAfter > maxRetry:
-		return fmt.Errorf("an error to come back from in %d seconds", e.RetryAfter)
+		return fmt.Errorf("an error with a retry-after of %d seconds", e.RetryAfter)
 	case !isCount(e.Tokens) || !isCount(e.Limit):
 		return fmt.Errorf("an error about %d of %d tokens", e.Tokens, e.Limit)
 	}
@@ -60,7 +59,7 @@ func checkModels(models []engine.Model) error {
 	for _, m := range models {
 		switch {
 		case len(m.Name) > engine.MaxText || len(m.Owner) > engine.MaxText || !utf8.ValidString(m.Name+m.Owner):
-			return fmt.Errorf("a model with the name %q of %q", cut(m.Name), cut(m.Owner))
+			return fmt.Errorf("a model with the name %q of %q", truncate(m.Name), truncate(m.Owner))
 		case !isCount(m.Context):
 			return fmt.Errorf("a context of %d tokens", m.Context)
 		}
@@ -68,17 +67,16 @@ func checkModels(models []engine.Model) error {
 	return nil
 }
 
-// toEmbeddings makes vectors of the bytes that came: one for each input of req,
-// of so many numbers each as it wants.
-func toEmbeddings(e embedded, bulk []byte, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	const most = maxBulk / 4
+// toEmbeddings decodes the vectors for the inputs of req.
+func toEmbeddings(e embeddingInfo, bulk []byte, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
+	const most = maxPayload / 4
 	switch {
 	case e.count != len(req.Inputs):
-		return nil, fmt.Errorf("%d vectors of %d inputs", e.count, len(req.Inputs))
+		return nil, fmt.Errorf("%d vectors for %d inputs", e.count, len(req.Inputs))
 	case e.dimensions < 1 || e.dimensions > most || req.Dimensions > 0 && e.dimensions != req.Dimensions:
-		return nil, fmt.Errorf("vectors of %d dimensions, %d were wanted", e.dimensions, req.Dimensions)
+		return nil, fmt.Errorf("vectors of %d dimensions, want %d", e.dimensions, req.Dimensions)
 	case len(bulk)%4 != 0 || len(bulk)/4 != e.count*e.dimensions:
-		return nil, fmt.Errorf("%d bytes of %d vectors of %d dimensions", len(bulk), e.count, e.dimensions)
+		return nil, fmt.Errorf("%d bytes for %d vectors of %d dimensions", len(bulk), e.count, e.dimensions)
 	case !isCount(e.tokens):
 		return nil, fmt.Errorf("%d prompt tokens", e.tokens)
 	}
@@ -96,61 +94,61 @@ func toEmbeddings(e embedded, bulk []byte, req *engine.EmbeddingRequest) (*engin
 	return out, nil
 }
 
-// fromEmbeddings makes bytes of vectors, and says what they are.
-func fromEmbeddings(e *engine.Embeddings) (embedded, []byte, error) {
+// fromEmbeddings encodes vectors.
+func fromEmbeddings(e *engine.Embeddings) (embeddingInfo, []byte, error) {
 	if e == nil || len(e.Vectors) == 0 {
-		return embedded{}, nil, errors.New("no vectors")
+		return embeddingInfo{}, nil, errors.New("no vectors")
 	}
 	dimensions := len(e.Vectors[0])
-	if size := 4 * dimensions * len(e.Vectors); size > maxBulk {
-		return embedded{}, nil, fmt.Errorf("vectors of %d bytes", size)
+	if size := 4 * dimensions * len(e.Vectors); size > maxPayload {
+		return embeddingInfo{}, nil, fmt.Errorf("vectors of %d bytes", size)
 	}
 	bulk := make([]byte, 0, 4*dimensions*len(e.Vectors))
 	for _, v := range e.Vectors {
 		if len(v) != dimensions {
-			return embedded{}, nil, fmt.Errorf("vectors of %d and of %d dimensions", dimensions, len(v))
+			return embeddingInfo{}, nil, fmt.Errorf("vectors of %d and of %d dimensions", dimensions, len(v))
 		}
 		for _, x := range v {
 			bulk = binary.LittleEndian.AppendUint32(bulk, math.Float32bits(x))
 		}
 	}
-	return embedded{count: len(e.Vectors), dimensions: dimensions, tokens: e.PromptTokens}, bulk, nil
+	return embeddingInfo{count: len(e.Vectors), dimensions: dimensions, tokens: e.PromptTokens}, bulk, nil
 }
 
-// mediaTypes are those of pictures that models draw.
+// mediaTypes are those of generated images.
 var mediaTypes = []string{"image/png", "image/jpeg", "image/webp"}
 
-// toImages cuts pictures out of the bytes that came, as many as req wants.
-func toImages(d drawn, bulk []byte, req *engine.ImageRequest) ([]engine.Image, error) {
-	if want := max(req.Choices, 1); len(d.pictures) != want {
-		return nil, fmt.Errorf("%d pictures, %d were wanted", len(d.pictures), want)
+// toImages splits the payload into the images for req.
+func toImages(d imageList, bulk []byte, req *engine.ImageRequest) ([]engine.Image, error) {
+	if want := max(req.Choices, 1); len(d.images) != want {
+		return nil, fmt.Errorf("%d images, want %d", len(d.images), want)
 	}
 	var images []engine.Image
-	for _, p := range d.pictures {
+	for _, p := range d.images {
 		switch {
 		case p.size < 1 || p.size > len(bulk):
-			return nil, fmt.Errorf("a picture of %d bytes", p.size)
+			return nil, fmt.Errorf("an image of %d bytes", p.size)
 		case !slices.Contains(mediaTypes, p.mediaType):
-			return nil, fmt.Errorf("a picture of the type %q", cut(p.mediaType))
+			return nil, fmt.Errorf("an image of type %q", truncate(p.mediaType))
 		}
 		images = append(images, engine.Image{Data: bulk[:p.size:p.size], MediaType: p.mediaType})
 		bulk = bulk[p.size:]
 	}
 	if len(bulk) > 0 {
-		return nil, fmt.Errorf("%d bytes behind the last picture", len(bulk))
+		return nil, fmt.Errorf("%d bytes after the last image", len(bulk))
 	}
 	return images, nil
 }
 
-// fromImages makes one text of pictures, and says what it is.
-func fromImages(images []engine.Image) (drawn, []byte, error) {
-	var d drawn
+// fromImages concatenates images.
+func fromImages(images []engine.Image) (imageList, []byte, error) {
+	var d imageList
 	var bulk []byte
 	for _, i := range images {
-		if len(bulk)+len(i.Data) > maxBulk {
-			return drawn{}, nil, fmt.Errorf("pictures of more than %d bytes", maxBulk)
+		if len(bulk)+len(i.Data) > maxPayload {
+			return imageList{}, nil, fmt.Errorf("images of more than %d bytes", maxPayload)
 		}
-		d.pictures = append(d.pictures, drawing{size: len(i.Data), mediaType: i.MediaType})
+		d.images = append(d.images, imageInfo{size: len(i.Data), mediaType: i.MediaType})
 		bulk = append(bulk, i.Data...)
 	}
 	return d, bulk, nil

@@ -9,12 +9,11 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// liars makes an Engine whose process lies, with its log. It waits for what
-// does not come for so long.
+// liars returns an Engine whose process violates the protocol, with its log.
 func liars(t *testing.T, rest time.Duration) (*Engine, *logBuffer) {
 	t.Helper()
 	log := &logBuffer{}
-	e, err := New(t.Context(), Config{Models: []Model{puppetModel("m", "liar")}, Log: slog.New(slog.NewTextHandler(log, nil)), HangTimeout: 5 * time.Second, restTimeout: rest})
+	e, err := New(t.Context(), Config{Models: []Model{puppetModel("m", "liar")}, Log: slog.New(slog.NewTextHandler(log, nil)), HangTimeout: 5 * time.Second, messageTimeout: rest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,8 +21,8 @@ func liars(t *testing.T, rest time.Duration) (*Engine, *logBuffer) {
 	return e, log
 }
 
-// caught checks what becomes of a lie: its request has the error of a crash, the
-// process is ended, with the reason in the log, and another one answers.
+// caught checks that a protocol violation fails its request like a crash, that the
+// process is killed with the reason in the log, and that another one answers.
 func caught(t *testing.T, e *Engine, log *logBuffer, ask func() error) {
 	t.Helper()
 	before, logged := pid(t, e), len(log.String())
@@ -38,7 +37,7 @@ func caught(t *testing.T, e *Engine, log *logBuffer, ask func() error) {
 	}
 }
 
-// TestLiesAboutReplies: what no process may send ends it, and reaches nobody.
+// TestLiesAboutReplies: a protocol violation kills the process and reaches no client.
 func TestLiesAboutReplies(t *testing.T) {
 	e, log := liars(t, 50*time.Millisecond)
 	for _, lie := range lies() {

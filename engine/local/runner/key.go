@@ -7,12 +7,12 @@ import (
 	"reflect"
 )
 
-// requestKey tells requests apart, within one process of the server.
+// requestKey identifies equal requests within one server process.
 type requestKey uint64
 
-// keyOf is the key of req, any of the requests of the engine package: the same
-// for equal ones. It takes the time to read the memory of req, and no memory of
-// its own, since each request needs one for an hour after a crash.
+// keyOf hashes req, any of the requests of the engine package. It hashes by
+// reflection instead of encoding, to allocate no copy: after a crash, each request
+// is hashed for an hour.
 func keyOf(seed maphash.Seed, req any) requestKey {
 	var hash maphash.Hash
 	hash.SetSeed(seed)
@@ -20,8 +20,8 @@ func keyOf(seed maphash.Seed, req any) requestKey {
 	return requestKey(hash.Sum64())
 }
 
-// write writes a value to a hash, with all that it points to. Lengths and types
-// go first, so that no two values write the same.
+// write hashes a value with all that it points to. Lengths and types come first, so
+// that the encoding is unambiguous.
 func write(hash *maphash.Hash, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
@@ -76,7 +76,7 @@ func writeSlice(hash *maphash.Hash, v reflect.Value) {
 	}
 }
 
-// digestMap is the same in whatever order the entries come.
+// digestMap is independent of the order of entries.
 func digestMap(seed maphash.Seed, v reflect.Value) uint64 {
 	sum := uint64(v.Len())
 	for key, value := range v.Seq2() {

@@ -13,8 +13,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// random is a request that is the same for the same seed, and shares no memory
-// with another one.
+// random is a request made from a seed.
 func random(seed uint64) *engine.Request {
 	var req engine.Request
 	fill(rand.New(rand.NewPCG(seed, 2)), reflect.ValueOf(&req).Elem(), 0)
@@ -67,8 +66,8 @@ func biased(tokens map[int]float64) *engine.Request {
 	return &engine.Request{Sampling: engine.Sampling{LogitBias: tokens}}
 }
 
-// TestKeyTakesNoMemory: what finds a key holds no other form of the request,
-// which may be as large as a body.
+// TestKeyTakesNoMemory: hashing allocates no copy of the request, which may be as large
+// as a body.
 func TestKeyTakesNoMemory(t *testing.T) {
 	req := &engine.Request{Messages: []engine.Message{{Parts: []engine.Part{
 		engine.Text{Text: strings.Repeat("<", 16<<20)}, engine.Image{Data: make([]byte, 16<<20)},

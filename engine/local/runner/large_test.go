@@ -14,7 +14,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// TestLargeReplies: what no frame can hold arrives as it was sent.
+// TestLargeReplies: events larger than a frame arrive unchanged.
 func TestLargeReplies(t *testing.T) {
 	echo := strings.Repeat("wörd ", 100_000)
 	var tokens []engine.TokenLogprob

@@ -15,8 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// lie is what a process sends that none may send, in answer to a request that
-// names it.
+// lie is an invalid reply to a request that names it.
 type lie struct {
 	name string
 	send func(*sender) error
@@ -42,14 +41,14 @@ func raw(name string, bytes ...byte) lie {
 	}}
 }
 
-// erring makes a lie of an error, which is whole but for what change does to it.
+// erring makes a lie of an error that is valid but for what change does.
 func erring(name string, change func(*wireError)) lie {
 	w := wireError{coded: engine.Error{Code: engine.CodeInvalidArgument, Message: "bad"}}
 	change(&w)
-	return told(name, refused{w})
+	return told(name, errorReply{w})
 }
 
-// announced is the head of a frame of so many bytes.
+// announced is the header of a frame of so many bytes.
 func announced(size uint32, rest ...byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, size), rest...)
 }
@@ -61,23 +60,23 @@ var (
 	done    = engine.Done{}
 )
 
-// delta, usage, head and start are lies in whole replies that are right besides.
+// delta, usage, head and start are lies in otherwise valid replies.
 func delta(name string, d engine.TextDelta) lie {
-	return told(name, engine.Start{}, opened, d, stopped, over, done, ended{})
+	return told(name, engine.Start{}, opened, d, stopped, over, done, endOfEvents{})
 }
 
 func usage(name string, u engine.Usage) lie {
-	return told(name, engine.Start{}, over, engine.Done{Usage: u}, ended{})
+	return told(name, engine.Start{}, over, engine.Done{Usage: u}, endOfEvents{})
 }
 
 func head(name string, b engine.BlockStart) lie {
-	return told(name, engine.Start{}, b, engine.ToolCallDelta{Arguments: engine.NoArguments}, stopped, engine.Finish{Reason: engine.FinishToolCalls}, done, ended{})
+	return told(name, engine.Start{}, b, engine.ToolCallDelta{Arguments: engine.NoArguments}, stopped, engine.Finish{Reason: engine.FinishToolCalls}, done, endOfEvents{})
 }
 
-func start(name string, s engine.Start) lie { return told(name, s, over, done, ended{}) }
+func start(name string, s engine.Start) lie { return told(name, s, over, done, endOfEvents{}) }
 
 func finish(name string, f engine.Finish) lie {
-	return told(name, engine.Start{}, f, done, ended{})
+	return told(name, engine.Start{}, f, done, endOfEvents{})
 }
 
 // lies are those about a reply.
@@ -87,30 +86,30 @@ func lies() []lie {
 	return slices.Concat([]lie{
 		told("a choice beyond all", engine.Start{}, engine.Finish{Choice: 1 << 33}),
 		told("a block of a choice beyond all", engine.Start{}, engine.BlockStart{Choice: 1 << 33}),
-		told("a choice that nobody asked for", engine.Start{}, over, engine.Finish{Choice: 1, Reason: engine.FinishMaxTokens}, done, ended{}),
+		told("a choice that nobody asked for", engine.Start{}, over, engine.Finish{Choice: 1, Reason: engine.FinishMaxTokens}, done, endOfEvents{}),
 		told("a choice before the first", engine.Start{}, engine.BlockStart{Choice: -1, Kind: engine.BlockText}),
 		told("no start", opened, engine.TextDelta{Text: "x"}),
 		told("two starts", engine.Start{}, engine.Start{}),
-		told("text without a block", engine.Start{}, engine.TextDelta{Text: "x"}, over, done, ended{}),
-		told("no end", engine.Start{}, opened, engine.TextDelta{Text: "x"}, ended{}),
-		told("no end of a choice", engine.Start{}, done, ended{}),
-		told("nothing", ended{}),
+		told("text without a block", engine.Start{}, engine.TextDelta{Text: "x"}, over, done, endOfEvents{}),
+		told("no end", engine.Start{}, opened, engine.TextDelta{Text: "x"}, endOfEvents{}),
+		told("no end of a choice", engine.Start{}, done, endOfEvents{}),
+		told("nothing", endOfEvents{}),
 		told("an event after the end", engine.Start{}, over, done, opened),
 		told("an end after the end", engine.Start{}, over, done, done),
-		told("a second arrival", taken{}),
-		told("the answer to another question", counted{3}),
-		told("vectors", embedded{1, 1, 1}),
-		told("bytes of nothing", engine.Start{}, bulk{0}, over),
+		told("a second arrival", accepted{}),
+		told("the answer to another question", tokenCount{3}),
+		told("vectors", embeddingInfo{1, 1, 1}),
+		told("bytes of nothing", engine.Start{}, payload{0}, over),
 		told("two prompts", prompt{0}, prompt{0}, engine.Start{}),
 		told("a prompt without end", prompt{1 << 40}),
 		told("a prompt of less than nothing", prompt{-1}),
-		told("bytes without end", bulk{1 << 40}),
+		told("bytes without end", payload{1 << 40}),
 		raw("no form", announced(1, 255)...),
 		raw("an empty frame", announced(0)...),
-		raw("a frame that is short", announced(2, numberOf[reflect.TypeFor[counted]()], 128)...),
-		raw("a frame that is long", announced(2, numberOf[reflect.TypeFor[beat]()], 0)...),
+		raw("a frame that is short", announced(2, codecIndex[reflect.TypeFor[tokenCount]()], 128)...),
+		raw("a frame that is long", announced(2, codecIndex[reflect.TypeFor[heartbeat]()], 0)...),
 		raw("a frame of a gibibyte", announced(1<<30, 0)...),
-		raw("a list that is longer than its frame", announced(4, numberOf[reflect.TypeFor[listed]()], 255, 255, 3)...),
+		raw("a list that is longer than its frame", announced(4, codecIndex[reflect.TypeFor[modelList]()], 255, 255, 3)...),
 		{"a frame that never ends", func(s *sender) error {
 			_, err := s.conn.Write(announced(maxFrame, make([]byte, 100_000)...))
 			return err
@@ -154,60 +153,60 @@ func lies() []lie {
 
 // vectorLies are those about the vectors of one input.
 func vectorLies() []lie {
-	vectors := func(name string, e embedded, numbers ...float32) lie {
+	vectors := func(name string, e embeddingInfo, numbers ...float32) lie {
 		return lie{name, func(s *sender) error {
 			var b []byte
 			for _, x := range numbers {
 				b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 			}
-			if err := s.send(bulk{len(b)}, b); err != nil {
+			if err := s.send(payload{len(b)}, b); err != nil {
 				return err
 			}
 			return s.send(e, nil)
 		}}
 	}
 	return []lie{
-		vectors("50 million empty vectors", embedded{50_000_000, 0, 1}),
-		vectors("no vectors", embedded{0, 0, 1}),
-		vectors("two vectors", embedded{2, 1, 1}, 1, 1),
-		vectors("more dimensions than numbers", embedded{1, math.MaxInt, 1}, 1),
-		vectors("fewer dimensions than numbers", embedded{1, 1, 1}, 1, 1),
-		vectors("no number", embedded{1, 2, 1}, 1, float32(math.NaN())),
-		vectors("no finite number", embedded{1, 1, 1}, float32(math.Inf(1))),
-		vectors("tokens of less than nothing", embedded{1, 1, -1}, 1),
-		told("no bytes", embedded{1, 1, 1}),
-		told("bytes twice", bulk{0}, bulk{0}),
-		told("pictures", drawn{}),
+		vectors("50 million empty vectors", embeddingInfo{50_000_000, 0, 1}),
+		vectors("no vectors", embeddingInfo{0, 0, 1}),
+		vectors("two vectors", embeddingInfo{2, 1, 1}, 1, 1),
+		vectors("more dimensions than numbers", embeddingInfo{1, math.MaxInt, 1}, 1),
+		vectors("fewer dimensions than numbers", embeddingInfo{1, 1, 1}, 1, 1),
+		vectors("no number", embeddingInfo{1, 2, 1}, 1, float32(math.NaN())),
+		vectors("no finite number", embeddingInfo{1, 1, 1}, float32(math.Inf(1))),
+		vectors("tokens of less than nothing", embeddingInfo{1, 1, -1}, 1),
+		told("no bytes", embeddingInfo{1, 1, 1}),
+		told("bytes twice", payload{0}, payload{0}),
+		told("pictures", imageList{}),
 	}
 }
 
 // pictureLies are those about one picture.
 func pictureLies() []lie {
-	pictures := func(name, data string, all ...drawing) lie {
+	pictures := func(name, data string, all ...imageInfo) lie {
 		return lie{name, func(s *sender) error {
-			if err := s.send(bulk{len(data)}, []byte(data)); err != nil {
+			if err := s.send(payload{len(data)}, []byte(data)); err != nil {
 				return err
 			}
-			return s.send(drawn{all}, nil)
+			return s.send(imageList{all}, nil)
 		}}
 	}
 	return []lie{
 		pictures("no pictures", ""),
-		pictures("two pictures", "ab", drawing{1, "image/png"}, drawing{1, "image/png"}),
-		pictures("an empty picture", "", drawing{0, "image/png"}),
-		pictures("a picture that is short", "a", drawing{2, "image/png"}),
-		pictures("a picture of less than nothing", "a", drawing{-1, "image/png"}),
-		pictures("more than the picture", "ab", drawing{1, "image/png"}),
-		pictures("a type with a header", "a", drawing{1, "image/png\r\nX: y"}),
+		pictures("two pictures", "ab", imageInfo{1, "image/png"}, imageInfo{1, "image/png"}),
+		pictures("an empty picture", "", imageInfo{0, "image/png"}),
+		pictures("a picture that is short", "a", imageInfo{2, "image/png"}),
+		pictures("a picture of less than nothing", "a", imageInfo{-1, "image/png"}),
+		pictures("more than the picture", "ab", imageInfo{1, "image/png"}),
+		pictures("a type with a header", "a", imageInfo{1, "image/png\r\nX: y"}),
 	}
 }
 
 // countLies are those about a number of tokens.
 func countLies() []lie {
-	return []lie{told("less than nothing", counted{-5}), told("beyond all numbers", counted{math.MaxInt})}
+	return []lie{told("less than nothing", tokenCount{-5}), told("beyond all numbers", tokenCount{math.MaxInt})}
 }
 
-// beLiar answers as a process of such models does, and lies where it is asked to.
+// beLiar serves valid replies, and the lies that it is asked for.
 func beLiar(models ...engine.Model) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -247,9 +246,9 @@ func (l liar) serve(conn net.Conn) {
 
 func (l liar) answer(c call) error {
 	if c == (call{}) {
-		return l.send(listed{l.models}, nil)
+		return l.send(modelList{l.models}, nil)
 	}
-	if err := l.send(taken{}, nil); err != nil {
+	if err := l.send(accepted{}, nil); err != nil {
 		return err
 	}
 	said, all := question(c)
@@ -264,10 +263,10 @@ func (l liar) answer(c call) error {
 	if failure != nil {
 		return failure
 	}
-	return l.send(ended{}, nil)
+	return l.send(endOfEvents{}, nil)
 }
 
-// question is the text of a call, and what lies there are in answer to it.
+// question is the text of a call and the lies in reply to it.
 func question(c call) (string, []lie) {
 	switch {
 	case c.Count != nil:

@@ -7,22 +7,22 @@ import (
 )
 
 const (
-	// maxLine is how much of a line is kept: native code may print without end.
+	// maxLine limits the length of a line.
 	maxLine = 8 << 10
 
-	// maxLogged is how much of what a process says is logged in a minute, in
-	// bytes, with lineCost for what the log adds to a line.
+	// maxLogged is how many bytes are logged per minute. lineCost is added for each
+	// line.
 	maxLogged = 256 << 10
 	lineCost  = 128
 )
 
-// lineLog is a writer that logs each line, as far as there are not too many.
+// lineLog is a writer that logs lines, with a rate limit.
 type lineLog struct {
 	log     *slog.Logger
-	partial []byte    // the beginning of a line whose end has not come
-	since   time.Time // when the minute began
-	logged  int       // in it
-	left    int       // lines in it that were left out
+	partial []byte    // of an incomplete line
+	since   time.Time // start of the minute
+	logged  int       // bytes in this minute
+	dropped int       // lines in this minute
 }
 
 func (l *lineLog) Write(p []byte) (int, error) {
@@ -42,19 +42,19 @@ func (l *lineLog) Write(p []byte) (int, error) {
 
 func (l *lineLog) line(text []byte) {
 	if now := time.Now(); now.Sub(l.since) >= time.Minute {
-		if l.left > 0 {
-			l.log.Warn("model process said more", "lines", l.left)
+		if l.dropped > 0 {
+			l.log.Warn("dropped output of the model process", "lines", l.dropped)
 		}
-		l.since, l.logged, l.left = now, 0, 0
+		l.since, l.logged, l.dropped = now, 0, 0
 	}
 	l.logged += len(text) + lineCost
 	switch {
 	case l.logged <= maxLogged:
-		l.log.Info("model process says", "line", string(text))
-	case l.left == 0:
-		l.log.Warn("model process says too much, the rest of this minute is left out")
+		l.log.Info("model process output", "line", string(text))
+	case l.dropped == 0:
+		l.log.Warn("model process writes too much; dropping the rest of this minute")
 		fallthrough
 	default:
-		l.left++
+		l.dropped++
 	}
 }

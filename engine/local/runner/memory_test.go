@@ -9,7 +9,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// allocated is how many bytes f allocates, those that are free again included.
+// allocated is how many bytes f allocates, freed ones included.
 func allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -18,12 +18,12 @@ func allocated(f func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestFrameWeight: what a frame is made to takes no more than is reserved for
-// it, however dense it is, and nothing where it is not whole.
+// TestFrameWeight: a decoded frame takes no more than was reserved for it, and a
+// truncated one nothing.
 func TestFrameWeight(t *testing.T) {
 	const n = 100_000
 	models, tokens, tops := make([]engine.Model, n), make([]engine.TokenLogprob, n), make([]engine.TokenLogprob, n/2)
-	names, pictures := make([]string, n), make([]drawing, n)
+	names, pictures := make([]string, n), make([]imageInfo, n)
 	for i := range n {
 		models[i].Name, models[i].Owner, names[i], tokens[i].Token = "ab", "ab", "ab", []byte{1}
 		tops[i/2].Top = tokens[:1]
@@ -32,21 +32,21 @@ func TestFrameWeight(t *testing.T) {
 		name string
 		m    message
 	}{
-		{"models without a name", listed{make([]engine.Model, n)}},
-		{"models", listed{models}},
+		{"models without a name", modelList{make([]engine.Model, n)}},
+		{"models", modelList{models}},
 		{"places", engine.Start{Unenforced: make([]engine.Place, n)}},
 		{"empty names", engine.Start{Ignored: make([]string, n)}},
 		{"names", engine.Start{Ignored: names}},
 		{"empty tokens", engine.TextDelta{Logprobs: make([]engine.TokenLogprob, n)}},
 		{"tokens", engine.TextDelta{Logprobs: tokens}},
 		{"alternatives", engine.TextDelta{Logprobs: tops}},
-		{"pictures", drawn{pictures}},
+		{"pictures", imageList{pictures}},
 	} {
 		frame, err := appendFrame(nil, tt.m)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		frame = frame[frameHead:]
+		frame = frame[frameHeader:]
 		if got, most := allocated(func() { _, err = parse(frame) }), int64(len(frame)*(frameWeight-1)); err != nil || got > most {
 			t.Errorf("%s: a frame of %d bytes takes %d, want %d or less; error %v", tt.name, len(frame), got, most, err)
 		}
@@ -56,7 +56,7 @@ func TestFrameWeight(t *testing.T) {
 	}
 }
 
-// TestLiesTakeNoMemory: however large a process says that its answers are.
+// TestLiesTakeNoMemory: announced sizes are not allocated.
 func TestLiesTakeNoMemory(t *testing.T) {
 	e, _ := liars(t, 0)
 	pid(t, e)

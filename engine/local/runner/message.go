@@ -9,59 +9,57 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// message is what a process sends, one or more to a call: an [engine.Event],
-// or one of the types below.
+// message is what a process sends: an [engine.Event] or one of the types below.
 type message any
 
 type (
-	// taken is the first message to any request: a connection that is lost before
-	// it is known to be no fault of the request.
-	taken struct{}
+	// accepted is the first message of a reply. A connection that is lost before is
+	// not the request's fault.
+	accepted struct{}
 
-	// beat is nothing but a sign of progress.
-	beat struct{}
+	// heartbeat shows that the engine makes progress.
+	heartbeat struct{}
 
-	// bulk says that so many bytes follow behind the frame, vectors or pictures:
-	// the next message tells.
-	bulk struct{ size int }
+	// payload announces that size bytes follow the frame. The next message describes
+	// them.
+	payload struct{ size int }
 
-	// prompt says the same of the prompt of the Start that follows.
+	// prompt announces the prompt of the Start that follows.
 	prompt struct{ size int }
 
-	// ended says that no more events come for the call. It is its last message,
-	// and so is each of those below.
-	ended    struct{}
-	refused  struct{ wireError }
-	listed   struct{ models []engine.Model }
-	counted  struct{ n int }
-	embedded struct{ count, dimensions, tokens int }
-	drawn    struct{ pictures []drawing }
+	// The last message of a call is one of these.
+	endOfEvents   struct{}
+	errorReply    struct{ wireError }
+	modelList     struct{ models []engine.Model }
+	tokenCount    struct{ n int }
+	embeddingInfo struct{ count, dimensions, tokens int }
+	imageList     struct{ images []imageInfo }
 )
 
-// drawing is one of the pictures that the bytes before it are made of.
-type drawing struct {
+// imageInfo describes an image in the payload.
+type imageInfo struct {
 	size      int
 	mediaType string
 }
 
-// isLast reports whether nothing more comes for a call.
+// isLast reports whether m ends a call.
 func isLast(m message) bool {
 	switch m.(type) {
-	case ended, refused, listed, counted, embedded, drawn:
+	case endOfEvents, errorReply, modelList, tokenCount, embeddingInfo, imageList:
 		return true
 	}
 	return false
 }
 
-// form is how messages of one type are written and read.
-type form struct {
+// codec encodes and decodes messages of one type.
+type codec struct {
 	of    reflect.Type
 	write func(*writer, message)
 	read  func(*reader) message
 }
 
-func formOf[T any](each func(fields, *T)) form {
-	return form{
+func codecOf[T any](each func(fields, *T)) codec {
+	return codec{
 		of: reflect.TypeFor[T](),
 		write: func(w *writer, m message) {
 			v := m.(T)
@@ -75,48 +73,48 @@ func formOf[T any](each func(fields, *T)) form {
 	}
 }
 
-// forms are those of all messages; the place of one is its number.
-var forms = []form{
-	formOf(func(fields, *taken) {}),
-	formOf(func(fields, *beat) {}),
-	formOf(func(fields, *ended) {}),
-	formOf(func(f fields, m *bulk) { f.number(&m.size) }),
-	formOf(func(f fields, m *prompt) { f.number(&m.size) }),
-	formOf(func(f fields, m *refused) { errorFields(f, &m.wireError) }),
-	formOf(func(f fields, m *listed) { list(f, &m.models, modelFields) }),
-	formOf(func(f fields, m *counted) { f.number(&m.n) }),
-	formOf(func(f fields, m *embedded) { numbers(f, &m.count, &m.dimensions, &m.tokens) }),
-	formOf(func(f fields, m *drawn) { list(f, &m.pictures, drawingFields) }),
-	formOf(startFields),
-	formOf(func(f fields, e *engine.BlockStart) {
+// codecs are indexed by message type number.
+var codecs = []codec{
+	codecOf(func(fields, *accepted) {}),
+	codecOf(func(fields, *heartbeat) {}),
+	codecOf(func(fields, *endOfEvents) {}),
+	codecOf(func(f fields, m *payload) { f.number(&m.size) }),
+	codecOf(func(f fields, m *prompt) { f.number(&m.size) }),
+	codecOf(func(f fields, m *errorReply) { errorFields(f, &m.wireError) }),
+	codecOf(func(f fields, m *modelList) { list(f, &m.models, modelFields) }),
+	codecOf(func(f fields, m *tokenCount) { f.number(&m.n) }),
+	codecOf(func(f fields, m *embeddingInfo) { numbers(f, &m.count, &m.dimensions, &m.tokens) }),
+	codecOf(func(f fields, m *imageList) { list(f, &m.images, drawingFields) }),
+	codecOf(startFields),
+	codecOf(func(f fields, e *engine.BlockStart) {
 		numbers(f, &e.Choice, &e.Index)
 		texts(f, (*string)(&e.Kind), &e.CallID, &e.Name)
 	}),
-	formOf(func(f fields, e *engine.TextDelta) {
+	codecOf(func(f fields, e *engine.TextDelta) {
 		numbers(f, &e.Choice, &e.Index)
 		f.text(&e.Text)
 		list(f, &e.Logprobs, tokenFields)
 	}),
-	formOf(func(f fields, e *engine.ReasoningDelta) { numbers(f, &e.Choice, &e.Index); f.text(&e.Text) }),
-	formOf(func(f fields, e *engine.ToolCallDelta) { numbers(f, &e.Choice, &e.Index); f.text(&e.Arguments) }),
-	formOf(func(f fields, e *engine.BlockStop) { numbers(f, &e.Choice, &e.Index) }),
-	formOf(func(f fields, e *engine.Finish) { f.number(&e.Choice); texts(f, (*string)(&e.Reason), &e.StopSequence) }),
-	formOf(func(f fields, e *engine.Done) {
+	codecOf(func(f fields, e *engine.ReasoningDelta) { numbers(f, &e.Choice, &e.Index); f.text(&e.Text) }),
+	codecOf(func(f fields, e *engine.ToolCallDelta) { numbers(f, &e.Choice, &e.Index); f.text(&e.Arguments) }),
+	codecOf(func(f fields, e *engine.BlockStop) { numbers(f, &e.Choice, &e.Index) }),
+	codecOf(func(f fields, e *engine.Finish) { f.number(&e.Choice); texts(f, (*string)(&e.Reason), &e.StopSequence) }),
+	codecOf(func(f fields, e *engine.Done) {
 		u := &e.Usage
 		numbers(f, &u.PromptTokens, &u.CachedTokens, &u.CompletionTokens, &u.ReasoningTokens)
 	}),
 }
 
-// numberOf finds the form of a message.
-var numberOf = func() map[reflect.Type]byte {
-	numbers := make(map[reflect.Type]byte, len(forms))
-	for i, f := range forms {
+// codecIndex has the index of each message type.
+var codecIndex = func() map[reflect.Type]byte {
+	numbers := make(map[reflect.Type]byte, len(codecs))
+	for i, f := range codecs {
 		numbers[f.of] = byte(i)
 	}
 	return numbers
 }()
 
-// startFields leave out the prompt, which is sent in bulk.
+// startFields encodes all fields but Prompt, which is sent as bytes.
 func startFields(f fields, e *engine.Start) {
 	f.number(&e.PromptTokens)
 	list(f, &e.Unenforced, placeFields)
@@ -134,7 +132,7 @@ func placeFields(f fields, p *engine.Place) {
 	f.text(&p.Path)
 }
 
-// tokenFields are those of a token and, one level deep, its alternatives.
+// tokenFields encodes a token and its alternatives, which have none themselves.
 func tokenFields(f fields, t *engine.TokenLogprob) {
 	alternativeFields(f, t)
 	list(f, &t.Top, alternativeFields)
@@ -142,22 +140,22 @@ func tokenFields(f fields, t *engine.TokenLogprob) {
 
 func alternativeFields(f fields, t *engine.TokenLogprob) {
 	f.bytes(&t.Token)
-	f.real(&t.Logprob)
+	f.float(&t.Logprob)
 }
 
-func drawingFields(f fields, d *drawing) {
+func drawingFields(f fields, d *imageInfo) {
 	f.number(&d.size)
 	f.text(&d.mediaType)
 }
 
 func modelFields(f fields, m *engine.Model) {
 	texts(f, &m.Name, &m.Owner)
-	f.moment(&m.Changed)
+	f.timestamp(&m.Changed)
 	f.number(&m.Context)
 	f.flag(&m.Blind)
 }
 
-// wireError is engine.Error with its cause as text, for the log.
+// wireError is engine.Error with the cause as text.
 type wireError struct {
 	coded engine.Error // its Err is nil
 	cause string
@@ -171,21 +169,20 @@ func errorFields(f fields, w *wireError) {
 	f.flag(&e.NoRetry)
 }
 
-// toWireError cuts the texts of an error to what is allowed.
+// toWireError truncates the texts of an error.
 func toWireError(err error) wireError {
 	e := *engine.AsError(err)
 	w := wireError{}
 	if e.Err != nil {
-		w.cause = cut(e.Err.Error())
+		w.cause = truncate(e.Err.Error())
 	}
-	e.Message, e.Param, e.Detail, e.Err = cut(e.Message), cut(e.Param), cut(e.Detail), nil
-	e.Place = shortened(e.Place)
+	e.Message, e.Param, e.Detail, e.Err = truncate(e.Message), truncate(e.Param), truncate(e.Detail), nil
+	e.Place = shortPlace(e.Place)
 	w.coded = e
 	return w
 }
 
-// cut cuts a text to what an error may have.
-func cut(text string) string {
+func truncate(text string) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	if len(text) <= engine.MaxText {
 		return text
@@ -193,9 +190,8 @@ func cut(text string) string {
 	return strings.ToValidUTF8(text[:engine.MaxText], "")
 }
 
-// shortened leaves out a path that is too long to be told: what it leads into
-// is told then.
-func shortened(p engine.Place) engine.Place {
+// shortPlace drops a path that is too long.
+func shortPlace(p engine.Place) engine.Place {
 	if len(p.Path) > engine.MaxText || !utf8.ValidString(p.Path) {
 		p.Path = ""
 	}

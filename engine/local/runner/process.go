@@ -16,23 +16,23 @@ type process struct {
 	client *Client
 	pid    int
 	kill   context.CancelFunc
-	exited chan struct{} // closed once it is gone
-	status string        // how it ended; to be read after exited
-	faulty atomic.Bool   // we ended it, for it did nothing, or sent what makes no sense
+	exited chan struct{} // closed on exit
+	status string        // of the exit; read after exited is closed
+	faulty atomic.Bool   // we killed it, for a hang or a protocol error
 
-	passengers *passengers
+	inFlight *inFlight
 
-	context int // tokens that a request may use; 0: unknown. Set once the model is loaded
+	context int // context length; 0: unknown. Set once the model is loaded
 }
 
-// startProcess starts a child that has the variables of config and no others, and
-// returns without waiting for its model. The child ends when ctx does.
+// startProcess starts a child with the environment of config, and does not wait for
+// its model. The child is killed when ctx is done.
 func startProcess(ctx context.Context, command []string, config Config, log *slog.Logger) (*process, error) {
 	dir, err := os.MkdirTemp("", "diglot-") // for this user only
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "s") // short: the system allows about 100 bytes
+	path := filepath.Join(dir, "s") // short: sun_path has about 100 bytes
 	socket, err := listen(path)
 	if err != nil {
 		_ = os.RemoveAll(dir)
@@ -41,14 +41,14 @@ func startProcess(ctx context.Context, command []string, config Config, log *slo
 	defer socket.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	client := Dial(path, config.Budget)
-	client.restTimeout = config.restTimeout
-	p := &process{client: client, kill: cancel, exited: make(chan struct{}), passengers: newPassengers()}
+	client.messageTimeout = config.messageTimeout
+	p := &process{client: client, kill: cancel, exited: make(chan struct{}), inFlight: newInFlight()}
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Env = append([]string{}, config.Variables...) // nil would be all of ours
+	cmd.Env = append([]string{}, config.Variables...) // nil would inherit ours
 	cmd.ExtraFiles = []*os.File{socket}               // becomes socketFD
 	cmd.Stderr = &lineLog{log: log}
 	cmd.SysProcAttr = processAttributes()
-	cmd.WaitDelay = time.Second // for what still holds its standard error
+	cmd.WaitDelay = time.Second // if a descendant holds its standard error open
 	_, err = cmd.StdinPipe()    // open until Wait returns: see RunChild
 	if err == nil {
 		err = cmd.Start()
@@ -63,18 +63,18 @@ func startProcess(ctx context.Context, command []string, config Config, log *slo
 	return p, nil
 }
 
-// wait waits for the end of the process and clears up behind it.
+// wait waits for the exit of the process and cleans up.
 func (p *process) wait(cmd *exec.Cmd, dir string) {
 	defer close(p.exited)
-	_ = cmd.Wait() // its error says less than the state
+	_ = cmd.Wait() // ProcessState says more
 	p.status = cmd.ProcessState.String()
 	p.kill()
 	_ = p.client.Close()
 	_ = os.RemoveAll(dir)
 }
 
-// end kills the process and waits until it is gone, but not beyond ctx.
-func (p *process) end(ctx context.Context) {
+// stop kills the process and waits until it has exited or ctx is done.
+func (p *process) stop(ctx context.Context) {
 	p.kill()
 	select {
 	case <-p.exited:
@@ -82,17 +82,15 @@ func (p *process) end(ctx context.Context) {
 	}
 }
 
-// killed is how the system says that a process was ended from outside: by its
-// operator, or because the machine has no memory left.
+// killed is the status of a process that was killed from outside, by an operator or
+// the OOM killer.
 const killed = "signal: killed"
 
-// judge blames the requests that were in the process when it ended; it is
-// gone.
-func (p *process) judge() {
-	p.passengers.judge(p.faulty.Load() || p.status != killed)
+// blame records the suspects after the exit of the process.
+func (p *process) blame() {
+	p.inFlight.blame(p.faulty.Load() || p.status != killed)
 }
 
-// hasExited reports whether the process is gone.
 func (p *process) hasExited() bool {
 	select {
 	case <-p.exited:
@@ -102,7 +100,7 @@ func (p *process) hasExited() bool {
 	}
 }
 
-// watch kills the process once requests have waited for it longer than hang.
+// watch kills the process when requests have waited longer than hang for a message.
 func (p *process) watch(hang time.Duration, log *slog.Logger) {
 	ticker := time.NewTicker(max(hang/8, time.Millisecond))
 	defer ticker.Stop()
@@ -121,13 +119,13 @@ func (p *process) watch(hang time.Duration, log *slog.Logger) {
 	}
 }
 
-// listen makes a listening Unix socket at path, as a file to hand on.
+// listen returns a listening Unix socket at path, as a file to inherit.
 func listen(path string) (*os.File, error) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // the child's copy listens on
+	l.SetUnlinkOnClose(false) // the child's copy keeps listening
 	defer l.Close()
 	return l.File()
 }

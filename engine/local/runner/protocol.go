@@ -7,8 +7,8 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// registerWire makes the members of the closed interface in requests known to
-// gob. Names are spelled out because those that gob makes hold import paths.
+// registerWire registers the types of message parts with gob. The names are explicit
+// because gob's default names contain import paths.
 var registerWire = sync.OnceFunc(func() {
 	for name, value := range map[string]any{
 		"Text":          engine.Text{},
@@ -21,8 +21,7 @@ var registerWire = sync.OnceFunc(func() {
 	}
 })
 
-// call is what a client sends: one of the requests, or, where all are nil, a
-// question for the models.
+// call is what a client sends: one of the requests, or a Models call if all are nil.
 type call struct {
 	Generate *wireRequest
 	Count    *wireRequest
@@ -30,9 +29,8 @@ type call struct {
 	Images   *engine.ImageRequest
 }
 
-// wireRequest is engine.Request for gob, which cannot tell a pointer to zero
-// from nil: what its pointers say stands in a frame beside the request, and
-// they are nil.
+// wireRequest is engine.Request for gob, which cannot tell a pointer to zero from
+// nil: Pointers encodes the pointer fields, which are nil in Request.
 type wireRequest struct {
 	Request  engine.Request
 	Pointers []byte
@@ -59,7 +57,7 @@ func pointerFields(f fields, req *engine.Request) {
 	samplingFields(f, &req.Sampling)
 }
 
-// samplingFields leave out the map of biases.
+// samplingFields encodes all fields but LogitBias.
 func samplingFields(f fields, s *engine.Sampling) {
 	for p := range engine.SamplingParams() {
 		value := p.Get(s)
@@ -74,14 +72,14 @@ func samplingFields(f fields, s *engine.Sampling) {
 			value = int64(n)
 		} else {
 			x, _ := value.(float64)
-			f.real(&x)
+			f.float(&x)
 			value = x
 		}
 		p.Set(s, value)
 	}
 }
 
-// optional takes a value that may be absent.
+// optional encodes a value that may be absent.
 func optional[T any](f fields, value **T, each func(fields, *T)) {
 	is := *value != nil
 	if f.flag(&is); !is {

@@ -10,8 +10,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// TestSamplingOverWire: a zero arrives as a zero, and what is absent stays
-// absent, in every field.
+// TestSamplingOverWire: zero and absent values are told apart in every field.
 func TestSamplingOverWire(t *testing.T) {
 	zero, none, seed, penalty, all, half := 0.0, 0, int64(0), 1.1, -1, 0.5
 	for _, tt := range []struct {

@@ -72,9 +72,9 @@ func puppetModel(name, behaviour string) Model {
 	return Model{Name: name, Command: []string{os.Args[0], "child", behaviour}}
 }
 
-// puppet is an engine that does what the last text of a request says.
+// puppet is an engine that obeys the last text of a request.
 type puppet struct {
-	engine.Engine // nothing else is asked
+	engine.Engine // nil: no other method is called
 	mu            sync.Mutex
 	changed       *sync.Cond
 	stalled       int

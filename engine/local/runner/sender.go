@@ -9,17 +9,17 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// maxListed is how many members a list of a Start has.
+// maxListed limits the lists in a Start.
 const maxListed = 1000
 
-// sender sends messages from more than one goroutine.
+// sender sends messages; it is safe for concurrent use.
 type sender struct {
 	mu   sync.Mutex
 	conn io.Writer
 	buf  []byte
 }
 
-// send sends a message, and the bytes behind it that it announces.
+// send sends a message and the bytes that it announces.
 func (s *sender) send(m message, behind []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,12 +37,12 @@ func (s *sender) send(m message, behind []byte) error {
 	return err
 }
 
-// event sends an event in as many messages as it needs.
+// event sends an event, split if it is large.
 func (s *sender) event(e engine.Event) error {
 	if start, is := e.(engine.Start); is {
 		return s.start(start)
 	}
-	for part := range parts(e) {
+	for part := range split(e) {
 		if err := s.send(part, nil); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *sender) event(e engine.Event) error {
 
 func (s *sender) start(e engine.Start) error {
 	if e.Prompt != "" {
-		text := e.Prompt[:border(e.Prompt, maxPrompt)]
+		text := e.Prompt[:cutPoint(e.Prompt, maxPrompt)]
 		if err := s.send(prompt{size: len(text)}, []byte(text)); err != nil {
 			return err
 		}
@@ -61,25 +61,24 @@ func (s *sender) start(e engine.Start) error {
 	e.Unenforced = e.Unenforced[:min(len(e.Unenforced), maxListed)]
 	places := make([]engine.Place, 0, len(e.Unenforced))
 	for _, p := range e.Unenforced {
-		places = append(places, shortened(p))
+		places = append(places, shortPlace(p))
 	}
 	e.Unenforced = places
 	return s.send(e, nil)
 }
 
-// last sends what ends a call: m, or the error.
+// last sends the last message of a call: m or the error.
 func (s *sender) last(m message, err error) error {
 	if err != nil {
-		m = refused{toWireError(err)}
+		m = errorReply{toWireError(err)}
 	}
 	return s.send(m, nil)
 }
 
-// lastOf sends what ends a call, which is about the bytes before it; or the
-// error.
+// lastOf sends a payload and the last message of a call, or the error.
 func (s *sender) lastOf(m message, behind []byte, err error) error {
 	if err == nil {
-		err = s.send(bulk{size: len(behind)}, behind)
+		err = s.send(payload{size: len(behind)}, behind)
 		if err != nil {
 			return err
 		}
@@ -87,26 +86,25 @@ func (s *sender) lastOf(m message, behind []byte, err error) error {
 	return s.last(m, err)
 }
 
-// parts cuts an event that a frame may be too small for. Together the parts say
-// what it says.
-func parts(e engine.Event) iter.Seq[engine.Event] {
+// split splits an event that may not fit one frame into equivalent ones.
+func split(e engine.Event) iter.Seq[engine.Event] {
 	return func(yield func(engine.Event) bool) {
 		switch e := e.(type) {
 		case engine.TextDelta:
-			for part := range textParts(e) {
+			for part := range splitDelta(e) {
 				if !yield(part) {
 					return
 				}
 			}
 		case engine.ReasoningDelta:
-			for part := range pieces(e.Text) {
+			for part := range splitText(e.Text) {
 				e.Text = part
 				if !yield(e) {
 					return
 				}
 			}
 		case engine.ToolCallDelta:
-			for part := range pieces(e.Arguments) {
+			for part := range splitText(e.Arguments) {
 				e.Arguments = part
 				if !yield(e) {
 					return
@@ -118,11 +116,11 @@ func parts(e engine.Event) iter.Seq[engine.Event] {
 	}
 }
 
-// pieces cuts a text between characters. An empty one is one piece.
-func pieces(text string) iter.Seq[string] {
+// splitText splits a text between characters. An empty text is one part.
+func splitText(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for {
-			at := border(text, wholePart)
+			at := cutPoint(text, maxTextPart)
 			if !yield(text[:at]) || at == len(text) {
 				return
 			}
@@ -131,8 +129,8 @@ func pieces(text string) iter.Seq[string] {
 	}
 }
 
-// border is the last place at which text may be cut that is no further than at.
-func border(text string, at int) int {
+// cutPoint is the last index up to at where text can be cut between characters.
+func cutPoint(text string, at int) int {
 	if at >= len(text) {
 		return len(text)
 	}
@@ -141,21 +139,21 @@ func border(text string, at int) int {
 			return back
 		}
 	}
-	return at // it is no UTF-8
+	return at // not UTF-8
 }
 
-// textParts cuts a delta between tokens, where it has some. The text of a part
-// is that of its tokens as long as they make the text.
-func textParts(e engine.TextDelta) iter.Seq[engine.TextDelta] {
+// splitDelta splits a delta, between tokens if it has logprobs. Then the text of a
+// part is that of its tokens, as far as these add up to the text.
+func splitDelta(e engine.TextDelta) iter.Seq[engine.TextDelta] {
 	return func(yield func(engine.TextDelta) bool) {
 		text, part := e.Text, e
 		part.Text, part.Logprobs = "", nil
 		spelled, size := 0, 0
-		for t := range shortTokens(e.Logprobs) {
+		for t := range splitTokens(e.Logprobs) {
 			part.Logprobs = append(part.Logprobs, t)
 			spelled += len(t.Token)
 			size += sizeOf(t)
-			if size < wholePart || spelled == 0 || spelled >= len(text) || !utf8.RuneStart(text[spelled]) {
+			if size < maxTextPart || spelled == 0 || spelled >= len(text) || !utf8.RuneStart(text[spelled]) {
 				continue
 			}
 			part.Text = text[:spelled]
@@ -164,7 +162,7 @@ func textParts(e engine.TextDelta) iter.Seq[engine.TextDelta] {
 			}
 			text, part.Logprobs, spelled, size = text[spelled:], nil, 0, 0
 		}
-		for piece := range pieces(text) {
+		for piece := range splitText(text) {
 			part.Text = piece
 			if !yield(part) {
 				return
@@ -174,18 +172,17 @@ func textParts(e engine.TextDelta) iter.Seq[engine.TextDelta] {
 	}
 }
 
-// shortTokens cuts tokens that a frame may be too small for: what of an echo is
-// no known token.
-func shortTokens(tokens []engine.TokenLogprob) iter.Seq[engine.TokenLogprob] {
+// splitTokens splits tokens that may not fit one frame, as an echo may have.
+func splitTokens(tokens []engine.TokenLogprob) iter.Seq[engine.TokenLogprob] {
 	return func(yield func(engine.TokenLogprob) bool) {
 		for _, t := range tokens {
-			if len(t.Token) <= wholePart {
+			if len(t.Token) <= maxTextPart {
 				if !yield(t) {
 					return
 				}
 				continue
 			}
-			for piece := range pieces(string(t.Token)) {
+			for piece := range splitText(string(t.Token)) {
 				t.Token = []byte(piece)
 				if !yield(t) {
 					return
@@ -195,7 +192,7 @@ func shortTokens(tokens []engine.TokenLogprob) iter.Seq[engine.TokenLogprob] {
 	}
 }
 
-// sizeOf is about how large a token is in a frame.
+// sizeOf is the approximate size of a token in a frame.
 func sizeOf(t engine.TokenLogprob) int {
 	size := len(t.Token) + 16
 	for _, alternative := range t.Top {

@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// TestParts: the parts of an event say together what it says, are small, and
-// have the tokens that make their text.
+// TestParts: the parts of an event are small, add up to it, and their tokens add up to
+// their text.
 func TestParts(t *testing.T) {
 	token := func(text string, logprob float64) engine.TokenLogprob {
 		return engine.TokenLogprob{Token: []byte(text), Logprob: logprob}
@@ -29,16 +29,16 @@ func TestParts(t *testing.T) {
 	}{
 		{"little", engine.TextDelta{Text: "a", Logprobs: []engine.TokenLogprob{token("a", -1)}}, 1, true},
 		{"nothing", engine.TextDelta{}, 1, true},
-		{"text alone", engine.TextDelta{Text: strings.Repeat("ä", 3<<20)}, 3 << 20 / wholePart, false},
+		{"text alone", engine.TextDelta{Text: strings.Repeat("ä", 3<<20)}, 3 << 20 / maxTextPart, false},
 		{"characters of two tokens", engine.TextDelta{Text: strings.Repeat("ä", 100_000), Logprobs: halves(100_000)}, 10, true},
 		{"one token", engine.TextDelta{Text: strings.Repeat("ä", 3<<20), Logprobs: []engine.TokenLogprob{token(strings.Repeat("ä", 3<<20), math.NaN())}}, 20, true},
 		{"tokens that are not the text", engine.TextDelta{Text: strings.Repeat("b", 1<<20), Logprobs: halves(100_000)}, 10, false},
 	} {
 		var text, spelled []byte
 		parts := 0
-		for e := range textParts(tt.event) {
+		for e := range splitDelta(tt.event) {
 			frame, err := appendFrame(nil, e)
-			if err != nil || len(frame) > 3*wholePart {
+			if err != nil || len(frame) > 3*maxTextPart {
 				t.Fatalf("%s: part %d has %d bytes, error %v", tt.name, parts, len(frame), err)
 			}
 			if !utf8.ValidString(e.Text) || e.Text == "" && tt.event.Text != "" {

@@ -10,21 +10,21 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// beatEvery is how often a server looks whether its engine got on.
-const beatEvery = 5 * time.Second
+// heartbeatInterval is how often progress is checked.
+const heartbeatInterval = 5 * time.Second
 
-// acceptPause is how long a server that is out of files waits for some.
+// acceptPause is the delay of accepting while out of file descriptors.
 const acceptPause = 10 * time.Millisecond
 
-// Progress is what an engine may implement besides [engine.Engine] to show
-// that it works while it has nothing to send, such as during a long prompt.
+// Progress is an optional interface of engines that make progress without sending
+// anything, as during a long prefill.
 type Progress interface {
-	// Steps is a number that rises with each step of work.
+	// Steps is a counter of steps of work.
 	Steps() uint64
 }
 
-// Serve answers the requests of [Client]s that connect to l, with e, until
-// ctx ends or l fails. It closes l, and returns once no request runs.
+// Serve serves e to the [Client]s that connect to l, until ctx is done or l fails.
+// It closes l and returns when no request is running.
 func Serve(ctx context.Context, l net.Listener, e engine.Engine) error {
 	registerWire()
 	ctx, cancel := context.WithCancel(ctx)
@@ -38,7 +38,7 @@ func Serve(ctx context.Context, l net.Listener, e engine.Engine) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case exhausted(err): // the requests that run go on, and free something
+		case exhausted(err): // running requests will free descriptors
 			if pause(ctx, acceptPause) != nil {
 				return nil
 			}
@@ -51,7 +51,7 @@ func Serve(ctx context.Context, l net.Listener, e engine.Engine) error {
 	}
 }
 
-// pause waits for d; its error is that of ctx, which may end before.
+// pause sleeps for d, or returns ctx's error.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -63,13 +63,12 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// serveConn answers the calls of one connection, one after the other. The
-// next call is read while one is answered: that is how a connection which
-// the client closes is noticed, and ends what runs for it.
+// serveConn serves the calls of one connection, one at a time. It reads the next
+// call meanwhile, to notice when the client closes the connection to cancel.
 func serveConn(ctx context.Context, conn net.Conn, e engine.Engine) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer conn.Close() // whatever ended the call: the client must not wait
+	defer conn.Close() // even on a panic: the client must not wait
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 
@@ -103,23 +102,23 @@ func serveConn(ctx context.Context, conn net.Conn, e engine.Engine) {
 	}
 }
 
-// answer answers one call. Its error is that of the connection.
+// answer serves one call. Its error is that of the connection.
 func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
 	if c == (call{}) {
 		models, err := e.Models(ctx)
-		return s.last(listed{models}, err)
+		return s.last(modelList{models}, err)
 	}
-	if err := s.send(taken{}, nil); err != nil {
+	if err := s.send(accepted{}, nil); err != nil {
 		return err
 	}
 	if p, ok := e.(Progress); ok {
-		stop := beats(s, p)
+		stop := heartbeats(s, p)
 		defer stop()
 	}
 	switch {
 	case c.Count != nil:
 		n, err := e.Count(ctx, c.Count.request())
-		return s.last(counted{n}, err)
+		return s.last(tokenCount{n}, err)
 	case c.Embed != nil:
 		return s.lastOf(embed(ctx, e, c.Embed))
 	case c.Images != nil:
@@ -133,10 +132,9 @@ func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
 			return err
 		}
 	}
-	return s.last(ended{}, nil)
+	return s.last(endOfEvents{}, nil)
 }
 
-// embed returns vectors as bytes, and what says so.
 func embed(ctx context.Context, e engine.Engine, req *engine.EmbeddingRequest) (message, []byte, error) {
 	embeddings, err := e.Embed(ctx, req)
 	if err != nil {
@@ -145,7 +143,6 @@ func embed(ctx context.Context, e engine.Engine, req *engine.EmbeddingRequest) (
 	return fromEmbeddings(embeddings)
 }
 
-// draw returns pictures as bytes, and what says so.
 func draw(ctx context.Context, e engine.Engine, req *engine.ImageRequest) (message, []byte, error) {
 	images, err := e.GenerateImages(ctx, req)
 	if err != nil {
@@ -154,12 +151,12 @@ func draw(ctx context.Context, e engine.Engine, req *engine.ImageRequest) (messa
 	return fromImages(images)
 }
 
-// beats sends a sign of progress now and then for as long as p gets on.
-func beats(s *sender, p Progress) (stop func()) {
+// heartbeats sends heartbeats while p makes progress.
+func heartbeats(s *sender, p Progress) (stop func()) {
 	done := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {
-		ticker := time.NewTicker(beatEvery)
+		ticker := time.NewTicker(heartbeatInterval)
 		defer ticker.Stop()
 		last := p.Steps()
 		for {
@@ -170,7 +167,7 @@ func beats(s *sender, p Progress) (stop func()) {
 			}
 			if now := p.Steps(); now != last {
 				last = now
-				_ = s.send(beat{}, nil) // the next event reports what is wrong
+				_ = s.send(heartbeat{}, nil) // the next event reports the error
 			}
 		}
 	})

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// steps is an engine's progress, turned by hand.
+// steps is an engine's progress counter.
 type steps struct{ atomic.Uint64 }
 
 func (s *steps) Steps() uint64 { return s.Load() }
 
-// crowded is a listener whose process is out of files for a while.
+// crowded is a listener that is out of file descriptors for a while.
 type crowded struct {
 	net.Listener
 	failures atomic.Int32
@@ -31,8 +31,7 @@ func (c *crowded) Accept() (net.Conn, error) {
 	return c.Listener.Accept()
 }
 
-// TestNoRoomToAccept fails to accept and goes on: the requests that run must
-// not end because another cannot begin.
+// TestNoRoomToAccept: running requests go on when accept fails.
 func TestNoRoomToAccept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)
@@ -57,19 +56,19 @@ func TestBeatsWhileThereIsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wire bytes.Buffer
 		var progress steps
-		stop := beats(&sender{conn: &wire}, &progress)
-		time.Sleep(beatEvery / 2) // between the looks
+		stop := heartbeats(&sender{conn: &wire}, &progress)
+		time.Sleep(heartbeatInterval / 2) // between two checks
 		for _, works := range []bool{true, false, false, true, true} {
 			if works {
 				progress.Add(3)
 			}
-			time.Sleep(beatEvery)
+			time.Sleep(heartbeatInterval)
 		}
 		stop()
 		progress.Add(1)
-		time.Sleep(10 * beatEvery)
+		time.Sleep(10 * heartbeatInterval)
 
-		frame, err := appendFrame(nil, beat{})
+		frame, err := appendFrame(nil, heartbeat{})
 		if err != nil {
 			t.Fatal(err)
 		}

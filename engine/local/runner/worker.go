@@ -11,46 +11,44 @@ import (
 )
 
 const (
-	// failureMemory is how long requests are answered with the error of the
-	// last load before another one is tried. A crash is no such error: what
-	// was killed from outside may well load the next time, and crashes in a
-	// row are spaced by crashDelay.
+	// failureMemory is how long requests get the error of the last load before
+	// another is tried. Crashes are not remembered: what was killed from outside
+	// may load the next time, and restarts are delayed by crashDelay.
 	failureMemory = 5 * time.Second
 
-	// freeCrashes is how many crashes in a row start a new process at once.
-	// Each further one doubles the delay before the next start: up to
-	// maxLoadDelay where the process does not get as far as to take requests,
-	// and up to maxDelay where no request is answered in between.
+	// freeCrashes is how many consecutive crashes cause no delay. Each further
+	// one doubles it: up to maxLoadDelay if the model is not loaded, up to maxDelay
+	// if no request completes in between.
 	freeCrashes  = 3
 	maxLoadDelay = 30 * time.Second
 	maxDelay     = 4 * time.Second
 )
 
-// worker looks after the process of one model.
+// worker supervises the process of one model.
 type worker struct {
-	engine *Engine
-	config Config
-	model  Model
-	log    *slog.Logger
-	turns  *turns
+	engine    *Engine
+	config    Config
+	model     Model
+	log       *slog.Logger
+	admission *admission
 
 	mu      sync.Mutex
 	closed  bool
 	latest  *launch // nil: none yet
-	loads   int     // that crashed in a row
-	crashes int     // of loaded processes, since a request was last answered in full
+	loads   int     // consecutive crashes while loading
+	crashes int     // of loaded processes since the last completed request
 }
 
-// launch is one start of a process. Its fields are set when done is closed.
+// launch is a start of a process. Its fields are set before done is closed.
 type launch struct {
 	done    chan struct{}
 	process *process
-	err     *engine.Error // why there is none
+	err     *engine.Error // nil: process is set
 	failed  time.Time
 }
 
-// over reports whether another launch may take this one's place.
-func (l *launch) over() bool {
+// replaceable reports whether a new launch may start.
+func (l *launch) replaceable() bool {
 	select {
 	case <-l.done:
 	default:
@@ -62,16 +60,16 @@ func (l *launch) over() bool {
 	return l.process.hasExited()
 }
 
-// ready returns the running process. It starts one where there is none: one
-// for all who ask at the same time, and not bound to any of them.
+// ready returns the running process. If there is none it starts one, which is
+// shared by concurrent callers and not bound to their contexts.
 func (w *worker) ready(ctx context.Context) (*process, *engine.Error) {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return nil, shutDown()
+		return nil, shuttingDown()
 	}
 	l := w.latest
-	if l == nil || l.over() {
+	if l == nil || l.replaceable() {
 		l = &launch{done: make(chan struct{})}
 		w.latest = l
 		delay := max(crashDelay(w.loads, maxLoadDelay), crashDelay(w.crashes, maxDelay))
@@ -86,7 +84,7 @@ func (w *worker) ready(ctx context.Context) (*process, *engine.Error) {
 	}
 }
 
-// crashDelay is how long to wait before the next start.
+// crashDelay is the delay before the next start.
 func crashDelay(crashes int, most time.Duration) time.Duration {
 	if crashes < freeCrashes {
 		return 0
@@ -94,14 +92,14 @@ func crashDelay(crashes int, most time.Duration) time.Duration {
 	return min(time.Second<<min(crashes-freeCrashes, 10), most)
 }
 
-// launch starts a process, waits until its model is loaded, and then looks
-// after it until it is gone.
+// launch starts a process, waits until its model is loaded and then watches it
+// until it exits.
 func (w *worker) launch(l *launch, delay time.Duration) {
 	ctx := w.engine.ctx
 	if delay > 0 {
 		w.log.Warn("model process crashed repeatedly", "start_in", delay)
 	}
-	_ = pause(ctx, delay) // start fails where ctx ended
+	_ = pause(ctx, delay) // start fails if ctx is done
 	start := time.Now()
 	p, err := w.start(ctx)
 	if err != nil {
@@ -117,7 +115,7 @@ func (w *worker) launch(l *launch, delay time.Duration) {
 	p.watch(w.config.HangTimeout, w.log)
 	<-p.exited
 	if ctx.Err() == nil {
-		p.judge()
+		p.blame()
 		w.crashed(p.status, &w.crashes)
 	}
 }
@@ -127,7 +125,7 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	p, err := startProcess(ctx, w.model.Command, w.config, w.log)
 	switch {
 	case ctx.Err() != nil:
-		return nil, shutDown()
+		return nil, shuttingDown()
 	case err != nil:
 		return nil, w.unloadable(err)
 	}
@@ -144,10 +142,10 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	<-p.exited
 	switch {
 	case ctx.Err() != nil:
-		return nil, shutDown()
-	case isBroken(err):
+		return nil, shuttingDown()
+	case isProtocolError(err):
 		w.log.Error("model process breaks the protocol", "err", err)
-	case hasLost(err) == nil:
+	case asLost(err) == nil:
 		return nil, w.unloadable(err)
 	}
 	crashed := engine.Errorf(engine.CodeEngineCrashed, "The process of model %q ended while it loaded the model.", w.model.Name).
@@ -156,8 +154,8 @@ func (w *worker) start(ctx context.Context) (*process, *engine.Error) {
 	return nil, crashed
 }
 
-// context is how many tokens a request to the running process may use; 0: none
-// runs, or it does not say.
+// context is the context length of the running process; 0: none runs, or it is
+// unknown.
 func (w *worker) context() int {
 	w.mu.Lock()
 	l := w.latest
@@ -176,9 +174,9 @@ func (w *worker) context() int {
 	return l.process.context
 }
 
-// unloadable is the error of a model that cannot be loaded. What is wrong
-// with it is for the log: it may name files. Only what is refused on purpose
-// has a text for clients, such as a model that is too large for the machine.
+// unloadable is the error of a model that cannot be loaded. The cause is for the
+// log, as it may name files, except for [engine.CodeUnsupported], such as a model
+// that is too large for the machine.
 func (w *worker) unloadable(err error) *engine.Error {
 	if coded := engine.AsError(err); coded.Code == engine.CodeUnsupported {
 		return coded
@@ -188,8 +186,7 @@ func (w *worker) unloadable(err error) *engine.Error {
 	return e
 }
 
-// crashed notes a crash in one of the counts, and returns how many there were
-// in a row.
+// crashed increments one of the counts and returns it.
 func (w *worker) crashed(status string, count *int) int {
 	w.log.Error("model process ended", "status", status)
 	w.mu.Lock()
@@ -198,80 +195,76 @@ func (w *worker) crashed(status string, count *int) int {
 	return *count
 }
 
-// loaded notes that a process got so far.
 func (w *worker) loaded() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.loads = 0
 }
 
-// send has the process of the model do something for req, any of the requests
-// of the engine package. One that has ended before the request got there is
-// followed by the next one, once. use returns the error of a lost connection,
-// and no other.
-func (w *worker) send(ctx context.Context, req any, use func(context.Context, *process, *flight) error) *engine.Error {
-	f, refused := w.turns.enter(ctx, w.model.Name, req)
+// send runs use with the model's process for req, any of the requests of the
+// engine package. If the process exits before the request is delivered, it retries
+// once with the next process. use returns only errors of a lost connection.
+func (w *worker) send(ctx context.Context, req any, use func(context.Context, *process, *job) error) *engine.Error {
+	f, refused := w.admission.enter(ctx, w.model.Name, req)
 	if refused != nil {
 		return refused
 	}
-	defer f.leave()
+	defer f.finish()
 	for attempt := 0; ; attempt++ {
 		p, failure := w.ready(ctx)
 		if failure != nil {
 			return failure
 		}
-		lost := w.fly(ctx, p, f, use)
+		lost := w.run(ctx, p, f, use)
 		if lost == nil {
 			return nil
 		}
-		if attempt > 0 || hasLost(lost).arrived {
-			return w.lostReply(f, lost)
+		if attempt > 0 || asLost(lost).arrived {
+			return w.crashError(f, lost)
 		}
 	}
 }
 
-// fly has p do something for a request, and finds out whether it is to blame
-// where p ends.
-func (w *worker) fly(ctx context.Context, p *process, f *flight, use func(context.Context, *process, *flight) error) error {
-	p.passengers.board(f)
-	defer p.passengers.leave(f)
-	lost := use(onArrival(ctx, func() { p.passengers.arrive(f) }), p, f)
+// run runs use with p, and blames the requests in it if p exits.
+func (w *worker) run(ctx context.Context, p *process, f *job, use func(context.Context, *process, *job) error) error {
+	p.inFlight.add(f)
+	defer p.inFlight.remove(f)
+	lost := use(onArrival(ctx, func() { p.inFlight.delivered(f) }), p, f)
 	if lost == nil {
 		return nil
 	}
-	if !hasLost(lost).arrived {
-		p.passengers.leave(f)
+	if !asLost(lost).arrived {
+		p.inFlight.remove(f)
 	}
-	if isBroken(lost) {
+	if isProtocolError(lost) {
 		w.log.Error("model process breaks the protocol", "err", lost)
 		p.faulty.Store(true)
 	}
-	p.end(ctx)
+	p.stop(ctx)
 	if p.hasExited() && w.engine.ctx.Err() == nil {
-		p.judge()
+		p.blame()
 	}
 	return lost
 }
 
-// generate answers req.
 func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(engine.Event, error) bool) {
-	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *flight) error { return w.play(ctx, p, f, req, yield) })
+	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *job) error { return w.stream(ctx, p, f, req, yield) })
 	if failure != nil {
 		yield(nil, failure)
 	}
 }
 
-// once makes a call that is answered at once, in the process of the model.
-func once[T any](ctx context.Context, e *Engine, model string, req any, ask func(ctx context.Context, name string, c *Client) (T, error)) (T, error) {
+// unary makes a call with one reply in the model's process.
+func unary[T any](ctx context.Context, e *Engine, model string, req any, ask func(ctx context.Context, name string, c *Client) (T, error)) (T, error) {
 	var result T
 	w := e.worker(model)
 	if w == nil {
 		return result, engine.ModelNotFound(model)
 	}
 	var err error
-	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *flight) error {
+	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *job) error {
 		result, err = ask(ctx, w.model.Name, p.client)
-		if hasLost(err) != nil {
+		if asLost(err) != nil {
 			return err
 		}
 		f.answered = ctx.Err() == nil
@@ -286,16 +279,16 @@ func once[T any](ctx context.Context, e *Engine, model string, req any, ask func
 	return result, err
 }
 
-// play passes on what p answers. It returns the error of a lost connection,
-// and passes on any other.
-func (w *worker) play(ctx context.Context, p *process, f *flight, req *engine.Request, yield func(engine.Event, error) bool) error {
+// stream yields the events of p. It returns the error of a lost connection and
+// yields any other.
+func (w *worker) stream(ctx context.Context, p *process, f *job, req *engine.Request, yield func(engine.Event, error) bool) error {
 	for event, err := range p.client.Generate(ctx, req) {
-		if hasLost(err) != nil {
+		if asLost(err) != nil {
 			return err
 		}
 		switch event.(type) {
 		case engine.BlockStart:
-			f.begun()
+			f.outputBegan()
 		case engine.Done:
 			w.succeeded()
 		}
@@ -313,11 +306,10 @@ func (w *worker) succeeded() {
 	w.crashes = 0
 }
 
-// lostReply is the error of a request that was running in a process that
-// ended.
-func (w *worker) lostReply(f *flight, lost error) *engine.Error {
+// crashError is the error of a request that was running in a process that exited.
+func (w *worker) crashError(f *job, lost error) *engine.Error {
 	if w.engine.ctx.Err() != nil {
-		return shutDown()
+		return shuttingDown()
 	}
 	e := engine.Errorf(engine.CodeEngineCrashed, "The process of model %q ended while it worked on this request.", w.model.Name).
 		Because(lost)
@@ -325,14 +317,14 @@ func (w *worker) lostReply(f *flight, lost error) *engine.Error {
 	return e
 }
 
-// close lets no further process start.
+// close prevents further launches.
 func (w *worker) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
 }
 
-func shutDown() *engine.Error {
+func shuttingDown() *engine.Error {
 	e := engine.Errorf(engine.CodeOverloaded, "The server is shutting down.")
 	e.RetryAfter = 1
 	return e

@@ -9,21 +9,21 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// TestOthersDoNotWaitForASuspect has a suspect come while an answer runs that
-// takes as long as it says, and another request each second: how long they wait.
+// TestOthersDoNotWaitForASuspect: a suspect waits for a long-running answer while
+// another request comes each second, whose waiting time is bounded.
 func TestOthersDoNotWaitForASuspect(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		suspects int
 		running  time.Duration
-		want     time.Duration // that one of the others waits at most
+		want     time.Duration // longest wait of the others
 		fails    bool          // the suspects do
 	}{
 		{"one, and a short answer", 1, 5 * time.Second, 5 * time.Second, false},
-		{"one, and a longer answer", 1, 25 * time.Second, longestHold, false},
-		{"one, and an answer without end", 1, time.Hour, longestHold, true},
-		{"many, and a longer answer", 20, 25 * time.Second, longestHold, false},
-		{"many, and an answer without end", 20, time.Hour, longestHold, true},
+		{"one, and a longer answer", 1, 25 * time.Second, maxHold, false},
+		{"one, and an answer without end", 1, time.Hour, maxHold, true},
+		{"many, and a longer answer", 20, 25 * time.Second, maxHold, false},
+		{"many, and an answer without end", 20, time.Hour, maxHold, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { othersOfSuspects(t, tt.suspects, tt.running, tt.want, tt.fails) })
@@ -32,20 +32,20 @@ func TestOthersDoNotWaitForASuspect(t *testing.T) {
 }
 
 func othersOfSuspects(t *testing.T, suspects int, running, want time.Duration, fails bool) {
-	turns := newTurns()
+	turns := newAdmission()
 	for i := range suspects {
 		crashWith(turns, i)
 	}
-	time.Sleep(crashWindow + time.Second) // processes do not end often
+	time.Sleep(crashWindow + time.Second) // no crash loop
 	first := got(rider(t.Context(), turns, "first"))
-	time.AfterFunc(running, first.leave)
+	time.AfterFunc(running, first.finish)
 	failures := make(chan *engine.Error, suspects)
 	for i := range suspects {
 		time.Sleep(300 * time.Millisecond)
 		go func() {
 			f, err := turns.enter(t.Context(), "m", i)
 			if err == nil {
-				f.leave()
+				f.finish()
 			}
 			failures <- err
 		}()
@@ -58,7 +58,7 @@ func othersOfSuspects(t *testing.T, suspects int, running, want time.Duration, f
 			start := time.Now()
 			f, err := turns.enter(t.Context(), "m", "other")
 			if err == nil {
-				f.leave()
+				f.finish()
 			}
 			waits <- time.Since(start)
 		}()
@@ -86,8 +86,8 @@ func othersOfSuspects(t *testing.T, suspects int, running, want time.Duration, f
 	time.Sleep(running)
 }
 
-// TestSameRequestWaits: many who ask the same, which ends processes, wait for
-// their turn; once one of them has shown it, the others are refused.
+// TestSameRequestWaits: of equal requests that crash the process, one runs at a time;
+// once one is the cause, the others are refused.
 func TestSameRequestWaits(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -98,7 +98,7 @@ func TestSameRequestWaits(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				turns := newTurns()
+				turns := newAdmission()
 				crashWith(turns, "bad")
 				for i := range tt.crashes {
 					crashWith(turns, i)
@@ -111,7 +111,7 @@ func TestSameRequestWaits(t *testing.T) {
 				}()
 				synctest.Wait()
 				first.blame(true, true, map[requestKey]bool{})
-				first.leave()
+				first.finish()
 				if err := <-failed; err == nil || err.Code != engine.CodeEngineCrashed || !err.NoRetry {
 					t.Errorf("error %v, want that it ended the process", err)
 				}
@@ -123,13 +123,13 @@ func TestSameRequestWaits(t *testing.T) {
 	}
 }
 
-// TestSuspectIsGivenUp: its client does not wait any more.
+// TestSuspectIsGivenUp: a suspect is canceled while it waits.
 func TestSuspectIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newAdmission()
 		crashWith(turns, "a")
 		got(rider(t.Context(), turns, "x"))
-		ctx, cancel := context.WithTimeout(t.Context(), longestHold+time.Second) // while others may go before
+		ctx, cancel := context.WithTimeout(t.Context(), maxHold+time.Second) // while others may go first
 		defer cancel()
 		if _, err := turns.enter(ctx, "m", "a"); err == nil || err.Code == engine.CodeOverloaded {
 			t.Errorf("error %v, want that of the context", err)
@@ -140,40 +140,42 @@ func TestSuspectIsGivenUp(t *testing.T) {
 	})
 }
 
-// TestAloneHasAnEnd has a request that runs alone, for a reason, and answers for
-// an hour: how long another one waits that came with it.
+// TestAloneHasAnEnd: a request that runs alone and answers for an hour holds up another
+// one for a limited time.
 func TestAloneHasAnEnd(t *testing.T) {
-	crash := func(requests ...any) func(*turns) { return func(turns *turns) { crashWith(turns, requests...) } }
-	often := func(turns *turns) {
+	crash := func(requests ...any) func(*admission) {
+		return func(turns *admission) { crashWith(turns, requests...) }
+	}
+	often := func(turns *admission) {
 		for i := range manyCrashes {
 			crashWith(turns, i)
 		}
 	}
 	for _, tt := range []struct {
 		name  string
-		crash []func(*turns)
+		crash []func(*admission)
 		begun bool
 		want  time.Duration
 	}{
 		{"no reason", nil, false, 0},
-		{"a suspect that begins", []func(*turns){crash("a")}, true, 0},
-		{"a suspect that does not begin", []func(*turns){crash("a")}, false, longestAlone},
-		{"a suspect of two", []func(*turns){crash("a", "b"), crash("a", "b")}, true, longestAlone},
-		{"processes end often", []func(*turns){often}, true, crashWindow},
-		{"a suspect, and processes end often", []func(*turns){often, crash("a")}, true, crashWindow},
-		{"a suspect that does not begin, and processes end often", []func(*turns){often, crash("a")}, false, longestAlone},
+		{"a suspect that begins", []func(*admission){crash("a")}, true, 0},
+		{"a suspect that does not begin", []func(*admission){crash("a")}, false, maxAlone},
+		{"a suspect of two", []func(*admission){crash("a", "b"), crash("a", "b")}, true, maxAlone},
+		{"processes end often", []func(*admission){often}, true, crashWindow},
+		{"a suspect, and processes end often", []func(*admission){often, crash("a")}, true, crashWindow},
+		{"a suspect that does not begin, and processes end often", []func(*admission){often, crash("a")}, false, maxAlone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				turns := newTurns()
+				turns := newAdmission()
 				for _, crash := range tt.crash {
 					crash(turns)
 				}
 				first := got(rider(t.Context(), turns, "a"))
 				if tt.begun {
-					first.begun()
+					first.outputBegan()
 				}
-				others := []chan *flight{rider(t.Context(), turns, "x"), rider(t.Context(), turns, "y")}
+				others := []chan *job{rider(t.Context(), turns, "x"), rider(t.Context(), turns, "y")}
 				if tt.want > 0 {
 					time.Sleep(tt.want - time.Millisecond)
 					if got(others[0]) != nil || got(others[1]) != nil {
@@ -186,10 +188,10 @@ func TestAloneHasAnEnd(t *testing.T) {
 					if f == nil {
 						t.Fatalf("request %d waits for longer than %v", i, tt.want)
 					}
-					f.leave()
+					f.finish()
 				}
-				first.leave()
-				if !turns.open.TryAcquire(allTurns) {
+				first.finish()
+				if !turns.permits.TryAcquire(allPermits) {
 					t.Error("turns are not given back")
 				}
 			})
