@@ -78,7 +78,7 @@ func newDescription(env environment, store *store.Store, m *store.Model, d *mode
 	return all, all.readHead(env, d)
 }
 
-// readFile adds what the definition file says.
+// readFile adds what the Modelfile says.
 func (all *descriptionJSON) readFile(store *store.Store, m *store.Model) error {
 	file, err := modelfile.Of(store, m)
 	if err != nil {

@@ -132,7 +132,7 @@ var parameters = map[string]string{
 	"max_tokens": "num_predict", "system": "", "think": "", "format": "", "verbose": "",
 }
 
-// definitionOf is a definition file that begins every conversation as this
+// definitionOf is a Modelfile that begins every conversation as this
 // one went.
 func definitionOf(model string, as conversation.Saved) *modelfile.File {
 	f := &modelfile.File{Instructions: []modelfile.Instruction{{Name: modelfile.From, Value: model}}}

@@ -7,15 +7,15 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Apply puts into a request what it leaves open. What the client sent counts,
-// a zero too. The system text and the messages go in front of a conversation:
+// Apply fills in the defaults that a request leaves open; a zero of the client
+// counts. The system prompt and messages are inserted into a conversation:
 //
-//	the client's system and developer turns at the start; without any there, the definition's
-//	the definition's messages
+//	the client's leading system and developer turns, or else the Modelfile's SYSTEM
+//	the Modelfile's messages
 //	the client's other turns
 //
-// A raw prompt gets no text. The definition is not changed, and no slice that
-// the request had: it may be shared. What the request has then is its own.
+// A raw prompt gets no text. Neither d nor any slice of the request is changed,
+// because they may be shared.
 func (d *Definition) Apply(req *engine.Request) {
 	req.Sampling.Fill(d.Parameters.Sampling)
 	req.MaxTokens = cmp.Or(req.MaxTokens, d.Parameters.MaxTokens)
@@ -25,8 +25,7 @@ func (d *Definition) Apply(req *engine.Request) {
 	}
 }
 
-// stops adds the definition's to those of the client, which come first and are
-// never left out.
+// stops appends the Modelfile's stop strings, up to maxStops, to the client's.
 func (p Parameters) stops(client []string) []string {
 	all := slices.Clip(client)
 	for _, s := range p.Stop {
@@ -45,13 +44,13 @@ func (d *Definition) converse(client []engine.Message) []engine.Message {
 	for start < len(client) && client[start].Role.Instructs() {
 		start++
 	}
-	told := start > 0 // what comes later adds to the system text, as it does in Ollama
+	told := start > 0 // later system turns only add to the Modelfile's, as in Ollama
 	all := slices.Clone(client[:start])
 	if !told && d.System != "" {
 		all = append(all, engine.Message{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: d.System}}})
 	}
 	for _, m := range d.Messages {
-		// A system turn of the definition is another way to write SYSTEM.
+		// A system MESSAGE is another way to write SYSTEM.
 		if !told || !m.Role.Instructs() {
 			m.Parts = slices.Clone(m.Parts)
 			all = append(all, m)

@@ -15,7 +15,7 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// builder gathers the parts of one model.
+// builder collects the layers of one model.
 type builder struct {
 	src    Source
 	change *store.Change
@@ -61,12 +61,12 @@ func (b *builder) build(ctx context.Context, name store.Name, origins []origin) 
 	return b.change.Put(ctx, name, manifest)
 }
 
-// from takes what a FROM line means.
+// from applies a FROM line.
 func (b *builder) from(ctx context.Context, i Instruction, o origin) error {
 	switch {
 	case o.url != "":
 		if b.recipe.remoteModel == "" {
-			return i.errorf("a model that is served elsewhere needs its name there: PARAMETER model NAME")
+			return i.errorf("a remote model needs its name on the server: PARAMETER model NAME")
 		}
 		b.remote = Remote{URL: o.url, Model: b.recipe.remoteModel}
 		return nil
@@ -79,7 +79,7 @@ func (b *builder) from(ctx context.Context, i Instruction, o origin) error {
 	}
 	for _, f := range files {
 		if f.head.IsAdapter() {
-			return i.errorf("FROM %s: the file is a LoRA adapter; write ADAPTER in place of FROM, and name its model by FROM", i.Value)
+			return i.errorf("FROM %s: the file is a LoRA adapter; use ADAPTER for it, and FROM for its model", i.Value)
 		}
 		mediaType, list, check := store.MediaTypeModel, &b.models, runnable
 		if isProjector(f.head) {
@@ -97,15 +97,16 @@ func (b *builder) from(ctx context.Context, i Instruction, o origin) error {
 	return nil
 }
 
-// isProjector also knows the ones that Ollama wrote: models that only see.
+// isProjector also recognizes Ollama's projectors, which are models with only a
+// vision part.
 func isProjector(head *gguf.File) bool {
 	blocks, _ := head.Int(head.Key("block_count"))
 	vision, _ := head.Int(head.Key("vision.block_count"))
 	return head.IsProjector() || head.String("general.type") == "projector" || blocks == 0 && vision > 0
 }
 
-// store copies a file into the store, parts as one. A blob of this store is
-// there already.
+// store copies a file into the store, unless it is a blob of the store. A split
+// GGUF file is merged.
 func (b *builder) store(ctx context.Context, mediaType string, f weightFile) (store.Layer, error) {
 	if layer, ok := b.blob(mediaType, f); ok {
 		return layer, nil
@@ -117,26 +118,26 @@ func (b *builder) store(ctx context.Context, mediaType string, f weightFile) (st
 			b.src.progress(progress)
 		})
 	}
-	// The layout has no place for parts: llama.cpp finds the second by the name
-	// of the first, and blobs are named by their digests.
+	// llama.cpp finds the shards of a split file by their names, but blobs are
+	// named by digest.
 	whole, err := f.head.Merge()
 	if err != nil {
 		return store.Layer{}, err
 	}
 	defer whole.Close()
-	progress.Status = fmt.Sprintf("merging the %d parts of %s", len(f.head.Paths), filepath.Base(f.path))
+	progress.Status = fmt.Sprintf("merging the %d shards of %s", len(f.head.Paths), filepath.Base(f.path))
 	progress.Total = whole.Size
 	return b.change.Write(ctx, mediaType, &counted{whole, progress, b.src.progress})
 }
 
-// blob is the layer of a path that [Of] wrote.
+// blob returns the layer of a blob path that [Of] wrote.
 func (b *builder) blob(mediaType string, f weightFile) (store.Layer, bool) {
 	hex, ok := strings.CutPrefix(filepath.Base(f.path), "sha256-")
 	layer := store.Layer{MediaType: mediaType, Digest: digestOf(hex), Size: f.head.Size}
 	return layer, ok && b.src.Store.BlobPath(layer.Digest) == f.path
 }
 
-// counted is a reader that tells how far it is.
+// counted is a reader that reports progress.
 type counted struct {
 	r        io.Reader
 	progress Progress
@@ -150,11 +151,11 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// adapt takes the ADAPTER lines.
+// adapt applies the ADAPTER lines.
 func (b *builder) adapt(ctx context.Context) error {
 	for _, i := range b.recipe.adapters {
 		if b.isRemote() {
-			return i.errorf("ADAPTER: the model is served elsewhere, and so is what adapts it")
+			return i.errorf("ADAPTER cannot be used with a remote model")
 		}
 		path, err := b.src.expand(i.Value)
 		if err != nil {
@@ -181,7 +182,7 @@ func (b *builder) adapt(ctx context.Context) error {
 	return nil
 }
 
-// fits looks whether the model can take another adapter.
+// fits fails if the model cannot use another adapter.
 func (b *builder) fits(adapter *gguf.File) error {
 	model := b.models[0].head
 	if err := inspection.Adapter(model, adapter); err != nil {
@@ -192,26 +193,26 @@ func (b *builder) fits(adapter *gguf.File) error {
 
 func (b *builder) isRemote() bool { return b.remote != Remote{} }
 
-// whole looks whether the parts are a model.
+// whole fails if the parts do not make a model.
 func (b *builder) whole() error {
 	last := b.recipe.from[len(b.recipe.from)-1]
 	if b.isRemote() {
 		if b.recipe.template != "" || len(b.models)+len(b.projectors) > 0 {
-			return last.errorf("the model is served elsewhere, with its own chat template and files; only PARAMETER, SYSTEM, MESSAGE and LICENSE can go with it")
+			return last.errorf("a remote model has its own chat template and files; only PARAMETER, SYSTEM, MESSAGE and LICENSE can be used with it")
 		}
 		return nil
 	}
 	switch {
 	case b.recipe.remoteModel != "":
-		return last.errorf("PARAMETER model is the name of a model that is served elsewhere, and goes with FROM https://HOST/v1")
+		return last.errorf("PARAMETER model names a remote model and requires FROM https://HOST/v1")
 	case b.recipe.params[parameterAffinity] != nil:
-		return last.errorf("PARAMETER %s is for a model that is served elsewhere, and goes with FROM https://HOST/v1", parameterAffinity)
+		return last.errorf("PARAMETER %s is for a remote model and requires FROM https://HOST/v1", parameterAffinity)
 	case len(b.models) == 0:
-		return last.errorf("FROM names a projector and no model; the model needs a FROM line too")
+		return last.errorf("FROM names only a projector; add a FROM line for its model")
 	case len(b.models) > 1:
-		return last.errorf("FROM names %d models; a definition has one, and a projector beside it", len(b.models))
+		return last.errorf("FROM names %d models; a Modelfile has one, and optionally a projector", len(b.models))
 	case len(b.projectors) > 1:
-		return last.errorf("FROM names %d projectors; a definition has at most one", len(b.projectors))
+		return last.errorf("FROM names %d projectors; a Modelfile has at most one", len(b.projectors))
 	case len(b.projectors) == 1:
 		if err := inspection.Pair(b.models[0].head, b.projectors[0].head); err != nil {
 			return last.errorf("FROM %s: %v", last.Value, err)
@@ -220,11 +221,11 @@ func (b *builder) whole() error {
 	return nil
 }
 
-// runnable looks whether a model could be run, by its head. A copy of gigabytes
-// comes after it.
+// runnable checks by its metadata that a model can be loaded, before gigabytes
+// are copied.
 func runnable(model *gguf.File) error {
 	if err := inspection.Model(model.Paths[0], model); err != nil {
-		return fmt.Errorf("the file cannot be run: %w", err)
+		return fmt.Errorf("the model cannot be loaded: %w", err)
 	}
 	return nil
 }
@@ -244,18 +245,17 @@ func (b *builder) warn() {
 	if b.isRemote() {
 		for _, name := range []string{"num_ctx", "num_thread"} {
 			if _, ok := b.recipe.params[name]; ok {
-				b.src.warn(fmt.Sprintf("PARAMETER %s has no effect: the server that has the model decides it.", name))
+				b.src.warn(fmt.Sprintf("PARAMETER %s has no effect: the remote server decides it.", name))
 			}
 		}
 	}
-	// What a base model requires is not compared: most come from Ollama, and
-	// count Ollama's versions.
+	// The base model's REQUIRES is not compared: most are versions of Ollama.
 	if want := b.recipe.requires; b.src.Version != "" && older(b.src.Version, want) {
-		b.src.warn(fmt.Sprintf("REQUIRES asks for version %s, and this is version %s; it may not work, unless a version of Ollama is meant.", want, b.src.Version))
+		b.src.warn(fmt.Sprintf("REQUIRES %s is newer than this version, %s; the model may not work, unless a version of Ollama is meant.", want, b.src.Version))
 	}
 }
 
-// write stores a value as JSON, in the form that Ollama writes.
+// write stores a value as JSON, encoded as Ollama does.
 func (b *builder) write(ctx context.Context, mediaType string, value any) (store.Layer, error) {
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(value); err != nil {
@@ -264,7 +264,7 @@ func (b *builder) write(ctx context.Context, mediaType string, value any) (store
 	return b.change.Write(ctx, mediaType, &text)
 }
 
-// heads are the files that a config tells about.
+// heads are the files that the config describes.
 func (b *builder) heads() []*gguf.File {
 	return headsOf(slices.Concat(b.models, b.projectors, b.adapters))
 }

@@ -8,46 +8,41 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Source is where a definition file comes from, and what it may use.
+// Source is the context of a Modelfile: what it may use, and callbacks.
 type Source struct {
 	Store *store.Store
 
-	// Dir is the folder that relative paths begin at: that of the file.
+	// Dir is the directory for relative paths: that of the Modelfile.
 	Dir string
 
-	// Home is the folder that ~ stands for. Empty: a path that begins so is
-	// refused.
+	// Home replaces ~ in paths. Empty: ~ is refused.
 	Home string
 
-	// Version is that of this program, for REQUIRES. Empty: it is not compared.
+	// Version of this program, for REQUIRES. Empty: not compared.
 	Version string
 
-	// Pull fetches a model that the file names and the store does not have. Nil:
-	// such a model is an error.
+	// Pull pulls a model of a FROM line that is not stored. Nil: that is an error.
 	Pull func(context.Context, store.Name) error
 
-	// Template judges the chat template of the file: one that cannot be used is
-	// an error. Nil: it is tried in this process, which a hostile one may end.
+	// Template fails for a chat template that cannot be used. Nil: the template
+	// is tried in this process, which a hostile one may crash.
 	Template func(ctx context.Context, source string) error
 
-	// Progress is told what is going on. It may be nil.
-	Progress func(Progress)
+	Progress func(Progress) // may be nil
 
-	// Warn gets sentences about what the file asks for and does not get. It may
-	// be nil.
+	// Warn gets sentences about instructions without effect. It may be nil.
 	Warn func(string)
 }
 
-// Progress is how far one step of [Create] is.
+// Progress is the progress of one step of [Create].
 type Progress struct {
-	Status      string // what is done, such as "copying model.gguf"
-	Done, Total int64  // bytes; Total is 0 where there is nothing to count
+	Status      string // such as "copying model.gguf"
+	Done, Total int64  // bytes; Total is 0 for a step without a size
 }
 
-// Create makes a model of a definition file and gives it a name. A model that
-// had the name is replaced. All of it happens in one change of the store:
-// either the model is there, or nothing is. The same file gives the same
-// manifest, byte for byte. Mistakes in the file are of type *[Error].
+// Create creates a model from a Modelfile, or replaces one of that name, in one
+// change of the store. The same Modelfile gives the same manifest, byte for byte.
+// Mistakes in the Modelfile are of type *[Error].
 func Create(ctx context.Context, src Source, name store.Name, f *File) (*store.Model, error) {
 	r, err := check(f, func(source string) error { return src.tryTemplate(ctx, source) })
 	if err != nil {
@@ -68,8 +63,8 @@ func Create(ctx context.Context, src Source, name store.Name, f *File) (*store.M
 	return m, errors.Join(err, change.Close())
 }
 
-// origins resolves the FROM lines, and pulls what is not there. That comes
-// before the change: a pull is one of its own.
+// origins resolves the FROM lines, and pulls missing models. It runs before the
+// change of Create, because a pull has its own.
 func (src Source) origins(ctx context.Context, r *recipe) ([]origin, error) {
 	origins := make([]origin, len(r.from))
 	for n, i := range r.from {
@@ -78,7 +73,7 @@ func (src Source) origins(ctx context.Context, r *recipe) ([]origin, error) {
 			return nil, err
 		}
 		if (o.url != "" || origins[0].url != "") && n > 0 {
-			return nil, i.errorf("a model that is served elsewhere has no other FROM line")
+			return nil, i.errorf("a remote model has only one FROM line")
 		}
 		origins[n] = o
 	}
@@ -93,7 +88,7 @@ func (src Source) origins(ctx context.Context, r *recipe) ([]origin, error) {
 	return origins, nil
 }
 
-// describe says in which line something went wrong that is no mistake of it.
+// describe adds the line to an error that is not a mistake in the Modelfile.
 func describe(i Instruction, err error) error {
 	if i.Line == 0 {
 		return fmt.Errorf("%s %s: %w", i.Name, i.Value, err)

@@ -56,7 +56,7 @@ MESSAGE assistant hello
 	if diff := cmp.Diff(config, string(raw)); diff != "" {
 		t.Errorf("config: %s", diff)
 	}
-	if diff := cmp.Diff([]string{"PARAMETER use_mmap has no effect: how a model is placed in memory is decided when it is loaded."}, b.warnings); diff != "" {
+	if diff := cmp.Diff([]string{"PARAMETER use_mmap has no effect: memory placement is decided when the model is loaded."}, b.warnings); diff != "" {
 		t.Errorf("warnings: %s", diff)
 	}
 	if len(b.progress) == 0 || b.progress[len(b.progress)-1].Status != "writing manifest" || b.progress[0].Status != "copying mmproj.gguf" {
@@ -126,7 +126,7 @@ func TestRemote(t *testing.T) {
 	if diff := cmp.Diff(&Remote{URL: "https://host.example:8443/v1", Model: "org/big"}, d.Remote); diff != "" || d.Model != "" || d.System != "s" || *d.Parameters.Sampling.Temperature != 0 {
 		t.Errorf("definition %+v %s", d, diff)
 	}
-	if len(b.warnings) != 1 || !strings.Contains(b.warnings[0], "num_ctx has no effect: the server") {
+	if len(b.warnings) != 1 || !strings.Contains(b.warnings[0], "num_ctx has no effect: the remote server") {
 		t.Errorf("warnings %q", b.warnings)
 	}
 	other := b.create("other", "FROM cloud\nPARAMETER model small\nPARAMETER affinity_header X-User-ID\nMESSAGE system t\nMESSAGE user u\nMESSAGE assistant a")
@@ -193,7 +193,7 @@ func TestRequires(t *testing.T) {
 		if _, err := Create(t.Context(), src, b.name("m"), b.parse(text)); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(b.warnings) == 1 && strings.Contains(b.warnings[0], "REQUIRES asks for version"); got != tt.warns {
+		if got := len(b.warnings) == 1 && strings.Contains(b.warnings[0], "is newer than this version"); got != tt.warns {
 			t.Errorf("version %q, requires %q: warnings %q", tt.version, tt.requires, b.warnings)
 		}
 	}
@@ -225,9 +225,9 @@ func TestFolder(t *testing.T) {
 	b.file("three/sees.gguf", draft([]any{"general.architecture", "mllama", "mllama.vision.block_count", uint32(3)}, floats("v", 3, 2)).Bytes()) // as Ollama wrote some
 	b.file("base/README.md", nil)
 	b.create("base", "FROM m.gguf\nSYSTEM s")
-	for folder, want := range map[string]int{"one": 1, "./two": 2, "base": 2} {
-		if m := b.create("m", "FROM "+folder); len(m.Manifest.Layers) != want {
-			t.Errorf("%s: %d layers, not %d", folder, len(m.Manifest.Layers), want)
+	for directory, want := range map[string]int{"one": 1, "./two": 2, "base": 2} {
+		if m := b.create("m", "FROM "+directory); len(m.Manifest.Layers) != want {
+			t.Errorf("%s: %d layers, not %d", directory, len(m.Manifest.Layers), want)
 		}
 	}
 	if _, err := b.try("m", "FROM three"); err == nil || !strings.Contains(err.Error(), `general.architecture is "mllama"`) {
@@ -242,7 +242,7 @@ func TestCreateUnparsed(t *testing.T) {
 		file *File
 		want string
 	}{
-		{&File{}, "there is no FROM line"},
+		{&File{}, "missing FROM line"},
 		{file(From, "", "m.gguf", Message, "tool", "x"), `the role of a MESSAGE is system, user, assistant, not "tool"`},
 		{file(From, "", "m.gguf", Parameter, strings.Repeat("x", 1<<20), "1"), `PARAMETER "xxx`},
 		{file(From, "", "m.gguf", Parameter, "\x1b[31m", "1"), `PARAMETER "\x1b[31m" is not a name`},
@@ -271,32 +271,32 @@ func TestCreateErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"no such file", "\nFROM ./x.gguf", `line 2: FROM "./x.gguf": no such file`},
 		{"no such file without dots", "FROM x.gguf", `line 1: FROM "x.gguf": no such file`},
-		{"neither a file nor a name", "FROM a b", `"a b": there is no such file, and it is not a model's name`},
+		{"neither a file nor a name", "FROM a b", `"a b": no such file, and not a model name`},
 		{"cut file", "FROM cut.gguf", "the file ends"},
 		{"a text", "FROM text.gguf", "not a GGUF file"},
-		{"nobody's home", "FROM ~other/x", "only ~/ is known"},
+		{"nobody's home", "FROM ~other/x", "only ~/ is supported"},
 		{"several", "FROM many", "name one of a.gguf, b.gguf"},
-		{"nothing", "FROM ./none", "there is no GGUF file in the folder"},
+		{"nothing", "FROM ./none", "the directory has no GGUF file"},
 		{"safetensors", "FROM ./st", "python3 convert_hf_to_gguf.py " + st + " --outfile " + filepath.Join(st, "st.gguf")},
 		{"one file of them", "FROM st/model.safetensors", "python3 convert_hf_to_gguf.py " + st + " --outfile "},
 		{"pytorch, and a name for a shell", "FROM it's", `python3 convert_hf_to_gguf.py '` + strings.ReplaceAll(its, "'", `'\''`) + `' --outfile '`},
-		{"an adapter in another format", "FROM m.gguf\nADAPTER peft", "line 2: ADAPTER peft: the weights are not in a GGUF file; make one with the script of llama.cpp, and name it: python3 convert_lora_to_gguf.py " + peft},
-		{"an adapter for a model", "FROM lora.gguf", "write ADAPTER in place of FROM"},
+		{"an adapter in another format", "FROM m.gguf\nADAPTER peft", "line 2: ADAPTER peft: the weights are not in GGUF format; convert them with llama.cpp's script, and use its output: python3 convert_lora_to_gguf.py " + peft},
+		{"an adapter for a model", "FROM lora.gguf", "use ADAPTER for it"},
 		{"a model for an adapter", "FROM m.gguf\nADAPTER m.gguf", "not a LoRA adapter"},
 		{"another's adapter", "FROM m.gguf\nADAPTER other.gguf", `architecture "qwen2", and this model is "llama"`},
 		{"no adapter", "FROM m.gguf\nADAPTER gone.gguf", "line 2: ADAPTER gone.gguf: no such file"},
 		{"two models", "FROM m.gguf\nFROM m.gguf", "line 2: FROM names 2 models"},
 		{"two projectors", "FROM m.gguf\nFROM mmproj.gguf\nFROM ./mmproj.gguf", "2 projectors"},
-		{"a projector alone", "FROM mmproj.gguf", "a projector and no model"},
+		{"a projector alone", "FROM mmproj.gguf", "names only a projector"},
 		{"remote without a name", "FROM https://h/v1", "PARAMETER model NAME"},
-		{"remote and here", "FROM m.gguf\nFROM https://h/v1", "no other FROM line"},
-		{"remote and an adapter", "FROM https://h/v1\nPARAMETER model m\nADAPTER lora.gguf", "ADAPTER: the model is served elsewhere"},
+		{"remote and here", "FROM m.gguf\nFROM https://h/v1", "only one FROM line"},
+		{"remote and an adapter", "FROM https://h/v1\nPARAMETER model m\nADAPTER lora.gguf", "ADAPTER cannot be used with a remote model"},
 		{"remote and a template", "FROM https://h/v1\nPARAMETER model m\nTEMPLATE {{ .Prompt }}", "its own chat template"},
-		{"a name elsewhere for a model here", "FROM m.gguf\nPARAMETER model m", "goes with FROM https://HOST/v1"},
-		{"a header for a model here", "FROM m.gguf\nPARAMETER affinity_header X-A", "PARAMETER affinity_header is for a model that is served elsewhere"},
+		{"a name elsewhere for a model here", "FROM m.gguf\nPARAMETER model m", "requires FROM https://HOST/v1"},
+		{"a header for a model here", "FROM m.gguf\nPARAMETER affinity_header X-A", "PARAMETER affinity_header is for a remote model"},
 		{"a password", "FROM https://u:p@h/v1\nPARAMETER model m", "diglot login h"},
 		{"a query", "FROM https://h/v1?key=1\nPARAMETER model m", "diglot login h"},
-		{"a fragment", "FROM https://h/v1#x\nPARAMETER model m", "ends in ? or #"},
+		{"a fragment", "FROM https://h/v1#x\nPARAMETER model m", "contains ? or #"},
 		{"another scheme", "FROM ftp://h/v1", "is not a URL such as https://host/v1"},
 		{"no host", "FROM https:///v1", "is not a URL"},
 		{"a host that a shell would read", "FROM https://$(id)/v1\nPARAMETER model m", `"https://$(id)/v1" is not a URL`},
@@ -305,20 +305,20 @@ func TestCreateErrors(t *testing.T) {
 		{"letters that net names do not have", "FROM https://a\u202eb/v1\nPARAMETER model m", `"https://a%E2%80%AEb/v1" is not a URL`},
 		{"no port", "FROM https://h:99999/v1\nPARAMETER model m", "is not a URL"},
 		{"a page", "FROM https://huggingface.co/org/repo", "FROM hf.co/org/repo"},
-		{"a key", "FROM https://u@h:1/v1\nPARAMETER api_key x", "line 2: PARAMETER api_key is refused: a definition file is passed on with its model and names no key; run: diglot login h:1"},
+		{"a key", "FROM https://u@h:1/v1\nPARAMETER api_key x", "line 2: PARAMETER api_key is refused: a Modelfile is pushed with its model and must not contain keys; run: diglot login h:1"},
 		{"another way to write it", "FROM m.gguf\nPARAMETER openai_api_key x", "diglot login HOST"},
-		{"no secret", "FROM m.gguf\nPARAMETER monkey_tokens 1", "is not known"},
-		{"escapes for a terminal", "FROM \x1b[31mx", `FROM "\x1b[31mx" has a control character`},
+		{"no secret", "FROM m.gguf\nPARAMETER monkey_tokens 1", "is unknown"},
+		{"escapes for a terminal", "FROM \x1b[31mx", `FROM "\x1b[31mx" contains a control character`},
 		{"a key and no host", "FROM m.gguf\nPARAMETER key_env X", "diglot login HOST"},
-		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "PARAMETER temprature is not known; did you mean temperature?"},
-		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "it is called num_predict"},
-		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is not known; there are affinity_header, frequency_penalty, min_p"},
-		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\n{{ if }}\n\"\"\"", "line 2: TEMPLATE: in its line 2: missing value for if"},
+		{"a wrong name", "FROM m.gguf\nPARAMETER temprature 1", "PARAMETER temprature is unknown; did you mean temperature?"},
+		{"another's name", "FROM m.gguf\nPARAMETER max_tokens 1", "use num_predict"},
+		{"no near name", "FROM m.gguf\nPARAMETER zzzzzzzz 1", "is unknown; known are affinity_header, frequency_penalty, min_p"},
+		{"a wrong template", "FROM m.gguf\nTEMPLATE \"\"\"{{ .Prompt }}\n{{ if }}\n\"\"\"", "line 2: TEMPLATE: line 2 of it: missing value for if"},
 		{"a wrong template in Jinja", "FROM m.gguf\nTEMPLATE {% for m in messages %}", "line 2: TEMPLATE: "},
 		{"a template that shows nothing", "FROM m.gguf\nTEMPLATE hello", "does not show what the user says"},
 		{"no version", "FROM m.gguf\nREQUIRES new", `REQUIRES needs a version such as 0.14.0, not "new"`},
 		{"many licenses", "FROM m.gguf\n" + strings.Repeat("LICENSE x\n", maxLicenses+1), "more than 100 LICENSE lines"},
-		{"a long text", "FROM m.gguf\nSYSTEM " + strings.Repeat("x", maxText+1), "more than 1048576"},
+		{"a long text", "FROM m.gguf\nSYSTEM " + strings.Repeat("x", maxText+1), "the limit is 1048576"},
 	} {
 		m, err := b.try("m", tt.text)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {

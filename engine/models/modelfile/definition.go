@@ -12,57 +12,56 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Definition is what a server needs to know about a model of the store.
+// Definition is a stored model as a server needs it.
 type Definition struct {
-	Model     string   // path of the GGUF file; empty: the model is served elsewhere
-	Projector string   // path of the one that reads pictures; empty: none
+	Model     string   // path of the GGUF file; empty: a remote model
+	Projector string   // path of the vision projector; empty: none
 	Adapters  []string // paths
-	Template  string   // path of a chat template, a Go template or a Jinja one; empty: the one in the GGUF file
+	Template  string   // path of a Go or Jinja chat template; empty: the one in the GGUF file
 
 	System     string
 	Messages   []engine.Message
 	Parameters Parameters
 
 	Licenses []string
-	Remote   *Remote // nil: the model is here
+	Remote   *Remote // nil: a local model
 	Config   store.Config
 
-	// Warnings are sentences about what the model asks for and does not get.
+	// Warnings are sentences about parts without effect.
 	Warnings []string
 }
 
-// Remote is a model that another server has.
+// Remote is a model on another server.
 type Remote struct {
-	URL   string // the base of its interface in the style of OpenAI, such as https://host/v1
-	Model string // the model's name there
+	URL   string // base URL of its OpenAI-style API, such as https://host/v1
+	Model string // the model's name on the server
 
-	// AffinityHeader is the header that carries the hash of a conversation's
-	// beginning, by which a router keeps conversations together. Empty: the
-	// usual one. "-": none is sent.
+	// AffinityHeader is the request header with a hash of the conversation's
+	// start, for routers with session affinity. Empty: the default; "-": none.
 	AffinityHeader string
 
-	Examples int // turns of users and assistants that the definition puts before each conversation
+	Examples int // user and assistant turns that the Modelfile inserts
 }
 
 // Bounds of what is read into memory, in bytes.
 const (
 	maxText     = 1 << 20
-	maxMessages = 32 << 20 // pictures are part of them
+	maxMessages = 32 << 20 // with images
 )
 
-// onlyPrompt is the template that models with a RENDERER are published with:
-// Ollama does not look at it, and nothing of a conversation would be left. The
-// one in the GGUF file is what comes nearest to the code that is named.
+// onlyPrompt matches the placeholder template of models with a RENDERER, which
+// Ollama ignores. Rendering it would drop the conversation, so the GGUF file's
+// own template is used.
 var onlyPrompt = regexp.MustCompile(`^\s*\{\{-?\s*\.Prompt\s*-?\}\}\s*$`)
 
 // maxWarnings keeps a log readable.
 const maxWarnings = 20
 
-// mediaTypePrompt is what templates were called before they were.
+// mediaTypePrompt is the old media type of templates.
 const mediaTypePrompt = "application/vnd.ollama.image.prompt"
 
-// Read reads the definition of a model. Errors are sentences that name the
-// model: that a part is missing, or is not what it should be.
+// Read reads a stored model. Errors are for users, and name the model and the
+// part that is missing or invalid.
 func Read(s *store.Store, m *store.Model) (*Definition, error) {
 	d := &Definition{}
 	var err error
@@ -78,7 +77,7 @@ func Read(s *store.Store, m *store.Model) (*Definition, error) {
 		return nil, fmt.Errorf("model %s: %w", m.Name, err)
 	}
 	if more := len(d.Warnings) - maxWarnings; more > 0 {
-		d.Warnings = append(d.Warnings[:maxWarnings], fmt.Sprintf("There are %d more parts that have no effect.", more))
+		d.Warnings = append(d.Warnings[:maxWarnings], fmt.Sprintf("%d more parts have no effect.", more))
 	}
 	return d, nil
 }
@@ -96,7 +95,7 @@ func (d *Definition) finish() error {
 			return err
 		}
 		if d.Config.RemoteModel == "" {
-			return errors.New("the model is served elsewhere, and its name there is missing")
+			return errors.New("its name on the remote server is missing")
 		}
 		d.Remote = &Remote{URL: address, Model: d.Config.RemoteModel, AffinityHeader: d.Parameters.AffinityHeader}
 		for _, m := range d.Messages {
@@ -107,10 +106,10 @@ func (d *Definition) finish() error {
 		return nil
 	}
 	if d.Parameters.AffinityHeader != "" {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("PARAMETER %s has no effect: the model is not served elsewhere.", parameterAffinity))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("PARAMETER %s has no effect: the model is not a remote one.", parameterAffinity))
 	}
 	if d.Model == "" {
-		return errors.New("there is no GGUF file among its parts; only models in that format can be served")
+		return errors.New("it has no GGUF file; other formats cannot be served")
 	}
 	return nil
 }
@@ -137,7 +136,7 @@ func (d *Definition) layer(s *store.Store, l store.Layer) error {
 		return err
 	case store.MediaTypeLicense:
 		if l.Size > maxText {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("A license of %d bytes is left out: it is longer than %d.", l.Size, maxText))
+			d.Warnings = append(d.Warnings, fmt.Sprintf("A license of %d bytes is omitted: the limit is %d.", l.Size, maxText))
 			return nil
 		}
 		text, err := readText(s, l, "the license")
@@ -151,7 +150,7 @@ func (d *Definition) layer(s *store.Store, l store.Layer) error {
 	return nil
 }
 
-// onlyPath is for what a model has one of.
+// onlyPath sets the path of a layer that a model may have only once.
 func onlyPath(s *store.Store, l store.Layer, path *string, what string) error {
 	if *path != "" {
 		return fmt.Errorf("%s is there more than once", what)
@@ -161,7 +160,7 @@ func onlyPath(s *store.Store, l store.Layer, path *string, what string) error {
 	return err
 }
 
-// weights finds a large blob, whose content nobody reads here.
+// weights finds a large blob without reading it.
 func weights(s *store.Store, l store.Layer, what string) (string, error) {
 	path, err := s.Find(l)
 	if err != nil {
@@ -170,8 +169,8 @@ func weights(s *store.Store, l store.Layer, what string) (string, error) {
 	return path, nil
 }
 
-// readText reads a text of a model. A wrong byte in it becomes the sign for
-// one: models were made by programs that did not look.
+// readText reads a text layer. Invalid UTF-8, which some programs write, becomes
+// U+FFFD.
 func readText(s *store.Store, l store.Layer, what string) (string, error) {
 	raw, err := s.ReadBlob(l, maxText)
 	if err != nil {
@@ -194,7 +193,7 @@ func (d *Definition) parameters(s *store.Store, l store.Layer) error {
 	return nil
 }
 
-// turn is a message as its layer has it.
+// turn is a message as its layer stores it.
 type turn struct {
 	Role    string   `json:"role"`
 	Content string   `json:"content"`
@@ -226,7 +225,7 @@ func (d *Definition) messages(s *store.Store, l store.Layer) error {
 	for i, t := range turns {
 		role, ok := engineRoles[t.Role]
 		if !ok {
-			d.Warnings = append(d.Warnings, fmt.Sprintf("Message %d has no effect: its role is %s, and not %s.", i+1, shown(t.Role), strings.Join(roles, ", ")))
+			d.Warnings = append(d.Warnings, fmt.Sprintf("Message %d has no effect: its role is %s, not %s.", i+1, shown(t.Role), strings.Join(roles, ", ")))
 			continue
 		}
 		var parts []engine.Part

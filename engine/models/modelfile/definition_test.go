@@ -40,7 +40,7 @@ func (b *bench) model(s *store.Store, name string) *store.Model {
 	return m
 }
 
-// TestReadOllama reads what Ollama made of the definition files beside it.
+// TestReadOllama reads what Ollama made of the Modelfiles beside it.
 func TestReadOllama(t *testing.T) {
 	b := newBench(t)
 	b.store = b.ollama()
@@ -76,7 +76,7 @@ func TestReadOllama(t *testing.T) {
 	}
 }
 
-// TestCreateLikeOllama makes a model of the definition file that Ollama was
+// TestCreateLikeOllama makes a model of the Modelfile that Ollama was
 // given. Its layers must be the same, byte for byte and in the same order.
 func TestCreateLikeOllama(t *testing.T) {
 	b := newBench(t)
@@ -148,8 +148,8 @@ func TestReadErrors(t *testing.T) {
 		layers       []layer
 		want         string
 	}{
-		{"no model", `{}`, nil, "there is no GGUF file among its parts"},
-		{"tensors", `{}`, []layer{{mediaTypeTensor, "x"}}, "there is no GGUF file among its parts"},
+		{"no model", `{}`, nil, "it has no GGUF file"},
+		{"tensors", `{}`, []layer{{mediaTypeTensor, "x"}}, "it has no GGUF file"},
 		{"two models", `{}`, []layer{model, {store.MediaTypeModel, "other"}}, "the GGUF file is there more than once"},
 		{"two projectors", `{}`, []layer{model, {store.MediaTypeProjector, "a"}, {store.MediaTypeProjector, "b"}}, "the projector is there more than once"},
 		{"config", `[]`, []layer{model}, "config"},
@@ -159,7 +159,7 @@ func TestReadErrors(t *testing.T) {
 		{"long system text", `{}`, []layer{model, {store.MediaTypeSystem, strings.Repeat("x", maxText+1)}}, "the system text: "},
 		{"long template", `{}`, []layer{model, {store.MediaTypeTemplate, strings.Repeat("x", maxText+1)}}, "the template: "},
 		{"long parameters", `{}`, []layer{model, {store.MediaTypeParams, strings.Repeat(" ", maxText+1)}}, "the parameters: "},
-		{"remote without a name", `{"remote_host":"https://h/v1"}`, nil, "its name there is missing"},
+		{"remote without a name", `{"remote_host":"https://h/v1"}`, nil, "its name on the remote server is missing"},
 		{"remote with a password", `{"remote_host":"https://u:p@h/v1","remote_model":"m"}`, nil, "diglot login h"},
 		{"remote that a shell would read", `{"remote_host":"https://u@$(id)/v1","remote_model":"m"}`, nil, "is not a URL"},
 		{"remote in two lines", `{"remote_host":"https://h\n/v1","remote_model":"m"}`, nil, "is not a URL"},
@@ -262,7 +262,7 @@ func TestReadStrange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Left out is SYSTEM: it is not UTF-8", "Left out is LICENSE of 1048577 bytes", `Left out is a part of the kind "application/x"`} {
+	for _, want := range []string{"Omitted: SYSTEM, which is not UTF-8", "Omitted: LICENSE of 1048577 bytes", `Omitted: a layer of type "application/x"`} {
 		if !strings.Contains(f.String(), want) {
 			t.Errorf("no %q in %s", want, f)
 		}
@@ -272,7 +272,7 @@ func TestReadStrange(t *testing.T) {
 		t.Errorf("%d warnings, %v", len(d.Warnings), err)
 	}
 	here, err := Read(b.store, b.put(`{}`, model, layer{store.MediaTypeParams, `{"affinity_header":"X-A"}`}))
-	if err != nil || len(here.Warnings) != 1 || !strings.Contains(here.Warnings[0], "affinity_header has no effect: the model is not served elsewhere") {
+	if err != nil || len(here.Warnings) != 1 || !strings.Contains(here.Warnings[0], "affinity_header has no effect: the model is not a remote one") {
 		t.Errorf("of a model that is here: %+v, %v", here, err)
 	}
 	cloud, err := Read(b.store, b.put(`{"remote_host":"https://ollama.com:443","remote_model":"big","capabilities":["completion"]}`))

@@ -6,20 +6,18 @@ import (
 	"strings"
 )
 
-// The instructions, as [Instruction.Name] has them. A file may write them in
-// any case.
+// The values of [Instruction.Name]. A Modelfile may write them in any case.
 const (
-	From      = "FROM"      // what the model is: a name, a path or a URL. The one that must be there
+	From      = "FROM"      // required: a model name, a path or a URL
 	Parameter = "PARAMETER" // Key is its name
-	Template  = "TEMPLATE"  // how a conversation becomes a prompt: a Go template or a Jinja one
-	System    = "SYSTEM"    // the system text of conversations that have none
-	Message   = "MESSAGE"   // a turn in front of each conversation; Key is its role
-	Adapter   = "ADAPTER"   // path of a LoRA adapter in a GGUF file
-	License   = "LICENSE"   // text; each one is kept
-	Requires  = "REQUIRES"  // the oldest version of the program that can serve the model
+	Template  = "TEMPLATE"  // chat template, Go or Jinja
+	System    = "SYSTEM"    // default system prompt
+	Message   = "MESSAGE"   // turn before each conversation; Key is its role
+	Adapter   = "ADAPTER"   // path of a LoRA adapter, a GGUF file
+	License   = "LICENSE"   // text; may be repeated
+	Requires  = "REQUIRES"  // minimum version of the program
 
-	// Renderer and Parser name code inside Ollama. They are kept for it, and
-	// nothing here uses them.
+	// Renderer and Parser name code of Ollama. They are only kept for Ollama.
 	Renderer = "RENDERER"
 	Parser   = "PARSER"
 
@@ -27,24 +25,24 @@ const (
 	Comment = "#"
 )
 
-// names are the instructions in the order that messages list them.
+// names are the instructions in the order of error messages.
 var names = []string{From, Parameter, Template, System, Message, Adapter, License, Requires, Renderer, Parser}
 
-// File is a definition file.
+// File is a parsed Modelfile.
 type File struct {
 	Instructions []Instruction
 }
 
-// Instruction is one of a file's, or a comment.
+// Instruction is an instruction or a comment.
 type Instruction struct {
 	Name  string // one of the constants of this package
-	Key   string // of a parameter its name, of a message its role; empty elsewhere
+	Key   string // name of a parameter, role of a message; otherwise empty
 	Value string // without quotes
-	Line  int    // where it begins, from 1; 0: not from a file
+	Line  int    // first line, from 1; 0: not from a file
 }
 
-// Equal reports whether two files have the same instructions and comments, on
-// whatever lines.
+// Equal reports whether two files have the same instructions and comments,
+// regardless of line numbers.
 func (f *File) Equal(other *File) bool {
 	if f == nil || other == nil {
 		return f == other
@@ -55,7 +53,7 @@ func (f *File) Equal(other *File) bool {
 	})
 }
 
-// String is the text of the file: [Parse] of it gives an equal one.
+// String formats the file, so that [Parse] returns an equal one.
 func (f *File) String() string {
 	var b strings.Builder
 	for _, i := range f.Instructions {
@@ -65,7 +63,7 @@ func (f *File) String() string {
 	return b.String()
 }
 
-// String is the instruction as a file has it, without the end of its line.
+// String formats the instruction without a newline at the end.
 func (i Instruction) String() string {
 	switch {
 	case i.Name == Comment:
@@ -76,8 +74,7 @@ func (i Instruction) String() string {
 	return i.Name + " " + quote(i.Value)
 }
 
-// Error is a mistake in a definition file. It is a sentence for the file's
-// author.
+// Error is a mistake in a Modelfile, described for its author.
 type Error struct {
 	Line    int // from 1; 0: none in particular
 	Message string
@@ -90,7 +87,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
 }
 
-// errorf is a mistake in the instruction.
+// errorf is the error for a mistake in the instruction.
 func (i Instruction) errorf(format string, args ...any) *Error {
 	return &Error{Line: i.Line, Message: fmt.Sprintf(format, args...)}
 }

@@ -67,7 +67,7 @@ func lora(architecture string) *gguf.Draft {
 		floats("blk.0.attn_q.weight.lora_a", 4, 8, 2), floats("blk.0.attn_q.weight.lora_b", 5, 2, 8))
 }
 
-// bench is a store and a folder with files.
+// bench is a store and a directory with files.
 type bench struct {
 	t        *testing.T
 	store    *store.Store

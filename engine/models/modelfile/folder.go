@@ -11,16 +11,16 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// weightFile is a GGUF file, and the parts that belong to it.
+// weightFile is a GGUF file, possibly split into shards.
 type weightFile struct {
 	path string
 	head *gguf.File
 }
 
-// otherFormats are the ends of names of weights that llama.cpp cannot read.
+// otherFormats are extensions of weights that llama.cpp cannot read.
 var otherFormats = []string{".safetensors", ".bin", ".pth", ".pt", ".ckpt", ".h5", ".msgpack"}
 
-// openWeights opens what a path names: a GGUF file, or those in a folder.
+// openWeights opens a GGUF file, or the GGUF files of a directory.
 func openWeights(path string) ([]weightFile, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -39,9 +39,9 @@ func openWeights(path string) ([]weightFile, error) {
 	return []weightFile{{path, head}}, nil
 }
 
-// holdsWeights reports whether a folder has files that may be a model's.
-func holdsWeights(folder string) bool {
-	entries, err := os.ReadDir(folder)
+// holdsWeights reports whether a directory may contain a model.
+func holdsWeights(directory string) bool {
+	entries, err := os.ReadDir(directory)
 	return err != nil || slices.ContainsFunc(entries, func(e os.DirEntry) bool {
 		end := strings.ToLower(filepath.Ext(e.Name()))
 		return end == ".gguf" || slices.Contains(otherFormats, end)
@@ -61,10 +61,10 @@ func isGGUF(path string) bool {
 
 var laterPart = regexp.MustCompile(`-(\d{5})-of-\d{5}\.gguf$`)
 
-// openFolder takes the one model in a folder, and its projector. Where there is
-// more, the choice is the user's.
-func openFolder(folder string) ([]weightFile, error) {
-	entries, err := os.ReadDir(folder)
+// openFolder opens the only model of a directory, and its projector. With
+// several models the user has to choose.
+func openFolder(directory string) ([]weightFile, error) {
+	entries, err := os.ReadDir(directory)
 	if err != nil {
 		return nil, reason(err)
 	}
@@ -79,14 +79,14 @@ func openFolder(folder string) ([]weightFile, error) {
 	}
 	if len(names) == 0 {
 		if other {
-			return nil, conversion(folder)
+			return nil, conversion(directory)
 		}
-		return nil, fmt.Errorf("there is no GGUF file in the folder")
+		return nil, fmt.Errorf("the directory has no GGUF file")
 	}
 	var files []weightFile
 	models := 0
 	for _, name := range names {
-		path := filepath.Join(folder, name)
+		path := filepath.Join(directory, name)
 		head, err := gguf.Open(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -97,26 +97,26 @@ func openFolder(folder string) ([]weightFile, error) {
 		files = append(files, weightFile{path, head})
 	}
 	if models > 1 || len(files)-models > 1 {
-		return nil, fmt.Errorf("there are several GGUF files in the folder; name one of %s", strings.Join(names, ", "))
+		return nil, fmt.Errorf("the directory has several GGUF files; name one of %s", strings.Join(names, ", "))
 	}
 	return files, nil
 }
 
-// conversion refuses weights in another format, with the command that makes a
-// GGUF file of them.
-func conversion(folder string) error {
+// conversion is the error for weights in another format, with the command that
+// converts them.
+func conversion(directory string) error {
 	script := "convert_hf_to_gguf.py"
-	if _, err := os.Stat(filepath.Join(folder, "adapter_config.json")); err == nil {
+	if _, err := os.Stat(filepath.Join(directory, "adapter_config.json")); err == nil {
 		script = "convert_lora_to_gguf.py"
 	}
-	out := filepath.Join(folder, filepath.Base(folder)+".gguf")
-	return fmt.Errorf("the weights are not in a GGUF file; make one with the script of llama.cpp, and name it: python3 %s %s --outfile %s",
-		script, shellWord(folder), shellWord(out))
+	out := filepath.Join(directory, filepath.Base(directory)+".gguf")
+	return fmt.Errorf("the weights are not in GGUF format; convert them with llama.cpp's script, and use its output: python3 %s %s --outfile %s",
+		script, shellWord(directory), shellWord(out))
 }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
 
-// shellWord writes a path so that a shell takes it as one word.
+// shellWord quotes a path for a shell.
 func shellWord(s string) string {
 	if plainWord.MatchString(s) {
 		return s

@@ -13,15 +13,15 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// origin is what a FROM line means: exactly one of its fields is set.
+// origin is the meaning of a FROM line. Exactly one field is set.
 type origin struct {
-	url  string     // the base of another server's interface
-	path string     // a file or a folder that is there
-	name store.Name // a model in the store, or in a registry
+	url  string     // base URL of a remote server
+	path string     // an existing file or directory
+	name store.Name // a model in the store or a registry
 }
 
-// resolve finds out what a FROM line means. A file that is there, or a folder
-// with weights, goes before a model of that name, as in Ollama.
+// resolve resolves a FROM line. An existing file, or a directory with weights,
+// takes precedence over a model of that name, as in Ollama.
 func (src Source) resolve(i Instruction) (origin, error) {
 	if strings.Contains(i.Value, "://") {
 		address, err := remoteURL(i.Value)
@@ -43,13 +43,13 @@ func (src Source) resolve(i Instruction) (origin, error) {
 	}
 	name, err := store.ParseName(i.Value)
 	if err != nil {
-		return origin{}, i.errorf("FROM %s: there is no such file, and it is not a model's name: %v", shown(i.Value), err)
+		return origin{}, i.errorf("FROM %s: no such file, and not a model name: %v", shown(i.Value), err)
 	}
 	return origin{name: name}, nil
 }
 
-// isPath reports whether a value can be nothing but a path. A tag may be the name
-// of a file too, on hf.co.
+// isPath reports whether a value can only be a path. On hf.co, a tag can also be
+// a file name.
 func isPath(value string) bool {
 	starts := []string{"./", "../", "~", `.\`, `..\`}
 	isFile := strings.HasSuffix(strings.ToLower(value), ".gguf") && !strings.Contains(value, ":")
@@ -57,14 +57,14 @@ func isPath(value string) bool {
 		slices.ContainsFunc(starts, func(s string) bool { return strings.HasPrefix(value, s) })
 }
 
-// expand makes an absolute path.
+// expand returns an absolute path.
 func (src Source) expand(path string) (string, error) {
 	if strings.ContainsRune(path, 0) {
-		return "", errors.New("a path has no NUL in it")
+		return "", errors.New("the path contains a NUL byte")
 	}
 	if rest, ok := strings.CutPrefix(path, "~"); ok {
 		if rest != "" && !os.IsPathSeparator(rest[0]) || src.Home == "" {
-			return "", errors.New("only ~/ is known, the home folder of who runs the program; write the whole path")
+			return "", errors.New("only ~/ is supported; write the whole path")
 		}
 		return filepath.Join(src.Home, rest), nil
 	}
@@ -74,7 +74,7 @@ func (src Source) expand(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// reason leaves the path out: the sentence has it.
+// reason removes the path from an error whose text has it already.
 func reason(err error) error {
 	var failed *os.PathError
 	if errors.As(err, &failed) {
@@ -83,12 +83,11 @@ func reason(err error) error {
 	return err
 }
 
-// hubs are web sites where people find models, and what a name of a model there
-// begins with.
+// hubs maps web sites with models to the host of their model names.
 var hubs = map[string]string{"huggingface.co": "hf.co", "hf.co": "hf.co", "www.huggingface.co": "hf.co"}
 
-// remoteURL checks the address of another server. It holds no key: neither as
-// a password nor in a query.
+// remoteURL validates and normalizes the URL of a remote server. It refuses a
+// user and a query, because a Modelfile must not contain keys.
 func remoteURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -99,18 +98,18 @@ func remoteURL(text string) (string, error) {
 	case u.Scheme != "http" && u.Scheme != "https", host == "", u.Opaque != "", !hostname.InURL(u):
 		return "", fmt.Errorf("%s is not a URL such as https://host/v1", shown(u.Redacted()))
 	case u.User != nil:
-		return "", fmt.Errorf("the URL holds a user or a key, and is passed on with the model; leave it out, and run: diglot login %s", host)
+		return "", fmt.Errorf("the URL contains a user or a key, which would be pushed with the model; remove it, and run: diglot login %s", host)
 	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
-		return "", fmt.Errorf("the URL ends in ? or #; write the base of the interface alone, such as %s://%s/v1; a key is told by: diglot login %[2]s", u.Scheme, host)
+		return "", fmt.Errorf("the URL contains ? or #; write only the base URL, such as %s://%s/v1; to store a key, run: diglot login %[2]s", u.Scheme, host)
 	case slices.Contains(strings.Split(u.Path, "/"), ".."):
-		return "", fmt.Errorf("%s has .. in it; write the base of the interface, such as https://host/v1", shown(text))
+		return "", fmt.Errorf("%s contains ..; write the base URL, such as https://host/v1", shown(text))
 	}
 	if hub, ok := hubs[host]; ok {
-		return "", fmt.Errorf("%s is a page for people; the model is pulled by FROM %s%s", shown(text), hub, u.Path)
+		return "", fmt.Errorf("%s is a web page; to pull the model, use FROM %s%s", shown(text), hub, u.Path)
 	}
 	path := strings.TrimRight(u.EscapedPath(), "/")
 	if path == "" {
-		// Ollama notes the host alone, and its interface is there.
+		// Ollama stores only the host.
 		path = "/v1"
 	}
 	return u.Scheme + "://" + host + path, nil

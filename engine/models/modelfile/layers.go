@@ -14,8 +14,7 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// inherited is what a model has from the one that its FROM line names, beside
-// files.
+// inherited is what a model inherits from its base model, besides GGUF files.
 type inherited struct {
 	template, system, messages []store.Layer // one or none
 	licenses                   []store.Layer
@@ -23,11 +22,10 @@ type inherited struct {
 	config                     store.Config
 }
 
-// mediaTypeTensor is of models that consist of a layer for each tensor, in
-// another format.
+// mediaTypeTensor is a layer of a model in another format: one layer per tensor.
 const mediaTypeTensor = "application/vnd.ollama.image.tensor"
 
-// inherit takes the parts of another model.
+// inherit takes over the layers of a base model.
 func (b *builder) inherit(i Instruction, name store.Name) error {
 	m, err := b.src.Store.Model(name)
 	if err != nil {
@@ -55,7 +53,7 @@ func (b *builder) inherit(i Instruction, name store.Name) error {
 }
 
 func (b *builder) inheritLayer(l store.Layer) error {
-	// Where a layer came from is no part of what the model is.
+	// "from" is dropped, so that the manifest depends only on content.
 	only := []store.Layer{{MediaType: l.MediaType, Digest: l.Digest, Size: l.Size}}
 	h := &b.inherited
 	switch l.MediaType {
@@ -88,7 +86,7 @@ func (b *builder) inheritLayer(l store.Layer) error {
 		h.params, err = readParams(raw)
 		return err
 	case mediaTypeTensor:
-		return fmt.Errorf("the model is not in a GGUF file, and cannot be served here")
+		return fmt.Errorf("the model is not in GGUF format and cannot be served")
 	}
 	return nil
 }
@@ -102,9 +100,9 @@ func (b *builder) inheritFile(l store.Layer, list *[]weight) error {
 	return nil
 }
 
-// layers are those of the new model, always in the same order: files, then
-// texts. What the definition says replaces what was inherited; licenses are
-// added, and parameters count one by one.
+// layers returns the layers of the new model in a fixed order, GGUF files first.
+// The Modelfile replaces inherited layers, but adds licenses, and replaces
+// parameters one by one.
 func (b *builder) layers(ctx context.Context) ([]store.Layer, error) {
 	layers := []store.Layer{}
 	for _, w := range slices.Concat(b.models, b.projectors, b.adapters) {
@@ -136,7 +134,7 @@ func (b *builder) layers(ctx context.Context) ([]store.Layer, error) {
 	return unique(append(layers, latter([2][]store.Layer{h.messages, own.messages})...)), nil
 }
 
-// latter is the second of two, unless there is none.
+// latter is the second of two if it is set, and otherwise the first.
 func latter(pair [2][]store.Layer) []store.Layer {
 	if pair[1] != nil {
 		return pair[1]
@@ -144,7 +142,7 @@ func latter(pair [2][]store.Layer) []store.Layer {
 	return pair[0]
 }
 
-// unique leaves out what is there before, such as a license once more.
+// unique removes duplicates, such as a repeated license.
 func unique(layers []store.Layer) []store.Layer {
 	var kept []store.Layer
 	for _, l := range layers {
@@ -156,7 +154,7 @@ func unique(layers []store.Layer) []store.Layer {
 	return kept
 }
 
-// own writes what the definition itself says.
+// own writes the layers of the Modelfile itself.
 func (b *builder) own(ctx context.Context) (inherited, error) {
 	var h inherited
 	r := b.recipe
@@ -188,14 +186,13 @@ func (b *builder) own(ctx context.Context) (inherited, error) {
 	return h, nil
 }
 
-// requires is the oldest version that the definition, or the model under it,
-// asks for.
+// requires is the minimum version of the Modelfile or its base model.
 func (b *builder) requires() string {
 	return cmp.Or(b.recipe.requires, b.inherited.config.Requires)
 }
 
-// config tells about the model in the form that Ollama has. Nothing in it
-// depends on when or where it is made.
+// config describes the model as Ollama does. It does not depend on time or place,
+// so that the digest is reproducible.
 func (b *builder) config(layers []store.Layer) store.Config {
 	base := b.inherited.config
 	c := store.Config{
@@ -224,7 +221,7 @@ func (b *builder) config(layers []store.Layer) store.Config {
 	return c
 }
 
-// humanCount writes a number of parameters as Ollama does: 134.52M, 1.8B, 7B.
+// humanCount formats a number of parameters as Ollama does: 134.52M, 1.8B, 7B.
 func humanCount(n int64) string {
 	for _, unit := range []struct {
 		size   int64

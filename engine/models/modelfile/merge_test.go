@@ -77,7 +77,7 @@ func TestMergeAgain(t *testing.T) {
 	b.file("one/x.txt", nil)
 	b.split("one/parts", wholeModel(32), 5)
 	if third := b.create("m", "FROM one"); third.Digest != m.Digest {
-		t.Errorf("digest of the folder %s, not %s", third.Digest, m.Digest)
+		t.Errorf("digest of the directory %s, not %s", third.Digest, m.Digest)
 	}
 }
 

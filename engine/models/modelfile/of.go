@@ -10,16 +10,15 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Of gives a definition file that creates the same model again on this
-// machine: its FROM lines name the files in the store. What a file cannot say
-// is named in a comment.
+// Of returns a Modelfile that recreates the model on this machine: its FROM lines
+// name blobs of the store. Comments name what a Modelfile cannot express.
 func Of(s *store.Store, m *store.Model) (*File, error) {
 	config, err := s.Config(m)
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{store: s}
-	w.add(Comment, "", "This file creates the same model again, on this machine. To build on the model, write in place of the FROM lines:")
+	w.add(Comment, "", "This file recreates the model on this machine. To build on the model, replace the FROM lines by:")
 	w.add(Comment, "", "FROM "+m.Name.String())
 	if config.RemoteHost != "" {
 		w.add(From, "", config.RemoteHost)
@@ -37,7 +36,7 @@ func Of(s *store.Store, m *store.Model) (*File, error) {
 	return &w.file, nil
 }
 
-// writer makes a file of layers.
+// writer makes a Modelfile from layers.
 type writer struct {
 	store *store.Store
 	file  File
@@ -47,7 +46,7 @@ func (w *writer) add(name, key, value string) {
 	w.file.Instructions = append(w.file.Instructions, Instruction{Name: name, Key: key, Value: value})
 }
 
-// text adds an instruction that would say nothing without a value.
+// text adds an instruction unless its value is empty.
 func (w *writer) text(name, value string) {
 	if value != "" {
 		w.add(name, "", value)
@@ -71,14 +70,14 @@ func (w *writer) layer(l store.Layer) error {
 	case store.MediaTypeMessages:
 		return w.messages(l)
 	default:
-		w.add(Comment, "", fmt.Sprintf("Left out is a part of the kind %s.", shown(l.MediaType)))
+		w.add(Comment, "", fmt.Sprintf("Omitted: a layer of type %s.", shown(l.MediaType)))
 	}
 	return nil
 }
 
 func (w *writer) blob(name string, l store.Layer) error {
 	if l.Size > maxText {
-		w.add(Comment, "", fmt.Sprintf("Left out is %s of %d bytes: a definition file holds no more than %d of one.", name, l.Size, maxText))
+		w.add(Comment, "", fmt.Sprintf("Omitted: %s of %d bytes; the limit in a Modelfile is %d.", name, l.Size, maxText))
 		return nil
 	}
 	raw, err := w.store.ReadBlob(l, maxText)
@@ -86,7 +85,7 @@ func (w *writer) blob(name string, l store.Layer) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !utf8.Valid(raw) {
-		w.add(Comment, "", "Left out is "+name+": it is not UTF-8, and a definition file cannot hold it.")
+		w.add(Comment, "", "Omitted: "+name+", which is not UTF-8.")
 		return nil
 	}
 	w.text(name, string(raw))
@@ -105,7 +104,7 @@ func (w *writer) params(l store.Layer) error {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		known, ok := find(name)
 		if _, raw := values[name].(json.RawMessage); !ok || raw {
-			w.add(Comment, "", fmt.Sprintf("Left out is PARAMETER %s: its name or its value is not known.", shown(name)))
+			w.add(Comment, "", fmt.Sprintf("Omitted: PARAMETER %s, whose name or value is unknown.", shown(name)))
 			continue
 		}
 		for _, text := range known.text(values[name]) {
@@ -122,7 +121,7 @@ func (w *writer) messages(l store.Layer) error {
 	}
 	for n, t := range turns {
 		if !slices.Contains(roles, t.Role) || len(t.Images) > 0 {
-			w.add(Comment, "", fmt.Sprintf("Left out is part of message %d: a definition file holds texts of %v.", n+1, roles))
+			w.add(Comment, "", fmt.Sprintf("Omitted: part of message %d; a Modelfile has only texts of %v.", n+1, roles))
 		}
 		if slices.Contains(roles, t.Role) {
 			w.add(Message, t.Role, t.Content)
@@ -131,8 +130,8 @@ func (w *writer) messages(l store.Layer) error {
 	return nil
 }
 
-// sort brings the instructions into the order of a file that a person wrote.
-// Those with the same name keep theirs.
+// sort sorts the instructions as a person would write them, and keeps the order
+// of those with the same name.
 func (w *writer) sort() {
 	order := []string{Comment, From, Adapter, Parameter, Template, System, Message, Renderer, Parser, Requires, License}
 	slices.SortStableFunc(w.file.Instructions, func(a, b Instruction) int {

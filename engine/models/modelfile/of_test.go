@@ -34,7 +34,7 @@ func TestOf(t *testing.T) {
 		return ""
 	}
 	second, text := b.again(m)
-	want := `# This file creates the same model again, on this machine. To build on the model, write in place of the FROM lines:
+	want := `# This file recreates the model on this machine. To build on the model, replace the FROM lines by:
 # FROM org/m:tag
 FROM ` + blob(store.MediaTypeModel) + `
 FROM ` + blob(store.MediaTypeProjector) + `

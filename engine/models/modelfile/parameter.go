@@ -6,44 +6,43 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Parameters are what the PARAMETER lines of a definition set. What is nil or
-// empty is left to the model and the server.
+// Parameters are the PARAMETER lines of a Modelfile. Nil and empty fields are left
+// to the model and the server.
 type Parameters struct {
-	Context   *int // num_ctx: tokens that one request may use, prompt and answer
-	Threads   *int // num_thread: that compute
-	MaxTokens *int // num_predict: most tokens of one answer
+	Context   *int // num_ctx: tokens of prompt and answer
+	Threads   *int // num_thread
+	MaxTokens *int // num_predict: maximum tokens of an answer
 	Stop      []string
 	Sampling  engine.Sampling
 
-	// AffinityHeader, affinity_header, is for a model that is served elsewhere:
-	// see [Remote].
+	// AffinityHeader, affinity_header, is for a remote model: see [Remote].
 	AffinityHeader string
 }
 
-// kind is what the value of a parameter is.
+// kind is the type of a parameter's value.
 type kind int
 
 const (
 	whole  kind = iota // int64
 	number             // float64
 	truth              // bool
-	texts              // []string: the parameter may be given more than once
+	texts              // []string: the parameter may be repeated
 	word               // string
-	header             // string: the name of a header of HTTP, or [noHeader]
+	header             // string: the name of an HTTP header, or [noHeader]
 )
 
-// parameter is one that a definition may set.
+// parameter describes a PARAMETER.
 type parameter struct {
 	name     string
 	kind     kind
-	min, max float64 // of a whole and a number
+	min, max float64 // for whole and number
 
-	set func(*Parameters, any) // nil: it has no effect here
-	why string                 // it has none, as the end of a sentence
+	set func(*Parameters, any) // nil: no effect
+	why string                 // reason without effect, the end of a sentence
 }
 
-// Bounds that keep a definition from asking for nonsense. They are far above
-// what models can use: the longest contexts have 10 million tokens.
+// Bounds of parameters, far above what models can use: the longest contexts have
+// 10 million tokens.
 const (
 	MaxContext = 1 << 24
 	MaxThreads = 1 << 10
@@ -53,32 +52,32 @@ const (
 	maxStop    = 1 << 10 // bytes
 )
 
-// parameterModel is the one that a server elsewhere knows its model by. It is
-// part of the config, not of the layer with the others.
+// parameterModel names a model on its remote server. It is stored in the config,
+// not in the layer of parameters.
 const parameterModel = "model"
 
-// parameterAffinity means something for a model that is served elsewhere alone.
+// parameterAffinity is only for remote models.
 const parameterAffinity = "affinity_header"
 
-// The reasons that several parameters share.
+// Reasons that several parameters share.
 const (
-	placed    = "how a model is placed in memory is decided when it is loaded"
-	inFile    = "the file of the model says it"
-	otherMode = "this way of sampling is not implemented; temperature, top_k, top_p, min_p and typical_p are"
+	placed    = "memory placement is decided when the model is loaded"
+	inFile    = "it is read from the GGUF file"
+	otherMode = "this sampler is not implemented; temperature, top_k, top_p, min_p and typical_p are"
 )
 
-// table holds every parameter that Ollama documents, or did once. Files on the
-// web have them all.
+// table has every parameter that Ollama documents or once documented, because
+// existing Modelfiles use them all.
 var table = append(samplingParameters(), []parameter{
 	{name: "num_ctx", kind: whole, min: 1, max: MaxContext, set: func(p *Parameters, v any) { p.Context = count(v) }},
 	{name: "num_thread", kind: whole, min: 0, max: MaxThreads, set: func(p *Parameters, v any) { p.Threads = positive(v) }},
-	// -1 is no limit and -2 is what the context leaves; both are what no limit is here.
+	// -1 is unlimited and -2 is the rest of the context, which is the same here.
 	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
 	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
 	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
 
-	{name: "num_keep", kind: whole, min: -1, max: MaxContext, why: "a conversation that is too long is refused, or loses whole turns, and never its middle"},
-	{name: "num_batch", kind: whole, min: 0, max: MaxContext, why: "how many tokens are read at once depends on what else is computed"},
+	{name: "num_keep", kind: whole, min: -1, max: MaxContext, why: "a conversation that is too long is refused or loses whole turns, never tokens in its middle"},
+	{name: "num_batch", kind: whole, min: 0, max: MaxContext, why: "the size of prefill chunks depends on the load"},
 	{name: "num_gpu", kind: whole, min: -1, max: maxCount, why: placed},
 	{name: "main_gpu", kind: whole, min: -1, max: maxCount, why: placed},
 	{name: "use_mmap", kind: truth, why: placed},
@@ -86,10 +85,10 @@ var table = append(samplingParameters(), []parameter{
 	{name: "low_vram", kind: truth, why: placed},
 	{name: "numa", kind: truth, why: placed},
 	{name: "f16_kv", kind: truth, why: placed},
-	{name: "logits_all", kind: truth, why: "a request asks for logprobs"},
-	{name: "vocab_only", kind: truth, why: "a model without its weights answers nothing"},
-	{name: "embedding_only", kind: truth, why: "every model can be asked for what it can do"},
-	{name: "penalize_newline", kind: truth, why: "repeat_penalty counts ends of lines as it counts other tokens"},
+	{name: "logits_all", kind: truth, why: "logprobs are requested per request"},
+	{name: "vocab_only", kind: truth, why: "a model needs its weights"},
+	{name: "embedding_only", kind: truth, why: "a model serves every kind of request that it supports"},
+	{name: "penalize_newline", kind: truth, why: "repeat_penalty treats newlines like other tokens"},
 	{name: "mirostat", kind: whole, min: 0, max: 2, why: otherMode},
 	{name: "mirostat_tau", kind: number, min: 0, max: maxFactor, why: otherMode},
 	{name: "mirostat_eta", kind: number, min: 0, max: maxFactor, why: otherMode},
@@ -118,8 +117,7 @@ func samplingParameters() []parameter {
 	return all
 }
 
-// negative is what Ollama means by numbers below zero: all tokens, and another
-// seed for each answer.
+// negative adapts Ollama's negative numbers: all tokens, and a random seed.
 var negative = map[string]func(int64) any{
 	"top_k": func(k int64) any { return max(k, 0) },
 	"seed": func(seed int64) any {
@@ -132,7 +130,7 @@ var negative = map[string]func(int64) any{
 
 func count(v any) *int { return new(int(v.(int64))) }
 
-// positive is nil for what leaves the choice to the server.
+// positive is nil for a value that leaves the choice to the server.
 func positive(v any) *int {
 	if n := count(v); *n > 0 {
 		return n

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// noHeader is what a header parameter is set to where none is to be sent.
+// noHeader is the value for sending no header.
 const noHeader = "-"
 
 const maxHeader = 64 // bytes
 
-// takenHeaders mean something to the server, or to what is between, and are
-// no definition's to say: a key would go into one, and others end a message.
+// takenHeaders have a meaning for servers or proxies, so a Modelfile must not
+// choose them: some carry keys, others frame the message.
 var takenHeaders = []string{
 	"authorization", "connection", "cookie", "cookie2", "date", "expect", "forwarded", "from", "host", "keep-alive", "max-forwards", "origin",
 	"pragma", "range", "cache-control", "referer", "te", "trailer", "transfer-encoding", "upgrade", "user-agent", "via", "api-key", "x-api-key",
 }
 
-// takenBeginnings are those of more such headers.
+// takenBeginnings are prefixes of more such headers.
 var takenBeginnings = []string{"accept", "access-control-", "content-", "if-", "proxy-", "sec-", "x-forwarded-"}
 
-// checkHeader takes the names that a header of one's own can have.
+// checkHeader accepts names of custom headers.
 func checkHeader(name string) error {
 	if name == noHeader {
 		return nil
@@ -29,17 +29,17 @@ func checkHeader(name string) error {
 	lower := strings.ToLower(name)
 	switch {
 	case name == "" || strings.ContainsFunc(name, notToken):
-		return fmt.Errorf("%s is not the name of a header, such as X-Session-ID, and not %s for none", shown(name), noHeader)
+		return fmt.Errorf("%s is not a header name such as X-Session-ID, or %s for none", shown(name), noHeader)
 	case len(name) > maxHeader:
-		return fmt.Errorf("a name of %d bytes is longer than %d", len(name), maxHeader)
+		return fmt.Errorf("the name has %d bytes; the limit is %d", len(name), maxHeader)
 	case slices.Contains(takenHeaders, lower),
 		slices.ContainsFunc(takenBeginnings, func(b string) bool { return strings.HasPrefix(lower, b) }):
-		return fmt.Errorf("the header %s means something else; name one such as X-Session-ID", name)
+		return fmt.Errorf("the header %s is reserved; use one such as X-Session-ID", name)
 	}
 	return nil
 }
 
-// notToken finds what the name of a header does not hold (RFC 9110, 5.6.2).
+// notToken reports whether r is not allowed in a header name (RFC 9110, 5.6.2).
 func notToken(r rune) bool {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9':

@@ -6,30 +6,29 @@ import (
 	"strings"
 )
 
-// secrets are words in the names of parameters that would carry a key. A
-// definition is passed on with its model, so that it holds none, and names no
-// variable that a stranger's file could have sent to a stranger's host.
+// secrets are words in names of parameters for keys. A Modelfile is pushed with
+// its model, so it must contain no keys. It must not name environment variables
+// either: a stranger's Modelfile could send them to a stranger's host.
 var secrets = []string{"key", "keys", "apikey", "token", "secret", "password", "passwd", "credential", "credentials", "auth", "authorization", "bearer", "env"}
 
-// unknown is the end of the sentence about a parameter that is not in the table.
-// host is where the key belongs that somebody wants to put into the file; empty
-// where the model is not served elsewhere.
+// unknown is the end of the error for an unknown parameter. host is the remote
+// server, for the hint how to store a key; empty for a local model.
 func unknown(name, host string) string {
 	if ours, ok := synonyms[name]; ok {
-		return "is not known; it is called " + ours
+		return "is unknown; use " + ours
 	}
 	for _, w := range strings.Split(name, "_") {
 		if slices.Contains(secrets, w) {
-			return "is refused: a definition file is passed on with its model and names no key; run: diglot login " + cmp.Or(host, "HOST")
+			return "is refused: a Modelfile is pushed with its model and must not contain keys; run: diglot login " + cmp.Or(host, "HOST")
 		}
 	}
 	if near := nearest(name); len(near) > 0 {
-		return "is not known; did you mean " + strings.Join(near, " or ") + "?"
+		return "is unknown; did you mean " + strings.Join(near, " or ") + "?"
 	}
-	return "is not known; there are " + strings.Join(allNames(), ", ")
+	return "is unknown; known are " + strings.Join(allNames(), ", ")
 }
 
-// synonyms are the names that other programs have for parameters here.
+// synonyms are names of other programs for these parameters.
 var synonyms = map[string]string{
 	"ctx": "num_ctx", "n_ctx": "num_ctx", "ctx_size": "num_ctx", "context": "num_ctx", "context_length": "num_ctx", "context_size": "num_ctx", "max_model_len": "num_ctx",
 	"max_tokens": "num_predict", "max_new_tokens": "num_predict", "n_predict": "num_predict", "max_completion_tokens": "num_predict", "max_output_tokens": "num_predict",
@@ -49,8 +48,7 @@ func allNames() []string {
 	return all
 }
 
-// nearest are the parameters that a misspelt name may mean, the likeliest
-// first.
+// nearest returns parameters with a similar name, most similar first.
 func nearest(name string) []string {
 	const few = 3
 	type match struct {
@@ -59,7 +57,7 @@ func nearest(name string) []string {
 	}
 	var matches []match
 	for _, p := range table {
-		// Half of a short name may be wrong, and no more than 3 letters.
+		// At most half of a short name, and at most 3 letters, may differ.
 		if d := distance(name, p.name); d <= min(few, len(p.name)/2) || len(name) >= few && strings.HasPrefix(p.name, name) {
 			matches = append(matches, match{p.name, d})
 		}
@@ -72,8 +70,7 @@ func nearest(name string) []string {
 	return near
 }
 
-// distance is how many letters have to be put in, taken out or changed to make
-// b of a.
+// distance is the Levenshtein distance.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

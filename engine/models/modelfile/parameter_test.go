@@ -141,16 +141,16 @@ func TestParameterErrors(t *testing.T) {
 		{"stop", "", "the value is empty"},
 		{"stop", strings.Repeat("x", maxStop+1), "longer than 1024"},
 		{"model", " ", "the value is empty"},
-		{"affinity_header", "", "is not the name of a header"},
-		{"affinity_header", "X Session", `"X Session" is not the name of a header`},
-		{"affinity_header", "X-Session: a", "is not the name of a header"},
-		{"affinity_header", "X-Session\r\nHost", "is not the name of a header"},
-		{"affinity_header", "X-Sitzungsschlüssel", "is not the name of a header"},
-		{"affinity_header", strings.Repeat("x", maxHeader+1), "longer than 64"},
-		{"affinity_header", "authorization", "means something else"},
-		{"affinity_header", "HOST", "means something else"},
-		{"affinity_header", "Content-Length", "means something else"},
-		{"affinity_header", "X-Forwarded-For", "means something else"},
+		{"affinity_header", "", "is not a header name"},
+		{"affinity_header", "X Session", `"X Session" is not a header name`},
+		{"affinity_header", "X-Session: a", "is not a header name"},
+		{"affinity_header", "X-Session\r\nHost", "is not a header name"},
+		{"affinity_header", "X-Sitzungsschlüssel", "is not a header name"},
+		{"affinity_header", strings.Repeat("x", maxHeader+1), "the limit is 64"},
+		{"affinity_header", "authorization", "is reserved"},
+		{"affinity_header", "HOST", "is reserved"},
+		{"affinity_header", "Content-Length", "is reserved"},
+		{"affinity_header", "X-Forwarded-For", "is reserved"},
 	} {
 		_, err := check(file(From, "", "m", Parameter, tt.name, tt.value), nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "PARAMETER "+tt.name) {
@@ -191,7 +191,7 @@ func TestParams(t *testing.T) {
 		{"as Ollama", `{"num_ctx":4096,"stop":["a","b"],"temperature":0.7}`, Parameters{Context: new(4096), Stop: []string{"a", "b"}, Sampling: engine.Sampling{Temperature: new(0.7)}}, nil},
 		{"other numbers", `{"num_ctx":4.096e3,"top_k":40.0,"temperature":1}`, Parameters{Context: new(4096), Sampling: engine.Sampling{TopK: new(40), Temperature: new(1.0)}}, nil},
 		{"texts for numbers", `{"num_ctx":"4096","temperature":"0.5","use_mmap":"true"}`, Parameters{Context: new(4096), Sampling: engine.Sampling{Temperature: new(0.5)}},
-			[]string{"PARAMETER use_mmap has no effect: how a model is placed in memory is decided when it is loaded."}},
+			[]string{"PARAMETER use_mmap has no effect: memory placement is decided when the model is loaded."}},
 		{"one stop, and empty ones", `{"stop":"a"}`, Parameters{Stop: []string{"a"}}, nil},
 		{"empty ones", `{"stop":["","a",""]}`, Parameters{Stop: []string{"a"}}, nil},
 		{"null", `{"num_ctx":null,"foo":null}`, Parameters{}, nil},
@@ -200,8 +200,8 @@ func TestParams(t *testing.T) {
 			`PARAMETER stop has no effect: "[1]" is not text.`,
 			`PARAMETER top_p has no effect: "{\"a\":1}" is not a number.`,
 		}},
-		{"a header that is none", `{"affinity_header":"Host"}`, Parameters{}, []string{"PARAMETER affinity_header has no effect: the header Host means something else; name one such as X-Session-ID."}},
-		{"unknown", `{"foo":1,"model":"x"}`, Parameters{}, []string{"PARAMETER \"foo\" has no effect: it is not known.", "PARAMETER model has no effect: it is not known."}},
+		{"a header that is none", `{"affinity_header":"Host"}`, Parameters{}, []string{"PARAMETER affinity_header has no effect: the header Host is reserved; use one such as X-Session-ID."}},
+		{"unknown", `{"foo":1,"model":"x"}`, Parameters{}, []string{"PARAMETER \"foo\" has no effect: it is unknown.", "PARAMETER model has no effect: it is unknown."}},
 	} {
 		values, err := readParams([]byte(tt.json))
 		if err != nil {

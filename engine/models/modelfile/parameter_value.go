@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// read makes the value of a parameter of a text. Errors are the end of a
-// sentence that begins with the parameter's name.
+// read parses the value of a parameter. Errors end a sentence that starts with
+// its name.
 func (p parameter) read(text string) (any, error) {
 	switch p.kind {
 	case whole:
@@ -57,12 +57,12 @@ func (p parameter) readTexts(values []string) (any, error) {
 	return values, nil
 }
 
-// readWhole also takes 4096.0 and 4e3, which programs write into JSON.
+// readWhole also accepts 4096.0 and 4e3, which some programs write.
 func readWhole(text string) (int64, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, nil
 	}
-	const exact = 1 << 53 // above it, not every whole number is a float
+	const exact = 1 << 53 // above, floats skip whole numbers
 	if f, err := strconv.ParseFloat(text, 64); err == nil && f == math.Trunc(f) && math.Abs(f) <= exact {
 		return int64(f), nil
 	}
@@ -83,8 +83,8 @@ func plain(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// readJSON makes the value of a parameter of what a layer has. Programs that
-// write layers differ: a number may be in quotes, and one text may be no array.
+// readJSON parses the value of a parameter in a layer. Some programs quote
+// numbers, or write a single text without an array.
 func (p parameter) readJSON(raw json.RawMessage) (any, error) {
 	if p.kind == texts {
 		var values []string
@@ -112,7 +112,7 @@ func without(values []string, unwanted string) []string {
 	return kept
 }
 
-// text is the inverse of read: one text for each line.
+// text is the inverse of read, with one text per line.
 func (p parameter) text(value any) []string {
 	switch v := value.(type) {
 	case []string:

@@ -8,12 +8,11 @@ import (
 	"slices"
 )
 
-// params are the parameters of a model by name, as its layer has them: values
-// as [parameter.read] makes them, and a json.RawMessage for what is not known or
-// not right. Such a one is kept: another program may know it.
+// params are the parameters in a layer, by name: values of [parameter.read], or a
+// json.RawMessage for unknown and invalid ones, which are kept for other programs.
 type params map[string]any
 
-// readParams reads a layer.
+// readParams parses a layer.
 func readParams(raw []byte) (params, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &members); err != nil {
@@ -34,7 +33,7 @@ func readParams(raw []byte) (params, error) {
 	return values, nil
 }
 
-// parameters is what has an effect.
+// parameters returns the parameters with an effect.
 func (v params) parameters() Parameters {
 	var p Parameters
 	for _, known := range table {
@@ -46,7 +45,7 @@ func (v params) parameters() Parameters {
 	return p
 }
 
-// warnings name each parameter that has no effect, and say why.
+// warnings explains each parameter without effect.
 func (v params) warnings() []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -65,7 +64,7 @@ func (v params) idle(name string) string {
 	raw, isRaw := v[name].(json.RawMessage)
 	switch {
 	case !ok || known.kind == word:
-		return "it is not known"
+		return "it is unknown"
 	case known.set == nil:
 		return known.why
 	case isRaw:

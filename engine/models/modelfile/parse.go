@@ -13,19 +13,18 @@ import (
 	"unicode/utf8"
 )
 
-// maxFile is the most bytes of a definition file.
+// maxFile bounds a Modelfile, in bytes.
 const maxFile = 16 << 20
 
-// Parse reads a definition file. Its text is UTF-8, or UTF-16 with a byte order
-// mark. Errors are of type *[Error], those of r aside. What the instructions
-// mean is checked by [Create].
+// Parse parses a Modelfile in UTF-8, or in UTF-16 with a byte order mark. Errors
+// are of type *[Error], except those of r. [Create] checks the meaning.
 func Parse(r io.Reader) (*File, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
 		return nil, err
 	}
 	if len(raw) > maxFile {
-		return nil, &Error{Message: fmt.Sprintf("a definition file has at most %d MiB", maxFile>>20)}
+		return nil, &Error{Message: fmt.Sprintf("the Modelfile is larger than %d MiB", maxFile>>20)}
 	}
 	text, err := decode(raw)
 	if err != nil {
@@ -38,7 +37,7 @@ func Parse(r io.Reader) (*File, error) {
 		}
 	}
 	if !slices.ContainsFunc(p.file.Instructions, func(i Instruction) bool { return i.Name == From }) {
-		return nil, &Error{Message: "there is no FROM line, which says what the model is made of: a model's name, the path of a GGUF file, or a URL"}
+		return nil, &Error{Message: "missing FROM line; it names a model, a GGUF file, or the URL of a remote server"}
 	}
 	return p.file, nil
 }
@@ -49,7 +48,7 @@ var (
 	markLittle = []byte("\xff\xfe")
 )
 
-// decode makes UTF-8 of what a text editor saved.
+// decode converts a file to UTF-8.
 func decode(raw []byte) (string, error) {
 	text := ""
 	switch {
@@ -71,14 +70,14 @@ func decode(raw []byte) (string, error) {
 		}
 		return "", &Error{Line: 1 + strings.Count(text[:good], "\n"), Message: "this is not UTF-8; save the file as UTF-8"}
 	}
-	// Only where all lines end so: a value may hold such ends of its own.
+	// Only if all lines do: a value may contain such line ends itself.
 	if n := strings.Count(text, "\r\n"); n > 0 && n == strings.Count(text, "\n") {
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 	}
 	return text, nil
 }
 
-// decode16 leaves a last odd byte out.
+// decode16 drops an odd last byte.
 func decode16(raw []byte, order binary.ByteOrder) string {
 	units := make([]uint16, len(raw)/2)
 	for i := range units {
@@ -93,9 +92,9 @@ type parser struct {
 	file  *File
 }
 
-// line reads what begins on the line.
+// line parses the instruction that starts on the current line.
 func (p *parser) line() error {
-	// What ends the line counts where quotes are open.
+	// Trailing space counts in an open quote.
 	text := strings.TrimLeftFunc(p.lines[p.at], unicode.IsSpace)
 	switch {
 	case text == "":
@@ -115,7 +114,7 @@ func (p *parser) line() error {
 		return err
 	}
 	if strings.TrimSpace(rest) == "" {
-		return i.errorf("%s has no value; it begins on the same line", head(i))
+		return i.errorf("%s has no value; it must begin on the same line", head(i))
 	}
 	taken := 0
 	if i.Value, taken = readValue(rest, p.lines[p.at:]); taken == 0 {
@@ -128,7 +127,7 @@ func (p *parser) line() error {
 	return nil
 }
 
-// missing says what a value without an end would end with.
+// missing describes what would end an unterminated value.
 func missing(rest string) string {
 	text := strings.TrimSpace(rest)
 	if marks := opening(text); marks != "" {
@@ -143,7 +142,7 @@ func (p *parser) add(i Instruction, lines int) {
 	p.at += lines
 }
 
-// cut takes the first word off, and what separates it from the rest.
+// cut splits off the first word.
 func cut(text string) (word, rest string) {
 	if i := strings.IndexAny(text, " \t\r"); i >= 0 {
 		return text[:i], strings.TrimLeft(text[i:], " \t\r")
@@ -154,10 +153,10 @@ func cut(text string) (word, rest string) {
 // head is an instruction without its value, for messages.
 func head(i Instruction) string { return strings.TrimSpace(i.Name + " " + i.Key) }
 
-// parameterName is also what keeps the search for a similar name short.
+// parameterName also bounds the search for similar names.
 var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,63}$`)
 
-// key takes off what comes before the value, where an instruction has that.
+// key splits off the key of an instruction that has one.
 func key(i Instruction, text string) (key, rest string, err error) {
 	switch i.Name {
 	case Parameter:
@@ -175,11 +174,10 @@ func key(i Instruction, text string) (key, rest string, err error) {
 	return "", text, nil
 }
 
-// roles are who may speak in a MESSAGE.
+// roles are the roles of a MESSAGE.
 var roles = []string{"system", "user", "assistant"}
 
-// shown is a word of the file's author in a message: not too long, and with
-// nothing that a terminal would obey.
+// shown quotes a word for an error, truncated and without control characters.
 func shown(word string) string {
 	const most = 40
 	runes := []rune(word)

@@ -83,12 +83,12 @@ func TestParseErrors(t *testing.T) {
 		line       int
 		want       string
 	}{
-		{"nothing", "", 0, "there is no FROM line"},
-		{"comments alone", "# FROM a", 0, "there is no FROM line"},
+		{"nothing", "", 0, "missing FROM line"},
+		{"comments alone", "# FROM a", 0, "missing FROM line"},
 		{"unknown instruction", "FROM a\n\nSYSTEN x", 3, `unknown instruction "SYSTEN"; a line begins with FROM, PARAMETER`},
 		{"text of a value that has no quotes", "FROM a\nSYSTEM x\ny", 3, `unknown instruction "y"`},
 		{"escapes for a terminal", "\x1b[31m", 1, `unknown instruction "\x1b[31m"`},
-		{"no value", "FROM a\nSYSTEM\n", 2, "SYSTEM has no value; it begins on the same line"},
+		{"no value", "FROM a\nSYSTEM\n", 2, "SYSTEM has no value; it must begin on the same line"},
 		{"spaces for a value", "FROM  \t\n", 1, "FROM has no value"},
 		{"no value and a Windows end", "FROM a\nSYSTEM\r\n", 2, "SYSTEM has no value"},
 		{"empty FROM", `FROM ""`, 1, "FROM has an empty value"},
@@ -104,7 +104,7 @@ func TestParseErrors(t *testing.T) {
 		{"a word that does not come", "FROM a\nSYSTEM <<END\nEND2", 2, "the value of SYSTEM has no end: it begins with <<END, and no line is END"},
 		{"not UTF-8", "FROM a\nSYSTEM \xe4\n", 2, "not UTF-8"},
 		{"UTF-16 without a mark", utf16Text("FROM a", false), 1, "UTF-16 without a byte order mark"},
-		{"too long", "FROM a\nSYSTEM " + strings.Repeat("x", maxFile), 0, "at most 16 MiB"},
+		{"too long", "FROM a\nSYSTEM " + strings.Repeat("x", maxFile), 0, "larger than 16 MiB"},
 	} {
 		_, err := Parse(strings.NewReader(tt.text))
 		var mistake *Error

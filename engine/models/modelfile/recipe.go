@@ -16,8 +16,7 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// recipe is a definition file that was checked as far as it can be without a
-// look at other files.
+// recipe is a Modelfile, checked as far as possible without other files.
 type recipe struct {
 	from     []Instruction
 	adapters []Instruction
@@ -35,8 +34,7 @@ type recipe struct {
 	try      func(template string) error
 }
 
-// check makes a recipe; try judges its chat template. Errors are of type
-// *Error.
+// check makes a recipe; try tests its chat template. Errors are of type *Error.
 func check(f *File, try func(template string) error) (*recipe, error) {
 	r := &recipe{params: params{}, try: try}
 	host := ""
@@ -51,13 +49,13 @@ func check(f *File, try func(template string) error) (*recipe, error) {
 		}
 	}
 	if len(r.from) == 0 {
-		return nil, &Error{Message: "there is no FROM line"}
+		return nil, &Error{Message: "missing FROM line"}
 	}
 	r.warnings = append(r.warnings, r.params.warnings()...)
 	return r, nil
 }
 
-// hostOf is the host of a URL; empty for anything else.
+// hostOf is the host of a URL, or empty for anything else.
 func hostOf(value string) string {
 	u, err := url.Parse(value)
 	if err != nil || !hostname.InURL(u) {
@@ -66,16 +64,17 @@ func hostOf(value string) string {
 	return u.Host
 }
 
-// maxLicenses is how many LICENSE lines a definition may have: each is a file.
+// maxLicenses bounds the LICENSE lines, each of which becomes a blob.
 const maxLicenses = 100
 
-// take adds an instruction. Of those that a model has one of, the last counts.
+// take adds an instruction. The last one of a kind counts, if a model has only
+// one.
 func (r *recipe) take(i Instruction, host string) error {
 	if i.Name != Comment && i.Name != Message && len(i.Value) > maxText {
-		return i.errorf("%s has %d bytes, more than %d", head(i), len(i.Value), maxText)
+		return i.errorf("%s has %d bytes; the limit is %d", head(i), len(i.Value), maxText)
 	}
 	if (i.Name == From || i.Name == Adapter) && strings.ContainsFunc(i.Value, unicode.IsControl) {
-		return i.errorf("%s %s has a control character in it", i.Name, shown(i.Value))
+		return i.errorf("%s %s contains a control character", i.Name, shown(i.Value))
 	}
 	switch i.Name {
 	case From:
@@ -94,14 +93,14 @@ func (r *recipe) take(i Instruction, host string) error {
 			return nil
 		}
 		if r.licenses = append(r.licenses, i.Value); len(r.licenses) > maxLicenses {
-			return i.errorf("there are more than %d LICENSE lines; a longer text goes between three quotes", maxLicenses)
+			return i.errorf("more than %d LICENSE lines; write a longer text between triple quotes", maxLicenses)
 		}
 	case Message:
 		if !slices.Contains(roles, i.Key) {
 			return i.errorf("the role of a MESSAGE is %s, not %s", strings.Join(roles, ", "), shown(i.Key))
 		}
 		if r.size += len(i.Value); r.size > maxMessages/2 {
-			return i.errorf("the texts of all MESSAGE lines have more than %d MiB together", maxMessages/2>>20)
+			return i.errorf("the MESSAGE lines have more than %d MiB in total", maxMessages/2>>20)
 		}
 		r.messages = append(r.messages, turn{Role: i.Key, Content: i.Value})
 	case Requires:
@@ -117,23 +116,23 @@ func (r *recipe) take(i Instruction, host string) error {
 	return nil
 }
 
-// replace is the value of an instruction that replaces what a base model has.
+// replace is the value of an instruction that replaces the base model's.
 func (r *recipe) replace(i Instruction) string {
 	if i.Value == "" {
-		r.warnings = append(r.warnings, fmt.Sprintf("%s is empty and has no effect: what the model of the FROM line has is kept.", i.Name))
+		r.warnings = append(r.warnings, fmt.Sprintf("%s is empty and has no effect: that of the base model is kept.", i.Name))
 	}
 	return i.Value
 }
 
 func (r *recipe) idle(i Instruction) string {
-	r.warnings = append(r.warnings, fmt.Sprintf("%s has no effect: it names code inside Ollama; the chat template is used.", i.Name))
+	r.warnings = append(r.warnings, fmt.Sprintf("%s has no effect: it names code of Ollama; the chat template is used.", i.Name))
 	return i.Value
 }
 
 func (r *recipe) parameter(i Instruction, host string) error {
 	p, ok := find(i.Key)
 	switch {
-	case !parameterName.MatchString(i.Key): // of a file that was not parsed
+	case !parameterName.MatchString(i.Key): // the file did not come from Parse
 		return i.errorf("PARAMETER %s is not a name", shown(i.Key))
 	case !ok:
 		return i.errorf("PARAMETER %s %s", i.Key, unknown(i.Key, host))
@@ -156,11 +155,11 @@ func (r *recipe) parameter(i Instruction, host string) error {
 	return nil
 }
 
-// templateMistake is how errors of text/template end.
+// templateMistake matches the end of text/template's errors.
 var templateMistake = regexp.MustCompile(`template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
 
-// tryTemplate lets those judge a template who will run it: one that is taken
-// here is no error when the model is loaded.
+// tryTemplate tests a template with the code that will render it, so that it
+// cannot fail when the model is loaded.
 func (src Source) tryTemplate(ctx context.Context, source string) error {
 	if src.Template != nil {
 		return src.Template(ctx, source)
@@ -178,12 +177,12 @@ func (r *recipe) checkTemplate(i Instruction) error {
 		return nil
 	}
 	if m := templateMistake.FindStringSubmatch(err.Error()); m != nil {
-		return i.errorf("TEMPLATE: in its line %s: %s", m[1], brief(m[2]))
+		return i.errorf("TEMPLATE: line %s of it: %s", m[1], brief(m[2]))
 	}
 	return i.errorf("TEMPLATE: %s", brief(err.Error()))
 }
 
-// brief cuts a message that may quote a text at length.
+// brief truncates a message that may quote a long text.
 func brief(text string) string {
 	const most = 300
 	if runes := []rune(text); len(runes) > most {
@@ -194,8 +193,7 @@ func brief(text string) string {
 
 var versionForm = regexp.MustCompile(`^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?(-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$`)
 
-// version is what counts of a semantic version: one with a suffix comes before
-// the one without.
+// version is a semantic version. One with a suffix precedes the one without.
 type version struct {
 	numbers [3]int
 	suffix  string
@@ -208,14 +206,13 @@ func parseVersion(text string) (version, bool) {
 	}
 	v := version{suffix: m[4]}
 	for i := range v.numbers {
-		v.numbers[i], _ = strconv.Atoi(m[i+1]) // digits alone, and few
+		v.numbers[i], _ = strconv.Atoi(m[i+1]) // at most nine digits
 	}
 	return v, true
 }
 
-// older reports whether a program of version have is too old for what asks for
-// version want. What is no version, and the 0.0.0 that Go gives to a build
-// between two, is too old for nothing.
+// older reports whether version have is older than want. It is false for an
+// invalid version, and for the 0.0.0 of Go's development builds.
 func older(have, want string) bool {
 	h, ok := parseVersion(have)
 	w, ok2 := parseVersion(want)

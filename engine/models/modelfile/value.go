@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// A value stands on the line of its instruction, or between quotes: " or """.
-// Such a value goes over lines, up to the first that ends with the same quotes;
-// nothing is escaped. A value that holds such a line itself cannot be written
-// with quotes. For it there is a third form, which Ollama does not have: <<WORD
-// begins a value that goes up to the line WORD.
+// A value is the rest of a line, or is quoted with " or """. A quoted value
+// extends to the first line that ends with the same quotes, without escapes. For
+// a value that contains such a line there is a here document, which Ollama does
+// not have: <<WORD starts a value that ends before the line WORD.
 
 const (
 	single = `"`
@@ -20,9 +19,8 @@ const (
 
 var hereWord = regexp.MustCompile(`^<<([A-Z][A-Z0-9]*)$`)
 
-// readValue takes a value that begins on the first of the lines, of which rest
-// is what follows the instruction. It returns how many lines it takes; 0: it has
-// no end.
+// readValue parses a value that starts with rest, the end of the first line. taken
+// is the number of its lines; 0: it is unterminated.
 func readValue(rest string, lines []string) (value string, taken int) {
 	text := strings.TrimSpace(rest)
 	if m := hereWord.FindStringSubmatch(text); m != nil {
@@ -51,7 +49,7 @@ func readValue(rest string, lines []string) (value string, taken int) {
 	return "", 0
 }
 
-// opening is the quotes that a text begins with.
+// opening returns the quotes at the start of a text.
 func opening(text string) string {
 	switch {
 	case strings.HasPrefix(text, triple):
@@ -62,10 +60,10 @@ func opening(text string) string {
 	return ""
 }
 
-// bare is a line without what else belongs to its end.
+// bare is a line without a carriage return.
 func bare(line string) string { return strings.TrimSuffix(line, "\r") }
 
-// quote writes a value so that readValue reads it: plainly where that works.
+// quote formats a value for readValue, without quotes if possible.
 func quote(value string) string {
 	forms := []string{value, single + value + single, triple + value + triple}
 	if strings.Contains(value, "\n") {

@@ -31,7 +31,7 @@ func TestSetAndShow(t *testing.T) {
 		{"think as it likes", "/set think\r/set think default\r/set\r", nil, "think              - "},
 		{"verbose", "/set verbose\rhi\r", []string{"user: hi"}, "first token:"},
 		{"quiet", "/set verbose\r/set quiet\r/set\r", nil, "verbose            off "},
-		{"what belongs to the model", "/set parameter num_ctx 4096\r", nil, "write PARAMETER num_ctx 4096 into a definition file"},
+		{"what belongs to the model", "/set parameter num_ctx 4096\r", nil, "write PARAMETER num_ctx 4096 into a Modelfile"},
 		{"said what is set", "/set temperature 0.5\r/set temperature\r", nil, "temperature: as the model likes"},
 		{"nothing kept", "one\r/set nohistory\rtwo\r\x1b[A\x1b[A\r", []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: one"}, "ok"},
 		{"kept again", "/set nohistory\rone\r/set history\rtwo\r\x1b[A\r", []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: two"}, "ok"},

@@ -238,7 +238,7 @@ func TestSettings(t *testing.T) {
 		{"verbose", "on", "on", ""},
 		{"repeat_last_n", "-1", "-1", ""},
 		{"typical_p", "0.9", "0.9", ""},
-		{"num_ctx", "4096", "", "num_ctx belongs to the model and not to a conversation: write PARAMETER num_ctx 4096 into a definition file " +
+		{"num_ctx", "4096", "", "num_ctx belongs to the model and not to a conversation: write PARAMETER num_ctx 4096 into a Modelfile " +
 			"(diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that"},
 		{"speed", "9", "", `there is no setting "speed"; /set lists them`},
 	} {

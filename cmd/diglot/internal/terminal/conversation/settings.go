@@ -57,7 +57,7 @@ var settings = slices.Concat([]setting{
 		func(s *Settings) *bool { return &s.Verbose }),
 })
 
-// otherNames are what definition files call a setting.
+// otherNames are what Modelfiles call a setting.
 var otherNames = map[string]string{"num_predict": "max_tokens"}
 
 // ofTheModel are parameters that count when a model is loaded, which
@@ -74,7 +74,7 @@ func (s *Settings) Set(name, value string) error {
 		if value != "" {
 			example = value
 		}
-		return fmt.Errorf("%s belongs to the model and not to a conversation: write PARAMETER %[1]s %s into a definition file (diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that", name, example)
+		return fmt.Errorf("%s belongs to the model and not to a conversation: write PARAMETER %[1]s %s into a Modelfile (diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that", name, example)
 	}
 	for _, k := range settings {
 		if k.name != name {
