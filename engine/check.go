@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// Checked refuses what no engine could answer, before e has any work with it.
-// Whoever takes requests from outside asks it, so that no engine looks again.
+// Checked validates requests before they reach e, so that no engine has to.
 func Checked(e Engine) Finder { return checked{e} }
 
 type checked struct{ Engine }
@@ -41,11 +40,11 @@ func (c checked) Embed(ctx context.Context, req *EmbeddingRequest) (*Embeddings,
 	return c.Engine.Embed(ctx, req)
 }
 
-// Check reports what is wrong with a request, whatever its model.
+// Check validates what does not depend on the model.
 func (r *Request) Check() error {
 	for _, check := range []func(*Request) error{
 		(*Request).checkContent, (*Request).checkTools, (*Request).checkToolChoice,
-		(*Request).checkCounts, (*Request).checkSampling, (*Request).checkKinds,
+		(*Request).checkCounts, (*Request).checkSampling, (*Request).checkEnums,
 	} {
 		if err := check(r); err != nil {
 			return err
@@ -56,7 +55,7 @@ func (r *Request) Check() error {
 
 func (r *Request) checkContent() error {
 	if r.Prompt == nil && len(r.Messages) == 0 {
-		return wrong(Place{Field: FieldMessages}, "There is no message to answer.")
+		return invalid(Place{Field: FieldMessages}, "There is no message to answer.")
 	}
 	n := 0
 	for i, m := range r.Messages {
@@ -73,7 +72,7 @@ func (r *Request) checkTools() error {
 	names := make(map[string]bool, len(r.Tools))
 	for i, t := range r.Tools {
 		if names[t.Name] {
-			return wrong(Place{Field: FieldToolName, Index: i}, "Two tools are named '%s'.", t.Name)
+			return invalid(Place{Field: FieldToolName, Index: i}, "Two tools are named '%s'.", t.Name)
 		}
 		names[t.Name] = true
 	}
@@ -83,11 +82,11 @@ func (r *Request) checkTools() error {
 func (r *Request) checkToolChoice() error {
 	for _, name := range r.ToolChoice.Names {
 		if !r.hasTool(name) {
-			return wrong(Place{Field: FieldToolChoice, Path: "/name"}, "The request has no tool named '%s' that the client runs.", name)
+			return invalid(Place{Field: FieldToolChoice, Path: "/name"}, "The request has no tool named '%s' that the client runs.", name)
 		}
 	}
 	if r.ToolChoice.Mode == ToolRequired && len(r.Tools) == 0 {
-		return wrong(Place{Field: FieldToolChoice}, "It wants a call, and the request has no tools that the client runs.")
+		return invalid(Place{Field: FieldToolChoice}, "A tool call is required, but the request has no tools that the client runs.")
 	}
 	return nil
 }
@@ -95,15 +94,15 @@ func (r *Request) checkToolChoice() error {
 func (r *Request) checkCounts() error {
 	switch {
 	case r.Choices < 0 || r.Choices > MaxChoices:
-		return wrong(Place{Field: FieldChoices}, "There may be 1 to %d answers, not %d.", MaxChoices, r.Choices)
+		return invalid(Place{Field: FieldChoices}, "There may be 1 to %d choices, not %d.", MaxChoices, r.Choices)
 	case r.BestOf != 0 && r.BestOf < max(r.Choices, 1):
-		return wrong(Place{Field: FieldBestOf}, "The best_of must be at least n, which is %d.", max(r.Choices, 1))
+		return invalid(Place{Field: FieldBestOf}, "best_of must be at least n, which is %d.", max(r.Choices, 1))
 	case r.BestOf > MaxChoices:
-		return wrong(Place{Field: FieldBestOf}, "The best of at most %d answers can be chosen.", MaxChoices)
+		return invalid(Place{Field: FieldBestOf}, "best_of must be at most %d.", MaxChoices)
 	case r.MaxTokens != nil && *r.MaxTokens < 0:
-		return wrong(Place{Field: FieldMaxTokens}, "An answer cannot have fewer than 0 tokens.")
+		return invalid(Place{Field: FieldMaxTokens}, "The token limit must not be negative.")
 	case r.Logprobs != nil && *r.Logprobs < 0:
-		return wrong(Place{Field: FieldLogprobs}, "There cannot be fewer than 0 alternatives to a token.")
+		return invalid(Place{Field: FieldLogprobs}, "The number of alternatives per token must not be negative.")
 	}
 	return nil
 }
@@ -111,21 +110,20 @@ func (r *Request) checkCounts() error {
 func (r *Request) checkSampling() error {
 	for p := range SamplingParams() {
 		if !p.InRange(&r.Sampling) {
-			return wrong(Place{Field: Field(p.Name)}, "It must be from %v to %v.", p.Range.Min, p.Range.Max)
+			return invalid(Place{Field: Field(p.Name)}, "It must be from %v to %v.", p.Range.Min, p.Range.Max)
 		}
 	}
 	return nil
 }
 
-// checkKinds holds what is one of a closed list against the list.
-func (r *Request) checkKinds() error {
+func (r *Request) checkEnums() error {
 	switch {
 	case !slices.Contains([]FormatKind{FormatText, FormatJSON, FormatSchema}, r.Format.Kind):
-		return wrong(Place{Field: FieldFormat}, "There is no format %q.", r.Format.Kind)
+		return invalid(Place{Field: FieldFormat}, "There is no format %q.", r.Format.Kind)
 	case (r.Format.Kind == FormatSchema) != (r.Format.Schema != nil):
-		return wrong(Place{Field: FieldFormat}, "A schema belongs to the format %q, and to no other.", FormatSchema)
+		return invalid(Place{Field: FieldFormat}, "A schema goes with the format %q, and only with it.", FormatSchema)
 	case !slices.Contains([]ToolMode{ToolAuto, ToolNone, ToolRequired}, r.ToolChoice.Mode):
-		return wrong(Place{Field: FieldToolChoice}, "There is no mode %q.", r.ToolChoice.Mode)
+		return invalid(Place{Field: FieldToolChoice}, "There is no tool choice mode %q.", r.ToolChoice.Mode)
 	}
 	return r.Reasoning.check()
 }
@@ -133,29 +131,29 @@ func (r *Request) checkKinds() error {
 func (r Reasoning) check() error {
 	switch {
 	case !slices.Contains([]ReasoningMode{ReasoningDefault, ReasoningOn, ReasoningOff}, r.Mode):
-		return wrong(Place{Field: FieldReasoning}, "There is no mode %q of reasoning.", r.Mode)
+		return invalid(Place{Field: FieldReasoning}, "There is no reasoning mode %q.", r.Mode)
 	case !slices.Contains([]string{"", "low", "medium", "high"}, r.Effort):
-		return wrong(Place{Field: FieldReasoning}, "There is no reasoning effort %q.", r.Effort)
+		return invalid(Place{Field: FieldReasoning}, "There is no reasoning effort %q.", r.Effort)
 	}
 	return nil
 }
 
-// Check reports what is wrong with a request, whatever its model.
+// Check validates what does not depend on the model.
 func (r *EmbeddingRequest) Check() error {
 	switch {
 	case len(r.Inputs) == 0:
-		return wrong(Place{Field: FieldInput}, "There is no input.")
+		return invalid(Place{Field: FieldInput}, "There is no input.")
 	case r.Dimensions < 0:
-		return wrong(Place{Field: FieldDimensions}, "A vector has at least one dimension.")
+		return invalid(Place{Field: FieldDimensions}, "A vector has at least one dimension.")
 	}
 	for i, input := range r.Inputs {
 		if input.Text == "" && len(input.Tokens) == 0 {
-			return wrong(Place{Field: FieldInput, Index: i}, "There is nothing in input %d to make an embedding of.", i)
+			return invalid(Place{Field: FieldInput, Index: i}, "Input %d is empty.", i)
 		}
 	}
 	return nil
 }
 
-func wrong(at Place, format string, args ...any) *Error {
+func invalid(at Place, format string, args ...any) *Error {
 	return Errorf(CodeInvalidArgument, format, args...).At(at)
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Response is a whole reply.
+// Response is a complete reply.
 type Response struct {
 	PromptTokens int
 	Unenforced   []Place  // as in Start
@@ -15,26 +15,25 @@ type Response struct {
 	Usage        Usage
 }
 
-// Choice is one of the answers.
+// Choice is one of the answers to a request.
 type Choice struct {
 	Blocks       []Block
 	Reason       FinishReason
 	StopSequence string
 }
 
-// Block is one whole block of an answer.
+// Block is a complete block of an answer.
 type Block struct {
 	Kind      BlockKind
 	Text      string // of a text or reasoning block
 	CallID    string // of a tool call
 	Name      string
 	Arguments string         // JSON text
-	Logprobs  []TokenLogprob // of a text block, when asked for
+	Logprobs  []TokenLogprob // of a text block, if requested
 }
 
-// Collect folds a sequence of events into the reply that it describes. It
-// returns the first error of the sequence, whatever came before it. A sequence
-// that cannot be folded is an error as well.
+// Collect folds a sequence of events into a reply. It returns the sequence's
+// error, if there is one, and fails for events that do not fit together.
 func Collect(events iter.Seq2[Event, error]) (*Response, error) {
 	var f folder
 	for event, err := range events {
@@ -48,8 +47,8 @@ func Collect(events iter.Seq2[Event, error]) (*Response, error) {
 	return &f.response, nil
 }
 
-// folder collects the text of each open block in a builder of its own:
-// adding every delta to a string would copy a long answer once per token.
+// folder has a strings.Builder for each open block: appending every delta to
+// a string would copy a long answer once per token.
 type folder struct {
 	response Response
 	open     []*strings.Builder // by choice; nil: no block is open
@@ -89,8 +88,7 @@ func (f *folder) add(event Event) error {
 	return nil
 }
 
-// choice is one of the answers, of which there are no more than a request may
-// ask for.
+// choice returns choice i, adding those up to it.
 func (f *folder) choice(i int) (*Choice, error) {
 	if i < 0 || i >= MaxChoices {
 		return nil, AsError(fmt.Errorf("choice %d of %d", i, MaxChoices))
@@ -102,7 +100,7 @@ func (f *folder) choice(i int) (*Choice, error) {
 	return &f.response.Choices[i], nil
 }
 
-// block is the open block of a choice, and its text.
+// block returns the open block of a choice and its text.
 func (f *folder) block(choice int) (*Block, *strings.Builder, error) {
 	if choice < 0 || choice >= len(f.open) || f.open[choice] == nil {
 		return nil, nil, AsError(fmt.Errorf("choice %d has no open block", choice))

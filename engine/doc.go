@@ -1,11 +1,11 @@
-// Package engine holds the neutral words that both API styles meet: what a
-// client asks for ([Request]), what a model answers ([Event]), what can go
-// wrong ([Error]), and who answers ([Engine]).
+// Package engine holds the types that both API styles map to: requests
+// ([Request]), reply events ([Event]), errors ([Error]), and the interface
+// that serves them ([Engine]).
 //
-// Nothing here knows a wire format. A style maps its own types to a Request
-// and encodes Events, and no request passes through another style on its
-// way. Events carry more structure than any style needs: a flat style drops
-// structure in one line, and no style has to guess it back.
+// Nothing here knows a wire format. Each style maps its wire types to a
+// Request and encodes Events; no request is converted through the other style.
+// Events carry more structure than any style needs: dropping structure takes
+// one line, reconstructing it would be guesswork.
 //
 // One reply is one sequence of events:
 //
@@ -13,9 +13,9 @@
 //	Block = BlockStart Delta* BlockStop
 //
 // Events of several choices may interleave; within one choice, blocks never
-// overlap and their indexes rise from 0 without gaps. An error is the last
-// pair of its sequence; one that comes before Start means that nothing was
-// generated, so a handler may still choose the HTTP status.
-// [Collect] folds a sequence into a [Response]: a reply that is not streamed
-// is the same sequence folded, never a second code path. [Sequence] checks one.
+// overlap and their indexes count up from 0. An error is the last pair of its
+// sequence; before Start it means that nothing was generated, so a handler may
+// still choose the HTTP status. [Collect] folds a sequence into a [Response],
+// so that a reply that is not streamed takes no second code path. [Sequence]
+// validates one.
 package engine

@@ -7,43 +7,42 @@ import (
 	"time"
 )
 
-// Engine answers requests that have passed [Request.Check], which [Checked]
-// sees to. Implementations are safe for concurrent use. What a model cannot do
-// is an [Error] that says so. Errors are of type *Error.
+// Engine serves requests that have passed [Request.Check]; [Checked] makes
+// sure of that. Implementations are safe for concurrent use. All errors are of
+// type *Error.
 type Engine interface {
-	// Models lists what can be asked for, sorted by name.
+	// Models lists the models that are served, sorted by name.
 	Models(ctx context.Context) ([]Model, error)
 
-	// Generate answers req. The sequence follows the grammar in the package
-	// comment. Ending the iteration early, or canceling ctx, frees what the
-	// request holds within one decode step. While it runs, req belongs to it
-	// alone.
+	// Generate answers req with events that follow the grammar in the package
+	// comment. Ending the iteration early or canceling ctx frees the request's
+	// resources within one decode step. Until then the caller must not touch req.
 	Generate(ctx context.Context, req *Request) iter.Seq2[Event, error]
 
-	// Count says how many tokens the prompt of req has: what Generate would
-	// report as PromptTokens. Nothing is generated.
+	// Count returns the number of prompt tokens that Generate would report for
+	// req, without generating.
 	Count(ctx context.Context, req *Request) (int, error)
 
-	// Embed turns texts into vectors.
+	// Embed computes embeddings.
 	Embed(ctx context.Context, req *EmbeddingRequest) (*Embeddings, error)
 
-	// GenerateImages draws req.Choices pictures, each with Data and MediaType.
-	// A model that draws none is an error with [CodeModelNotFound].
+	// GenerateImages generates req.Choices images, each with Data and MediaType.
+	// A model that cannot is an error with [CodeModelNotFound].
 	GenerateImages(ctx context.Context, req *ImageRequest) ([]Image, error)
 }
 
 // Model describes one model that an Engine serves.
 type Model struct {
-	Name    string
-	Owner   string    // as [Owner] says, where nobody else is known
-	Changed time.Time // last change of what it is made of; zero: unknown
-	Context int       // tokens that one request may use, prompt and answer; 0: unknown
-	Blind   bool      // it is known to take no images
+	Name     string
+	Owner    string    // default: see [Owner]
+	Changed  time.Time // last modification; zero: unknown
+	Context  int       // context length of one request in tokens; 0: unknown
+	TextOnly bool      // known not to accept images
 }
 
-// Owner is whom the name of a model belongs to: org of hf.co/org/model:tag, and
-// "library" where the name holds none, as the interface document of the OpenAI
-// style says of owned_by.
+// Owner returns the owner in a model's name: org of hf.co/org/model:tag, or
+// "library" if there is none, as the OpenAI-style interface document says of
+// owned_by.
 func Owner(model string) string {
 	owner := path.Base(path.Dir(model))
 	if owner == "." || owner == "/" {
@@ -52,19 +51,17 @@ func Owner(model string) string {
 	return owner
 }
 
-// Finder is an [Engine] that finds a model by name without listing all of
-// them, and that may know more names, or more about a wrong one, than a list
-// says.
+// Finder is an [Engine] that looks up a model without listing all of them. It
+// may accept names that are not listed, or explain why a name is wrong.
 type Finder interface {
 	Engine
 
-	// FindModel returns the model called name. An error with
-	// [CodeModelNotFound] says that there is none; any other one says that
-	// name cannot be answered for.
+	// FindModel returns the model called name. [CodeModelNotFound] means that
+	// there is none; any other error means that the lookup failed.
 	FindModel(ctx context.Context, name string) (Model, error)
 }
 
-// FindModel returns the model called name; name:latest is the same as name.
+// FindModel returns the model called name; name:latest means the same as name.
 func FindModel(ctx context.Context, e Engine, name string) (Model, error) {
 	if f, ok := e.(Finder); ok {
 		return f.FindModel(ctx, name)

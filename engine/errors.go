@@ -8,34 +8,34 @@ import (
 	"unicode/utf8"
 )
 
-// Code is a closed list of what can go wrong. The document of each style says
-// which status and words a Code has.
+// Code classifies errors. Each style's document maps it to a status and an
+// error type.
 type Code string
 
 // The closed list of codes.
 const (
 	CodeInvalidArgument  Code = "invalid_argument"   // the client's mistake
-	CodeUnsupported      Code = "unsupported"        // understood, and refused on purpose
-	CodeContextLength    Code = "context_length"     // the prompt leaves no room for one token
+	CodeUnsupported      Code = "unsupported"        // understood, but not supported
+	CodeContextLength    Code = "context_length"     // the prompt fills the context
 	CodeUnauthenticated  Code = "unauthenticated"    // no key, or a wrong one
 	CodeForbidden        Code = "forbidden"          // the Host or Origin is not allowed
 	CodeModelNotFound    Code = "model_not_found"    // no such model
 	CodeNotFound         Code = "not_found"          // no such path
 	CodeMethodNotAllowed Code = "method_not_allowed" // the path exists, the method does not
-	CodeUpgrade          Code = "upgrade"            // another protocol than HTTP is wanted
+	CodeUpgrade          Code = "upgrade"            // a protocol upgrade was requested
 	CodeTooLarge         Code = "too_large"          // the body is over the limit
 	CodeMediaType        Code = "media_type"         // the body is not JSON
 	CodeOverloaded       Code = "overloaded"         // the queue is full; worth a retry
-	CodeCanceled         Code = "canceled"           // the client left
+	CodeCanceled         Code = "canceled"           // the client disconnected
 	CodeDeadline         Code = "deadline"           // took too long
-	CodeInternal         Code = "internal"           // our mistake
+	CodeInternal         Code = "internal"           // a bug of the server
 	CodeEngineCrashed    Code = "engine_crashed"     // the model's process died
 )
 
-// Field names a part of a request; a style maps it to its own parameter.
+// Field names a field of a neutral request; a style maps it to its own parameter.
 type Field string
 
-// The closed list of fields that an engine complains about, with the names of
+// The closed list of fields that errors are about, beside the names of
 // [SamplingParams].
 const (
 	FieldModel      Field = "model"
@@ -57,25 +57,25 @@ const (
 	FieldSize       Field = "size" // of an [ImageRequest]
 )
 
-// Place points into a request.
+// Place is the part of a request that an error is about.
 type Place struct {
 	Field Field
 	Index int    // of the message, tool or input; 0 elsewhere
-	Path  string // below it: a JSON pointer into a schema, or empty
+	Path  string // JSON Pointer into the field's schema; may be empty
 }
 
-// Extent is how many of what a [Place] has an index for are in a request.
+// Extent holds the lengths of the lists that [Place.Index] refers to.
 type Extent struct{ Messages, Tools, Inputs int }
 
-// Extent is that of r.
+// Extent returns the lengths of the lists in r.
 func (r *Request) Extent() Extent { return Extent{Messages: len(r.Messages), Tools: len(r.Tools)} }
 
-// Extent is that of r.
+// Extent returns the lengths of the lists in r.
 func (r *EmbeddingRequest) Extent() Extent { return Extent{Inputs: len(r.Inputs)} }
 
-// Check says whether a place can be one in a request of extent x.
+// Check reports an error unless p can be a place in a request of extent x.
 func (p Place) Check(x Extent) error {
-	size := 1 // of what there is one of
+	size := 1
 	switch p.Field {
 	case FieldMessages:
 		size = max(x.Messages, 1)
@@ -88,58 +88,57 @@ func (p Place) Check(x Extent) error {
 		if isSamplingParam(string(p.Field)) {
 			break
 		}
-		return fmt.Errorf("a place in %q, which is no field", cut(string(p.Field)))
+		return fmt.Errorf("unknown field %q", cut(string(p.Field)))
 	}
 	switch {
 	case p.Index < 0 || p.Index >= size:
-		return fmt.Errorf("place %d of %d in %s", p.Index, size, p.Field)
+		return fmt.Errorf("index %d of %d in %s", p.Index, size, p.Field)
 	case len(p.Path) > MaxText || !utf8.ValidString(p.Path):
 		return fmt.Errorf("a path of %d bytes in %s: %q", len(p.Path), p.Field, cut(p.Path))
 	}
 	return nil
 }
 
-// Error is what every layer below the handlers returns. Message is for the
-// client and must make sense to it; Err is for the log and never sent.
+// Error is the error type of every layer below the handlers. Message is sent
+// to the client; Err is only logged.
 type Error struct {
 	Code       Code
 	Message    string
-	Place      Place  // what the engine complains about; zero where it is nothing in particular
-	Param      string // the parameter in the style's own words; set by the style
+	Place      Place  // what is wrong in the request; zero: nothing in particular
+	Param      string // the parameter as the style names it; set by the style
 	RetryAfter int    // seconds; for CodeOverloaded
-	NoRetry    bool   // a retry would fail in the same way, whatever the status says
-	Detail     string // a machine-readable reason below the code, where a client knows one
+	NoRetry    bool   // a retry would fail the same way, whatever the status suggests
+	Detail     string // a machine-readable reason, if the style's clients know one
 	Tokens     int    // of the prompt; for CodeContextLength
-	Limit      int    // that they are over; for CodeContextLength
+	Limit      int    // that Tokens exceeds; for CodeContextLength
 	Err        error
 }
 
-// Errorf makes an Error whose message is for the client. A message that
-// quotes a client at length is cut.
+// Errorf returns an Error with a message for the client, cut to [MaxText].
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: cut(fmt.Sprintf(format, args...))}
 }
 
-// MaxText is the most bytes of a text in an Error: names that a client made up
-// may have megabytes, and need not come back to it, or go to the log.
+// MaxText limits the texts of an Error, in bytes: names chosen by a client may
+// be megabytes long, and belong neither in the reply nor in the log.
 const MaxText = 1000
 
-// cut cuts a text to MaxText, its mark included.
+// cut truncates text to MaxText, ellipsis included.
 func cut(text string) string {
 	if len(text) <= MaxText {
 		return text
 	}
-	const mark = "…"
-	return strings.ToValidUTF8(text[:MaxText-len(mark)], "") + mark
+	const ellipsis = "…"
+	return strings.ToValidUTF8(text[:MaxText-len(ellipsis)], "") + ellipsis
 }
 
-// At says where in the request the error is.
+// At sets the part of the request that the error is about.
 func (e *Error) At(p Place) *Error {
 	e.Place = p
 	return e
 }
 
-// Because adds the cause, for the log.
+// Because sets the cause, for the log.
 func (e *Error) Because(err error) *Error {
 	e.Err = err
 	return e
@@ -160,9 +159,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// AsError makes an *Error of any error: a coded one is returned as it is, an
-// ended context becomes canceled or deadline, and anything else is internal,
-// its text kept for the log alone.
+// AsError converts any error: an *Error in its chain is returned as it is, an
+// ended context becomes canceled or deadline, and anything else internal, with
+// its text only in the log.
 func AsError(err error) *Error {
 	var e *Error
 	switch {

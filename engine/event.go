@@ -6,27 +6,27 @@ package engine
 type Event interface{ event() }
 
 // Start is the first event, sent once the request is admitted and its prompt
-// is counted, before the prompt is read by the model.
+// is tokenized, before prefill.
 type Start struct {
-	PromptTokens int      // 0: known at the end only, as of a model that is served elsewhere
-	Prompt       string   // as rendered, for traces
+	PromptTokens int      // 0: known only at the end, as with some upstream servers
+	Prompt       string   // rendered, for traces
 	Unenforced   []Place  // parts of tool schemas that the grammar cannot enforce
-	Ignored      []string // parameters without effect where the model is served, in the words of definition files, and reasoning_effort
-	Dropped      int      // messages left out because of [Request.Truncate]
+	Ignored      []string // parameters that the serving backend ignores, by Modelfile name, and reasoning_effort
+	Dropped      int      // messages dropped by [Request.Truncate]
 	Used         Used
 }
 
-// Used is what an answer is generated with: what the request asked for, as far
-// as it has an effect, and what was decided where it said nothing. What is nil
-// is not known, as with a model that is served elsewhere.
+// Used holds the effective parameters of a generation: those of the request
+// that have an effect, and the defaults chosen for it. nil: unknown, as with an
+// upstream server.
 type Used struct {
 	Sampling  Sampling // without LogitBias
-	MaxTokens *int     // of one choice
+	MaxTokens *int     // per choice
 	Reasoning Reasoning
 	Truncate  bool
 }
 
-// BlockKind says what a block holds.
+// BlockKind is the type of content in a block.
 type BlockKind string
 
 // The closed list of block kinds.
@@ -45,13 +45,13 @@ type BlockStart struct {
 	Name   string
 }
 
-// TextDelta adds text to the open text block: whole UTF-8, never a part of a
+// TextDelta adds text to the open text block: valid UTF-8, never part of a
 // stop string.
 type TextDelta struct {
 	Choice   int
 	Index    int
 	Text     string
-	Logprobs []TokenLogprob // when asked for: the tokens that this text is made of
+	Logprobs []TokenLogprob // if requested: the tokens of this text
 }
 
 // ReasoningDelta adds text to the open reasoning block.
@@ -61,8 +61,8 @@ type ReasoningDelta struct {
 	Text   string
 }
 
-// ToolCallDelta adds a piece of the JSON text of the arguments. A call that is not
-// cut has one at least: [NoArguments] where there are none.
+// ToolCallDelta adds a fragment of the arguments' JSON text. A complete call
+// has at least one: [NoArguments] if it takes none.
 type ToolCallDelta struct {
 	Choice    int
 	Index     int
@@ -75,14 +75,14 @@ type BlockStop struct {
 	Index  int
 }
 
-// FinishReason says why a choice ended.
+// FinishReason is why a choice ended.
 type FinishReason string
 
 // The closed list of finish reasons.
 const (
 	FinishEndOfTurn    FinishReason = "end_of_turn"
 	FinishStopSequence FinishReason = "stop_sequence"
-	FinishMaxTokens    FinishReason = "max_tokens" // the limit of the request, or of the context
+	FinishMaxTokens    FinishReason = "max_tokens" // the request's limit or the end of the context
 	FinishToolCalls    FinishReason = "tool_calls"
 )
 
@@ -90,28 +90,27 @@ const (
 type Finish struct {
 	Choice       int
 	Reason       FinishReason
-	StopSequence string // the string that ended it, for FinishStopSequence
+	StopSequence string // the matched stop string, for FinishStopSequence
 }
 
 // Done is the last event of a reply that succeeded.
 type Done struct{ Usage Usage }
 
-// Usage counts what the engine really processed, over all choices; the
+// Usage counts the tokens that were really processed, over all choices; the
 // prompt counts once.
 type Usage struct {
 	PromptTokens     int
-	CachedTokens     int // the part of PromptTokens that was not read again
+	CachedTokens     int // the part of PromptTokens taken from the prefix cache
 	CompletionTokens int
 	ReasoningTokens  int // the part of CompletionTokens spent on reasoning
 }
 
-// TokenLogprob is one token and the natural logarithm of its probability
-// before any sampling step; NaN for the first token of an echoed prompt, which
-// nothing precedes.
+// TokenLogprob is a token with the natural log of its probability before
+// sampling; NaN for the first token of an echoed prompt, which has no context.
 type TokenLogprob struct {
-	Token   []byte // may be a part of a character
+	Token   []byte // may begin or end inside a character
 	Logprob float64
-	Top     []TokenLogprob // likeliest first; their Top is nil
+	Top     []TokenLogprob // most likely first; their Top is nil
 }
 
 func (Start) event()          {}

@@ -1,12 +1,12 @@
 package engine
 
-// ImageRequest asks for pictures of what a text describes.
+// ImageRequest asks for images of what a prompt describes.
 type ImageRequest struct {
 	Model   string
 	Prompt  string
-	Choices int // how many pictures, at least 1
-	Width   int // in pixels; 0, and so is Height: as the model likes
+	Choices int // number of images, at least 1
+	Width   int // in pixels; both sides 0: model default
 	Height  int
-	Quality string // in the words of the OpenAI style; empty: as the model likes
-	Style   string // as Quality
+	Quality string // as in the OpenAI style; empty: model default
+	Style   string // like Quality
 }

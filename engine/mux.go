@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Mux is one engine made of several: each request goes to the first of them
-// that has its model.
+// Mux combines several engines: each request goes to the first one that has
+// its model.
 type Mux []Engine
 
 var _ Finder = Mux(nil)
@@ -81,8 +81,8 @@ func (m Mux) find(ctx context.Context, name string) (Engine, error) {
 	return e, err
 }
 
-// search asks one engine after the other. Where none has the model, the error
-// is that of the last one, which may say what to do about it.
+// search asks the engines in order. If none has the model, it returns the last
+// one's error, which may say what to do about it.
 func (m Mux) search(ctx context.Context, name string) (Engine, Model, error) {
 	var missing error = ModelNotFound(name)
 	for _, e := range m {
@@ -101,8 +101,8 @@ func failure(err *Error) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) { yield(nil, err) }
 }
 
-// SameModel reports whether two names are those of one model: "name" and
-// "name:latest" are.
+// SameModel reports whether two names mean the same model, as "name" and
+// "name:latest" do.
 func SameModel(a, b string) bool {
 	return shortName(a) == shortName(b)
 }

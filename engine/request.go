@@ -5,38 +5,38 @@ import (
 	"iter"
 )
 
-// Request is one generation, in neutral words: the answer to a conversation,
-// or the continuation of a raw text. Pointers mean "absent": a zero that a
-// client sent is obeyed.
+// Request asks for the answer to a conversation or the continuation of a raw
+// prompt. A nil pointer means that the field is absent; an explicit zero is
+// obeyed.
 type Request struct {
 	Model      string     // name as [Engine.Models] lists it
 	Messages   []Message  // at least one, unless Prompt is set
-	Prompt     *Prompt    // continued as it is, without a template; then there are no messages and tools
+	Prompt     *Prompt    // continued without a chat template; excludes Messages and Tools
 	Tools      []Tool     // in the client's order, names unique
 	ToolChoice ToolChoice // zero: the model decides
 	Sampling   Sampling
-	MaxTokens  *int // most tokens to generate for one choice; nil: what the context leaves
+	MaxTokens  *int // limit per choice; nil: the rest of the context
 	Stop       []string
 	Format     Format // zero: free text
 	Reasoning  Reasoning
-	Choices    int  // independent answers, 1 to MaxChoices
-	BestOf     int  // how many answers compete for the Choices places, by the mean logprob of their tokens; 0: no more than Choices
-	Logprobs   *int // nil: none; n: for each token of text, also its n likeliest alternatives
-	Truncate   bool // leave out the oldest turns of a conversation that is too long, instead of refusing it
+	Choices    int  // number of answers, 1 to MaxChoices
+	BestOf     int  // number of answers of which the best Choices are returned, by mean token logprob; 0: Choices
+	Logprobs   *int // n: with each text token its n most likely alternatives; nil: no logprobs
+	Truncate   bool // drop the oldest turns of a conversation that is too long, instead of refusing it
 }
 
-// MaxChoices is how many answers a request may ask for.
+// MaxChoices limits the number of answers to a request.
 const MaxChoices = 128
 
-// Prompt is a raw text, in which the spellings of control tokens count as
-// such.
+// Prompt is a raw prompt, in which special-token text is parsed as special
+// tokens.
 type Prompt struct {
 	Text   string
-	Suffix string // not empty: the answer is what stands between Text and this
-	Echo   bool   // the answer begins with Text
+	Suffix string // not empty: fill in the middle between Text and Suffix
+	Echo   bool   // repeat Text at the start of the answer
 }
 
-// Role says who speaks. System and developer turns may stand anywhere.
+// Role is the author of a message. System and developer messages may appear anywhere.
 type Role string
 
 // The closed list of roles.
@@ -48,27 +48,27 @@ const (
 	RoleTool      Role = "tool" // holds ToolResult parts only
 )
 
-// Instructs reports whether the role is that of instructions.
+// Instructs reports whether the role gives instructions.
 func (r Role) Instructs() bool { return r == RoleSystem || r == RoleDeveloper }
 
 // Message is one turn.
 type Message struct {
 	Role  Role
-	Name  string // optional name of the speaker
+	Name  string // optional name of the author
 	Parts []Part
 }
 
-// Part is one piece of a message: exactly one of [Text], [ReasoningText],
+// Part is one part of a message: exactly one of [Text], [ReasoningText],
 // [ToolCall], [ToolResult] and [Image].
 type Part interface{ part() }
 
 // Text is plain text.
 type Text struct{ Text string }
 
-// ReasoningText is earlier thinking of the assistant, sent back by a client.
+// ReasoningText is earlier reasoning of the assistant, sent back by a client.
 type ReasoningText struct{ Text string }
 
-// NoArguments is what a call without arguments has for them.
+// NoArguments is the arguments text of a call without arguments.
 const NoArguments = "{}"
 
 // ToolCall is an earlier call by the assistant.
@@ -86,18 +86,18 @@ type ToolResult struct {
 	IsError bool
 }
 
-// Image is a picture, by content or by URL.
+// Image is an image, inline or by URL.
 type Image struct {
 	Data      []byte // decoded; nil when URL is set
-	MediaType string // image/png and the like, which the data must then be; empty: the data tells
+	MediaType string // such as image/png, which Data must match; empty: detected from Data
 	URL       string // http or https
-	Param     string // its place in the style's own words, for errors; may be empty
+	Param     string // its path as the style writes it, for errors; may be empty
 }
 
-// MaxImages is how many images one request may have.
+// MaxImages limits the images of one request.
 const MaxImages = 100
 
-// Images lists the images among the parts and in results there.
+// Images yields the images among the parts, and those in tool results.
 func Images(parts []Part) iter.Seq[Image] {
 	return func(yield func(Image) bool) {
 		for _, p := range parts {
@@ -117,7 +117,7 @@ func Images(parts []Part) iter.Seq[Image] {
 	}
 }
 
-// CountImages counts the images among the parts and in results there.
+// CountImages returns the number of [Images].
 func CountImages(parts []Part) int {
 	n := 0
 	for range Images(parts) {
@@ -126,8 +126,8 @@ func CountImages(parts []Part) int {
 	return n
 }
 
-// NoImages is the error of a model that takes none, where the messages have
-// one; nil: they have not.
+// NoImages returns the error of a text-only model if the messages have an
+// image, else nil.
 func NoImages(model string, messages []Message) error {
 	for i, m := range messages {
 		for image := range Images(m.Parts) {
@@ -137,7 +137,7 @@ func NoImages(model string, messages []Message) error {
 	return nil
 }
 
-// Refuse is an error about an image in a message, with its place.
+// Refuse converts err to an error about an image of the given message.
 func (i Image) Refuse(err error, message int) *Error {
 	refusal := AsError(err).At(Place{Field: FieldMessages, Index: message})
 	refusal.Param = i.Param
@@ -150,16 +150,16 @@ func (ToolCall) part()      {}
 func (ToolResult) part()    {}
 func (Image) part()         {}
 
-// Tool is a function that the model may call. Parameters stays the client's
-// own JSON text from the wire to the prompt and the grammar.
+// Tool is a function that the model may call. Parameters is the client's own
+// JSON text, unchanged from the wire to the prompt and the grammar.
 type Tool struct {
 	Name        string
 	Description string
 	Parameters  json.RawMessage // a JSON Schema of type object; nil: no arguments
-	Strict      bool            // the client asked for arguments that follow the schema exactly
+	Strict      bool            // the arguments must follow the schema exactly
 }
 
-// ToolMode says whether the model may, must, or must not call tools.
+// ToolMode is whether the model may, must or must not call tools.
 type ToolMode string
 
 // The closed list of tool modes.
@@ -169,14 +169,14 @@ const (
 	ToolRequired ToolMode = "required" // at least one call
 )
 
-// ToolChoice narrows the use of [Request.Tools].
+// ToolChoice restricts the use of [Request.Tools].
 type ToolChoice struct {
 	Mode   ToolMode
-	Names  []string // only these tools may be called; empty: all. One name and ToolRequired is a named choice
+	Names  []string // only these tools may be called; empty: all. ToolRequired with one name forces that tool
 	Single bool     // at most one call in a reply
 }
 
-// FormatKind says what shape the text of the answer must have.
+// FormatKind is the required shape of the answer's text.
 type FormatKind string
 
 // The closed list of formats.
@@ -186,25 +186,25 @@ const (
 	FormatSchema FormatKind = "schema" // JSON that follows Format.Schema
 )
 
-// Format constrains the text of the answer; it is enforced by a grammar.
+// Format constrains the answer's text; a grammar enforces it.
 type Format struct {
 	Kind   FormatKind
 	Name   string
 	Schema json.RawMessage // the client's own text
 }
 
-// ReasoningMode says whether a model that can think should.
+// ReasoningMode turns reasoning on or off.
 type ReasoningMode string
 
 // The closed list of reasoning modes.
 const (
-	ReasoningDefault ReasoningMode = "" // as the model's template defaults
+	ReasoningDefault ReasoningMode = "" // the template's default
 	ReasoningOn      ReasoningMode = "on"
-	ReasoningOff     ReasoningMode = "off" // off where the template can
+	ReasoningOff     ReasoningMode = "off" // if the template supports it
 )
 
-// Reasoning asks for thinking before the answer.
+// Reasoning configures reasoning before the answer.
 type Reasoning struct {
 	Mode   ReasoningMode
-	Effort string // low, medium, high, or empty; for templates that know levels
+	Effort string // low, medium, high or empty; for templates that have levels
 }

@@ -10,59 +10,58 @@ import (
 	"strings"
 )
 
-// Sampling holds the parameters that choose the next token. A nil field is
-// left to the Modelfile, then to what the model recommends, then to the
-// default; a zero is obeyed.
+// Sampling holds the sampling parameters. A nil field falls back to the
+// Modelfile, then to the model's recommendation, then to the default; an
+// explicit zero is obeyed.
 //
-// The tags are the only description of a parameter: Modelfiles, /set, merging,
-// upstream requests, the runner's frames and replies read them through
-// [SamplingParams], and need no line for a new field. The keys of a tag:
+// A new field needs nothing but its tag: Modelfiles, /set, merging, upstream
+// requests, the runner's frames and replies read [SamplingParams]. The keys:
 //
-//	name      of the parameter in Modelfiles, /set and [Start.Ignored]
-//	range     least and most
-//	neutral   the value without effect; where all are neutral, the most likely token is chosen
-//	default   where nobody sets it; absent: the neutral value; none: it stays nil
-//	model     the metadata key below general.sampling where a GGUF recommends it, and the range believed there
-//	upstream  the names that some servers have for it; "*": every server knows it by its name
-//	help      for people
+//	name      in Modelfiles, /set and [Start.Ignored]
+//	range     minimum and maximum
+//	neutral   value without effect; all neutral is greedy decoding
+//	default   if nobody sets it; absent: the neutral value; none: it stays nil
+//	model     key below general.sampling in GGUF metadata, and the range accepted from there
+//	upstream  names that some servers have for it; "*": all servers know it by its name
+//	help      shown to users
 type Sampling struct {
-	Temperature      *float64 `name:"temperature" range:"0 100" neutral:"0" default:"0.8" model:"temp 0 2" upstream:"*" help:"0 is always the most likely token, more is livelier"`
-	TopP             *float64 `name:"top_p" range:"0 1" neutral:"1" default:"0.95" model:"top_p 0.001 1" upstream:"*" help:"0 to 1: how much probability the most likely tokens to choose from make up"`
-	TopK             *int     `name:"top_k" range:"0 2147483647" neutral:"0" default:"40" model:"top_k" upstream:"top_k" help:"how many of the most likely tokens to choose from; 0 is all"`
-	MinP             *float64 `name:"min_p" range:"0 1" neutral:"0" default:"0.05" model:"min_p" upstream:"min_p" help:"0 to 1: how likely a token must be, compared with the most likely one"`
-	TypicalP         *float64 `name:"typical_p" range:"0 1" neutral:"1" upstream:"typical_p" help:"0 to 1: how much probability the tokens that are about as surprising as usual make up; 0 and 1 are all"`
-	RepeatPenalty    *float64 `name:"repeat_penalty" range:"0 100" neutral:"1" upstream:"repeat_penalty repetition_penalty" help:"more than 1 makes repetitions rarer; 0 and 1 are none"`
-	RepeatLastN      *int     `name:"repeat_last_n" range:"-1 16777216" neutral:"0" default:"64" upstream:"repeat_last_n" help:"how many tokens back repeat_penalty looks; 0 is none, -1 is all"`
-	PresencePenalty  *float64 `name:"presence_penalty" range:"-100 100" neutral:"0" upstream:"*" help:"above 0, what was said once is rarer"`
-	FrequencyPenalty *float64 `name:"frequency_penalty" range:"-100 100" neutral:"0" upstream:"*" help:"above 0, what was said often is rarer"`
-	Seed             *int64   `name:"seed" neutral:"0" default:"none" upstream:"*" help:"a whole number: the same one gives the same answer again"`
+	Temperature      *float64 `name:"temperature" range:"0 100" neutral:"0" default:"0.8" model:"temp 0 2" upstream:"*" help:"0 always picks the most likely token, higher is more random"`
+	TopP             *float64 `name:"top_p" range:"0 1" neutral:"1" default:"0.95" model:"top_p 0.001 1" upstream:"*" help:"0 to 1: sample from the most likely tokens that add up to this probability"`
+	TopK             *int     `name:"top_k" range:"0 2147483647" neutral:"0" default:"40" model:"top_k" upstream:"top_k" help:"sample from this many of the most likely tokens; 0 is all"`
+	MinP             *float64 `name:"min_p" range:"0 1" neutral:"0" default:"0.05" model:"min_p" upstream:"min_p" help:"0 to 1: minimum probability, relative to the most likely token"`
+	TypicalP         *float64 `name:"typical_p" range:"0 1" neutral:"1" upstream:"typical_p" help:"0 to 1: sample from the most typical tokens that add up to this probability; 0 and 1 are off"`
+	RepeatPenalty    *float64 `name:"repeat_penalty" range:"0 100" neutral:"1" upstream:"repeat_penalty repetition_penalty" help:"above 1 makes repetition less likely; 0 and 1 are off"`
+	RepeatLastN      *int     `name:"repeat_last_n" range:"-1 16777216" neutral:"0" default:"64" upstream:"repeat_last_n" help:"how many of the last tokens repeat_penalty covers; 0 is none, -1 is all"`
+	PresencePenalty  *float64 `name:"presence_penalty" range:"-100 100" neutral:"0" upstream:"*" help:"above 0 makes tokens that have occurred less likely"`
+	FrequencyPenalty *float64 `name:"frequency_penalty" range:"-100 100" neutral:"0" upstream:"*" help:"above 0 makes tokens less likely with each occurrence"`
+	Seed             *int64   `name:"seed" neutral:"0" default:"none" upstream:"*" help:"an integer: the same seed gives the same answer"`
 	LogitBias        map[int]float64
 }
 
-// SamplingParam describes one parameter, as the tag of its field in [Sampling]
-// says. Values are float64, or int64 where it is whole.
+// SamplingParam is the parsed tag of a field of [Sampling]. Values are
+// float64, or int64 if Whole.
 type SamplingParam struct {
-	Name         string
-	Whole        bool
-	Range        Range
-	Neutral      any
-	Default      any    // nil: none
-	Model        string // empty: no file recommends it
-	Recommended  Range  // for Model
-	Upstream     []string
-	Everywhere   bool // every server knows it by Name, and Upstream is empty
-	Help         string
-	indexOfField int
+	Name        string
+	Whole       bool
+	Range       Range
+	Neutral     any
+	Default     any    // nil: none
+	Model       string // empty: no GGUF recommends it
+	Recommended Range  // accepted from a GGUF
+	Upstream    []string
+	Everywhere  bool // every server knows it by Name, and Upstream is empty
+	Help        string
+	fieldIndex  int
 }
 
-// Range is what a number may be.
+// Range is an inclusive range.
 type Range struct{ Min, Max float64 }
 
-// Has reports whether the range has a number; it has no NaN.
+// Has reports whether x is in the range. NaN never is.
 func (r Range) Has(x float64) bool { return x >= r.Min && x <= r.Max }
 
-// SamplingParams lists the parameters that are one number, in the order of the
-// fields of [Sampling].
+// SamplingParams yields the numeric parameters, in the order of the fields of
+// [Sampling].
 func SamplingParams() iter.Seq[*SamplingParam] { return slices.Values(samplingParams) }
 
 func isSamplingParam(name string) bool {
@@ -81,10 +80,10 @@ func readSamplingParams() []*SamplingParam {
 	return all
 }
 
-// readSamplingParam panics where a tag makes no sense: no program starts then.
+// readSamplingParam panics on a malformed tag, which keeps the program from starting.
 func readSamplingParam(f reflect.StructField, index int) *SamplingParam {
 	p := &SamplingParam{
-		Name: f.Tag.Get("name"), Help: f.Tag.Get("help"), indexOfField: index,
+		Name: f.Tag.Get("name"), Help: f.Tag.Get("help"), fieldIndex: index,
 		Whole:    f.Type.Elem().Kind() != reflect.Float64,
 		Upstream: strings.Fields(f.Tag.Get("upstream")),
 		Range:    Range{math.MinInt64, math.MaxInt64},
@@ -123,7 +122,7 @@ func readNumber(field, text string) float64 {
 	return x
 }
 
-// Value makes a value of a number.
+// Value converts x to the parameter's type.
 func (p *SamplingParam) Value(x float64) any {
 	if p.Whole {
 		return int64(x)
@@ -132,10 +131,10 @@ func (p *SamplingParam) Value(x float64) any {
 }
 
 func (p *SamplingParam) field(s *Sampling) reflect.Value {
-	return reflect.ValueOf(s).Elem().Field(p.indexOfField)
+	return reflect.ValueOf(s).Elem().Field(p.fieldIndex)
 }
 
-// Get returns the value that is set; nil: none.
+// Get returns the value; nil if it is not set.
 func (p *SamplingParam) Get(s *Sampling) any {
 	field := p.field(s)
 	switch {
@@ -147,7 +146,7 @@ func (p *SamplingParam) Get(s *Sampling) any {
 	return field.Elem().Float()
 }
 
-// Set sets the value; nil: to none.
+// Set sets the value; nil unsets it.
 func (p *SamplingParam) Set(s *Sampling, value any) {
 	field := p.field(s)
 	if value == nil {
@@ -159,7 +158,7 @@ func (p *SamplingParam) Set(s *Sampling, value any) {
 	field.Set(pointer)
 }
 
-// InRange reports whether the parameter is absent or in its range.
+// InRange reports whether the value is unset or in range.
 func (p *SamplingParam) InRange(s *Sampling) bool {
 	switch value := p.Get(s).(type) {
 	case int64:
@@ -170,7 +169,7 @@ func (p *SamplingParam) InRange(s *Sampling) bool {
 	return true
 }
 
-// Fill sets the fields that are nil to those of other.
+// Fill sets the nil fields of s to those of other.
 func (s *Sampling) Fill(other Sampling) {
 	own, from := reflect.ValueOf(s).Elem(), reflect.ValueOf(other)
 	for i := range own.NumField() {
@@ -180,10 +179,10 @@ func (s *Sampling) Fill(other Sampling) {
 	}
 }
 
-// DefaultSampling holds the defaults: those of llama.cpp, which its users know.
+// DefaultSampling returns the defaults, which are those of llama.cpp.
 func DefaultSampling() Sampling { return defaultSampling }
 
-// NeutralSampling holds the neutral values.
+// NeutralSampling returns the neutral values.
 func NeutralSampling() Sampling { return neutralSampling }
 
 var (

@@ -9,40 +9,40 @@ import (
 	"unicode/utf8"
 )
 
-// Sequence checks the events of one reply, one by one, by the grammar in the
-// package comment and by what its request asked for. It is for those who test
-// an engine, and for those who do not trust one.
+// Sequence validates the events of one reply against the grammar in the
+// package comment and against its request. It is for tests of engines, and for
+// callers that do not trust one.
 type Sequence struct {
-	request       *Request // nil: not known
+	request       *Request // nil: unknown
 	started, done bool
 	prompt        int
 	choices       map[int]*progress
 }
 
-// progress is how far one choice has come.
+// progress is the state of one choice.
 type progress struct {
-	next     int // index of the next block
-	open     BlockKind
-	ids      map[string]bool // of the calls
-	bare     bool            // a call has no arguments so far
-	unsaid   int             // bytes of the echo that tokens have not spelled
-	finished bool
+	next        int // index of the next block
+	open        BlockKind
+	ids         map[string]bool // of the tool calls
+	noArguments bool            // the last tool call has no arguments so far
+	unechoed    int             // bytes of the echoed prompt that no token has covered
+	finished    bool
 }
 
-// NewSequence begins the check of the reply to req. Where req is nil, what it
-// asked for is not known.
+// NewSequence returns a Sequence for the reply to req; nil: the request is
+// unknown.
 func NewSequence(req *Request) *Sequence {
 	return &Sequence{request: req, choices: map[int]*progress{}}
 }
 
-// What one reply may hold, beside what its request bounds.
+// Limits of a reply, beside those of its request.
 const (
-	maxBlocks = 1 << 16 // of one choice
-	maxTokens = 1 << 40 // that are counted
-	maxLegal  = 128     // bytes of a name or an id
+	maxBlocks = 1 << 16 // per choice
+	maxTokens = 1 << 40 // in any count
+	maxLegal  = 128     // bytes of a tool name or a call id
 )
 
-// Add checks the next event.
+// Add validates the next event.
 func (s *Sequence) Add(event Event) error {
 	if s.done {
 		return fmt.Errorf("%T after Done", event)
@@ -67,7 +67,7 @@ func (s *Sequence) Add(event Event) error {
 		if err := s.delta(e.Choice, e.Index, BlockToolCall, e.Arguments); err != nil {
 			return err
 		}
-		s.choices[e.Choice].bare = false
+		s.choices[e.Choice].noArguments = false
 		return nil
 	case BlockStop:
 		return s.blockStop(e)
@@ -79,7 +79,7 @@ func (s *Sequence) Add(event Event) error {
 	return fmt.Errorf("unknown event %T", event)
 }
 
-// End checks that the sequence is complete.
+// End reports an error unless the sequence is complete.
 func (s *Sequence) End() error {
 	if !s.done {
 		return errors.New("the sequence ends without Done")
@@ -96,19 +96,19 @@ func (s *Sequence) start(e Start) error {
 	case !isCount(e.PromptTokens):
 		return fmt.Errorf("%d prompt tokens", e.PromptTokens)
 	case !isCount(e.Dropped) || s.request != nil && e.Dropped > len(s.request.Messages):
-		return fmt.Errorf("%d messages left out", e.Dropped)
+		return fmt.Errorf("%d messages dropped", e.Dropped)
 	}
 	for _, p := range e.Unenforced {
 		if s.request == nil {
 			break
 		}
 		if err := p.Check(s.request.Extent()); err != nil {
-			return fmt.Errorf("what is not enforced: %w", err)
+			return fmt.Errorf("unenforced: %w", err)
 		}
 	}
 	for _, name := range e.Ignored {
 		if !isLegal(name) {
-			return fmt.Errorf("the parameter %q is ignored", name)
+			return fmt.Errorf("invalid ignored parameter %q", name)
 		}
 	}
 	return e.Used.check()
@@ -129,17 +129,17 @@ func (u *Used) check() error {
 	return nil
 }
 
-// isCount reports whether n may be a number of tokens or the like.
+// isCount reports whether n is plausible as a count.
 func isCount(n int) bool { return n >= 0 && n <= maxTokens }
 
-// isLegal reports whether every style allows s as the name of a tool, and as an
-// id behind its own prefix.
+// isLegal reports whether every style accepts s as a tool name, and as a call
+// id after its own prefix.
 func isLegal(s string) bool {
-	return s != "" && len(s) <= maxLegal && !strings.ContainsFunc(s, isOther)
+	return s != "" && len(s) <= maxLegal && !strings.ContainsFunc(s, isIllegal)
 }
 
-// isOther reports whether names and ids may not have r.
-func isOther(r rune) bool {
+// isOther reports whether r is not allowed in names and ids.
+func isIllegal(r rune) bool {
 	switch {
 	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
 		return false
@@ -147,7 +147,7 @@ func isOther(r rune) bool {
 	return true
 }
 
-// wanted is how many choices there are to be; 0: not known.
+// wanted returns the number of choices; 0: unknown.
 func (s *Sequence) wanted() int {
 	if s.request == nil {
 		return 0
@@ -155,13 +155,13 @@ func (s *Sequence) wanted() int {
 	return max(s.request.Choices, 1)
 }
 
-// at is the choice of an event, which must not have ended.
+// at returns the state of choice i, which must not have finished.
 func (s *Sequence) at(i int) (*progress, error) {
 	if i < 0 || i >= MaxChoices || s.request != nil && i >= s.wanted() {
 		return nil, fmt.Errorf("choice %d of %d", i, s.wanted())
 	}
 	if s.choices[i] == nil {
-		s.choices[i] = &progress{ids: map[string]bool{}, unsaid: s.echo()}
+		s.choices[i] = &progress{ids: map[string]bool{}, unechoed: s.echo()}
 	}
 	if s.choices[i].finished {
 		return nil, fmt.Errorf("choice %d goes on after its Finish", i)
@@ -169,8 +169,8 @@ func (s *Sequence) at(i int) (*progress, error) {
 	return s.choices[i], nil
 }
 
-// echo is how many bytes of the prompt a choice begins with. Where the request
-// is not known, the first delta of text may be an echo.
+// echo returns how many bytes of echoed prompt a choice begins with. If the
+// request is unknown, the first text delta may be an echo.
 func (s *Sequence) echo() int {
 	switch {
 	case s.request == nil:
@@ -190,7 +190,7 @@ func (s *Sequence) blockStart(e BlockStart) error {
 		return fmt.Errorf("block %d starts inside another", e.Index)
 	case e.Index != p.next || e.Index >= maxBlocks:
 		return fmt.Errorf("block %d starts where %d is next", e.Index, p.next)
-	case p.bare:
+	case p.noArguments:
 		return errors.New("a call without arguments is not the last block")
 	}
 	p.open = e.Kind
@@ -206,8 +206,8 @@ func (s *Sequence) blockStart(e BlockStart) error {
 	return fmt.Errorf("unknown kind of block %q", e.Kind)
 }
 
-// call checks the head of a call. What a tool is called is the client's
-// business; which one is called is not the model's alone.
+// call validates the start of a tool call, which must be of a tool in the
+// request.
 func (s *Sequence) call(p *progress, e BlockStart) error {
 	switch {
 	case !isLegal(e.CallID):
@@ -215,9 +215,9 @@ func (s *Sequence) call(p *progress, e BlockStart) error {
 	case p.ids[e.CallID]:
 		return fmt.Errorf("two calls with the id %q", e.CallID)
 	case s.request == nil && e.Name == "", s.request != nil && !s.request.hasTool(e.Name):
-		return fmt.Errorf("a call of %q, which is no tool", e.Name)
+		return fmt.Errorf("a call of the unknown tool %q", e.Name)
 	}
-	p.ids[e.CallID], p.bare = true, true
+	p.ids[e.CallID], p.noArguments = true, true
 	return nil
 }
 
@@ -237,44 +237,43 @@ func (s *Sequence) delta(choice, index int, kind BlockKind, text string) error {
 	case text == "":
 		return fmt.Errorf("an empty delta of %s", kind)
 	case !utf8.ValidString(text):
-		return fmt.Errorf("a delta that is no UTF-8: %q", cut(text))
+		return fmt.Errorf("a delta with invalid UTF-8: %q", cut(text))
 	}
 	return nil
 }
 
-// logprobs checks the tokens of a delta. Only those of an echo may be of
+// logprobs validates the tokens of a delta. Only echoed tokens may have an
 // unknown probability.
 func (s *Sequence) logprobs(p *progress, tokens []TokenLogprob) error {
 	if s.request != nil && s.request.Logprobs == nil && len(tokens) > 0 {
-		return errors.New("log probabilities that nobody asked for")
+		return errors.New("logprobs that were not requested")
 	}
 	for _, t := range tokens {
-		isUnknown := math.IsNaN(t.Logprob) && p.unsaid > 0
-		p.unsaid -= len(t.Token)
+		isUnknown := math.IsNaN(t.Logprob) && p.unechoed > 0
+		p.unechoed -= len(t.Token)
 		if !isUnknown && !isLogprob(t.Logprob) {
-			return fmt.Errorf("token %q has the log probability %v", t.Token, t.Logprob)
+			return fmt.Errorf("token %q has the logprob %v", t.Token, t.Logprob)
 		}
 		if s.request != nil && len(t.Top) > *s.request.Logprobs {
-			return fmt.Errorf("%d alternatives of a token, %d were asked for", len(t.Top), *s.request.Logprobs)
+			return fmt.Errorf("%d alternatives of a token, %d were requested", len(t.Top), *s.request.Logprobs)
 		}
 		if err := t.checkTop(); err != nil {
 			return err
 		}
 	}
 	if s.request == nil {
-		p.unsaid = 0
+		p.unechoed = 0
 	}
 	return nil
 }
 
-// checkTop checks the alternatives of a token.
 func (t TokenLogprob) checkTop() error {
 	for _, alternative := range t.Top {
 		if alternative.Top != nil {
 			return fmt.Errorf("an alternative of token %q has alternatives", t.Token)
 		}
 		if !isLogprob(alternative.Logprob) {
-			return fmt.Errorf("an alternative of token %q has the log probability %v", t.Token, alternative.Logprob)
+			return fmt.Errorf("an alternative of token %q has the logprob %v", t.Token, alternative.Logprob)
 		}
 	}
 	return nil
@@ -288,7 +287,7 @@ func (s *Sequence) blockStop(e BlockStop) error {
 		return err
 	}
 	if p.open == "" || e.Index != p.next {
-		return fmt.Errorf("block %d stops, which is not open", e.Index)
+		return fmt.Errorf("BlockStop for block %d, which is not open", e.Index)
 	}
 	p.open = ""
 	p.next++
@@ -303,8 +302,8 @@ func (s *Sequence) finish(e Finish) error {
 	if p.open != "" {
 		return errors.New("a Finish inside a block")
 	}
-	if p.bare && e.Reason == FinishToolCalls {
-		return errors.New("a call without arguments, which is not cut")
+	if p.noArguments && e.Reason == FinishToolCalls {
+		return errors.New("a complete call without arguments")
 	}
 	p.finished = true
 	switch e.Reason {
@@ -318,7 +317,7 @@ func (s *Sequence) finish(e Finish) error {
 		}
 	case FinishStopSequence:
 		if s.request != nil && !slices.Contains(s.request.Stop, e.StopSequence) {
-			return fmt.Errorf("a stop sequence %q that nobody asked for", cut(e.StopSequence))
+			return fmt.Errorf("a stop sequence %q that was not requested", cut(e.StopSequence))
 		}
 	case FinishMaxTokens:
 	default:
@@ -348,7 +347,7 @@ func (s *Sequence) end(e Done) error {
 	case u.PromptTokens != s.prompt && s.prompt != 0: // 0: not known before the end
 		return fmt.Errorf("%d prompt tokens at the end, %d at the start", u.PromptTokens, s.prompt)
 	case !isCount(u.PromptTokens) || !isCount(u.CompletionTokens):
-		return fmt.Errorf("%d prompt tokens and %d of the answer", u.PromptTokens, u.CompletionTokens)
+		return fmt.Errorf("%d prompt tokens and %d completion tokens", u.PromptTokens, u.CompletionTokens)
 	case u.CachedTokens < 0 || u.CachedTokens > u.PromptTokens:
 		return fmt.Errorf("%d of %d prompt tokens cached", u.CachedTokens, u.PromptTokens)
 	case u.ReasoningTokens < 0 || u.ReasoningTokens > u.CompletionTokens:

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeText makes text of bytes that may be broken. What begins a character
-// and does not complete it becomes one U+FFFD, as does each byte that cannot
-// begin one: so do the decoders of clients (Unicode's "maximal subpart",
-// WHATWG's, Python's), and so a character that a limit cut off is one mark.
+// DecodeText decodes bytes that may be invalid UTF-8. A truncated character
+// becomes one U+FFFD, as does each byte that cannot begin one. Clients decode
+// the same way (Unicode's "maximal subpart", WHATWG, Python).
 func DecodeText(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -26,8 +25,8 @@ func DecodeText(b []byte) string {
 	return out.String()
 }
 
-// FirstChar measures the character that b begins with, in bytes; where that
-// is none, what stands for one in [DecodeText].
+// FirstChar returns the size in bytes of b's first character. If that is
+// invalid, ok is false and size is what [DecodeText] replaces by one U+FFFD.
 func FirstChar(b []byte) (size int, ok bool) {
 	if r, size := utf8.DecodeRune(b); r != utf8.RuneError || size > 1 {
 		return size, true
@@ -39,7 +38,7 @@ func FirstChar(b []byte) (size int, ok bool) {
 	return size, false
 }
 
-// WholeChars is the length of b without the beginning of a character at its
+// WholeChars returns the length of b without an incomplete character at its
 // end, which more bytes may complete.
 func WholeChars(b []byte) int {
 	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {

@@ -11,11 +11,11 @@ import (
 // Models lists the one model.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	return []engine.Model{{
-		Name:    e.info.Name,
-		Owner:   cmp.Or(e.info.Owner, engine.Owner(e.info.Name)),
-		Changed: e.info.Changed,
-		Context: e.info.Context,
-		Blind:   !e.info.Vision,
+		Name:     e.info.Name,
+		Owner:    cmp.Or(e.info.Owner, engine.Owner(e.info.Name)),
+		Changed:  e.info.Changed,
+		Context:  e.info.Context,
+		TextOnly: !e.info.Vision,
 	}}, nil
 }
 

@@ -39,10 +39,10 @@ type Config struct {
 
 // Model is one model and the process that serves it.
 type Model struct {
-	Name    string
-	File    string   // its modification time is the model's; empty: unknown
-	Blind   bool     // it takes no images
-	Command []string // calls [RunChild] with an engine that has a model of this Name
+	Name     string
+	File     string   // its modification time is the model's; empty: unknown
+	TextOnly bool     // accepts no images
+	Command  []string // calls [RunChild] with an engine that has a model of this Name
 }
 
 // Engine is an [engine.Engine] that runs each of its models in a process of its own.
@@ -97,7 +97,7 @@ func (e *Engine) Close() error {
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	models := make([]engine.Model, 0, len(e.workers))
 	for _, w := range e.workers {
-		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name), Context: w.context(), Blind: w.model.Blind}
+		m := engine.Model{Name: w.model.Name, Owner: engine.Owner(w.model.Name), Context: w.context(), TextOnly: w.model.TextOnly}
 		if info, err := os.Stat(w.model.File); err == nil {
 			m.Changed = info.ModTime()
 		}

@@ -152,7 +152,7 @@ func modelFields(f fields, m *engine.Model) {
 	texts(f, &m.Name, &m.Owner)
 	f.timestamp(&m.Changed)
 	f.number(&m.Context)
-	f.flag(&m.Blind)
+	f.flag(&m.TextOnly)
 }
 
 // wireError is engine.Error with the cause as text.

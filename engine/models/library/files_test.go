@@ -34,7 +34,7 @@ func TestFiles(t *testing.T) {
 		}
 		var names []string
 		for _, m := range models {
-			names = append(names, fmt.Sprint(m.Name, " ", m.Blind, m.Changed.IsZero()))
+			names = append(names, fmt.Sprint(m.Name, " ", m.TextOnly, m.Changed.IsZero()))
 		}
 		expect(t, "models", strings.Join(names, ", "), "a true false, b true false, c true false, my model true false, модель false false")
 		for name, want := range map[string]string{"a": "a...", "b": "file", "b:latest": "file", "my model": "file", "модель": "file"} {

@@ -46,7 +46,7 @@ func ofFile(f File) *model {
 }
 
 func (m *model) describe() engine.Model {
-	return engine.Model{Name: m.name, Owner: engine.Owner(m.name), Changed: m.changed(), Blind: m.blind()}
+	return engine.Model{Name: m.name, Owner: engine.Owner(m.name), Changed: m.changed(), TextOnly: m.blind()}
 }
 
 func (m *model) changed() time.Time {

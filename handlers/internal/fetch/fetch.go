@@ -99,7 +99,7 @@ func (e *Engine) check(ctx context.Context, req *engine.Request) error {
 	if err != nil {
 		return err
 	}
-	if model.Blind {
+	if model.TextOnly {
 		return engine.NoImages(model.Name, req.Messages)
 	}
 	return nil

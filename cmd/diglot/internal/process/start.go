@@ -39,7 +39,7 @@ func Starter(program string, config runner.Config) func(context.Context, library
 
 // Start starts a runner and returns when its model is loaded.
 func Start(ctx context.Context, config runner.Config, l library.Launch, command []string) (library.Instance, error) {
-	config.Models = []runner.Model{{Name: l.Name, File: l.Path, Blind: l.Projector == "", Command: command}}
+	config.Models = []runner.Model{{Name: l.Name, File: l.Path, TextOnly: l.Projector == "", Command: command}}
 	e, err := runner.New(ctx, config)
 	if err != nil {
 		return nil, err
