@@ -138,7 +138,7 @@ func smallModels(t *testing.T) []original {
 		o := original{role{kind: "model"}, r.Name, made(t, r), &r, false}
 		all = append(all, o)
 		if i%16 == 0 {
-			all = append(all, original{role{"adapter", written(t, o.parts)}, "adapter for " + r.Name, inspectiontest.Adapter(o.parts, *mutantSeed), nil, false})
+			all = append(all, original{role{"adapter", written(t, o.parts)}, "adapter for " + r.Name, loraFor(o.parts, *mutantSeed), nil, false})
 		}
 	}
 	return all
@@ -181,14 +181,14 @@ func realFiles(t *testing.T) []original {
 func (o original) mutant(random *rand.Rand) (*gguf.Draft, string) {
 	parts, what := o.parts, ""
 	if o.recipe != nil && random.IntN(3) == 0 {
-		resized, note := inspectiontest.Resize(*o.recipe, random)
+		resized, note := resize(*o.recipe, random)
 		if made, err := inspectiontest.Model(resized, 1); err == nil { // else it cannot even be written
 			parts, what = made, note+"; "
 		}
 	}
 	parts = parts.Clone()
 	if what == "" || random.IntN(3) == 0 {
-		what += inspectiontest.Mutate(parts, random)
+		what += mutateHeader(parts, random)
 	}
 	return parts, o.name + ": " + what
 }

@@ -102,14 +102,14 @@ func tensors(wanted []inspection.Wanted, optional func(string) bool, random *ran
 		if slices.Contains(w.Types, "F16") {
 			t.Type = gguf.F16
 		}
-		t.Data = numbers(t.Type, int(count), random)
+		t.Data = Numbers(t.Type, int(count), random)
 		all = append(all, t)
 	}
 	return all
 }
 
-// numbers are random ones, from -1/8 to 1/8.
-func numbers(t gguf.Type, count int, random *rand.Rand) []byte {
+// Numbers are random ones, from -1/8 to 1/8.
+func Numbers(t gguf.Type, count int, random *rand.Rand) []byte {
 	data := make([]byte, 0, 4*max(count, 0))
 	for range count {
 		n := (float32(random.Uint32()>>8)/(1<<24) - 0.5) / 4

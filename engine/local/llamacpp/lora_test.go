@@ -1,4 +1,6 @@
-package inspectiontest
+//go:build llamacpp && cgo
+
+package llamacpp
 
 import (
 	"math/rand/v2"
@@ -6,10 +8,11 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
 
-// Adapter makes one (LoRA) that changes all matrices of a model that it can.
-func Adapter(model *gguf.Draft, seed uint64) *gguf.Draft {
+// loraFor makes an adapter (LoRA) that changes all matrices of a model that it can.
+func loraFor(model *gguf.Draft, seed uint64) *gguf.Draft {
 	random := rand.New(rand.NewPCG(seed, 0))
 	a := &gguf.Draft{Keys: []gguf.Key{gguf.KeyOf("general.type", "adapter"), gguf.KeyOf("adapter.type", "lora"), gguf.KeyOf("adapter.lora.alpha", float32(8))}}
 	for _, k := range model.Keys {
@@ -19,7 +22,7 @@ func Adapter(model *gguf.Draft, seed uint64) *gguf.Draft {
 	}
 	const rank = 4
 	add := func(name string, dims ...uint64) {
-		a.Tensors = append(a.Tensors, gguf.Weight{Name: name, Type: gguf.F32, Dims: dims, Data: numbers(gguf.F32, int(dims[0]*dims[1]), random)})
+		a.Tensors = append(a.Tensors, gguf.Weight{Name: name, Type: gguf.F32, Dims: dims, Data: inspectiontest.Numbers(gguf.F32, int(dims[0]*dims[1]), random)})
 	}
 	writes := slices.ContainsFunc(model.Tensors, func(t gguf.Weight) bool { return t.Name == "output.weight" })
 	for _, t := range model.Tensors {

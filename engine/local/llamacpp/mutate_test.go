@@ -1,4 +1,6 @@
-package inspectiontest
+//go:build llamacpp && cgo
+
+package llamacpp
 
 import (
 	"fmt"
@@ -9,10 +11,11 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 )
 
-// Mutate changes one to three things of a file's head, and says which.
-func Mutate(p *gguf.Draft, random *rand.Rand) string {
+// mutateHeader changes one to three things of a file's head, and says which.
+func mutateHeader(p *gguf.Draft, random *rand.Rand) string {
 	m := &mutator{p, random, nil}
 	for range 1 + random.IntN(2)*random.IntN(3) {
 		m.once()
@@ -102,8 +105,8 @@ func (m *mutator) bits(t gguf.ValueType, old uint64) uint64 {
 	return n
 }
 
-// words are texts that files have for some purpose.
-var words = []string{
+// mutantTexts are texts that files have for some purpose.
+var mutantTexts = []string{
 	"", "none", "linear", "yarn", "longrope", "llama", "gpt2", "bert", "t5", "rwkv", "plamo2", "no_vocab", "default", "llama-bpe", "qwen2", "gpt-4o", "tekken", "glm4",
 	"deepseek-v3", "smollm", "chatglm-bpe", "afmoe", "kimi-k2", "Phi-3 mini", "nothing", "lora", "adapter", "mmproj", "clip",
 }
@@ -117,7 +120,7 @@ func (m *mutator) text(old string) string {
 	case 2:
 		return "\xff\xfe" + old
 	}
-	return words[m.random.IntN(len(words))]
+	return mutantTexts[m.random.IntN(len(mutantTexts))]
 }
 
 // tensor chooses one.
@@ -319,8 +322,8 @@ func (m *mutator) remove() {
 	m.Keys = slices.Delete(m.Keys, i, i+1)
 }
 
-// Resize gives a recipe other sizes, and says which: its tensors follow them.
-func Resize(r Recipe, random *rand.Rand) (Recipe, string) {
+// resize gives a recipe other sizes, and says which: its tensors follow them.
+func resize(r inspectiontest.Recipe, random *rand.Rand) (inspectiontest.Recipe, string) {
 	prefix, names := r.Architecture+".", []string{
 		"embedding_length", "block_count", "feed_forward_length", "attention.head_count", "attention.head_count_kv", "attention.key_length", "attention.value_length",
 		"rope.dimension_count", "context_length", "expert_count", "expert_used_count", "expert_feed_forward_length", "expert_shared_feed_forward_length",
