@@ -75,3 +75,11 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+func TestKeyMistakes(t *testing.T) {
+	for _, line := range []string{"name: no type", "name uint32", "name number: no such type", "name uint32 1..x: no number", "name uint32 mus: no such word"} {
+		if k, err := parseKey(line); err == nil {
+			t.Errorf("%q is read as %+v", line, k)
+		}
+	}
+}

@@ -9,8 +9,13 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// checkKeys looks at the metadata, each value by itself.
-func checkKeys(file *gguf.File, keys []key, layers int64) error {
+// checkKeys looks at the metadata that a section of keys.txt lists, each value
+// by itself.
+func checkKeys(file *gguf.File, section string, layers int64) error {
+	keys, err := keysOf(section)
+	if err != nil {
+		return err
+	}
 	for _, k := range keys {
 		if err := k.check(file, layers); err != nil {
 			return err

@@ -34,7 +34,7 @@ func Model(path string, file *gguf.File) error {
 		return err
 	}
 	layers, _ := file.Int(file.Key("block_count"))
-	if err := checkKeys(file, keys(), layers); err != nil {
+	if err := checkKeys(file, "model", layers); err != nil {
 		return err
 	}
 	if err := checkVocabulary(path, file); err != nil {

@@ -112,7 +112,7 @@ func projectorLayouts(file *gguf.File) ([]*layout, error) {
 		return nil, fmt.Errorf("the file is not a projector for images: general.architecture is %.40q and clip.has_vision_encoder is %v; they must be \"clip\" and true",
 			file.Architecture(), file.SeesImages())
 	}
-	if err := checkKeys(file, projectorKeys(), 0); err != nil {
+	if err := checkKeys(file, "projector", 0); err != nil {
 		return nil, err
 	}
 	sees, err := partLayout(file, "vision")
@@ -132,7 +132,7 @@ func projectorLayouts(file *gguf.File) ([]*layout, error) {
 
 // partLayout is that of one part: "vision" or "audio".
 func partLayout(file *gguf.File, part string) (*layout, error) {
-	if err := checkKeys(file, partKeys(part), 0); err != nil {
+	if err := checkKeys(file, part, 0); err != nil {
 		return nil, err
 	}
 	key, kind := projectorType(file, part)

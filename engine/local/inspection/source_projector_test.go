@@ -66,7 +66,7 @@ func missing(names, among []string) []string {
 // reads of projectors.
 func TestKnowsProjectorKeys(t *testing.T) {
 	var known []string
-	for _, k := range slices.Concat(projectorKeys(), partKeys("vision"), partKeys("audio")) {
+	for _, k := range listed(t, "projector", "vision", "audio") {
 		known = append(known, k.name)
 	}
 	for _, text := range slices.Sorted(maps.Values(constants(t, "KEY_"))) {

@@ -89,7 +89,7 @@ var passedOver = regexp.MustCompile(`^(general\.(type|quantization_version|align
 // TestKnowsKeys holds the table of keys against those that llama.cpp has.
 func TestKnowsKeys(t *testing.T) {
 	known := map[string]bool{}
-	for _, k := range keys() {
+	for _, k := range listed(t, "model") {
 		known[k.name] = true
 	}
 	for _, name := range names(t, "LLM_KV_NAMES") {
@@ -97,6 +97,19 @@ func TestKnowsKeys(t *testing.T) {
 			t.Errorf("llama.cpp reads %s, and the table does not have it", name)
 		}
 	}
+}
+
+func listed(t *testing.T, sections ...string) []key {
+	t.Helper()
+	var all []key
+	for _, section := range sections {
+		keys, err := keysOf(section)
+		if err != nil || len(keys) == 0 {
+			t.Fatalf("section %s has %d keys: %v", section, len(keys), err)
+		}
+		all = append(all, keys...)
+	}
+	return all
 }
 
 // TestKnowsTokenizers holds the lists of tokenizers against llama.cpp's.
