@@ -2858,6 +2858,9 @@ type CreateChatCompletionRequest struct {
 	// Metadata Labels for the client's own use.
 	Metadata nullable.Nullable[JSONObject] `json:"metadata,omitempty"`
 
+	// MinP Samples only from tokens at least this likely, compared with the most likely one. Absent means what the model recommends.
+	MinP nullable.Nullable[float64] `json:"min_p,omitempty"`
+
 	// Modalities The kinds of output that are wanted.
 	Modalities nullable.Nullable[[]ChatCompletionModality] `json:"modalities,omitempty"`
 
@@ -2891,6 +2894,9 @@ type CreateChatCompletionRequest struct {
 	// ReasoningEffort How much the model should think before it answers. `none` turns thinking off where the model can.
 	ReasoningEffort nullable.Nullable[ReasoningEffort] `json:"reasoning_effort,omitempty"`
 
+	// RepeatPenalty Above 1, tokens that were there before are less likely; 0 and 1 have no effect. Absent means what the model recommends.
+	RepeatPenalty nullable.Nullable[float64] `json:"repeat_penalty,omitempty"`
+
 	// ResponseFormat The form that the text of the answer must have. It is enforced while the answer is generated.
 	ResponseFormat nullable.Nullable[ResponseFormat] `json:"response_format,omitempty"`
 
@@ -2923,6 +2929,9 @@ type CreateChatCompletionRequest struct {
 
 	// Tools The functions that the model may ask the client to call.
 	Tools nullable.Nullable[[]ChatCompletionTool] `json:"tools,omitempty"`
+
+	// TopK Samples only from this many of the most likely tokens; 0 from all. Absent means what the model recommends.
+	TopK nullable.Nullable[int64] `json:"top_k,omitempty"`
 
 	// TopLogprobs How many of the likeliest tokens to list at each place of the text; needs `logprobs`.
 	TopLogprobs nullable.Nullable[int] `json:"top_logprobs,omitempty"`
@@ -2965,6 +2974,9 @@ type CreateCompletionRequest struct {
 	// it.
 	MaxTokens nullable.Nullable[int64] `json:"max_tokens,omitempty"`
 
+	// MinP Samples only from tokens at least this likely, compared with the most likely one. Absent means what the model recommends.
+	MinP nullable.Nullable[float64] `json:"min_p,omitempty"`
+
 	// Model Name of the model that answers, as the list of models gives it.
 	Model string `json:"model"`
 
@@ -2977,6 +2989,9 @@ type CreateCompletionRequest struct {
 	// Prompt The text to continue. The model's start token is put in front of it where the model wants one. An empty text is
 	// the beginning of a new one.
 	Prompt CompletionPrompt `json:"prompt"`
+
+	// RepeatPenalty Above 1, tokens that were there before are less likely; 0 and 1 have no effect. Absent means what the model recommends.
+	RepeatPenalty nullable.Nullable[float64] `json:"repeat_penalty,omitempty"`
 
 	// ResponseFormat The form that the continuation must have. It is enforced while the text is generated.
 	ResponseFormat nullable.Nullable[ResponseFormat] `json:"response_format,omitempty"`
@@ -2999,6 +3014,9 @@ type CreateCompletionRequest struct {
 
 	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
 	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
+
+	// TopK Samples only from this many of the most likely tokens; 0 from all. Absent means what the model recommends.
+	TopK nullable.Nullable[int64] `json:"top_k,omitempty"`
 
 	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
 	// recommends.

@@ -40,6 +40,9 @@ func toCompletionRequest(in *wire.CreateCompletionRequest) (*engine.Request, err
 		Sampling: engine.Sampling{
 			Temperature:      optional.Pointer(in.Temperature),
 			TopP:             optional.Pointer(in.TopP),
+			TopK:             optional.Count(in.TopK),
+			MinP:             optional.Pointer(in.MinP),
+			RepeatPenalty:    optional.Pointer(in.RepeatPenalty),
 			FrequencyPenalty: optional.Pointer(in.FrequencyPenalty),
 			PresencePenalty:  optional.Pointer(in.PresencePenalty),
 			Seed:             optional.Pointer(in.Seed),

@@ -47,6 +47,8 @@ func TestCompletionRequests(t *testing.T) {
 			Want: engine.Request{Sampling: engine.Sampling{Temperature: new(0.0), TopP: new(0.0), Seed: new(int64(0)), FrequencyPenalty: new(0.0), PresencePenalty: new(0.0)}, MaxTokens: new(0), Logprobs: new(0)}},
 		{Name: "null is none", Body: prompt + `,"best_of":null,"echo":null,"logprobs":null,"suffix":null,"n":null,"stop":null,"seed":null,"stream":null,"max_tokens":null,"logit_bias":null,"response_format":null,"temperature":null`},
 		{Name: "logprobs", Body: prompt + `,"logprobs":5`, Want: engine.Request{Logprobs: new(5)}},
+		{Name: "parameters of local servers", Body: prompt + `,"top_k":3,"min_p":0.1,"repeat_penalty":0`,
+			Want: engine.Request{Sampling: engine.Sampling{TopK: new(3), MinP: new(0.1), RepeatPenalty: new(0.0)}}},
 		{Name: "biases", Body: prompt + `,"logit_bias":{"11":-100}`, Want: engine.Request{Sampling: engine.Sampling{LogitBias: map[int]float64{11: -100}}}},
 		{Name: "a bias on a word", Body: prompt + `,"logit_bias":{"the":1}`, Param: "logit_bias"},
 		{Name: "stop strings", Body: prompt + `,"stop":["END","STOP"]`, Want: engine.Request{Stop: []string{"END", "STOP"}}},

@@ -115,6 +115,8 @@ func TestSettings(t *testing.T) {
 
 		{Name: "zero is a value", Body: user + `,"temperature":0,"top_p":0,"seed":0,"frequency_penalty":0,"presence_penalty":0`,
 			Want: engine.Request{Sampling: engine.Sampling{Temperature: new(0.0), TopP: new(0.0), Seed: new(int64(0)), FrequencyPenalty: new(0.0), PresencePenalty: new(0.0)}}},
+		{Name: "parameters of local servers", Body: user + `,"top_k":3,"min_p":0.1,"repeat_penalty":0`,
+			Want: engine.Request{Sampling: engine.Sampling{TopK: new(3), MinP: new(0.1), RepeatPenalty: new(0.0)}}},
 		{Name: "null is none", Body: user + `,"temperature":null,"seed":null,"tools":null,"tool_choice":null,"stop":null,"n":null,"logprobs":null,"logit_bias":null,"response_format":null,"max_tokens":null,"stream":null,"stream_options":null,"reasoning_effort":null`},
 		{Name: "integers written otherwise", Body: user + `,"seed":1e2,"n":2.0`, Want: engine.Request{Sampling: engine.Sampling{Seed: new(int64(100))}, Choices: 2}},
 		{Name: "biases", Body: user + `,"logit_bias":{"11":-100,"0":1}`, Want: engine.Request{Sampling: engine.Sampling{LogitBias: map[int]float64{11: -100, 0: 1}}}},

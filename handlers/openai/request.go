@@ -125,6 +125,9 @@ func toSampling(in *wire.CreateChatCompletionRequest) (engine.Sampling, error) {
 	s := engine.Sampling{
 		Temperature:      optional.Pointer(in.Temperature),
 		TopP:             optional.Pointer(in.TopP),
+		TopK:             optional.Count(in.TopK),
+		MinP:             optional.Pointer(in.MinP),
+		RepeatPenalty:    optional.Pointer(in.RepeatPenalty),
 		FrequencyPenalty: optional.Pointer(in.FrequencyPenalty),
 		PresencePenalty:  optional.Pointer(in.PresencePenalty),
 		Seed:             optional.Pointer(in.Seed),
