@@ -21,7 +21,7 @@ func TestBoundFlags(t *testing.T) {
 		status int
 		want   string // in what is printed
 	}{
-		{"too little for bodies", []string{"serve", "--script", good, "--max-bodies", "10MiB"}, 2, "--max-bodies is too little for one body of --max-body, which may need 383479235 bytes"},
+		{"too little for bodies", []string{"serve", "--script", good, "--max-bodies", "10MiB"}, 2, "--max-bodies is too small for one body of --max-body, which may need 383479235 bytes"},
 		{"no stall time", []string{"serve", "--script", good, "--stall-timeout", "0s"}, 2, "want a time such as 30s, from 1s to 1h0m0s"},
 		{"drain", []string{"serve", "--script", good, "--drain", "-1s"}, 2, "from 0s to 1h0m0s"},
 		{"no connections", []string{"serve", "--script", good, "--max-connections", "0"}, 2, "want a whole number from 1 to"},

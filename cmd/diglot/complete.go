@@ -11,10 +11,9 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// completeModels makes shells complete the first so many arguments with the
-// names of models in the store.
+// completeModels completes up to most arguments with the names of stored models.
 func completeModels(env environment, most int) cobra.CompletionFunc {
-	env.stderr = io.Discard // which a shell would show in the middle of the line
+	env.stderr = io.Discard // a shell would print it into the edited line
 	return completeNames(most, func(ctx context.Context) []string {
 		models, err := listModels(ctx, env, "")
 		if err != nil {
@@ -28,11 +27,11 @@ func completeModels(env environment, most int) cobra.CompletionFunc {
 	})
 }
 
-// flagValues are the values that shells complete for the flags of commands.
+// flagValues are completions of flags.
 var flagValues = []struct {
 	command, flag string
 	values        []cobra.Completion
-	more          bool // the value goes on behind what is completed
+	more          bool // the completion is only the start of the value
 }{
 	{"run", "format", []cobra.Completion{"json", "text"}, false},
 	{"run", "set", completeSettings(), true},
@@ -47,7 +46,7 @@ func completeSettings() []cobra.Completion {
 	return all
 }
 
-// completeFlags makes shells complete the values of flags.
+// completeFlags registers the completions of flags.
 func completeFlags(env environment, root *cobra.Command) {
 	for _, c := range root.Commands() {
 		for _, f := range flagValues {
@@ -65,7 +64,7 @@ func completeFlags(env environment, root *cobra.Command) {
 	}
 }
 
-// completeLoaded does so with the names of models that the server has loaded.
+// completeLoaded completes up to most arguments with the names of loaded models.
 func completeLoaded(env environment, most int) cobra.CompletionFunc {
 	return completeNames(most, func(ctx context.Context) []string {
 		server, err := dial(env)
@@ -85,8 +84,8 @@ func completeLoaded(env environment, most int) cobra.CompletionFunc {
 	})
 }
 
-// completeNames leaves out what was given already. Where names cannot be had
-// there is no completion: a shell has no place for an error.
+// completeNames completes names that are not given yet. Errors mean no completion,
+// because a shell cannot show them.
 func completeNames(most int, names func(context.Context) []string) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if most != anyNumber && len(args) >= most {

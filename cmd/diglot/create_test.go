@@ -48,7 +48,7 @@ func TestCreateOfAGGUFFile(t *testing.T) {
 		{"short", "GG", []string{"create", "m", "-f", "-"}, exit.Failure, "standard input: line 1: "},
 		{"cut off", "", []string{"create", "m", u.write("cut", "GGUF\x03\x00")}, exit.Failure, "FROM ./cut: "},
 		{"two files", "", []string{"create", "m", file, "-f", file}, exit.BadUsage, "give one file"},
-		{"a folder", "", []string{"create", "m", u.home}, exit.Failure, "is a directory; give a file"},
+		{"a directory", "", []string{"create", "m", u.home}, exit.Failure, "is a directory; give a file"},
 		{"no file", "", []string{"create", "m", file + "x"}, exit.Failure, "no such file: " + file + "x"},
 	} {
 		u.stdin = strings.NewReader(tt.stdin)

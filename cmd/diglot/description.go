@@ -11,15 +11,15 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// descriptionJSON is what show prints. What is not known is absent.
+// descriptionJSON is the output of show. Unknown fields are absent.
 type descriptionJSON struct {
 	modelJSON
 	Architecture  string          `json:"architecture,omitempty"`
 	ParameterSize string          `json:"parameter_size,omitempty"`
 	Quantization  string          `json:"quantization,omitempty"`
-	ContextLength int             `json:"context_length,omitempty"` // in tokens, that the model was trained with
+	ContextLength int             `json:"context_length,omitempty"` // training context in tokens
 	Vision        bool            `json:"vision"`
-	Capabilities  []string        `json:"capabilities"` // as capabilities names them; empty: not known
+	Capabilities  []string        `json:"capabilities"` // see capabilities; empty: unknown
 	Template      string          `json:"template"`
 	System        string          `json:"system"`
 	Parameters    []parameterJSON `json:"parameters"`
@@ -78,7 +78,7 @@ func newDescription(env environment, store *store.Store, m *store.Model, d *mode
 	return all, all.readHead(env, d)
 }
 
-// readFile adds what the Modelfile says.
+// readFile adds the Modelfile and its parameters.
 func (all *descriptionJSON) readFile(store *store.Store, m *store.Model) error {
 	file, err := modelfile.Of(store, m)
 	if err != nil {
@@ -93,7 +93,7 @@ func (all *descriptionJSON) readFile(store *store.Store, m *store.Model) error {
 	return nil
 }
 
-// readHead adds what the head of the model's own file says, and its template.
+// readHead adds the GGUF metadata and the chat template.
 func (all *descriptionJSON) readHead(env environment, d *modelfile.Definition) error {
 	if d.Template != "" {
 		text, err := os.ReadFile(d.Template)
@@ -120,9 +120,9 @@ func (all *descriptionJSON) readHead(env environment, d *modelfile.Definition) e
 	return nil
 }
 
-// capabilities are what a model is for, as far as its file and its chat
-// template tell: embeddings alone, or completion with any of chat, tools,
-// thinking and vision.
+// capabilities returns what a model can do, as far as its metadata and chat
+// template tell: only embeddings, or completion and any of chat, tools, thinking
+// and vision.
 func capabilities(env environment, head *gguf.File, template string, vision bool) []string {
 	if only, _ := head.Embeds(); only {
 		return []string{"embeddings"}
@@ -137,8 +137,8 @@ func capabilities(env environment, head *gguf.File, template string, vision bool
 	return all
 }
 
-// templateCapabilities are none where the template cannot be used, which is
-// told when the model is loaded.
+// templateCapabilities returns none for an unusable template, which is reported
+// when the model is loaded.
 func templateCapabilities(env environment, source string) []string {
 	report, err := tryTemplate(context.Background(), env, source)
 	if err != nil {
@@ -154,7 +154,7 @@ func templateCapabilities(env environment, source string) []string {
 	return all
 }
 
-// billions is a number of parameters as the names of models have it.
+// billions formats a number of parameters like model names do: 7B.
 func billions(n int64) string {
 	switch {
 	case n <= 0:

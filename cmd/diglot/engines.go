@@ -29,17 +29,17 @@ import (
 	"github.com/diglot/diglot/internal/budget"
 )
 
-// engines are all that answer requests: scripts, and a library of the store and
-// of the files that flags name.
+// engines are the engines of a server: scripts, and a library of the store and the
+// --model files.
 type engines struct {
 	all     engine.Mux
 	scripts engine.Mux
-	writes  map[string]bool // of the models of a script, by name: it writes text
-	library *library.Engine // nil: there are only scripts
-	models  *store.Store    // that the library serves; nil: there is none
+	writes  map[string]bool // whether a scripted model generates text, by name
+	library *library.Engine // nil: only scripts
+	models  *store.Store    // of the library; nil: none
 }
 
-// openEngines makes the engines of everything that o names, and of the store.
+// openEngines makes the engines of the store and of what o names.
 func openEngines(ctx context.Context, o *serveOptions, env environment, log *slog.Logger) (*engines, error) {
 	scripts, writes, err := openScript(o.script, log)
 	if err != nil {
@@ -67,8 +67,8 @@ func openEngines(ctx context.Context, o *serveOptions, env environment, log *slo
 	return e, nil
 }
 
-// joined is one engine of scripts and a library, which comes last: it says how
-// to pull what nobody has.
+// joined combines scripts and a library. The library is last, because its error
+// for an unknown model tells how to pull it.
 func joined(scripts engine.Mux, l *library.Engine) engine.Mux {
 	if l == nil {
 		return scripts
@@ -76,8 +76,8 @@ func joined(scripts engine.Mux, l *library.Engine) engine.Mux {
 	return append(slices.Clip(scripts), l)
 }
 
-// storeToServe is the store; nil: who serves models by flags, and has no home,
-// needs none.
+// storeToServe opens the store. It returns nil for a user without a home directory
+// who serves models only by flags.
 func storeToServe(o *serveOptions, env environment) (*store.Store, error) {
 	_, err := places.Find(env.getenv).ModelsDir()
 	switch {
@@ -86,10 +86,10 @@ func storeToServe(o *serveOptions, env environment) (*store.Store, error) {
 	case len(o.models) > 0 || o.script != "":
 		return nil, nil
 	}
-	return nil, exit.Usage("serve: nothing to serve: %v; set one, or give --model NAME=FILE.gguf or --script FILE", err)
+	return nil, exit.Usage("serve: nothing to serve: %v; set one, or use --model NAME=FILE.gguf or --script FILE", err)
 }
 
-// close ends the processes of all models, with the requests that run.
+// close ends all runners, with their running requests.
 func (e *engines) close() error {
 	if e.library == nil {
 		return nil
@@ -97,7 +97,7 @@ func (e *engines) close() error {
 	return e.library.Close()
 }
 
-// check finds a name to load that no model has.
+// check fails for a name of --load without a model.
 func (e *engines) check(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if _, err := e.all.FindModel(ctx, name); err != nil {
@@ -108,12 +108,12 @@ func (e *engines) check(ctx context.Context, names []string) error {
 	return nil
 }
 
-// load loads models one after the other. What cannot be loaded is in the log,
-// and no reason to stop serving the others.
+// load loads models one after the other. Errors are only logged, so that the other
+// models are served.
 func (e *engines) load(ctx context.Context, names []string, log *slog.Logger) {
 	for _, name := range names {
 		if err := e.Load(ctx, name); err != nil && ctx.Err() == nil {
-			log.Error("model was not loaded at the start", "model", name, "err", err)
+			log.Error("model not loaded at startup", "model", name, "err", err)
 		}
 	}
 }
@@ -124,12 +124,12 @@ var _ control.Library = (*engines)(nil)
 func (e *engines) Load(ctx context.Context, name string) error {
 	scripted, err := e.isScripted(ctx, name)
 	if scripted || err != nil {
-		return err // a script needs no loading
+		return err // a script is always loaded
 	}
 	return e.library.Load(ctx, name)
 }
 
-// Stop implements [control.Library]. Scripts do not come and go.
+// Stop implements [control.Library]. Scripts cannot be unloaded.
 func (e *engines) Stop(ctx context.Context, name string) error {
 	scripted, err := e.isScripted(ctx, name)
 	switch {
@@ -138,7 +138,7 @@ func (e *engines) Stop(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case scripted:
-		return engine.Errorf(engine.CodeUnsupported, "The model %q was named by a flag of the server, and stays until that ends.", name)
+		return engine.Errorf(engine.CodeUnsupported, "The model %q is a script of --script and cannot be unloaded.", name)
 	}
 	return e.library.Stop(ctx, name)
 }
@@ -159,8 +159,8 @@ func (e *engines) Folder() string {
 	return e.models.Dir()
 }
 
-// isScripted reports whether a script has a model. Where there is no library,
-// what no script has is an error.
+// isScripted reports whether a model is scripted. Without a library, any other
+// model is an error.
 func (e *engines) isScripted(ctx context.Context, name string) (bool, error) {
 	_, err := e.scripts.FindModel(ctx, name)
 	if e.library != nil && exit.HasCode(err, engine.CodeModelNotFound) {
@@ -169,7 +169,7 @@ func (e *engines) isScripted(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// checkNames finds two models of flags that have one name.
+// checkNames fails if two models of flags have the same name.
 func checkNames(ctx context.Context, files process.Files, scripts engine.Mux) error {
 	var names []string
 	for _, f := range files {
@@ -192,7 +192,7 @@ func checkNames(ctx context.Context, files process.Files, scripts engine.Mux) er
 	return nil
 }
 
-// openScript makes an engine in this process of each model of a script.
+// openScript makes an engine for each model of a script.
 func openScript(path string, log *slog.Logger) (all engine.Mux, writes map[string]bool, err error) {
 	if path == "" {
 		return nil, nil, nil
@@ -213,8 +213,7 @@ func openScript(path string, log *slog.Logger) (all engine.Mux, writes map[strin
 	return all, writes, nil
 }
 
-// libraryOptions are the flags that say how long models stay in memory, and in
-// how much of it.
+// libraryOptions are the flags for loading and unloading models.
 type libraryOptions struct {
 	keepAlive flagvalue.KeepAlive
 	memory    flagvalue.Memory

@@ -16,8 +16,7 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// greet prints where each style is, and a command for each that works when
-// it is pasted into a shell.
+// greet prints the base URL of each style, and a curl command to paste.
 func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *serveOptions) error {
 	model, err := e.firstModel(ctx, env, o)
 	if err != nil {
@@ -32,11 +31,11 @@ func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *s
 	}
 	base := "http://" + reachable(addr)
 	key, hint := "", ""
-	if o.keys.Asked(env.getenv) { // a key itself belongs into no log
+	if o.keys.Asked(env.getenv) { // the key itself must not be logged
 		key = ` -H "Authorization: Bearer $DIGLOT_API_KEY"`
-		hint = "\nThe commands take the key from DIGLOT_API_KEY.\n"
+		hint = "\nThe commands read the key from DIGLOT_API_KEY.\n"
 		if env.getenv("DIGLOT_API_KEY") == "" {
-			hint = "\nPut one of the keys into DIGLOT_API_KEY first: the commands take it from there.\n"
+			hint = "\nSet DIGLOT_API_KEY to one of the keys first: the commands read it.\n"
 		}
 	}
 	curl := func(path, body string) string {
@@ -59,15 +58,15 @@ Anthropic style, base URL %[1]s
 	return nil
 }
 
-// greetEmpty says how to get a model, and where it was looked for. A server
-// that has none need not be started again for it.
+// greetEmpty tells how to pull a model into an empty store. The server finds it
+// without a restart.
 func greetEmpty(w io.Writer, addr net.Addr, store *store.Store) error {
 	base, where := "http://"+reachable(addr), ""
 	if store != nil {
 		where = " in " + store.Dir()
 	}
 	_, err := fmt.Fprintf(w, `
-There is no model yet%[2]s. This gets one, and asks it:
+There are no models%[2]s yet. To pull one and try it:
 
   diglot pull qwen2.5:0.5b
   diglot run qwen2.5:0.5b "Say hello."
@@ -78,16 +77,15 @@ Base URL of the OpenAI style: %[1]s/v1; of the Anthropic style: %[1]s
 	return err
 }
 
-// The ranks of models for the greeting, the best first.
+// The ranks of models for the greeting, best first.
 const (
-	rankHere  = iota // it writes text on this machine
-	rankThere        // so does another server, which the user allows to be asked
-	rankOther        // it is for embeddings alone, or its server is not allowed
+	rankHere  = iota // a local model that generates text
+	rankThere        // a remote model on an allowed server
+	rankOther        // only for embeddings, or on a server that is not allowed
 )
 
-// firstModel is the model to greet with: the first that the user loads or
-// names, if it writes text; or else the best one, where what came to the store
-// last is first. Empty: there is none.
+// firstModel selects the model for the greeting: the first of --load and --model
+// that generates text, or else the best of all, newest first. Empty: none.
 func (e *engines) firstModel(ctx context.Context, env environment, o *serveOptions) (string, error) {
 	models, err := e.all.Models(ctx)
 	if err != nil || len(models) == 0 {
@@ -120,8 +118,7 @@ func (e *engines) firstModel(ctx context.Context, env environment, o *serveOptio
 	return best, nil
 }
 
-// rank says how fit a model is for the greeting, as far as the head of its
-// file tells.
+// rank ranks a model by its GGUF metadata.
 func (e *engines) rank(ctx context.Context, env environment, name string, o *serveOptions) int {
 	path, remote, err := e.origin(ctx, name, o)
 	switch {
@@ -150,7 +147,7 @@ func (e *engines) rank(ctx context.Context, env environment, name string, o *ser
 	return rankHere
 }
 
-// allowed reports whether the user lets the server at url be asked.
+// allowed reports whether the user allows the server at url.
 func allowed(env environment, url string) bool {
 	host, err := credentials.Host(url)
 	if err != nil {
@@ -164,8 +161,8 @@ func allowed(env environment, url string) bool {
 	return known && err == nil
 }
 
-// origin is the file of a model, or the server that has it. Neither: it is
-// scripted.
+// origin returns the file of a model or its remote server. A scripted model has
+// neither.
 func (e *engines) origin(ctx context.Context, name string, o *serveOptions) (path string, remote *modelfile.Remote, err error) {
 	for _, m := range o.models {
 		if engine.SameModel(m.Name, name) {
@@ -193,8 +190,8 @@ func (e *engines) origin(ctx context.Context, name string, o *serveOptions) (pat
 	return definition.Model, definition.Remote, nil
 }
 
-// reachable is the address to ask for what listens on addr: where that is
-// all of the machine's addresses, its own.
+// reachable is an address for clients of a listener, which may listen on all
+// addresses.
 func reachable(addr net.Addr) string {
 	host, port, err := net.SplitHostPort(addr.String())
 	if err != nil {

@@ -19,7 +19,7 @@ func TestGreetingOfAnEmptyStore(t *testing.T) {
 	if err != nil || reply.StatusCode != http.StatusNotFound || !strings.Contains(string(body), "diglot pull nobody") {
 		t.Errorf("status %d, error %v:\n%s", reply.StatusCode, err, body)
 	}
-	if text := s.stdout.String(); !strings.Contains(text, "There is no model yet in "+filepath.Join(u.home, ".diglot", "models")+".") || !strings.Contains(text, "diglot pull qwen2.5:0.5b") || !strings.Contains(text, s.url+"/v1;") || strings.Contains(text, "curl") {
+	if text := s.stdout.String(); !strings.Contains(text, "There are no models in "+filepath.Join(u.home, ".diglot", "models")+" yet.") || !strings.Contains(text, "diglot pull qwen2.5:0.5b") || !strings.Contains(text, s.url+"/v1;") || strings.Contains(text, "curl") {
 		t.Errorf("the greeting:\n%s", text)
 	}
 	// What comes to the store is served without another start.
@@ -91,12 +91,12 @@ func TestGreetingOfAScript(t *testing.T) {
 func TestGreetingWithAKey(t *testing.T) {
 	u := newUser(t)
 	u.model("m", "")
-	const first = "Put one of the keys into DIGLOT_API_KEY first"
+	const first = "Set DIGLOT_API_KEY to one of the keys first"
 	if text := u.greeting("--api-key", "very-secret"); !strings.Contains(text, first) || strings.Contains(text, "very-secret") || strings.Count(text, "Bearer $DIGLOT_API_KEY") != 2 {
 		t.Errorf("a key by a flag:\n%s", text)
 	}
 	u.variables["DIGLOT_API_KEY"] = "very-secret"
-	if text := u.greeting(); strings.Contains(text, first) || !strings.Contains(text, "take the key from DIGLOT_API_KEY") {
+	if text := u.greeting(); strings.Contains(text, first) || !strings.Contains(text, "read the key from DIGLOT_API_KEY") {
 		t.Errorf("a key of the environment:\n%s", text)
 	}
 }

@@ -25,16 +25,16 @@ import (
 	"github.com/diglot/diglot/handlers/openai"
 )
 
-// host is where the models of a run command are: in a server that runs, or
-// in this process.
+// host runs the models of a run command: in the running server, or in this
+// process.
 type host struct {
 	env      environment
 	transfer transferOptions
 	store    *store.Store
-	server   *control.Client // nil: none runs
-	served   string          // the store of server; empty: it has none
-	local    *library.Engine // where none runs
-	late     *lateWriter     // where the log of local goes
+	server   *control.Client // nil: none is running
+	served   string          // path of the server's store; empty: none
+	local    *library.Engine // without a server
+	late     *lateWriter     // log of local
 	ending   []func()
 }
 
@@ -60,7 +60,7 @@ func openHost(ctx context.Context, env environment, o transferOptions) (*host, e
 		}
 		return h, err
 	}
-	// One request at a time: a chat has no more, and needs the memory.
+	// A chat has one request at a time, and needs the memory for its context.
 	env.stderr = h.late
 	log := warnings(env)
 	config, err := libraryConfig(env, store, nil, process.Limits{Parallel: 1}, libraryOptions{keepAlive: -1}, log)
@@ -79,7 +79,7 @@ func (h *host) close() {
 	}
 }
 
-// open gives the engine for a model, which is pulled where it is not there.
+// open returns the engine for a model, and pulls it if missing.
 func (h *host) open(ctx context.Context, n store.Name) (engine.Engine, error) {
 	if err := h.fetch(ctx, n); err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ func (h *host) open(ctx context.Context, n store.Name) (engine.Engine, error) {
 		Model:   n.String(),
 		Log:     warnings(h.env),
 		HTTP:    h.server.HTTP(),
-		Errors:  upstream.Own{Ended: "The diglot server has ended. Start it with: diglot serve", Code: openai.ErrorCode},
-		Tries:   1, // the server tries again by itself, where that helps
+		Errors:  upstream.Own{Ended: "The diglot server has stopped. Start it with: diglot serve", Code: openai.ErrorCode},
+		Tries:   1, // the server retries itself
 		Lacks:   ownLacks,
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func (h *host) open(ctx context.Context, n store.Name) (engine.Engine, error) {
 // would note as ignored.
 var ownLacks = []string{"return_progress", "continuous_usage_stats", "chat_template_kwargs"}
 
-// fetch pulls a model that neither the store nor the server has.
+// fetch pulls a model unless the store or the server has it.
 func (h *host) fetch(ctx context.Context, n store.Name) error {
 	_, err := h.store.Model(n)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -118,7 +118,7 @@ func (h *host) fetch(ctx context.Context, n store.Name) error {
 		case has || err != nil:
 			return err
 		case h.served == "":
-			return fmt.Errorf("the running server has no model store, so it has the models of its flags alone; %s is not among them", n)
+			return fmt.Errorf("the running server has no model store, only the models of its flags; %s is not one of them", n)
 		}
 	}
 	fmt.Fprintf(h.env.stderr, "%s is not on this machine; pulling it\n", n)
@@ -126,11 +126,11 @@ func (h *host) fetch(ctx context.Context, n store.Name) error {
 	return err
 }
 
-// maxList is the most bytes of a server's list of models.
+// maxList bounds a server's list of models, in bytes.
 const maxList = 64 << 20
 
-// serves reports whether the server lists a model: one that was named to it by a
-// flag is not in the store.
+// serves reports whether the server lists a model. It may have models of flags that
+// are not in the store.
 func serves(ctx context.Context, server *control.Client, name string) (bool, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, control.BaseURL+"/v1/models", nil)
 	if err != nil {
@@ -140,7 +140,7 @@ func serves(ctx context.Context, server *control.Client, name string) (bool, err
 	var withURL *url.Error
 	switch {
 	case errors.As(err, &withURL):
-		return false, withURL.Err // the user knows of no URL
+		return false, withURL.Err // the URL means nothing to the user
 	case err != nil:
 		return false, err
 	}
@@ -154,7 +154,7 @@ func serves(ctx context.Context, server *control.Client, name string) (bool, err
 		} `json:"data"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(nil, reply.Body, maxList)).Decode(&models); err != nil {
-		return false, fmt.Errorf("the server's list of models makes no sense: %w", err)
+		return false, fmt.Errorf("the server's list of models is invalid: %w", err)
 	}
 	for _, m := range models.Data {
 		if engine.SameModel(m.ID, name) {
@@ -164,16 +164,16 @@ func serves(ctx context.Context, server *control.Client, name string) (bool, err
 	return false, nil
 }
 
-// askOnce asks a model, and writes its answer. A picture may be named in the
-// prompt, which the user typed, but not in the piped text, which may be
-// anybody's.
+// askOnce runs one prompt and prints the answer. Images are attached for paths in
+// the prompt, which the user typed, but not in piped text, which may come from
+// anyone.
 func (h *host) askOnce(ctx context.Context, n store.Name, settings conversation.Settings, prompt, piped string) error {
 	prompt, images, _, err := conversation.Attach(prompt, places.Home(h.env.getenv))
 	if err != nil {
 		return err
 	}
 	for _, path := range conversation.Missing(prompt, places.Home(h.env.getenv)) {
-		fmt.Fprintf(h.env.stderr, "no such picture: %s; it is sent as text\n", path)
+		fmt.Fprintf(h.env.stderr, "no such image: %s; sent as text\n", path)
 	}
 	e, err := h.open(ctx, n)
 	if err != nil {
@@ -198,8 +198,8 @@ func notEmpty(texts ...string) []string {
 	return left
 }
 
-// noting is the engine of a chat, of which a person hears, once, which of
-// their settings it does not take.
+// noting tells the user of a chat once about each setting that the model's server
+// ignores.
 type noting struct {
 	engine.Engine
 	notes io.Writer
@@ -228,13 +228,12 @@ func (n *noting) note(settings []string) {
 	for _, s := range settings {
 		if !n.told[s] {
 			n.told[s] = true
-			fmt.Fprintf(n.notes, "%s has no effect: whoever serves the model does not take it\n", s)
+			fmt.Fprintf(n.notes, "%s has no effect: the model's server does not support it\n", s)
 		}
 	}
 }
 
-// dial makes a client of the user's server. Whether one runs shows when it is
-// asked something.
+// dial makes a client for the user's server. Its first request fails if none runs.
 func dial(env environment) (*control.Client, error) {
 	path, err := places.Find(env.getenv).SocketPath()
 	if err != nil {
@@ -252,18 +251,17 @@ func running(ctx context.Context, server *control.Client) (bool, error) {
 	return err == nil, err
 }
 
-// checkStore refuses a server that serves another store than own, which is
-// the one of this command: what the command puts there, or finds there, the
-// server does not have. served is empty where the server has none.
+// checkStore fails if the server's store is not this command's, because the two
+// would not see each other's models. served is empty for a server without a store.
 func checkStore(served, own string) error {
 	if served == "" || sameFolder(served, own) {
 		return nil
 	}
-	return fmt.Errorf("the running server has the models of %s, and this command those of %s; set DIGLOT_MODELS=%s", served, own, served)
+	return fmt.Errorf("the running server uses the model store %s, and this command %s; set DIGLOT_MODELS=%s", served, own, served)
 }
 
-// sameFolder compares absolute paths, on which there may be symbolic links.
-// The folders need not exist yet.
+// sameFolder compares absolute paths, which may contain symbolic links and need not
+// exist.
 func sameFolder(a, b string) bool {
 	infoA, errA := os.Stat(a)
 	infoB, errB := os.Stat(b)

@@ -90,7 +90,7 @@ func TestRunNotesWhatHasNoEffect(t *testing.T) {
 	u := newUser(t)
 	u.serve("--script", u.write("script.yaml", twoModels))
 	status, stdout, stderr := u.do("run", "m", "hi", "--set", "top_k=3", "--set", "temperature=0")
-	want := "top_k has no effect: whoever serves the model does not take it\n"
+	want := "top_k has no effect: the model's server does not support it\n"
 	if status != 0 || stdout != "Hello there\n" || stderr != want {
 		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
 	}
@@ -137,7 +137,7 @@ func TestRunWithoutItsServer(t *testing.T) {
 			s.Start()
 			t.Cleanup(s.Close)
 			got, _, stderr := u.do("run", "m", "hi")
-			if got != status || !strings.Contains(stderr, "The diglot server has ended. Start it with: diglot serve\n") {
+			if got != status || !strings.Contains(stderr, "The diglot server has stopped. Start it with: diglot serve\n") {
 				t.Errorf("status %d: %s", got, stderr)
 			}
 		})
@@ -170,7 +170,7 @@ func TestOtherStore(t *testing.T) {
 			}
 			want := ""
 			if tt.status != 0 {
-				want = fmt.Sprintf("diglot: the running server has the models of %s, and this command those of %s; set DIGLOT_MODELS=%s\n", models, tt.dir, models)
+				want = fmt.Sprintf("diglot: the running server uses the model store %s, and this command %s; set DIGLOT_MODELS=%s\n", models, tt.dir, models)
 			}
 			status, _, stderr := u.do(args...)
 			if status != tt.status || !strings.HasSuffix(stderr, want) {
@@ -193,7 +193,7 @@ func TestRunWithServerWithoutStore(t *testing.T) {
 	if got := u.must("run", "m", "hi"); got != "Hello there\n" {
 		t.Errorf("answer %q", got)
 	}
-	if status, _, stderr := u.do("run", "n", "hi"); status != 1 || !strings.Contains(stderr, "has no model store") || !strings.Contains(stderr, "n is not among them") {
+	if status, _, stderr := u.do("run", "n", "hi"); status != 1 || !strings.Contains(stderr, "has no model store") || !strings.Contains(stderr, "n is not one of them") {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -165,7 +165,7 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 	u := newUser(t)
 	u.serve("--script", u.write("script.yaml", twoModels), "--load", "m")
 	u.must("load", "m")
-	if status, _, stderr := u.do("stop", "m"); status != 1 || !strings.Contains(stderr, "stays until that ends") {
+	if status, _, stderr := u.do("stop", "m"); status != 1 || !strings.Contains(stderr, "cannot be unloaded") {
 		t.Errorf("stop: status %d, %s", status, stderr)
 	}
 	for command, want := range map[string]string{"load": "diglot pull n", "stop": `The model "n" is not loaded.`} {
@@ -296,7 +296,7 @@ func TestSystemdSockets(t *testing.T) {
 	}
 }
 
-// TestStoreWithAComma has a folder whose name the command line of a runner
+// TestStoreWithAComma has a directory whose name the command line of a runner
 // cannot hold.
 func TestStoreWithAComma(t *testing.T) {
 	u := newUser(t)

@@ -12,7 +12,7 @@ func TestAddressInUse(t *testing.T) {
 	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
 	address := strings.TrimPrefix(start(t, "--script", script).url, "http://")
 	status, stdout, stderr := execute(t.Context(), "serve", "--script", script, "--listen", address)
-	want := "diglot: " + address + " is in use by another program, or by a diglot server that runs already; choose another address with --listen\n"
+	want := "diglot: " + address + " is in use, possibly by another diglot server; use another address with --listen\n"
 	if status != exit.Failure || stdout != "" || stderr != want {
 		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
 	}
@@ -31,7 +31,7 @@ func TestOpenServer(t *testing.T) {
 		s.stop()
 		<-s.ended
 		<-s.logged
-		if got := strings.Contains(s.log.String(), "anyone who reaches this address"); got != tt.warn {
+		if got := strings.Contains(s.log.String(), "anyone who can reach this address"); got != tt.warn {
 			t.Errorf("%q: the log is\n%s", tt.args, s.log)
 		}
 	}

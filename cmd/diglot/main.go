@@ -1,9 +1,8 @@
-// Command diglot serves local language models to the clients of two API
-// styles, OpenAI and Anthropic, and keeps the models that it serves.
+// Command diglot serves language models through the OpenAI and Anthropic APIs,
+// and manages those models.
 //
-// The file of a command has its name. Each makes a cobra command around an
-// [environment], which is all that a command knows of the system; what it
-// does is in the packages. runner, which no user types, is what serve starts
+// Each command is in the file of its name. It accesses the system only through
+// an [environment]. The hidden command runner is the process that serve starts
 // for each model.
 package main
 
@@ -26,8 +25,8 @@ func main() {
 	}))
 }
 
-// untilSignal returns a context that ends with the first signal. A second one
-// ends the program at once.
+// untilSignal returns a context that ends with the first signal. The second one
+// kills the program.
 func untilSignal() context.Context {
 	ctx, end := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -43,7 +42,7 @@ func untilSignal() context.Context {
 	return ctx
 }
 
-// environment is what a command sees of the system around it.
+// environment is a command's access to the system.
 type environment struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer

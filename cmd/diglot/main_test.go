@@ -116,7 +116,7 @@ func TestCommandLines(t *testing.T) {
 		{"empty key", []string{"serve", "--script", good, "--api-key", ""}, 2, "empty value"},
 		{"missing script", []string{"serve", "--script", missing}, 1, "no such file"},
 		{"broken script", []string{"serve", "--script", bad}, 1, `bad.yaml: line 2: unknown key "peaces"`},
-		{"trace in a missing folder", []string{"serve", "--script", good, "--trace", filepath.Join(missing, "t")}, 1, "no such file"},
+		{"trace in a missing directory", []string{"serve", "--script", good, "--trace", filepath.Join(missing, "t")}, 1, "no such file"},
 		{"no such port", []string{"serve", "--script", good, "--listen", "127.0.0.1:99999"}, 1, "invalid port"},
 		{"missing model", []string{"serve", "--model", "m=" + missing}, 1, `model "m"`},
 		{"broken model", []string{"serve", "--model", "m=" + notGGUF}, 1, `model "m"`},

@@ -16,15 +16,15 @@ import (
 // smallestModel finds the smallest model where the fetch program puts it.
 func smallestModel(t *testing.T) string {
 	t.Helper()
-	folder := os.Getenv("DIGLOT_WEIGHTS")
-	if folder == "" {
+	directory := os.Getenv("DIGLOT_WEIGHTS")
+	if directory == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
 			t.Fatal(err)
 		}
-		folder = filepath.Join(cache, "diglot", "models")
+		directory = filepath.Join(cache, "diglot", "models")
 	}
-	path := filepath.Join(folder, "smollm2-135m.gguf")
+	path := filepath.Join(directory, "smollm2-135m.gguf")
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%v\nget it with: go run ./tools/fetch smollm2-135m", err)
 	}

@@ -57,13 +57,13 @@ func (u *user) protect() {
 	})
 }
 
-func (u *user) chmod(dir string, folder, file fs.FileMode) {
+func (u *user) chmod(dir string, directory, file fs.FileMode) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir():
-			return os.Chmod(path, folder)
+			return os.Chmod(path, directory)
 		}
 		return os.Chmod(path, file)
 	})

@@ -128,8 +128,8 @@ func openRegistry(env environment, o transferOptions) *registry.Client {
 
 // dockerConfig is Docker's configuration file, which has its registry logins.
 func dockerConfig(env environment) string {
-	if folder := env.getenv("DOCKER_CONFIG"); folder != "" {
-		return filepath.Join(folder, "config.json")
+	if directory := env.getenv("DOCKER_CONFIG"); directory != "" {
+		return filepath.Join(directory, "config.json")
 	}
 	if home := places.Home(env.getenv); home != "" {
 		return filepath.Join(home, ".docker", "config.json")

@@ -128,21 +128,21 @@ func (o *serveOptions) check() error {
 	return o.bounds.Check()
 }
 
-// isAddress reports whether s is an address, which may have a zone: a
-// link-local one is listened on in no other way.
+// isAddress reports whether s is an IP address. It may have a zone, as link-local
+// addresses need one.
 func isAddress(s string) bool {
 	_, err := netip.ParseAddr(s)
 	return err == nil
 }
 
-// isOrigin reports whether a browser could send s as an Origin, or s is the *
-// that means all. Pages that come from a file send null.
+// isOrigin reports whether s is * or an Origin as browsers send it, such as null for
+// a file.
 func isOrigin(s string) bool {
 	if s == "*" || s == "null" {
 		return true
 	}
 	scheme, host, ok := strings.Cut(s, "://")
-	name, port := host, "" // of the forms that url.Parse takes, only some are sent
+	name, port := host, "" // url.Parse accepts more forms than browsers send
 	if at := strings.LastIndexByte(host, ':'); at > strings.LastIndexByte(host, ']') {
 		name, port = host[:at], host[at+1:]
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
@@ -162,8 +162,7 @@ var originScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 func serve(ctx context.Context, o *serveOptions, env environment) error {
 	log := slog.New(slog.NewTextHandler(env.stderr, nil))
 
-	// Requests that run when ctx ends are given their time, and so are the
-	// processes that they run in.
+	// Running requests outlive ctx, so their runners must, too.
 	e, err := openEngines(context.WithoutCancel(ctx), o, env, log)
 	if err != nil {
 		return err
@@ -233,7 +232,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	return group.Wait()
 }
 
-// config is what the handlers are to do.
+// config is the configuration of the handlers.
 func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *serving.Readiness, trace io.Writer, log *slog.Logger) handlers.Config {
 	return handlers.Config{
 		Engine:       e.all,
@@ -289,12 +288,13 @@ func (s services) close() error {
 	return errors.Join(all...)
 }
 
-// openTrace opens the trace file, for its owner alone: it holds prompts.
+// openTrace opens the trace file. Only the owner may read it, because it contains
+// prompts.
 func openTrace(path string) (io.Writer, func(), error) {
 	if path == "" {
 		return nil, func() {}, nil
 	}
-	// A named pipe that nobody reads is an error, instead of a wait for ever.
+	// With O_NONBLOCK, a named pipe without a reader is an error, not a hang.
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, nil, err

@@ -190,7 +190,7 @@ func TestShutdown(t *testing.T) {
 				t.Errorf("exit status %d", status)
 			}
 			<-s.logged
-			if log := s.log.String(); !strings.Contains(log, `waiting up to 10s for running requests; Ctrl-C again, or another signal, ends them at once" requests=1`) {
+			if log := s.log.String(); !strings.Contains(log, `waiting up to 10s for running requests; another signal or Ctrl-C stops at once" requests=1`) {
 				t.Errorf("the log:\n%s", log)
 			}
 			if conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://")); err == nil {

@@ -157,9 +157,9 @@ func TestTalk(t *testing.T) {
 				t.Fatalf("%v\n%s", err, log.String())
 			}
 			for what, want := range map[string]string{
-				"greeting": "This is far. /help lists", "answer": "Hello there\r\n", "show": "Remote server", "load": "This is other.",
-				"save": "is the model mine now", "wrong name": "which is a path",
-				"what went before": "This is mine.", "one part": "num_predict 9",
+				"greeting": "Loaded far. Type /help", "answer": "Hello there\r\n", "show": "Remote server", "load": "Loaded other.",
+				"save": "Saved as model mine.", "wrong name": "which is a path",
+				"what went before": "Loaded mine.", "one part": "num_predict 9",
 			} {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("%s: there is no %q in\n%q", what, want, out.String())

@@ -258,14 +258,14 @@ func (s *soaked) footprint() footprint {
 
 // openFiles is what the server's descriptors are.
 func (s *soaked) openFiles() []string {
-	folder := fmt.Sprintf("/proc/%d/fd", s.process.Pid)
-	files, err := os.ReadDir(folder)
+	directory := fmt.Sprintf("/proc/%d/fd", s.process.Pid)
+	files, err := os.ReadDir(directory)
 	if err != nil {
 		s.t.Error(err)
 	}
 	names := make([]string, 0, len(files))
 	for _, file := range files {
-		name, err := os.Readlink(filepath.Join(folder, file.Name()))
+		name, err := os.Readlink(filepath.Join(directory, file.Name()))
 		if err != nil {
 			name = "closed meanwhile" // between the two looks
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// openStore opens the user's model store, which need not exist yet.
+// openStore opens the user's model store, which need not exist.
 func openStore(env environment) (*store.Store, error) {
 	dir, err := places.Find(env.getenv).ModelsDir()
 	if err != nil {
@@ -26,16 +26,15 @@ func openStore(env environment) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A folder that the user names may be mistyped, and then looks like a
-	// store without models.
+	// A mistyped DIGLOT_MODELS would look like an empty store.
 	if _, err := os.Stat(dir); env.getenv("DIGLOT_MODELS") != "" && errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(env.stderr, "the model store %s does not exist yet\n", dir)
 	}
 	return store, nil
 }
 
-// hintAtServer adds to an error for a model that is not in the store that the
-// running server has it all the same.
+// hintAtServer adds to the error for a missing model that the running server has
+// it.
 func hintAtServer(ctx context.Context, env environment, n store.Name, err error) error {
 	if !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -48,16 +47,15 @@ func hintAtServer(ctx context.Context, env environment, n store.Name, err error)
 	if has, asked := serves(ctx, server, n.String()); asked != nil || !has {
 		return err
 	}
-	return fmt.Errorf("%w (the running server has it by a flag, or in another store; diglot create NAME FILE.gguf puts it into this one)", err)
+	return fmt.Errorf("%w (the running server has it from a flag or another store; diglot create NAME FILE.gguf adds it to this one)", err)
 }
 
-// warnings is the log of a command that ends soon: what did not go well,
-// without the time.
+// warnings is the log of a short command: only warnings, without the time.
 func warnings(env environment) *slog.Logger {
 	return slog.New(slog.NewTextHandler(env.stderr, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: process.WithoutTime}))
 }
 
-// parseName reads the name of a model from the command line.
+// parseName parses a model name of the command line.
 func parseName(s string) (store.Name, error) {
 	n, err := store.ParseName(s)
 	var wrong *store.NameError
@@ -67,7 +65,7 @@ func parseName(s string) (store.Name, error) {
 	return n, err
 }
 
-// parseNames reads all of them, before anything is done to one.
+// parseNames parses all names, so that an invalid one fails before any is used.
 func parseNames(args []string) ([]store.Name, error) {
 	names := make([]store.Name, len(args))
 	for i, arg := range args {
@@ -80,10 +78,10 @@ func parseNames(args []string) ([]store.Name, error) {
 	return names, nil
 }
 
-// shortID is as much of a digest as a person compares.
+// shortID is the start of a digest, as in docker.
 func shortID(m *store.Model) string { return m.Digest.Encoded()[:12] }
 
-// arguments is for commands that take so many arguments; what names them.
+// arguments checks the number of arguments; what describes them.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
@@ -96,5 +94,5 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// anyNumber is for arguments, as most.
+// anyNumber is an unlimited most of arguments.
 const anyNumber = -1

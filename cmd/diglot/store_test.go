@@ -43,7 +43,7 @@ func TestModelOfTheServerAlone(t *testing.T) {
 	u.serve("--script", u.write("script.yaml", twoModels))
 	for _, args := range [][]string{{"show", "m"}, {"cp", "m", "other"}} {
 		status, _, stderr := u.do(args...)
-		if status != exit.NotFound || !strings.Contains(stderr, "m: no such model (the running server has it by a flag") {
+		if status != exit.NotFound || !strings.Contains(stderr, "m: no such model (the running server has it from a flag") {
 			t.Errorf("%q: status %d, printed %q", args, status, stderr)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// talk is a conversation with a person at a terminal.
+// talk runs a chat in a terminal.
 func (h *host) talk(ctx context.Context, n store.Name, settings conversation.Settings) error {
 	e, err := h.open(ctx, n)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *host) talk(ctx context.Context, n store.Name, settings conversation.Set
 		return err
 	}
 	defer editor.Close()
-	// What is written beside the editor must go through it from now on.
+	// All other output must go through the editor from now on.
 	h.late.to(editor)
 	defer h.late.to(h.late.w)
 	h.env.stderr = h.late
@@ -41,11 +41,11 @@ func (h *host) talk(ctx context.Context, n store.Name, settings conversation.Set
 		Settings: settings,
 		Screen:   conversation.Screen{Answers: editor, Notes: editor, Person: true},
 	})
-	fmt.Fprintf(editor, "This is %s. /help lists what can be done, Ctrl-D leaves.\n", n)
+	fmt.Fprintf(editor, "Loaded %s. Type /help for commands, Ctrl-D to exit.\n", n)
 	return c.Loop(ctx, editor, h.program())
 }
 
-// warm has the model loaded while the person thinks of a question.
+// warm loads the model before the first question.
 func (h *host) warm(ctx context.Context, n store.Name) error {
 	if terminal.Is(h.env.stderr) {
 		fmt.Fprintf(h.env.stderr, "loading %s ...", n)
@@ -57,10 +57,10 @@ func (h *host) warm(ctx context.Context, n store.Name) error {
 	return h.server.Load(ctx, n.String())
 }
 
-// clearLine makes the line of a terminal empty.
+// clearLine clears the line of a terminal.
 const clearLine = "\r\x1b[K"
 
-// history is what was typed before; where it cannot be kept, of this run.
+// history opens the input history, or an unsaved one if that fails.
 func (h *host) history() *terminal.History {
 	path, err := places.Find(h.env.getenv).HistoryPath()
 	if err == nil {
@@ -69,11 +69,11 @@ func (h *host) history() *terminal.History {
 			return history
 		}
 	}
-	fmt.Fprintln(h.env.stderr, "what you type is not kept for the next time:", err)
+	fmt.Fprintln(h.env.stderr, "the history of this chat is not saved:", err)
 	return &terminal.History{}
 }
 
-// program is what the lines with a slash can do.
+// program has the callbacks for slash commands.
 func (h *host) program() conversation.Program {
 	return conversation.Program{
 		Open: func(ctx context.Context, model string) (engine.Engine, string, error) {
@@ -95,8 +95,8 @@ func (h *host) program() conversation.Program {
 	}
 }
 
-// earlier is what the definition of a model begins each conversation with. A
-// model that only a flag of the server names has none.
+// earlier returns the messages of a model's Modelfile. A model of a server's flag
+// has none.
 func (h *host) earlier(_ context.Context, model string) ([]engine.Message, error) {
 	n, err := parseName(model)
 	if err != nil {
@@ -116,7 +116,7 @@ func (h *host) earlier(_ context.Context, model string) ([]engine.Message, error
 	return d.Messages, nil
 }
 
-// save makes a model of a conversation.
+// save creates a model from a conversation.
 func (h *host) save(ctx context.Context, model string, as conversation.Saved) error {
 	n, err := parseName(as.Name)
 	if err != nil {
@@ -126,8 +126,8 @@ func (h *host) save(ctx context.Context, model string, as conversation.Saved) er
 	return err
 }
 
-// parameters are the settings that a definition has under another name;
-// empty: it has none.
+// parameters are the settings with another name in a Modelfile; empty: not a
+// parameter.
 var parameters = map[string]string{
 	"max_tokens": "num_predict", "system": "", "think": "", "format": "", "verbose": "",
 }
@@ -158,7 +158,7 @@ func definitionOf(model string, as conversation.Saved) *modelfile.File {
 	return f
 }
 
-// lateWriter writes where it is told to at the time.
+// lateWriter is a writer with a changeable target.
 type lateWriter struct {
 	mu  sync.Mutex
 	now io.Writer // nil: w

@@ -21,26 +21,26 @@ import (
 )
 
 const (
-	// templateHeadroom is what a process that tries a template may take, in
-	// bytes, beside what it begins with: about twice what one rendering may.
+	// templateHeadroom is what the process for a template may allocate, in bytes:
+	// about twice the limit of one rendering.
 	templateHeadroom = 1 << 30
 
-	// templateTime is how long it may take. Most take some milliseconds.
+	// templateTime is its timeout. Most take milliseconds.
 	templateTime = time.Minute
 
-	// maxReport bounds what it may say.
+	// maxReport bounds its output, in bytes.
 	maxReport = 1 << 20
 )
 
-// templateReport is what a process says of the template that it tried.
+// templateReport is the output of the process for a template.
 type templateReport struct {
-	Error    string // why it cannot be used; empty: it can
+	Error    string // why it cannot be used; empty: usable
 	Tools    bool
 	Thinking bool
 }
 
-// newTemplate is the command of a process that tries a chat template, which
-// comes with a model that nobody knows. create and show start it.
+// newTemplate makes the command that checks a chat template in a sandbox, because
+// models are not trusted. create and show start it.
 func newTemplate(env environment) *cobra.Command {
 	return &cobra.Command{
 		Use:    "template",
@@ -50,7 +50,7 @@ func newTemplate(env environment) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			confine.Enter(confine.Needs{State: env.getenv(confine.Marker)})
 			if used, err := confine.MemoryUsed(); err == nil {
-				_ = confine.LimitMemory(used + templateHeadroom) // where there is no such limit, a rendering's own holds
+				_ = confine.LimitMemory(used + templateHeadroom) // without it, the limits of a rendering apply
 			}
 			debug.SetMemoryLimit(templateHeadroom * 3 / 4)
 			source, err := io.ReadAll(env.stdin)
@@ -71,8 +71,8 @@ func reportTemplate(source string) templateReport {
 	return templateReport{Tools: caps.Tools, Thinking: caps.Syntax.ReasoningStart != ""}
 }
 
-// tryTemplate tries a chat template in a process of its own, which has little
-// memory and can reach nothing. Its error says what is wrong with the template.
+// tryTemplate checks a chat template in a sandboxed process with little memory. Its
+// error describes what is wrong with the template.
 func tryTemplate(ctx context.Context, env environment, source string) (templateReport, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -86,7 +86,7 @@ func tryTemplate(ctx context.Context, env environment, source string) (templateR
 	return readReport(ctx, cmd)
 }
 
-// readReport runs a process that tries a template.
+// readReport runs the process for a template.
 func readReport(ctx context.Context, cmd *exec.Cmd) (templateReport, error) {
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &capped{to: &out}, &capped{to: &log}
@@ -109,8 +109,8 @@ func readReport(ctx context.Context, cmd *exec.Cmd) (templateReport, error) {
 	return report, nil
 }
 
-// outOfMemory reports whether a process wrote that it had no memory left, in the
-// words of Go, of C++ or of the system.
+// outOfMemory reports whether a log has an out-of-memory error of Go, C++ or the
+// system.
 func outOfMemory(log string) bool {
 	for _, words := range []string{"out of memory", "cannot allocate memory", "bad_alloc"} {
 		if strings.Contains(log, words) {
@@ -120,7 +120,7 @@ func outOfMemory(log string) bool {
 	return false
 }
 
-// capped takes all that is written, and keeps the beginning.
+// capped accepts all output and keeps its start.
 type capped struct{ to *bytes.Buffer }
 
 func (c *capped) Write(b []byte) (int, error) {

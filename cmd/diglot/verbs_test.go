@@ -285,7 +285,7 @@ func TestExitStatuses(t *testing.T) {
 		{"wrong file", nil, []string{"create", "x", "-f", wrong}, exit.Failure, "wrong: line 2: "},
 		{"no prompt", nil, []string{"run", "far"}, exit.BadUsage, "missing prompt"},
 		{"both thoughts", nil, []string{"run", "far", "hi", "--think", "--no-think"}, exit.BadUsage, "exclude each other"},
-		{"no setting", nil, []string{"run", "far", "hi", "--set", "speed=9"}, exit.BadUsage, `there is no setting "speed"`},
+		{"no setting", nil, []string{"run", "far", "hi", "--set", "speed=9"}, exit.BadUsage, `unknown setting "speed"`},
 		{"wrong setting", nil, []string{"run", "far", "hi", "--set", "top_p=9"}, exit.BadUsage, "top_p is a number from 0 to 1"},
 		{"no value", nil, []string{"run", "far", "hi", "--set", "top_p"}, exit.BadUsage, "not NAME=VALUE"},
 		{"wrong format", nil, []string{"run", "far", "hi", "--format", "xml"}, exit.BadUsage, "format is json or text"},

@@ -1,5 +1,5 @@
-// Package atomicfile replaces files in one step: whoever reads one meanwhile, or
-// after a crash or a loss of power, sees the old content or the new one.
+// Package atomicfile replaces files atomically: a reader sees the old or the new
+// content, also after a crash or a power failure.
 package atomicfile
 
 import (
@@ -12,44 +12,43 @@ import (
 	"strings"
 )
 
-// Write replaces the file at path. Where the content cannot be written, the file
-// stays as it was.
+// Write replaces the file at path. After an error, the file is unchanged.
 func Write(path string, mode fs.FileMode, content io.WriterTo) error {
 	f, err := os.CreateTemp(filepath.Dir(path), temporary(path)+"*") // for the user alone
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails once it is renamed
+	defer os.Remove(f.Name()) // fails if it was renamed
 	if _, err := content.WriteTo(f); err != nil {
 		return errors.Join(err, f.Close())
 	}
 	return Settle(f, path, mode, Unwatched)
 }
 
-// temporary begins the names of files that become the one at path.
+// temporary is the prefix of temporary files for path.
 func temporary(path string) string { return "." + filepath.Base(path) + "-" }
 
-// Sweep removes what a process left that ended while it wrote the file at path.
+// Sweep removes temporary files that a dead process left.
 func Sweep(path string) error {
-	folder := filepath.Dir(path)
-	entries, err := os.ReadDir(folder)
+	directory := filepath.Dir(path)
+	entries, err := os.ReadDir(directory)
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), temporary(path)) {
-			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
+			err = errors.Join(err, os.Remove(filepath.Join(directory, e.Name())))
 		}
 	}
 	return err
 }
 
-// Watch is called before each step that a crash could come before or after, and
-// may forbid it: "sync" and "rename".
+// Watch is called before each step, "sync" or "rename", and may prevent it. Tests
+// use it to simulate a crash.
 type Watch func(step, path string) error
 
-// Unwatched forbids nothing.
+// Unwatched prevents nothing.
 func Unwatched(string, string) error { return nil }
 
-// Settle brings a written file to its final name, in the same file system:
-// content first, then the name. The file is closed, whatever happens.
+// Settle syncs and closes a file and renames it to its final name, on the same file
+// system. It closes the file even after an error.
 func Settle(f *os.File, path string, mode fs.FileMode, before Watch) error {
 	err := f.Chmod(mode)
 	if err == nil {
@@ -64,7 +63,7 @@ func Settle(f *os.File, path string, mode fs.FileMode, before Watch) error {
 	return Rename(f.Name(), path, before)
 }
 
-// Rename gives a file that is on disk its final name.
+// Rename renames a synced file durably.
 func Rename(from, path string, before Watch) error {
 	if err := before("rename", from); err != nil {
 		return err
@@ -75,18 +74,18 @@ func Rename(from, path string, before Watch) error {
 	return SyncFolder(filepath.Dir(path), before)
 }
 
-// SyncFolder brings the names in a folder to the disk.
+// SyncFolder makes renames in a directory durable.
 func SyncFolder(path string, before Watch) error {
-	if runtime.GOOS == "windows" { // it has no such thing
+	if runtime.GOOS == "windows" { // directories cannot be synced
 		return nil
 	}
 	if err := before("sync", path); err != nil {
 		return err
 	}
-	folder, err := os.Open(path)
+	directory, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	return folder.Sync()
+	defer directory.Close()
+	return directory.Sync()
 }

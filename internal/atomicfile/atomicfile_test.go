@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// folder lists the files in a folder with their content.
-func folder(t *testing.T, path string) map[string]string {
+// directory lists the files in a directory with their content.
+func directory(t *testing.T, path string) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func TestWrite(t *testing.T) {
 		if !errors.Is(err, tt.err) {
 			t.Errorf("%s: error %v", tt.name, err)
 		}
-		if diff := cmp.Diff(tt.want, folder(t, filepath.Dir(path))); diff != "" {
+		if diff := cmp.Diff(tt.want, directory(t, filepath.Dir(path))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 		if info, err := os.Stat(path); err != nil || tt.err == nil && info.Mode().Perm() != tt.mode {
@@ -109,7 +109,7 @@ func TestSweep(t *testing.T) {
 	if err := Sweep(filepath.Join(dir, "f")); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(map[string]string{"f": "", ".g-123": "", "f-123": ""}, folder(t, dir)); diff != "" {
+	if diff := cmp.Diff(map[string]string{"f": "", ".g-123": "", "f-123": ""}, directory(t, dir)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

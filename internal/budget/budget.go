@@ -1,6 +1,5 @@
-// Package budget counts bytes of memory that requests, or replies, hold together. They are
-// reserved before they are used, so that what many clients do at once cannot
-// take more than one number.
+// Package budget limits the memory that concurrent requests or replies hold in
+// total: bytes are reserved before they are used.
 package budget
 
 import (
@@ -8,9 +7,8 @@ import (
 	"time"
 )
 
-// Budget is a number of bytes for all requests. It is safe for concurrent use.
-//
-// An eighth of it is for those that hold little: a few that hold much do not
+// Budget is a number of bytes that all requests share. It is safe for concurrent
+// use. An eighth is reserved for small requests, so that a few large ones cannot
 // keep all others out.
 type Budget struct {
 	mu      sync.Mutex
@@ -19,27 +17,27 @@ type Budget struct {
 	refused time.Time // the last one
 }
 
-// little is the most bytes of a request that may have what is kept for such.
+// little is the maximum size, in bytes, of a small request.
 const little = 1 << 20
 
 // New returns a budget of n bytes.
 func New(n int64) *Budget { return &Budget{size: n, free: n} }
 
-// kept is how many bytes only those have that hold little.
+// kept is the number of bytes reserved for small requests.
 func (b *Budget) kept() int64 { return b.size / 8 }
 
-// Least is how many bytes a budget must have for one request to have n.
+// Least is the size of a budget in which one request can reserve n bytes.
 func Least(n int64) int64 { return n + n/7 + 8 }
 
-// Free is how many bytes are not reserved.
+// Free is the number of bytes that are not reserved.
 func (b *Budget) Free() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.free
 }
 
-// Share returns the share of one request, which has nothing yet. That of a nil
-// Budget has no limit.
+// Share returns an empty share for one request. The share of a nil Budget is
+// unlimited.
 func (b *Budget) Share() *Share {
 	if b == nil {
 		return nil
@@ -47,16 +45,16 @@ func (b *Budget) Share() *Share {
 	return &Share{budget: b}
 }
 
-// Share is what one request has reserved. It is safe for concurrent use.
+// Share is the reservation of one request. It is safe for concurrent use.
 type Share struct {
 	budget *Budget
-	// Both are guarded by the mutex of budget.
+	// Guarded by the mutex of budget.
 	held  int64
 	ended bool
 }
 
-// Reserve takes n more bytes, or none and reports false where there are not so
-// many, or the request has ended. A nil Share has no limit.
+// Reserve reserves n more bytes. It reports false if they are not free, or after
+// Release. A nil Share is unlimited.
 func (s *Share) Reserve(n int64) bool {
 	if s == nil {
 		return true
@@ -76,8 +74,7 @@ func (s *Share) Reserve(n int64) bool {
 	return true
 }
 
-// Exceeds reports whether n more bytes are too many for this request even where
-// no other holds any.
+// Exceeds reports whether n more bytes would not fit even without other requests.
 func (s *Share) Exceeds(n int64) bool {
 	if s == nil {
 		return false
@@ -87,11 +84,11 @@ func (s *Share) Exceeds(n int64) bool {
 	return s.held+n > s.budget.size-s.budget.kept()
 }
 
-// remembered is how long it counts that a request was refused.
+// remembered is how long a refused reservation counts for Crowds.
 const remembered = time.Minute
 
-// Crowds reports whether this request holds much while others are refused. One that
-// makes them wait for no reason should end.
+// Crowds reports whether this is a large request while others are refused. If it
+// makes no progress, it should end.
 func (s *Share) Crowds() bool {
 	if s == nil {
 		return false
@@ -101,8 +98,8 @@ func (s *Share) Crowds() bool {
 	return s.held > little && time.Since(s.budget.refused) < remembered
 }
 
-// Release gives everything back, at the end of the request. Nothing is reserved
-// after it: what still runs for a client that has left would never give it back.
+// Release frees the reservation at the end of the request. Later reservations fail:
+// leftover work for a disconnected client would never free them.
 func (s *Share) Release() {
 	if s == nil {
 		return

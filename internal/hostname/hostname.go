@@ -1,6 +1,5 @@
-// Package hostname knows what can be the host of a URL. Hosts are written into
-// sentences that people copy into a shell, and come from those who make models:
-// what is in none of them is not passed on.
+// Package hostname validates hosts of URLs. Hosts come from strangers' models and
+// are printed in commands that users copy into a shell, so nothing else may pass.
 package hostname
 
 import (
@@ -11,10 +10,8 @@ import (
 	"strings"
 )
 
-// Is reports whether a URL could have s as its host: a name, or an address
-// without brackets. A name is as it stands in a request: letters of other
-// scripts are there in their form of ASCII. An address has no zone, which could
-// be any text, and means something on one machine alone.
+// Is reports whether s is a valid host: an ASCII name (Punycode for other scripts),
+// or an IP address without brackets and without a zone, which could be any text.
 func Is(s string) bool {
 	if address, err := netip.ParseAddr(s); err == nil {
 		return address.Zone() == ""
@@ -27,7 +24,7 @@ func Is(s string) bool {
 	return true
 }
 
-// InURL reports whether u has such a host, and a port that there is, or none.
+// InURL reports whether u has a valid host, and a valid port if any.
 func InURL(u *url.URL) bool {
 	if port := u.Port(); port != "" {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -37,8 +34,7 @@ func InURL(u *url.URL) bool {
 	return Is(u.Hostname())
 }
 
-// WithoutPort is the host of an authority, such as host:port or [::1]:port; also
-// where it has no port.
+// WithoutPort is the host of an authority such as host:port, [::1]:port or host.
 func WithoutPort(authority string) string {
 	if host, _, err := net.SplitHostPort(authority); err == nil {
 		return host
@@ -46,8 +42,8 @@ func WithoutPort(authority string) string {
 	return strings.Trim(authority, "[]")
 }
 
-// Loopback reports whether what is sent to an authority, with or without a port,
-// stays on this machine, by its name or address alone.
+// Loopback reports whether the host of an authority is localhost or a loopback
+// address. It does not resolve names.
 func Loopback(authority string) bool {
 	name := strings.ToLower(strings.TrimSuffix(WithoutPort(authority), "."))
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
@@ -57,7 +53,7 @@ func Loopback(authority string) bool {
 	return err == nil && address.Unmap().IsLoopback()
 }
 
-// odd says what stands in no label of a name.
+// odd reports whether r is not allowed in a label of a name.
 func odd(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
 }

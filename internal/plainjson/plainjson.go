@@ -1,7 +1,6 @@
-// Package plainjson writes JSON in which nothing is escaped that JSON itself
-// does not ask to be. What encoding/json writes by default is for pages of
-// HTML: models, clients and people would read \u003c where a text has "<".
-// And it counts what a text of JSON holds.
+// Package plainjson writes JSON without encoding/json's HTML escapes, such as
+// \u003c for "<", which would confuse models, clients and people. It also counts
+// the values of a JSON text.
 package plainjson
 
 import (
@@ -10,9 +9,8 @@ import (
 	jsonv2 "encoding/json/v2"
 )
 
-// Marshal encodes v as encoding/json does, but for such escapes: it writes
-// none, and takes back those that methods of v have written. Options such as
-// [jsontext.WithIndent] may be added.
+// Marshal is like json.Marshal without HTML escapes. It also removes those that
+// MarshalJSON methods wrote.
 func Marshal(v any, options ...jsonv2.Options) ([]byte, error) {
 	plain := jsonv2.JoinOptions(json.DefaultOptionsV1(),
 		jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false), jsontext.PreserveRawStrings(false))

@@ -2,11 +2,10 @@ package plainjson
 
 import "bytes"
 
-// Count is how many values a text of JSON holds, objects and lists with those in
-// them, and how many names of members, or a few more. What is decoded of a text
-// may take many times the bytes of it, as {} stands for a whole structure; so this
-// is counted before, in one pass and without memory. Of what is no JSON it is
-// some number.
+// Count counts the values and the field names of a JSON text, or slightly more, in
+// one pass without allocation. It is called before decoding, because a decoded
+// value can take far more memory than its text. For invalid JSON the result is
+// arbitrary.
 func Count(text []byte) (values, names int) {
 	values = 1
 	for i := 0; i < len(text); i++ {
@@ -22,14 +21,14 @@ func Count(text []byte) (values, names int) {
 	return values, names
 }
 
-// Values is how many values a text holds, as [Count] has it.
+// Values is the number of values of [Count].
 func Values(text []byte) int {
 	values, _ := Count(text)
 	return values
 }
 
-// stringLength is how many bytes follow the first quote of a string, with the last
-// quote.
+// stringLength is the length of a string after its opening quote, including the
+// closing quote.
 func stringLength(text []byte) int {
 	at := 0
 	for {

@@ -15,60 +15,57 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// BaseURL is what the paths of the public API follow in requests of
-// [Client.HTTP]. Its host is one that every server answers to.
+// BaseURL is the base URL for requests of [Client.HTTP]. Every server accepts its
+// host.
 const BaseURL = "http://localhost"
 
-// ErrNotRunning is the error of a [Client] whose socket nobody listens at.
+// ErrNotRunning is the error of a [Client] if no server listens on its socket.
 var ErrNotRunning = errors.New("no server is running")
 
-// maxReply is the most bytes of a reply to a command.
+// maxReply bounds a reply, in bytes.
 const maxReply = 16 << 20
 
-// Client speaks to the server of one socket.
+// Client sends commands to the server of one socket.
 type Client struct {
 	path string
 	http *http.Client
 }
 
-// Dial makes a client of the socket at path. It connects when it is used, and
-// where no server runs, errors are [ErrNotRunning].
+// Dial makes a client for the socket at path. It connects with the first request,
+// which fails with [ErrNotRunning] if no server runs.
 func Dial(path string) *Client {
 	c := &Client{path: path}
 	c.http = &http.Client{Transport: &http.Transport{DialContext: c.dial, DisableCompression: true}}
 	return c
 }
 
-// HTTP is a client whose requests all go to the socket, whatever host their
-// URLs name; see [BaseURL].
+// HTTP is a client that sends all requests to the socket; see [BaseURL].
 func (c *Client) HTTP() *http.Client { return c.http }
 
-// Loaded lists the models in memory, by name.
+// Loaded lists the loaded models, by name.
 func (c *Client) Loaded(ctx context.Context) ([]Model, error) {
 	var reply loadedReply
 	err := c.call(ctx, http.MethodGet, pathLoaded, nil, &reply)
 	return reply.Models, err
 }
 
-// Load has the server load a model. It returns once the model is ready.
+// Load loads a model, and returns when it is ready.
 func (c *Client) Load(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, pathLoad, modelRequest{name}, nil)
 }
 
-// Stop has the server let go of a model, once the requests that use it have
-// ended. It does not wait for them.
+// Stop unloads a model when its requests have finished. It does not wait for them.
 func (c *Client) Stop(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, pathStop, modelRequest{name}, nil)
 }
 
-// Version is that of the server.
+// Version is the version of the server.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	reply, err := c.about(ctx)
 	return reply.Version, err
 }
 
-// Models is the folder of the model store that the server serves. Empty: it
-// serves none.
+// Models is the path of the server's model store; empty: it has none.
 func (c *Client) Models(ctx context.Context) (string, error) {
 	reply, err := c.about(ctx)
 	return reply.Models, err
@@ -80,7 +77,7 @@ func (c *Client) about(ctx context.Context) (versionReply, error) {
 	return reply, err
 }
 
-// Close lets go of the connections.
+// Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -94,7 +91,7 @@ func (c *Client) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("the socket %s belongs to another user", c.path)
 	}
-	return nil, fmt.Errorf("%w (nobody listens at %s); start one with: diglot serve", ErrNotRunning, c.path)
+	return nil, fmt.Errorf("%w (socket %s); start one with: diglot serve", ErrNotRunning, c.path)
 }
 
 // call sends a request and reads the reply into out, unless that is nil.
@@ -127,13 +124,12 @@ func (c *Client) call(ctx context.Context, method, path string, in, out any) err
 		return nil
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return fmt.Errorf("the server's reply makes no sense: %w", err)
+		return fmt.Errorf("the server's reply is invalid: %w", err)
 	}
 	return nil
 }
 
-// withoutURL leaves out of an error what means nothing to the user, who knows
-// of no URL.
+// withoutURL removes from an error the URL, which means nothing to the user.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -142,7 +138,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// failure is the error that a reply holds.
+// failure is the error in a reply.
 func failure(status string, text []byte) error {
 	var reply errorReply
 	if err := json.Unmarshal(text, &reply); err != nil || reply.Error == nil {

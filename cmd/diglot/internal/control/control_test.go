@@ -60,8 +60,8 @@ func (s *shelf) Folder() string { return "/models" }
 
 func (s *shelf) Loaded() []library.Loaded { return s.loaded }
 
-// folder is a short one: the paths of sockets must be.
-func folder(t *testing.T) string {
+// directory is a short one: the paths of sockets must be.
+func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "c")
 	if err != nil {
@@ -74,7 +74,7 @@ func folder(t *testing.T) string {
 // open serves a shelf until the test ends.
 func open(t *testing.T, s *shelf) (*Client, *bytes.Buffer) {
 	t.Helper()
-	path := filepath.Join(folder(t), "home", "s.sock")
+	path := filepath.Join(directory(t), "home", "s.sock")
 	l, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
@@ -139,13 +139,13 @@ func TestErrorsOfTheServer(t *testing.T) {
 	if !strings.Contains(log.String(), "/secret") {
 		t.Errorf("the cause is not in the log: %s", log)
 	}
-	if err := c.call(t.Context(), http.MethodPost, "/control/fly", nil, nil); err == nil || !strings.Contains(err.Error(), "version v1.2.3, does not know POST /control/fly") {
+	if err := c.call(t.Context(), http.MethodPost, "/control/fly", nil, nil); err == nil || !strings.Contains(err.Error(), "version v1.2.3, does not support POST /control/fly") {
 		t.Errorf("a command that does not exist: %v", err)
 	}
-	if err := c.call(t.Context(), http.MethodPost, pathLoad, strings.Repeat("a", maxRequest), nil); err == nil || !strings.Contains(err.Error(), "not JSON that names a model") {
+	if err := c.call(t.Context(), http.MethodPost, pathLoad, strings.Repeat("a", maxRequest), nil); err == nil || !strings.Contains(err.Error(), "not JSON with a model name") {
 		t.Errorf("a request that is too long: %v", err)
 	}
-	if err := c.call(t.Context(), http.MethodGet, "/v1/x", nil, new(int)); err == nil || !strings.Contains(err.Error(), "makes no sense") {
+	if err := c.call(t.Context(), http.MethodGet, "/v1/x", nil, new(int)); err == nil || !strings.Contains(err.Error(), "is invalid") {
 		t.Errorf("a reply that is no JSON: %v", err)
 	}
 }
@@ -173,9 +173,9 @@ func TestPublicAPI(t *testing.T) {
 }
 
 func TestNotRunning(t *testing.T) {
-	path := filepath.Join(folder(t), "s")
+	path := filepath.Join(directory(t), "s")
 	_, err := Dial(path).Loaded(t.Context())
-	if !errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), "no server is running (nobody listens at "+path+"); start one with: diglot serve") {
+	if !errors.Is(err, ErrNotRunning) || !strings.Contains(err.Error(), "no server is running (socket "+path+"); start one with: diglot serve") {
 		t.Errorf("error %v", err)
 	}
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -187,7 +187,7 @@ func TestNotRunning(t *testing.T) {
 }
 
 func TestListenIsPrivate(t *testing.T) {
-	path := filepath.Join(folder(t), "a", "b", "s")
+	path := filepath.Join(directory(t), "a", "b", "s")
 	l, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestListenIsPrivate(t *testing.T) {
 }
 
 func TestListenTwice(t *testing.T) {
-	path := filepath.Join(folder(t), "s")
+	path := filepath.Join(directory(t), "s")
 	first, err := Listen(path)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestListenTwice(t *testing.T) {
 
 // TestListenAfterKill finds the socket that a killed server has left.
 func TestListenAfterKill(t *testing.T) {
-	path := filepath.Join(folder(t), "s")
+	path := filepath.Join(directory(t), "s")
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "listen", path)
 	_, errIn := cmd.StdinPipe()
 	out, errOut := cmd.StdoutPipe()
@@ -263,16 +263,16 @@ func TestListenAfterKill(t *testing.T) {
 }
 
 func TestListenRefuses(t *testing.T) {
-	dir := folder(t)
+	dir := directory(t)
 	file := filepath.Join(dir, "file")
 	open := filepath.Join(dir, "open")
 	if err := errors.Join(os.WriteFile(file, []byte("precious"), 0o600), os.Mkdir(open, 0o700), os.Chmod(open, 0o770)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, path, want string }{
-		{"a file in its place", file, "is not a socket; it is left as it is"},
-		{"a file in place of its folder", filepath.Join(file, "s"), "the folder for the socket cannot be made"},
-		{"a folder that others may write to", filepath.Join(open, "s"), "others may write to the folder"},
+		{"a file in its place", file, "exists and is not a socket"},
+		{"a file in place of its directory", filepath.Join(file, "s"), "create the directory of the socket"},
+		{"a directory that others may write to", filepath.Join(open, "s"), "others may write to the directory"},
 		{"a path that is too long", filepath.Join(dir, strings.Repeat("a", 100)), "is too long"},
 	} {
 		if l, err := Listen(tt.path); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -1,12 +1,11 @@
-// Package control is how the command line and a running server speak: HTTP
-// with JSON over a Unix socket, which only its owner may open.
+// Package control is the protocol between commands and a running server: JSON
+// over HTTP on a Unix socket that only its owner may open.
 //
-// Who may connect may do everything, so there are no keys. The socket has what
-// the public address lacks, which is the care of models that are loaded
-// ([Client.Loaded], [Client.Load], [Client.Stop]), and beside it the whole
-// public API ([Client.HTTP]), so that a chat in the terminal is a client like
-// any other.
+// Whoever may connect may do everything, so there are no keys. The socket has
+// commands for loaded models ([Client.Loaded], [Client.Load], [Client.Stop]), and
+// the whole public API ([Client.HTTP]), so that a chat in the terminal is a
+// client like any other.
 //
-// A server holds a lock beside its socket for as long as it lives. So a socket
-// whose server was killed is known to be dead, and replaced, without asking it.
+// A server holds a lock next to its socket while it runs. A socket without a
+// holder of its lock is stale, and is replaced.
 package control

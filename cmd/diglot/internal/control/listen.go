@@ -13,20 +13,20 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// maxPath is how many bytes the path of a socket may have: 108 on Linux and
-// 104 on macOS, one of them for the end.
+// maxPath bounds the path of a socket, in bytes: 108 on Linux and 104 on macOS,
+// including a NUL.
 const maxPath = 103
 
-// ErrRunning is the error of [Listen] where another server has the socket.
+// ErrRunning is the error of [Listen] if another server has the socket.
 var ErrRunning = errors.New("a server is running already")
 
-// Listen opens the socket at path for this user alone, in a folder that is
-// made where it is missing. What a server left that was killed is replaced;
-// a server that lives is [ErrRunning].
+// Listen opens the socket at path, only for this user, and creates its directory
+// if missing. It replaces the socket of a dead server; with a live one it fails
+// with [ErrRunning].
 func Listen(path string) (net.Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder for the socket cannot be made: %w", err)
+		return nil, fmt.Errorf("create the directory of the socket: %w", err)
 	}
 	if err := checkFolder(dir); err != nil {
 		return nil, err
@@ -35,9 +35,9 @@ func Listen(path string) (net.Listener, error) {
 	held, err := lock.TryLock()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the socket cannot be locked: %w", err)
+		return nil, fmt.Errorf("lock the socket: %w", err)
 	case !held:
-		return nil, fmt.Errorf("%w, with the socket %s", ErrRunning, path)
+		return nil, fmt.Errorf("%w on socket %s", ErrRunning, path)
 	}
 	l, err := replace(path)
 	if err != nil {
@@ -46,28 +46,27 @@ func Listen(path string) (net.Listener, error) {
 	return &listener{Listener: l, path: path, lock: lock}, nil
 }
 
-// checkFolder refuses a folder where others could put a socket of theirs in
-// place of this one, and read what is typed into it.
+// checkFolder refuses a directory in which others could replace the socket by
+// theirs, and read what the user types.
 func checkFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
 		return err
 	}
 	if isForeign(info) {
-		return fmt.Errorf("the folder %s belongs to another user, so the socket cannot be there", dir)
+		return fmt.Errorf("the directory %s belongs to another user, so the socket cannot be there", dir)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("others may write to the folder %s, so the socket cannot be there; make it yours alone with: chmod go-w %s", dir, dir)
+		return fmt.Errorf("others may write to the directory %s, so the socket cannot be there; to forbid that: chmod go-w %s", dir, dir)
 	}
 	return nil
 }
 
-// replace makes a listening socket at path, in place of the one that a dead
-// server has left there. It is made in a folder of its own and then moved, so
-// that nobody else may open it at any moment.
+// replace creates a listening socket at path and replaces a stale one. It creates
+// it in a private directory and renames it, so that others can never open it.
 func replace(path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() != fs.ModeSocket {
-		return nil, fmt.Errorf("%s is not a socket; it is left as it is", path)
+		return nil, fmt.Errorf("%s exists and is not a socket", path)
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".s")
 	if err != nil {
@@ -82,7 +81,7 @@ func replace(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // it is elsewhere by then
+	l.SetUnlinkOnClose(false) // it will be renamed
 	if err := os.Chmod(temporary, 0o600); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
@@ -92,7 +91,7 @@ func replace(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// listener takes its socket and its lock with it.
+// listener removes its socket and releases its lock when it is closed.
 type listener struct {
 	net.Listener
 	path string
@@ -101,8 +100,8 @@ type listener struct {
 	err  error
 }
 
-// Close stops listening. The lock's file stays: a server that waits for it to
-// be gone would race with one that makes it anew.
+// Close stops listening. The lock file stays: removing it would let two servers
+// hold different locks.
 func (l *listener) Close() error {
 	l.once.Do(func() {
 		l.err = errors.Join(l.Listener.Close(), os.Remove(l.path), l.lock.Unlock())

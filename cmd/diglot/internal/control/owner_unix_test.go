@@ -35,7 +35,7 @@ func TestIsForeign(t *testing.T) {
 	}
 }
 
-// Who may give files away sees that the socket is not put into a folder that
+// Who may give files away sees that the socket is not put into a directory that
 // another user owns.
 func TestListenInAFolderOfAnother(t *testing.T) {
 	dir := t.TempDir()
@@ -46,6 +46,6 @@ func TestListenInAFolderOfAnother(t *testing.T) {
 		defer l.Close()
 	}
 	if refused := listenErr != nil && strings.Contains(listenErr.Error(), "belongs to another user"); refused != (err == nil) {
-		t.Errorf("the folder was given away with %v, and the socket with %v", err, listenErr)
+		t.Errorf("the directory was given away with %v, and the socket with %v", err, listenErr)
 	}
 }

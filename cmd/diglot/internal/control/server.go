@@ -13,38 +13,38 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// maxRequest is the most bytes of a request: it holds a name.
+// maxRequest bounds a request, in bytes: it contains a name.
 const maxRequest = 64 << 10
 
-// Library is what takes care of loaded models.
+// Library loads and unloads models.
 type Library interface {
-	// Load returns once the model is ready.
+	// Load returns when the model is ready.
 	Load(ctx context.Context, name string) error
 
-	// Stop lets the model go once the requests that use it have ended.
+	// Stop unloads the model when its requests have finished.
 	Stop(ctx context.Context, name string) error
 
-	// Loaded lists what is in memory.
+	// Loaded lists the loaded models.
 	Loaded() []library.Loaded
 
-	// Folder is the absolute path of the model store; empty: there is none.
+	// Folder is the absolute path of the model store; empty: none.
 	Folder() string
 }
 
-// Config says what the socket gives access to.
+// Config configures the handler of the socket.
 type Config struct {
 	Library Library      // required
-	API     http.Handler // the public API, for everything that is not under /control/
+	API     http.Handler // the public API, for all paths but /control/
 
-	// Paced is given the handler of the commands, and gives one whose clients
-	// do not take a connection for good; required.
+	// Paced wraps the handler of the commands, so that no client can occupy a
+	// connection forever; required.
 	Paced func(http.Handler) http.Handler
 
 	Version string       // of the server
 	Log     *slog.Logger // required
 }
 
-// New makes the handler for a listener that [Listen] made.
+// New makes the handler for a listener of [Listen].
 func New(c Config) http.Handler {
 	s := &server{c}
 	mux := http.NewServeMux()
@@ -77,7 +77,7 @@ func (s *server) version(w http.ResponseWriter, _ *http.Request) {
 	s.reply(w, http.StatusOK, versionReply{Version: s.Version, Models: s.Library.Folder()})
 }
 
-// named handles a request that does something with one model.
+// named handles a request for one model.
 func (s *server) named(do func(context.Context, string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in modelRequest
@@ -86,7 +86,7 @@ func (s *server) named(do func(context.Context, string) error) http.HandlerFunc 
 			err = json.Unmarshal(body, &in)
 		}
 		if err != nil {
-			s.fail(w, engine.Errorf(engine.CodeInvalidArgument, "The request is not JSON that names a model.").Because(err))
+			s.fail(w, engine.Errorf(engine.CodeInvalidArgument, "The request is not JSON with a model name.").Because(err))
 			return
 		}
 		if err := do(r.Context(), in.Model); err != nil {
@@ -97,12 +97,12 @@ func (s *server) named(do func(context.Context, string) error) http.HandlerFunc 
 	}
 }
 
-// unknown answers a command of another version of the program.
+// unknown answers commands of other versions of the program.
 func (s *server) unknown(w http.ResponseWriter, r *http.Request) {
-	s.fail(w, engine.Errorf(engine.CodeNotFound, "The server, which is version %s, does not know %s %s.", s.Version, r.Method, r.URL.Path))
+	s.fail(w, engine.Errorf(engine.CodeNotFound, "The running server, version %s, does not support %s %s.", s.Version, r.Method, r.URL.Path))
 }
 
-// fail says what is wrong. The cause is for the log.
+// fail sends an error without its cause, which is for the log.
 func (s *server) fail(w http.ResponseWriter, err *engine.Error) {
 	status := http.StatusBadRequest
 	switch err.Code {
@@ -125,7 +125,7 @@ func (s *server) reply(w http.ResponseWriter, status int, body any) {
 		_, err = w.Write(append(text, '\n'))
 	}
 	if err != nil {
-		s.Log.Debug("the command has left", "err", err)
+		s.Log.Debug("the command disconnected", "err", err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// The paths of what is not in the public API.
+// The paths of the commands.
 const (
 	pathLoaded  = "/control/loaded"
 	pathLoad    = "/control/load"
@@ -14,21 +14,21 @@ const (
 	pathVersion = "/control/version"
 )
 
-// Model is a model that the server has loaded.
+// Model is a loaded model.
 type Model struct {
-	Name     string     `json:"name"`             // the first one that it was asked for by
-	Others   []string   `json:"others,omitempty"` // other names that it was asked for by
-	Digest   string     `json:"digest"`           // of its manifest; empty: a flag of the server names its file
-	Size     int64      `json:"size"`             // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
-	Context  int        `json:"context"`          // tokens that one request may use; 0: not known
-	Until    *time.Time `json:"until,omitempty"`  // when it goes unless it is used; nil: not before its requests end, or never
-	Requests int        `json:"requests"`         // that use it, or wait for it
-	Loading  bool       `json:"loading"`          // it is not ready yet
-	Stopping bool       `json:"stopping"`         // it takes no new requests, and goes with its last one
-	Remote   string     `json:"remote,omitempty"` // the server that it is served by; empty: this one
+	Name     string     `json:"name"`             // the first that a request used
+	Others   []string   `json:"others,omitempty"` // other names that requests used
+	Digest   string     `json:"digest"`           // of its manifest; empty: from --model
+	Size     int64      `json:"size"`             // planned memory in bytes; 0: waiting for it, or remote
+	Context  int        `json:"context"`          // tokens per request; 0: unknown
+	Until    *time.Time `json:"until,omitempty"`  // when it is unloaded if idle; nil: in use, or never
+	Requests int        `json:"requests"`         // running and waiting
+	Loading  bool       `json:"loading"`          // not ready yet
+	Stopping bool       `json:"stopping"`         // accepts no new requests, and is unloaded with the last one
+	Remote   string     `json:"remote,omitempty"` // URL of a remote model's server
 }
 
-// loadedReply answers what is loaded.
+// loadedReply lists the loaded models.
 type loadedReply struct {
 	Models []Model `json:"models"`
 }
@@ -38,13 +38,13 @@ type modelRequest struct {
 	Model string `json:"model"`
 }
 
-// versionReply says what the server is.
+// versionReply describes the server.
 type versionReply struct {
 	Version string `json:"version"`
-	Models  string `json:"models"` // the folder of its model store; empty: none
+	Models  string `json:"models"` // path of its model store; empty: none
 }
 
-// Error is what the server says is wrong, in words for the user.
+// Error is an error of the server, for the user.
 type Error struct {
 	Code    engine.Code `json:"code"`
 	Message string      `json:"message"`
@@ -52,7 +52,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// errorReply carries an Error.
+// errorReply contains an Error.
 type errorReply struct {
 	Error *Error `json:"error"`
 }

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// mostConnections is the default where there are descriptors for them.
+	// mostConnections is the default, if the open file limit allows it.
 	mostConnections = 4096
 
-	// mostOfAll is more than one machine can have of anything.
+	// mostOfAll is above any sensible number.
 	mostOfAll = 1 << 20
 
-	// keptDescriptors are for all but clients and the requests that they send
-	// on to models: files, processes, listeners, and the local socket.
+	// keptDescriptors are reserved for everything but client connections and their
+	// connections to models: files, processes, listeners and the control socket.
 	keptDescriptors = 96
 
-	// leastConnections is what a server has even if the descriptors may run out.
+	// leastConnections is the minimum, even if descriptors may run out.
 	leastConnections = 16
 
-	// defaultDrain gives a load balancer the time to look twice.
+	// defaultDrain is long enough for two probes of a load balancer.
 	defaultDrain = 10 * time.Second
 )
 
-// Bounds are the flags that say what clients may take together.
+// Bounds are the flags that limit all clients together.
 type Bounds struct {
 	Body, Bodies   flagvalue.Memory // bytes; 0: the defaults of handlers
 	Requests       flagvalue.Number
@@ -51,33 +51,33 @@ func (o *Bounds) Register(set *pflag.FlagSet) {
 	set.Var(flagvalue.Span{To: &o.Drain, Least: 0, Most: time.Hour}, "drain", "after SIGTERM, keep accepting requests for `TIME` while /readyz fails")
 }
 
-// least is how much memory the largest body may need.
+// least is the memory that the largest body may need.
 func (o *Bounds) least() int64 {
 	return handlers.LeastBodies(cmp.Or(int64(o.Body), handlers.DefaultMaxBody))
 }
 
-// Check finds what would let no request in.
+// Check fails for bounds that would admit no request.
 func (o *Bounds) Check() error {
 	if least := o.least(); o.Bodies != 0 && int64(o.Bodies) < least {
-		return exit.Usage("serve: --max-bodies is too little for one body of --max-body, which may need %d bytes", least)
+		return exit.Usage("serve: --max-bodies is too small for one body of --max-body, which may need %d bytes", least)
 	}
 	return nil
 }
 
-// Budget is what all requests may take together.
+// Budget is the budget of all requests.
 func (o *Bounds) Budget() *handlers.Budget {
 	return handlers.NewBudget(
 		cmp.Or(int64(o.Bodies), max(handlers.DefaultMaxBodies, o.least())),
 		cmp.Or(int(o.Requests), handlers.DefaultMaxRequests))
 }
 
-// Connections is how many there may be in this process.
+// Connections are the connection limits of this process.
 func (o *Bounds) Connections(log *slog.Logger) handlers.ConnectionLimits {
 	return o.limit(descriptors(), log)
 }
 
-// limit is how many connections there may be in a process that may have so
-// many descriptors; each may need a second one, to its model.
+// limit returns the connection limits for a number of file descriptors. Each client
+// may need a second descriptor, for the connection to its model.
 func (o *Bounds) limit(descriptors uint64, log *slog.Logger) handlers.ConnectionLimits {
 	allowed := leastConnections
 	if descriptors > keptDescriptors {
@@ -85,7 +85,7 @@ func (o *Bounds) limit(descriptors uint64, log *slog.Logger) handlers.Connection
 	}
 	all := cmp.Or(int(o.MaxConnections), min(mostConnections, allowed))
 	if all > allowed {
-		log.Warn("there are fewer connections than --max-connections says; raise the limit of open files (ulimit -n)", "connections", allowed)
+		log.Warn("--max-connections is above what the open file limit allows; raise it with ulimit -n", "connections", allowed)
 		all = allowed
 	}
 	return handlers.ConnectionLimits{All: all, PerAddress: cmp.Or(int(o.PerAddress), max(1, all/2))}

@@ -2,5 +2,5 @@
 
 package serving
 
-// descriptors is how many files and connections this process may have open.
+// descriptors is the open file limit of this process.
 func descriptors() uint64 { return 1 << 20 }

@@ -4,7 +4,7 @@ package serving
 
 import "syscall"
 
-// descriptors is how many files and connections this process may have open.
+// descriptors is the open file limit of this process.
 func descriptors() uint64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -12,22 +12,22 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// Keys are the flags that say what keys clients must send.
+// Keys are the flags for API keys.
 type Keys struct {
 	Fixed flagvalue.List
 	File  string // with one NAME: KEY a line; empty: none
 }
 
-// Asked reports whether clients must send a key.
+// Asked reports whether keys are required.
 func (k Keys) Asked(getenv func(string) string) bool {
 	return len(k.Fixed) > 0 || k.File != "" || getenv("DIGLOT_API_KEY") != ""
 }
 
-// isBlank reports whether a header could not carry r within a value.
+// isBlank reports whether r is not allowed in a key, which is sent in a header.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-// Open collects the keys of the environment, of flags and of a file, which
-// is watched until ctx ends. Nil: there are none, and none is asked for.
+// Open collects the keys of the environment, the flags and a file, which is watched
+// until ctx ends. Nil: no keys are required.
 func (k Keys) Open(ctx context.Context, getenv func(string) string, log *slog.Logger) (*handlers.Keys, error) {
 	if !k.Asked(getenv) {
 		return nil, nil
@@ -40,7 +40,7 @@ func (k Keys) Open(ctx context.Context, getenv func(string) string, log *slog.Lo
 		fixed = append(fixed, handlers.Key{Name: "--api-key", Key: key})
 	}
 	if len(k.Fixed) > 0 {
-		log.Warn("every user of this machine can see the keys of --api-key in the list of processes; --api-key-file FILE and DIGLOT_API_KEY keep them secret")
+		log.Warn("every user of this machine can see the keys of --api-key in the process list; use --api-key-file FILE or DIGLOT_API_KEY instead")
 	}
 	for _, key := range fixed {
 		if strings.ContainsFunc(key.Key, isBlank) {

@@ -15,18 +15,17 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// noSocket is the --socket of a server that no command is to reach.
+// noSocket is the --socket of a server without a control socket.
 const noSocket = "none"
 
-// Listen opens what clients connect to: what systemd has opened, or else the
-// address.
+// Listen returns the sockets of systemd, or else listens on the address.
 func Listen(getenv func(string) string, address string) ([]net.Listener, error) {
 	if getenv("LISTEN_FDS") != "" {
 		return inherit()
 	}
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%s is in use by another program, or by a diglot server that runs already; choose another address with --listen", address)
+		return nil, fmt.Errorf("%s is in use, possibly by another diglot server; use another address with --listen", address)
 	}
 	if err != nil {
 		return nil, err
@@ -34,13 +33,13 @@ func Listen(getenv func(string) string, address string) ([]net.Listener, error) 
 	return []net.Listener{l}, nil
 }
 
-// isOpen reports whether other machines may reach an address.
+// isOpen reports whether other machines can reach a listener.
 func isOpen(l net.Listener) bool {
 	return l.Addr().Network() == "tcp" && !hostname.Loopback(l.Addr().String())
 }
 
-// CheckOpen refuses to serve other machines unless that is safe, or
-// the user says that it is meant.
+// CheckOpen refuses to serve other machines without keys, unless the user allows
+// it.
 func CheckOpen(listeners []net.Listener, allowed bool) error {
 	for _, l := range listeners {
 		if isOpen(l) && !allowed {
@@ -51,17 +50,16 @@ func CheckOpen(listeners []net.Listener, allowed bool) error {
 	return nil
 }
 
-// WarnOpen says which of the addresses other machines may reach, of
-// a server that asks for no key.
+// WarnOpen warns of addresses that other machines can use without a key.
 func WarnOpen(listeners []net.Listener, log *slog.Logger) {
 	for _, l := range listeners {
 		if isOpen(l) {
-			log.Warn("anyone who reaches this address may use the server; --api-key-file FILE has it ask for a key", "address", l.Addr())
+			log.Warn("anyone who can reach this address can use the server; --api-key-file FILE makes it require a key", "address", l.Addr())
 		}
 	}
 }
 
-// CloseAll closes them.
+// CloseAll closes all listeners.
 func CloseAll(listeners []net.Listener) error {
 	var all []error
 	for _, l := range listeners {
@@ -70,7 +68,7 @@ func CloseAll(listeners []net.Listener) error {
 	return errors.Join(all...)
 }
 
-// inherit takes over the sockets that systemd has opened for this process.
+// inherit returns the sockets of systemd socket activation.
 func inherit() ([]net.Listener, error) {
 	all, err := activation.Listeners()
 	if err != nil {
@@ -78,19 +76,18 @@ func inherit() ([]net.Listener, error) {
 	}
 	var listeners []net.Listener
 	for _, l := range all {
-		if l != nil { // a socket that no client can connect to
+		if l != nil { // not a listening socket
 			listeners = append(listeners, l)
 		}
 	}
 	if len(listeners) == 0 {
-		return nil, errors.New("LISTEN_FDS is set, but there is no socket of systemd to serve; unset it, or check the socket unit")
+		return nil, errors.New("LISTEN_FDS is set, but systemd passed no listening socket; unset it, or check the socket unit")
 	}
 	return listeners, nil
 }
 
-// ListenLocally opens the socket for the commands of this user; nil: there is
-// none. A socket that the user names must be had. Without the usual one, which
-// another server may have, the server does without.
+// ListenLocally opens the control socket; nil: none. It fails only for a socket that
+// the user named: another server may hold the default one.
 func ListenLocally(getenv func(string) string, path string, log *slog.Logger) (net.Listener, error) {
 	if path == noSocket {
 		return nil, nil
@@ -99,7 +96,7 @@ func ListenLocally(getenv func(string) string, path string, log *slog.Logger) (n
 	if path == "" {
 		var err error
 		if path, err = places.Find(getenv).SocketPath(); err != nil {
-			return nil, nil // a user without a home has no commands either
+			return nil, nil // commands of such a user would not find it either
 		}
 	}
 	l, err := control.Listen(path)
@@ -107,7 +104,7 @@ func ListenLocally(getenv func(string) string, path string, log *slog.Logger) (n
 		return nil, err
 	}
 	if err != nil {
-		log.Warn("no command can reach this server", "reason", err)
+		log.Warn("commands cannot reach this server", "reason", err)
 		return nil, nil
 	}
 	return l, nil

@@ -8,19 +8,18 @@ import (
 	"time"
 )
 
-// ErrTerminated is why the context of a program ends that SIGTERM ends.
+// ErrTerminated is the cause of a context that SIGTERM ended.
 var ErrTerminated = errors.New("terminated")
 
-// Readiness says whether requests should come: from when the models are loaded
-// that are to be at once, until the server is to end.
+// Readiness is the state of /readyz: true from when the models of --load are loaded
+// until shutdown.
 type Readiness struct{ Loaded, leaving atomic.Bool }
 
-// Is is what /readyz says.
+// Is reports whether the server is ready.
 func (r *Readiness) Is() bool { return r.Loaded.Load() && !r.leaving.Load() }
 
-// Outlast returns a context that ends some time after ctx: who sends requests
-// is to see first that no more should come. A person who presses Ctrl-C does
-// not wait for that.
+// Outlast returns a context that ends drain after ctx, so that load balancers see
+// /readyz fail first. After Ctrl-C it ends at once.
 func (r *Readiness) Outlast(ctx context.Context, drain time.Duration, log *slog.Logger) (context.Context, context.CancelFunc) {
 	later, end := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {
@@ -29,7 +28,7 @@ func (r *Readiness) Outlast(ctx context.Context, drain time.Duration, log *slog.
 		if drain == 0 || !errors.Is(context.Cause(ctx), ErrTerminated) {
 			return
 		}
-		log.Info("draining: requests are still answered, and /readyz says that no more should come; another signal ends them at once", "for", drain)
+		log.Info("draining: requests are still accepted while /readyz fails; another signal stops at once", "for", drain)
 		select {
 		case <-time.After(drain):
 		case <-later.Done():

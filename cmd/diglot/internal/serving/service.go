@@ -1,5 +1,5 @@
-// Package serving is what serve does with sockets: it opens them, serves what
-// comes over them within bounds, and brings that to an end.
+// Package serving opens the sockets of a server, limits its clients, and shuts it
+// down.
 package serving
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// farewell is how long requests that were cut off may take to say so.
+// farewell is how long requests that were cut off may take to send their error.
 const farewell = time.Second
 
-// Service is what listens: the handler, and how it comes to its end.
+// Service is one HTTP server.
 type Service struct {
 	Handler http.Handler
-	Grace   time.Duration // how long running requests may go on
-	CutOff  func()        // ends the requests that run even then, with an error that their clients see
+	Grace   time.Duration // for running requests at shutdown
+	CutOff  func()        // then ends them with an error for their clients
 	Log     *slog.Logger
 }
 
-// Serve serves until ctx ends, and then for as long as requests run, but not
-// much longer than the grace.
+// Serve serves until ctx ends, and then until its requests have finished or Grace
+// is over.
 func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	var requests counter
 	server := handlers.NewServer(requests.count(s.Handler), s.Log)
@@ -38,7 +38,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	if n := requests.Load(); n > 0 {
-		s.Log.Info(fmt.Sprintf("waiting up to %v for running requests; Ctrl-C again, or another signal, ends them at once", s.Grace), "requests", n)
+		s.Log.Info(fmt.Sprintf("waiting up to %v for running requests; another signal or Ctrl-C stops at once", s.Grace), "requests", n)
 	}
 	if shutDown(ctx, server, s.Grace) == nil {
 		return nil
@@ -51,7 +51,7 @@ func (s *Service) Serve(ctx context.Context, l net.Listener) error {
 	return server.Close()
 }
 
-// counter is how many requests run.
+// counter counts running requests.
 type counter struct{ atomic.Int64 }
 
 func (c *counter) count(h http.Handler) http.Handler {
@@ -62,7 +62,7 @@ func (c *counter) count(h http.Handler) http.Handler {
 	})
 }
 
-// shutDown waits until no request runs, though ctx has ended.
+// shutDown waits for running requests, although ctx has ended.
 func shutDown(ctx context.Context, server *http.Server, limit time.Duration) error {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()

@@ -96,7 +96,7 @@ func TestOpenAddress(t *testing.T) {
 		}
 		var log bytes.Buffer
 		WarnOpen([]net.Listener{l}, slog.New(slog.NewTextHandler(&log, nil)))
-		if got := strings.Contains(log.String(), "anyone who reaches this address may use the server; --api-key-file FILE"); got != tt.open {
+		if got := strings.Contains(log.String(), "anyone who can reach this address can use the server; --api-key-file FILE"); got != tt.open {
 			t.Errorf("%s: the log is %q", tt.address, log.String())
 		}
 		if err := l.Close(); err != nil {
@@ -107,7 +107,7 @@ func TestOpenAddress(t *testing.T) {
 
 func TestSystemdHasNoSocket(t *testing.T) {
 	getenv := func(string) string { return "1" } // LISTEN_PID is not set in this process
-	if _, err := Listen(getenv, "127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "there is no socket of systemd") {
+	if _, err := Listen(getenv, "127.0.0.1:0"); err == nil || !strings.Contains(err.Error(), "systemd passed no listening socket") {
 		t.Errorf("error %v", err)
 	}
 }

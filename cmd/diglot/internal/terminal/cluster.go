@@ -7,15 +7,14 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// cluster is what a person takes for one character: a letter with its
-// accents, or an emoji of several parts. The cursor does not stop inside.
+// cluster is a grapheme cluster: a letter with its accents, or an emoji of several
+// code points. The cursor does not stop inside.
 type cluster struct {
 	text    string
 	columns int // of the terminal: 2 for Chinese and most emoji
 }
 
-// widths counts a character as narrow where Unicode leaves it open, as
-// terminals do unless they are told otherwise.
+// widths treats ambiguous characters as narrow, as terminals do by default.
 var widths = &runewidth.Condition{StrictEmojiNeutral: true}
 
 func split(text string) []cluster {
@@ -26,8 +25,8 @@ func split(text string) []cluster {
 	return all
 }
 
-// asEmoji asks for the colored form of the character before it, which is as
-// wide as any emoji, whatever the character is by itself.
+// asEmoji is the variation selector for the colored form of the character before
+// it, which makes it as wide as an emoji.
 const asEmoji = '\ufe0f'
 
 func columns(character string) int {

@@ -1,13 +1,11 @@
-// Package terminal is what commands show to a person, and read from one:
-// tables, progress, lines that can be edited, and secrets that are not
-// shown.
+// Package terminal is the input and output of commands: tables, progress bars, a
+// line editor, and hidden input.
 //
-// Lines are edited by columns and by what a person takes for one character, in
-// any script: cluster.go says what that is, line.go edits, painter.go shows,
-// keys.go reads and editor.go brings them together.
+// The line editor works with columns and grapheme clusters, for any script:
+// cluster.go splits text, line.go edits, painter.go draws, keys.go reads keys and
+// editor.go combines them.
 //
-// Each part has a form for a terminal and one for a pipe, a file or a log: a
-// bar that moves, or a line for every tenth. [Is] tells which. Nothing here
-// knows what it shows; terminal/conversation, the chat of diglot run, is
-// built on it.
+// Output that is not a terminal, which [Is] reports, gets plain lines: for example
+// one per tenth in place of a progress bar. terminal/conversation, the chat of
+// diglot run, is built on this package.
 package terminal

@@ -9,31 +9,29 @@ import (
 	"sync"
 )
 
-// ErrInterrupted is the error of a line that Ctrl-C ended.
+// ErrInterrupted is the error for Ctrl-C.
 var ErrInterrupted = errors.New("interrupted")
 
-// fence begins and ends a message of several lines.
+// fence starts and ends a message of several lines.
 const fence = `"""`
 
-// Editor reads messages that a person types, with the keys of a shell for
-// editing and for what was typed before. Between them, other text is written
-// by Write. It counts columns and not characters, so that any script and
-// emoji can be edited.
+// Editor reads messages from a terminal, with the editing and history keys of a
+// shell. Write prints other text at any time.
 type Editor struct {
 	keys    *keys
 	history *History
 	restore func()
 
-	mu      sync.Mutex // what follows: text may be written while a person types
+	mu      sync.Mutex // guards the following: text may be written while the user types
 	screen  painter
 	prompt  string
 	line    line
-	recalls int    // how far back in the history the line is from; 0: it is new
-	fresh   string // the new line, while an older one is shown
+	recalls int    // history index of the line; 0: a new line
+	fresh   string // the new line, while an entry is shown
 }
 
-// OpenEditor takes over a terminal until Close. A goroutine reads in for as
-// long as it has input, also after Close.
+// OpenEditor puts a terminal into raw mode until Close. A goroutine reads in until
+// its end, even after Close.
 func OpenEditor(in io.Reader, out io.Writer, history *History) (*Editor, error) {
 	restore, err := Raw(in)
 	if err != nil {
@@ -45,13 +43,13 @@ func OpenEditor(in io.Reader, out io.Writer, history *History) (*Editor, error) 
 	return e, nil
 }
 
-// pasteOn makes a terminal say where a pasted text begins and ends.
+// pasteOn enables bracketed paste.
 const pasteOn, pasteOff = "\x1b[?2004h", "\x1b[?2004l"
 
-// History is what was typed before.
+// History is the input history.
 func (e *Editor) History() *History { return e.history }
 
-// Close gives the terminal back.
+// Close restores the terminal.
 func (e *Editor) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -59,8 +57,8 @@ func (e *Editor) Close() {
 	e.restore()
 }
 
-// Write implements io.Writer. The ends of lines are made right for a raw
-// terminal, and a line that is being typed stays below what is written.
+// Write implements io.Writer. It converts newlines for raw mode, and prints above
+// the line that is being edited.
 func (e *Editor) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -79,16 +77,15 @@ func (e *Editor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Interruptible is a context that Ctrl-C ends, until stop is called. What
-// else is typed meanwhile belongs to the next message.
+// Interruptible is a context that Ctrl-C ends, until stop is called. Other input is
+// kept for the next message.
 func (e *Editor) Interruptible(ctx context.Context) (answering context.Context, stop func()) {
 	return e.keys.interruptible(ctx)
 }
 
-// ReadMessage reads a message: one line, or what stands between two """,
-// whose lines after the first are asked for by more. The history keeps it
-// whole, as one line to edit. Its errors are ErrInterrupted for Ctrl-C,
-// io.EOF for Ctrl-D, and the end of ctx.
+// ReadMessage reads a message: one line, or several between two """, for which
+// more is the prompt after the first. The history keeps it as one entry. The
+// error is ErrInterrupted for Ctrl-C, io.EOF for Ctrl-D, or that of ctx.
 func (e *Editor) ReadMessage(ctx context.Context, prompt, more string) (string, error) {
 	defer context.AfterFunc(ctx, func() { e.keys.fail(ctx.Err()) })()
 	line, err := e.readLine(prompt)
@@ -108,7 +105,8 @@ func (e *Editor) ReadMessage(ctx context.Context, prompt, more string) (string, 
 	return unfence(e.keys.expand(line)), nil
 }
 
-// remember keeps what was typed. A note means something in this run alone.
+// remember adds to the history. An entry with a paste note is not saved, because
+// the note has a meaning only in this run.
 func (e *Editor) remember(line string) {
 	if e.keys.noted(line) {
 		e.history.keep(line)
@@ -117,13 +115,13 @@ func (e *Editor) remember(line string) {
 	e.history.Add(line)
 }
 
-// open reports whether a message has begun with a fence, and no other ends it.
+// open reports whether a message has an opening fence but no closing one.
 func open(text string) bool {
 	text, fenced := strings.CutPrefix(strings.TrimLeft(text, " "), fence)
 	return fenced && !strings.HasSuffix(strings.TrimRight(text, " "), fence)
 }
 
-// unfence is a message without the fences around it.
+// unfence removes the fences of a message.
 func unfence(text string) string {
 	inner, fenced := strings.CutPrefix(strings.TrimLeft(text, " "), fence)
 	if !fenced {
@@ -132,7 +130,7 @@ func unfence(text string) string {
 	return strings.Trim(strings.TrimSuffix(strings.TrimRight(inner, " "), fence), "\n")
 }
 
-// readLine lets a person edit a line until a key ends it.
+// readLine edits a line until a key ends it.
 func (e *Editor) readLine(prompt string) (string, error) {
 	e.begin(prompt)
 	for {
@@ -159,8 +157,7 @@ func (e *Editor) begin(prompt string) {
 	e.screen.paint(prompt, &e.line)
 }
 
-// end leaves the line on the screen, so that what comes next, of a shell
-// perhaps, begins another.
+// end leaves the line on the screen and moves to the next row.
 func (e *Editor) end(mark string, err error) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,7 +165,7 @@ func (e *Editor) end(mark string, err error) error {
 	return err
 }
 
-// press does what a key says. More keys that are waiting save the painting.
+// press handles a key. It does not repaint while more keys are waiting.
 func (e *Editor) press(key string, more bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -190,8 +187,7 @@ func (e *Editor) press(key string, more bool) {
 	}
 }
 
-// recall shows an entry of the history: 1 is the newest, and 0 what was being
-// typed when the person began to look back.
+// recall shows an entry of the history: 1 is the newest, 0 the new line.
 func (e *Editor) recall(n int) {
 	if n < 0 || n > e.history.Len() {
 		return

@@ -9,24 +9,23 @@ import (
 	"strings"
 )
 
-// maxHistory is how many entries a history keeps; the file may have up to
-// twice as many until it is opened again.
+// maxHistory is the number of entries to keep. The file may grow to twice as many
+// until it is opened again.
 const maxHistory = 1000
 
-// maxEntry is the most bytes of an entry that is kept for the next run.
+// maxEntry bounds a saved entry, in bytes.
 const maxEntry = 64 << 10
 
-// History is what was typed before, the newest entry first. It may be used
-// by one goroutine at a time.
+// History is the input history. It is not safe for concurrent use.
 type History struct {
 	entries []string // oldest first
-	file    *os.File // nil: none, or it cannot be written
+	file    *os.File // nil: none, or not writable
 	paused  bool
 }
 
-// OpenHistory reads the history in the file at path, which is made where it
-// is not, for its user alone: it holds prompts. The empty path is a history
-// of this run alone.
+// OpenHistory opens the history file at path, and creates it if missing. Only the
+// user may read it, because it contains prompts. With an empty path the history
+// is not saved.
 func OpenHistory(path string) (*History, error) {
 	if path == "" {
 		return &History{}, nil
@@ -40,7 +39,7 @@ func OpenHistory(path string) (*History, error) {
 	}
 	if over := len(entries) - maxHistory; over > 0 {
 		entries = entries[over:]
-		// In place: another run appends to this very file.
+		// In place, because another process may be appending to this file.
 		if err := os.WriteFile(path, []byte(strings.Join(entries, "\n")+"\n"), 0o600); err != nil {
 			return nil, err
 		}
@@ -75,15 +74,15 @@ func readHistory(path string) ([]string, error) {
 	return entries, lines.Err()
 }
 
-// Add keeps an entry, unless it is empty or the one before again. An entry
-// that cannot be written is kept for this run.
+// Add adds an entry, unless it is empty or repeats the last one. If it cannot be
+// written, it is kept for this run.
 func (h *History) Add(entry string) {
 	if h.keep(entry) && h.file != nil && len(entry) < maxEntry {
 		_, _ = h.file.WriteString(Plain(entry) + "\n")
 	}
 }
 
-// keep is Add for this run alone. It reports whether the entry is a new one.
+// keep is Add without the file. It reports whether it added the entry.
 func (h *History) keep(entry string) bool {
 	if h.paused || strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
 		return false
@@ -92,16 +91,16 @@ func (h *History) keep(entry string) bool {
 	return true
 }
 
-// Pause makes Add keep nothing until Resume.
+// Pause makes Add ignore entries until Resume.
 func (h *History) Pause() { h.paused = true }
 
-// Resume ends what Pause began.
+// Resume ends a Pause.
 func (h *History) Resume() { h.paused = false }
 
-// Len is how many entries there are.
+// Len is the number of entries.
 func (h *History) Len() int { return len(h.entries) }
 
-// At returns an entry: 0 is the newest.
+// At returns an entry; 0 is the newest.
 func (h *History) At(i int) string { return h.entries[len(h.entries)-1-i] }
 
 // Close closes the file.

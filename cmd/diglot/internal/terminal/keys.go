@@ -14,32 +14,30 @@ const (
 	ctrlC = "\x03"
 	ctrlD = "\x04"
 
-	// lineEnd stands for the ends of lines in a pasted text while it is one
-	// line to edit.
+	// lineEnd replaces newlines of a pasted text in the edited line.
 	lineEnd = '⏎'
 
 	pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
 
-	// maxInline is how many characters of a pasted text are shown; in the
-	// place of a longer one stands a note.
+	// maxInline bounds a pasted text that is shown, in characters. A longer one is
+	// shown as a note.
 	maxInline = 500
 )
 
-// keys reads what is typed, all the time: while an answer is written it
-// waits for Ctrl-C, and keeps what is typed ahead. The goroutine that reads
-// ends with its input.
+// keys reads keys all the time: while an answer is printed it watches for Ctrl-C,
+// and queues the rest. Its goroutine ends with the input.
 type keys struct {
 	mu     sync.Mutex
 	ready  *sync.Cond // with mu: queue or err has changed
-	queue  []string   // for the line editor: keys as a terminal sends them, and what stands for a pasted text
-	err    error      // once the input has ended
-	cancel func()     // not nil: ends the answer that is being written
+	queue  []string   // for the line editor: key sequences, and pasted texts or notes
+	err    error      // set when the input has ended
+	cancel func()     // not nil: cancels the current answer
 
-	raw    []byte // not looked at yet: the beginning of a mark
-	paste  []byte // what was pasted so far
-	within bool   // a paste has begun
+	raw    []byte // input that is not parsed yet
+	paste  []byte // pasted so far
+	within bool   // inside a paste
 
-	pasted map[string]string // by the note that stands for it
+	pasted map[string]string // by its note
 }
 
 func newKeys(in io.Reader) *keys {
@@ -75,7 +73,7 @@ func (k *keys) fail(err error) {
 	k.ready.Broadcast()
 }
 
-// next waits for a key. More says whether another one is there already.
+// next waits for a key. more reports whether another one is queued.
 func (k *keys) next() (key string, more bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -103,8 +101,8 @@ func (k *keys) interruptible(ctx context.Context) (answering context.Context, st
 	}
 }
 
-// step takes one thing off raw: a key, a mark, or a piece of a paste. It says
-// whether there was a whole one.
+// step parses a key, a paste marker or a piece of a paste from raw. It returns
+// false if raw has no complete one.
 func (k *keys) step() bool {
 	if k.within {
 		return k.stepPaste()
@@ -133,14 +131,13 @@ func (k *keys) step() bool {
 const (
 	escape = 0x1b
 
-	// maxSequence is more than the bytes that any key sends.
+	// maxSequence is above the length of any key sequence, in bytes.
 	maxSequence = 32
 )
 
-// nextKey finds how many bytes of raw are one key, and whether it is one
-// that the line editor can read: it waits for the end of a sequence that it
-// does not know, and what is no UTF-8 makes it wait too. 0 is a key that has
-// only begun.
+// nextKey returns the length of the key at the start of raw, and whether the line
+// editor can read it: unknown sequences and invalid UTF-8 would make it wait. 0 is
+// an incomplete key.
 func nextKey(raw []byte) (whole bool, n int) {
 	switch {
 	case raw[0] == escape:
@@ -161,7 +158,7 @@ func nextSequence(raw []byte) (whole bool, n int) {
 	case raw[1] == escape || raw[1] == ctrlC[0]:
 		return false, 1
 	case raw[1] != '[' && raw[1] != 'O':
-		return false, 2 // a key with Alt, which does nothing
+		return false, 2 // Alt and a key: ignored
 	}
 	for i, b := range raw[2:min(len(raw), maxSequence)] {
 		switch {
@@ -170,7 +167,7 @@ func nextSequence(raw []byte) (whole bool, n int) {
 			return true, i + 3
 		case b > 0x20 && b < 0x7f:
 			return false, i + 3
-		default: // it breaks off, and another key begins
+		default: // invalid: another key starts here
 			return false, i + 2
 		}
 	}
@@ -183,7 +180,7 @@ func nextSequence(raw []byte) (whole bool, n int) {
 func (k *keys) stepPaste() bool {
 	text, rest, ended := bytes.Cut(k.raw, []byte(pasteEnd))
 	if !ended {
-		// What could be the beginning of the end is kept.
+		// Keep what could be the start of the end marker.
 		keep := min(len(k.raw), len(pasteEnd)-1)
 		k.paste = append(k.paste, k.raw[:len(k.raw)-keep]...)
 		k.raw = k.raw[len(k.raw)-keep:]
@@ -198,7 +195,7 @@ func (k *keys) stepPaste() bool {
 	return true
 }
 
-// note is what stands in the line for a pasted text.
+// note is the text to show for a pasted text.
 func (k *keys) note(text string) string {
 	text = Text(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(text, "�")))
 	if n := utf8.RuneCountInString(text); n > maxInline {
@@ -209,7 +206,7 @@ func (k *keys) note(text string) string {
 	return strings.NewReplacer("\n", string(lineEnd), "\t", "    ").Replace(text)
 }
 
-// expand is the text that was meant by an edited line.
+// expand replaces notes and lineEnds in an edited line.
 func (k *keys) expand(line string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -219,7 +216,7 @@ func (k *keys) expand(line string) string {
 	return strings.ReplaceAll(line, string(lineEnd), "\n")
 }
 
-// noted reports whether a note stands in a line.
+// noted reports whether a line contains a note.
 func (k *keys) noted(line string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -234,7 +231,7 @@ func (k *keys) noted(line string) bool {
 func (k *keys) interrupt() {
 	if k.cancel != nil {
 		k.cancel()
-		k.queue = nil // what was typed ahead was for the answer that is not wanted
+		k.queue = nil // it was typed for the cancelled answer
 		return
 	}
 	k.emit(ctrlC)

@@ -1,6 +1,6 @@
 package terminal
 
-// line is a text that is being edited, and where the cursor is in it.
+// line is an edited text and the position of the cursor.
 type line struct {
 	clusters []cluster
 	at       int // the cursor is before this one
@@ -9,7 +9,7 @@ type line struct {
 // String is the text.
 func (l *line) String() string { return join(l.clusters) }
 
-// set is a text with the cursor between its parts.
+// set sets the text, with the cursor between the two parts.
 func (l *line) set(before, after string) {
 	l.clusters, l.at = split(before+after), 0
 	for n := 0; n < len(before); l.at++ {
@@ -17,14 +17,13 @@ func (l *line) set(before, after string) {
 	}
 }
 
-// insert may join what it inserts with what is there: accents and parts of
-// emoji come one by one.
+// insert may merge clusters: accents and parts of emoji are typed one by one.
 func (l *line) insert(text string) {
 	if l.at < len(l.clusters) {
 		l.set(join(l.clusters[:l.at])+text, join(l.clusters[l.at:]))
 		return
 	}
-	// Nearly always it is the end, which need not look at all the text.
+	// Usually at the end, where only the last cluster can change.
 	if l.at > 0 {
 		l.at--
 		text = l.clusters[l.at].text + text
@@ -33,7 +32,7 @@ func (l *line) insert(text string) {
 	l.at = len(l.clusters)
 }
 
-// remove deletes what is between two places, and leaves the cursor there.
+// remove deletes a range and moves the cursor there.
 func (l *line) remove(from, to int) {
 	if to == len(l.clusters) {
 		l.clusters, l.at = l.clusters[:from], from
@@ -42,7 +41,7 @@ func (l *line) remove(from, to int) {
 	l.set(join(l.clusters[:from]), join(l.clusters[to:]))
 }
 
-// before is where the word begins that the cursor is in or after.
+// before is the start of the word at or before the cursor.
 func (l *line) before() int {
 	at := l.at
 	for at > 0 && l.clusters[at-1].text == " " {
@@ -54,7 +53,7 @@ func (l *line) before() int {
 	return at
 }
 
-// after is where the next word begins.
+// after is the start of the next word.
 func (l *line) after() int {
 	at := l.at
 	for at < len(l.clusters) && l.clusters[at].text != " " {
@@ -76,8 +75,7 @@ func (l *line) transpose() {
 	l.set(join(l.clusters[:at-1])+swapped, join(l.clusters[at+1:]))
 }
 
-// edits are the keys that change the line or move in it. Terminals send
-// several sequences for some of them.
+// edits are the editing keys. Terminals differ in their sequences.
 var edits = map[string]func(*line){
 	"\t": func(*line) {},
 

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// painter shows a line behind its prompt, over as many rows as that takes. It
-// breaks the rows itself: terminals differ in what they do when a row is full.
+// painter draws a prompt and a line over several rows. It wraps rows itself,
+// because terminals differ in how they wrap a full row.
 type painter struct {
 	out  io.Writer
 	size func() (columns, rows int)
 
 	active bool   // the prompt is on the screen
-	shown  string // what is there, with the ends of rows
-	row    int    // where the cursor is, from the first row shown
+	shown  string // what is drawn, with newlines
+	row    int    // of the cursor, from the first row shown
 	column int
-	atEnd  bool  // of the line
-	above  []int // columns of the rows over the cursor's
+	atEnd  bool  // the cursor is at the end of the line
+	above  []int // columns of the rows above the cursor
 	wide   int   // columns of the screen
 }
 
@@ -27,8 +27,8 @@ type row struct {
 	columns int
 }
 
-// layout breaks clusters into rows, and finds the one with the cursor, which
-// is before cluster at. A full row has another one after it, for the cursor.
+// layout wraps clusters into rows, and finds the row of the cursor, which is
+// before cluster at. After a full row there is an empty one for the cursor.
 func layout(clusters []cluster, at, columns int) (rows []row, y, x int) {
 	rows = []row{{}}
 	place := func(width int) *row {
@@ -51,8 +51,8 @@ func layout(clusters []cluster, at, columns int) (rows []row, y, x int) {
 	return rows, y, min(x, columns-1)
 }
 
-// paint makes the screen show the prompt and the line. Of one that is longer
-// than the screen it shows the part around the cursor.
+// paint draws the prompt and the line. If they do not fit the screen, it draws the
+// rows around the cursor.
 func (p *painter) paint(prompt string, l *line) {
 	columns, height := p.size()
 	p.resize(columns)
@@ -74,7 +74,7 @@ func (p *painter) paint(prompt string, l *line) {
 	text, atEnd := b.String(), l.at == len(l.clusters)
 	clear := "\x1b[J"
 	if rows[len(rows)-1].columns == columns {
-		clear = "" // it is the last row of the screen, and the cursor is still in its last column
+		clear = "" // the cursor is still in the last column of the last row
 	}
 	added, more := strings.CutPrefix(text, p.shown)
 	switch {
@@ -92,8 +92,8 @@ func (p *painter) paint(prompt string, l *line) {
 	}
 }
 
-// resize finds the cursor again in a terminal that has become narrower: it
-// has broken the rows once more, as most do.
+// resize finds the cursor in a terminal that became narrower and, as most do,
+// wrapped the rows again.
 func (p *painter) resize(columns int) {
 	if p.active && columns < p.wide {
 		for _, width := range p.above {
@@ -105,9 +105,9 @@ func (p *painter) resize(columns int) {
 	p.wide = columns
 }
 
-// back moves the cursor to where it belongs after all was written: up, and to
-// a column. At the end it is right already, also in a terminal that thinks
-// otherwise of the width of an emoji.
+// back moves the cursor to its row and column after drawing. At the end of the
+// line it need not move, which is right even if the terminal gives an emoji
+// another width.
 func back(up, column int, atEnd bool) string {
 	if atEnd {
 		return ""
@@ -122,7 +122,7 @@ func back(up, column int, atEnd bool) string {
 	return moves
 }
 
-// begin moves the cursor to where the prompt begins.
+// begin moves the cursor to the start of the prompt.
 func (p *painter) begin() string {
 	if p.row > 0 {
 		return fmt.Sprintf("\r\x1b[%dA", p.row)
@@ -130,7 +130,7 @@ func (p *painter) begin() string {
 	return "\r"
 }
 
-// erase takes the prompt and the line off the screen.
+// erase erases the prompt and the line.
 func (p *painter) erase() {
 	if p.active {
 		p.write(p.begin() + "\x1b[J")
@@ -138,7 +138,7 @@ func (p *painter) erase() {
 	}
 }
 
-// finish leaves the line on the screen, and begins a new one below it.
+// finish leaves the line on the screen, and moves below it.
 func (p *painter) finish(prompt string, l *line, mark string) {
 	l.end()
 	p.paint(prompt, l)
@@ -148,7 +148,7 @@ func (p *painter) finish(prompt string, l *line, mark string) {
 	}
 }
 
-// clear makes the whole screen empty.
+// clear clears the screen.
 func (p *painter) clear() {
 	p.write("\x1b[2J\x1b[H")
 	p.active = false

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Plain is s on one line, without what a terminal would obey.
+// Plain is s on one line, without control characters.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -15,9 +15,8 @@ func Plain(s string) string {
 	}, s)
 }
 
-// Text is s without what a terminal would obey, but for the ends of lines
-// and tabs. A text that a model writes, or that came with a model, could
-// otherwise rename the window, fill the clipboard or hide what it says.
+// Text is s without control characters except newlines and tabs. Text of a model
+// could otherwise rename the window, fill the clipboard or hide itself.
 func Text(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -27,8 +26,8 @@ func Text(s string) string {
 	}, s)
 }
 
-// harmless leaves out controls, and the marks that reorder a line: with
-// these a name could look like another one.
+// harmless refuses control characters, and bidirectional marks, with which a name
+// could look like another one.
 func harmless(r rune) rune {
 	if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 		return -1

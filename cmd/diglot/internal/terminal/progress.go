@@ -10,27 +10,26 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// Step says how far one part of a work is: the download of a layer, say.
+// Step is the progress of one part, such as the download of a layer.
 type Step struct {
-	Key   string // which part
-	Label string // what a person calls it
+	Key   string // identifies the part
+	Label string // its name for the user
 	Done  int64  // bytes
-	Total int64  // bytes; 0: not known yet
+	Total int64  // bytes; 0: unknown
 }
 
-// Progress shows how a work goes on. All methods may be called from several
-// goroutines.
+// Progress shows progress. It is safe for concurrent use.
 type Progress interface {
-	// Update says where a part stands.
+	// Update updates a part.
 	Update(s Step)
-	// Say prints a line above what moves.
+	// Say prints a line above the bars.
 	Say(line string)
-	// Close leaves what was shown last on the screen. Say still works.
+	// Close stops the bars and leaves them on the screen. Say still works.
 	Close()
 }
 
-// NewProgress shows bars with speed and time left on a terminal, and
-// elsewhere a line for the begin, the end and each tenth of every part.
+// NewProgress shows bars with speed and remaining time on a terminal, and
+// otherwise a line for the start, the end and each tenth of a part.
 func NewProgress(w io.Writer) Progress {
 	if Is(w) {
 		return newBars(w)
@@ -38,7 +37,7 @@ func NewProgress(w io.Writer) Progress {
 	return &lines{w: w, tenths: map[string]int64{}}
 }
 
-// Silent is the progress that shows nothing, not even lines.
+// Silent shows nothing, not even lines of Say.
 func Silent() Progress { return silent{} }
 
 type silent struct{}
@@ -47,14 +46,14 @@ func (silent) Update(Step) {}
 func (silent) Say(string)  {}
 func (silent) Close()      {}
 
-// short is the size of a part whose end alone is worth a line.
+// short is the size, in bytes, up to which only the end of a part is printed.
 const short = 1 << 20
 
-// lines is the progress for a pipe.
+// lines shows progress as lines.
 type lines struct {
 	mu     sync.Mutex
 	w      io.Writer
-	tenths map[string]int64 // of each part: what was printed last
+	tenths map[string]int64 // last printed, by part
 }
 
 func (l *lines) Update(s Step) {
@@ -76,8 +75,7 @@ func (l *lines) Update(s Step) {
 	}
 }
 
-// tenths is how many tenths of s are done: -1 where that is not known, and
-// 10 only at the very end.
+// tenths is the number of completed tenths of s, or -1 if unknown.
 func tenths(s Step) int64 {
 	switch {
 	case s.Total <= 0:
@@ -96,7 +94,7 @@ func (l *lines) Say(line string) {
 
 func (l *lines) Close() {}
 
-// bars is the progress for a terminal.
+// bars shows progress as bars.
 type bars struct {
 	mu     sync.Mutex
 	w      io.Writer
@@ -175,7 +173,7 @@ func (b *bars) Say(line string) {
 	fmt.Fprintln(b.all, Plain(line))
 }
 
-// Close stops the bars where they are: those of a work that failed too.
+// Close stops the bars, including unfinished ones.
 func (b *bars) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,11 +10,10 @@ import (
 	"golang.org/x/term"
 )
 
-// maxLine is the most bytes of an answer from a pipe.
+// maxLine bounds an answer from a pipe, in bytes.
 const maxLine = 64 << 10
 
-// Ask asks a person at a terminal for one line. Ctrl-C and Ctrl-D are
-// ErrInterrupted.
+// Ask prompts for one line at a terminal. Ctrl-C and Ctrl-D are ErrInterrupted.
 func Ask(in io.Reader, out io.Writer, question string) (string, error) {
 	return fromPerson(in, out, func(t *term.Terminal) (string, error) {
 		t.SetPrompt(question)
@@ -22,8 +21,8 @@ func Ask(in io.Reader, out io.Writer, question string) (string, error) {
 	})
 }
 
-// ReadSecret reads one line from in. Where that is a terminal it asks on out
-// first, as Ask does, and what is typed is not shown.
+// ReadSecret reads one line from in. If in is a terminal, it prompts on out like
+// Ask, and does not echo the input.
 func ReadSecret(in io.Reader, out io.Writer, question string) (string, error) {
 	if Is(in) {
 		return fromPerson(in, out, func(t *term.Terminal) (string, error) { return t.ReadPassword(question) })
@@ -35,8 +34,8 @@ func ReadSecret(in io.Reader, out io.Writer, question string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// fromPerson reads from a raw terminal. One that is not raw would turn Ctrl-C
-// into a signal, and the read would go on.
+// fromPerson reads from a raw terminal. Otherwise Ctrl-C would be a signal, which
+// does not end the read.
 func fromPerson(in io.Reader, out io.Writer, read func(*term.Terminal) (string, error)) (string, error) {
 	restore, err := Raw(in)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// window is over how long a speed is measured: long enough that pieces that
-// arrive together make no jumps, and short enough to show a change.
+// window is the period over which a speed is averaged: long enough to smooth
+// bursts, short enough to show a change.
 const window = 5 * time.Second
 
-// speed measures how fast a part goes on.
+// speed measures the speed of one part.
 type speed struct {
 	mu      sync.Mutex
-	samples []sample // in order; the first may be older than the window
+	samples []sample // by time; the first may be before the window
 }
 
 type sample struct {
@@ -20,7 +20,7 @@ type sample struct {
 	done int64
 }
 
-// add notes where the part stands. A part that begins anew is measured anew.
+// add adds a sample. A part that starts again is measured again.
 func (s *speed) add(at time.Time, done int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *speed) add(at time.Time, done int64) {
 	}
 }
 
-// rate is bytes a second over the window that ends at now; 0: not known yet.
+// rate is the speed in bytes per second over the window before now; 0: unknown.
 func (s *speed) rate(now time.Time) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *speed) rate(now time.Time) float64 {
 	return 0
 }
 
-// left is how long so many bytes take at the rate; 0: not known.
+// left is the remaining time at the rate; 0: unknown.
 func left(bytes int64, rate float64) time.Duration {
 	if rate < 1 {
 		return 0

@@ -8,17 +8,17 @@ import (
 	"text/tabwriter"
 )
 
-// Table writes rows below their heads in columns that line up. Cells may
-// hold any text: what would break a line or move the cursor is left out.
+// Table prints rows in aligned columns below a header. Newlines and control
+// characters are removed from cells.
 func Table(w io.Writer, head []string, rows [][]string) error {
-	buffer := bufio.NewWriter(w) // a tabwriter writes each cell on its own
+	buffer := bufio.NewWriter(w) // tabwriter writes cell by cell
 	columns := tabwriter.NewWriter(buffer, 0, 0, 4, ' ', 0)
 	for _, row := range append([][]string{head}, rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
 			cells[i] = Plain(cell)
 		}
-		// What is written is kept until Flush, whose error counts.
+		// Errors are reported by Flush.
 		_, _ = io.WriteString(columns, strings.Join(cells, "\t")+"\n")
 	}
 	return cmp.Or(columns.Flush(), buffer.Flush())

@@ -7,14 +7,13 @@ import (
 	"golang.org/x/term"
 )
 
-// Is reports whether stream is a terminal: a person sees what is written there,
-// or types what is read.
+// Is reports whether stream is a terminal.
 func Is(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// size is that of the terminal that w is, or a usual one.
+// size is the size of terminal w, or a default.
 func size(w io.Writer) (columns, rows int) {
 	if f, ok := w.(*os.File); ok {
 		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
@@ -24,8 +23,8 @@ func size(w io.Writer) (columns, rows int) {
 	return 80, 24
 }
 
-// Raw makes a terminal hand on each key as it is typed, Ctrl-C among them,
-// until restore is called. Where in is no terminal it does nothing.
+// Raw puts a terminal into raw mode until restore is called. It does nothing if in
+// is not a terminal.
 func Raw(in io.Reader) (restore func(), err error) {
 	f, ok := in.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// command is what a line that begins with a slash does.
+// command is a slash command.
 type command struct {
-	names []string // the first is the one that /help shows
+	names []string // /help shows the first
 	args  string
 	help  string
 	run   func(c *Conversation, ctx context.Context, p Program, args string) error
 }
 
-// commands is a function, as /help is one of them and lists them all.
+// commands is a function because /help, one of them, lists them.
 func commands() []command {
 	return []command{
 		{[]string{"help", "?"}, "", "this list", (*Conversation).help},
-		{[]string{"set"}, "NAME VALUE", "change a setting; without VALUE, leave it to the model; without NAME, list them", (*Conversation).set},
-		{[]string{"clear"}, "", "forget what was said", (*Conversation).clear},
-		{[]string{"show"}, "[PART]", "say what the model is and what is set; or one of " + strings.Join(parts, ", "), (*Conversation).show},
-		{[]string{"load"}, "MODEL", "go on with another model, from the beginning", (*Conversation).load},
-		{[]string{"save"}, "NAME", "make a model of this conversation and its settings", (*Conversation).save},
-		{[]string{bye, "exit", "quit"}, "", "leave; so does Ctrl-D", nil},
+		{[]string{"set"}, "NAME VALUE", "set a parameter; without VALUE, reset it; without NAME, list all", (*Conversation).set},
+		{[]string{"clear"}, "", "clear the conversation", (*Conversation).clear},
+		{[]string{"show"}, "[PART]", "show information about the model; or only " + strings.Join(parts, ", "), (*Conversation).show},
+		{[]string{"load"}, "MODEL", "switch to another model and clear the conversation", (*Conversation).load},
+		{[]string{"save"}, "NAME", "save this conversation and its settings as a model", (*Conversation).save},
+		{[]string{bye, "exit", "quit"}, "", "exit; also Ctrl-D", nil},
 	}
 }
 
@@ -39,13 +39,13 @@ func findCommand(name string) *command {
 	return nil
 }
 
-// command does what a line says that begins with a slash.
+// command runs a slash command.
 func (c *Conversation) command(ctx context.Context, p Program, line string) (leave bool, err error) {
 	name, args, _ := strings.Cut(strings.TrimSpace(line)[1:], " ")
 	k := findCommand(name)
 	switch {
 	case k == nil:
-		return false, fmt.Errorf("there is no command /%s; /help lists them", name)
+		return false, fmt.Errorf("unknown command /%s; /help lists all", name)
 	case k.run == nil:
 		return true, nil
 	}
@@ -67,30 +67,30 @@ what was typed before.`)
 
 func (c *Conversation) clear(context.Context, Program, string) error {
 	c.turns = nil
-	c.screen.note("What was said is forgotten.")
+	c.screen.note("Cleared the conversation.")
 	return nil
 }
 
 func (c *Conversation) load(ctx context.Context, p Program, name string) error {
 	if name == "" {
-		return fmt.Errorf("say which model: /load MODEL")
+		return fmt.Errorf("missing model: /load MODEL")
 	}
 	e, model, err := p.Open(ctx, name)
 	if err != nil {
 		return err
 	}
 	c.engine, c.model, c.turns = e, model, nil
-	c.screen.note("This is " + model + ".")
+	c.screen.note("Loaded " + model + ".")
 	return c.showEarlier(ctx, p)
 }
 
 func (c *Conversation) save(ctx context.Context, p Program, name string) error {
 	if name == "" {
-		return fmt.Errorf("say what to call it: /save NAME")
+		return fmt.Errorf("missing name: /save NAME")
 	}
 	if err := p.Save(ctx, c.model, Saved{Name: name, Settings: c.settings, Turns: c.turns}); err != nil {
 		return err
 	}
-	c.screen.note("This conversation is the model " + name + " now.")
+	c.screen.note("Saved as model " + name + ".")
 	return nil
 }

@@ -31,8 +31,8 @@ func TestSetAndShow(t *testing.T) {
 		{"think as it likes", "/set think\r/set think default\r/set\r", nil, "think              - "},
 		{"verbose", "/set verbose\rhi\r", []string{"user: hi"}, "first token:"},
 		{"quiet", "/set verbose\r/set quiet\r/set\r", nil, "verbose            off "},
-		{"what belongs to the model", "/set parameter num_ctx 4096\r", nil, "write PARAMETER num_ctx 4096 into a Modelfile"},
-		{"said what is set", "/set temperature 0.5\r/set temperature\r", nil, "temperature: as the model likes"},
+		{"what belongs to the model", "/set parameter num_ctx 4096\r", nil, "add PARAMETER num_ctx 4096 to a Modelfile"},
+		{"said what is set", "/set temperature 0.5\r/set temperature\r", nil, "temperature: model default"},
 		{"nothing kept", "one\r/set nohistory\rtwo\r\x1b[A\x1b[A\r", []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: one"}, "ok"},
 		{"kept again", "/set nohistory\rone\r/set history\rtwo\r\x1b[A\r", []string{"user: one", "assistant: ok", "user: two", "assistant: ok", "user: two"}, "ok"},
 		{"wrong setting", "/set temperature x\r", nil, `temperature is a number from 0 to 100, not "x"`},
@@ -41,11 +41,11 @@ func TestSetAndShow(t *testing.T) {
 		{"a part of the model", "/show system\r", nil, "\x1b[2mthe system of m\x1b[0m"},
 		{"a part that is set", "/set system \"Be brief.\"\r/show system\r", nil, "\x1b[2mBe brief.\x1b[0m"},
 		{"its parameters", "/set seed 7\r/show parameters\r", nil, "\x1b[2mthe parameters of m\r\n\r\nSet in this conversation:\r\nseed               7\x1b[0m"},
-		{"a part that there is not", "/show license\r", nil, "The model has no license of its own."},
-		{"a part that nothing has", "/show colour\r", nil, `/show has no "colour"; it has system, parameters, template, license, modelfile`},
+		{"a part that there is not", "/show license\r", nil, "The model has no license."},
+		{"a part that nothing has", "/show colour\r", nil, `/show does not support "colour"; want one of system, parameters, template, license, modelfile`},
 	})
 	checkLoops(t, Program{}, []loopCase{
-		{"a part that is not at hand", "/show template\r", nil, "it cannot be seen from here; try diglot show m --template"},
+		{"a part that is not at hand", "/show template\r", nil, "not available here; try diglot show m --template"},
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Options say how a conversation begins.
+// Options configure a conversation.
 type Options struct {
 	Engine   engine.Engine // required
 	Model    string        // required: as Engine knows it
@@ -20,26 +20,24 @@ type Options struct {
 	Screen   Screen // required
 }
 
-// Conversation is a model, what was said so far, and where it is shown. It is
-// for one goroutine.
+// Conversation is a conversation with a model. It is not safe for concurrent use.
 type Conversation struct {
 	engine   engine.Engine
 	model    string
 	settings Settings
 	screen   Screen
-	history  *terminal.History // of what is typed, in a Loop
-	turns    []engine.Message  // without the system text; answers follow questions
+	history  *terminal.History // input history of a Loop
+	turns    []engine.Message  // without the system prompt
 }
 
-// New begins a conversation.
+// New makes a conversation.
 func New(o Options) *Conversation {
 	return &Conversation{engine: o.Engine, model: o.Model, settings: o.Settings, screen: o.Screen}
 }
 
-// Ask asks the model and writes its answer to the screen as it comes. Both
-// are remembered; of an answer that ctx cuts off, what there was. Where the
-// conversation has become too long for the model, its oldest part is
-// forgotten. An error of the engine leaves the conversation as it was.
+// Ask sends a message and streams the answer to the screen. Both become turns, also
+// an answer that ctx interrupts. If the conversation exceeds the context, the
+// oldest turns are dropped. After an error of the engine, the turns are unchanged.
 func (c *Conversation) Ask(ctx context.Context, text string, images []engine.Image) error {
 	question := engine.Message{Role: engine.RoleUser}
 	for _, image := range images {
@@ -60,17 +58,17 @@ func (c *Conversation) Ask(ctx context.Context, text string, images []engine.Ima
 	}
 }
 
-// forget drops the oldest question and its answer.
+// forget drops the oldest turns, up to the next question.
 func (c *Conversation) forget() bool {
 	if len(c.turns) < 2 {
 		return false
 	}
 	c.turns = slices.Delete(c.turns, 0, 2)
-	c.screen.note("The conversation is longer than the model can see: its oldest part is forgotten.")
+	c.screen.note("The conversation exceeds the model's context: its oldest turns are dropped.")
 	return true
 }
 
-// answer shows the answer to a question, and returns its text.
+// answer streams the answer to a question, and returns its text.
 func (c *Conversation) answer(ctx context.Context, question engine.Message) (string, error) {
 	p := newPrinter(c.screen)
 	var meter meter
@@ -89,8 +87,8 @@ func (c *Conversation) answer(ctx context.Context, question engine.Message) (str
 	return p.text.String(), err
 }
 
-// coded is err, and the end of ctx where that is its cause: a person who
-// stopped an answer need not be told that it was.
+// coded is err, or the error of ctx if that is its cause: a user who stopped an
+// answer needs no message about it.
 func coded(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -98,8 +96,8 @@ func coded(ctx context.Context, err error) error {
 	return engine.AsError(err)
 }
 
-// request asks for the answer to a question that follows the turns. It is
-// made anew each time, as a request belongs to its answer.
+// request makes the request for a question after the turns. Each answer needs a
+// new one.
 func (c *Conversation) request(question engine.Message) *engine.Request {
 	var messages []engine.Message
 	if c.settings.System != "" {
@@ -139,20 +137,20 @@ func (m *meter) see(event engine.Event) {
 	}
 }
 
-// String is the measures in lines for a person.
+// String formats the measurements in lines.
 func (m *meter) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "prompt:       %d tokens, %d of them read before", m.usage.PromptTokens, m.usage.CachedTokens)
+	fmt.Fprintf(&b, "prompt:       %d tokens, %d of them cached", m.usage.PromptTokens, m.usage.CachedTokens)
 	fmt.Fprintf(&b, "\nanswer:       %d tokens", m.usage.CompletionTokens)
 	if m.usage.ReasoningTokens > 0 {
-		fmt.Fprintf(&b, ", %d of them thoughts", m.usage.ReasoningTokens)
+		fmt.Fprintf(&b, ", %d of them reasoning", m.usage.ReasoningTokens)
 	}
 	if m.first.IsZero() {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "\nfirst token:  after %s", m.first.Sub(m.begin).Round(time.Millisecond))
 	if took := m.last.Sub(m.first); took > 0 {
-		fmt.Fprintf(&b, "\nspeed:        %.1f tokens a second", float64(m.usage.CompletionTokens-1)/took.Seconds())
+		fmt.Fprintf(&b, "\nspeed:        %.1f tokens/s", float64(m.usage.CompletionTokens-1)/took.Seconds())
 	}
 	fmt.Fprintf(&b, "\ntotal:        %s", m.last.Sub(m.begin).Round(time.Millisecond))
 	return b.String()

@@ -115,7 +115,7 @@ func TestNotes(t *testing.T) {
 	if err := c.Ask(t.Context(), "hi", nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"cut off", "5 tokens, 2 of them read before", "answer:       1 tokens", "first token:  after ", "total: "} {
+	for _, want := range []string{"cut off", "5 tokens, 2 of them cached", "answer:       1 tokens", "first token:  after ", "total: "} {
 		if !strings.Contains(notes.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, notes.String())
 		}
@@ -192,7 +192,7 @@ func TestForget(t *testing.T) {
 	if diff := cmp.Diff([]string{"user: two", "assistant: ok", "user: three", "assistant: ok"}, said(c.turns)); diff != "" {
 		t.Errorf("turns (-want +got):\n%s", diff)
 	}
-	if strings.Count(notes.String(), "forgotten") != 1 {
+	if strings.Count(notes.String(), "exceeds the model's context") != 1 {
 		t.Errorf("notes: %s", notes.String())
 	}
 }
@@ -238,9 +238,9 @@ func TestSettings(t *testing.T) {
 		{"verbose", "on", "on", ""},
 		{"repeat_last_n", "-1", "-1", ""},
 		{"typical_p", "0.9", "0.9", ""},
-		{"num_ctx", "4096", "", "num_ctx belongs to the model and not to a conversation: write PARAMETER num_ctx 4096 into a Modelfile " +
-			"(diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that"},
-		{"speed", "9", "", `there is no setting "speed"; /set lists them`},
+		{"num_ctx", "4096", "", "num_ctx is fixed when the model is loaded: add PARAMETER num_ctx 4096 to a Modelfile " +
+			"(diglot show NAME --modelfile prints one), create a model from it with diglot create, and use that"},
+		{"speed", "9", "", `unknown setting "speed"; /set lists all`},
 	} {
 		var s Settings
 		err := s.Set(tt.name, tt.value)

@@ -1,13 +1,11 @@
-// Package conversation is the chat of diglot run: a person asks in a
-// terminal, or a program through a pipe, and a model answers.
+// Package conversation is the chat of diglot run, in a terminal or through pipes.
 //
-//	conversation.go  what is remembered, and one question with its answer
-//	printer.go       how an answer looks, on a terminal and in a pipe
-//	images.go        pictures whose paths stand in a message
+//	conversation.go  turns, and one question with its answer
+//	printer.go       output of an answer, to a terminal or a pipe
+//	images.go        images whose paths are in a message
 //	settings.go      what /set can change
-//	commands.go      the lines that begin with a slash; set.go and show.go hold two
-//	loop.go          reading messages until the person leaves
+//	commands.go      slash commands; two are in set.go and show.go
+//	loop.go          reading messages until the user exits
 //
-// It knows an [engine.Engine], not where that is: in this process, or behind
-// the socket of a server.
+// The [engine.Engine] may be in this process or behind a server's socket.
 package conversation

@@ -15,16 +15,15 @@ import (
 	"github.com/diglot/diglot/engine/picture"
 )
 
-// paths finds what could be the path of a picture in a message: between
-// quotes, or without spaces but those after a backslash, as terminals write
-// the path of a file that is dropped on them.
+// paths matches what could be the path of an image in a message: quoted, or with
+// spaces escaped by backslashes, as terminals insert dropped files.
 var paths = regexp.MustCompile(`(?i)(^|[\s(])(?:'([^'\n]+\.(?:` + endings + `))'|"([^"\n]+\.(?:` + endings + `))"|((?:\\.|[^\s'"\\(])(?:\\.|[^\s'"\\])*\.(?:` + endings + `)))($|[\s,.;:!?)])`)
 
 const endings = `jpe?g|png|webp|gif|bmp`
 
-// Attach takes the pictures out of a message: paths of files that are there.
-// A path without a file is text like any other. home is what ~ stands for.
-// The error says which file is no picture that can be read.
+// Attach extracts the images from a message: the paths of existing files. Other
+// paths stay in the text. home replaces ~. The error names a file that is not a
+// supported image.
 func Attach(message, home string) (text string, images []engine.Image, found []string, err error) {
 	var rest strings.Builder
 	for {
@@ -53,10 +52,9 @@ func Attach(message, home string) (text string, images []engine.Image, found []s
 	return text, images, found, nil
 }
 
-// Missing lists the paths in a message that are meant for pictures, as far as
-// one can see, and that lead to no file: a mistyped one would be text, and the
-// model would talk of a picture that it cannot see. Only what begins like a
-// path counts; many a text is about a file.png.
+// Missing returns likely image paths in a message without a file, so that the user
+// notices a typo. Only text that starts like a path counts, because many texts
+// mention a file.png.
 func Missing(message, home string) []string {
 	var missing []string
 	for {
@@ -74,11 +72,10 @@ func Missing(message, home string) []string {
 	}
 }
 
-// beginnings are those of a path that can be nothing else.
+// beginnings are prefixes that only paths have.
 var beginnings = []string{"/", "./", "../", "~/"}
 
-// nextPath finds the first path of a picture in a message, and where the text
-// before it ends and the text after it begins.
+// nextPath finds the first image path in a message, with its start and end.
 func nextPath(message string) (before int, path string, after int, ok bool) {
 	at := paths.FindStringSubmatchIndex(message)
 	if at == nil {
@@ -87,7 +84,7 @@ func nextPath(message string) (before int, path string, after int, ok bool) {
 	return at[3], unquote(message, at), at[10], true
 }
 
-// unquote is the path that a match of paths stands for.
+// unquote is the path of a match of paths.
 func unquote(message string, at []int) string {
 	for _, group := range []int{2, 3} {
 		if at[2*group] >= 0 {
@@ -107,7 +104,7 @@ func unquote(message string, at []int) string {
 	return b.String()
 }
 
-// atHome is a path without the ~ that stands for home.
+// atHome expands ~ in a path.
 func atHome(path, home string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 		return filepath.Join(home, below)
@@ -120,7 +117,7 @@ func readPicture(path, home string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fs.ErrNotExist // or cannot be looked at, and then it is a text too
+		return nil, fs.ErrNotExist // or not accessible: treat it as text, too
 	case !info.Mode().IsRegular():
 		return nil, fs.ErrNotExist
 	}

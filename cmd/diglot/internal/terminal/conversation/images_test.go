@@ -29,7 +29,7 @@ func TestAttach(t *testing.T) {
 	dir := t.TempDir()
 	plain := pictureFile(t, filepath.Join(dir, "a.png"))
 	spaced := pictureFile(t, filepath.Join(dir, "my cat.PNG"))
-	if err := os.Mkdir(filepath.Join(dir, "folder.png"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, "directory.png"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -48,7 +48,7 @@ func TestAttach(t *testing.T) {
 		{"single quotes", "see '" + spaced + "'", "see", []string{spaced}},
 		{"double quotes", `see "` + spaced + `"`, "see", []string{spaced}},
 		{"home", "see ~/a.png", "see", []string{"~/a.png"}},
-		{"a folder", dir + "/folder.png", dir + "/folder.png", nil},
+		{"a directory", dir + "/directory.png", dir + "/directory.png", nil},
 		{"part of a word", plain + "x", plain + "x", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -16,33 +16,31 @@ const (
 	more   = "... "
 )
 
-// Program is what the lines with a slash need of the program around a
-// conversation. Errors are sentences for the person.
+// Program has the callbacks for slash commands. Their errors are for the user.
 type Program struct {
-	Open func(ctx context.Context, model string) (engine.Engine, string, error) // the engine for another model, and the model's name there
-	Show func(ctx context.Context, model string) (string, error)                // what there is to know of a model
-	Save func(ctx context.Context, model string, as Saved) error                // makes a model of a conversation
+	Open func(ctx context.Context, model string) (engine.Engine, string, error) // the engine of another model, and its name there
+	Show func(ctx context.Context, model string) (string, error)                // information about a model
+	Save func(ctx context.Context, model string, as Saved) error                // saves a conversation as a model
 
-	// Part is one part of what Show tells, whole: system, parameters,
-	// template, license or modelfile. Nil: it is not known here.
+	// Part is one part of Show in full: system, parameters, template, license or
+	// modelfile. May be nil.
 	Part func(ctx context.Context, model, part string) (string, error)
 
-	// Earlier is what the model's definition begins each conversation with.
-	// Nil: it is not known here.
+	// Earlier returns the messages of the model's Modelfile. May be nil.
 	Earlier func(ctx context.Context, model string) ([]engine.Message, error)
 
-	Home string // what ~ stands for in paths; may be empty
+	Home string // replaces ~ in paths; may be empty
 }
 
-// Saved is a conversation that is to be a model.
+// Saved is a conversation to save as a model.
 type Saved struct {
 	Name     string // of the new model
 	Settings Settings
 	Turns    []engine.Message
 }
 
-// Loop reads messages and answers them until the person leaves, or ctx ends.
-// Ctrl-C ends an answer, not the conversation.
+// Loop reads and answers messages until the user exits or ctx ends. Ctrl-C stops
+// only the current answer.
 func (c *Conversation) Loop(ctx context.Context, e *terminal.Editor, p Program) error {
 	c.history = e.History()
 	if err := c.showEarlier(ctx, p); err != nil {
@@ -54,7 +52,7 @@ func (c *Conversation) Loop(ctx context.Context, e *terminal.Editor, p Program) 
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, terminal.ErrInterrupted):
-			c.screen.note("Ctrl-D or /bye leaves.")
+			c.screen.note("Use Ctrl-D or /bye to exit.")
 			continue
 		case err != nil:
 			return err
@@ -72,7 +70,7 @@ func (c *Conversation) Loop(ctx context.Context, e *terminal.Editor, p Program) 
 	}
 }
 
-// take does what one message says.
+// take handles one message.
 func (c *Conversation) take(ctx context.Context, e *terminal.Editor, p Program, line string) (leave bool, err error) {
 	answering, stop := e.Interruptible(ctx)
 	defer stop()
@@ -82,7 +80,7 @@ func (c *Conversation) take(ctx context.Context, e *terminal.Editor, p Program, 
 		err = c.message(answering, p, line)
 	}
 	if errors.Is(err, context.Canceled) {
-		err = nil // the person knows
+		err = nil // the user stopped it
 	}
 	return leave, err
 }
@@ -93,10 +91,10 @@ func (c *Conversation) message(ctx context.Context, p Program, line string) erro
 		return err
 	}
 	for _, path := range found {
-		c.screen.note("With the picture " + path)
+		c.screen.note("Added image " + path)
 	}
 	for _, path := range Missing(text, p.Home) {
-		c.screen.note("no such picture: " + path + "; it is sent as text")
+		c.screen.note("no such image: " + path + "; sent as text")
 	}
 	if err := c.Ask(ctx, text, images); err != nil {
 		return err
@@ -105,8 +103,8 @@ func (c *Conversation) message(ctx context.Context, p Program, line string) erro
 	return err
 }
 
-// isCommand reports whether a line is for the program and not the model. The
-// path of a file begins with a slash too.
+// isCommand reports whether a line is a slash command, and not a message that
+// starts with a path.
 func isCommand(line string) bool {
 	name, ok := strings.CutPrefix(strings.TrimSpace(line), "/")
 	if !ok || strings.Contains(line, "\n") {
@@ -120,7 +118,8 @@ func isCommand(line string) bool {
 	return err != nil && !strings.Contains(name, "/")
 }
 
-// sentence is an error for a person: of the engine's, what is for clients.
+// sentence is the text of an error for the user. Of an engine error that is the
+// message for clients.
 func sentence(err error) string {
 	var coded *engine.Error
 	if errors.As(err, &coded) {

@@ -75,19 +75,19 @@ func TestLoop(t *testing.T) {
 	checkLoops(t, program, []loopCase{
 		{"a question", "hi\r", []string{"user: hi"}, "ok\r\n\r\n>>> "},
 		{"two", "one\r\rtwo\r", []string{"user: one", "assistant: ok", "user: two"}, "ok"},
-		{"cleared", "one\r/clear\rtwo\r", []string{"user: two"}, "forgotten"},
-		{"a path that is mistyped", "see ./no/such.png\r", []string{"user: see ./no/such.png"}, "no such picture: ./no/such.png; it is sent as text"},
+		{"cleared", "one\r/clear\rtwo\r", []string{"user: two"}, "Cleared the conversation"},
+		{"a path that is mistyped", "see ./no/such.png\r", []string{"user: see ./no/such.png"}, "no such image: ./no/such.png; sent as text"},
 		{"help", "/help\r", nil, "/load MODEL"},
-		{"no such command", "/hlep\r", nil, "there is no command /hlep; /help lists them"},
+		{"no such command", "/hlep\r", nil, "unknown command /hlep; /help lists all"},
 		{"left", "/bye\rhi\r", nil, ""},
 		{"left by a key", "\x04hi\r", nil, ""},
-		{"stopped", "hi\x03\x03yo\r", []string{"user: yo"}, "Ctrl-D or /bye leaves."},
+		{"stopped", "hi\x03\x03yo\r", []string{"user: yo"}, "Use Ctrl-D or /bye to exit."},
 		{"several lines", "\"\"\"one\rtwo\"\"\"\r", []string{"user: one\ntwo"}, "... "},
 		{"several lines with a slash", "\"\"\"/clear\rtwo\"\"\"\r", []string{"user: /clear\ntwo"}, "ok"},
-		{"a picture", path + " what?\r", []string{"user: (image) what?"}, "With the picture " + path},
+		{"a picture", path + " what?\r", []string{"user: (image) what?"}, "Added image " + path},
 		{"a path that begins like a command", "/etc is what?\r", []string{"user: /etc is what?"}, "ok"},
 		{"no other", "/load none\r", nil, `The model "none" does not exist.`},
-		{"none named", "/load\r/save\r", nil, "say what to call it: /save NAME"},
+		{"none named", "/load\r/save\r", nil, "missing name: /save NAME"},
 	})
 	t.Run("another model", func(t *testing.T) {
 		c, screen := chat(t, says(text("", "ok")...), program, "hi\r/load other\ryo\r/set seed 7\r/save mine\r")

@@ -9,11 +9,11 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Screen is where a conversation is shown.
+// Screen is the output of a conversation.
 type Screen struct {
-	Answers io.Writer // what the model says
-	Notes   io.Writer // what the program says
-	Person  bool      // Answers is read by a person on a terminal, not by a program
+	Answers io.Writer // output of the model
+	Notes   io.Writer // messages of the program
+	Person  bool      // Answers is a terminal
 }
 
 const (
@@ -21,7 +21,7 @@ const (
 	normal = "\x1b[0m"
 )
 
-// note says something that is not the model's.
+// note prints a message of the program.
 func (s Screen) note(text string) {
 	if s.Person {
 		fmt.Fprintln(s.Notes, dim+terminal.Text(text)+normal)
@@ -30,16 +30,15 @@ func (s Screen) note(text string) {
 	fmt.Fprintln(s.Notes, text)
 }
 
-// printer writes an answer as it comes. A person sees the model think, in
-// dimmed letters, and nothing that would steer the terminal; a program gets
-// the text alone, byte for byte.
+// printer streams an answer. On a terminal it shows reasoning dimmed and removes
+// control characters; otherwise it writes only the text, byte for byte.
 type printer struct {
 	screen   Screen
-	text     strings.Builder // of the answer, for the next request
-	thinking bool            // dimmed letters are on
-	begun    bool            // of what is being shown now, something is not white space
-	last     byte            // that was written
-	err      error           // of writing, the first
+	text     strings.Builder // the answer, for the next request
+	thinking bool            // dimmed output is on
+	begun    bool            // the current block has printed more than white space
+	last     byte            // last byte written
+	err      error           // first error of writing
 }
 
 func newPrinter(s Screen) *printer { return &printer{screen: s} }
@@ -48,7 +47,7 @@ func (p *printer) show(event engine.Event) {
 	switch e := event.(type) {
 	case engine.Start:
 		if e.Dropped > 0 {
-			p.screen.note(fmt.Sprintf("%d of the oldest messages are left out: the conversation is too long.", e.Dropped))
+			p.screen.note(fmt.Sprintf("The %d oldest messages are dropped: the conversation is too long.", e.Dropped))
 		}
 	case engine.BlockStart:
 		p.begun = false
@@ -62,7 +61,7 @@ func (p *printer) show(event engine.Event) {
 	case engine.Finish:
 		if e.Reason == engine.FinishMaxTokens {
 			p.newline()
-			p.screen.note("The answer is cut off: it may have no more tokens.")
+			p.screen.note("The answer is cut off: it reached the token limit.")
 		}
 	}
 }
@@ -81,7 +80,7 @@ func (p *printer) think(text string) {
 	p.write(terminal.Text(text))
 }
 
-// wake ends the dimmed letters, and leaves a line free.
+// wake ends the dimmed output with an empty line.
 func (p *printer) wake() {
 	if !p.thinking {
 		return
@@ -97,7 +96,7 @@ func (p *printer) say(text string) {
 	p.write(text)
 }
 
-// trim leaves out the white space that a block begins with.
+// trim removes leading white space of a block.
 func (p *printer) trim(text string) string {
 	if !p.begun {
 		text = strings.TrimLeft(text, " \t\n")
@@ -120,7 +119,7 @@ func (p *printer) newline() {
 	}
 }
 
-// end ends the answer, also one that was cut off, with the end of a line.
+// end ends an answer, complete or not, with a newline.
 func (p *printer) end() error {
 	p.wake()
 	p.newline()

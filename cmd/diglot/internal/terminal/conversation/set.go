@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shorthands are settings in one word, as people know them from other chats.
+// shorthands are settings in one word, as in ollama.
 var shorthands = map[string]Choice{
 	"think":         {"think", "on"},
 	"nothink":       {"think", "off"},
@@ -27,11 +27,11 @@ func (c *Conversation) set(_ context.Context, _ Program, args string) error {
 		return nil
 	case "history":
 		c.history.Resume()
-		c.screen.note("What you type is kept for Up and Down.")
+		c.screen.note("History is on.")
 		return nil
 	case "nohistory":
 		c.history.Pause()
-		c.screen.note("What you type is not kept from now on.")
+		c.screen.note("History is off.")
 		return nil
 	}
 	name, value, _ := strings.Cut(args, " ")
@@ -43,7 +43,7 @@ func (c *Conversation) set(_ context.Context, _ Program, args string) error {
 		return err
 	}
 	if value == "" {
-		value = "as the model likes"
+		value = "model default"
 	}
 	c.screen.note(name + ": " + value)
 	return nil
@@ -58,12 +58,11 @@ func (c *Conversation) listSettings() {
 		}
 		fmt.Fprintf(&b, "%-18s %-10s %s\n", k.name, value, k.help)
 	}
-	b.WriteString("\nIn one word: think, nothink, verbose, quiet, noformat, history, nohistory.")
+	b.WriteString("\nShorthands: think, nothink, verbose, quiet, noformat, history, nohistory.")
 	c.screen.note(b.String())
 }
 
-// unwrap takes quotes off a value that stands between them: one, or three as
-// around a message of several lines.
+// unwrap removes the quotes, " or """, around a value.
 func unwrap(value string) string {
 	for _, quote := range []string{`"""`, `"`} {
 		if inner, ok := strings.CutPrefix(value, quote); ok && len(inner) >= len(quote) {

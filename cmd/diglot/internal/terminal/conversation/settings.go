@@ -11,8 +11,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Settings are what a person can choose. What is nil, empty or zero is as the
-// model likes.
+// Settings are what the user can set. Nil, empty and zero are the model's default.
 type Settings struct {
 	System    string
 	Sampling  engine.Sampling
@@ -20,24 +19,24 @@ type Settings struct {
 	Stop      []string
 	Reasoning engine.ReasoningMode
 	Format    engine.Format
-	Verbose   bool // say after each answer how long it took
+	Verbose   bool // print timings after each answer
 }
 
-// setting is one of the Settings as /set knows it.
+// setting describes one of the Settings for /set.
 type setting struct {
 	name, help string
-	set        func(s *Settings, value string) error // an empty value: as the model likes
-	get        func(s *Settings) string              // empty: as the model likes
+	set        func(s *Settings, value string) error // empty: model default
+	get        func(s *Settings) string              // empty: model default
 }
 
-// settings are in the order that /set lists them.
+// settings in the order of /set.
 var settings = slices.Concat([]setting{
-	{"system", "TEXT: what the model is told before all else",
+	{"system", "TEXT: system prompt",
 		func(s *Settings, v string) error { s.System = v; return nil },
 		func(s *Settings) string { return s.System }},
 }, samplingSettings(), []setting{
-	{"max_tokens", "the most tokens of an answer", setMaxTokens, getMaxTokens},
-	{"stop", "TEXT: where an answer ends",
+	{"max_tokens", "maximum tokens of an answer", setMaxTokens, getMaxTokens},
+	{"stop", "TEXT: stop string",
 		func(s *Settings, v string) error {
 			s.Stop = nil
 			if v != "" {
@@ -46,26 +45,25 @@ var settings = slices.Concat([]setting{
 			return nil
 		},
 		func(s *Settings) string { return strings.Join(s.Stop, " ") }},
-	words("think", "on or off: whether the model thinks before it answers",
+	words("think", "on or off: reasoning before the answer",
 		map[string]engine.ReasoningMode{"on": engine.ReasoningOn, "off": engine.ReasoningOff, "": engine.ReasoningDefault},
 		func(s *Settings) *engine.ReasoningMode { return &s.Reasoning }),
-	words("format", "json or text: what an answer is",
+	words("format", "json or text: format of answers",
 		map[string]engine.FormatKind{"json": engine.FormatJSON, "text": engine.FormatText, "": engine.FormatText},
 		func(s *Settings) *engine.FormatKind { return &s.Format.Kind }),
-	words("verbose", "on or off: whether times are shown after an answer",
+	words("verbose", "on or off: timings after each answer",
 		map[string]bool{"on": true, "off": false, "": false},
 		func(s *Settings) *bool { return &s.Verbose }),
 })
 
-// otherNames are what Modelfiles call a setting.
+// otherNames are the names in Modelfiles.
 var otherNames = map[string]string{"num_predict": "max_tokens"}
 
-// ofTheModel are parameters that count when a model is loaded, which
-// conversations share, with a value for the example.
+// ofTheModel are parameters that are fixed when a model is loaded, with a value for
+// the example in the error.
 var ofTheModel = map[string]string{"num_ctx": "8192", "num_thread": "4"}
 
-// Set changes the setting called name. An empty value leaves it to the model.
-// The error is a sentence for the person.
+// Set changes a setting. An empty value resets it. The error is for the user.
 func (s *Settings) Set(name, value string) error {
 	if other, ok := otherNames[name]; ok {
 		name = other
@@ -74,7 +72,7 @@ func (s *Settings) Set(name, value string) error {
 		if value != "" {
 			example = value
 		}
-		return fmt.Errorf("%s belongs to the model and not to a conversation: write PARAMETER %[1]s %s into a Modelfile (diglot show NAME --modelfile prints one), make a model of it with diglot create, and use that", name, example)
+		return fmt.Errorf("%s is fixed when the model is loaded: add PARAMETER %[1]s %s to a Modelfile (diglot show NAME --modelfile prints one), create a model from it with diglot create, and use that", name, example)
 	}
 	for _, k := range settings {
 		if k.name != name {
@@ -85,7 +83,7 @@ func (s *Settings) Set(name, value string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("there is no setting %q; /set lists them", name)
+	return fmt.Errorf("unknown setting %q; /set lists all", name)
 }
 
 // samplingSettings are the parameters of [engine.Sampling].
@@ -113,7 +111,7 @@ func samplingSettings() []setting {
 	return all
 }
 
-// readNumber reads a value of a parameter; nil: it is left to the model.
+// readNumber parses the value of a parameter; nil: model default.
 func readNumber(p *engine.SamplingParam, text string) (any, error) {
 	switch {
 	case text == "":
@@ -159,7 +157,7 @@ func getMaxTokens(s *Settings) string {
 	return strconv.Itoa(*s.MaxTokens)
 }
 
-// words is a setting that has one of a few values.
+// words is a setting with a fixed set of values.
 func words[T comparable](name, help string, values map[string]T, place func(*Settings) *T) setting {
 	return setting{name, help,
 		func(s *Settings, v string) error {
@@ -181,10 +179,10 @@ func words[T comparable](name, help string, values map[string]T, place func(*Set
 		}}
 }
 
-// Choice is a setting that is not left to the model.
+// Choice is a setting with a value.
 type Choice struct{ Name, Value string }
 
-// Choices lists what is set, in the words of [Settings.Set].
+// Choices lists the settings with a value, as for [Settings.Set].
 func (s *Settings) Choices() []Choice {
 	var all []Choice
 	for _, k := range settings {

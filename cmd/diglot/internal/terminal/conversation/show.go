@@ -9,11 +9,10 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// parts are what /show can tell alone.
+// parts are the arguments of /show.
 var parts = []string{"system", "parameters", "template", "license", "modelfile"}
 
-// show says what the model is and what is set in this conversation, or one
-// part of it.
+// show shows information about the model and the settings, or one part of it.
 func (c *Conversation) show(ctx context.Context, p Program, part string) error {
 	if part != "" && part != "info" {
 		return c.showPart(ctx, p, part)
@@ -30,11 +29,11 @@ func (c *Conversation) show(ctx context.Context, p Program, part string) error {
 	return nil
 }
 
-// showPart shows what holds in this conversation: what is set here goes
-// before what the model brings.
+// showPart shows a part as it applies to this conversation: settings override the
+// model.
 func (c *Conversation) showPart(ctx context.Context, p Program, part string) error {
 	if !slices.Contains(parts, part) {
-		return fmt.Errorf("/show has no %q; it has %s", part, strings.Join(parts, ", "))
+		return fmt.Errorf("/show does not support %q; want one of %s", part, strings.Join(parts, ", "))
 	}
 	if part == "system" && c.settings.System != "" {
 		c.screen.note(c.settings.System)
@@ -48,7 +47,7 @@ func (c *Conversation) showPart(ctx context.Context, p Program, part string) err
 		text = strings.TrimLeft(text+"\n\nSet in this conversation:\n"+set, "\n")
 	}
 	if text == "" {
-		text = "The model has no " + part + " of its own."
+		text = "The model has no " + part + "."
 	}
 	c.screen.note(text)
 	return nil
@@ -56,14 +55,13 @@ func (c *Conversation) showPart(ctx context.Context, p Program, part string) err
 
 func (c *Conversation) part(ctx context.Context, p Program, part string) (string, error) {
 	if p.Part == nil {
-		return "", fmt.Errorf("it cannot be seen from here; try diglot show %s --%s", c.model, part)
+		return "", fmt.Errorf("not available here; try diglot show %s --%s", c.model, part)
 	}
 	text, err := p.Part(ctx, c.model, part)
 	return strings.TrimRight(text, "\n"), err
 }
 
-// choices are the settings that are not as they are without a choice, one a
-// line.
+// choices formats the settings with a value, one per line.
 func (c *Conversation) choices(indent string) string {
 	var lines []string
 	usual := new(Settings).Choices()
@@ -76,8 +74,8 @@ func (c *Conversation) choices(indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// showEarlier shows what the model's definition begins the conversation with,
-// so that the person sees what the model does.
+// showEarlier prints the messages of the model's Modelfile, which are part of the
+// conversation.
 func (c *Conversation) showEarlier(ctx context.Context, p Program) error {
 	if p.Earlier == nil {
 		return nil
@@ -97,7 +95,7 @@ func (c *Conversation) showEarlier(ctx context.Context, p Program) error {
 	return nil
 }
 
-// spoken is what a person sees of a turn.
+// spoken is the visible text of a turn.
 func spoken(turn engine.Message) string {
 	var all []string
 	for _, part := range turn.Parts {
