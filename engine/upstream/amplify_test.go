@@ -80,7 +80,7 @@ func TestDecodedSize(t *testing.T) {
 		few  int // bytes that are not reserved
 	}{
 		{"a chunk", reflect.TypeFor[chunk](), valueWeight, smallValues},
-		{"an error", reflect.TypeFor[told](), valueWeight, smallValues},
+		{"an error", reflect.TypeFor[errorFields](), valueWeight, smallValues},
 		{"an error in the place of a reply", reflect.TypeFor[faultOrContents](), 0, smallValues},
 		{"vectors", reflect.TypeFor[embeddingList](), numberWeight, maxVectors * 200},
 		{"pictures", reflect.TypeFor[wire.ImageList](), valueWeight, smallValues},
@@ -88,7 +88,7 @@ func TestDecodedSize(t *testing.T) {
 		for _, p := range places(tt.out, 12) {
 			for _, filler := range fillers {
 				text := []byte(p[0] + filler + p[1])
-				reserved := weight*len(text) + valuesSize(text, tt.each)
+				reserved := byteWeight*len(text) + decodedSize(text, tt.each)
 				taken := taken(func() { _ = json.Unmarshal(text, reflect.New(tt.out).Interface()) })
 				if taken > 2*reserved+tt.few {
 					t.Errorf("%s: %s%.30s takes %d bytes, and %d are reserved", tt.name, p[0], filler, taken, reserved)

@@ -10,29 +10,28 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// answer is one choice of a reply, as far as it has come. Chunks say what is
-// new in its text, its thoughts or its calls; here they become blocks, of which
-// one is open at a time.
+// answer is the state of one choice. It turns the deltas of text, reasoning and
+// tool calls into blocks, of which one is open at a time.
 type answer struct {
 	choice   int
 	top      int      // alternatives for each token
-	stop     []string // that the client asked for
-	required bool     // the client wants a call
+	stop     []string // of the request
+	required bool     // a tool call is required
 	emit     func(engine.Event) error
 	begun    bool
 	finished bool
-	spoken   bool // a text delta was told
+	hasText  bool // a text delta was emitted
 
-	next   int              // index of the next block, or of the open one
-	open   engine.BlockKind // empty: none
-	calls  calls
-	bare   bool                  // the open call has no arguments so far
-	held   []engine.TokenLogprob // of tokens to which no text has come yet
-	joiner joiner                // of the open block
+	next        int              // index of the next block, or of the open one
+	open        engine.BlockKind // empty: none
+	calls       calls
+	noArguments bool                  // the open tool call has no arguments so far
+	held        []engine.TokenLogprob // of tokens whose text has not come yet
+	joiner      joiner                // of the open block
 }
 
-// tokenWeight is how many bytes a token takes with its probability, and each
-// that might have stood there.
+// tokenWeight is the size in memory of a token with its logprob, or of one of
+// its alternatives.
 const tokenWeight = 256
 
 func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answer {
@@ -45,20 +44,20 @@ func newAnswer(i int, req *engine.Request, emit func(engine.Event) error) *answe
 
 func (a *answer) add(r *reply, c choice) error {
 	a.begun = true
-	delta := c.news()
-	text, thought := cmp.Or(delta.text(), c.Text), delta.thought() // Together has both, and they say the same
+	delta := c.update()
+	text, thought := cmp.Or(delta.text(), c.Text), delta.reasoning() // Together sends both, with the same text
 	if a.finished {
 		if text != "" || thought != "" || len(delta.ToolCalls) > 0 {
-			return r.malformed("an answer goes on after its end")
+			return r.malformed("a choice continues after its finish_reason")
 		}
 		return nil
 	}
-	tokens := c.Logprobs.tokens(a.top, !a.spoken && len(a.held) == 0)
-	if text == "" && !r.share.Reserve(int64(tokenWeight*len(tokens)*(1+a.top))) { // they wait for their text
-		return r.broken(errFull)
+	tokens := c.Logprobs.tokens(a.top, !a.hasText && len(a.held) == 0)
+	if text == "" && !r.share.Reserve(int64(tokenWeight*len(tokens)*(1+a.top))) { // held until their text comes
+		return r.interrupted(errFull)
 	}
 	a.held = append(a.held, tokens...)
-	if err := a.say(text, thought); err != nil {
+	if err := a.addContent(text, thought); err != nil {
 		return err
 	}
 	for _, call := range delta.ToolCalls {
@@ -72,26 +71,26 @@ func (a *answer) add(r *reply, c choice) error {
 	return nil
 }
 
-func (a *answer) say(text, thought rawText) error {
-	if err := a.put(engine.BlockReasoning, thought); err != nil {
+func (a *answer) addContent(text, thought rawText) error {
+	if err := a.append(engine.BlockReasoning, thought); err != nil {
 		return err
 	}
-	return a.put(engine.BlockText, text)
+	return a.append(engine.BlockText, text)
 }
 
-// put adds a piece to a block of text or thoughts, which it opens.
-func (a *answer) put(kind engine.BlockKind, piece rawText) error {
+// append appends to a text or reasoning block, opening it if necessary.
+func (a *answer) append(kind engine.BlockKind, piece rawText) error {
 	if piece == "" {
 		return nil
 	}
-	if err := a.enter(engine.BlockStart{Kind: kind}); err != nil {
+	if err := a.ensureOpen(engine.BlockStart{Kind: kind}); err != nil {
 		return err
 	}
-	return a.tell(a.joiner.add(piece))
+	return a.emitDelta(a.joiner.add(piece))
 }
 
-// tell adds text to the open block.
-func (a *answer) tell(text string) error {
+// emitDelta emits a delta of the open block.
+func (a *answer) emitDelta(text string) error {
 	if text == "" {
 		return nil
 	}
@@ -102,43 +101,43 @@ func (a *answer) tell(text string) error {
 		return a.emit(engine.ToolCallDelta{Choice: a.choice, Index: a.next, Arguments: text})
 	}
 	tokens := a.held
-	a.held, a.spoken = nil, true
+	a.held, a.hasText = nil, true
 	return a.emit(engine.TextDelta{Choice: a.choice, Index: a.next, Text: text, Logprobs: tokens})
 }
 
-// enter opens a block of text or thoughts, unless one of the kind is open.
-func (a *answer) enter(b engine.BlockStart) error {
+// ensureOpen opens a block unless one of its kind is open.
+func (a *answer) ensureOpen(b engine.BlockStart) error {
 	if a.open == b.Kind {
 		return nil
 	}
-	return a.begin(b)
+	return a.openBlock(b)
 }
 
-func (a *answer) begin(b engine.BlockStart) error {
-	if err := a.leaveWhole(); err != nil {
+func (a *answer) openBlock(b engine.BlockStart) error {
+	if err := a.completeBlock(); err != nil {
 		return err
 	}
 	b.Choice, b.Index, a.open = a.choice, a.next, b.Kind
 	return a.emit(b)
 }
 
-// leaveWhole closes a block that is not cut. A call without arguments has an empty
-// object, so that a client can always parse them.
-func (a *answer) leaveWhole() error {
-	if a.open == engine.BlockToolCall && a.bare {
-		a.bare = false
-		if err := a.tell(engine.NoArguments); err != nil {
+// completeBlock closes a complete block. A tool call without arguments gets an
+// empty object, so that clients can always parse them.
+func (a *answer) completeBlock() error {
+	if a.open == engine.BlockToolCall && a.noArguments {
+		a.noArguments = false
+		if err := a.emitDelta(engine.NoArguments); err != nil {
 			return err
 		}
 	}
-	return a.leave()
+	return a.closeBlock()
 }
 
-func (a *answer) leave() error {
+func (a *answer) closeBlock() error {
 	if a.open == "" {
 		return nil
 	}
-	if err := a.tell(a.joiner.rest()); err != nil {
+	if err := a.emitDelta(a.joiner.rest()); err != nil {
 		return err
 	}
 	stop := engine.BlockStop{Choice: a.choice, Index: a.next}
@@ -146,50 +145,50 @@ func (a *answer) leave() error {
 	return a.emit(stop)
 }
 
-// call adds a piece of a call. One begins when its name is known.
+// call adds a delta of a tool call. A call starts once its name is known.
 func (a *answer) call(r *reply, delta callDelta) error {
 	p := a.calls.add(delta)
 	switch {
-	case a.calls.pending() && !r.share.Reserve(int64(len(delta.Function.Arguments))): // they wait for the name
-		return r.broken(errFull)
+	case a.calls.lacksName() && !r.share.Reserve(int64(len(delta.Function.Arguments))): // held until the name comes
+		return r.interrupted(errFull)
 	case p.late:
-		return r.malformed(fmt.Sprintf("call %d goes on after another has begun", delta.Index))
+		return r.malformed(fmt.Sprintf("tool call %d continues after another has started", delta.Index))
 	case p.refused:
-		return r.malformed(fmt.Sprintf("the name of a call is none, or it is one of more than %d", maxCalls))
+		return r.malformed(fmt.Sprintf("a tool call has an invalid name, or there are more than %d", maxCalls))
 	case p.nameless:
 		return r.malformed("a call has no name")
 	}
 	if p.begins {
-		if err := a.begin(engine.BlockStart{Kind: engine.BlockToolCall, CallID: p.id, Name: p.name}); err != nil {
+		if err := a.openBlock(engine.BlockStart{Kind: engine.BlockToolCall, CallID: p.id, Name: p.name}); err != nil {
 			return err
 		}
-		a.bare = true
+		a.noArguments = true
 	}
-	if p.arguments == "" || a.bare && isNothing(p.arguments) {
+	if p.arguments == "" || a.noArguments && isNothing(p.arguments) {
 		return nil
 	}
-	a.bare = false
+	a.noArguments = false
 	if a.open != engine.BlockToolCall {
-		return r.malformed("a call goes on after text has begun")
+		return r.malformed("a tool call continues after text has started")
 	}
-	return a.tell(a.joiner.add(p.arguments))
+	return a.emitDelta(a.joiner.add(p.arguments))
 }
 
-// isNothing reports whether the arguments of a call are none.
+// isNothing reports whether a tool call has no arguments.
 func isNothing(arguments rawText) bool {
 	text := strings.TrimSpace(string(arguments))
-	return text == "" || text == "null" // as Go writes none
+	return text == "" || text == "null" // a nil value encoded by Go
 }
 
-// finish ends the answer for one of the reasons that servers have.
+// finish ends the choice for a finish_reason.
 func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) error {
-	if a.calls.pending() {
+	if a.calls.lacksName() {
 		return r.malformed("a call has no name")
 	}
 	reason = strings.ToLower(reason)
-	leave := a.leaveWhole
+	leave := a.completeBlock
 	if slices.Contains(lengths(), reason) {
-		leave = a.leave // what came of a call is all there is
+		leave = a.closeBlock // a truncated call stays as it is
 	}
 	if err := leave(); err != nil {
 		return err
@@ -205,14 +204,14 @@ func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) err
 		if a.calls.begins > 0 {
 			out.Reason, out.StopSequence = engine.FinishToolCalls, ""
 		} else if a.required && out.StopSequence == "" { // llama-server drops tools for models that have none
-			return lasting(engine.CodeUnsupported, "The server of the model gave an answer without the call that was required.").
+			return noRetry(engine.CodeUnsupported, "The model's server returned no tool call, although one is required.").
 				At(engine.Place{Field: engine.FieldToolChoice})
 		}
 	case "content_filter":
-		return lasting(engine.CodeUnsupported, "The server of the model holds back the rest of the answer, as its filter does not like it.")
+		return noRetry(engine.CodeUnsupported, "The content filter of the model's server withholds the rest of the answer.")
 	default:
 		if !slices.Contains(lengths(), reason) {
-			return engine.Errorf(engine.CodeEngineCrashed, "The server of the model has broken off its answer.").
+			return engine.Errorf(engine.CodeEngineCrashed, "The model's server ended its answer early.").
 				Because(fmt.Errorf("finish_reason %q", reason))
 		}
 		out.Reason = engine.FinishMaxTokens
@@ -220,13 +219,13 @@ func (a *answer) finish(r *reply, reason string, stopReason json.RawMessage) err
 	return a.emit(out)
 }
 
-// lengths are the reasons of an answer that is as long as it may be.
+// lengths returns the finish reasons of an answer that reached its token limit.
 func lengths() []string {
 	return []string{"length", "max_tokens", "model_length"} // the last one is Mistral's
 }
 
-// stopped is the stop string that ended the answer, where the server tells:
-// the style has no place for it, so most do not.
+// stopped returns the stop string that ended the answer. The style has no field
+// for it, so most servers do not report it.
 func (a *answer) stopped(stopReason json.RawMessage) string {
 	var s string
 	if json.Unmarshal(stopReason, &s) != nil || !slices.Contains(a.stop, s) {

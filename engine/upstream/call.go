@@ -18,62 +18,61 @@ import (
 
 const (
 	firstWait = 500 * time.Millisecond
-	maxWait   = 10 * time.Second // a server that wants more is answered for at once
+	maxWait   = 10 * time.Second // fail at once if the server asks for more
 	maxDrain  = 100 * time.Millisecond
 )
 
-// operation is one thing to ask of the server.
+// operation is one kind of request to the server.
 type operation struct {
 	name     string // last part of the path, for messages
 	send     func(ctx context.Context, body io.Reader, dress wire.RequestEditorFn) (*http.Response, error)
-	build    func(*lesson) (*body, error) // again for each try: what is left out may have changed
-	affinity string                       // hash of the conversation's beginning; empty: none
-	foreign  bool                         // it is not of the style
-	limit    int64                        // most bytes of a reply that is one JSON value; 0: [maxReply]
-	each     int                          // bytes that a value of a reply is decoded to; 0: [valueWeight]
+	build    func(*fallback) (*body, error) // called for each attempt: the omitted fields may have changed
+	affinity string                         // hash of the conversation's prefix; empty: none
+	foreign  bool                           // not part of the OpenAI style
+	limit    int64                          // of a reply that is not streamed, in bytes; 0: [maxReply]
+	each     int                            // size in memory of a decoded JSON value; 0: [valueWeight]
 }
 
-// body is what is sent, and what the reply has to be read with.
+// body is the body of a request, and what is needed to read its reply.
 type body struct {
 	bytes    []byte
-	optional []string // members in it that not every server knows
-	ignored  []string // what the client wants and the server does not know
+	optional []string // fields in it that not every server knows
+	ignored  []string // requested parameters that the server does not know
 	used     engine.Used
-	tools    []int // for each tool in it, which of the request's it is
+	tools    []int // for each tool in it, its index in the request
 }
 
-// has reports whether a member that not every server knows is in it, with whatever
-// value.
+// has reports whether an optional field is in the body, with whatever value.
 func (b *body) has(name string) bool {
-	return slices.ContainsFunc(b.optional, func(member string) bool {
-		member, _, _ = strings.Cut(member, "=")
-		return member == name
+	return slices.ContainsFunc(b.optional, func(field string) bool {
+		field, _, _ = strings.Cut(field, "=")
+		return field == name
 	})
 }
 
-// ask sends a request until it is answered. What has not begun to be answered
-// is sent again a few times where that may help.
-func (e *Engine) ask(ctx context.Context, op operation) (*reply, error) {
+// do sends a request and retries it a few times if that may help, as long as
+// no reply has begun.
+func (e *Engine) do(ctx context.Context, op operation) (*reply, error) {
 	if err := e.checkRoute(ctx); err != nil {
 		return nil, err
 	}
-	lesson := newLesson(&e.quirks)
+	fb := newFallback(&e.quirks)
 	for try := 1; ; {
-		r, fail := e.once(ctx, op, lesson)
+		r, fail := e.attempt(ctx, op, fb)
 		switch {
 		case fail == nil:
-			lesson.proven()
+			fb.confirm()
 			return r, nil
-		case fail.learned:
+		case fail.refined:
 			continue
-		case !fail.again || try == e.config.Tries || fail.dangerous && try > 1:
+		case !fail.retry || try == e.config.Tries || fail.maybeCrash && try > 1:
 			return nil, fail.err
 		}
-		pause := max(backoff(try), fail.after)
+		pause := max(backoff(try), fail.retryAfter)
 		if pause > maxWait {
 			return nil, fail.err
 		}
-		e.config.Log.InfoContext(ctx, "upstream: trying again", "host", e.host, "model", e.config.Model,
+		e.config.Log.InfoContext(ctx, "upstream: retrying", "host", e.host, "model", e.config.Model,
 			"operation", op.name, "try", try, "wait", pause, "err", fail.err)
 		if err := e.wait(ctx, pause); err != nil {
 			return nil, err
@@ -82,8 +81,8 @@ func (e *Engine) ask(ctx context.Context, op operation) (*reply, error) {
 	}
 }
 
-// backoff doubles with each try and is spread, so that the requests that were
-// refused together do not come back together.
+// backoff is exponential with jitter, so that requests refused together are not
+// retried together.
 func backoff(try int) time.Duration {
 	d := firstWait << (try - 1)
 	return d/2 + rand.N(d/2)
@@ -100,20 +99,20 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// failure is a try that came to nothing.
+// failure is a failed attempt.
 type failure struct {
-	err     error
-	again   bool          // another try may succeed
-	after   time.Duration // not before this
-	learned bool          // another try will differ
+	err        error
+	retry      bool          // a retry may succeed
+	retryAfter time.Duration // minimum wait before a retry
+	refined    bool          // a retry omits fields that the server refused
 
-	dangerous bool // the request may be what the server died of
+	maybeCrash bool // the request may have crashed the server
 }
 
-var errSilent = errors.New("the server is silent")
+var errTimeout = errors.New("no data from the server for too long")
 
-func (e *Engine) once(ctx context.Context, op operation, lesson *lesson) (*reply, *failure) {
-	sent, err := op.build(lesson)
+func (e *Engine) attempt(ctx context.Context, op operation, fb *fallback) (*reply, *failure) {
+	sent, err := op.build(fb)
 	if err != nil {
 		return nil, &failure{err: err}
 	}
@@ -122,29 +121,29 @@ func (e *Engine) once(ctx context.Context, op operation, lesson *lesson) (*reply
 		return nil, &failure{err: err}
 	}
 	trying, cancel := context.WithCancelCause(ctx)
-	first := time.AfterFunc(e.config.FirstByte, func() { cancel(errSilent) })
-	response, err := op.send(trying, bytes.NewReader(sent.bytes), e.dress(key, op))
+	first := time.AfterFunc(e.config.FirstByte, func() { cancel(errTimeout) })
+	response, err := op.send(trying, bytes.NewReader(sent.bytes), e.setHeaders(key, op))
 	first.Stop()
 	if err != nil {
-		fail := e.unanswered(ctx, trying, err)
+		fail := e.sendFailure(ctx, trying, err)
 		cancel(nil)
 		return nil, fail
 	}
-	watched := &watched{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle, barren: e.config.FirstByte}
+	watched := &timedBody{in: response.Body, ctx: trying, cancel: cancel, limit: e.config.FirstByte, idle: e.config.Idle, contentless: e.config.FirstByte}
 	r := &reply{header: response.Header, in: watched, sent: sent, engine: e, ctx: ctx, op: op, key: key, share: e.config.Memory.Share()}
 	var refusal refusal
 	if response.StatusCode == http.StatusOK {
-		told, ok := r.open()
+		refused, ok := r.open()
 		if ok {
 			return r, nil
 		}
-		refusal = told
+		refusal = refused
 	} else {
 		refusal = r.readRefusal(response.StatusCode)
 	}
 	r.close()
-	if lesson.read(refusal, sent.optional) {
-		return nil, &failure{learned: true}
+	if fb.read(refusal, sent.optional) {
+		return nil, &failure{refined: true}
 	}
 	return nil, e.refused(refusal, op)
 }
@@ -156,17 +155,17 @@ func (e *Engine) key() (string, error) {
 	return e.config.Key()
 }
 
-// readdress points a request of the generated client, whose paths begin with
-// /v1, to the server.
-func (e *Engine) readdress(_ context.Context, r *http.Request) error {
+// rewriteURL rewrites the URL of the generated client, whose paths begin with
+// /v1, to that of the server.
+func (e *Engine) rewriteURL(_ context.Context, r *http.Request) error {
 	path := strings.TrimPrefix(r.URL.Path, e.base.Path)
 	r.URL = e.base.JoinPath(strings.TrimPrefix(path, "/v1"))
 	r.Host = r.URL.Host
 	return nil
 }
 
-// dress adds the headers.
-func (e *Engine) dress(key string, op operation) wire.RequestEditorFn {
+// setHeaders sets the headers.
+func (e *Engine) setHeaders(key string, op operation) wire.RequestEditorFn {
 	return func(ctx context.Context, r *http.Request) error {
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		r.Header.Set("User-Agent", "diglot")
@@ -183,10 +182,9 @@ func (e *Engine) dress(key string, op operation) wire.RequestEditorFn {
 	}
 }
 
-// newDoer takes over the transport of a client. Redirects are not followed:
-// a server that moves is for the user to hear of, and no key or prompt goes to
-// a host that they have not named. Time limits of the client would cut long
-// replies; [watched] has better ones.
+// newDoer uses the transport of c. It follows no redirects: no key or prompt
+// goes to a host that the user has not named. It drops the client's timeout,
+// which would cut long replies; [timedBody] has better ones.
 func newDoer(c *http.Client) *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if c != nil && c.Transport != nil {

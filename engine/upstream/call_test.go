@@ -229,7 +229,7 @@ func TestLastWords(t *testing.T) {
 					}
 				}
 			})
-			e.refusing, e.lastWords = 20*time.Millisecond, 20*time.Millisecond
+			e.refusalTimeout, e.trailerTimeout = 20*time.Millisecond, 20*time.Millisecond
 			checkReply(t, e, ask("u"), tt.want, tt.code)
 		})
 	}
@@ -372,10 +372,10 @@ func TestNew(t *testing.T) {
 		{"example.com/v1", "m", "must begin with https://", ""},
 		{"ftp://example.com", "m", "must begin with https://", ""},
 		{"https://", "m", "must begin with https://", ""},
-		{"https://a;id/v1", "m", "must begin with https:// or http://, and a host's name", ""},
-		{"https://u:p@example.com/v1", "m", "without a user", ""},
-		{"https://example.com/v1?key=1", "m", "without a user", ""},
-		{"https://exa mple.com", "m", "cannot be read", ""},
+		{"https://a;id/v1", "m", "must begin with https:// or http:// and a host name", ""},
+		{"https://u:p@example.com/v1", "m", "must not have a user", ""},
+		{"https://example.com/v1?key=1", "m", "must not have a user", ""},
+		{"https://exa mple.com", "m", "is not a URL", ""},
 		{"https://example.com/v1", "", "PARAMETER model", ""},
 	}
 	for _, tt := range tests {

@@ -7,40 +7,39 @@ import (
 	"regexp"
 )
 
-// calls puts the pieces of tool calls in order. By the style, the first piece
-// of a call has its index, id and name, and the others its index. Servers also
-// send a call at once, leave out ids, count every call as 0, repeat the name in
-// each piece, or send the name after the id.
+// calls assembles tool calls from their deltas. In the style, the first delta
+// of a call has its index, id and name, and the others only its index. Servers
+// also send a call at once, omit ids, give every call the index 0, repeat the
+// name in each delta, or send the name after the id.
 type calls struct {
-	begins    int   // of calls
-	index     count // of the last call, as the server counts
+	begins    int   // calls started
+	index     count // of the last call, from the server
 	id        string
-	own       bool // the server gave the id
+	own       bool // the id is the server's
 	name      string
-	begun     bool   // of the last call
-	arguments []byte // of the last call, until it begins
-	extent    extent // of the same, so far
+	begun     bool       // the last call has started
+	arguments []byte     // of the last call, until it starts
+	extent    jsonExtent // of the last call's arguments, so far
 	seen      map[count]bool
 	ids       map[string]bool
 }
 
-// maxArguments is how much of a call's arguments may come before its name, in
-// bytes.
+// maxArguments limits the arguments that may come before the name, in bytes.
 const maxArguments = 1 << 20
 
-// maxCalls is the most calls of one answer.
+// maxCalls limits the tool calls of one answer.
 const maxCalls = 4096
 
-// legalName is what every style allows as the name of a tool.
+// legalName matches the tool names that every style accepts.
 var legalName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
 var illegalID = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// maxID is the longest id that goes on as it is, in bytes.
+// maxID is the length up to which an id is passed on unchanged, in bytes.
 const maxID = 256
 
-// legalID makes of an id what every style allows as one. Different ids stay
-// different: what is changed, or too long, bears its hash.
+// legalID converts an id to one that every style accepts. An illegal or overlong
+// id becomes its hash, so that different ids stay different.
 func legalID(id string) string {
 	if len(id) <= maxID && !illegalID.MatchString(id) {
 		return id
@@ -54,15 +53,15 @@ type piece struct {
 	begins    bool
 	id, name  string
 	arguments rawText
-	late      bool // it belongs to a call that is over
-	nameless  bool // another call begins, and the last one had no name
-	refused   bool // it begins a call that no style can tell: by its name, its id or its number
+	late      bool // it belongs to a call before the last one
+	nameless  bool // the next call starts, but the last one has no name
+	refused   bool // the call's name is illegal, or there are too many calls
 }
 
 func (c *calls) add(delta callDelta) piece {
 	id, name, arguments := toCallID(legalID(delta.ID)), delta.Function.Name, rawText(delta.Function.Arguments)
-	if c.another(delta.Index, id, name) {
-		if c.pending() {
+	if c.startsCall(delta.Index, id, name) {
+		if c.lacksName() {
 			return piece{nameless: true}
 		}
 		if c.seen[delta.Index] && delta.Index != c.index && id == "" && name == "" {
@@ -88,13 +87,13 @@ func (c *calls) add(delta callDelta) piece {
 	}
 	c.arguments = append(c.arguments, arguments...)
 	if c.name == "" {
-		return piece{} // what came of the arguments is told when the name is known
+		return piece{} // the arguments are held until the name is known
 	}
 	return c.begin()
 }
 
-// another reports whether a piece belongs to another call than the last one.
-func (c *calls) another(index count, id, name string) bool {
+// startsCall reports whether a delta starts another call.
+func (c *calls) startsCall(index count, id, name string) bool {
 	switch {
 	case c.seen == nil || index != c.index:
 		return true
@@ -103,8 +102,8 @@ func (c *calls) another(index count, id, name string) bool {
 	case id != "" || name == "":
 		return false
 	}
-	// The name again: of each piece, or of another call that is counted as 0 too?
-	return c.begun && c.extent.whole()
+	// A name again: repeated in each delta, or that of another call with index 0?
+	return c.begun && c.extent.complete()
 }
 
 func (c *calls) next(index count) {
@@ -113,7 +112,7 @@ func (c *calls) next(index count) {
 	}
 	c.seen[index] = true
 	c.index, c.id, c.own, c.name, c.begun, c.arguments = index, "", false, "", false, nil
-	c.extent = extent{}
+	c.extent = jsonExtent{}
 }
 
 func (c *calls) begin() piece {
@@ -131,25 +130,25 @@ func (c *calls) begin() piece {
 	return piece{begins: true, id: c.id, name: c.name, arguments: held}
 }
 
-// pending reports whether a call is still without a name.
-func (c *calls) pending() bool { return c.seen != nil && !c.begun }
+// lacksName reports whether the last call still lacks its name.
+func (c *calls) lacksName() bool { return c.seen != nil && !c.begun }
 
-// extent follows a value of JSON that comes in pieces, and knows when it has
-// ended. Each byte is looked at once, however small the pieces are.
-type extent struct {
-	depth   int // of objects and lists
+// jsonExtent finds the end of a JSON value that comes in fragments. It scans each
+// byte once, however small the fragments are.
+type jsonExtent struct {
+	depth   int // of objects and arrays
 	begun   bool
-	text    bool // a string is open
-	escaped bool // what comes next in it stands for itself
+	text    bool // inside a string
+	escaped bool // after a backslash in it
 }
 
-func (e *extent) add(piece string) {
+func (e *jsonExtent) add(piece string) {
 	for i := range len(piece) {
-		e.take(piece[i])
+		e.next(piece[i])
 	}
 }
 
-func (e *extent) take(b byte) {
+func (e *jsonExtent) next(b byte) {
 	switch {
 	case e.escaped:
 		e.escaped = false
@@ -168,6 +167,6 @@ func (e *extent) take(b byte) {
 	}
 }
 
-// whole reports whether the value has ended, as far as that can be told: more digits
-// may follow those of a number.
-func (e *extent) whole() bool { return e.begun && !e.text && e.depth <= 0 }
+// complete reports whether the value is complete. Of a number that is a guess:
+// more digits may follow.
+func (e *jsonExtent) complete() bool { return e.begun && !e.text && e.depth <= 0 }

@@ -8,12 +8,12 @@ import (
 
 func TestExtent(t *testing.T) {
 	for _, text := range []string{`{}`, ` {} `, `{"a":"}"}`, `{"a":"\\\""}`, `{"a":"\\\\"}`, `{"a":{"b":[1,{}]}}`, `[]`, `[[],"]"]`, `"a"`, `null`, `{"\u007d":"{["}`} {
-		var e extent
+		var e jsonExtent
 		for i := range len(text) {
 			e.add(text[i : i+1])
 			valid := json.Valid([]byte(text[:i+1]))
-			if object := strings.ContainsAny(text, "{[\""); object && e.whole() != valid || valid && !e.whole() {
-				t.Errorf("%s: whole is %v", text[:i+1], e.whole())
+			if object := strings.ContainsAny(text, "{[\""); object && e.complete() != valid || valid && !e.complete() {
+				t.Errorf("%s: whole is %v", text[:i+1], e.complete())
 			}
 		}
 	}

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// chunk is one piece of a reply, of a conversation or of a raw text, or a
-// whole reply. Beyond what the generated types have, it holds what servers
-// tell in addition.
+// chunk is a chunk of a streamed reply or a whole reply, of a chat completion or
+// a completion. It has the fields that servers add to the generated types.
 type chunk struct {
 	fault
 	Choices  []choice `json:"choices"`
@@ -21,36 +20,35 @@ type chunk struct {
 	} `json:"prompt_progress"` // llama-server, before the first token
 }
 
-// content reports whether the chunk holds anything of an answer.
+// content reports whether the chunk has any field of a reply.
 func (c chunk) content() bool { return c.Choices != nil || c.Usage != nil || c.Progress != nil }
 
 type choice struct {
 	Index        count           `json:"index"`
-	Error        json.RawMessage `json:"error"` // OpenRouter: of this answer
+	Error        json.RawMessage `json:"error"` // OpenRouter: of this choice
 	Delta        delta           `json:"delta"`
 	Message      *delta          `json:"message"` // of a whole reply
-	Text         rawText         `json:"text"`    // of a raw text
+	Text         rawText         `json:"text"`    // of a completion
 	FinishReason *string         `json:"finish_reason"`
-	StopReason   json.RawMessage `json:"stop_reason"` // vLLM: the stop string, or a token
+	StopReason   json.RawMessage `json:"stop_reason"` // vLLM: the stop string or token
 	Logprobs     *logprobs       `json:"logprobs"`
 }
 
-// advances reports whether the choice has something new of its answer, or its
-// end.
+// advances reports whether the choice has new content or a finish_reason.
 func (c choice) advances() bool {
-	d := c.news()
-	return cmp.Or(d.text(), d.thought(), c.Text) != "" || len(d.ToolCalls) > 0 || c.FinishReason != nil && *c.FinishReason != ""
+	d := c.update()
+	return cmp.Or(d.text(), d.reasoning(), c.Text) != "" || len(d.ToolCalls) > 0 || c.FinishReason != nil && *c.FinishReason != ""
 }
 
-// news is what the choice adds to its answer.
-func (c choice) news() delta {
+// update returns the content that the choice adds.
+func (c choice) update() delta {
 	if c.Message != nil {
 		return *c.Message
 	}
 	return c.Delta
 }
 
-// delta is what is new in an answer; null is as good as nothing.
+// delta is new content of a choice; null fields count as absent.
 type delta struct {
 	Content          content     `json:"content"`
 	Refusal          rawText     `json:"refusal"`
@@ -59,13 +57,13 @@ type delta struct {
 	ToolCalls        []callDelta `json:"tool_calls"`
 }
 
-// text is what the answer says; a model that declines does so in its text.
+// text returns the text; a refusal counts as text.
 func (d delta) text() rawText { return d.Content.text + d.Refusal }
 
-// thought is what the answer thinks. Servers that have both names repeat one
-// in the other.
-func (d delta) thought() rawText {
-	return d.Content.thought + cmp.Or(d.ReasoningContent, d.Reasoning)
+// reasoning returns the reasoning. Servers that send both fields repeat the same
+// text.
+func (d delta) reasoning() rawText {
+	return d.Content.reasoning + cmp.Or(d.ReasoningContent, d.Reasoning)
 }
 
 type callDelta struct {
@@ -77,9 +75,9 @@ type callDelta struct {
 	} `json:"function"`
 }
 
-// content is text, or, of Mistral's models that think, a list of texts and
-// thoughts.
-type content struct{ text, thought rawText }
+// content is a string or, with Mistral's reasoning models, an array of text and
+// reasoning.
+type content struct{ text, reasoning rawText }
 
 // UnmarshalJSON implements [json.Unmarshaler].
 func (c *content) UnmarshalJSON(b []byte) error {
@@ -98,12 +96,12 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		text.WriteString(string(p.Text))
 		thought.WriteString(string(p.Thinking))
 	}
-	c.text, c.thought = rawText(text.String()), rawText(thought.String())
+	c.text, c.reasoning = rawText(text.String()), rawText(thought.String())
 	return nil
 }
 
-// texts is text, or a list of texts. It is no [content]: lists inside each
-// other would be read once for each level.
+// texts is a string or an array of texts. It is not a [content], because nested
+// arrays would be decoded once per level.
 type texts rawText
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -125,7 +123,7 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// arguments are a text that holds JSON; some servers send the JSON itself.
+// arguments is a string that holds JSON; some servers send the JSON itself.
 type arguments rawText
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -140,11 +138,11 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// count is a whole number as servers write it: 3, 3.0, "3". What is none is 0:
-// no answer is worth less for a count that cannot be read.
+// count is an integer as servers write it: 3, 3.0, "3". Anything else is 0: an
+// unreadable count must not fail the reply.
 type count int
 
-// maxNumber is the most bytes of what is read as a number.
+// maxNumber limits the text of a number, in bytes.
 const maxNumber = 400
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -162,7 +160,7 @@ func (c *count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// counts are what a reply tells of its tokens.
+// counts is the usage of a reply.
 type counts struct {
 	PromptTokens            count          `json:"prompt_tokens"`
 	CompletionTokens        count          `json:"completion_tokens"`
@@ -178,8 +176,7 @@ type completeUsage struct {
 	ReasoningTokens count `json:"reasoning_tokens"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is of another form counts
-// as not told.
+// UnmarshalJSON implements [json.Unmarshaler]. Malformed counts are absent.
 func (u *counts) UnmarshalJSON(b []byte) error {
 	type plain counts
 	_ = json.Unmarshal(b, (*plain)(u))

@@ -15,9 +15,8 @@ import (
 )
 
 // Count implements [engine.Engine]. The style has no operation for it, so it
-// is up to what the server has beyond the style; where it has nothing, the
-// error says so. Generating a token to have the prompt counted would cost what
-// the prompt costs.
+// needs an extension of the server. Without one it fails: generating a token to
+// get the count would cost a whole prefill.
 func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 	n, err := e.count(ctx, req)
 	if err != nil {
@@ -26,7 +25,7 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return n, nil
 }
 
-// counter is one way to have a prompt counted. name is for [quirks].
+// counter is one way to count prompt tokens. name is the key in [quirks].
 type counter struct {
 	name  string
 	count func(context.Context, *engine.Request) (int, error)
@@ -37,7 +36,7 @@ func (e *Engine) count(ctx context.Context, req *engine.Request) (int, error) {
 		return 0, err
 	}
 	for _, c := range e.counters(req) {
-		if !e.quirks.takes(c.name) {
+		if !e.quirks.supports(c.name) {
 			continue
 		}
 		n, err := c.count(ctx, req)
@@ -48,14 +47,14 @@ func (e *Engine) count(ctx context.Context, req *engine.Request) (int, error) {
 			return 0, err
 		}
 		if absent(err) {
-			e.quirks.learn(c.name)
+			e.quirks.markUnsupported(c.name)
 		}
 	}
-	return 0, engine.Errorf(engine.CodeUnsupported, "The server of the model %q offers no way to count tokens.", e.config.Model)
+	return 0, engine.Errorf(engine.CodeUnsupported, "The server of the model %q cannot count tokens.", e.config.Model)
 }
 
-// absent reports whether a way failed because the server does not have it, rather
-// than because of this request.
+// absent reports whether the server lacks the operation, rather than refused
+// this request.
 func absent(err error) bool {
 	var r refusal
 	if errors.As(err, &r) {
@@ -64,8 +63,7 @@ func absent(err error) bool {
 	return errors.Is(err, errNoCount)
 }
 
-// counters are the ways that there are for a request. Only the first one
-// counts pictures.
+// counters returns the ways to count a request. Only the first one counts images.
 func (e *Engine) counters(req *engine.Request) []counter {
 	if req.Prompt != nil {
 		if req.Prompt.Suffix != "" {
@@ -86,70 +84,69 @@ func (e *Engine) counters(req *engine.Request) []counter {
 	return all
 }
 
-// countInput asks newer versions of llama-server.
+// countInput uses the operation of newer llama-servers.
 func (e *Engine) countInput(ctx context.Context, req *engine.Request) (int, error) {
-	var told struct {
+	var reply struct {
 		Tokens *int `json:"input_tokens"`
 	}
-	if err := e.fetch(ctx, e.base.JoinPath("chat/completions/input_tokens"), e.conversation(req, nil), &told); err != nil {
+	if err := e.fetch(ctx, e.base.JoinPath("chat/completions/input_tokens"), e.conversation(req, nil), &reply); err != nil {
 		return 0, err
 	}
-	return countOf(told.Tokens)
+	return countOf(reply.Tokens)
 }
 
-// countMessages asks vLLM.
+// countMessages uses vLLM's operation.
 func (e *Engine) countMessages(ctx context.Context, req *engine.Request) (int, error) {
-	var told struct {
+	var reply struct {
 		Count *int `json:"count"`
 	}
 	build := e.conversation(req, map[string]any{"add_generation_prompt": true})
-	if err := e.fetch(ctx, e.root("tokenize"), build, &told); err != nil {
+	if err := e.fetch(ctx, e.root("tokenize"), build, &reply); err != nil {
 		return 0, err
 	}
-	return countOf(told.Count)
+	return countOf(reply.Count)
 }
 
-// countTemplate asks older versions of llama-server for the prompt, and then
-// for its tokens.
+// countTemplate has older llama-servers render the prompt, then tokenize it.
 func (e *Engine) countTemplate(ctx context.Context, req *engine.Request) (int, error) {
-	var told struct {
+	var reply struct {
 		Prompt *string `json:"prompt"`
 	}
-	if err := e.fetch(ctx, e.root("apply-template"), e.conversation(req, nil), &told); err != nil {
+	if err := e.fetch(ctx, e.root("apply-template"), e.conversation(req, nil), &reply); err != nil {
 		return 0, err
 	}
-	if told.Prompt == nil {
+	if reply.Prompt == nil {
 		return countOf(nil)
 	}
 	raw := *req
-	raw.Prompt = &engine.Prompt{Text: *told.Prompt}
+	raw.Prompt = &engine.Prompt{Text: *reply.Prompt}
 	return e.countText(ctx, &raw)
 }
 
-// countText asks llama-server, vLLM or SGLang for the tokens of a raw text,
-// under the names that they have for it.
+// countText has llama-server, vLLM or SGLang tokenize a raw prompt. The body has
+// the field names of all three.
 func (e *Engine) countText(ctx context.Context, req *engine.Request) (int, error) {
-	var told struct {
+	var reply struct {
 		Count  *int    `json:"count"`
 		Tokens *length `json:"tokens"`
 	}
-	build := func(*lesson) (*body, error) {
+	build := func(*fallback) (*body, error) {
 		text, err := plainjson.Marshal(map[string]any{
 			"model": e.config.Model, "prompt": req.Prompt.Text, "add_special_tokens": true,
 			"content": req.Prompt.Text, "add_special": true, "parse_special": true,
 		})
 		return &body{bytes: text}, err
 	}
-	if err := e.fetch(ctx, e.root("tokenize"), build, &told); err != nil {
+	if err := e.fetch(ctx, e.root("tokenize"), build, &reply); err != nil {
 		return 0, err
 	}
-	if told.Count == nil && told.Tokens != nil {
-		return int(*told.Tokens), nil
+	if reply.Count == nil && reply.Tokens != nil {
+		return int(*reply.Tokens), nil
 	}
-	return countOf(told.Count)
+	return countOf(reply.Count)
 }
 
-var errNoCount = engine.Errorf(engine.CodeUnsupported, "The server of the model does not count tokens.")
+var errNoCount = engine.Errorf(engine.CodeUnsupported, "The model's server does not count tokens.")
 
 func countOf(n *int) (int, error) {
 	if n == nil || *n < 0 {
@@ -158,26 +155,26 @@ func countOf(n *int) (int, error) {
 	return *n, nil
 }
 
-// conversation builds the body of a chat completion, and more beside it.
-func (e *Engine) conversation(req *engine.Request, more map[string]any) func(*lesson) (*body, error) {
-	return func(l *lesson) (*body, error) {
-		m := newMembers(l)
-		maps.Copy(m.values, more)
+// conversation builds the body of a chat completion with extra fields.
+func (e *Engine) conversation(req *engine.Request, extra map[string]any) func(*fallback) (*body, error) {
+	return func(l *fallback) (*body, error) {
+		m := newOptionalFields(l)
+		maps.Copy(m.values, extra)
 		return e.fromRequest(req, m)
 	}
 }
 
-// root is a path beside the one of the style, where servers have what is
-// their own.
+// root returns the URL of a path outside /v1, where servers have their own
+// operations.
 func (e *Engine) root(path string) *url.URL {
 	out := *e.base
 	out.Path = strings.TrimSuffix(out.Path, "/v1")
 	return out.JoinPath(path)
 }
 
-// fetch asks for something that is not of the style. A server that does not
-// have it, or does not want it in this form, gives [engine.CodeUnsupported].
-func (e *Engine) fetch(ctx context.Context, at *url.URL, build func(*lesson) (*body, error), out any) error {
+// fetch calls an operation outside the style. A server that lacks it, or rejects
+// the request, gives [engine.CodeUnsupported].
+func (e *Engine) fetch(ctx context.Context, at *url.URL, build func(*fallback) (*body, error), out any) error {
 	op := operation{name: "a way to count tokens", build: build, foreign: true, each: numberWeight}
 	op.send = func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, at.String(), in)
@@ -190,13 +187,13 @@ func (e *Engine) fetch(ctx context.Context, at *url.URL, build func(*lesson) (*b
 		}
 		return e.client.Client.Do(r)
 	}
-	r, err := e.ask(ctx, op)
+	r, err := e.do(ctx, op)
 	if err != nil {
 		return err
 	}
 	defer r.close()
 	if !r.whole() {
-		return errNoCount // some page
+		return errNoCount // such as an HTML page
 	}
 	return r.decode(out)
 }

@@ -69,7 +69,7 @@ func TestCount(t *testing.T) {
 				t.Errorf("asks (-want +got):\n%s", diff)
 			}
 			if tt.want == 0 {
-				if got := coded(t, err); got.Code != engine.CodeUnsupported || !strings.Contains(got.Message, "no way to count") {
+				if got := coded(t, err); got.Code != engine.CodeUnsupported || !strings.Contains(got.Message, "cannot count tokens") {
 					t.Errorf("%d, %v", n, err)
 				}
 				return

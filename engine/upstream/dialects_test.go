@@ -91,7 +91,7 @@ func TestErrorsInLists(t *testing.T) {
 		"[ [ \"x\" ] ]":      false,
 		strings.Repeat("[", 9000) + failed + strings.Repeat("]", 9000): false,
 	} {
-		if got := tellsError([]byte(value)); got != want {
+		if got := isErrorValue([]byte(value)); got != want {
 			t.Errorf("%.40s: %v, want %v", value, got, want)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
-// Embed implements [engine.Engine]. Vectors are brought to length 1, and cut
-// where the server does not do so.
+// Embed implements [engine.Engine]. It truncates and normalises vectors if the
+// server has not.
 func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
 	out, err := e.embed(ctx, req)
 	if err != nil {
@@ -39,8 +39,8 @@ func (e *Engine) embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 	return out, nil
 }
 
-// partition gives the places of the texts and those of the tokens: the style
-// has no request for both.
+// partition returns the indexes of the texts and those of the token lists: the
+// style has no request with both.
 func partition(inputs []engine.EmbeddingInput) [][]int {
 	var texts, tokens []int
 	for i, input := range inputs {
@@ -60,7 +60,7 @@ func partition(inputs []engine.EmbeddingInput) [][]int {
 }
 
 func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, part []int, out *engine.Embeddings) error {
-	r, err := e.ask(ctx, e.embedding(req, part))
+	r, err := e.do(ctx, e.embedding(req, part))
 	if err != nil {
 		return atInput(err, req.Inputs, part)
 	}
@@ -70,14 +70,14 @@ func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, pa
 		return err
 	}
 	if len(list.Data) != len(part) {
-		return r.malformed("it has not one vector for each input")
+		return r.malformed("it does not have one vector per input")
 	}
 	for i, d := range list.Data {
 		if d.Index != nil {
 			i = int(*d.Index)
 		}
 		if i < 0 || i >= len(part) || out.Vectors[part[i]] != nil {
-			return r.malformed("its vectors are not numbered")
+			return r.malformed("its vectors have invalid indexes")
 		}
 		vector, err := toVector(d.Embedding)
 		if err != nil {
@@ -99,7 +99,7 @@ func (e *Engine) embedPart(ctx context.Context, req *engine.EmbeddingRequest, pa
 	return nil
 }
 
-// embeddingList is the reply.
+// embeddingList is a reply to an embedding request.
 type embeddingList struct {
 	Data  vectors `json:"data"`
 	Usage counts  `json:"usage"`
@@ -107,9 +107,8 @@ type embeddingList struct {
 
 var limitOfItems = regexp.MustCompile(`at most (\d+) items`)
 
-// atInput moves the place of an error from a part of the inputs to all. A list
-// of tokens that is longer than a list may be, as the document of the style
-// has it, is an input that is too long.
+// atInput maps an error's index in a part to that in all inputs. A token list
+// longer than the document of the style allows is a context length error.
 func atInput(err error, inputs []engine.EmbeddingInput, part []int) error {
 	coded := engine.AsError(err)
 	if coded.Place.Field != engine.FieldInput || coded.Place.Index >= len(part) {
@@ -130,15 +129,15 @@ func (e *Engine) embedding(req *engine.EmbeddingRequest, part []int) operation {
 		name: embeddings,
 		each: numberWeight,
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
-			return e.client.CreateEmbeddingWithBody(ctx, jsonType, in, e.readdress, dress)
+			return e.client.CreateEmbeddingWithBody(ctx, jsonType, in, e.rewriteURL, dress)
 		},
-		build: func(l *lesson) (*body, error) {
+		build: func(l *fallback) (*body, error) {
 			out := wire.CreateEmbeddingRequest{
 				Model:          e.config.Model,
 				Input:          fromInputs(req.Inputs, part),
 				EncodingFormat: nullable.NewNullableWithValue(wire.EmbeddingEncodingFormatFloat), // all servers know it
 			}
-			m := newMembers(l)
+			m := newOptionalFields(l)
 			if req.Dimensions > 0 {
 				m.offer("dimensions", req.Dimensions)
 			}
@@ -153,14 +152,14 @@ func fromInputs(inputs []engine.EmbeddingInput, part []int) (out wire.EmbeddingI
 		for i, at := range part {
 			lists[i] = inputs[at].Tokens
 		}
-		hold(&out, lists)
+		setUnion(&out, lists)
 		return out
 	}
 	texts := make([]wire.EmbeddingText, len(part))
 	for i, at := range part {
 		texts[i] = inputs[at].Text
 	}
-	hold(&out, texts)
+	setUnion(&out, texts)
 	return out
 }
 
@@ -183,7 +182,7 @@ func toVector(in wire.EmbeddingVector) ([]float32, error) {
 	return vector, nil
 }
 
-// normalise brings a vector to length 1; a vector of zeros has no direction.
+// normalise scales a vector to unit length. It fails for a vector of zeros.
 func normalise(vector []float32) bool {
 	sum := 0.0
 	for _, x := range vector {
@@ -194,7 +193,7 @@ func normalise(vector []float32) bool {
 		return false
 	}
 	if math.Abs(length-1) < 1e-6 {
-		return true // as exact as 32-bit numbers are
+		return true // as close as float32 gets
 	}
 	for i := range vector {
 		vector[i] = float32(float64(vector[i]) / length)

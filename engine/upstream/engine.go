@@ -1,32 +1,27 @@
-// Package upstream is an engine whose models are served elsewhere: by vLLM,
-// SGLang, llama-server, a cloud, or another diglot; by whatever speaks the
-// OpenAI chat style. It is the reverse of handlers/openai: a neutral request
-// becomes a body of that style, and the chunks of the reply become events.
-// Clients of either style meet it as any other engine, so no request passes
-// through the style that its client does not speak, except on the wire to a
-// server that speaks no other.
+// Package upstream is an engine over any server with an OpenAI-style API: vLLM,
+// SGLang, llama-server, a cloud or another diglot. It is the reverse of
+// handlers/openai: a neutral request becomes a body of that style, and the
+// chunks of the reply become events.
 //
-//	engine.go     what there is to configure, and the operations
-//	call.go       one request: key, retries, silence, redirects
+//	engine.go     configuration and operations
+//	call.go       one request: key, retries, timeouts, redirects
 //	request.go    engine to wire
 //	message.go    the messages of a request
 //	stream.go     wire to engine: chunks become events
-//	errors.go     what a status and a body become
-//	report.go     the same, where the server speaks to its own user
-//	quirks.go     what a server turned out not to know
-//	denial.go     in what words it says so
-//	weigh.go      what a reply takes in memory, before it is decoded
+//	answer.go     the blocks of one choice
+//	refusal.go    the error bodies of servers
+//	errors.go     what a status and an error body become
+//	quirks.go     fields that a server does not support
+//	wording.go    how servers say so
+//	memory.go     memory reserved for a reply before it is decoded
 //
-// Servers of one style differ in the members that they know and in what they
-// tell. Nothing here asks which program a server is. A member that not every
-// server knows is sent where the request needs it, and taken back when the
-// server says that it does not know it. What is told in one of several ways
-// is read in all of them. What a server does not tell stays unknown: a count
-// that never came is 0.
+// Servers differ in the fields that they accept and send. Nothing here asks
+// which program a server is: an optional field is sent if the request needs it,
+// and omitted once the server has refused it; a field that servers spell in
+// several ways is read in all of them. A count that the server does not send is 0.
 //
-// Requests of one conversation carry the same hash in a header, so that a
-// router in front of many servers can send them where the beginning of the
-// conversation is still in the cache.
+// Requests of one conversation carry the same hash in a header, so that a router
+// can send them to the server that has the conversation in its prefix cache.
 package upstream
 
 import (
@@ -47,118 +42,116 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// Config says which server to ask, and how.
+// Config configures an [Engine].
 type Config struct {
 	BaseURL string       // as OpenAI clients take it: https://host/v1
-	Model   string       // name that the server knows the model by
-	Name    string       // the only name that requests may have; empty: any, and Model is what is listed
+	Model   string       // the server's name of the model
+	Name    string       // the only model name accepted; empty: any, and Model is listed
 	Log     *slog.Logger // required
 	HTTP    *http.Client // for its transport; nil: one with [DefaultConnect]
 
-	// Key returns the bearer key for the server, or an empty one. It is asked
-	// before each request; an error of its own fails the request. nil: no key.
+	// Key returns the bearer key for the server; it may be empty. It is called
+	// before each request, which fails with its error. nil: no key.
 	Key func() (string, error)
 
-	// AffinityHeader is the header that carries the hash of a conversation's
-	// beginning. Empty: [DefaultAffinityHeader]. "-": none is sent.
+	// AffinityHeader is the header for the hash of a conversation's prefix.
+	// Empty: [DefaultAffinityHeader]. "-": none is sent.
 	AffinityHeader string
 
-	// Examples is how many turns of users and assistants stand before each
-	// conversation, and say nothing of which it is.
+	// Examples is how many user and assistant messages are prepended to every
+	// conversation, and so do not identify it.
 	Examples int
 
-	// Via is the name of this program in the header Via, which nobody else has.
-	// A request that bears it already has gone in a circle, and is refused.
-	// Empty: circles are not noticed.
+	// Via is the unique name of this process in the Via header. A request that
+	// has it already is in a forwarding loop, and refused. Empty: loops are not
+	// detected.
 	Via string
 
-	// Errors words what fails. nil: as of a server that clients know nothing of.
+	// Errors converts failures. nil: for a server that clients do not know of.
 	Errors Errors
 
-	// Lacks names members of requests that the server is known not to have, so
-	// that they are not tried: return_progress, or one in another by its own
-	// name, such as continuous_usage_stats.
+	// Lacks lists request fields that the server is known not to support, nested
+	// ones by their last name: return_progress, continuous_usage_stats.
 	Lacks []string
 
-	// Memory is what all replies under way may take together, of all engines
-	// that have it; beyond it a reply ends with [engine.CodeOverloaded]. nil: no
-	// bound.
+	// Memory limits the memory of all replies in progress, over all engines that
+	// share it. A reply that exceeds it ends with [engine.CodeOverloaded]. nil:
+	// no limit.
 	Memory *budget.Budget
 
-	Tries     int           // how often a request is sent at most; 0: [DefaultTries]
-	FirstByte time.Duration // longest silence before a reply begins, and signs of life alone within it; 0: [DefaultFirstByte]
-	Idle      time.Duration // longest silence within a reply; 0: [DefaultIdle]
+	Tries     int           // attempts per request; 0: [DefaultTries]
+	FirstByte time.Duration // timeout for the first byte, and for keep-alives without content; 0: [DefaultFirstByte]
+	Idle      time.Duration // read timeout within a reply; 0: [DefaultIdle]
 }
 
 // Defaults of a [Config].
 const (
 	DefaultTries     = 3
 	DefaultConnect   = 10 * time.Second
-	DefaultFirstByte = 10 * time.Minute // a long prompt is read before the first token comes
+	DefaultFirstByte = 10 * time.Minute // prefill of a long prompt comes before the first token
 	DefaultIdle      = 2 * time.Minute
 
-	// DefaultAffinityHeader is the header that most routers look at first or
-	// can be told to: vLLM's router hashes it before any other, sgl-router and
-	// AIBrix bind sessions by it, and Envoy, nginx and Caddy hash any header.
+	// DefaultAffinityHeader is what most routers use by default or on request:
+	// vLLM's router hashes it before any other, sgl-router and AIBrix bind
+	// sessions by it, and Envoy, nginx and Caddy hash any header.
 	DefaultAffinityHeader = "X-Session-ID"
 )
 
-// Engine asks one model of another server. It implements [engine.Engine].
+// Engine is an [engine.Engine] over one model of another server.
 type Engine struct {
 	config Config
 	base   *url.URL
 	host   string // with the port, if one is given; for messages
 	client *wire.Client
 	quirks quirks
-	wait   func(ctx context.Context, d time.Duration) error // between tries
+	wait   func(ctx context.Context, d time.Duration) error // between attempts
 
-	maxStream           int           // bytes; see the constant
-	refusing, lastWords time.Duration // see the constants
+	maxStream                      int           // bytes; see the constant
+	refusalTimeout, trailerTimeout time.Duration // see the constants
 }
 
 var _ engine.Finder = (*Engine)(nil)
 
-// New returns an engine. It talks to nobody yet; the error is a sentence
-// about the configuration.
+// New returns an engine without connecting to the server.
 func New(c Config) (*Engine, error) {
 	base, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
 	if err != nil {
-		return nil, fmt.Errorf("the address %q of a server cannot be read", c.BaseURL)
+		return nil, fmt.Errorf("the server address %q is not a URL", c.BaseURL)
 	}
 	switch {
 	case base.Scheme != "http" && base.Scheme != "https" || !hostname.InURL(base):
-		return nil, fmt.Errorf("the address of a server must begin with https:// or http://, and a host's name, unlike %q", c.BaseURL)
+		return nil, fmt.Errorf("the server address must begin with https:// or http:// and a host name, unlike %q", c.BaseURL)
 	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
-		return nil, fmt.Errorf("the address of a server is a host and a path, without a user, a query or a fragment")
+		return nil, fmt.Errorf("the server address must not have a user, a query or a fragment")
 	case c.Model == "":
-		return nil, errors.New("a model that is served elsewhere needs the name that it has there: PARAMETER model NAME")
+		return nil, errors.New("a model on another server needs its name there: PARAMETER model NAME")
 	}
 	if base.Path == "" {
-		base.Path = "/v1" // as users write it who look at the address in a browser
+		base.Path = "/v1" // users often leave it out
 	}
 	c.Tries = cmp.Or(c.Tries, DefaultTries)
 	c.FirstByte = cmp.Or(c.FirstByte, DefaultFirstByte)
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
 	c.AffinityHeader = cmp.Or(c.AffinityHeader, DefaultAffinityHeader)
-	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream, refusing: refusing, lastWords: lastWords}
+	e := &Engine{config: c, base: base, host: base.Host, wait: wait, maxStream: maxStream, refusalTimeout: refusalTimeout, trailerTimeout: trailerTimeout}
 	e.quirks.now = time.Now
-	for _, member := range c.Lacks {
-		e.quirks.forget(member)
+	for _, field := range c.Lacks {
+		e.quirks.exclude(field)
 	}
-	// Where requests go is decided in [Engine.readdress] alone.
+	// The URL only satisfies the client: [Engine.rewriteURL] replaces it.
 	e.client, err = wire.NewClient(base.String(), wire.WithHTTPClient(newDoer(c.HTTP)))
 	return e, err
 }
 
-// Allowed asks for the key, and nobody else: its error says why the server may
-// not be asked. A request would fail with the same one.
+// Allowed returns the error that the key gives every request, without sending
+// one.
 func (e *Engine) Allowed() error {
 	_, err := e.key()
 	return err
 }
 
-// Models implements [engine.Engine]. The server is not asked: what it serves
-// besides is not for the clients of this one.
+// Models implements [engine.Engine]. It does not ask the server, whose other
+// models are not offered here.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	name := cmp.Or(e.config.Name, e.config.Model)
 	return []engine.Model{{Name: name, Owner: engine.Owner(name)}}, nil
@@ -183,12 +176,11 @@ func (e *Engine) check(name string) error {
 	return nil
 }
 
-// errLeft says that nobody reads the events any more.
+// errLeft ends a reply whose reader has stopped the iteration.
 var errLeft = errors.New("the reader has left")
 
-// Generate implements [engine.Engine]. A count that the server does not tell
-// is 0, and PromptTokens of Start is 0 where the server tells it at the end
-// only.
+// Generate implements [engine.Engine]. Counts that the server does not send are
+// 0, as is PromptTokens of Start if it comes only at the end.
 func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		err := e.generate(ctx, req, func(event engine.Event) error {
@@ -214,12 +206,12 @@ func (e *Engine) generate(ctx context.Context, req *engine.Request, emit func(en
 	if req.Prompt != nil {
 		op = e.completion(req)
 	}
-	reply, err := e.ask(ctx, op)
+	reply, err := e.do(ctx, op)
 	if err != nil {
 		return err
 	}
 	defer reply.close()
-	t := newTeller(req, reply.start(), emit)
+	t := newConverter(req, reply.start(), emit)
 	if reply.whole() {
 		return t.whole(reply)
 	}

@@ -29,23 +29,23 @@ func TestRefusals(t *testing.T) {
 		{"an error that is a text", 400, `{"error":"boom"}`, "", engine.Error{Code: engine.CodeInvalidArgument}, "boom", 1},
 		{"a detail", 422, `{"detail":"boom"}`, "", engine.Error{Code: engine.CodeInvalidArgument}, "boom", 1},
 		{"a list", 400, `[{"error":{"message":"boom","code":400}}]`, "", engine.Error{Code: engine.CodeInvalidArgument}, "boom", 1},
-		{"no JSON", 400, `<h1>Bad Request</h1>`, "", engine.Error{Code: engine.CodeInvalidArgument}, "does not accept the request", 1},
+		{"no JSON", 400, `<h1>Bad Request</h1>`, "", engine.Error{Code: engine.CodeInvalidArgument}, "rejected the request", 1},
 		{"no key", 401, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeInternal, NoRetry: true}, "diglot login ", 1},
 		{"a wrong key", 403, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeInternal, NoRetry: true}, "diglot login ", 1},
-		{"no money", 429, `{"error":{"message":"boom","code":"insufficient_quota"}}`, "", engine.Error{Code: engine.CodeInternal, NoRetry: true}, "nothing left to spend", 1},
-		{"no model", 404, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeModelNotFound, Place: engine.Place{Field: engine.FieldModel}}, `"m" does not exist at `, 1},
+		{"no money", 429, `{"error":{"message":"boom","code":"insufficient_quota"}}`, "", engine.Error{Code: engine.CodeInternal, NoRetry: true}, "no credit left", 1},
+		{"no model", 404, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeModelNotFound, Place: engine.Place{Field: engine.FieldModel}}, `"m" does not exist on `, 1},
 		{"no model, as a wrong value", 400, `{"error":{"message":"boom","code":"model_not_found"}}`, "",
-			engine.Error{Code: engine.CodeModelNotFound, Place: engine.Place{Field: engine.FieldModel}}, `"m" does not exist at `, 1},
-		{"too large", 413, `<h1>boom</h1>`, "", engine.Error{Code: engine.CodeTooLarge}, "larger than", 1},
-		{"nothing", 204, ``, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "cannot be read", 1},
-		{"later", 202, `{}`, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "cannot be read", 1},
-		{"elsewhere", 307, ``, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "elsewhere", 1},
-		{"too many requests", 429, `{"error":{"message":"boom"}}`, "2", engine.Error{Code: engine.CodeOverloaded, RetryAfter: 2}, "too much", 3},
-		{"too many requests for long", 429, `{"error":{"message":"boom"}}`, "60", engine.Error{Code: engine.CodeOverloaded, RetryAfter: 60}, "too much", 1},
-		{"loading", 503, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeOverloaded}, "too much", 3},
+			engine.Error{Code: engine.CodeModelNotFound, Place: engine.Place{Field: engine.FieldModel}}, `"m" does not exist on `, 1},
+		{"too large", 413, `<h1>boom</h1>`, "", engine.Error{Code: engine.CodeTooLarge}, "too large for", 1},
+		{"nothing", 204, ``, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "invalid reply", 1},
+		{"later", 202, `{}`, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "invalid reply", 1},
+		{"elsewhere", 307, ``, "", engine.Error{Code: engine.CodeEngineCrashed, NoRetry: true}, "redirects", 1},
+		{"too many requests", 429, `{"error":{"message":"boom"}}`, "2", engine.Error{Code: engine.CodeOverloaded, RetryAfter: 2}, "overloaded", 3},
+		{"too many requests for long", 429, `{"error":{"message":"boom"}}`, "60", engine.Error{Code: engine.CodeOverloaded, RetryAfter: 60}, "overloaded", 1},
+		{"loading", 503, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeOverloaded}, "overloaded", 3},
 		{"a gateway", 502, `boom`, "", engine.Error{Code: engine.CodeEngineCrashed}, "cannot be reached", 3},
 		{"a gateway that waits", 504, `boom`, "", engine.Error{Code: engine.CodeDeadline}, "too long", 3},
-		{"broken", 500, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeEngineCrashed}, "has failed", 1},
+		{"broken", 500, `{"error":{"message":"boom"}}`, "", engine.Error{Code: engine.CodeEngineCrashed}, "server failed", 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestPlaces(t *testing.T) {
 
 func TestRetryAfter(t *testing.T) {
 	tests := map[string]time.Duration{"": 0, "3": 3 * time.Second, "0.5": 500 * time.Millisecond, "-1": 0, "soon": 0, "NaN": 0,
-		"1e300": longestPause, "1e999": longestPause, "Inf": longestPause, "86401": longestPause, "Fri, 31 Dec 9999 23:59:59 GMT": longestPause,
+		"1e300": maxDelay, "1e999": maxDelay, "Inf": maxDelay, "86401": maxDelay, "Fri, 31 Dec 9999 23:59:59 GMT": maxDelay,
 		"Fri, 31 Dec 1999 23:59:59 GMT": 0}
 	for value, want := range tests {
 		if got := retryAfter(value); got != want {
@@ -149,11 +149,11 @@ func TestPauseInWords(t *testing.T) {
 		"Try again in 2m30s":                               2 * time.Minute,
 		"Please retry after 9 seconds.":                    9 * time.Second,
 		"Please try again later":                           0,
-		"Please try again in 100000000ms":                  longestPause,
-		"Please try again in 90000000ms":                   longestPause,
-		"Please try again in 86400000ms":                   longestPause,
-		"Please try again in 999999 m":                     longestPause,
-		"Please try again in 99999999999999999999999999 m": longestPause,
+		"Please try again in 100000000ms":                  maxDelay,
+		"Please try again in 90000000ms":                   maxDelay,
+		"Please try again in 86400000ms":                   maxDelay,
+		"Please try again in 999999 m":                     maxDelay,
+		"Please try again in 99999999999999999999999999 m": maxDelay,
 	}
 	for message, want := range tests {
 		if got := parseRefusal([]byte(`{"error":{"message":"`+message+`"}}`), "").after; got != want {

@@ -6,15 +6,15 @@ import (
 	"iter"
 )
 
-// fault is what tells an error in the place of a chunk or of a reply. A server
-// that has begun with status 200 has no other place for it.
+// fault has the fields that mark an error in place of a chunk or a reply, which
+// is all that a server can send after status 200.
 type fault struct {
 	Error  json.RawMessage `json:"error"`
 	Errors json.RawMessage `json:"errors"`
 	Object json.RawMessage `json:"object"`
 	Type   json.RawMessage `json:"type"`
 
-	// These tell one where there is nothing that a reply holds.
+	// These mark an error only if there is no field of a reply.
 	Message json.RawMessage `json:"message"`
 	Detail  json.RawMessage `json:"detail"`
 	Title   json.RawMessage `json:"title"`
@@ -27,9 +27,8 @@ type fault struct {
 	} `json:"x_groq"`
 }
 
-// tells reports whether the value tells an error. content says that it has what
-// a reply holds.
-func (f fault) tells(content bool) bool {
+// isError reports whether the value is an error. content: it has fields of a reply.
+func (f fault) isError(content bool) bool {
 	code := f.BaseResp.Code
 	switch {
 	case present(f.Error) || present(f.Errors) || present(f.Groq.Error) || present(code) && string(code) != "0":
@@ -41,10 +40,10 @@ func (f fault) tells(content bool) bool {
 	return !content && (text || present(f.Detail))
 }
 
-// tellsError reports whether a JSON value, or what should be one, tells an
-// error instead of what was asked for: an object that says so, a list of them,
-// or a text. Lists in lists tell none: each level would be read once more.
-func tellsError(value []byte) bool {
+// isErrorValue reports whether a value is an error: an object marked as one, an
+// array of such, a string, or invalid JSON. Nested arrays are not, because each
+// level would be decoded again.
+func isErrorValue(value []byte) bool {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 {
 		return false
@@ -52,10 +51,10 @@ func tellsError(value []byte) bool {
 	switch value[0] {
 	case '{':
 		var f faultOrContents
-		return firstValue(value, &f) == nil && f.tells(f.contents != contents{})
+		return firstValue(value, &f) == nil && f.isError(f.contents != contents{})
 	case '[':
-		inner := first(value)
-		return len(inner) > 0 && inner[0] != '[' && tellsError(inner)
+		inner := firstElement(value)
+		return len(inner) > 0 && inner[0] != '[' && isErrorValue(inner)
 	case '"':
 		return present(value)
 	}
@@ -67,36 +66,34 @@ type faultOrContents struct {
 	contents
 }
 
-// contents says which members there are of what was asked for, in all
-// operations.
+// contents tells which fields of a reply are present, for all operations.
 type contents struct {
-	Choices     named `json:"choices"`
-	Usage       named `json:"usage"`
-	Progress    named `json:"prompt_progress"`
-	Data        named `json:"data"`
-	Prompt      named `json:"prompt"`
-	Count       named `json:"count"`
-	Tokens      named `json:"tokens"`
-	InputTokens named `json:"input_tokens"`
+	Choices     presence `json:"choices"`
+	Usage       presence `json:"usage"`
+	Progress    presence `json:"prompt_progress"`
+	Data        presence `json:"data"`
+	Prompt      presence `json:"prompt"`
+	Count       presence `json:"count"`
+	Tokens      presence `json:"tokens"`
+	InputTokens presence `json:"input_tokens"`
 }
 
-// named is a member of which nothing counts but that it is there.
-type named bool
+// presence records that a field is present.
+type presence bool
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (n *named) UnmarshalJSON([]byte) error {
+func (n *presence) UnmarshalJSON([]byte) error {
 	*n = true
 	return nil
 }
 
-// firstValue reads the JSON value that text begins with, behind which
-// something may follow.
+// firstValue decodes the first JSON value of text and ignores the rest.
 func firstValue(text []byte, value any) error {
 	return json.NewDecoder(bytes.NewReader(text)).Decode(value)
 }
 
-// values are the JSON values of a frame, which is one; some servers leave out
-// the blank lines between theirs.
+// values yields the JSON values of a frame: one, or one per line from servers
+// that omit the blank lines between frames.
 func (f frame) values() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if !bytes.Contains(f.data, []byte("\n")) || json.Valid(f.data) {
@@ -111,20 +108,20 @@ func (f frame) values() iter.Seq[[]byte] {
 	}
 }
 
-// tellsError reports whether the frame begins with an error. A text that is no
-// JSON is one, but for what servers send under names of their own.
-func (f frame) tellsError() bool {
+// isError reports whether the frame begins with an error. Text that is not
+// JSON is one, unless the event has a name of the server's own.
+func (f frame) isError() bool {
 	if f.failed {
 		return true
 	}
 	for value := range f.values() {
-		return !bytes.Equal(value, doneMark) && !f.noise(value) && tellsError(value)
+		return !bytes.Equal(value, doneMark) && !f.noise(value) && isErrorValue(value)
 	}
 	return false
 }
 
-// noise reports whether a value means nothing: null, and a text under a name of
-// the server's own, such as the time under the name ping.
+// noise reports whether a value has no meaning: null, or text in an event with a
+// name of the server's own, such as the time in a ping.
 func (f frame) noise(value []byte) bool {
 	return string(value) == "null" || f.named && !json.Valid(value)
 }

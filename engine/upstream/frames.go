@@ -13,65 +13,65 @@ import (
 
 // frame is one server-sent event of a reply.
 type frame struct {
-	failed bool   // it is marked as an error
-	named  bool   // it has a name of the server's own
-	data   []byte // until the next read
+	failed bool   // marked as an error
+	named  bool   // with an event name of the server's own
+	data   []byte // valid until the next read
 }
 
-// maxFrame is the most bytes of one frame: a whole call may be in it, and its
-// arguments may hold a file.
+// maxFrame limits one frame, in bytes. It may have a whole tool call, whose
+// arguments may contain a file.
 const maxFrame = 16 << 20
 
-// maxNoise is the most bytes between two pieces of an answer that are none of
-// it: comments, blank lines, chunks without content.
+// maxNoise limits the bytes between two chunks with content: comments, blank
+// lines, chunks without content.
 const maxNoise = 4 << 20
 
 var (
-	errNoise  = errors.New("it is signs of life alone")
-	errBehind = errors.New("something comes behind the value")
-	errFrame  = errors.New("a frame is longer than a frame may be")
-	errLong   = errors.New("it is longer than a reply may be")
+	errNoise  = errors.New("it has only keep-alives")
+	errBehind = errors.New("data follows the JSON value")
+	errFrame  = errors.New("a frame exceeds the size limit")
+	errLong   = errors.New("it exceeds the size limit")
 )
 
-// frames reads the WHATWG event-stream format, as servers write it: with line
-// ends of any kind, and with lines of JSON that have no field name.
+// frames reads the WHATWG event-stream format with the deviations of servers,
+// such as lines of JSON without a field name.
 type frames struct {
-	in      *bufio.Reader
-	left    int // bytes that the reply may still have, comments and all
-	noise   int // bytes since the last content
-	held    int // bytes of a frame that there is memory for
-	share   *budget.Share
-	data    []byte
-	line    []byte
-	afterCR bool // a line feed that comes next belongs to the line before
-	begun   bool
-	odd     bool // there was a line that is not of the format
+	in           *bufio.Reader
+	left         int // bytes left of the limit of the reply, comments included
+	noise        int // bytes since the last content
+	reserved     int // frame size in bytes that memory is reserved for
+	share        *budget.Share
+	data         []byte
+	line         []byte
+	afterCR      bool // skip a line feed that follows
+	begun        bool
+	unknownLines bool // a line was not of the format
 }
 
-// failures are the names of events that tell an error.
+// failures matches the names of error events.
 var failures = regexp.MustCompile(`(?i)error|exception|fail|abort`)
 
 func newFrames(in *bufio.Reader, most int, share *budget.Share) *frames {
-	return &frames{in: in, left: most, share: share, held: smallFrame}
+	return &frames{in: in, left: most, share: share, reserved: smallFrame}
 }
 
-// smallFrame is the most bytes of a frame that nothing is reserved for.
+// smallFrame is the frame size up to which no memory is reserved, in bytes.
 const smallFrame = 16 << 10
 
-// hold reserves memory for as long a frame as has come so far.
-func (f *frames) hold() bool {
+// reserve reserves memory for the frame read so far.
+func (f *frames) reserve() bool {
 	n := len(f.data) + len(f.line)
-	if n <= f.held {
+	if n <= f.reserved {
 		return true
 	}
-	more := max(n, 2*f.held) - f.held
-	f.held += more
-	return f.share.Reserve(int64(weight * more))
+	more := max(n, 2*f.reserved) - f.reserved
+	f.reserved += more
+	return f.share.Reserve(int64(byteWeight * more))
 }
 
-// next returns the next frame that holds anything, or io.EOF at the end; a
-// last frame may lack its blank line. What only keeps a connection alive is
-// skipped: comments, frames without data, and such whose data is a comment.
+// next returns the next frame with data, or io.EOF. The last frame may lack its
+// blank line. Keep-alives are skipped: comments, frames without data, and frames
+// whose data is a comment.
 func (f *frames) next() (frame, error) {
 	var out frame
 	f.data = f.data[:0]
@@ -88,7 +88,7 @@ func (f *frames) next() (frame, error) {
 				f.noise += len(line)
 			}
 		}
-		if f.noise++; f.noise > maxNoise { // with the line's end
+		if f.noise++; f.noise > maxNoise { // including the line end
 			return frame{}, errNoise
 		}
 		if len(f.data) > maxFrame {
@@ -109,10 +109,10 @@ func (f *frames) next() (frame, error) {
 	}
 }
 
-// field reads a line that is not empty, and reports whether it is data. some says
-// that the frame has data already.
+// field reads a non-empty line and reports whether it is data. some: the frame
+// already has data.
 func (f *frames) field(line []byte, out *frame, some bool) bool {
-	if line[0] == '{' { // no field: the error of a server that has forgotten that it streams
+	if line[0] == '{' { // an error sent as if the reply were not streamed
 		f.add(line, some)
 		return true
 	}
@@ -131,7 +131,7 @@ func (f *frames) field(line []byte, out *frame, some bool) bool {
 		return true
 	case "", "id", "retry":
 	default:
-		f.odd = true
+		f.unknownLines = true
 	}
 	return false
 }
@@ -143,15 +143,14 @@ func (f *frames) add(value []byte, some bool) {
 	f.data = append(f.data, value...)
 }
 
-// completes reports whether the beginning of a line, behind which the input ends,
-// is a whole one.
+// completes reports whether the last line, which lacks its line end, is complete.
 func completes(line []byte) bool {
 	_, value, ok := bytes.Cut(line, []byte(":"))
 	return line[0] == '{' && json.Valid(line) || ok && (json.Valid(value) || bytes.Equal(bytes.TrimSpace(value), doneMark))
 }
 
-// read returns the next line, without its end, until the next call. At the end
-// of the input it returns what the last line has, with io.EOF.
+// read returns the next line without its end, valid until the next call. At the
+// end of the input it returns the rest and io.EOF.
 func (f *frames) read() ([]byte, error) {
 	f.line = f.line[:0]
 	for {
@@ -178,7 +177,7 @@ func (f *frames) read() ([]byte, error) {
 		switch {
 		case f.left < 0:
 			return nil, errLong
-		case !f.hold():
+		case !f.reserve():
 			return nil, errFull
 		case len(f.line) > maxFrame:
 			return nil, errFrame
@@ -188,7 +187,7 @@ func (f *frames) read() ([]byte, error) {
 	}
 }
 
-// first takes the mark of UTF-8 off the first line.
+// first removes the byte order mark from the first line.
 func (f *frames) first() []byte {
 	if f.begun {
 		return f.line
@@ -198,6 +197,6 @@ func (f *frames) first() []byte {
 }
 
 func (f *frames) discard(n int) {
-	_, _ = f.in.Discard(n) // they were peeked at
+	_, _ = f.in.Discard(n) // never more than was peeked
 	f.left -= n
 }

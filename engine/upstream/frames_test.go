@@ -20,7 +20,7 @@ func readerReply(t testing.TB, text string) *reply {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
-	in := &watched{in: io.NopCloser(strings.NewReader(text)), ctx: ctx, cancel: cancel, limit: time.Minute, idle: time.Minute, barren: time.Minute}
+	in := &timedBody{in: io.NopCloser(strings.NewReader(text)), ctx: ctx, cancel: cancel, limit: time.Minute, idle: time.Minute, contentless: time.Minute}
 	return &reply{in: in, sent: &body{}, engine: e, ctx: t.Context(), op: operation{name: chatCompletions}}
 }
 

@@ -13,22 +13,21 @@ import (
 
 const maxImageReply = 256 << 20 // bytes
 
-// GenerateImages implements [engine.Engine]. A server that gives addresses of
-// pictures instead of pictures is refused: nobody has said that this server
-// may fetch from there.
+// GenerateImages implements [engine.Engine]. Image URLs in a reply are an error:
+// nobody has allowed this server to fetch them.
 func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	out, err := e.draw(ctx, req)
+	out, err := e.generateImages(ctx, req)
 	if err != nil {
 		return nil, engine.AsError(err)
 	}
 	return out, nil
 }
 
-func (e *Engine) draw(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+func (e *Engine) generateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
 	if err := e.check(req.Model); err != nil {
 		return nil, err
 	}
-	r, err := e.ask(ctx, e.drawing(req))
+	r, err := e.do(ctx, e.imageGeneration(req))
 	if err != nil {
 		return nil, err
 	}
@@ -38,31 +37,31 @@ func (e *Engine) draw(ctx context.Context, req *engine.ImageRequest) ([]engine.I
 		return nil, err
 	}
 	if len(list.Data) != req.Choices {
-		return nil, r.malformed(fmt.Sprintf("it has %d pictures of %d", len(list.Data), req.Choices))
+		return nil, r.malformed(fmt.Sprintf("it has %d images, not %d", len(list.Data), req.Choices))
 	}
 	out := make([]engine.Image, len(list.Data))
 	for i, picture := range list.Data {
 		data, err := base64.StdEncoding.DecodeString(picture.B64Json)
 		if err != nil || len(data) == 0 {
-			return nil, r.malformed("it has a picture without data")
+			return nil, r.malformed("it has an image without data")
 		}
 		out[i] = engine.Image{Data: data, MediaType: http.DetectContentType(data)}
 	}
 	return out, nil
 }
 
-func (e *Engine) drawing(req *engine.ImageRequest) operation {
+func (e *Engine) imageGeneration(req *engine.ImageRequest) operation {
 	return operation{
 		name: images,
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
-			return e.client.CreateImageWithBody(ctx, jsonType, in, e.readdress, dress)
+			return e.client.CreateImageWithBody(ctx, jsonType, in, e.rewriteURL, dress)
 		},
-		build: func(l *lesson) (*body, error) { return e.fromImageRequest(req, newMembers(l)) },
+		build: func(l *fallback) (*body, error) { return e.fromImageRequest(req, newOptionalFields(l)) },
 		limit: maxImageReply,
 	}
 }
 
-func (e *Engine) fromImageRequest(req *engine.ImageRequest, m *members) (*body, error) {
+func (e *Engine) fromImageRequest(req *engine.ImageRequest, m *optionalFields) (*body, error) {
 	out := wire.CreateImageRequest{Model: e.config.Model, Prompt: req.Prompt}
 	out.N.Set(req.Choices)
 	if req.Width > 0 {
@@ -74,6 +73,6 @@ func (e *Engine) fromImageRequest(req *engine.ImageRequest, m *members) (*body, 
 	if req.Style != "" {
 		out.Style.Set(wire.ImageStyle(req.Style))
 	}
-	m.offer("response_format", wire.ImageResponseFormatB64Json) // OpenAI's newer models know no other form, and refuse the member
+	m.offer("response_format", wire.ImageResponseFormatB64Json) // OpenAI's newer models have no other, and refuse the field
 	return m.body(out)
 }

@@ -14,8 +14,8 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
-// logprobs is in either of the two forms: that of conversations, which
-// llama-server uses for raw texts too, and the lists of raw texts.
+// logprobs has the fields of both forms: of chat completions, which llama-server
+// also uses for completions, and of completions.
 type logprobs struct {
 	Content []wire.ChatCompletionTokenLogprob `json:"content"`
 
@@ -24,8 +24,7 @@ type logprobs struct {
 	Top    []wire.CompletionTopLogprobs `json:"top_logprobs"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is of neither form counts
-// as not told.
+// UnmarshalJSON implements [json.Unmarshaler]. Other forms count as absent.
 func (l *logprobs) UnmarshalJSON(b []byte) error {
 	type plain logprobs
 	if json.Unmarshal(b, (*plain)(l)) != nil {
@@ -34,12 +33,12 @@ func (l *logprobs) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// impossible stands for a probability of 0, whose logarithm JSON cannot write;
-// vLLM has the same number for it.
+// impossible stands for the log of 0, which JSON cannot encode. vLLM uses the
+// same number.
 const impossible = -9999
 
-// tokens returns the tokens with at most top alternatives each. first says
-// that they begin the text: only there may a probability be unknown.
+// tokens returns the tokens with at most top alternatives each. Only the first
+// token of a text may have an unknown probability.
 func (l *logprobs) tokens(top int, first bool) []engine.TokenLogprob {
 	if l == nil {
 		return nil
@@ -69,7 +68,7 @@ func (l *logprobs) tokens(top int, first bool) []engine.TokenLogprob {
 	return out
 }
 
-// toTop sorts the alternatives, to which the style adds the token itself.
+// toTop sorts the alternatives, which in this style include the token itself.
 func toTop(in wire.CompletionTopLogprobs, top int) []engine.TokenLogprob {
 	var out []engine.TokenLogprob
 	for text, p := range in {
@@ -98,14 +97,14 @@ var (
 	markedByte  = regexp.MustCompile(`\\x[0-9a-f]{2}`)
 )
 
-// toTokenBytes reads a token with parts of characters: bytes:\xe2\x9c.
+// toTokenBytes decodes a token with incomplete characters: bytes:\xe2\x9c.
 func toTokenBytes(text string) []byte {
 	marked := markedBytes.FindStringSubmatch(text)
 	if marked == nil {
 		return []byte(text)
 	}
 	return markedByte.ReplaceAllFunc([]byte(marked[1]), func(hex []byte) []byte {
-		n, _ := strconv.ParseUint(string(hex[2:]), 16, 8) // two digits, says the expression
+		n, _ := strconv.ParseUint(string(hex[2:]), 16, 8) // always two digits
 		return []byte{byte(n)}
 	})
 }

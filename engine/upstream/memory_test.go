@@ -88,13 +88,13 @@ func TestRepliesOfOtherOperations(t *testing.T) {
 		text   string // of the error
 	}{
 		{"numbers", embed, 200, `{"data":[{"embedding":[` + long + `]}]}`, engine.CodeOverloaded, "memory"},
-		{"vectors that hold nothing", embed, 200, `{"data":[` + many(`{}`) + "," + many(`{}`) + "," + many(`{}`) + `]}`, engine.CodeEngineCrashed, "cannot be read"},
+		{"vectors that hold nothing", embed, 200, `{"data":[` + many(`{}`) + "," + many(`{}`) + "," + many(`{}`) + `]}`, engine.CodeEngineCrashed, "invalid reply"},
 		{"pictures that hold nothing", draw, 200, `{"data":[` + many(`{}`) + `]}`, engine.CodeOverloaded, "memory"},
 		{"tokens that are counted", count, 200, `{"tokens":[` + long + `]}`, engine.CodeOverloaded, "memory"},
-		{"an error of many details", generate, 400, `{"message":"Words.","details":[` + many(`{}`) + `]}`, engine.CodeInvalidArgument, "does not accept"},
+		{"an error of many details", generate, 400, `{"message":"Words.","details":[` + many(`{}`) + `]}`, engine.CodeInvalidArgument, "rejected"},
 		{"an error of few", generate, 400, `{"message":"Words.","details":[{}]}`, engine.CodeInvalidArgument, "Words."},
 		{"an error in the place of a reply", generate, 200, `{"error":{"message":"Words.","type":"invalid_request_error","details":[` + many(`{}`) + `]}}`,
-			engine.CodeEngineCrashed, "has failed"},
+			engine.CodeEngineCrashed, "server failed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			memory := budget.New(all)

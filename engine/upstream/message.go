@@ -12,64 +12,63 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
-// conversation maps messages in order. Pictures in the results of tools have
-// no place in this style; they follow in a message of the user, once all
-// results that belong together are told.
+// conversation maps messages in order. The style has no images in tool results;
+// they follow in a user message after the last result in a row.
 type conversation struct {
-	out      []wire.ChatCompletionMessageParam
-	pictures []engine.Part
-	members  *members
+	out    []wire.ChatCompletionMessageParam
+	images []engine.Part
+	fields *optionalFields
 }
 
-func fromMessages(in []engine.Message, m *members) []wire.ChatCompletionMessageParam {
-	c := conversation{members: m}
+func fromMessages(in []engine.Message, m *optionalFields) []wire.ChatCompletionMessageParam {
+	c := conversation{fields: m}
 	for _, message := range in {
 		if message.Role != engine.RoleTool {
-			c.show()
+			c.flushImages()
 		}
 		c.add(message)
 	}
-	c.show()
+	c.flushImages()
 	return c.out
 }
 
-// show adds the pictures of results, if there are any.
-func (c *conversation) show() {
-	if len(c.pictures) == 0 {
+// flushImages adds the images of tool results, if there are any.
+func (c *conversation) flushImages() {
+	if len(c.images) == 0 {
 		return
 	}
-	parts := append([]engine.Part{engine.Text{Text: "Pictures of the results above:"}}, c.pictures...)
-	c.pictures = nil
-	c.put(wire.ChatCompletionUserMessageParam{Role: wire.ChatCompletionUserMessageParamRoleUser, Content: fromUserParts(parts)})
+	parts := append([]engine.Part{engine.Text{Text: "Pictures of the results above:"}}, c.images...)
+	c.images = nil
+	c.append(wire.ChatCompletionUserMessageParam{Role: wire.ChatCompletionUserMessageParamRoleUser, Content: fromUserParts(parts)})
 }
 
-func (c *conversation) put(message any) {
+func (c *conversation) append(message any) {
 	var out wire.ChatCompletionMessageParam
-	hold(&out, message)
+	setUnion(&out, message)
 	c.out = append(c.out, out)
 }
 
 func (c *conversation) add(m engine.Message) {
 	switch m.Role {
 	case engine.RoleUser:
-		c.put(wire.ChatCompletionUserMessageParam{
-			Role: wire.ChatCompletionUserMessageParamRoleUser, Name: given(m.Name), Content: fromUserParts(m.Parts)})
+		c.append(wire.ChatCompletionUserMessageParam{
+			Role: wire.ChatCompletionUserMessageParamRoleUser, Name: optionalString(m.Name), Content: fromUserParts(m.Parts)})
 	case engine.RoleAssistant:
-		c.put(c.fromAssistant(m))
+		c.append(c.fromAssistant(m))
 	case engine.RoleTool:
 		for _, p := range m.Parts {
 			if result, ok := p.(engine.ToolResult); ok {
 				c.addResult(result)
 			}
 		}
-	default: // developers too: few servers know them, and those treat both alike
-		c.put(wire.ChatCompletionSystemMessageParam{
-			Role: wire.ChatCompletionSystemMessageParamRoleSystem, Name: given(m.Name), Content: fromText(joinText(m.Parts))})
+	default: // developer too: few servers know that role, and those treat both alike
+		c.append(wire.ChatCompletionSystemMessageParam{
+			Role: wire.ChatCompletionSystemMessageParamRoleSystem, Name: optionalString(m.Name), Content: fromText(joinText(m.Parts))})
 	}
 }
 
 func (c *conversation) fromAssistant(m engine.Message) wire.ChatCompletionAssistantMessageParam {
-	out := wire.ChatCompletionAssistantMessageParam{Role: wire.ChatCompletionAssistantMessageParamRoleAssistant, Name: given(m.Name)}
+	out := wire.ChatCompletionAssistantMessageParam{Role: wire.ChatCompletionAssistantMessageParamRoleAssistant, Name: optionalString(m.Name)}
 	var calls []wire.ChatCompletionMessageToolCall
 	var thoughts []string
 	said := false
@@ -86,19 +85,19 @@ func (c *conversation) fromAssistant(m engine.Message) wire.ChatCompletionAssist
 	if len(calls) > 0 {
 		out.ToolCalls.Set(calls)
 	}
-	if said || len(calls) == 0 { // an answer of thoughts alone has an empty text
+	if said || len(calls) == 0 { // a message with only reasoning gets an empty text
 		var content wire.ChatCompletionAssistantContent
-		hold(&content, joinText(m.Parts))
+		setUnion(&content, joinText(m.Parts))
 		out.Content.Set(content)
 	}
-	if len(thoughts) > 0 && c.members.allowed(reasoningContent) {
+	if len(thoughts) > 0 && c.fields.allowed(reasoningContent) {
 		out.ReasoningContent.Set(strings.Join(thoughts, "\n"))
 	}
 	return out
 }
 
 func fromCall(p engine.ToolCall) (out wire.ChatCompletionMessageToolCall) {
-	hold(&out, wire.ChatCompletionMessageFunctionToolCall{
+	setUnion(&out, wire.ChatCompletionMessageFunctionToolCall{
 		ID:       fromCallID(p.ID),
 		Type:     wire.ChatCompletionMessageFunctionToolCallTypeFunction,
 		Function: wire.FunctionCall{Name: p.Name, Arguments: cmp.Or(p.Arguments, "{}")},
@@ -106,26 +105,26 @@ func fromCall(p engine.ToolCall) (out wire.ChatCompletionMessageToolCall) {
 	return out
 }
 
-// addResult marks a failed call in the text: the style has no other place.
+// addResult marks a failed call in the text: the style has no field for it.
 func (c *conversation) addResult(r engine.ToolResult) {
 	text := joinText(r.Parts)
 	if r.IsError && !strings.HasPrefix(strings.ToLower(text), "error") {
 		text = "Error: " + text
 	}
-	c.put(wire.ChatCompletionToolMessageParam{
+	c.append(wire.ChatCompletionToolMessageParam{
 		Role: wire.ChatCompletionToolMessageParamRoleTool, ToolCallID: fromCallID(r.CallID), Content: nullable.NewNullableWithValue(fromText(text))})
 	for _, p := range r.Parts {
 		if picture, ok := p.(engine.Image); ok {
-			c.pictures = append(c.pictures, picture)
+			c.images = append(c.images, picture)
 		}
 	}
 }
 
-// fromUserParts is one text where there are no pictures: some servers know no
+// fromUserParts returns a string unless there are images: some servers accept no
 // other form.
 func fromUserParts(parts []engine.Part) (out wire.ChatCompletionUserContent) {
 	if engine.CountImages(parts) == 0 {
-		hold(&out, joinText(parts))
+		setUnion(&out, joinText(parts))
 		return out
 	}
 	var list []wire.ChatCompletionContentPart
@@ -133,16 +132,16 @@ func fromUserParts(parts []engine.Part) (out wire.ChatCompletionUserContent) {
 		var part wire.ChatCompletionContentPart
 		switch p := p.(type) {
 		case engine.Text:
-			hold(&part, wire.ChatCompletionContentPartText{Type: wire.ChatCompletionContentPartTextTypeText, Text: p.Text})
+			setUnion(&part, wire.ChatCompletionContentPartText{Type: wire.ChatCompletionContentPartTextTypeText, Text: p.Text})
 		case engine.Image:
-			hold(&part, wire.ChatCompletionContentPartImage{
+			setUnion(&part, wire.ChatCompletionContentPartImage{
 				Type: wire.ChatCompletionContentPartImageTypeImageURL, ImageURL: wire.ImageURL{URL: fromImage(p)}})
 		default:
 			continue
 		}
 		list = append(list, part)
 	}
-	hold(&out, list)
+	setUnion(&out, list)
 	return out
 }
 
@@ -158,11 +157,11 @@ func fromImage(p engine.Image) string {
 }
 
 func fromText(text string) (out wire.ChatCompletionTextContent) {
-	hold(&out, text)
+	setUnion(&out, text)
 	return out
 }
 
-// joinText joins texts with line ends, as the engine over local models does.
+// joinText joins texts with newlines, as for local models.
 func joinText(parts []engine.Part) string {
 	var texts []string
 	for _, p := range parts {
@@ -173,17 +172,16 @@ func joinText(parts []engine.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-func given(s string) (out nullable.Nullable[string]) {
+func optionalString(s string) (out nullable.Nullable[string]) {
 	if s != "" {
 		out.Set(s)
 	}
 	return out
 }
 
-// callPrefix marks the ids of calls in this style; inside, ids have no prefix.
-// Some servers have ids of another form and take no other back: nine letters
-// and digits (Mistral), or the name and number of the call (Kimi). Those are
-// kept as they are, and rawPrefix says so.
+// callPrefix starts the call ids of this style; neutral ids have no prefix. Some
+// servers accept only ids of their own form: nine letters and digits (Mistral),
+// or the name and number of the call (Kimi). Those are kept behind rawPrefix.
 const (
 	callPrefix = "call_"
 	rawPrefix  = "raw_"

@@ -8,8 +8,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// promptFields says which part of a request is too long where the server
-// does not.
+// promptFields is the field that is too long if the server does not name one.
 var promptFields = map[string]engine.Field{
 	chatCompletions: engine.FieldMessages,
 	completions:     engine.FieldPrompt,
@@ -17,7 +16,7 @@ var promptFields = map[string]engine.Field{
 	images:          engine.FieldPrompt,
 }
 
-// fields are the members of the wire style that neutral requests have too.
+// fields maps fields of the style to those of neutral requests.
 var fields = map[string]engine.Field{
 	"model":                 engine.FieldModel,
 	"messages":              engine.FieldMessages,
@@ -34,15 +33,15 @@ var fields = map[string]engine.Field{
 	"size":                  engine.FieldSize,
 }
 
-// schemas is where, below a member, its JSON schema is.
+// schemas is the path from a field to its JSON schema.
 var schemas = map[engine.Field][]string{
 	engine.FieldTools:  {"function", "parameters"},
 	engine.FieldFormat: {"json_schema", "schema"},
 }
 
-// place reads a parameter as the wire style writes it, such as input[1] or
-// tools[0].function.parameters.properties.a; zero where neutral requests have
-// no such part.
+// place parses a path in the style's notation, such as input[1] or
+// tools[0].function.parameters.properties.a; zero if neutral requests have no
+// such field.
 func place(param string) engine.Place {
 	steps := strings.Split(param, ".")
 	name, index := step(steps[0])
@@ -54,7 +53,7 @@ func place(param string) engine.Place {
 	return p
 }
 
-// step reads name[index].
+// step parses name[index].
 func step(s string) (name string, index int) {
 	name, rest, _ := strings.Cut(s, "[")
 	index, err := strconv.Atoi(strings.TrimSuffix(rest, "]"))
@@ -72,16 +71,15 @@ func pointer(steps []string) string {
 	return b.String()
 }
 
-// readIgnored reads the header in which a diglot names what has no effect:
-// parts of tool schemas, and members that were sent because they might have
-// one. Members that only this package wanted are left out.
+// readIgnored parses the Diglot-Ignored header of another diglot: paths in tool
+// schemas, and optional fields, except those that only this package asked for.
 func readIgnored(header string, sent *body) (places []engine.Place, ignored []string) {
 	for name := range strings.SplitSeq(header, ",") {
 		name = strings.TrimSpace(name)
 		if p := place(name); p.Field == engine.FieldTools && p.Path != "" && p.Index < len(sent.tools) {
 			p.Index = sent.tools[p.Index]
 			places = append(places, p)
-		} else if field := wanted(name); field != "" && sent.has(name) && !slices.Contains(ignored, field) {
+		} else if field := requestedName(name); field != "" && sent.has(name) && !slices.Contains(ignored, field) {
 			ignored = append(ignored, field)
 		}
 	}

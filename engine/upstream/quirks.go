@@ -7,107 +7,104 @@ import (
 	"time"
 )
 
-// quirks is what the server turned out not to know, for all requests. A server
-// that answers 400 to a member would do so each time; so each is tried once, and
-// again after a while: servers are renewed.
+// quirks remembers for all requests which fields the server does not support. A
+// field that got a 400 is not sent again for a while: servers get updated.
 type quirks struct {
-	mu      sync.Mutex
-	lacking map[string]time.Time // until when; zero: for good
-	now     func() time.Time
+	mu          sync.Mutex
+	unsupported map[string]time.Time // until when; zero: forever
+	now         func() time.Time
 }
 
-// remembered is how long it counts what a server does not know.
-const remembered = time.Hour
+// quirkLifetime is how long a field counts as unsupported.
+const quirkLifetime = time.Hour
 
-func (q *quirks) takes(member string) bool {
+func (q *quirks) supports(field string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	until, lacking := q.lacking[member]
+	until, lacking := q.unsupported[field]
 	return !lacking || !until.IsZero() && q.now().After(until)
 }
 
-// forget says that the server does not have something.
-func (q *quirks) forget(name string) { q.lack(name, time.Time{}) }
+// exclude records that the server never supports name.
+func (q *quirks) exclude(name string) { q.set(name, time.Time{}) }
 
-// learn says that it does not seem to have it.
-func (q *quirks) learn(name string) { q.lack(name, q.now().Add(remembered)) }
+// markUnsupported records that the server does not support name for now.
+func (q *quirks) markUnsupported(name string) { q.set(name, q.now().Add(quirkLifetime)) }
 
-func (q *quirks) lack(name string, until time.Time) {
+func (q *quirks) set(name string, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.lacking == nil {
-		q.lacking = map[string]time.Time{}
+	if q.unsupported == nil {
+		q.unsupported = map[string]time.Time{}
 	}
-	q.lacking[name] = until
+	q.unsupported[name] = until
 }
 
-// lesson is what one request has learned of its refusals. Another try does
-// without the members that a refusal names, whoever wrote the words in it. All
-// other requests do without a member only when the server has said by itself
-// that it does not know it, in words that nobody else can have written, and
-// has taken the request without it: what a client sends is quoted in many
-// refusals, and what was wrong may have been its value.
-type lesson struct {
-	quirks *quirks
-	left   map[string]bool // members that are left out
-	sure   []string        // those of them that the server does not know
+// fallback is what one request has learned from its refusals. Its retries omit
+// every field that a refusal names. Other requests omit a field only after a
+// refusal that says so in words that cannot be the client's, and after success
+// without the field: many refusals quote what the client sent, and the fault may
+// have been in its value.
+type fallback struct {
+	quirks  *quirks
+	omitted map[string]bool // omitted fields
+	unknown []string        // those of them that the server denied to know
 }
 
-func newLesson(q *quirks) *lesson { return &lesson{quirks: q, left: map[string]bool{}} }
+func newFallback(q *quirks) *fallback { return &fallback{quirks: q, omitted: map[string]bool{}} }
 
-// takes reports whether a member is worth sending. One with a value, such as
-// reasoning_effort=none, is known where the value is.
-func (l *lesson) takes(member string) bool {
-	name, _, _ := strings.Cut(member, "=")
-	return !l.left[member] && l.quirks.takes(member) && l.quirks.takes(name)
+// supports reports whether to send a field, which may come with a value, such as
+// reasoning_effort=none.
+func (l *fallback) supports(field string) bool {
+	name, _, _ := strings.Cut(field, "=")
+	return !l.omitted[field] && l.quirks.supports(field) && l.quirks.supports(name)
 }
 
-// read reads a refusal for the members of a request that not every server
-// knows, and reports whether another try is worth it.
-func (l *lesson) read(refusal refusal, sent []string) bool {
-	if refusal.status != 400 && refusal.status != 422 || !refusal.aboutMembers() {
+// read looks for the optional fields sent in a refusal, and reports whether a
+// retry without them is worth it.
+func (l *fallback) read(refusal refusal, sent []string) bool {
+	if refusal.status != 400 && refusal.status != 422 || !refusal.aboutFields() {
 		return false
 	}
-	if refusal.names(usageStats) { // which stands in another that the refusal may name as well
-		sent = slices.DeleteFunc(slices.Clone(sent), func(member string) bool { return member == streamOptions })
+	if refusal.names(usageStats) { // a refusal may also name the field that it is in
+		sent = slices.DeleteFunc(slices.Clone(sent), func(field string) bool { return field == streamOptions })
 	}
 	learned := false
-	for _, member := range sent {
-		name, _, _ := strings.Cut(member, "=")
-		if l.left[member] || !refusal.names(name) {
+	for _, field := range sent {
+		name, _, _ := strings.Cut(field, "=")
+		if l.omitted[field] || !refusal.names(name) {
 			continue
 		}
-		l.left[member], learned = true, true
-		if refusal.denies(member) {
-			l.sure = append(l.sure, member)
+		l.omitted[field], learned = true, true
+		if refusal.rejects(field) {
+			l.unknown = append(l.unknown, field)
 		}
 	}
 	return learned
 }
 
-// proven says that the server has taken the request.
-func (l *lesson) proven() {
-	for _, member := range l.sure {
-		l.quirks.learn(member)
+// confirm records that the server accepted the request.
+func (l *fallback) confirm() {
+	for _, field := range l.unknown {
+		l.quirks.markUnsupported(field)
 	}
 }
 
-// refusalWords are how servers say that they do not know a member or do not
-// want it: OpenAI and diglot, pydantic (vLLM, SGLang, Mistral), serde,
-// protocol buffers (Gemini), JSON Schema validators.
+// refusalWords are how servers refuse a field: OpenAI and diglot, pydantic (vLLM,
+// SGLang, Mistral), serde, protocol buffers (Gemini), JSON Schema validators.
 var refusalWords = []string{
 	"unknown", "unrecognized", "unsupported", "unexpected", "not supported", "does not support", "not permitted",
 	"not allowed", "extra_forbidden", "additional propert", "not a valid", "literal_error", "cannot find field",
 }
 
-// aboutMembers reports whether the refusal is of a kind that a request without
-// some member would not get, rather than about the value of one that counts.
-func (r refusal) aboutMembers() bool {
+// aboutFields reports whether the refusal may be about an unsupported field,
+// rather than an invalid value.
+func (r refusal) aboutFields() bool {
 	text := strings.ToLower(r.text)
 	return slices.ContainsFunc(refusalWords, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// names reports whether the refusal holds name as a word of its own.
+// names reports whether the refusal contains name as a word.
 func (r refusal) names(name string) bool {
 	for rest := r.text; ; {
 		i := strings.Index(rest, name)

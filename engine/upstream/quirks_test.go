@@ -119,15 +119,15 @@ func TestUnknownMembersAtOnce(t *testing.T) {
 	q := quirks{now: time.Now}
 	refused := parseRefusal([]byte(`{"error":{"message":"Unknown parameter: 'top_k'."}}`), "")
 	refused.status = 400
-	lessons := []*lesson{newLesson(&q), newLesson(&q)}
+	lessons := []*fallback{newFallback(&q), newFallback(&q)}
 	for i, l := range lessons {
-		if !l.read(refused, []string{"top_k", "min_p"}) || l.takes("top_k") || !q.takes("top_k") {
+		if !l.read(refused, []string{"top_k", "min_p"}) || l.supports("top_k") || !q.supports("top_k") {
 			t.Errorf("request %d is not tried again, or all are before it is", i)
 		}
 	}
-	lessons[0].proven()
-	if q.takes("top_k") || !q.takes("min_p") {
-		t.Errorf("what the server lacks is %v", q.lacking)
+	lessons[0].confirm()
+	if q.supports("top_k") || !q.supports("min_p") {
+		t.Errorf("what the server lacks is %v", q.unsupported)
 	}
 	for name, sent := range map[string][]string{"a request without it": {"min_p"}, "a request that did without it": {"top_k", "min_p"}} {
 		if lessons[1].read(refused, sent) {
@@ -140,15 +140,15 @@ func TestUnknownMembersAtOnce(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	now := time.Now()
 	q := quirks{now: func() time.Time { return now }}
-	q.learn("top_k")
-	q.forget("min_p")
-	now = now.Add(remembered)
-	if q.takes("top_k") || q.takes("min_p") {
-		t.Errorf("after %v: %v", remembered, q.lacking)
+	q.markUnsupported("top_k")
+	q.exclude("min_p")
+	now = now.Add(quirkLifetime)
+	if q.supports("top_k") || q.supports("min_p") {
+		t.Errorf("after %v: %v", quirkLifetime, q.unsupported)
 	}
 	now = now.Add(time.Second)
-	if !q.takes("top_k") || q.takes("min_p") {
-		t.Errorf("a second later: %v", q.lacking)
+	if !q.supports("top_k") || q.supports("min_p") {
+		t.Errorf("a second later: %v", q.unsupported)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestDenials(t *testing.T) {
 		{message("Unrecognized schema: {\"description\":\"Unrecognized request argument supplied: top_k\"}"), "top_k", false},
 		{message("Unrecognized schema: \nUnrecognized request argument supplied: top_k"), "top_k", false},
 	} {
-		if got := parseRefusal([]byte(tt.body), "").denies(tt.member); got != tt.want {
+		if got := parseRefusal([]byte(tt.body), "").rejects(tt.member); got != tt.want {
 			t.Errorf("%s denies %s: %v", tt.body, tt.member, got)
 		}
 	}

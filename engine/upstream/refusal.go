@@ -13,41 +13,39 @@ import (
 	"time"
 )
 
-// refusal is an error that the server tells, read from any of the forms in
-// use.
+// refusal is an error from the server, parsed from any of the forms in use.
 type refusal struct {
-	status        int    // of HTTP, or what stands for it in an error within a reply
-	text          string // of the whole body, for the log, without the key
+	status        int    // HTTP status, or its equivalent for an error within a reply
+	text          string // the whole body, for the log, without the key
 	message       string
 	code          string
 	kind          string
 	param         string
 	tokens, limit int
-	after         time.Duration // when to ask again; 0: not told
+	after         time.Duration // when to retry; 0: unknown
 	late          bool          // the answer had begun
 }
 
-const maxRefusal = 256 << 10 // bytes of an error that are read
+const maxRefusal = 256 << 10 // bytes of an error body that are read
 
-// refusing is how long an error may take to come, once its status is here.
-const refusing = 10 * time.Second
+// refusalTimeout is the timeout for the body of an error.
+const refusalTimeout = 10 * time.Second
 
-// readRefusal reads an error that has come with a status.
+// readRefusal reads an error response.
 func (r *reply) readRefusal(status int) refusal {
-	limit := r.engine.refusing
+	limit := r.engine.refusalTimeout
 	r.in.limit = limit
-	defer time.AfterFunc(limit, func() { r.in.cancel(errSilent) }).Stop()
-	text, _ := io.ReadAll(&limited{in: io.LimitReader(r.in, maxRefusal), left: maxRefusal, share: r.share}) // half an error is better than none
+	defer time.AfterFunc(limit, func() { r.in.cancel(errTimeout) }).Stop()
+	text, _ := io.ReadAll(&limited{in: io.LimitReader(r.in, maxRefusal), left: maxRefusal, share: r.share}) // a part of it is better than nothing
 	out := r.parseRefusal(text)
 	out.status = status
 	return out
 }
 
-// parseRefusal reads a text of which nothing is known where there is no memory
-// for it.
+// parseRefusal parses an error, or none if there is no memory for it.
 func (r *reply) parseRefusal(text []byte) refusal {
 	text = text[:min(len(text), maxRefusal)]
-	if !r.weigh(text) {
+	if !r.reserve(text) {
 		text = nil
 	}
 	out := parseRefusal(text, r.key)
@@ -55,7 +53,7 @@ func (r *reply) parseRefusal(text []byte) refusal {
 	return out
 }
 
-// refusal reads an error that has come within the reply.
+// refusal parses an error within the reply.
 func (r *reply) refusal(text []byte) refusal {
 	out := r.parseRefusal(text)
 	if out.status == 0 {
@@ -64,8 +62,8 @@ func (r *reply) refusal(text []byte) refusal {
 	return out
 }
 
-// parseRefusal reads a body. A body in none of the known forms is its own
-// message where it is a text, and has none where it is a page or JSON.
+// parseRefusal parses an error body. Plain text becomes the message; HTML and
+// JSON of an unknown form do not.
 func parseRefusal(text []byte, key string) refusal {
 	r := refusal{text: clean(string(text), key)}
 	var value json.RawMessage
@@ -75,15 +73,14 @@ func parseRefusal(text []byte, key string) refusal {
 		r.message = plain
 	}
 	r.message = clean(r.message, key)
-	if m := pauseInWords.FindStringSubmatch(r.message); m != nil && r.after == 0 {
-		r.wait(pause(m[1], unit(m[2])))
+	if m := retryInMessage.FindStringSubmatch(r.message); m != nil && r.after == 0 {
+		r.wait(parseDelay(m[1], unit(m[2])))
 	}
 	return r
 }
 
-// pauseInWords is when to ask again where a message alone tells: Azure, Groq,
-// OpenAI.
-var pauseInWords = regexp.MustCompile(`(?i)(?:retry|try again) (?:after|in) (\d+(?:\.\d+)?) ?(ms|s|m)`)
+// retryInMessage finds the retry delay in a message: Azure, Groq, OpenAI.
+var retryInMessage = regexp.MustCompile(`(?i)(?:retry|try again) (?:after|in) (\d+(?:\.\d+)?) ?(ms|s|m)`)
 
 func unit(name string) time.Duration {
 	switch strings.ToLower(name) {
@@ -95,31 +92,31 @@ func unit(name string) time.Duration {
 	return time.Second
 }
 
-// told are the members that tell something, wherever in an error they stand.
-// Types are what servers make of them.
-type told struct {
-	Error    json.RawMessage `json:"error"`     // an object, a text or a list: the style itself, Ollama, Hugging Face
+// errorFields has the meaningful fields of an error, at any level. Servers disagree on
+// their types.
+type errorFields struct {
+	Error    json.RawMessage `json:"error"`     // an object, a string or an array: the style itself, Ollama, Hugging Face
 	Errors   json.RawMessage `json:"errors"`    // Cloudflare
-	Detail   json.RawMessage `json:"detail"`    // FastAPI: a text, an object, or a list of what is wrong
+	Detail   json.RawMessage `json:"detail"`    // FastAPI: a string, an object or an array
 	BaseResp json.RawMessage `json:"base_resp"` // MiniMax
 	Groq     json.RawMessage `json:"x_groq"`
 	Metadata struct {
-		Raw json.RawMessage `json:"raw"` // OpenRouter: the words of the server behind it
+		Raw json.RawMessage `json:"raw"` // OpenRouter: the error of the server behind it
 	} `json:"metadata"`
 
 	Message json.RawMessage `json:"message"`
 	Msg     json.RawMessage `json:"msg"`
 	Title   json.RawMessage `json:"title"` // problem+json
 	State   json.RawMessage `json:"status_msg"`
-	Loc     []any           `json:"loc"` // FastAPI: where
+	Loc     []any           `json:"loc"` // FastAPI: the path
 
-	Code       json.RawMessage `json:"code"` // a word or a status
+	Code       json.RawMessage `json:"code"` // a code or a status
 	Status     json.RawMessage `json:"status"`
 	StatusCode json.RawMessage `json:"status_code"`
 	HTTPStatus json.RawMessage `json:"http_status_code"`
 	Type       json.RawMessage `json:"type"`
 	ErrorType  json.RawMessage `json:"error_type"` // TGI
-	Param      json.RawMessage `json:"param"`      // a name, null, or something of the server's own
+	Param      json.RawMessage `json:"param"`      // a path, null or anything else
 
 	Prompt  json.RawMessage `json:"n_prompt_tokens"` // llama-server
 	Context json.RawMessage `json:"n_ctx"`
@@ -130,18 +127,18 @@ type told struct {
 	RetryDelay json.RawMessage   `json:"retryDelay"`
 }
 
-// maxDepth is how far errors are looked for inside each other.
+// maxDepth limits the nesting of errors.
 const maxDepth = 4
 
-// read takes what a value tells. What stands deeper is more exact, so it comes
-// first, and what is known stays.
+// read parses a value depth first: inner errors are more exact, and what is
+// known stays.
 func (r *refusal) read(value json.RawMessage, depth int) {
 	if depth > maxDepth || !present(value) {
 		return
 	}
 	switch value[0] {
 	case '[':
-		r.read(first(value), depth+1)
+		r.read(firstElement(value), depth+1)
 	case '"':
 		r.readText(value, depth)
 	case '{':
@@ -149,7 +146,7 @@ func (r *refusal) read(value json.RawMessage, depth int) {
 	}
 }
 
-// readText takes a message, in which some servers write an error as JSON.
+// readText reads a message; some servers encode an error as JSON in it.
 func (r *refusal) readText(value json.RawMessage, depth int) {
 	text := word(value)
 	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
@@ -161,8 +158,8 @@ func (r *refusal) readText(value json.RawMessage, depth int) {
 }
 
 func (r *refusal) readObject(value json.RawMessage, depth int) {
-	var in told
-	_ = json.Unmarshal(value, &in) // a member of another type is left out
+	var in errorFields
+	_ = json.Unmarshal(value, &in) // skips fields of another type
 	if raw := word(in.Metadata.Raw); strings.HasPrefix(raw, "{") && json.Valid([]byte(raw)) {
 		r.read(json.RawMessage(raw), depth+1)
 	}
@@ -187,7 +184,7 @@ func (r *refusal) readObject(value json.RawMessage, depth int) {
 		}
 	}
 	r.kind = cmp.Or(r.kind, word(in.Type), word(in.ErrorType))
-	r.param = cmp.Or(r.param, word(in.Param), atLoc(in.Loc))
+	r.param = cmp.Or(r.param, word(in.Param), pathOfLoc(in.Loc))
 	r.tokens, r.limit = max(r.tokens, natural(in.Prompt)), max(r.limit, natural(in.Context))
 	for _, delay := range []json.RawMessage{in.RetryAfter, in.RetryDelay, in.Estimated} {
 		r.wait(retryAfter(strings.TrimSuffix(cmp.Or(word(delay), string(delay)), "s")))
@@ -196,8 +193,8 @@ func (r *refusal) readObject(value json.RawMessage, depth int) {
 
 func (r *refusal) wait(d time.Duration) { r.after = max(r.after, d) }
 
-// atLoc is a parameter as the style writes it, of where FastAPI says it is.
-func atLoc(loc []any) string {
+// pathOfLoc converts FastAPI's path to the style's notation.
+func pathOfLoc(loc []any) string {
 	var b strings.Builder
 	for i, step := range loc {
 		switch step := step.(type) {
@@ -216,7 +213,7 @@ func atLoc(loc []any) string {
 	return b.String()
 }
 
-// word is a value that is a text; empty where it is none.
+// word returns a JSON string; empty if value is not one.
 func word(value json.RawMessage) (text string) {
 	_ = json.Unmarshal(value, &text)
 	return text
@@ -227,7 +224,7 @@ func natural(value json.RawMessage) (n int) {
 	return max(0, n)
 }
 
-// present reports whether a member holds anything.
+// present reports whether a field has a value.
 func present(value json.RawMessage) bool {
 	switch string(value) {
 	case "", "null", "false", `""`, "{}", "[]":
@@ -236,8 +233,8 @@ func present(value json.RawMessage) bool {
 	return true
 }
 
-// clean takes the key out of a text, in case the server repeats it, and what
-// would break a line of a log.
+// clean removes the key, which a server may echo, and control characters, which
+// would break log lines.
 func clean(text, key string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "[key]")
@@ -252,29 +249,27 @@ func clean(text, key string) string {
 
 func retryAfter(value string) time.Duration {
 	if date, err := http.ParseTime(value); err == nil {
-		return max(0, min(time.Until(date), longestPause))
+		return max(0, min(time.Until(date), maxDelay))
 	}
-	return pause(value, time.Second)
+	return parseDelay(value, time.Second)
 }
 
-// longestPause is the most that is told of when to ask again: a limit of
-// a day is one that servers have.
-const longestPause = 24 * time.Hour
+// maxDelay limits a retry delay. Some servers have daily limits.
+const maxDelay = 24 * time.Hour
 
-// pause is a number of units of time.
-func pause(number string, unit time.Duration) time.Duration {
-	n, _ := strconv.ParseFloat(number, 64) // infinite where it is too large
+// parseDelay parses a number of time units.
+func parseDelay(number string, unit time.Duration) time.Duration {
+	n, _ := strconv.ParseFloat(number, 64) // infinite if too large
 	if !(n > 0) {
 		return 0
 	}
-	return time.Duration(min(n*float64(unit), float64(longestPause)))
+	return time.Duration(min(n*float64(unit), float64(maxDelay)))
 }
 
-// maxLogged is how much of an error's body the log gets, in bytes: it may
-// quote the prompt.
+// maxLogged limits an error body in the log, in bytes: it may quote the prompt.
 const maxLogged = 500
 
-// Error makes a cause for the log of a refusal.
+// Error returns the text for the log.
 func (r refusal) Error() string {
 	text := r.text
 	if len(text) > maxLogged {
@@ -283,11 +278,11 @@ func (r refusal) Error() string {
 	return fmt.Sprintf("status %d: %s", r.status, text)
 }
 
-// seconds is when to ask again, as clients are told.
+// seconds returns the retry delay, rounded up.
 func (r refusal) seconds() int { return int((r.after + time.Second - 1) / time.Second) }
 
-// kinds are the words, without marks between them, by which servers tell what
-// an error is; the first that fits counts.
+// kinds maps error types and codes, without punctuation, to a status. The first
+// match counts.
 var kinds = []struct {
 	words  *regexp.Regexp
 	status int
@@ -306,9 +301,8 @@ var kinds = []struct {
 
 var between = regexp.MustCompile(`[^a-z0-9]+`)
 
-// statusOf is the status that an error would have had as a reply of its own:
-// by its words, or else that of a server that has failed. Its message counts
-// only where there is nothing else.
+// statusOf guesses the HTTP status of an error within a reply from its code and
+// type, or without those from its message. The default is 500.
 func statusOf(r refusal) int {
 	words := []string{r.code, r.kind}
 	if r.code == "" && r.kind == "" {

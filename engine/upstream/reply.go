@@ -16,66 +16,65 @@ import (
 	"github.com/diglot/diglot/internal/budget"
 )
 
-// watched is the body of a reply that may not be silent for too long. Only
-// the time that is spent reading counts, as a slow client of ours is not the
-// server's fault.
-type watched struct {
-	in     io.ReadCloser
-	ctx    context.Context // of the try
-	cancel context.CancelCauseFunc
-	limit  time.Duration // of the next silence
-	idle   time.Duration // of the ones after it
-	barren time.Duration // of signs of life alone
-	spent  time.Duration // reading, since there was content
+// timedBody is a response body with read timeouts. Only time spent reading counts:
+// a slow client of ours is not the server's fault.
+type timedBody struct {
+	in          io.ReadCloser
+	ctx         context.Context // of the attempt
+	cancel      context.CancelCauseFunc
+	limit       time.Duration // timeout of the next read
+	idle        time.Duration // timeout of the reads after it
+	contentless time.Duration // timeout of keep-alives without content
+	spent       time.Duration // reading, since the last content
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+func (w *timedBody) Read(p []byte) (int, error) {
 	begun := time.Now()
-	timer := time.AfterFunc(min(w.limit, w.barren-w.spent), func() { w.cancel(errSilent) })
+	timer := time.AfterFunc(min(w.limit, w.contentless-w.spent), func() { w.cancel(errTimeout) })
 	n, err := w.in.Read(p)
 	timer.Stop()
 	w.spent += time.Since(begun)
 	if n > 0 {
 		w.limit = w.idle
 	}
-	if err != nil && err != io.EOF && errors.Is(context.Cause(w.ctx), errSilent) {
-		err = errSilent
+	if err != nil && err != io.EOF && errors.Is(context.Cause(w.ctx), errTimeout) {
+		err = errTimeout
 	}
 	return n, err
 }
 
-// progress notes that there was content.
-func (w *watched) progress() { w.spent = 0 }
+// progress records that there was content.
+func (w *timedBody) progress() { w.spent = 0 }
 
-// endSoon gives the server little time for what comes behind the end.
-func (w *watched) endSoon() (stop func() bool) {
-	return time.AfterFunc(maxDrain, func() { w.cancel(errSilent) }).Stop
+// endSoon sets a short timeout for what follows the end.
+func (w *timedBody) endSoon() (stop func() bool) {
+	return time.AfterFunc(maxDrain, func() { w.cancel(errTimeout) }).Stop
 }
 
-func (w *watched) Close() error {
+func (w *timedBody) Close() error {
 	w.cancel(nil)
 	return w.in.Close()
 }
 
-// reply is a request that the server has accepted, as far as its status says.
+// reply is a reply with status 200, or one not yet known to be an error.
 type reply struct {
 	header http.Header
-	in     *watched
+	in     *timedBody
 	sent   *body
 	engine *Engine
 	ctx    context.Context // of the request
 	op     operation
-	key    string // that was sent, to keep it out of errors
+	key    string // the key sent, to keep it out of errors
 
-	share   *budget.Share // of the memory of all replies
-	decoded int           // bytes that there is memory for to decode texts to
+	share   *budget.Share // of [Config.Memory]
+	decoded int           // memory reserved for decoded values, in bytes
 
-	text   []byte // of a reply that is one JSON value
-	ended  bool   // nothing comes behind it
+	text   []byte // the JSON value, if it is not a stream
+	ended  bool   // nothing follows it
 	frames *frames
-	first  frame // of a stream, until it is taken
-	held   bool  // first was not taken yet
-	err    error // in the place of the text or the first frame
+	first  frame // of a stream
+	held   bool  // first was not returned yet
+	err    error // instead of text or first
 }
 
 func (r *reply) close() {
@@ -83,18 +82,17 @@ func (r *reply) close() {
 	r.share.Release()
 }
 
-// errFull says that other replies have all the memory.
-var errFull = errors.New("the replies under way take all memory that there is for them")
+// errFull means that [Config.Memory] is used up.
+var errFull = errors.New("the replies in progress use all the memory reserved for them")
 
-// open reads the beginning: all of a reply that is one JSON value, or the
-// first frame of a stream. Which of them it is the first byte tells: what
-// servers and those before them say of its type is not always so. An error
-// that the server tells there is as good as one by status: ok is false.
-func (r *reply) open() (told refusal, ok bool) {
+// open reads a whole JSON value or the first frame of a stream. The first byte
+// decides which: the Content-Type of servers and proxies is not reliable. If it
+// is an error, ok is false, as for an error status.
+func (r *reply) open() (refused refusal, ok bool) {
 	in := bufio.NewReaderSize(r.in, 16<<10)
 	if isWhole(in) {
 		r.readWhole(in, max(r.op.limit, maxReply))
-		if (r.err == nil || r.err == errBehind) && len(r.text) <= maxRefusal && tellsError(r.text) {
+		if (r.err == nil || r.err == errBehind) && len(r.text) <= maxRefusal && isErrorValue(r.text) {
 			return r.refusal(r.text), false
 		}
 		return refusal{}, true
@@ -102,14 +100,13 @@ func (r *reply) open() (told refusal, ok bool) {
 	r.frames = newFrames(in, r.engine.maxStream, r.share)
 	r.first, r.err = r.frames.next()
 	r.held = true
-	if r.err == nil && r.first.tellsError() {
+	if r.err == nil && r.first.isError() {
 		return r.refusal(r.first.data), false
 	}
 	return refusal{}, true
 }
 
-// isWhole reports whether the first byte begins a JSON value. A byte that cannot
-// be read begins none.
+// isWhole reports whether the body is a JSON object or array, not a stream.
 func isWhole(in *bufio.Reader) bool {
 	for n := 1; n <= in.Size(); n++ {
 		head, err := in.Peek(n)
@@ -124,8 +121,8 @@ func isWhole(in *bufio.Reader) bool {
 	return false
 }
 
-// readWhole reads one JSON value, and does not wait for the end of a connection
-// that stays open behind it. What else is there makes it no reply.
+// readWhole reads one JSON value without waiting for the server to end the body.
+// More data after it is an error.
 func (r *reply) readWhole(in *bufio.Reader, limit int64) {
 	if mark, _ := in.Peek(3); string(mark) == "\ufeff" {
 		_, _ = in.Discard(len(mark))
@@ -136,7 +133,7 @@ func (r *reply) readWhole(in *bufio.Reader, limit int64) {
 	r.in.progress()
 	if r.err != nil {
 		if limited.err != nil {
-			r.err = limited.err // the decoder takes it for one of syntax
+			r.err = limited.err // the decoder reports it as a syntax error
 		}
 		return
 	}
@@ -150,20 +147,20 @@ func (r *reply) readWhole(in *bufio.Reader, limit int64) {
 	}
 }
 
-// limited is a reader that fails beyond so many bytes, or so much memory.
+// limited is a reader that fails beyond a size, or without memory.
 type limited struct {
 	in    io.Reader
 	left  int64
 	share *budget.Share
-	err   error // of reading, other than the end
+	err   error // of reading, except io.EOF
 }
 
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.in.Read(p)
 	switch l.left -= int64(n); {
 	case l.left < 0:
-		n, err = 0, errLong // with bytes the decoder would not look at it
-	case !l.share.Reserve(int64(weight * n)):
+		n, err = 0, errLong // with n > 0 the decoder would ignore the error
+	case !l.share.Reserve(int64(byteWeight * n)):
 		n, err = 0, errFull
 	}
 	if err != io.EOF {
@@ -181,9 +178,8 @@ func (r *reply) next() (frame, error) {
 	return r.frames.next()
 }
 
-// drain reads what comes after the end, which is nothing, so that the
-// connection can be used again. A server that says no more has little time
-// for it.
+// drain reads up to the end of the body, so that the connection can be reused,
+// with a short timeout.
 func (r *reply) drain() {
 	stop := r.in.endSoon()
 	defer stop()
@@ -193,18 +189,18 @@ func (r *reply) drain() {
 // whole reports whether the reply is one JSON value: some servers do not stream.
 func (r *reply) whole() bool { return r.frames == nil }
 
-// decode reads a reply that is one JSON value.
+// decode decodes a reply that is one JSON value.
 func (r *reply) decode(value any) error {
 	switch {
 	case !r.whole():
-		return r.malformed("it is no JSON value")
+		return r.malformed("it is not a JSON value")
 	case unreadable(r.err):
 		return r.malformed(r.err.Error())
 	case r.err != nil:
-		return r.broken(r.err)
+		return r.interrupted(r.err)
 	}
-	if !r.weigh(r.text) {
-		return r.broken(errFull)
+	if !r.reserve(r.text) {
+		return r.interrupted(errFull)
 	}
 	if err := json.Unmarshal(r.text, value); err != nil {
 		return r.malformed(err.Error())
@@ -212,13 +208,13 @@ func (r *reply) decode(value any) error {
 	return nil
 }
 
-// unreadable reports whether an error is of what was read rather than of reading.
+// unreadable reports whether the data is invalid, rather than reading failed.
 func unreadable(err error) bool {
 	syntax := (*jsontext.SyntacticError)(nil)
 	return errors.As(err, &syntax) || slices.ContainsFunc([]error{errLong, errFrame, errNoise, errBehind}, func(known error) bool { return errors.Is(err, known) })
 }
 
-// start is the first event of the reply, as far as its headers tell it.
+// start returns the first event of the reply, as far as the headers tell.
 func (r *reply) start() engine.Start {
 	places, ignored := readIgnored(r.header.Get("Diglot-Ignored"), r.sent)
 	used := r.sent.used

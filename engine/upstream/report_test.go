@@ -36,7 +36,7 @@ func TestOwnServer(t *testing.T) {
 		{"too much to do", 503, `{"error":{"message":"boom","code":"overloaded"}}`, engine.CodeOverloaded, "boom"},
 		{"too slow", 504, `{"error":{"message":"boom","code":"timeout"}}`, engine.CodeDeadline, "boom"},
 		{"a long text", 500, `{"error":{"message":"` + strings.Repeat("a", 2000) + `"}}`, engine.CodeInternal, strings.Repeat("a", 2000)},
-		{"no text", 500, `<h1>boom</h1>`, engine.CodeInternal, "The diglot server answers with status 500, and does not say why."},
+		{"no text", 500, `<h1>boom</h1>`, engine.CodeInternal, "The diglot server replied with status 500 and no message."},
 	} {
 		for _, how := range []string{"status", "frame"} {
 			if how == "frame" && !strings.Contains(tt.body, "code\":\"") {

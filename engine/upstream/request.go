@@ -15,7 +15,7 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// Names of the operations, as the paths have them.
+// Operations, by path.
 const (
 	chatCompletions = "chat/completions"
 	completions     = "completions"
@@ -25,15 +25,15 @@ const (
 
 const jsonType = "application/json"
 
-// chat asks for the answer to a conversation.
+// chat asks for a chat completion.
 func (e *Engine) chat(req *engine.Request) operation {
 	return operation{
 		name: chatCompletions,
 		send: func(ctx context.Context, in io.Reader, dress wire.RequestEditorFn) (*http.Response, error) {
-			return e.client.CreateChatCompletionWithBody(ctx, jsonType, in, e.readdress, dress)
+			return e.client.CreateChatCompletionWithBody(ctx, jsonType, in, e.rewriteURL, dress)
 		},
-		build: func(l *lesson) (*body, error) {
-			m := newMembers(l)
+		build: func(l *fallback) (*body, error) {
+			m := newOptionalFields(l)
 			m.stream()
 			return e.fromRequest(req, m)
 		},
@@ -41,8 +41,8 @@ func (e *Engine) chat(req *engine.Request) operation {
 	}
 }
 
-// fromRequest maps a conversation, and adds it to what m has.
-func (e *Engine) fromRequest(req *engine.Request, m *members) (*body, error) {
+// fromRequest maps a conversation, and adds its optional fields to m.
+func (e *Engine) fromRequest(req *engine.Request, m *optionalFields) (*body, error) {
 	out := wire.CreateChatCompletionRequest{
 		Model:          e.config.Model,
 		Messages:       fromMessages(req.Messages, m),
@@ -60,7 +60,7 @@ func (e *Engine) fromRequest(req *engine.Request, m *members) (*body, error) {
 	m.sampling(req.Sampling)
 	m.maxTokens(req.MaxTokens)
 	m.reasoning(req.Reasoning)
-	if req.Truncate { // no server of this style has such a member
+	if req.Truncate { // this style has no field for it
 		m.ignored = append(m.ignored, "truncation")
 	}
 	b, err := m.body(out)
@@ -70,10 +70,9 @@ func (e *Engine) fromRequest(req *engine.Request, m *members) (*body, error) {
 	return b, err
 }
 
-// fromTools maps the tools that may be called, and says which of the
-// request's they are. Where only some may be, the others are left out: few
-// servers can be told more than that a call must come, and to make a model
-// call one of one tool is to make it call that one.
+// fromTools maps the tools that may be called, and returns their indexes in the
+// request. The others are omitted: few servers support more than a required
+// call, and with a single tool that forces the tool.
 func fromTools(out *wire.CreateChatCompletionRequest, req *engine.Request) []int {
 	var tools []wire.ChatCompletionTool
 	var kept []int
@@ -90,7 +89,7 @@ func fromTools(out *wire.CreateChatCompletionRequest, req *engine.Request) []int
 	out.Tools.Set(tools)
 	if mode, ok := fromToolMode[req.ToolChoice.Mode]; ok {
 		var choice wire.ChatCompletionToolChoiceOption
-		hold(&choice, mode)
+		setUnion(&choice, mode)
 		out.ToolChoice.Set(choice)
 	}
 	if req.ToolChoice.Single {
@@ -113,11 +112,11 @@ func fromTool(t engine.Tool) (out wire.ChatCompletionTool) {
 	if t.Strict {
 		function.Strict.Set(true)
 	}
-	hold(&out, wire.ChatCompletionFunctionTool{Type: wire.ChatCompletionFunctionToolTypeFunction, Function: function})
+	setUnion(&out, wire.ChatCompletionFunctionTool{Type: wire.ChatCompletionFunctionToolTypeFunction, Function: function})
 	return out
 }
 
-// schema is a tool's parameters: some servers want an object in any case.
+// schema returns a tool's parameters, never nil: some servers require an object.
 func schema(parameters json.RawMessage) json.RawMessage {
 	if parameters == nil {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -129,13 +128,13 @@ func fromFormat(f engine.Format) (out nullable.Nullable[wire.ResponseFormat]) {
 	var format wire.ResponseFormat
 	switch f.Kind {
 	case engine.FormatJSON:
-		hold(&format, wire.ResponseFormatJSONObject{Type: wire.ResponseFormatJSONObjectTypeJSONObject})
+		setUnion(&format, wire.ResponseFormatJSONObject{Type: wire.ResponseFormatJSONObjectTypeJSONObject})
 	case engine.FormatSchema:
 		name := cmp.Or(f.Name, "answer")
-		hold(&format, wire.ResponseFormatJSONSchema{
+		setUnion(&format, wire.ResponseFormatJSONSchema{
 			Type: wire.ResponseFormatJSONSchemaTypeJSONSchema,
 			JSONSchema: wire.JSONSchemaFormat{Name: name, Schema: nullable.NewNullableWithValue(f.Schema),
-				Strict: nullable.NewNullableWithValue(true)}, // a neutral format is always enforced
+				Strict: nullable.NewNullableWithValue(true)}, // neutral formats are always enforced
 		})
 	default:
 		return nil
@@ -149,21 +148,21 @@ func fromStop(stop []string) (out nullable.Nullable[wire.StopConfiguration]) {
 		return nil
 	}
 	var configuration wire.StopConfiguration
-	hold(&configuration, stop)
+	setUnion(&configuration, stop)
 	out.Set(configuration)
 	return out
 }
 
-func number[T any](p *T) (out nullable.Nullable[T]) {
+func optional[T any](p *T) (out nullable.Nullable[T]) {
 	if p != nil {
 		out.Set(*p)
 	}
 	return out
 }
 
-// hold puts one of its members into a union. The generated setters would sort
-// the members of tool schemas.
-func hold(union json.Unmarshaler, value any) {
-	b, _ := plainjson.Marshal(value) // of the generated types, which can be encoded
+// setUnion sets the value of a union. The generated setters would sort the fields of
+// tool schemas.
+func setUnion(union json.Unmarshaler, value any) {
+	b, _ := plainjson.Marshal(value) // generated types always encode
 	_ = union.UnmarshalJSON(b)
 }

@@ -65,7 +65,7 @@ func TestCircles(t *testing.T) {
 			}
 			defer reply.Body.Close()
 			text, _ := io.ReadAll(reply.Body)
-			if reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), "leads in a circle") {
+			if reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), "forwarding loop") {
 				t.Errorf("the reply is %d %s", reply.StatusCode, text)
 			}
 			if n := asked.Load(); n != int64(test.servers)+1 {

@@ -12,19 +12,18 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// maxPrefix is how much of a raw prompt counts as its beginning, in bytes:
-// later pieces of the same text have this in common.
+// maxPrefix is how much of a raw prompt identifies it, in bytes: a later request
+// that continues the same text has the same prefix.
 const maxPrefix = 1024
 
 // affinity is the same for all turns of a conversation, and differs between
-// conversations: a hash of what the later turns repeat, which is the tools,
-// the instructions and the first thing that the user says. It has 128 bits
-// and tells nothing of the text to somebody who does not have it. Nothing
-// secret is mixed in: several servers in front of one router share no secret,
-// and must send the same for the same conversation.
+// conversations: a hash of what later turns repeat, which is the tools, the
+// instructions and the first user message. Its 128 bits do not reveal the text.
+// It has no secret salt, because several servers in front of one router must
+// send the same hash for the same conversation.
 //
-// So many turns of users and assistants as are examples come before the
-// conversation: all have them, so that they neither count nor end the search.
+// The first examples user and assistant messages are the same in every
+// conversation, and skipped.
 func affinity(model string, examples int, req *engine.Request) string {
 	h := prefixHash{sha256.New()}
 	h.add("model", model)
@@ -56,7 +55,7 @@ func affinity(model string, examples int, req *engine.Request) string {
 
 type prefixHash struct{ hash.Hash }
 
-// add writes each string with its length, so that no two lists are one text.
+// add prefixes each string with its length, so that different lists hash differently.
 func (h prefixHash) add(kind string, values ...string) {
 	h.Write([]byte(kind + ":" + strconv.Itoa(len(values)) + "\n"))
 	for _, v := range values {
@@ -79,26 +78,26 @@ func (h prefixHash) parts(parts []engine.Part) {
 
 func (h prefixHash) sum() string { return hex.EncodeToString(h.Sum(nil)[:16]) }
 
-// checkRoute refuses a request that this program has sent itself, perhaps by
-// way of others: without that, one request to a model whose definition names
-// this server would become as many as the system has sockets for.
+// checkRoute refuses a request that this process has forwarded before. Without
+// it, a request to a model whose Modelfile names this server would multiply until
+// the system runs out of sockets.
 func (e *Engine) checkRoute(ctx context.Context) error {
 	if e.config.Via == "" || !slices.Contains(engine.Route(ctx), e.config.Via) {
 		return nil
 	}
-	return lasting(engine.CodeUnsupported, "The model leads in a circle: what %s is asked for comes back to this server. The definition of the model must name another server.", e.host).
+	return noRetry(engine.CodeUnsupported, "The model is in a forwarding loop: requests to %s come back to this server. Name another server in the Modelfile.", e.host).
 		At(engine.Place{Field: engine.FieldModel})
 }
 
-// route is the header Via of a request (RFC 9110, 7.6.3): those that it came
-// through, and this program. Empty: there is none.
+// route returns the Via header of a request (RFC 9110, 7.6.3): the servers that it
+// came through, and this one. Empty: none is sent.
 func (e *Engine) route(ctx context.Context) string {
 	if e.config.Via == "" {
 		return ""
 	}
-	var members []string
+	var entries []string
 	for _, server := range append(engine.Route(ctx), e.config.Via) {
-		members = append(members, "1.1 "+server)
+		entries = append(entries, "1.1 "+server)
 	}
-	return strings.Join(members, ", ")
+	return strings.Join(entries, ", ")
 }

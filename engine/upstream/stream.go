@@ -13,34 +13,33 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
-// maxReply is the most bytes of a reply that is not streamed.
+// maxReply limits a reply that is not streamed, in bytes.
 const maxReply = 64 << 20
 
-// lastWords is how long a server may go on once all answers have ended: it may
-// still count, and mark the end.
-const lastWords = 10 * time.Second
+// trailerTimeout is the timeout for usage and [DONE] after all choices have finished.
+const trailerTimeout = 10 * time.Second
 
-var errOdd = errors.New("no reason was given for the end, and something unknown came before it")
+var errOdd = errors.New("it ends without a finish_reason, after unknown data")
 
-// maxStream is the most bytes of a streamed reply, comments and all: some
-// hundred thousand tokens. A server whose model finds no end would otherwise fill the
-// memory of this one, where the client wants the reply as a whole.
+// maxStream limits a streamed reply, in bytes, comments included: some hundred
+// thousand tokens. A model that does not stop would otherwise fill the memory if
+// the client does not stream.
 const maxStream = 256 << 20
 
-// teller turns the chunks of one reply into events.
-type teller struct {
-	start     engine.Start
-	started   bool
-	usage     *counts         // the latest
-	closing   map[int]*counts // the latest without an answer beside them, by how many answers had ended
-	processed count           // of the prompt
-	odd       bool            // something came that is no part of a reply
-	answers   []*answer
-	emit      func(engine.Event) error
+// converter turns the chunks of one reply into events.
+type converter struct {
+	start        engine.Start
+	started      bool
+	usage        *counts         // latest
+	closingUsage map[int]*counts // latest in chunks without choices, by number of finished choices
+	processed    count           // prompt tokens
+	unknown      bool            // a chunk had unknown content
+	answers      []*answer
+	emit         func(engine.Event) error
 }
 
-func newTeller(req *engine.Request, start engine.Start, emit func(engine.Event) error) *teller {
-	t := &teller{start: start, emit: emit, closing: map[int]*counts{}}
+func newConverter(req *engine.Request, start engine.Start, emit func(engine.Event) error) *converter {
+	t := &converter{start: start, emit: emit, closingUsage: map[int]*counts{}}
 	for i := range max(1, req.Choices) {
 		t.answers = append(t.answers, newAnswer(i, req, emit))
 	}
@@ -49,9 +48,9 @@ func newTeller(req *engine.Request, start engine.Start, emit func(engine.Event) 
 
 var doneMark = []byte(wire.ChatCompletionDoneFrameDataDONE)
 
-// stream reads chunks until the done mark. Some servers close the connection
-// instead, which is an end only when all answers have finished.
-func (t *teller) stream(r *reply) error {
+// stream reads chunks until [DONE]. Some servers close the connection instead,
+// which is accepted only after all choices have finished.
+func (t *converter) stream(r *reply) error {
 	var last *time.Timer
 	for {
 		f, err := r.next()
@@ -61,22 +60,22 @@ func (t *teller) stream(r *reply) error {
 		case unreadable(err):
 			return r.malformed(err.Error())
 		case err != nil:
-			return r.broken(err)
+			return r.interrupted(err)
 		}
 		if ended, err := t.read(r, f); ended || err != nil {
 			return err
 		}
 		if last == nil && t.finished() {
-			last = time.AfterFunc(r.engine.lastWords, func() { r.in.cancel(errSilent) })
+			last = time.AfterFunc(r.engine.trailerTimeout, func() { r.in.cancel(errTimeout) })
 			defer last.Stop()
 		}
 	}
 }
 
-// read takes a frame, and reports whether it ends the reply.
-func (t *teller) read(r *reply, f frame) (ended bool, err error) {
+// read handles a frame, and reports whether it ends the reply.
+func (t *converter) read(r *reply, f frame) (ended bool, err error) {
 	if f.failed {
-		return false, r.told(f.data)
+		return false, r.streamError(f.data)
 	}
 	for value := range f.values() {
 		if r.frames.noise += len(value); r.frames.noise > maxNoise+maxFrame {
@@ -90,18 +89,18 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 		if f.noise(value) {
 			continue
 		}
-		if !r.weigh(value) {
-			return false, r.broken(errFull)
+		if !r.reserve(value) {
+			return false, r.interrupted(errFull)
 		}
 		var c chunk
 		err := json.Unmarshal(value, &c)
 		switch {
-		case err != nil && tellsError(value) || err == nil && c.tells(c.content()):
-			return false, r.told(value)
+		case err != nil && isErrorValue(value) || err == nil && c.isError(c.content()):
+			return false, r.streamError(value)
 		case err != nil:
 			return false, r.malformed(err.Error())
 		case !c.content():
-			t.odd = t.odd || present(value) // a sign of life, or an error in words that nobody knows
+			t.unknown = t.unknown || present(value) // a keep-alive, or an error of an unknown form
 			continue
 		}
 		if t.advances(c) {
@@ -115,9 +114,8 @@ func (t *teller) read(r *reply, f frame) (ended bool, err error) {
 	return false, nil
 }
 
-// advances reports whether a chunk brings the answers forward, rather than only
-// showing that the server lives.
-func (t *teller) advances(c chunk) bool {
+// advances reports whether a chunk makes progress, unlike a keep-alive.
+func (t *converter) advances(c chunk) bool {
 	if c.Progress != nil && c.Progress.Processed > t.processed {
 		t.processed = c.Progress.Processed
 		return true
@@ -125,8 +123,8 @@ func (t *teller) advances(c chunk) bool {
 	return slices.ContainsFunc(c.Choices, choice.advances)
 }
 
-// whole reads a reply that is not streamed, as one chunk.
-func (t *teller) whole(r *reply) error {
+// whole reads a reply that is not streamed as one chunk.
+func (t *converter) whole(r *reply) error {
 	var c chunk
 	if err := r.decode(&c); err != nil {
 		return err
@@ -137,14 +135,14 @@ func (t *teller) whole(r *reply) error {
 	return t.close(r)
 }
 
-func (t *teller) add(r *reply, c chunk) error {
+func (t *converter) add(r *reply, c chunk) error {
 	t.count(c)
 	if err := t.begin(c); err != nil {
 		return err
 	}
 	for _, choice := range c.Choices {
 		if present(choice.Error) {
-			return r.told(choice.Error)
+			return r.streamError(choice.Error)
 		}
 		if choice.Index < 0 || int(choice.Index) >= len(t.answers) {
 			return r.malformed(fmt.Sprintf("choice %d of %d", choice.Index, len(t.answers)))
@@ -156,28 +154,28 @@ func (t *teller) add(r *reply, c chunk) error {
 	return nil
 }
 
-// count keeps the latest counts. llama-server tells those of each choice by
-// itself, behind its end: then they add up. What is told again before another
-// answer has ended is of the same answers: a sum so far, or a repetition.
-func (t *teller) count(c chunk) {
+// count keeps the latest usage. llama-server sends one for each choice after its
+// end, and those add up. A second one before another choice has finished is a
+// running total or a repetition.
+func (t *converter) count(c chunk) {
 	if c.Usage == nil {
 		return
 	}
 	t.usage = c.Usage
 	if n := t.ended(); n > 0 && len(c.Choices) == 0 {
-		t.closing[n] = c.Usage
+		t.closingUsage[n] = c.Usage
 	}
 }
 
-// total is what all counts say together.
-func (t *teller) total() *counts {
-	if len(t.closing) == 0 {
+// total returns the usage of all choices.
+func (t *converter) total() *counts {
+	if len(t.closingUsage) == 0 {
 		return t.usage
 	}
-	out := *t.closing[slices.Max(slices.Collect(maps.Keys(t.closing)))]
+	out := *t.closingUsage[slices.Max(slices.Collect(maps.Keys(t.closingUsage)))]
 	var reasoning count
 	out.CompletionTokens = 0
-	for _, c := range t.closing {
+	for _, c := range t.closingUsage {
 		out.CompletionTokens += max(0, c.CompletionTokens)
 		if d := c.CompletionTokensDetails; d != nil {
 			reasoning += max(0, d.ReasoningTokens)
@@ -187,9 +185,9 @@ func (t *teller) total() *counts {
 	return &out
 }
 
-// begin sends the first event with the first chunk: the request is admitted,
-// and the chunk may tell how long the prompt is.
-func (t *teller) begin(c chunk) error {
+// begin emits Start with the first chunk: the request is admitted, and the chunk
+// may have the number of prompt tokens.
+func (t *converter) begin(c chunk) error {
 	if t.started {
 		return nil
 	}
@@ -203,10 +201,10 @@ func (t *teller) begin(c chunk) error {
 	return t.emit(t.start)
 }
 
-func (t *teller) finished() bool { return t.started && t.ended() == len(t.answers) }
+func (t *converter) finished() bool { return t.started && t.ended() == len(t.answers) }
 
-// ended is how many answers have ended.
-func (t *teller) ended() int {
+// ended returns the number of finished choices.
+func (t *converter) ended() int {
 	n := 0
 	for _, a := range t.answers {
 		if a.finished {
@@ -216,23 +214,22 @@ func (t *teller) ended() int {
 	return n
 }
 
-// close ends a reply that the server has marked as whole. An answer that has
-// begun and was given no reason has ended by itself, unless what nobody
-// understands came before the mark: that may have told why. One that has not
-// begun was never given.
-func (t *teller) close(r *reply) error {
+// close ends a reply that the server has marked as complete. A choice without a
+// finish_reason counts as stopped, unless unknown data came, which may have been
+// the reason. A choice without any delta is missing.
+func (t *converter) close(r *reply) error {
 	for i, a := range t.answers {
 		if a.finished {
 			continue
 		}
 		if !a.begun {
 			if i == 0 {
-				return r.malformed("it has no answer")
+				return r.malformed("it has no choices")
 			}
-			return engine.Errorf(engine.CodeUnsupported, "The server of the model gives %d of the %d answers that were asked for.", i, len(t.answers))
+			return engine.Errorf(engine.CodeUnsupported, "The model's server returned %d of %d choices.", i, len(t.answers))
 		}
-		if t.odd || r.whole() && !r.ended || !r.whole() && r.frames.odd {
-			return r.broken(errOdd)
+		if t.unknown || r.whole() && !r.ended || !r.whole() && r.frames.unknownLines {
+			return r.interrupted(errOdd)
 		}
 		if err := a.finish(r, "stop", nil); err != nil {
 			return err
@@ -241,11 +238,11 @@ func (t *teller) close(r *reply) error {
 	return t.end()
 }
 
-func (t *teller) end() error {
+func (t *converter) end() error {
 	return t.emit(engine.Done{Usage: toUsage(t.total(), t.start.PromptTokens)})
 }
 
-// toUsage keeps to what was said at the start, and to sums that are possible.
+// toUsage keeps usage consistent with Start, and parts within their totals.
 func toUsage(u *counts, prompt int) engine.Usage {
 	out := engine.Usage{PromptTokens: prompt}
 	if u == nil {

@@ -321,7 +321,7 @@ func FuzzReply(f *testing.F) {
 			}
 			return
 		}
-		teller := newTeller(req, engine.Start{}, func(e engine.Event) error {
+		teller := newConverter(req, engine.Start{}, func(e engine.Event) error {
 			events = append(events, e)
 			return nil
 		})

@@ -173,7 +173,7 @@ func TestCountTokens(t *testing.T) {
 	if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil {
 		t.Fatal(err)
 	}
-	if w.Code != 400 || reply.Type != "error" || reply.Error.Type != "invalid_request_error" || !strings.Contains(reply.Error.Message, "no way to count tokens") {
+	if w.Code != 400 || reply.Type != "error" || reply.Error.Type != "invalid_request_error" || !strings.Contains(reply.Error.Message, "cannot count tokens") {
 		t.Errorf("status %d: %s", w.Code, w.Body)
 	}
 }

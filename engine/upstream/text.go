@@ -10,16 +10,14 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// rawText is a string of JSON as its bytes, of which some may be a part of a
-// character: servers that cut texts at tokens send the rest in the next chunk.
-// Half of a surrogate pair is there in the three bytes that UTF-8 would have
-// for it (WTF-8).
+// rawText is a JSON string that may have incomplete characters: servers that
+// split text at tokens send the rest in the next chunk. A lone surrogate is
+// encoded in three bytes, as in WTF-8.
 type rawText string
 
-var errText = errors.New("a string is expected")
+var errText = errors.New("not a string")
 
-// UnmarshalJSON implements [json.Unmarshaler]. The decoder has checked that b
-// is JSON.
+// UnmarshalJSON implements [json.Unmarshaler]. b is valid JSON.
 func (t *rawText) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
@@ -48,7 +46,7 @@ var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f'
 
 var _ json.Unmarshaler = (*rawText)(nil)
 
-// appendUnit adds a unit of UTF-16.
+// appendUnit appends a UTF-16 code unit.
 func appendUnit(b []byte, unit rune) []byte {
 	if utf16.IsSurrogate(unit) {
 		return append(b, 0xe0|byte(unit>>12), 0x80|byte(unit>>6)&0xbf, 0x80|byte(unit)&0xbf)
@@ -56,11 +54,11 @@ func appendUnit(b []byte, unit rune) []byte {
 	return utf8.AppendRune(b, unit)
 }
 
-// joiner makes text of pieces in which characters may be cut. What stays
-// without its other part is one U+FFFD, as in [engine.DecodeText].
+// joiner joins fragments that may split characters. A character that stays
+// incomplete becomes one U+FFFD, as in [engine.DecodeText].
 type joiner struct{ held []byte }
 
-// add returns what the next piece makes whole.
+// add returns the complete characters so far.
 func (j *joiner) add(piece rawText) string {
 	if len(j.held) == 0 && utf8.ValidString(string(piece)) {
 		return string(piece)
@@ -69,7 +67,7 @@ func (j *joiner) add(piece rawText) string {
 	return j.take(false)
 }
 
-// rest returns what is still held: nothing more comes.
+// rest returns what is left at the end.
 func (j *joiner) rest() string { return j.take(true) }
 
 func (j *joiner) take(final bool) string {
@@ -99,9 +97,9 @@ func (j *joiner) take(final bool) string {
 	return string(out)
 }
 
-// surrogates reads the halves of a pair that b begins with: their character,
-// or U+FFFD for one alone. size is 0 where there is none, and with
-// U+FFFD where more bytes may complete it.
+// surrogates decodes the surrogate pair at the start of b; a lone surrogate
+// becomes U+FFFD. If size is 0, r is U+FFFD if more bytes may complete a pair,
+// and 0 if there is none.
 func surrogates(b []byte, final bool) (r rune, size int) {
 	first, ok := half(b)
 	if !ok {
@@ -120,7 +118,7 @@ func surrogates(b []byte, final bool) (r rune, size int) {
 	return utf8.RuneError, 3
 }
 
-// half is the half of a surrogate pair that b begins with.
+// half decodes the surrogate at the start of b.
 func half(b []byte) (rune, bool) {
 	if len(b) < 3 || b[0] != 0xed || b[1] < 0xa0 || b[1] > 0xbf || b[2]&0xc0 != 0x80 {
 		return 0, false

@@ -10,10 +10,10 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// denials are whole messages by which servers say that they do not know a member,
-// with nothing in them but its name: where a client's words could stand, none of
-// them fits. A server that says it in other words is asked twice each time.
-var denials = denialsOf(
+// unknownFieldMessages match whole messages that a field is unknown, with nothing in them but
+// its name, so that a client's words cannot imitate one. A server with another
+// wording costs a second attempt per request.
+var unknownFieldMessages = wholeMessages(
 	`Unrecognized request arguments? supplied: (PATHS)`, // OpenAI
 	`(?:Unknown|Unsupported|Unrecognized|Unexpected) (?:parameter|argument|field|property|key)s?:? ['"\x60]?(PATHS)['"\x60]?(?: is not supported with this model)?\.?(?: Use '\w+' instead\.?)?`,
 	`(?:Parameter|Property|Field|Argument)?:? ?['"\x60]?(PATHS)['"\x60]?:? is (?:not supported|unsupported|unknown|not permitted)(?: with this model| by this model)?\.?`,
@@ -28,19 +28,19 @@ var denials = denialsOf(
 	`(?:1 validation error:? *)?\{'type': 'extra_forbidden', 'loc': \('body', '(PATHS)'\), 'msg': 'Extra inputs are not permitted', 'input': OWN\}`,
 )
 
-// valueDenials are the same of a value that this program has chosen.
-var valueDenials = denialsOf(`(?:Unsupported|Invalid) value: '(PATHS)' does not support '\w+'(?: with this model)?\.(?: Supported values are: ['\w, ]*\.?)?`)
+// unknownValueMessages are the same for a value that this package has chosen.
+var unknownValueMessages = wholeMessages(`(?:Unsupported|Invalid) value: '(PATHS)' does not support '\w+'(?: with this model)?\.(?: Supported values are: ['\w, ]*\.?)?`)
 
-// noDimensions are the messages of models whose vectors cannot be cut.
-var noDimensions = denialsOf(
+// noDimensions match the messages of models whose vectors cannot be truncated.
+var noDimensions = wholeMessages(
 	`Model "[^"]*" does not support matryoshka representation, changing output dimensions will lead to poor results\.?`, // vLLM
 	`This model does not support specifying dimensions\.?`,                                                              // OpenAI
 )
 
-// denialsOf makes expressions that fit whole messages. PATHS are names of
-// members, and OWN a value that is no client's: a number, a truth, or an object of
-// the members that this package sends.
-func denialsOf(patterns ...string) []*regexp.Regexp {
+// wholeMessages compiles expressions that match whole messages. PATHS stands for field
+// paths, OWN for a value that is not the client's: a number, a boolean, or an
+// object with fields of this package.
+func wholeMessages(patterns ...string) []*regexp.Regexp {
 	words := strings.NewReplacer(
 		"PATHS", `[\w.\[\]]+(?:'?, '?[\w.\[\]]+)*`,
 		"OWN", `(?:[\d.eE+-]+|[Tt]rue|[Ff]alse|\{(?:'(?:include_usage|continuous_usage_stats|enable_thinking)': (?:True|False)(?:, )?)*\})`)
@@ -51,22 +51,21 @@ func denialsOf(patterns ...string) []*regexp.Regexp {
 	return all
 }
 
-// denialCodes are the words of servers for the same, beside which the parameter
-// is told.
-var denialCodes = []string{"unknown_parameter", "unsupported_parameter", "extra_forbidden", "value_error.extra", "unrecognized_parameter", "unknown_field"}
+// unknownFieldCodes are error codes for the same; the field is in param.
+var unknownFieldCodes = []string{"unknown_parameter", "unsupported_parameter", "extra_forbidden", "value_error.extra", "unrecognized_parameter", "unknown_field"}
 
-// valueCodes are those for a value.
-var valueCodes = []string{"unsupported_value", "literal_error", "enum"}
+// unknownValueCodes are those for a value.
+var unknownValueCodes = []string{"unsupported_value", "literal_error", "enum"}
 
-// denies reports whether the server says that it does not know a member, or, of
-// one with a value, the value. Only what no client can have written counts.
-func (r refusal) denies(member string) bool {
-	name, _, valued := strings.Cut(member, "=")
-	codes, messages := denialCodes, denials
+// rejects reports whether the refusal says that a field, or its value if it has
+// one, is unknown, in words that cannot be the client's.
+func (r refusal) rejects(field string) bool {
+	name, _, valued := strings.Cut(field, "=")
+	codes, messages := unknownFieldCodes, unknownFieldMessages
 	if valued {
-		codes, messages = slices.Concat(codes, valueCodes), slices.Concat(messages, valueDenials)
+		codes, messages = slices.Concat(codes, unknownValueCodes), slices.Concat(messages, unknownValueMessages)
 	}
-	if (slices.Contains(codes, r.code) || slices.Contains(codes, r.kind)) && isMember(r.param, name) {
+	if (slices.Contains(codes, r.code) || slices.Contains(codes, r.kind)) && isSentField(r.param, name) {
 		return true
 	}
 	if name == "dimensions" && slices.ContainsFunc(noDimensions, func(m *regexp.Regexp) bool { return m.MatchString(r.message) }) {
@@ -78,7 +77,7 @@ func (r refusal) denies(member string) bool {
 			continue
 		}
 		for path := range strings.SplitSeq(found[1], ",") {
-			if isMember(strings.Trim(path, " '"), name) {
+			if isSentField(strings.Trim(path, " '"), name) {
 				return true
 			}
 		}
@@ -86,23 +85,23 @@ func (r refusal) denies(member string) bool {
 	return false
 }
 
-// inMessages is where a member of a message is: by the style, and with the steps
-// of pydantic.
-var inMessages = regexp.MustCompile(`^messages(?:\[\d+\]|\.\d+)\.(?:\w+\.)?(\w+)$`)
+// messageField matches the path of a message's field, in the style's notation or
+// pydantic's.
+var messageField = regexp.MustCompile(`^messages(?:\[\d+\]|\.\d+)\.(?:\w+\.)?(\w+)$`)
 
-// isMember reports whether a path leads to a member that this package has sent,
-// rather than to one of its name in what the client has.
-func isMember(path, name string) bool {
-	if m := inMessages.FindStringSubmatch(path); m != nil {
+// isSentField reports whether path is that of a field sent by this package, rather
+// than of a field with the same name in client data.
+func isSentField(path, name string) bool {
+	if m := messageField.FindStringSubmatch(path); m != nil {
 		return name == reasoningContent && m[1] == name
 	}
 	return path == name || name == usageStats && path == streamOptions+"."+usageStats ||
 		name == templateArguments && strings.HasPrefix(path, templateArguments+".")
 }
 
-// A prompt that leaves no room, in the words of servers.
+// tooLongWords matches the messages of servers that the prompt is too long.
 var tooLongWords = regexp.MustCompile(`(?i)` +
-	`maximum context length` + // OpenAI and those that repeat its words, vLLM, Mistral, OpenRouter
+	`maximum context length` + // OpenAI and imitations, vLLM, Mistral, OpenRouter
 	`|context length of` + // LM Studio, SGLang
 	`|exceeds the available context size` + // llama-server
 	`|longer than the (?:model's context length|maximum model length)` + // SGLang; vLLM
@@ -114,16 +113,15 @@ var tooLongWords = regexp.MustCompile(`(?i)` +
 	`|context window exceeds limit` + // MiniMax
 	"|`?inputs`? (?:tokens \\+ `?max_new_tokens`? )?must (?:be|have)" + // TGI
 	`|reduce the length of the (?:messages|prompt)` + // Groq, Cerebras
-	`|context_length_exceeded|ContextWindowExceeded`) // LiteLLM and others that quote
+	`|context_length_exceeded|ContextWindowExceeded`) // LiteLLM and other proxies
 
-// tooLong reports whether the prompt leaves no room.
+// tooLong reports whether the prompt exceeds the context.
 func (r refusal) tooLong() bool {
 	return r.code == "context_length_exceeded" || r.kind == "exceed_context_size_error" || tooLongWords.MatchString(r.message)
 }
 
 var (
-	// The counts that stand beside the word, and those behind a word that is
-	// said of prompts.
+	// A count next to "tokens", or after words about prompts.
 	countOfTokens = regexp.MustCompile("(?i)" +
 		"\\b(\\d+)(?: `?\\w+`?)? tokens" +
 		"|(?:current length is|given:|too long:|count \\(|tokens \\(|\\(length) (\\d+)" +
@@ -135,7 +133,7 @@ var (
 		") \\(?(\\d+)")
 )
 
-// contextLength passes on the numbers, which clients use to shorten their
+// contextLength extracts the token counts, which clients use to shorten their
 // conversation.
 func (r refusal) contextLength(op operation) *engine.Error {
 	err := engine.Errorf(engine.CodeContextLength, "%s", cmp.Or(r.message, "The prompt is too long for the model."))
@@ -149,7 +147,7 @@ func (r refusal) contextLength(op operation) *engine.Error {
 		}
 	}
 	if err.Tokens <= err.Limit || err.Limit == 0 {
-		err.Tokens, err.Limit = 0, 0 // a number that was misread is worse than none
+		err.Tokens, err.Limit = 0, 0 // a wrong number is worse than none
 	}
 	p := place(r.param)
 	if p.Field == "" {

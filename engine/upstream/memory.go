@@ -12,33 +12,30 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// What a reply takes in memory, in bytes.
+// Memory that a reply needs, in bytes.
 const (
-	// weight is for each byte that is held: for itself, for the buffer that grows
-	// around it, and for the texts that are decoded from it.
-	weight = 3
+	// byteWeight is per byte read: itself, the growing buffer, and decoded strings.
+	byteWeight = 3
 
-	// wrongWeight is for each byte beside it where a text is no UTF-8: what is
-	// wrong becomes U+FFFD, which has three.
-	wrongWeight = 6
+	// invalidWeight is extra, per byte of invalid UTF-8, which becomes U+FFFD.
+	invalidWeight = 6
 
-	// valueWeight is for each value: {} in a list may stand for a structure of
-	// 200 bytes, and lists grow by being copied.
+	// valueWeight is per JSON value: {} in an array may decode to a struct of 200
+	// bytes, and slices grow by copying.
 	valueWeight = 512
 
-	// numberWeight is the same where lists are of numbers, and no others are kept.
+	// numberWeight is the same if the arrays kept are of numbers.
 	numberWeight = 24
 
-	// smallValues is what decoding may take that nothing is reserved for: a chunk
-	// of some tokens.
+	// smallValues is the memory that decoding may use without a reservation: for a
+	// chunk of some tokens.
 	smallValues = 32 << 10
 )
 
-// weigh reserves memory for what a text is decoded to, before it is decoded, and
-// reports whether there is so much. It is not given back before the reply has
-// ended, but serves the texts that follow.
-func (r *reply) weigh(text []byte) bool {
-	n := valuesSize(text, cmp.Or(r.op.each, valueWeight))
+// reserve reserves memory for decoding text, and reports whether it succeeded. The
+// memory is reused for later texts, and released at the end of the reply.
+func (r *reply) reserve(text []byte) bool {
+	n := decodedSize(text, cmp.Or(r.op.each, valueWeight))
 	more := n - max(r.decoded, smallValues)
 	if more <= 0 {
 		return true
@@ -47,19 +44,18 @@ func (r *reply) weigh(text []byte) bool {
 	return r.share.Reserve(int64(more))
 }
 
-// valuesSize is how many bytes the values of a text are decoded to at most, beside
-// those that its own length tells.
-func valuesSize(text []byte, each int) int {
+// decodedSize is an upper bound of the memory of text's decoded values, beside what
+// is proportional to its length.
+func decodedSize(text []byte, each int) int {
 	n := each * plainjson.Values(text)
 	if !utf8.Valid(text) {
-		n += wrongWeight * len(text)
+		n += invalidWeight * len(text)
 	}
 	return n
 }
 
-// first is the first value of a list, and nil of an empty one. The others are
-// not read.
-func first(list []byte) json.RawMessage {
+// firstElement returns the first element of an array, or nil, without reading the rest.
+func firstElement(list []byte) json.RawMessage {
 	values := valuesOf(list)
 	if _, err := values.ReadToken(); err != nil || values.PeekKind() == ']' {
 		return nil
@@ -71,15 +67,15 @@ func first(list []byte) json.RawMessage {
 	return json.RawMessage(value)
 }
 
-// valuesOf reads a text as tolerantly as encoding/json does, value by value.
+// valuesOf returns a decoder that is as tolerant as encoding/json.
 func valuesOf(text []byte) *jsontext.Decoder {
 	return jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 }
 
-// length is how many values a list has.
+// length is the number of elements of an array.
 type length int
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is no list has no values.
+// UnmarshalJSON implements [json.Unmarshaler]. Anything else has length 0.
 func (l *length) UnmarshalJSON(b []byte) error {
 	values := valuesOf(b)
 	if kind := values.PeekKind(); kind != '[' {
@@ -93,11 +89,10 @@ func (l *length) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// maxVectors is the most vectors that are read of a reply: as many as one
-// request may have inputs.
+// maxVectors limits the vectors of a reply to the most inputs of a request.
 const maxVectors = 2048
 
-// vectors are those of a reply, in which an index may be left out.
+// vectors are those of a reply. Some servers omit the index.
 type vectors []vector
 
 type vector struct {
@@ -105,8 +100,8 @@ type vector struct {
 	Embedding wire.EmbeddingVector `json:"embedding"`
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. One that is read for each that
-// comes takes no memory for those that are too many.
+// UnmarshalJSON implements [json.Unmarshaler]. It decodes one vector at a time,
+// to spend no memory on those over the limit.
 func (v *vectors) UnmarshalJSON(b []byte) error {
 	values := valuesOf(b)
 	if kind := values.PeekKind(); kind != '[' {
