@@ -26,7 +26,7 @@ var suites = []suite{
 	nodeSuite("node", "node", "package.json", "npm", "install", "--no-package-lock"),
 	{
 		name: "go", folder: ".", real: true,
-		install: []string{"go", "build", "-o", "../../.cache/sdk-go/suite", "./go"},
+		install: []string{"go", "test", "-c", "-o", "../../.cache/sdk-go/suite", "./go"},
 		command: []string{"../../.cache/sdk-go/suite"},
 		env:     []string{"CGO_ENABLED=0"},
 	},

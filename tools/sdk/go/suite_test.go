@@ -1,17 +1,22 @@
-// Command go runs the vendors' Go SDKs against a diglot server.
+// Package gosdk runs the vendors' Go SDKs against a diglot server. Its test
+// program takes
 //
-//	go run ./go BASE_URL MODEL script|real|vision|record
+//	BASE_URL MODEL script|real|vision|record
+//
+// and without them runs the tests that need no server.
 //
 // Every case gets clients of its own. When recording, the case's name stands
 // in their base URL, where the recording proxy takes it from. What the model
 // says is in cassettes/script.yaml; here stands what the SDK made of it.
-package main
+package gosdk
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
+	"testing"
 )
 
 // suite runs cases against one server.
@@ -43,13 +48,24 @@ func (c *check) fine(err error) bool {
 	return err == nil
 }
 
-func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: go BASE_URL MODEL script|real|vision|record")
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.NArg() == 0 {
+		os.Exit(m.Run())
+	}
+	if flag.NArg() != 3 {
+		fmt.Fprintln(os.Stderr, "give BASE_URL MODEL script|real|vision|record")
 		os.Exit(2)
 	}
-	s := &suite{baseURL: strings.TrimSuffix(os.Args[1], "/"), model: os.Args[2], mode: os.Args[3]}
-	ctx := context.Background()
+	s := &suite{baseURL: strings.TrimSuffix(flag.Arg(0), "/"), model: flag.Arg(1), mode: flag.Arg(2)}
+	s.run(context.Background())
+	fmt.Printf("%d passed, %d failed\n", s.passed, s.failed)
+	if s.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+func (s *suite) run(ctx context.Context) {
 	switch s.mode {
 	case "real":
 		s.runOpenAI(ctx, openaiReal)
@@ -62,10 +78,6 @@ func main() {
 		s.runOpenAI(ctx, openaiTextCases)
 		s.runOpenAI(ctx, openaiResponseCases)
 		s.runAnthropic(ctx, anthropicCases)
-	}
-	fmt.Printf("%d passed, %d failed\n", s.passed, s.failed)
-	if s.failed > 0 {
-		os.Exit(1)
 	}
 }
 
