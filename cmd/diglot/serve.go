@@ -218,18 +218,12 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	}
 	ctx, end := ready.Outlast(ctx, o.bounds.Drain, log)
 	defer end()
-	group, ctx := errgroup.WithContext(ctx)
-	for l, s := range services {
-		group.Go(func() error { return s.Serve(ctx, l) })
-	}
-	group.Go(func() error {
+	return services.serve(ctx, func(ctx context.Context) {
 		e.load(ctx, o.load, log)
 		ready.Loaded.Store(true)
 		<-ctx.Done()
 		log.Info("shutting down")
-		return nil
 	})
-	return group.Wait()
 }
 
 // config is the configuration of the handlers.
@@ -278,6 +272,19 @@ func (s services) addLocal(e *engines, config handlers.Config, socket string, cu
 	l = handlers.NewConnections(handlers.ConnectionLimits{All: localConnections}).Listen(l)
 	s[l] = &serving.Service{Handler: handler, Grace: grace, CutOff: cutOff, Log: config.Log}
 	return nil
+}
+
+// serve serves until ctx ends, and runs beside concurrently.
+func (s services) serve(ctx context.Context, beside func(context.Context)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for l, service := range s {
+		group.Go(func() error { return service.Serve(ctx, l) })
+	}
+	group.Go(func() error {
+		beside(ctx)
+		return nil
+	})
+	return group.Wait()
 }
 
 func (s services) close() error {

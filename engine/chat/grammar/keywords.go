@@ -22,12 +22,9 @@ type Keyword struct {
 	Note    string // how far it is enforced, or why it is not; a sentence
 }
 
-// Keywords lists what is known of JSON Schema, sorted by name. A keyword
-// that is not in the list is an annotation.
-func Keywords() []Keyword { return slices.Clone(keywords) }
-
-// keywords is the one table: [Schema] enforces no keyword that is not
-// Enforced here, and reports every one that is NotEnforceable.
+// keywords is the one table, sorted by name: [Schema] enforces no keyword that
+// is not Enforced here, and reports every one that is NotEnforceable. A keyword
+// that is not in the table is an annotation.
 var keywords = []Keyword{
 	{"$anchor", Annotation, "A $ref to it is refused."},
 	{"$comment", Annotation, ""},

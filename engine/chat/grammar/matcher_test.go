@@ -49,7 +49,7 @@ func TestNodes(t *testing.T) {
 		"turns that may be empty, without end": {Repeat(Repeat(a, 0, 5), 7, -1), []string{"", strings.Repeat("a", 50)}, []string{"b"}},
 		"not empty, twice":                     {Repeat(Seq(Repeat(Repeat(a, 0, 2), 0, 2), optional(b)), 1, 2), []string{"", "aaaa", "aaaab", "aaaabaaaab", "aaaaaaaa"}, []string{"aaaaaaaaa", "bbb"}},
 		"loop in a loop":                       {Repeat(Seq(a, Repeat(b, 1, 2)), 2, 2), []string{"abab", "abbab", "abbabb"}, []string{"ab", "abbbab", "ababab"}},
-		"free":                                 {Free(), []string{"", "any é text\x00"}, []string{"\xff", "\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80"}},
+		"free":                                 {free, []string{"", "any é text\x00"}, []string{"\xff", "\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80"}},
 		"until":                                {Until("<a>", "<<b"), []string{"", "x", "<", "<a", "<<a", "é<<"}, []string{"<a>", "x<a>y", "<<a>", "<<b", "<<<b"}},
 		"until and its marker":                 {Seq(Until("<tool>"), Literal("<tool>"), a), []string{"<tool>a", "<<tool>a", "say <tool <tool>a"}, []string{"<tool>", "<tool>b", "<tool><tool>a"}},
 		"until beyond ASCII":                   {Until("é€", "è"), []string{"é", "éé", "ê", "€"}, []string{"é€", "éé€", "è"}},

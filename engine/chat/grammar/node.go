@@ -93,7 +93,7 @@ func Optional(n Node) Node { return Repeat(n, 0, 1) }
 
 // Until is any UTF-8 text in which no marker occurs: the text before the
 // first marker, where the node behind it begins with that marker's
-// [Literal]. An empty marker is ignored; Until of nothing is [Free].
+// [Literal]. An empty marker is ignored; Until of nothing is any text at all.
 func Until(markers ...string) Node {
 	var list []string
 	for _, m := range markers {
@@ -104,9 +104,7 @@ func Until(markers ...string) Node {
 	return &until{list}
 }
 
-// Free is any UTF-8 text at all.
-func Free() Node { return free }
-
+// free is any UTF-8 text at all.
 var free = &repeat{body: anyChar, max: -1}
 
 // anyChar is one character of UTF-8 text.

@@ -162,7 +162,7 @@ func anyByte(m *Matcher) []byte {
 }
 
 func TestKeywords(t *testing.T) {
-	list := Keywords()
+	list := keywords
 	for i, k := range list {
 		if i > 0 && list[i-1].Name >= k.Name {
 			t.Errorf("%s is not in order", k.Name)

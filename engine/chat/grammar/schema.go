@@ -32,7 +32,7 @@ func (e *SchemaError) Error() string {
 }
 
 // Schema is the JSON text that follows a JSON Schema, draft 2020-12 with
-// what is usual of the older drafts and of OpenAPI. [Keywords] says what is
+// what is usual of the older drafts and of OpenAPI. keywords.go says what is
 // enforced. The text is narrower than the schema where that serves a model:
 //
 //   - members come in the order of properties; optional ones may be left out;
