@@ -59,15 +59,6 @@ type Info struct {
 	Sampling engine.Sampling // what the file recommends
 }
 
-// What a Model is given has the names of package prompt here too, so that whoever
-// writes a Model needs this package alone.
-type (
-	Prompt = prompt.Prompt
-	Span   = prompt.Span
-	Image  = prompt.Image
-	FIM    = prompt.FIM
-)
-
 // Job is one sequence to generate.
 type Job struct {
 	Prompt     []int32

@@ -13,6 +13,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/grammar"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -180,7 +181,7 @@ func TestPicks(t *testing.T) {
 func TestTokenize(t *testing.T) {
 	m := load(t, `[{when: {contains: hello}, pieces: [], prompt_tokens: 7}, {when: {contains: words}, pieces: []}]`)
 	words := ask(say(engine.RoleUser, engine.Text{Text: "words"}))
-	spans := []chat.Span{{Text: "two "}, {Text: "words,\n\tfour "}, {Text: "words"}}
+	spans := []prompt.Span{{Text: "two "}, {Text: "words,\n\tfour "}, {Text: "words"}}
 	for _, tt := range []struct {
 		name string
 		req  *engine.Request
@@ -191,13 +192,13 @@ func TestTokenize(t *testing.T) {
 		{"words without a request", nil, 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: spans, Request: tt.req})
+			tokens, err := m.Tokenize(t.Context(), prompt.Prompt{Spans: spans, Request: tt.req})
 			if err != nil || len(tokens) != tt.want {
 				t.Errorf("%d tokens, error %v; want %d", len(tokens), err, tt.want)
 			}
 		})
 	}
-	if _, err := m.Tokenize(t.Context(), chat.Prompt{Request: ask()}); engine.AsError(err) == nil || engine.AsError(err).Code != engine.CodeInvalidArgument {
+	if _, err := m.Tokenize(t.Context(), prompt.Prompt{Request: ask()}); engine.AsError(err) == nil || engine.AsError(err).Code != engine.CodeInvalidArgument {
 		t.Errorf("no reply fits: error %v, want code %q", err, engine.CodeInvalidArgument)
 	}
 }

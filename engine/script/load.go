@@ -15,6 +15,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/format"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"gopkg.in/yaml.v3"
 )
 
@@ -171,7 +172,7 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 		v.Input, v.Vocabulary = m.info.Context, vocabulary
 	}
 	if fillsGaps {
-		m.info.FIM = chat.FIM{Prefix: "<fim_prefix>", Suffix: "<fim_suffix>", Middle: "<fim_middle>"}
+		m.info.FIM = prompt.FIM{Prefix: "<fim_prefix>", Suffix: "<fim_suffix>", Middle: "<fim_middle>"}
 	}
 	return m, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // Model is one model of a script. It implements [chat.Model].
@@ -57,7 +58,7 @@ func (m *Model) Close() error {
 // Tokenize implements [chat.Model]. A script has no vocabulary: only the
 // number of tokens means something. It is what the reply that will be played
 // says, else the number of words in the prompt.
-func (m *Model) Tokenize(_ context.Context, prompt chat.Prompt) ([]int32, error) {
+func (m *Model) Tokenize(_ context.Context, prompt prompt.Prompt) ([]int32, error) {
 	if prompt.Request != nil {
 		i, err := m.pick(prompt.Request)
 		if err != nil {

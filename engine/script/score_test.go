@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 func TestScore(t *testing.T) {
@@ -73,7 +74,7 @@ func TestFillsGaps(t *testing.T) {
 	if got := models[0].Info().FIM; got.Prefix == "" || got.Suffix == "" || got.Middle == "" {
 		t.Errorf("FIM of a: %+v", got)
 	}
-	if got := models[1].Info().FIM; got != (chat.FIM{}) {
+	if got := models[1].Info().FIM; got != (prompt.FIM{}) {
 		t.Errorf("FIM of b: %+v", got)
 	}
 }

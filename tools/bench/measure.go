@@ -15,6 +15,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 )
 
@@ -56,7 +57,7 @@ func (b *bench) repeat(ctx context.Context, rounds int, steps []func(context.Con
 }
 
 func (b *bench) prompt(ctx context.Context, text string) ([]int32, error) {
-	return b.model.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}}})
+	return b.model.Tokenize(ctx, prompt.Prompt{Spans: []prompt.Span{{Text: text}}})
 }
 
 func (b *bench) bareStream(ctx context.Context, _ int) error {

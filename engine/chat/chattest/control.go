@@ -13,6 +13,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/template"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
@@ -25,7 +26,7 @@ type Subject struct {
 	// Vocabulary is that of the model, and Tokenize makes its tokens of a
 	// prompt.
 	Vocabulary *tokenizer.Vocabulary
-	Tokenize   func(ctx context.Context, prompt chat.Prompt) ([]int32, error)
+	Tokenize   func(ctx context.Context, prompt prompt.Prompt) ([]int32, error)
 
 	// Spell is the text of a token, a control token's spelling included.
 	Spell func(token int32) string
@@ -50,7 +51,7 @@ func NewSubject(t testing.TB, v *tokenizer.Vocabulary, template string) Subject 
 	return Subject{
 		Info:       chat.Info{Name: "model", Template: template, Control: v.Special(), Context: 1 << 20},
 		Vocabulary: v,
-		Tokenize: func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+		Tokenize: func(ctx context.Context, prompt prompt.Prompt) ([]int32, error) {
 			return tokens.Encode(ctx, nil, Parts(prompt), 1<<20)
 		},
 		Spell: tokenizertest.Speller(v),
@@ -58,7 +59,7 @@ func NewSubject(t testing.TB, v *tokenizer.Vocabulary, template string) Subject 
 }
 
 // Parts are the parts of a prompt without images.
-func Parts(prompt chat.Prompt) []tokenizer.Part {
+func Parts(prompt prompt.Prompt) []tokenizer.Part {
 	var parts []tokenizer.Part
 	for _, s := range prompt.Spans {
 		parts = append(parts, tokenizer.Part{Text: s.Text, Special: s.Special})
@@ -79,7 +80,7 @@ type recorder struct {
 	subject *Subject
 	info    chat.Info
 	render  func(ctx context.Context, req *engine.Request) error
-	prompt  chat.Prompt
+	prompt  prompt.Prompt
 	tokens  []int32
 }
 
@@ -106,7 +107,7 @@ func newRecorder(t *testing.T, s *Subject, control []string) *recorder {
 	r.render = func(ctx context.Context, req *engine.Request) error {
 		rendering, err := template.Render(ctx, req)
 		if err == nil {
-			_, err = r.Tokenize(ctx, chat.Prompt{Spans: rendering.Spans, Request: req})
+			_, err = r.Tokenize(ctx, prompt.Prompt{Spans: rendering.Spans, Request: req})
 		}
 		return err
 	}
@@ -115,7 +116,7 @@ func newRecorder(t *testing.T, s *Subject, control []string) *recorder {
 
 func (r *recorder) Info() chat.Info { return r.info }
 
-func (r *recorder) Tokenize(ctx context.Context, prompt chat.Prompt) (tokens []int32, err error) {
+func (r *recorder) Tokenize(ctx context.Context, prompt prompt.Prompt) (tokens []int32, err error) {
 	r.prompt = prompt
 	r.tokens, err = r.subject.Tokenize(ctx, prompt)
 	return r.tokens, err

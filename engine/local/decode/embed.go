@@ -5,12 +5,12 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // TokenizeInput tokenizes a text to embed; see [chat.Embedder].
 func (m *Model) TokenizeInput(ctx context.Context, text string) ([]int32, error) {
-	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}}})
+	tokens, err := m.Tokenize(ctx, prompt.Prompt{Spans: []prompt.Span{{Text: text}}})
 	if err != nil {
 		return nil, err
 	}

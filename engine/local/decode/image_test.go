@@ -10,6 +10,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/picture"
 	"github.com/google/go-cmp/cmp"
 )
@@ -103,8 +104,8 @@ func (l *fakeEncoder) DecodePixels(ctx context.Context, _ *picture.Picture) ([]b
 	return []byte{1}, nil
 }
 
-func testImage(key byte) *chat.Image {
-	return &chat.Image{Picture: &picture.Picture{Key: [32]byte{key}}}
+func testImage(key byte) *prompt.Image {
+	return &prompt.Image{Picture: &picture.Picture{Key: [32]byte{key}}}
 }
 
 // show is a job whose prompt alternates between texts of 40 tokens and images,
@@ -118,10 +119,10 @@ func show(t *testing.T, m *Model, last int32, keys ...byte) chat.Job {
 		if err != nil {
 			t.Fatal(err)
 		}
-		job.Prompt = slices.Concat(job.Prompt, prompt(i, 39, 3), l.tokens(image.Picture))
+		job.Prompt = slices.Concat(job.Prompt, testPrompt(i, 39, 3), l.tokens(image.Picture))
 		job.Images = append(job.Images, image)
 	}
-	job.Prompt = append(job.Prompt, prompt(50, 39, last)...)
+	job.Prompt = append(job.Prompt, testPrompt(50, 39, last)...)
 	job.MaxTokens = 5
 	return job
 }
@@ -239,7 +240,7 @@ func TestImageOfManyRequests(t *testing.T) {
 		for range 4 {
 			jobs = append(jobs, show(t, m, 10, 1))
 		}
-		jobs = append(jobs, chat.Job{Prompt: prompt(60, 200, 10), MaxTokens: 5}, show(t, m, 10, 2))
+		jobs = append(jobs, chat.Job{Prompt: testPrompt(60, 200, 10), MaxTokens: 5}, show(t, m, 10, 2))
 		for i, r := range together(m, jobs...) {
 			r.check(t, fmt.Sprintf("job %d", i), counted(10, 5), chat.EndLength)
 		}
@@ -300,7 +301,7 @@ func TestPreemptedImage(t *testing.T) {
 			var jobs []chat.Job
 			for i := range byte(3) {
 				job := show(t, m, 10, 1+i)
-				job.Prompt = append(prompt(70+int(i), 1, 5), job.Prompt...) // nothing is shared
+				job.Prompt = append(testPrompt(70+int(i), 1, 5), job.Prompt...) // nothing is shared
 				job.MaxTokens = 300
 				jobs = append(jobs, job)
 			}

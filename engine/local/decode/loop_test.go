@@ -175,8 +175,8 @@ func countingModel(t *testing.T, c *counter, parallel, context int) *Model {
 	return m
 }
 
-// prompt is n tokens, the same for the same seed, and then a last one.
-func prompt(seed, n int, last int32) []int32 {
+// testPrompt is n tokens, the same for the same seed, and then a last one.
+func testPrompt(seed, n int, last int32) []int32 {
 	tokens := make([]int32, n, n+1)
 	for i := range tokens {
 		tokens[i] = int32(1 + (seed*31+i*7)%900)
@@ -234,7 +234,7 @@ func TestManyAtOnce(t *testing.T) {
 		m := countingModel(t, c, 4, 2048)
 		var jobs []chat.Job
 		for i := range 12 {
-			jobs = append(jobs, chat.Job{Prompt: prompt(i, 50*i+1, int32(10+i)), MaxTokens: 20 + i})
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(i, 50*i+1, int32(10+i)), MaxTokens: 20 + i})
 		}
 		for i, r := range together(m, jobs...) {
 			r.check(t, fmt.Sprintf("job %d", i), counted(int32(10+i), 20+i), chat.EndLength)
@@ -296,9 +296,9 @@ func grammarOf(t *testing.T, pattern string) grammar.Node {
 func TestContextIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := countingModel(t, newCounter(t, 256), 2, 40)
-		r := collect(t.Context(), m, chat.Job{Prompt: prompt(1, 29, 5), MaxTokens: 100})
+		r := collect(t.Context(), m, chat.Job{Prompt: testPrompt(1, 29, 5), MaxTokens: 100})
 		r.check(t, "full", counted(5, 10), chat.EndLength)
-		r = collect(t.Context(), m, chat.Job{Prompt: prompt(1, 39, 5), MaxTokens: 100})
+		r = collect(t.Context(), m, chat.Job{Prompt: testPrompt(1, 39, 5), MaxTokens: 100})
 		if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeContextLength {
 			t.Errorf("a prompt as long as the context: error %v", r.err)
 		}
@@ -312,7 +312,7 @@ func TestSharedPrefixIsReadOnce(t *testing.T) {
 		m := countingModel(t, c, 8, 2048)
 		var jobs []chat.Job
 		for i := range 8 {
-			jobs = append(jobs, chat.Job{Prompt: prompt(3, 1300, int32(100+i)), MaxTokens: 5})
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(3, 1300, int32(100+i)), MaxTokens: 5})
 		}
 		cached := 0
 		for i, r := range together(m, jobs...) {
@@ -333,7 +333,7 @@ func TestSharedPrefixIsReadOnce(t *testing.T) {
 func TestPrefixOfAnEndedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := countingModel(t, newCounter(t, 4096), 2, 2048)
-		first := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
+		first := chat.Job{Prompt: testPrompt(1, 100, 50), MaxTokens: 10}
 		collect(t.Context(), m, first)
 
 		// The next turn begins with the first one, whose last sampled token
@@ -361,8 +361,8 @@ func TestPrefixOfAnEndedRequest(t *testing.T) {
 func TestOneCachedAnswerPerPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := countingModel(t, newCounter(t, 4096), 4, 2048)
-		job := chat.Job{Prompt: prompt(1, 100, 50), MaxTokens: 10}
-		together(m, job, job, job, chat.Job{Prompt: prompt(1, 50, 7), MaxTokens: 10})
+		job := chat.Job{Prompt: testPrompt(1, 100, 50), MaxTokens: 10}
+		together(m, job, job, job, chat.Job{Prompt: testPrompt(1, 50, 7), MaxTokens: 10})
 		synctest.Wait()
 		if s := m.Stats(); s.CachedPrefixes != 2 || s.FreeCells != 4096-(101+9)-(1+9) {
 			t.Errorf("%+v, want 2 cached prefixes that share 50 tokens", s)
@@ -405,9 +405,9 @@ func TestCancel(t *testing.T) {
 				var other result
 				var wg sync.WaitGroup
 				if !tt.alone {
-					wg.Go(func() { other = collect(t.Context(), m, chat.Job{Prompt: prompt(1, 9, 5), MaxTokens: 30}) })
+					wg.Go(func() { other = collect(t.Context(), m, chat.Job{Prompt: testPrompt(1, 9, 5), MaxTokens: 30}) })
 				}
-				r := collect(ctx, m, chat.Job{Prompt: prompt(2, 9, 400), MaxTokens: 1000})
+				r := collect(ctx, m, chat.Job{Prompt: testPrompt(2, 9, 400), MaxTokens: 1000})
 				wg.Wait()
 				if e := engine.AsError(r.err); e == nil || e.Code != engine.CodeCanceled {
 					t.Errorf("the client got %v", r.err)
@@ -432,7 +432,7 @@ func TestPreemption(t *testing.T) {
 		m := countingModel(t, c, 3, 400)
 		var jobs []chat.Job
 		for i := range 3 {
-			jobs = append(jobs, chat.Job{Prompt: prompt(i*13, 99, int32(200*i+1)), MaxTokens: 200})
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(i*13, 99, int32(200*i+1)), MaxTokens: 200})
 		}
 		// The first must not be done before the others have come.
 		gate := make(chan struct{})
@@ -462,7 +462,7 @@ func TestPromptsOutgrowTheCache(t *testing.T) {
 		m := countingModel(t, newCounter(t, 1024), 4, 1000)
 		var jobs []chat.Job
 		for i := range 4 {
-			jobs = append(jobs, chat.Job{Prompt: prompt(i*17, 900, int32(200*i+1)), MaxTokens: 20})
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(i*17, 900, int32(200*i+1)), MaxTokens: 20})
 		}
 		for i, r := range together(m, jobs...) {
 			r.check(t, "sequence", counted(int32(200*i+1), 20), chat.EndLength)
@@ -479,7 +479,7 @@ func TestRecurrent(t *testing.T) {
 		m := countingModel(t, c, 2, 2048)
 		var jobs []chat.Job
 		for i := range 6 {
-			jobs = append(jobs, chat.Job{Prompt: prompt(1, 60, int32(100*i+1)), MaxTokens: 10})
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(1, 60, int32(100*i+1)), MaxTokens: 10})
 		}
 		for i, r := range together(m, jobs...) {
 			r.check(t, "sequence", counted(int32(100*i+1), 10), chat.EndLength)
@@ -513,5 +513,5 @@ func TestClose(t *testing.T) {
 }
 
 func greedyCount(i int) chat.Job {
-	return chat.Job{Prompt: prompt(i, 20, 1), MaxTokens: 900}
+	return chat.Job{Prompt: testPrompt(i, 20, 1), MaxTokens: 900}
 }

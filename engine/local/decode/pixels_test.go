@@ -28,7 +28,7 @@ func TestPixelDecodingIsConcurrent(t *testing.T) {
 		if len(c.images.encoded) > 0 {
 			t.Error("the picture was encoded before it was decoded")
 		}
-		collect(t.Context(), m, chat.Job{Prompt: prompt(7, 39, 20), MaxTokens: 5}).check(t, "another", counted(20, 5), chat.EndLength)
+		collect(t.Context(), m, chat.Job{Prompt: testPrompt(7, 39, 20), MaxTokens: 5}).check(t, "another", counted(20, 5), chat.EndLength)
 		synctest.Wait()
 		close(gate)
 		<-done

@@ -19,7 +19,7 @@ func TestQueueIsBounded(t *testing.T) {
 		c.turn = func(int) { <-gate }
 		var jobs []chat.Job
 		for i := range maxQueue + 10 {
-			jobs = append(jobs, chat.Job{Prompt: prompt(i, 3, 5), MaxTokens: 2})
+			jobs = append(jobs, chat.Job{Prompt: testPrompt(i, 3, 5), MaxTokens: 2})
 		}
 		var first, results []result
 		var running sync.WaitGroup
@@ -81,7 +81,7 @@ func TestFairAdmission(t *testing.T) {
 				var big atomic.Int32
 				var running sync.WaitGroup
 				for range tt.big {
-					for _, job := range choicesOf(40, chat.Job{Prompt: prompt(1, 3, 5), MaxTokens: 10}) {
+					for _, job := range choicesOf(40, chat.Job{Prompt: testPrompt(1, 3, 5), MaxTokens: 10}) {
 						running.Go(func() {
 							collect(t.Context(), m, job).check(t, "a choice", counted(5, 10), chat.EndLength)
 							big.Add(1)
@@ -91,7 +91,7 @@ func TestFairAdmission(t *testing.T) {
 				}
 				var small atomic.Bool
 				running.Go(func() {
-					collect(t.Context(), m, chat.Job{Prompt: prompt(2, 3, 5), MaxTokens: 2}).check(t, "the small one", counted(5, 2), chat.EndLength)
+					collect(t.Context(), m, chat.Job{Prompt: testPrompt(2, 3, 5), MaxTokens: 2}).check(t, "the small one", counted(5, 2), chat.EndLength)
 					small.Store(true)
 				})
 				for synctest.Wait(); !small.Load(); synctest.Wait() {
@@ -124,7 +124,7 @@ func TestQueueOfChoices(t *testing.T) {
 			synctest.Wait()
 			return results
 		}
-		job := chat.Job{Prompt: prompt(1, 3, 5), MaxTokens: 2}
+		job := chat.Job{Prompt: testPrompt(1, 3, 5), MaxTokens: 2}
 		first := ask(choicesOf(maxQueue+2, job))
 		refused := ask(choicesOf(2, job))
 		single := ask([]chat.Job{job})

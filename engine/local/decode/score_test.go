@@ -34,9 +34,9 @@ func TestScore(t *testing.T) {
 	for name, tokens := range map[string][]int32{
 		"one token":                 {5},
 		"two":                       {5, 6},
-		"as long as a batch":        slices.Concat(prompt(1, scoreChunk-2, 5), []int32{6, 7}),
-		"several batches":           slices.Concat(prompt(1, 300, 5), []int32{6, 8}),
-		"as long as a context gets": prompt(2, 510, 7),
+		"as long as a batch":        slices.Concat(testPrompt(1, scoreChunk-2, 5), []int32{6, 7}),
+		"several batches":           slices.Concat(testPrompt(1, 300, 5), []int32{6, 8}),
+		"as long as a context gets": testPrompt(2, 510, 7),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestScoreBesideOthers(t *testing.T) {
 		m := countingModel(t, newCounter(t, 512), 4, 400)
 		var all sync.WaitGroup
 		for i := range 6 {
-			tokens := prompt(i/2, 200, int32(i))
+			tokens := testPrompt(i/2, 200, int32(i))
 			all.Go(func() {
 				scores, err := m.Score(context.Background(), chat.Job{Prompt: tokens, Logprobs: new(2)})
 				if err != nil {
@@ -99,7 +99,7 @@ func TestScoreCanceled(t *testing.T) {
 			}
 		}
 		m := countingModel(t, c, 2, 512)
-		_, err := m.Score(ctx, chat.Job{Prompt: prompt(1, 400, 5), Logprobs: new(0)})
+		_, err := m.Score(ctx, chat.Job{Prompt: testPrompt(1, 400, 5), Logprobs: new(0)})
 		if coded := engine.AsError(err); coded == nil || coded.Code != engine.CodeCanceled {
 			t.Errorf("error %v, want code %s", err, engine.CodeCanceled)
 		}

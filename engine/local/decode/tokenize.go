@@ -6,17 +6,17 @@ import (
 	"slices"
 
 	"github.com/diglot/diglot/engine"
-	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
 // Tokenize tokenizes a prompt. It prepends BOS if the model wants it and the
 // template has not written it. It stops at twice the context: a client can send
 // tens of megabytes.
-func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+func (m *Model) Tokenize(ctx context.Context, p prompt.Prompt) ([]int32, error) {
 	var tokens []int32
 	var err error
-	spans := prompt.Spans
+	spans := p.Spans
 	for len(spans) > 0 && err == nil {
 		if image := spans[0].Image; image != nil {
 			spans = spans[1:]
@@ -26,7 +26,7 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 			}
 			continue
 		}
-		end := slices.IndexFunc(spans, func(s chat.Span) bool { return s.Image != nil })
+		end := slices.IndexFunc(spans, func(s prompt.Span) bool { return s.Image != nil })
 		if end < 0 {
 			end = len(spans)
 		}
@@ -46,7 +46,7 @@ func (m *Model) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, erro
 func (m *Model) tokenLimit() int { return 2 * m.info.Context }
 
 // appendText tokenizes spans without images.
-func (m *Model) appendText(ctx context.Context, tokens []int32, spans []chat.Span) ([]int32, error) {
+func (m *Model) appendText(ctx context.Context, tokens []int32, spans []prompt.Span) ([]int32, error) {
 	parts := make([]tokenizer.Part, len(spans))
 	for i, s := range spans {
 		parts[i] = tokenizer.Part{Text: s.Text, Special: s.Special}
@@ -64,7 +64,7 @@ func (m *Model) appendText(ctx context.Context, tokens []int32, spans []chat.Spa
 }
 
 // appendImage adds the tokens of an image; see [Layout].
-func (m *Model) appendImage(ctx context.Context, tokens []int32, image *chat.Image) ([]int32, error) {
+func (m *Model) appendImage(ctx context.Context, tokens []int32, image *prompt.Image) ([]int32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, engine.AsError(err)
 	}

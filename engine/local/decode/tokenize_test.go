@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
@@ -14,18 +15,18 @@ import (
 // is slightly above is counted to its end.
 func TestTokenizeStops(t *testing.T) {
 	const context = 100
-	end := chat.Span{Text: "<end>", Special: true}
+	end := prompt.Span{Text: "<end>", Special: true}
 	tests := []struct {
 		name   string
-		spans  []chat.Span
+		spans  []prompt.Span
 		tokens int // wanted; 0: an error
 	}{
-		{"short", []chat.Span{{Text: "abc"}}, 3},
-		{"too long, and counted", []chat.Span{{Text: strings.Repeat("a", 200)}}, 200},
-		{"far too long", []chat.Span{{Text: strings.Repeat("a", 1<<20)}}, 0},
-		{"far too long, of two bytes each", []chat.Span{{Text: strings.Repeat("ä", 1<<20)}}, 0},
-		{"far too many texts", slices.Repeat([]chat.Span{{Text: "a"}, {Text: "<end>"}}, 5000), 0},
-		{"far too many control tokens", slices.Repeat([]chat.Span{end}, 5000), 0},
+		{"short", []prompt.Span{{Text: "abc"}}, 3},
+		{"too long, and counted", []prompt.Span{{Text: strings.Repeat("a", 200)}}, 200},
+		{"far too long", []prompt.Span{{Text: strings.Repeat("a", 1<<20)}}, 0},
+		{"far too long, of two bytes each", []prompt.Span{{Text: strings.Repeat("ä", 1<<20)}}, 0},
+		{"far too many texts", slices.Repeat([]prompt.Span{{Text: "a"}, {Text: "<end>"}}, 5000), 0},
+		{"far too many control tokens", slices.Repeat([]prompt.Span{end}, 5000), 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -39,7 +40,7 @@ func TestTokenizeStops(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := &Model{info: chat.Info{Context: context}, vocab: letters(), tokenizer: encoder}
-			tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: tt.spans})
+			tokens, err := m.Tokenize(t.Context(), prompt.Prompt{Spans: tt.spans})
 			if read > 1<<16 {
 				t.Errorf("%d bytes were read", read)
 			}

@@ -3,7 +3,7 @@ package decode
 import (
 	"strings"
 
-	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
 // Kind is a set of token attributes.
@@ -26,7 +26,7 @@ type Vocabulary struct {
 	AddBOS bool    // prompts begin with BOS
 	Suffix []int32 // appended to inputs of embeddings
 
-	FIM chat.FIM
+	FIM prompt.FIM
 
 	Control map[string]int32 // control and user-defined tokens by their text
 }

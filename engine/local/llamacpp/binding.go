@@ -17,7 +17,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 
 	// Links llama.cpp. Its Go package one level up needs headers that the module
 	// lacks.
@@ -109,7 +109,7 @@ func (w *weights) vocabulary() (*decode.Vocabulary, error) {
 		v.Add(text, w.kind(int32(token)))
 	}
 	// llama.cpp finds these by their text if the metadata does not name them.
-	v.FIM = chat.FIM{
+	v.FIM = prompt.FIM{
 		Prefix: v.Text(int32(C.llama_vocab_fim_pre(w.vocab))),
 		Suffix: v.Text(int32(C.llama_vocab_fim_suf(w.vocab))),
 		Middle: v.Text(int32(C.llama_vocab_fim_mid(w.vocab))),

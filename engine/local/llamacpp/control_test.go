@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/chattest"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
@@ -49,7 +49,7 @@ func TestControlTokensOfRealModels(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, b := openVocabulary(t, modelFile(t, name))
 			subject := chattest.Subject{Info: m.Info(), Vocabulary: b.vocabulary, Spell: func(token int32) string { return string(m.Vocabulary().Bytes(token)) }, Whole: true}
-			subject.Tokenize = func(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+			subject.Tokenize = func(ctx context.Context, prompt prompt.Prompt) ([]int32, error) {
 				tokens, err := m.Tokenize(ctx, prompt)
 				if err == nil && m.Vocabulary().AddBOS && !strings.HasPrefix(prompt.String(), m.Info().BOS) {
 					tokens = tokens[1:]

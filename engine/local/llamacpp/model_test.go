@@ -17,6 +17,7 @@ import (
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
 	"github.com/diglot/diglot/engine/chat/grammar"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/memory"
@@ -369,16 +370,16 @@ func TestTokenize(t *testing.T) {
 	end := m.Vocabulary().Control["<|im_end|>"]
 	for _, tt := range []struct {
 		name  string
-		spans []chat.Span
+		spans []prompt.Span
 		ends  int // how many tokens are <|im_end|>
 	}{
-		{"template", []chat.Span{{Text: "user\nHi"}, {Text: "<|im_end|>", Special: true}, {Text: "\n"}}, 1},
-		{"client's text", []chat.Span{{Text: "user\n<|im_end|>"}, {Text: "<|im_end|>", Special: true}, {Text: "<|im_end|>"}}, 1},
-		{"cut in the middle", []chat.Span{{Text: "<|im_"}, {Text: "end|>"}}, 0},
-		{"special, and no such token", []chat.Span{{Text: "<|nothing|>", Special: true}}, 0},
-		{"any bytes", []chat.Span{{Text: "h\u00e9llo \U0001f98a \x00 \xff"}}, 0},
+		{"template", []prompt.Span{{Text: "user\nHi"}, {Text: "<|im_end|>", Special: true}, {Text: "\n"}}, 1},
+		{"client's text", []prompt.Span{{Text: "user\n<|im_end|>"}, {Text: "<|im_end|>", Special: true}, {Text: "<|im_end|>"}}, 1},
+		{"cut in the middle", []prompt.Span{{Text: "<|im_"}, {Text: "end|>"}}, 0},
+		{"special, and no such token", []prompt.Span{{Text: "<|nothing|>", Special: true}}, 0},
+		{"any bytes", []prompt.Span{{Text: "h\u00e9llo \U0001f98a \x00 \xff"}}, 0},
 	} {
-		tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: tt.spans})
+		tokens, err := m.Tokenize(t.Context(), prompt.Prompt{Spans: tt.spans})
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -393,7 +394,7 @@ func TestTokenize(t *testing.T) {
 		if ends != tt.ends {
 			t.Errorf("%s: %d end tokens, want %d", tt.name, ends, tt.ends)
 		}
-		want := strings.ToValidUTF8((chat.Prompt{Spans: tt.spans}).String(), "\ufffd")
+		want := strings.ToValidUTF8((prompt.Prompt{Spans: tt.spans}).String(), "\ufffd")
 		if got := text.String(); got != want {
 			t.Errorf("%s: the tokens spell %q, want %q", tt.name, got, want)
 		}

@@ -24,6 +24,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
@@ -415,7 +416,7 @@ func oneLine(err error) string {
 func askEverything(ctx context.Context, m *decode.Model, sizes []image.Point) error {
 	text := "The quick brown fox, in 2024:\n\tжук 漢字 🙂 <|im_start|> <0x0A> \\x the end"
 	text = text[:min(len(text), max(m.Info().Context/4, 1))] // not more tokens than it can read
-	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Text: text}, {Text: text, Special: true}}})
+	tokens, err := m.Tokenize(ctx, prompt.Prompt{Spans: []prompt.Span{{Text: text}, {Text: text, Special: true}}})
 	if err != nil {
 		return fmt.Errorf("tokenizing: %w", err)
 	}
@@ -459,15 +460,15 @@ func showPictures(ctx context.Context, m *decode.Model, tokens []int32, sizes []
 		if err != nil {
 			return err
 		}
-		prompt, err := imagePrompt(ctx, m, p)
+		all, err := imagePrompt(ctx, m, p)
 		if err != nil {
 			return err
 		}
-		prompt = append(prompt, tokens...)
-		if len(prompt) > m.Info().Context {
+		all = append(all, tokens...)
+		if len(all) > m.Info().Context {
 			continue
 		}
-		if _, err := answerOf(ctx, m, chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}, MaxTokens: 1}); err != nil {
+		if _, err := answerOf(ctx, m, chat.Job{Prompt: all, Images: []*prompt.Image{{Picture: p}}, MaxTokens: 1}); err != nil {
 			return err
 		}
 	}

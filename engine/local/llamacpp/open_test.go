@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
@@ -74,13 +75,13 @@ func configured(t testing.TB, options Options) decode.Config {
 // tokenize makes tokens of a text, control tokens included.
 func tokenize(t testing.TB, m *decode.Model, text string) []int32 {
 	t.Helper()
-	var spans []chat.Span
+	var spans []prompt.Span
 	done := 0
 	for from, to := range tokenizer.NewSpellings(slices.Collect(maps.Keys(m.Vocabulary().Control))).Find(text) {
-		spans = append(spans, chat.Span{Text: text[done:from]}, chat.Span{Text: text[from:to], Special: true})
+		spans = append(spans, prompt.Span{Text: text[done:from]}, prompt.Span{Text: text[from:to], Special: true})
 		done = to
 	}
-	tokens, err := m.Tokenize(t.Context(), chat.Prompt{Spans: append(spans, chat.Span{Text: text[done:]})})
+	tokens, err := m.Tokenize(t.Context(), prompt.Prompt{Spans: append(spans, prompt.Span{Text: text[done:]})})
 	if err != nil {
 		t.Fatal(err)
 	}

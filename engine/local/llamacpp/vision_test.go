@@ -19,6 +19,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/local/decode"
 	"github.com/diglot/diglot/engine/picture"
 )
@@ -304,16 +305,16 @@ func jobFor(t *testing.T, m *decode.Model, i engine.Image) chat.Job {
 	if err != nil {
 		t.Fatal(err)
 	}
-	prompt, err := imagePrompt(t.Context(), m, p)
+	tokens, err := imagePrompt(t.Context(), m, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return chat.Job{Prompt: prompt, Images: []*chat.Image{{Picture: p}}}
+	return chat.Job{Prompt: tokens, Images: []*prompt.Image{{Picture: p}}}
 }
 
 // imagePrompt is a prompt of a picture alone.
 func imagePrompt(ctx context.Context, m *decode.Model, p *picture.Picture) ([]int32, error) {
-	tokens, err := m.Tokenize(ctx, chat.Prompt{Spans: []chat.Span{{Image: &chat.Image{Picture: p}}}})
+	tokens, err := m.Tokenize(ctx, prompt.Prompt{Spans: []prompt.Span{{Image: &prompt.Image{Picture: p}}}})
 	if bos := m.Vocabulary().BOS; err == nil && len(tokens) > 0 && tokens[0] == bos {
 		tokens = tokens[1:]
 	}

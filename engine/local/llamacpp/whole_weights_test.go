@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/chat/prompt"
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
 )
@@ -238,7 +239,7 @@ func (w *shown) Info() chat.Info {
 
 var controlSeed = maphash.MakeSeed()
 
-func (w *shown) Tokenize(ctx context.Context, prompt chat.Prompt) ([]int32, error) {
+func (w *shown) Tokenize(ctx context.Context, prompt prompt.Prompt) ([]int32, error) {
 	tokens, err := w.Model.Tokenize(ctx, prompt)
 	if err != nil {
 		return nil, err
