@@ -60,10 +60,10 @@ func TestPictures(t *testing.T) {
 		says            string // of an error
 	}{
 		{"a picture", "data:image/jpeg;base64," + jpegData, fine, fine, ""},
-		{"of another type", "data:image/png;base64," + jpegData, fine, refused, "said to be image/png, but its data is image/jpeg"},
+		{"of another type", "data:image/png;base64," + jpegData, fine, refused, "declared as image/png, but its data is image/jpeg"},
 		{"by URL, of another type", server.URL, fine, fine, ""},
 		{"by URL in capitals", upper, fine, fine, ""},
-		{"no picture", "data:image/png;base64,aGVsbG8=", refused, refused, "not an image of a kind that is known"},
+		{"no picture", "data:image/png;base64,aGVsbG8=", refused, refused, "not an image of a known format"},
 		{"half a picture", "data:image/jpeg;base64," + jpegData[:40], refused, refused, "cannot be read"},
 		{"nobody there", "http://127.0.0.1:1/", refused, refused, "cannot be reached"},
 	}

@@ -58,7 +58,7 @@ func TestBadImages(t *testing.T) {
 		parts []engine.Part
 		want  string
 	}{
-		{"no picture", []engine.Part{onePixel(t), engine.Image{Data: []byte("hello"), MediaType: "image/png"}}, "not an image of a kind that is known"},
+		{"no picture", []engine.Part{onePixel(t), engine.Image{Data: []byte("hello"), MediaType: "image/png"}}, "not an image of a known format"},
 		{"the same data as another kind", []engine.Part{onePixel(t), engine.Image{Data: pixel.Data, MediaType: "image/png"}, engine.Image{Data: pixel.Data, MediaType: "image/gif"}}, "its data is image/png"},
 		{"a part of the same data", []engine.Part{pixel, engine.Image{Data: pixel.Data[:20]}}, "cannot be read"},
 		{"another kind", []engine.Part{engine.Image{Data: onePixel(t).Data, MediaType: "image/gif"}}, "its data is image/png"},

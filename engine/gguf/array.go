@@ -6,20 +6,19 @@ import (
 	"os"
 )
 
-// Array is one of the metadata, whole: a vocabulary, say.
+// Array is a metadata array, such as the vocabulary.
 type Array struct {
 	Kind    ValueType
 	Strings []string  // of an array of strings
-	Numbers []float64 // of any other; true is 1
+	Numbers []float64 // of any other array; true is 1
 }
 
-// maxWhole bounds what the arrays of a file that are kept whole take, in bytes.
-// The biggest vocabularies take a tenth of it.
+// maxWhole limits the bytes of the arrays that ReadArrays returns. The biggest
+// vocabularies take a tenth of it.
 const maxWhole = 1 << 28
 
-// ReadArrays reads the arrays of some keys, which [Open] walks over. A key that
-// is absent, or is no array, is absent in the result. The file is one that Open
-// has found right.
+// ReadArrays reads arrays, which [Open] skips, by their keys. The result lacks keys
+// that are missing or not arrays. Open must have accepted the file.
 func ReadArrays(path string, keys ...string) (map[string]Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -53,7 +52,7 @@ func readArrays(r io.Reader, size int64, keys ...string) (map[string]Array, erro
 	return arrays, nil
 }
 
-// elements reads an array that is kept whole.
+// elements reads the elements of an array.
 func (d *reader) elements(kind ValueType, n uint64, array *Array) error {
 	array.Kind = kind
 	width := uint64(kind.Width())
@@ -61,7 +60,7 @@ func (d *reader) elements(kind ValueType, n uint64, array *Array) error {
 		width = 8 // of its length
 	}
 	if width == 0 {
-		return fmt.Errorf("%s is an array of the unknown type %d", d.place, uint32(kind))
+		return fmt.Errorf("%s is an array of unknown type %d", d.section, uint32(kind))
 	}
 	if n > uint64(d.size)/width {
 		return io.ErrUnexpectedEOF
@@ -112,12 +111,11 @@ func (d *reader) strings(n uint64, array *Array) error {
 
 func (d *reader) keepWhole(n int64) error {
 	if d.whole -= n; d.whole < 0 {
-		return fmt.Errorf("more than %d bytes of arrays up to %s", maxWhole, d.place)
+		return fmt.Errorf("more than %d bytes of arrays up to %s", maxWhole, d.section)
 	}
 	return nil
 }
 
-// number is a value of an array.
 func number(value any) float64 {
 	switch v := value.(type) {
 	case float64:

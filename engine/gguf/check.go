@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// What llama.cpp can read of the place of tensors.
+// Limits of llama.cpp.
 const (
-	minAlignment = 32 // bytes: what it wants of a tensor in a mapped file
+	minAlignment = 32 // bytes, for tensors in a mapped file
 	maxAlignment = 1 << 20
 	maxTensor    = 63 // bytes of a tensor's name
 )
 
-// check looks whether the tensors lie where llama.cpp looks for them, and all
-// inside the file: in the order of the list, one behind the other, each at the
-// next aligned place. Their offsets, which the list counts from the start of the
-// data, then count from the start of the file.
+// check checks that the tensors are where llama.cpp expects them: inside the file, in
+// order, each at the next aligned offset. It makes their offsets relative to the file
+// instead of the data section.
 func (d *reader) check(file *File) error {
 	alignment, err := file.alignment()
 	if err != nil {
@@ -29,12 +28,12 @@ func (d *reader) check(file *File) error {
 	for i, t := range file.Tensors {
 		switch {
 		case names[t.Name]:
-			return fmt.Errorf("tensor %q is there twice", t.Name)
+			return fmt.Errorf("duplicate tensor %q", t.Name)
 		case t.Offset != next:
-			return fmt.Errorf("tensor %q is at %d of the data; it must be at %d, behind the one before it", t.Name, t.Offset, next)
+			return fmt.Errorf("tensor %q has the offset %d; it must be %d, after the previous tensor", t.Name, t.Offset, next)
 		}
 		if end := saturated(data, t.Offset, t.Bytes); end > d.size {
-			return fmt.Errorf("the file ends before the end of tensor %q: it has %d bytes and needs %d more", t.Name, d.size, end-d.size)
+			return fmt.Errorf("the file is truncated within tensor %q: it has %d bytes and needs %d more", t.Name, d.size, end-d.size)
 		}
 		names[t.Name] = true
 		file.Tensors[i].Offset += data
@@ -59,7 +58,7 @@ func (f *File) alignment() (int64, error) {
 	return n, nil
 }
 
-// saturated adds: a hostile offset must not wrap around.
+// saturated adds with saturation, against hostile offsets.
 func saturated(numbers ...int64) int64 {
 	sum := int64(0)
 	for _, n := range numbers {
@@ -70,14 +69,14 @@ func saturated(numbers ...int64) int64 {
 	return sum
 }
 
-// check looks at a tensor by itself.
+// check checks a tensor's header.
 func (t Tensor) check() error {
 	l, ok := layouts[t.Type]
 	switch {
 	case t.Name == "" || len(t.Name) > maxTensor || strings.ContainsRune(t.Name, 0):
 		return fmt.Errorf("a tensor has the name %.80q; it must have 1 to %d bytes, none of them NUL", t.Name, maxTensor)
 	case !ok:
-		return fmt.Errorf("tensor %q is of the unknown type %d", t.Name, uint32(t.Type))
+		return fmt.Errorf("tensor %q has unknown type %d", t.Name, uint32(t.Type))
 	}
 	for _, n := range t.Dims {
 		if n == 0 {

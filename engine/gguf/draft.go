@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// Draft is a file to be written, by tools and tests. It is written as it is:
-// invalid files can be made with it.
+// Draft is a file to be written by tools and tests. It is not validated, so it can
+// make invalid files.
 type Draft struct {
 	Keys      []Key
 	Tensors   []Weight
-	Alignment int64 // of tensors; 0: the default. A key that states it is one of Keys
+	Alignment int64 // of tensors; 0: the default. It writes no key
 }
 
-// Key is a key of the metadata with its value.
+// Key is a metadata key with its value.
 type Key struct {
 	Name  string
 	Type  ValueType
@@ -37,23 +37,23 @@ type Values struct {
 type Weight struct {
 	Name  string
 	Type  Type
-	Dims  []uint64 // the innermost dimension first, as in the file
-	Shift uint64   // how far its offset is from where it should be
+	Dims  []uint64 // innermost first, as in the file
+	Shift uint64   // added to the right offset
 	Data  []byte   // nil: zeros
 }
 
 // maxDraft bounds sparse files.
 const maxDraft = 1 << 40
 
-// Set adds a key with a value of one of the types that [KeyOf] takes.
+// Set appends [KeyOf] name and value.
 func (d *Draft) Set(name string, value any) { d.Keys = append(d.Keys, KeyOf(name, value)) }
 
-// Clone is a copy whose lists can be changed; what they hold is shared.
+// Clone returns a copy with its own lists; their elements are shallow copies.
 func (d *Draft) Clone() *Draft {
 	return &Draft{slices.Clone(d.Keys), slices.Clone(d.Tensors), d.Alignment}
 }
 
-// KeyOf makes a key. It panics where GGUF has no type for the value.
+// KeyOf returns a key. It panics if GGUF has no type for the value.
 func KeyOf(name string, value any) Key {
 	switch v := value.(type) {
 	case string:
@@ -98,11 +98,10 @@ func scalarOf(value any) (ValueType, uint64) {
 	case bool:
 		return Bool, bitsOf(Bool, v)
 	}
-	panic(fmt.Sprintf("no GGUF type for %T", value)) // a mistake of the caller
+	panic(fmt.Sprintf("no GGUF type for %T", value)) // a bug of the caller
 }
 
-// DraftOf reads a file in order to write it again with changes. The data of
-// its tensors becomes zeros.
+// DraftOf reads the header of a file, to write it with changes. Tensor data is zero.
 func DraftOf(path string) (*Draft, error) {
 	file, err := Open(path)
 	if err != nil {
@@ -135,7 +134,7 @@ func DraftOf(path string) (*Draft, error) {
 	return d, err
 }
 
-// bitsOf is how a value that was read is stored as a type.
+// bitsOf encodes a value that was read.
 func bitsOf(t ValueType, value any) uint64 {
 	switch v := value.(type) {
 	case bool:
@@ -166,7 +165,7 @@ func (d *Draft) WriteTo(out io.Writer) (int64, error) {
 		written += n
 		return err
 	}
-	for at, data := range d.pieces() {
+	for at, data := range d.sections() {
 		if err := write(io.MultiReader(zeros(at-written), bytes.NewReader(data))); err != nil {
 			return written, err
 		}
@@ -174,14 +173,14 @@ func (d *Draft) WriteTo(out io.Writer) (int64, error) {
 	return written, write(zeros(d.size() - written))
 }
 
-// Bytes is the whole file, in memory.
+// Bytes returns the file.
 func (d *Draft) Bytes() []byte {
 	var b bytes.Buffer
-	_, _ = d.WriteTo(&b) // a buffer takes everything
+	_, _ = d.WriteTo(&b) // bytes.Buffer never fails
 	return b.Bytes()
 }
 
-// Write writes the file to a path, with holes for data that is not there.
+// Write writes the file to a path, with holes for missing data.
 func (d *Draft) Write(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
@@ -191,7 +190,7 @@ func (d *Draft) Write(path string) error {
 	if err := f.Truncate(d.size()); err != nil {
 		return err
 	}
-	for at, data := range d.pieces() {
+	for at, data := range d.sections() {
 		if _, err := f.WriteAt(data, at); err != nil {
 			return err
 		}

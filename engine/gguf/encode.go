@@ -8,12 +8,12 @@ import (
 	"iter"
 )
 
-// Magic is what a file begins with.
+// Magic is the first bytes of a file.
 const Magic = "GGUF"
 
-const version = 3 // of the files that are written
+const version = 3 // of written files
 
-// encoder appends the parts of a header.
+// encoder encodes a header.
 type encoder struct{ bytes.Buffer }
 
 func (e *encoder) number(n uint64, width int) {
@@ -60,7 +60,7 @@ func (e *encoder) array(v Values) {
 	}
 }
 
-// tensor appends an entry of the list of tensors.
+// tensor encodes a tensor's header.
 func (e *encoder) tensor(name string, kind Type, offset uint64, dims ...uint64) {
 	e.text(name)
 	e.number(uint64(len(dims)), 4)
@@ -71,7 +71,6 @@ func (e *encoder) tensor(name string, kind Type, offset uint64, dims ...uint64) 
 	e.number(offset, 8)
 }
 
-// dims are the dimensions as they are written.
 func (t Tensor) dims() []uint64 {
 	var all []uint64
 	for _, n := range t.Dims {
@@ -80,13 +79,12 @@ func (t Tensor) dims() []uint64 {
 	return all
 }
 
-// pad appends zeros up to the next aligned place.
+// pad appends zeros up to the next aligned offset.
 func (e *encoder) pad(alignment int64) { e.Write(make([]byte, padding(int64(e.Len()), alignment))) }
 
-// padding is how many bytes follow n to the next aligned place.
+// padding is how many bytes are missing from n to the next aligned offset.
 func padding(n, alignment int64) int64 { return (alignment - n%alignment) % alignment }
 
-// zeros reads as so many of them.
 func zeros(n int64) io.Reader { return io.LimitReader(zero{}, n) }
 
 type zero struct{}
@@ -113,9 +111,8 @@ func (d *Draft) header() []byte {
 	return e.Bytes()
 }
 
-// pieces are what is written, and where: the header, and the data of tensors
-// that have some.
-func (d *Draft) pieces() iter.Seq2[int64, []byte] {
+// sections yields the header and the tensor data, with their offsets.
+func (d *Draft) sections() iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		header := d.header()
 		if !yield(0, header) {
@@ -140,7 +137,7 @@ func (d *Draft) size() int64 {
 	return int64(len(d.header())) + min(size, maxDraft)
 }
 
-// padded is how far behind a tensor the next one is.
+// padded is the size of a tensor with padding.
 func (d *Draft) padded(t Weight) int64 { return t.size() + padding(t.size(), d.alignment()) }
 
 func (t Weight) size() int64 {

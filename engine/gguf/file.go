@@ -1,58 +1,53 @@
-// Package gguf reads the heads of GGUF files, in which llama.cpp keeps models,
-// merges split ones, and writes files for tools and tests.
+// Package gguf reads the headers of GGUF files, llama.cpp's model format, merges split
+// models, and writes files for tools and tests.
 //
-// A file is metadata (keys with values: the architecture, its sizes, the
-// vocabulary, the chat template), a list of tensors (name, type, dimensions,
-// place), and their data. The reader reads the first two, and never the third: a
-// model of 40 GB is known after some megabytes. A model may be split
-// into parts, files whose names end in -00001-of-00003.gguf; the metadata is
-// in the first.
+// A file has metadata (keys with values: architecture, sizes, vocabulary, chat
+// template), tensor headers (name, type, dimensions, offset) and tensor data. The data
+// is never read, so a few megabytes of a 40 GB model suffice. A model may be split into
+// files whose names end in -00001-of-00003.gguf; the metadata is in the first.
 //
-// Files come from strangers. A length is believed only as far as the file is
-// long, what is kept in memory is bounded, and every tensor must lie inside
-// the file, so that nothing that maps the file reads behind its end. What
-// llama.cpp's own reader of these files would end the process for, or read
-// otherwise than this one, is refused here. What the numbers mean to a model is
-// not checked: that is the work of package inspection.
+// Files are not trusted. Lengths are checked against the file's size, memory is
+// bounded, and every tensor must lie inside the file, so that mapping it is safe. What
+// makes llama.cpp's reader abort, or what it reads differently, is refused. What the
+// values mean to a model is checked by package inspection.
 package gguf
 
 import "math"
 
-// File is what the head of a file says, and those of its further parts.
+// File is the header of a file, with those of its further parts.
 type File struct {
-	// Tensors are those of all parts, in the order of the files.
+	// Tensors of all parts, in file order.
 	Tensors []Tensor
 
-	// Paths are the files that were read, one for each part. Empty after [Read].
+	// Paths of the parts. Empty after [Read].
 	Paths []string
 
 	// Size of all parts, in bytes.
 	Size int64
 
 	version uint32
-	spans   []span // of the keys, in the order of the file
+	spans   []span // of keys, in file order
 	kinds   map[string]Kind
-	meta    map[string]any // bool, int64, uint64, float64, string; []any of short arrays of these; length of others
+	meta    map[string]any // bool, int64, uint64, float64, string; []any for short arrays of these; length for others
 }
 
-// span is where a key and its value are in the file.
+// span is where a key with its value is in the file.
 type span struct {
 	key           string
 	start, length int64
 }
 
-// length is what is kept of an array that is long, or of strings.
+// length stands for a long array, or an array of strings.
 type length uint64
 
-// String is the value of a key; empty where the key is absent or its value is
-// of another type.
+// String returns the value of a string key, or "".
 func (f *File) String(key string) string {
 	s, _ := f.meta[key].(string)
 	return s
 }
 
-// Int is the value of a key, and whether there is an integer. A number that is
-// too large is the largest one.
+// Int returns the value of an integer key, and whether there is one. Larger values
+// become math.MaxInt64.
 func (f *File) Int(key string) (int64, bool) { return integer(f.meta[key]) }
 
 func integer(value any) (int64, bool) {
@@ -65,7 +60,7 @@ func integer(value any) (int64, bool) {
 	return 0, false
 }
 
-// Float is the value of a key, and whether there is a number.
+// Float returns the value of a numeric key, and whether there is one.
 func (f *File) Float(key string) (float64, bool) {
 	if v, ok := f.meta[key].(float64); ok {
 		return v, true
@@ -74,15 +69,14 @@ func (f *File) Float(key string) (float64, bool) {
 	return float64(n), ok
 }
 
-// Bool is the value of a key, and whether there is one that is true or false.
+// Bool returns the value of a bool key, and whether there is one.
 func (f *File) Bool(key string) (value, ok bool) {
 	value, ok = f.meta[key].(bool)
 	return value, ok
 }
 
-// Ints is the value of a key that is a short array of integers or of bools, 1
-// being true; nil where it is none. Models have such arrays of what differs
-// between their layers.
+// Ints returns a short array of integers or bools, with 1 for true, or nil. Models have
+// them for values that differ between layers.
 func (f *File) Ints(key string) []int64 {
 	array, ok := f.meta[key].([]any)
 	if !ok {
@@ -103,7 +97,7 @@ func (f *File) Ints(key string) []int64 {
 	return numbers
 }
 
-// Len is how many elements the array of a key has; 0 where there is none.
+// Len returns the length of an array, or 0.
 func (f *File) Len(key string) int {
 	switch v := f.meta[key].(type) {
 	case []any:
@@ -114,12 +108,10 @@ func (f *File) Len(key string) int {
 	return 0
 }
 
-// Key is the full name of a key that belongs to the architecture: of
-// "block_count", "llama.block_count".
+// Key adds the prefix of the architecture to a key, as in "llama.block_count".
 func (f *File) Key(name string) string { return f.Architecture() + "." + name }
 
-// Numbers are the values of a key that is a number, or a short array of
-// numbers.
+// Numbers returns the value of a numeric key or a short array of numbers.
 func (f *File) Numbers(key string) ([]float64, bool) {
 	array, ok := f.meta[key].([]any)
 	if !ok {

@@ -2,11 +2,9 @@ package gguf
 
 import "fmt"
 
-// ValueType is how a value of the metadata is stored. The numbers are those of
-// the format.
+// ValueType is the type of a metadata value, as numbered in files.
 type ValueType uint32
 
-// The types of values.
 const (
 	Uint8 ValueType = iota
 	Int8
@@ -32,7 +30,7 @@ func (t ValueType) String() string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// Width is how many bytes a number of the type takes; 0 where it is none.
+// Width is the size of a scalar in bytes; 0: the type is not a scalar.
 func (t ValueType) Width() int {
 	switch t {
 	case Uint8, Int8, Bool:
@@ -47,8 +45,8 @@ func (t ValueType) Width() int {
 	return 0
 }
 
-// Kind is the type of a value, and for an array also that of its elements.
-// llama.cpp takes a number in one type alone, mostly uint32 or float32.
+// Kind is the type of a value, with the element type of an array. llama.cpp accepts
+// each number in one type only, mostly uint32 or float32.
 type Kind struct {
 	Type    ValueType
 	Element ValueType // of an array
@@ -61,7 +59,7 @@ func (k Kind) String() string {
 	return k.Type.String()
 }
 
-// Kind says how the value of a key is stored, and whether there is one.
+// Kind returns the type of a key's value, and whether there is one.
 func (f *File) Kind(key string) (Kind, bool) {
 	k, ok := f.kinds[key]
 	return k, ok

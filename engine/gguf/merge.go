@@ -12,11 +12,9 @@ import (
 // maxMerged keeps the number of open files small.
 const maxMerged = 512
 
-// Merged reads as the one file that the parts of a split model are merged into:
-// the metadata of the first part without what says that it is split, then all
-// tensors in the order of the parts, each at a multiple of the first part's
-// alignment, which is where llama.cpp expects them. Of parts that llama.cpp's own
-// tool made, that is the file that was split, byte for byte.
+// Merged reads a split model as one file: the metadata of the first part without the
+// split.* keys, then the tensors of all parts, at the first part's alignment. For parts
+// made by llama-gguf-split it is the original file, byte for byte.
 type Merged struct {
 	Size int64
 
@@ -25,7 +23,7 @@ type Merged struct {
 	parts   []*os.File
 }
 
-// Merge opens the parts of a file that [Open] has read.
+// Merge opens the parts of a file that [Open] returned.
 func (f *File) Merge() (*Merged, error) {
 	if len(f.Paths) > maxMerged {
 		return nil, fmt.Errorf("the model has %d parts, more than %d", len(f.Paths), maxMerged)
@@ -58,7 +56,7 @@ func (m *Merged) join(f *File) error {
 	var header encoder
 	header.start(f.version, len(f.Tensors), len(keys))
 	for _, s := range keys {
-		// As it is in the file: long arrays are not kept.
+		// Copied from the file, since long arrays are not in memory.
 		if _, err := io.Copy(&header, io.NewSectionReader(m.parts[0], s.start, s.length)); err != nil {
 			return err
 		}
@@ -78,11 +76,11 @@ func (m *Merged) join(f *File) error {
 	return nil
 }
 
-// Read reads on in the merged file.
+// Read implements [io.Reader].
 func (m *Merged) Read(p []byte) (int, error) {
 	n, err := m.content.Read(p)
 	if m.left -= int64(n); err == io.EOF && m.left > 0 {
-		return n, errors.New("a part became shorter while it was read")
+		return n, errors.New("a part was truncated while it was read")
 	}
 	return n, err
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Open reads the head of a file, and of the parts that belong to it: path is
-// then the first. An error says what is wrong, without the path.
+// Open reads the header of a file, and those of further parts if path is the first
+// part of a split model. Errors do not contain the path.
 func Open(path string) (*File, error) {
 	file, err := openPart(path)
 	if err != nil {
@@ -26,7 +26,7 @@ func Open(path string) (*File, error) {
 	names := partNames(path, parts)
 	switch {
 	case number != 0:
-		return nil, fmt.Errorf("the file is part %d of %d; the model is opened by the first one", number+1, parts)
+		return nil, fmt.Errorf("the file is part %d of %d; open the first one", number+1, parts)
 	case names == nil:
 		return nil, fmt.Errorf("the file is the first of %d parts, and its name does not end in -00001-of-%05d.gguf", parts, parts)
 	}
@@ -39,10 +39,10 @@ func Open(path string) (*File, error) {
 			return nil, fmt.Errorf("part %s: %w", filepath.Base(name), err)
 		}
 	}
-	return file, file.whole()
+	return file, file.checkSplit()
 }
 
-// add takes the tensors of a further part.
+// add adds the tensors of a further part.
 func (f *File) add(part *File, number int, path string) error {
 	if err := part.splitKey("split.no", Uint16, int64(number)); err != nil {
 		return err
@@ -66,8 +66,8 @@ func (f *File) add(part *File, number int, path string) error {
 	return nil
 }
 
-// whole looks whether the first of several parts tells about all of them.
-func (f *File) whole() error {
+// checkSplit checks the split.* keys of the first part.
+func (f *File) checkSplit() error {
 	return cmp.Or(
 		f.splitKey("split.no", Uint16, 0),
 		f.splitKey("split.count", Uint16, int64(len(f.Paths))),
@@ -75,11 +75,11 @@ func (f *File) whole() error {
 	)
 }
 
-// splitKey wants a key with a value, in the type that llama.cpp takes it in.
+// splitKey checks the value of a key and its type, which llama.cpp expects.
 func (f *File) splitKey(key string, kind ValueType, want int64) error {
 	got, ok := f.Kind(key)
 	if !ok || got.Type != kind {
-		return fmt.Errorf("%s must be there as a %s", key, kind)
+		return fmt.Errorf("%s is missing or not a %s", key, kind)
 	}
 	if n, _ := f.Int(key); n != want {
 		return fmt.Errorf("%s is %d; it must be %d", key, n, want)
@@ -88,13 +88,13 @@ func (f *File) splitKey(key string, kind ValueType, want int64) error {
 }
 
 func openPart(path string) (*File, error) {
-	// Asked before it is opened: opening a named pipe waits for a writer.
+	// Before opening: opening a named pipe blocks until there is a writer.
 	stat, err := os.Stat(path)
 	if err != nil {
 		return nil, withoutPath(err)
 	}
 	if !stat.Mode().IsRegular() {
-		return nil, errors.New("not a file")
+		return nil, errors.New("not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -104,8 +104,7 @@ func openPart(path string) (*File, error) {
 	return Read(f, stat.Size())
 }
 
-// withoutPath leaves what went wrong: the caller knows the path, and whether
-// to tell.
+// withoutPath removes the path from an error.
 func withoutPath(err error) error {
 	var failed *os.PathError
 	if errors.As(err, &failed) {
@@ -114,11 +113,11 @@ func withoutPath(err error) error {
 	return err
 }
 
-// partSuffix also bounds the number of parts: llama.cpp writes five digits.
+// partSuffix is that of llama-gguf-split.
 var partSuffix = regexp.MustCompile(`-00001-of-(\d{5})\.gguf$`)
 
-// PartsOf lists the files of the model whose first one is at path, by its name
-// alone: it is only path itself where the name is not that of one of several.
+// PartsOf lists the files of the model at path, by the name of its first part; only
+// path if it is not one.
 func PartsOf(path string) []string {
 	m := partSuffix.FindStringSubmatch(path)
 	if m == nil {
@@ -131,8 +130,8 @@ func PartsOf(path string) []string {
 	return []string{path}
 }
 
-// partNames lists the files of a model that is split; nil where the name of
-// the first does not fit.
+// partNames lists the files of a split model; nil if the name of the first has another
+// number of parts.
 func partNames(path string, parts int) []string {
 	m := partSuffix.FindStringSubmatch(path)
 	if m == nil || m[1] != fmt.Sprintf("%05d", parts) {

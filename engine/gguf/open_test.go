@@ -27,13 +27,13 @@ func TestOpenParts(t *testing.T) {
 		want   string
 	}{
 		{"both there", "m-00001-of-00002.gguf", part(0, 2), part(1, 2), ""},
-		{"second is cut", "m-00001-of-00002.gguf", part(0, 2), part(1, 2)[:50], "part m-00002-of-00002.gguf: the file ends"},
+		{"second is cut", "m-00001-of-00002.gguf", part(0, 2), part(1, 2)[:50], "part m-00002-of-00002.gguf: the file is truncated"},
 		{"second is missing", "m-00001-of-00002.gguf", part(0, 2), nil, "part m-00002-of-00002.gguf: no such file"},
 		{"another name", "m.gguf", part(0, 2), nil, "the first of 2 parts"},
 		{"another number", "m-00001-of-00003.gguf", part(0, 2), nil, "the first of 2 parts"},
 		{"the first twice", "m-00001-of-00002.gguf", part(0, 2), part(0, 2), "part m-00002-of-00002.gguf: split.no is 0; it must be 1"},
 		{"the same tensor twice", "m-00001-of-00002.gguf", part(0, 2), bytes.Replace(part(1, 2), []byte("t1"), []byte("t0"), 1), `tensor "t0" is in two parts`},
-		{"another type", "m-00001-of-00002.gguf", part(0, 2), newFile(0, 1).str("split.no").kind(Uint32).u32(1).Bytes(), "split.no must be there as a uint16"},
+		{"another type", "m-00001-of-00002.gguf", part(0, 2), newFile(0, 1).str("split.no").kind(Uint32).u32(1).Bytes(), "split.no is missing or not a uint16"},
 		{"fewer tensors", "m-00001-of-00002.gguf", part(0, 2), withoutTensors(1), "split.tensors.count is 2; it must be 1"},
 		{"the second alone", "m-00001-of-00002.gguf", part(1, 2), part(1, 2), "part 2 of 2"},
 	} {
@@ -103,7 +103,7 @@ func TestMergeOfAPartThatShrinks(t *testing.T) {
 	if err := os.Truncate(paths[1], file.Tensors[1].Offset+4); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(merged); err == nil || err.Error() != "a part became shorter while it was read" {
+	if _, err := io.ReadAll(merged); err == nil || err.Error() != "a part was truncated while it was read" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -15,7 +15,7 @@ func TestOpenPipe(t *testing.T) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || err.Error() != "not a file" {
-		t.Errorf("error %v, want that it is not a file", err)
+	if _, err := Open(path); err == nil || err.Error() != "not a regular file" {
+		t.Errorf("error %v, want not a regular file", err)
 	}
 }

@@ -10,23 +10,21 @@ import (
 	"strings"
 )
 
-// Bounds on what a head may claim. They are far above real files (the
-// biggest vocabularies have 300,000 entries, templates 100 KB, the biggest
-// models 2,000 tensors) and keep memory small, and time: llama.cpp compares
-// each name with all others.
+// Limits of a header, far above real files (vocabularies have up to 300,000 entries,
+// templates 100 KB, models 2,000 tensors). They bound memory, and llama.cpp's time,
+// which is quadratic in the number of keys.
 const (
 	maxKeys    = 1 << 12
 	maxTensors = 1 << 14
 	maxString  = 1 << 24
 	maxName    = 1 << 16
-	maxKept    = 1 << 26 // bytes of all strings and arrays that are kept
-	keepArray  = 1 << 12 // longer arrays are walked over, not kept
-	keptValue  = 24      // bytes that a value of an array takes here, whatever it took in the file
+	maxKept    = 1 << 26 // bytes of strings and arrays in memory
+	keepArray  = 1 << 12 // longer arrays are skipped
+	keptValue  = 24      // bytes of an array element in memory
 )
 
-// Read reads the head of one file of the given size, and checks that each
-// tensor lies inside the file. Of what follows the head it reads no more than
-// a buffer.
+// Read reads the header of one file of the given size, and checks that each tensor
+// lies inside the file.
 func Read(r io.Reader, size int64) (*File, error) { return newReader(r, size).read() }
 
 func newReader(r io.Reader, size int64) *reader {
@@ -36,27 +34,26 @@ func newReader(r io.Reader, size int64) *reader {
 func (d *reader) read() (*File, error) {
 	file, err := d.file()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("the file ends inside %s (%d bytes long)", d.place, d.size)
+		return nil, fmt.Errorf("the file is truncated within %s (%d bytes long)", d.section, d.size)
 	}
 	return file, err
 }
 
-// reader keeps count of where it is. place names the part of the file that is
-// being read, for errors.
+// reader reads a header. section names the current part of the file, for errors.
 type reader struct {
 	r       *bufio.Reader
 	size    int64
 	at      int64
-	room    int64 // bytes that may still be kept
-	place   string
+	room    int64 // remaining bytes of maxKept
+	section string
 	element ValueType         // of the array that was read last
-	wanted  map[string]*Array // arrays that are kept whole
-	whole   int64             // bytes that those may still take
+	wanted  map[string]*Array // for ReadArrays
+	whole   int64             // remaining bytes of maxWhole
 	scratch [8]byte
 }
 
 func (d *reader) file() (*File, error) {
-	d.place = "the header"
+	d.section = "the header"
 	magic, err := d.bytes(len(Magic))
 	if err != nil {
 		return nil, err
@@ -69,7 +66,7 @@ func (d *reader) file() (*File, error) {
 		return nil, err
 	}
 	if version != 2 && version != 3 {
-		return nil, fmt.Errorf("GGUF version %d; 2 and 3 can be read", version)
+		return nil, fmt.Errorf("GGUF version %d; only 2 and 3 are supported", version)
 	}
 	tensors, err := d.count("tensors", maxTensors)
 	if err != nil {
@@ -95,22 +92,22 @@ func (d *reader) file() (*File, error) {
 }
 
 func (d *reader) pair(file *File) error {
-	d.place = "the metadata"
+	d.section = "the metadata"
 	start := d.at
 	key, err := d.string(maxName)
 	if err != nil {
 		return err
 	}
-	d.place = fmt.Sprintf("metadata key %q", key)
+	d.section = fmt.Sprintf("metadata key %q", key)
 	if key == "" || strings.ContainsRune(key, 0) {
-		return fmt.Errorf("%s: a key has at least one character, and none of them is NUL", d.place)
+		return fmt.Errorf("%s: a key must not be empty or contain NUL", d.section)
 	}
 	kind, err := d.kind()
 	if err != nil {
 		return err
 	}
 	if _, ok := file.meta[key]; ok {
-		return fmt.Errorf("metadata key %q is there twice", key)
+		return fmt.Errorf("duplicate metadata key %q", key)
 	}
 	value, err := d.value(kind, key)
 	if err != nil {
@@ -131,7 +128,7 @@ func (d *reader) value(kind ValueType, key string) (any, error) {
 	}
 	width := kind.Width()
 	if width == 0 {
-		return nil, fmt.Errorf("metadata key %q has the unknown type %d", key, uint32(kind))
+		return nil, fmt.Errorf("metadata key %q has unknown type %d", key, uint32(kind))
 	}
 	raw, err := d.uint(width)
 	if err != nil {
@@ -160,8 +157,7 @@ func scalar(kind ValueType, raw uint64) any {
 	return raw
 }
 
-// array keeps short arrays of scalars. Of long ones, and of strings, which are
-// the vocabulary, it keeps the length.
+// array returns a short array of scalars, and the length of others.
 func (d *reader) array(key string) (any, error) {
 	kind, err := d.kind()
 	if err != nil {
@@ -180,7 +176,7 @@ func (d *reader) array(key string) (any, error) {
 	}
 	width := kind.Width()
 	if width == 0 {
-		return nil, fmt.Errorf("metadata key %q is an array of the unknown type %d", key, uint32(kind))
+		return nil, fmt.Errorf("metadata key %q is an array of unknown type %d", key, uint32(kind))
 	}
 	if n > uint64(d.size)/uint64(width) {
 		return nil, io.ErrUnexpectedEOF
@@ -203,7 +199,7 @@ func (d *reader) array(key string) (any, error) {
 }
 
 func (d *reader) skipStrings(n uint64) error {
-	// The shortest string is its 8 bytes of length.
+	// Each string has a length of 8 bytes.
 	if n > uint64(d.size)/8 {
 		return io.ErrUnexpectedEOF
 	}
@@ -262,7 +258,7 @@ func (d *reader) string(limit uint64) (string, error) {
 		return "", io.ErrUnexpectedEOF
 	}
 	if n > limit {
-		return "", fmt.Errorf("a string of %d bytes in %s", n, d.place)
+		return "", fmt.Errorf("a string of %d bytes in %s", n, d.section)
 	}
 	if err := d.keep(int64(n)); err != nil {
 		return "", err
@@ -271,11 +267,10 @@ func (d *reader) string(limit uint64) (string, error) {
 	return string(buf), err
 }
 
-// keep takes bytes of what may be kept: a file with holes is as long as it
-// likes.
+// keep counts bytes in memory, as the size of a sparse file is no limit.
 func (d *reader) keep(n int64) error {
 	if d.room -= n; d.room < 0 {
-		return fmt.Errorf("more than %d bytes of metadata up to %s", maxKept, d.place)
+		return fmt.Errorf("more than %d bytes of metadata up to %s", maxKept, d.section)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func (d *reader) tensors(n uint64) ([]Tensor, error) {
-	d.place = "the list of tensors"
+	d.section = "the list of tensors"
 	var tensors []Tensor
 	for range n {
 		t, err := d.tensor()
@@ -39,7 +39,7 @@ func (d *reader) tensor() (Tensor, error) {
 		}
 		over, product := bits.Mul64(uint64(t.Elements), n)
 		if over != 0 || max(product, n) > math.MaxInt64 {
-			return Tensor{}, fmt.Errorf("tensor %q has more elements than fit", name)
+			return Tensor{}, fmt.Errorf("tensor %q has too many elements", name)
 		}
 		t.Dims[i], t.Elements = int64(n), int64(product)
 	}

@@ -67,7 +67,7 @@ func TestCut(t *testing.T) {
 	file := small().Bytes()
 	for n := range len(file) {
 		_, err := Read(bytes.NewReader(file[:n]), int64(n))
-		if err == nil || !strings.Contains(err.Error(), "the file ends") {
+		if err == nil || !strings.Contains(err.Error(), "the file is truncated") {
 			t.Errorf("cut to %d of %d bytes: error %v", n, len(file), err)
 		}
 	}
@@ -79,37 +79,37 @@ var broken = []struct {
 	file []byte
 	want string
 }{
-	{"empty", nil, "the file ends inside the header"},
+	{"empty", nil, "the file is truncated within the header"},
 	{"text", []byte("hello, I am not a model at all"), `not a GGUF file: it begins with "hell"`},
 	{"wrong magic", []byte("GGML\x03\x00\x00\x00"), "not a GGUF file"},
 	{"version 1", []byte("GGUF\x01\x00\x00\x00"), "GGUF version 1"},
 	{"other byte order", []byte("GGUF\x00\x00\x00\x03"), "GGUF version"},
 	{"huge number of tensors", newFile(1<<60, 0).Bytes(), "claims 1152921504606846976 tensors"},
 	{"huge number of keys", newFile(0, 1<<60).Bytes(), "claims 1152921504606846976 metadata keys"},
-	{"huge key", newFile(0, 1).u64(1 << 40).Bytes(), "the file ends inside the metadata"},
-	{"huge string array", newFile(0, 1).str("k").kind(ArrayOf, String).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
-	{"huge number array", newFile(0, 1).str("k").kind(ArrayOf, Uint8).u64(1 << 62).Bytes(), `the file ends inside metadata key "k"`},
+	{"huge key", newFile(0, 1).u64(1 << 40).Bytes(), "the file is truncated within the metadata"},
+	{"huge string array", newFile(0, 1).str("k").kind(ArrayOf, String).u64(1 << 62).Bytes(), `the file is truncated within metadata key "k"`},
+	{"huge number array", newFile(0, 1).str("k").kind(ArrayOf, Uint8).u64(1 << 62).Bytes(), `the file is truncated within metadata key "k"`},
 	{"array of arrays", newFile(0, 1).str("k").kind(ArrayOf, ArrayOf).u64(1).u64(0).Bytes(), "unknown type 9"},
 	{"unknown type", newFile(0, 1).str("k").u32(99).u64(0).Bytes(), "unknown type 99"},
-	{"same key twice", newFile(0, 2).str("k").kind(Uint32).u32(1).str("k").kind(Uint32).u32(1).Bytes(), "there twice"},
+	{"same key twice", newFile(0, 2).str("k").kind(Uint32).u32(1).str("k").kind(Uint32).u32(1).Bytes(), "duplicate metadata key"},
 	{"alignment of 3", newFile(0, 1).str("general.alignment").kind(Uint32).u32(3).Bytes(), "general.alignment is 3; it must be a power of 2 from 32"},
 	{"five dimensions", newFile(1, 0).tensor("t", 0, 0, 1, 1, 1, 1, 1).Bytes(), "has 5 dimensions"},
-	{"too many elements", newFile(1, 0).tensor("t", 0, 0, 1<<40, 1<<40).Bytes(), "more elements than fit"},
-	{"a huge dimension beside none", newFile(1, 0).tensor("t", 0, 0, 0, math.MaxUint64).Bytes(), "more elements than fit"},
-	{"more bytes than fit", newFile(1, 0).tensor("t", 0, 0, 1<<62).data(64).Bytes(), `before the end of tensor "t"`},
-	{"tensor behind the end", newFile(1, 0).tensor("t", 0, 0, 32).data(64).Bytes(), `before the end of tensor "t"`},
-	{"tensor elsewhere", newFile(1, 0).tensor("t", 0, 1<<20, 4).data(64).Bytes(), `tensor "t" is at 1048576 of the data; it must be at 0`},
-	{"offset that wraps", newFile(1, 0).tensor("t", 0, math.MaxUint64, 4).data(64).Bytes(), `it must be at 0`},
-	{"tensors that overlap", newFile(2, 0).tensor("t", 0, 0, 16).tensor("u", 0, 32, 16).data(128).Bytes(), `tensor "u" is at 32 of the data; it must be at 64`},
-	{"same tensor twice", newFile(2, 0).tensor("t", 0, 0, 8).tensor("t", 0, 32, 8).data(64).Bytes(), `tensor "t" is there twice`},
+	{"too many elements", newFile(1, 0).tensor("t", 0, 0, 1<<40, 1<<40).Bytes(), "too many elements"},
+	{"a huge dimension beside none", newFile(1, 0).tensor("t", 0, 0, 0, math.MaxUint64).Bytes(), "too many elements"},
+	{"more bytes than fit", newFile(1, 0).tensor("t", 0, 0, 1<<62).data(64).Bytes(), `truncated within tensor "t"`},
+	{"tensor behind the end", newFile(1, 0).tensor("t", 0, 0, 32).data(64).Bytes(), `truncated within tensor "t"`},
+	{"tensor elsewhere", newFile(1, 0).tensor("t", 0, 1<<20, 4).data(64).Bytes(), `tensor "t" has the offset 1048576; it must be 0`},
+	{"offset that wraps", newFile(1, 0).tensor("t", 0, math.MaxUint64, 4).data(64).Bytes(), `it must be 0`},
+	{"tensors that overlap", newFile(2, 0).tensor("t", 0, 0, 16).tensor("u", 0, 32, 16).data(128).Bytes(), `tensor "u" has the offset 32; it must be 64`},
+	{"same tensor twice", newFile(2, 0).tensor("t", 0, 0, 8).tensor("t", 0, 32, 8).data(64).Bytes(), `duplicate tensor "t"`},
 	{"a dimension of 0", newFile(1, 0).tensor("t", 0, 0, 4, 0).data(64).Bytes(), `tensor "t" has the dimensions [4 0]; none may be 0`},
 	{"a part of a block", newFile(1, 0).tensor("t", 8, 0, 48).data(64).Bytes(), "stored as Q8_0 they must be a multiple of 32"},
-	{"a type that is not known", newFile(1, 0).tensor("t", 4, 0, 32).data(64).Bytes(), `tensor "t" is of the unknown type 4`},
+	{"a type that is not known", newFile(1, 0).tensor("t", 4, 0, 32).data(64).Bytes(), `tensor "t" has unknown type 4`},
 	{"tensor without a name", newFile(1, 0).tensor("", 0, 0, 4).data(64).Bytes(), "must have 1 to 63 bytes"},
 	{"tensor with a long name", newFile(1, 0).tensor(strings.Repeat("t", 64), 0, 0, 4).data(64).Bytes(), "must have 1 to 63 bytes"},
 	{"tensor whose name hides", newFile(1, 0).tensor("t\x00u", 0, 0, 4).data(64).Bytes(), "none of them NUL"},
-	{"key without a name", newFile(0, 1).str("").kind(Uint32).u32(1).Bytes(), "a key has at least one character"},
-	{"key whose name hides", newFile(0, 1).str("a\x00b").kind(Uint32).u32(1).Bytes(), "none of them is NUL"},
+	{"key without a name", newFile(0, 1).str("").kind(Uint32).u32(1).Bytes(), "a key must not be empty"},
+	{"key whose name hides", newFile(0, 1).str("a\x00b").kind(Uint32).u32(1).Bytes(), "contain NUL"},
 	{"alignment of another type", newFile(0, 1).str("general.alignment").kind(Int32).u32(32).Bytes(), "stored as int32; it must be a uint32"},
 	{"alignment that is too small", newFile(0, 1).str("general.alignment").kind(Uint32).u32(8).Bytes(), "a power of 2 from 32"},
 }
@@ -165,7 +165,7 @@ func TestReadArrays(t *testing.T) {
 	}
 	for n := range len(file) {
 		_, err := readArrays(bytes.NewReader(file[:n]), int64(n), "tokenizer.ggml.tokens")
-		if err == nil || !strings.Contains(err.Error(), "the file ends") {
+		if err == nil || !strings.Contains(err.Error(), "the file is truncated") {
 			t.Errorf("cut to %d of %d bytes: error %v", n, len(file), err)
 		}
 	}

@@ -6,18 +6,18 @@ import (
 	"math/bits"
 )
 
-// Tensor is one of a model's.
+// Tensor is a tensor's header.
 type Tensor struct {
 	Name     string
 	Type     Type
-	Dims     []int64 // the innermost dimension first, as in the file; 4 at most
-	Elements int64   // their product
+	Dims     []int64 // innermost first, as in the file; 4 at most
+	Elements int64   // product of Dims
 	Offset   int64   // of its data, in the file of its part
-	Bytes    int64   // 0 where the type is unknown
-	Part     int     // the file it is in, an index into File.Paths
+	Bytes    int64   // 0: the type is unknown
+	Part     int     // index into File.Paths
 }
 
-// Dim is the size along a dimension; those that are not named are 1.
+// Dim is the size of a dimension; missing ones are 1.
 func (t Tensor) Dim(i int) int64 {
 	if i < len(t.Dims) {
 		return t.Dims[i]
@@ -25,16 +25,15 @@ func (t Tensor) Dim(i int) int64 {
 	return 1
 }
 
-// Type is how the numbers of a tensor are stored. The values are ggml's.
+// Type is ggml_type.
 type Type uint32
 
-// The types that this module writes or asks for.
 const (
 	F32 Type = 0
 	F16 Type = 1
 )
 
-// String is the name that ggml has for the type.
+// String is ggml's name of the type.
 func (t Type) String() string {
 	if l, ok := layouts[t]; ok {
 		return l.name
@@ -42,8 +41,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// Size is how many bytes so many elements take; 0 where the type is unknown. A
-// number that is too large is the largest one.
+// Size is the size of elements in bytes; 0: the type is unknown. It saturates.
 func (t Type) Size(elements int64) int64 {
 	l, ok := layouts[t]
 	if !ok || elements <= 0 {
@@ -56,8 +54,7 @@ func (t Type) Size(elements int64) int64 {
 	return int64(size)
 }
 
-// layouts says, for each type, how many elements share a block and how many
-// bytes a block has. The numbers are ggml's.
+// layouts has ggml's block sizes, in elements and bytes.
 var layouts = map[Type]struct {
 	name            string
 	elements, bytes uint64

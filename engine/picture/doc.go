@@ -1,13 +1,11 @@
-// Package picture reads the pictures that clients send: JPEG, PNG, WebP, GIF
-// (its first frame) and BMP.
+// Package picture decodes the pictures that clients send: JPEG, PNG, WebP, GIF (the
+// first frame) and BMP.
 //
-// A picture is a file from a stranger. So its head is read first, and what it
-// says about the size is held against a limit before anything is decoded: a
-// file of a few kilobytes can claim gigabytes of pixels. Pixels are made when
-// they are asked for and belong to the caller, so that a conversation with
-// many pictures never has more than one of them unpacked.
+// Pictures are not trusted. The dimensions in the header are checked before anything
+// is decoded, as a file of a few kilobytes can claim gigabytes of pixels. Pixels are
+// decoded on demand and belong to the caller, so a conversation with many pictures has
+// one of them decoded at a time.
 //
-// What comes out is what a vision model takes: RGB, upright as the camera's
-// orientation tag says, transparent parts white, and no side longer than
-// [MaxSide].
+// The result is what a vision model takes: RGB, upright by the EXIF orientation, white
+// where transparent, and no side longer than [MaxSide].
 package picture

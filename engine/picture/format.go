@@ -14,20 +14,20 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// format is one kind of file.
+// format is a file format.
 type format struct {
 	name      string
 	mediaType string
 	begins    func(data []byte) bool
-	suspect   func(data []byte) error // finds what makes a small file a lot of work, and its head does not tell
+	suspect   func(data []byte) error // rejects files whose cost the header does not show
 	config    func(io.Reader) (image.Config, error)
 	decode    func(io.Reader) (image.Image, error)
-	exif      func(data []byte) []byte // finds the block that says how the camera was held; nil: there is none
+	exif      func(data []byte) []byte // returns the EXIF block, or nil
 }
 
 const gifName = "GIF"
 
-// formats are what can be read, by how their files begin.
+// formats are the supported formats.
 var formats = []format{
 	{"JPEG", "image/jpeg", prefix("\xff\xd8\xff"), fewScans, jpeg.DecodeConfig, jpeg.Decode, exifOfJPEG},
 	{"PNG", "image/png", prefix("\x89PNG\r\n\x1a\n"), nothing, png.DecodeConfig, png.Decode, exifOfPNG},
@@ -48,7 +48,7 @@ func isWebP(data []byte) bool {
 
 func noExif([]byte) []byte { return nil }
 
-// mediaTypes are other names of the formats.
+// mediaTypes are aliases.
 var mediaTypes = map[string]string{
 	"image/jpg":      "image/jpeg",
 	"image/pjpeg":    "image/jpeg",
@@ -57,8 +57,8 @@ var mediaTypes = map[string]string{
 	"image/x-bmp":    "image/bmp",
 }
 
-// recognize finds a file's format by its first bytes, which must be what the
-// client says.
+// recognize finds a file's format by its magic bytes, which must match what the client
+// declares.
 func recognize(data []byte, mediaType string) (format, *engine.Error) {
 	mediaType, _, _ = strings.Cut(strings.ToLower(mediaType), ";")
 	mediaType = strings.TrimSpace(mediaType)
@@ -76,14 +76,14 @@ func recognize(data []byte, mediaType string) (format, *engine.Error) {
 			continue
 		}
 		if mediaType != "" && mediaType != f.mediaType {
-			return format{}, invalid("The image is said to be %s, but its data is %s.", mediaType, f.mediaType)
+			return format{}, invalid("The image is declared as %s, but its data is %s.", mediaType, f.mediaType)
 		}
 		return f, nil
 	}
-	return format{}, invalid("The data is not an image of a kind that is known; %s.", readable)
+	return format{}, invalid("The data is not an image of a known format; %s.", readable)
 }
 
-// isSVG looks for the root element near the beginning of a text.
+// isSVG looks for the root element near the start.
 func isSVG(data []byte) bool {
 	head := bytes.TrimLeft(bytes.TrimPrefix(data[:min(len(data), 1024)], []byte("\ufeff")), " \t\r\n")
 	return bytes.HasPrefix(head, []byte("<")) && bytes.Contains(bytes.ToLower(head), []byte("<svg"))

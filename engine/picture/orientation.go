@@ -6,13 +6,10 @@ import (
 	"image"
 )
 
-// orientation is how a picture was held against what it shows: a camera on
-// its side stores what its sensor saw, and this number of the EXIF standard
-// beside it. 1, and all that is not 2 to 8, is upright.
+// orientation is the EXIF orientation. 1 is upright.
 type orientation uint16
 
-// Whether each orientation has rows and columns swapped, and then which of the
-// upright picture's sides are counted backwards.
+// Whether rows and columns are swapped, and which axes of the upright picture are flipped.
 var turns = [9]struct{ swap, flipX, flipY bool }{
 	2: {flipX: true},
 	3: {flipX: true, flipY: true},
@@ -23,7 +20,7 @@ var turns = [9]struct{ swap, flipX, flipY bool }{
 	8: {swap: true, flipY: true},
 }
 
-// size is what a stored picture of size p has when it is upright.
+// size is the size of a stored picture of size p after rotating.
 func (o orientation) size(p image.Point) image.Point {
 	if turns[o].swap {
 		return image.Pt(p.Y, p.X)
@@ -31,7 +28,7 @@ func (o orientation) size(p image.Point) image.Point {
 	return p
 }
 
-// pack turns a picture and leaves out its alpha.
+// pack rotates a picture and drops alpha.
 func (o orientation) pack(m *image.RGBA) []byte {
 	turn := turns[o]
 	size := o.size(m.Rect.Size())
@@ -55,13 +52,12 @@ func (o orientation) pack(m *image.RGBA) []byte {
 	return rgb
 }
 
-// orientation finds what the file says, or 1.
 func (f format) orientation(data []byte) orientation {
 	return readOrientation(f.exif(data))
 }
 
-// readOrientation looks for the tag in the first directory of a TIFF block;
-// 1 where it is not there or makes no sense.
+// readOrientation finds the tag in the first directory of a TIFF block. It returns 1 if
+// it is missing or invalid.
 func readOrientation(tiff []byte) orientation {
 	const tagOrientation, typeShort, entrySize = 0x0112, 3, 12
 	if len(tiff) < 8 {
@@ -90,7 +86,7 @@ func readOrientation(tiff []byte) orientation {
 	return 1
 }
 
-// exifOfJPEG walks the segments before the pixels.
+// exifOfJPEG searches the segments before the first scan.
 func exifOfJPEG(data []byte) []byte {
 	const markerAPP1, markerSOS = 0xe1, 0xda
 	for data = data[2:]; len(data) >= 4 && data[0] == 0xff; {
@@ -110,7 +106,7 @@ func exifOfJPEG(data []byte) []byte {
 	return nil
 }
 
-// exifOfPNG walks the chunks: length, name, data, checksum.
+// exifOfPNG searches the chunks: length, name, data, checksum.
 func exifOfPNG(data []byte) []byte {
 	for data = data[8:]; len(data) >= 12; {
 		length := uint64(binary.BigEndian.Uint32(data))

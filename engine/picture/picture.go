@@ -12,40 +12,38 @@ import (
 )
 
 const (
-	// MaxBytes is the most that the file of a picture may have.
+	// MaxBytes limits the size of a file.
 	MaxBytes = 32 << 20
 
-	// MaxPixels is the most that it may unpack to. The cameras of today make
-	// pictures of 12 to 50 megapixels.
+	// MaxPixels limits the decoded size. Cameras make 12 to 50 megapixels.
 	MaxPixels = 50_000_000
 
-	// MaxLength is the longest side that it may have, which is the longest of
-	// JPEG and GIF. The memory that scaling takes grows with the longer side:
-	// a line of as many pixels as a picture may have would take gigabytes.
+	// MaxLength limits the longer side, as JPEG and GIF do. The memory for scaling
+	// grows with it: a single line of MaxPixels would take gigabytes.
 	MaxLength = 1<<16 - 1
 
-	// MaxSide is the longest side in pixels that a model gets to see; what
-	// is larger is scaled down. No open model looks closer.
+	// MaxSide is the longest side in pixels after scaling down. No open model uses
+	// more.
 	MaxSide = 2048
 
-	// MinSide is the shortest: llama.cpp's own scaling looks at two rows and
-	// two columns, those beyond the end of its memory included.
+	// MinSide is the shortest side: llama.cpp's scaling reads two rows and columns,
+	// even past its buffer.
 	MinSide = 2
 )
 
-// Picture is a file whose head made sense. It is safe for concurrent use.
+// Picture is a file with a valid header. It is safe for concurrent use.
 type Picture struct {
-	Width, Height int      // of its pixels
-	Key           [32]byte // the same for the same file
+	Width, Height int      // of [Picture.Pixels]
+	Key           [32]byte // hash of the file
 
 	data   []byte
 	format format
-	full   image.Point // size in the file, before turning and scaling
+	full   image.Point // size in the file, before rotating and scaling
 	turn   orientation
 }
 
-// Open looks at the head of a file. mediaType is what the client says that it
-// is; empty: not known. Errors are of type *engine.Error, for the client.
+// Open reads the header of a file. mediaType is what the client declares; empty:
+// unknown. Errors are of type *engine.Error, for the client.
 func Open(data []byte, mediaType string) (*Picture, error) {
 	if len(data) > MaxBytes {
 		return nil, invalid("The image has %d bytes, more than %d.", len(data), MaxBytes)
@@ -82,36 +80,33 @@ func Open(data []byte, mediaType string) (*Picture, error) {
 	return p, nil
 }
 
-// Weight is how many pixels the file unpacks to, which is the memory and work
-// that [Picture.Pixels] takes.
+// Weight is how many pixels the file has: the cost of [Picture.Pixels].
 func (p *Picture) Weight() int64 { return int64(p.full.X) * int64(p.full.Y) }
 
-// reading is a file that ends with a context: decoders know none.
-type reading struct {
+// contextReader fails when its context is done, since decoders take none.
+type contextReader struct {
 	*bytes.Reader
 	ctx context.Context
 }
 
-func (r reading) Read(b []byte) (int, error) {
+func (r contextReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err
 	}
 	return r.Reader.Read(b[:min(len(b), 32<<10)])
 }
 
-// Pixels decodes the picture: three bytes, red, green and blue, for each of
-// Width times Height pixels, in rows from the top. Errors are of type
-// *engine.Error, for the client: the file is cut short or broken, or ctx has
-// ended.
+// Pixels decodes the picture to Width times Height pixels of RGB, three bytes each.
+// Errors are of type *engine.Error, for the client.
 func (p *Picture) Pixels(ctx context.Context) ([]byte, error) {
-	decoded, err := p.format.decode(reading{bytes.NewReader(p.data), ctx})
+	decoded, err := p.format.decode(contextReader{bytes.NewReader(p.data), ctx})
 	if ctx.Err() != nil {
 		return nil, engine.AsError(ctx.Err())
 	}
 	if err != nil {
 		return nil, unreadable(p.format).Because(err)
 	}
-	frame := decoded.Bounds() // a GIF's first frame may cover a part only
+	frame := decoded.Bounds() // a GIF's first frame may cover only a part
 	if !frame.In(image.Rectangle{Max: p.full}) {
 		return nil, unreadable(p.format)
 	}
@@ -126,14 +121,14 @@ func (p *Picture) Pixels(ctx context.Context) ([]byte, error) {
 	return p.turn.pack(canvas), nil
 }
 
-// scaled is the size in which a model sees a picture.
+// scaled is the size after scaling.
 func scaled(size image.Point) image.Point {
 	f := min(1, MaxSide/float64(max(size.X, size.Y)))
 	side := func(n int) int { return max(MinSide, int(math.Round(float64(n)*f))) }
 	return image.Pt(side(size.X), side(size.Y))
 }
 
-// shrink is where a part of a picture is when the picture is scaled.
+// shrink scales a part of a picture.
 func shrink(part image.Rectangle, from, to image.Point) image.Rectangle {
 	x := func(n int) int { return n * to.X / from.X }
 	y := func(n int) int { return n * to.Y / from.Y }
@@ -145,5 +140,5 @@ func invalid(format string, args ...any) *engine.Error {
 }
 
 func unreadable(f format) *engine.Error {
-	return invalid("The image cannot be read: its %s data is cut short or broken, or of a kind that is not supported.", f.name)
+	return invalid("The image cannot be read: its %s data is truncated, corrupt or of an unsupported kind.", f.name)
 }

@@ -313,13 +313,13 @@ func TestRefused(t *testing.T) {
 		data            []byte
 		want            string
 	}{
-		{"many scans", "image/jpeg", append(bytes.Clone(whole), bytes.Repeat([]byte("\xff\xda"), maxScans)...), "cut short or broken"},
-		{"a WebP with another canvas", "image/webp", withCanvas(webPData(t), 1, 1), "cut short or broken"},
+		{"many scans", "image/jpeg", append(bytes.Clone(whole), bytes.Repeat([]byte("\xff\xda"), maxScans)...), "truncated, corrupt"},
+		{"a WebP with another canvas", "image/webp", withCanvas(webPData(t), 1, 1), "truncated, corrupt"},
 		{"empty", "image/png", nil, "is empty"},
-		{"text", "image/png", []byte("hello"), "not an image of a kind that is known"},
+		{"text", "image/png", []byte("hello"), "not an image of a known format"},
 		{"another kind", "image/tiff", []byte("II*\x00"), "JPEG, PNG, WebP, GIF and BMP images can be read"},
-		{"wrong media type", "image/png", whole, "said to be image/png, but its data is image/jpeg"},
-		{"not an image by its type", "application/pdf", whole, "said to be application/pdf"},
+		{"wrong media type", "image/png", whole, "declared as image/png, but its data is image/jpeg"},
+		{"not an image by its type", "application/pdf", whole, "declared as application/pdf"},
 		{"SVG by its type", "image/svg+xml", []byte("<x/>"), "SVG images cannot be read"},
 		{"SVG by its data", "image/png", []byte("\ufeff<?xml version='1.0'?>\n<!-- a --><SVG/>"), "SVG images cannot be read"},
 		{"bomb", "image/png", bomb(t, 30000, 30000), "30000 times 30000 pixels, more than 50000000"},
@@ -329,12 +329,12 @@ func TestRefused(t *testing.T) {
 		{"sides that overflow", "image/png", bomb(t, 1<<31-1, 1<<31-1), "cannot be read"},
 		{"no pixels", "image/png", bomb(t, 0, 5), "cannot be read"},
 		{"no pixels in a GIF", "image/gif", []byte("GIF89a\x00\x00\x00\x00\x00\x00\x00"), "no pixels"},
-		{"head alone", "image/jpeg", whole[:30], "cut short"},
-		{"cut", "image/jpeg", whole[:len(whole)/2], "cut short"},
-		{"cut PNG", "image/png", cutTo(encode(t, "png", paint(64, 64)), 60), "cut short"},
-		{"cut GIF", "image/gif", cutTo(encode(t, "gif", paint(64, 64)), 800), "cut short"},
-		{"cut BMP", "image/bmp", cutTo(encode(t, "bmp", paint(64, 64)), 500), "cut short"},
-		{"cut WebP", "image/webp", cutTo(webPData(t), 28), "cut short"},
+		{"head alone", "image/jpeg", whole[:30], "truncated"},
+		{"cut", "image/jpeg", whole[:len(whole)/2], "truncated"},
+		{"cut PNG", "image/png", cutTo(encode(t, "png", paint(64, 64)), 60), "truncated"},
+		{"cut GIF", "image/gif", cutTo(encode(t, "gif", paint(64, 64)), 800), "truncated"},
+		{"cut BMP", "image/bmp", cutTo(encode(t, "bmp", paint(64, 64)), 500), "truncated"},
+		{"cut WebP", "image/webp", cutTo(webPData(t), 28), "truncated"},
 		{"too many bytes", "image/png", make([]byte, MaxBytes+1), "more than 33554432"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

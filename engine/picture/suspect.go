@@ -11,18 +11,16 @@ import (
 
 func nothing([]byte) error { return nil }
 
-// maxScans is how often a JPEG may go over its pixels to refine them. Cameras
-// and programs write about ten scans.
+// maxScans limits the scans of a progressive JPEG. About ten are usual.
 const maxScans = 100
 
 var (
-	errScans  = errors.New("a JPEG with very many scans")
-	errCanvas = errors.New("a WebP whose frame is not as large as its canvas")
+	errScans  = errors.New("too many scans in a JPEG")
+	errCanvas = errors.New("the frame and the canvas of a WebP differ in size")
 )
 
-// fewScans counts the markers that begin a scan. Each may go over all pixels,
-// and take no more than some bytes. The marker stands nowhere among the data of
-// a scan.
+// fewScans counts SOS markers: a scan of a few bytes may touch all pixels. The marker
+// cannot occur in the data of a scan.
 func fewScans(data []byte) error {
 	if bytes.Count(data, []byte("\xff\xda")) > maxScans {
 		return errScans
@@ -30,11 +28,11 @@ func fewScans(data []byte) error {
 	return nil
 }
 
-// honestCanvas compares the canvas of a WebP, which is all that the decoder
-// tells before it decodes, with the frame that it then makes room for.
+// honestCanvas compares the canvas of a WebP, which DecodeConfig returns, with the frame
+// that the decoder allocates.
 func honestCanvas(data []byte) error {
 	if webPChunk(data, "VP8X") == nil {
-		return nil // there is but one size
+		return nil // no canvas
 	}
 	config, err := webp.DecodeConfig(bytes.NewReader(data))
 	if err != nil {
@@ -46,7 +44,7 @@ func honestCanvas(data []byte) error {
 	return nil
 }
 
-// frameOfWebP is the size of the frame; zero where there is none.
+// frameOfWebP is the size of the frame; zero if there is none.
 func frameOfWebP(data []byte) image.Point {
 	const bits14 = 1<<14 - 1
 	if lossy := webPChunk(data, "VP8 "); len(lossy) >= 10 {
@@ -59,8 +57,7 @@ func frameOfWebP(data []byte) image.Point {
 	return image.Point{}
 }
 
-// webPChunk finds the first chunk of a name: name, length, data of an even
-// length.
+// webPChunk finds the first chunk with a name: name, length, data padded to even length.
 func webPChunk(data []byte, name string) []byte {
 	for data = data[12:]; len(data) >= 8; {
 		length := uint64(binary.LittleEndian.Uint32(data[4:]))

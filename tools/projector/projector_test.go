@@ -93,7 +93,7 @@ func TestRefused(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, data, want string }{
 		{"another kind of file", "PK\x03\x04 and so on", "not a GGUF file"},
-		{"cut", string(whole[:100]), "the file ends"},
+		{"cut", string(whole[:100]), "the file is truncated"},
 		{"no colours", string(must(os.ReadFile(text(t, "llama", "a", "b")))), "none of the words"},
 	} {
 		path := filepath.Join(t.TempDir(), "text.gguf")

@@ -272,7 +272,7 @@ func TestCreateErrors(t *testing.T) {
 		{"no such file", "\nFROM ./x.gguf", `line 2: FROM "./x.gguf": no such file`},
 		{"no such file without dots", "FROM x.gguf", `line 1: FROM "x.gguf": no such file`},
 		{"neither a file nor a name", "FROM a b", `"a b": no such file, and not a model name`},
-		{"cut file", "FROM cut.gguf", "the file ends"},
+		{"cut file", "FROM cut.gguf", "the file is truncated"},
 		{"a text", "FROM text.gguf", "not a GGUF file"},
 		{"nobody's home", "FROM ~other/x", "only ~/ is supported"},
 		{"several", "FROM many", "name one of a.gguf, b.gguf"},

@@ -1,20 +1,19 @@
 package gguf
 
-// Architecture is the family that llama.cpp builds the model by, such as
-// "llama" or "qwen2".
+// Architecture is llama.cpp's name of the model's architecture, such as "llama" or
+// "qwen2".
 func (f *File) Architecture() string { return f.String("general.architecture") }
 
-// Context is how many tokens the model was trained to see; 0: the file does not
-// say.
+// Context is the training context in tokens; 0: unknown.
 func (f *File) Context() int {
 	n, _ := f.Int(f.Key("context_length"))
 	return int(max(n, 0))
 }
 
-// Template is the source of the model's chat template; empty: it has none.
+// Template is the model's Jinja chat template; empty: it has none.
 func (f *File) Template() string { return f.String("tokenizer.chat_template") }
 
-// Parameters is how many numbers the tensors have together.
+// Parameters is the number of elements of all tensors.
 func (f *File) Parameters() int64 {
 	sum := int64(0)
 	for _, t := range f.Tensors {
@@ -25,25 +24,24 @@ func (f *File) Parameters() int64 {
 	return sum
 }
 
-// IsProjector reports whether the file is what lets a model see images or hear,
-// rather than a model.
+// IsProjector reports whether the file is a multimodal projector (mmproj).
 func (f *File) IsProjector() bool {
 	return f.Architecture() == "clip" || f.String("general.type") == "mmproj"
 }
 
-// SeesImages reports whether a projector is one for images.
+// SeesImages reports whether the projector has a vision encoder.
 func (f *File) SeesImages() bool {
 	sees, _ := f.Bool("clip.has_vision_encoder")
 	return sees
 }
 
-// IsAdapter reports whether the file is an adapter (LoRA) to another model.
+// IsAdapter reports whether the file is an adapter (LoRA).
 func (f *File) IsAdapter() bool {
 	return f.String("general.type") == "adapter" || f.String("adapter.type") != ""
 }
 
-// Part is the number of this file among the parts of its model, from 0, and
-// how many there are: 0 of 1 for a model in one file.
+// Part is the index of this file among the parts of a split model, and their number:
+// 0 of 1 for a model in one file.
 func (f *File) Part() (number, of int) {
 	count, ok := f.Int("split.count")
 	if !ok || count <= 1 {
@@ -53,9 +51,8 @@ func (f *File) Part() (number, of int) {
 	return int(n), int(count)
 }
 
-// Quantization is how the weights are stored, as the names of files say it:
-// "Q4_K_M", "F16". Where the file has no number for it, or one that is not
-// known, it is the type that most of the bytes have; empty for no tensors.
+// Quantization is the name of general.file_type, such as "Q4_K_M" or "F16". If that is
+// missing or unknown, it is the type of most bytes; empty: there are no tensors.
 func (f *File) Quantization() string {
 	if n, ok := f.Int("general.file_type"); ok {
 		if name, ok := fileTypes[n]; ok {
@@ -78,8 +75,7 @@ func (f *File) Quantization() string {
 	return most.String()
 }
 
-// fileTypes are the names of general.file_type. The numbers are llama.cpp's
-// (llama_ftype), those that files of today have.
+// fileTypes are the names of general.file_type (llama_ftype).
 var fileTypes = map[int64]string{
 	0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 7: "Q8_0", 8: "Q5_0", 9: "Q5_1",
 	10: "Q2_K", 11: "Q3_K_S", 12: "Q3_K_M", 13: "Q3_K_L", 14: "Q4_K_S", 15: "Q4_K_M", 16: "Q5_K_S", 17: "Q5_K_M", 18: "Q6_K",
@@ -87,33 +83,30 @@ var fileTypes = map[int64]string{
 	27: "IQ3_M", 28: "IQ2_S", 29: "IQ2_M", 30: "IQ4_XS", 31: "IQ1_M", 32: "BF16", 36: "TQ1_0", 37: "TQ2_0", 38: "MXFP4",
 }
 
-// Causal reports whether a token sees those before it alone, as in all models that
-// write text.
+// Causal reports whether attention is causal, as in all generating models.
 func (f *File) Causal() bool {
 	causal, ok := f.Bool(f.Key("attention.causal"))
 	return causal || !ok
 }
 
-// The ways to make one vector of those of a text's tokens, by the numbers that
-// files and llama.cpp have for them.
+// Pooling types (llama_pooling_type).
 const (
 	PoolingNone = 0
 	PoolingMean = 1
-	PoolingCLS  = 2 // that of the first token
-	PoolingLast = 3 // that of the last token
-	PoolingRank = 4 // a score of how well a text answers another
+	PoolingCLS  = 2 // the first token
+	PoolingLast = 3
+	PoolingRank = 4 // a reranker's score
 )
 
-// Pooling is how the model makes one vector of a text; PoolingNone where the
-// file does not say.
+// Pooling is the model's pooling type.
 func (f *File) Pooling() int64 {
 	n, _ := f.Int(f.Key("pooling_type"))
 	return n
 }
 
-// Embeds reports whether the model makes vectors and nothing else, and then
-// whether it must read a text at once, rather than in pieces.
-func (f *File) Embeds() (only, whole bool) {
-	only = f.Pooling() != PoolingNone || !f.Causal()
-	return only, only && (!f.Causal() || f.Pooling() != PoolingLast)
+// Embeds reports whether the model is an embedding model, and whether it then needs a
+// whole input in one batch.
+func (f *File) Embeds() (embedsOnly, wholeInput bool) {
+	embedsOnly = f.Pooling() != PoolingNone || !f.Causal()
+	return embedsOnly, embedsOnly && (!f.Causal() || f.Pooling() != PoolingLast)
 }
