@@ -5,17 +5,16 @@ import (
 	"unicode/utf8"
 )
 
-// bpe is byte pair encoding. Tokens are written in an alphabet of its own, a
-// visible character for each byte.
+// bpe is byte-level BPE. Vocabularies encode each byte as a visible character.
 type bpe struct {
 	classes classes
 	split   splitter
-	bytes   [256]int32 // the symbol of each byte
+	bytes   [256]int32 // symbol of each byte
 	pairs   *pairs
-	emits   []int32          // by symbol: its token of text, or less than 0
-	parts   [][2]int32       // by symbol: the two that it is made of, or two zeros
+	emits   []int32          // by symbol: its token, or below 0 if it is not text
+	parts   [][2]int32       // by symbol: what it was merged from, or zeros
 	known   int              // symbols below this are in the vocabulary
-	words   map[string]int32 // tokens that a word may be at once, without joining; nil: it must be joined
+	words   map[string]int32 // ignore_merges: words that are tokens without merging; nil: not set
 	unknown int32
 }
 
@@ -51,7 +50,7 @@ func newBPE(v *Vocabulary) *bpe {
 			continue
 		}
 		l, r, both := id(left), id(right), id(left+right)
-		b.pairs.add(l, r, joined{rank: uint32(rank), id: both})
+		b.pairs.add(l, r, merged{rank: uint32(rank), id: both})
 		for len(b.parts) < len(b.emits) {
 			b.parts = append(b.parts, [2]int32{})
 		}
@@ -65,7 +64,7 @@ func newBPE(v *Vocabulary) *bpe {
 	return b
 }
 
-// cutMerge reads a line of the merges: two symbols with a blank between them.
+// cutMerge parses a merge: two symbols separated by a space.
 func cutMerge(merge string) (left, right string, ok bool) {
 	if merge == "" {
 		return "", "", false
@@ -78,7 +77,7 @@ func cutMerge(merge string) (left, right string, ok bool) {
 	return left, right, right != ""
 }
 
-// wholeWords are the tokens of text, by their bytes.
+// wholeWords maps the bytes of text tokens to tokens.
 func (b *bpe) wholeWords(v *Vocabulary) map[string]int32 {
 	plain := map[rune]byte{}
 	for i, r := range byteAlphabet() {
@@ -94,7 +93,7 @@ next:
 		for _, r := range text {
 			c, ok := plain[r]
 			if !ok {
-				continue next // no word is written so
+				continue next // not in the byte alphabet
 			}
 			word = append(word, c)
 		}
@@ -103,8 +102,8 @@ next:
 	return words
 }
 
-// byteAlphabet is the character that stands for each byte: itself where it can
-// be seen, else one of those behind Latin-1, in turn.
+// byteAlphabet is GPT-2's bytes_to_unicode: visible Latin-1 characters stand for
+// themselves, other bytes for characters from U+0100 on.
 func byteAlphabet() [256]rune {
 	var alphabet [256]rune
 	next := rune(256)
@@ -137,7 +136,6 @@ func (b *bpe) append(e *encoding, text string, _ bool) error {
 	return err
 }
 
-// word appends the tokens of one word.
 func (b *bpe) word(e *encoding, word string) error {
 	if id, ok := b.words[word]; ok {
 		e.tokens = append(e.tokens, id)
@@ -156,7 +154,7 @@ func (b *bpe) word(e *encoding, word string) error {
 	for i := range len(word) {
 		m.push(i+1, b.bytes[word[i]])
 	}
-	if err := m.run(e.ctx, func(l, r *atom) joined { return b.pairs.of(l.id, r.id) }); err != nil {
+	if err := m.run(e.ctx, func(l, r *mergeSymbol) merged { return b.pairs.of(l.id, r.id) }); err != nil {
 		return err
 	}
 	for i := int32(0); i >= 0; i = m.symbols[i].next {
@@ -165,13 +163,13 @@ func (b *bpe) word(e *encoding, word string) error {
 	return nil
 }
 
-// shortWord is up to how many bytes looking at all pairs again and again is
-// quicker than keeping them in order. Nearly all words are as short.
+// shortWord is up to which length in bytes a linear search for the best pair is faster
+// than a heap. Nearly all words are shorter.
 const shortWord = 24
 
 func (b *bpe) short(e *encoding, word string) {
 	var ids [shortWord]int32
-	var next [shortWord]joined // what symbol i makes with the one behind it
+	var next [shortWord]merged // symbols i and i+1
 	n := len(word)
 	for i := range n {
 		ids[i] = b.bytes[word[i]]
@@ -205,9 +203,8 @@ func (b *bpe) short(e *encoding, word string) {
 	}
 }
 
-// emit appends the token of a symbol. The spelling of a special token falls
-// apart into what it was joined of, and a symbol that the vocabulary lacks into
-// its bytes.
+// emit appends the token of a symbol. A symbol that is a special token is split into
+// what it was merged from, and one that the vocabulary lacks into bytes.
 func (b *bpe) emit(e *encoding, symbol int32) {
 	parts := b.parts[symbol]
 	switch {
@@ -226,7 +223,7 @@ func (b *bpe) emit(e *encoding, symbol int32) {
 	}
 }
 
-// spell appends the tokens of a symbol's bytes.
+// spell appends the byte tokens of a symbol.
 func (b *bpe) spell(e *encoding, symbol int32) {
 	if parts := b.parts[symbol]; parts != ([2]int32{}) {
 		b.spell(e, parts[0])
@@ -236,7 +233,7 @@ func (b *bpe) spell(e *encoding, symbol int32) {
 	b.emit(e, symbol)
 }
 
-// replaceInvalid writes U+FFFD for each byte that is no part of a character.
+// replaceInvalid replaces each invalid byte by U+FFFD.
 func replaceInvalid(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -2,8 +2,7 @@ package tokenizer
 
 import "unicode"
 
-// class is what a pre-tokenizer asks of a character: one category, and whether
-// it is white space.
+// class is a character's Unicode category and whether it is white space.
 type class uint8
 
 const (
@@ -12,22 +11,21 @@ const (
 	mark
 	punctuation
 	symbol
-	control // and what is reserved for private use
-	space   // beside the category
-	other   // none of these: separators, and what is not assigned
+	control // and private use
+	space   // in addition to the category
+	other   // separators and unassigned
 
-	// none is the class of the place behind a text.
+	// none is the class at the end of a text.
 	none class = 0
 )
 
-// is reports whether c is of one of the classes of set.
+// is reports whether c is in set.
 func (c class) is(set class) bool { return c&set != 0 }
 
-// tableSize is up to where characters have their classes in a table. What is
-// beyond is rare.
+// tableSize is up to which character classes are precomputed.
 const tableSize = 0x34000
 
-// classes tells the class of each character.
+// classes is indexed by character.
 type classes []class
 
 func newClasses() classes {
@@ -45,7 +43,7 @@ func (c classes) of(r rune) class {
 	return classify(r)
 }
 
-// classify is by Unicode 15.0, the version that llama.cpp's tables are of.
+// classify uses Unicode 15.0, like llama.cpp's tables.
 func classify(r rune) class {
 	if unicode.Is(assignedLater, r) {
 		return other
@@ -71,7 +69,7 @@ func classify(r rune) class {
 	return c
 }
 
-// assignedLater are the characters that later versions than 15.0 have.
+// assignedLater are the characters that were assigned after Unicode 15.0.
 var assignedLater = tableOf([][2]uint32{
 	{0x88f, 0x88f}, {0x897, 0x897}, {0xc5c, 0xc5c}, {0xcdc, 0xcdc}, {0x1acf, 0x1add}, {0x1ae0, 0x1aeb},
 	{0x1b4e, 0x1b4f}, {0x1b7f, 0x1b7f}, {0x1c89, 0x1c8a}, {0x20c1, 0x20c1}, {0x2427, 0x2429}, {0x2b96, 0x2b96},

@@ -1,14 +1,12 @@
-// Package tokenizer turns text into the tokens of a model, as its GGUF file
-// describes them, without llama.cpp.
+// Package tokenizer tokenizes text with the vocabulary of a GGUF file, without
+// llama.cpp.
 //
-// It makes the same tokens as llama.cpp and differs in what a client's text
-// may do to it. The text functions give tokens of ordinary text alone: no text
-// becomes a control token or a user-defined one, whatever is in it, and the
-// tokens spell the text. Special tokens are a matter of [Spellings], which the
-// caller looks for only where they are meant. And no text is too long: pieces
-// are found by loops, not by recursion, and merged in n log n steps.
+// It returns the same tokens as llama.cpp but is safe for untrusted text. No text
+// becomes a control or user-defined token, whatever it contains, and the tokens decode
+// to the text. Special tokens are parsed only where the caller asks for it; see
+// [Spellings]. Long texts are fine: pre-tokenizers are loops, not recursive regular
+// expressions, and merging takes O(n log n).
 //
-// Three kinds of tokenizers are here: byte pair encoding ("gpt2" in files) with
-// every pre-tokenizer that llama.cpp of the pinned version names, SentencePiece
-// ("llama") and WordPiece ("bert").
+// It supports BPE ("gpt2" in files) with all pre-tokenizers of the pinned llama.cpp,
+// SentencePiece ("llama") and WordPiece ("bert").
 package tokenizer

@@ -7,23 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// Part is a part of a prompt: text, or a special token by its spelling. Text
-// that has the spelling of a special token in it stays text.
+// Part is a part of a prompt: text, or the text of a special token. Special-token text
+// within other text stays text.
 type Part struct {
 	Text    string
 	Special bool
 }
 
-// Encode appends the tokens of the parts of a prompt to tokens. Texts that
-// stand beside each other are one. No token of a text is a control token or a
-// user-defined one, save for those of white space, and they spell the text;
-// where the file says so, a blank is put in front of it. A special part that is
-// the spelling of none is text.
+// Encode appends the tokens of a prompt. Adjacent texts are joined. Text never becomes a
+// control or user-defined token, except for white space, and its tokens decode to it,
+// with a space prepended if AddSpace is set. A special part that is no special token is
+// text.
 //
-// Once there are more than most tokens, or when that is sure, it ends with
-// [ErrMany]. Other errors are those of ctx.
-func (t *Tokenizer) Encode(ctx context.Context, tokens []int32, parts []Part, most int) ([]int32, error) {
-	e := &encoding{ctx: ctx, tokens: tokens, most: most, longest: t.longest}
+// It returns [ErrMany] as soon as there must be more than limit tokens. Other errors are
+// those of ctx.
+func (t *Tokenizer) Encode(ctx context.Context, tokens []int32, parts []Part, limit int) ([]int32, error) {
+	e := &encoding{ctx: ctx, tokens: tokens, limit: limit, longest: t.longest}
 	first, stripped := true, false
 	for len(parts) > 0 {
 		if id, ok := t.specialPart(parts[0]); ok {
@@ -80,9 +79,8 @@ func join(parts []Part) string {
 	return b.String()
 }
 
-// text appends the tokens of a text. User-defined tokens of white space are
-// found in it first, as llama.cpp does. What follows them gets no blank in
-// front, though: the tokens spell the text.
+// text tokenizes a text. Like llama.cpp it first finds user-defined tokens of white
+// space, but prepends no space after them, so that the tokens decode to the text.
 func (t *Tokenizer) text(e *encoding, text string, first bool) error {
 	done := 0
 	if t.blanks != nil {
@@ -111,16 +109,16 @@ func (t *Tokenizer) between(e *encoding, text string, first bool) error {
 type encoding struct {
 	ctx     context.Context
 	tokens  []int32
-	most    int // tokens that are enough
-	longest int // bytes of a token, at most
+	limit   int // of tokens
+	longest int // bytes of the longest token
 	steps   int
 	merger  merger
 	buffer  []byte
 }
 
-// check looks whether to go on. It is called for every piece of a text.
+// check checks the limit and the context. It is called for every word.
 func (e *encoding) check() error {
-	if len(e.tokens) > e.most {
+	if len(e.tokens) > e.limit {
 		return ErrMany
 	}
 	if e.steps++; e.steps%checkEvery == 0 {
@@ -129,36 +127,35 @@ func (e *encoding) check() error {
 	return nil
 }
 
-// longPiece is how many bytes a piece may always have: joining them takes some
-// 100 MB. Longer ones may have as many as the tokens that are wanted have in any
-// text but one of a few characters, over and over.
+// longPiece is a length in bytes that is always merged, with some 100 MB of memory.
+// Longer pieces may have bytesPerToken for each token of the limit, which only a text
+// that repeats a few characters exceeds.
 const longPiece = 1 << 21
 
-// fits reports whether a piece of so many bytes is encoded at all. Joining takes
-// memory for each byte, and a piece may be all of a text.
+// fits reports whether a piece of this size is merged at all. Merging takes memory per
+// byte, and a piece may be a whole text.
 func (e *encoding) fits(size int) bool {
-	room := e.most - len(e.tokens)
+	room := e.limit - len(e.tokens)
 	if room >= math.MaxInt/max(e.longest, bytesPerToken) {
 		return true
 	}
-	room++ // one more shows that they are too many
+	room++ // one token beyond the limit proves that it is exceeded
 	return size <= room*e.longest && size <= max(longPiece, room*bytesPerToken)
 }
 
-// bytesPerToken is what few tokens have more of.
+// bytesPerToken is an upper bound for most tokens.
 const bytesPerToken = 8
 
-// piece encodes a piece of a text, of so many bytes, that nothing but itself
-// can cut. encode does so for its first n bytes. A piece that is too long for
-// sure is not read to its end: where its front alone has too many tokens, so
-// has all of it, give or take those at the cut.
+// piece encodes a piece that cannot be split. encode encodes its first n bytes. If the
+// piece is long, a prefix is tried first: if that exceeds the limit, so does the piece,
+// but for the tokens at the cut.
 func (e *encoding) piece(size int, encode func(n int) error) error {
-	if room := e.most - len(e.tokens); room < math.MaxInt/bytesPerToken-2 && size/bytesPerToken > room+2 {
+	if room := e.limit - len(e.tokens); room < math.MaxInt/bytesPerToken-2 && size/bytesPerToken > room+2 {
 		before := len(e.tokens)
 		if err := encode((room + 2) * bytesPerToken); err != nil {
 			return err
 		}
-		if len(e.tokens) > e.most {
+		if len(e.tokens) > e.limit {
 			return ErrMany
 		}
 		e.tokens = e.tokens[:before]
@@ -169,8 +166,7 @@ func (e *encoding) piece(size int, encode func(n int) error) error {
 	return e.check()
 }
 
-// cut is the first n bytes of text, or fewer, so that they end with a whole
-// character.
+// cut is the first n bytes of text, or fewer to end at a character border.
 func cut(text string, n int) string {
 	if len(text) <= n {
 		return text

@@ -6,22 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// foreign is a tokenizer of another kind, made by somebody else, which may find
-// special tokens in a text. So it is not shown their spellings: a text is cut
-// inside each, and a piece of which special tokens come all the same is cut
-// again.
+// foreign wraps another tokenizer, which may parse special tokens in text. So texts are
+// split within each special-token text, and pieces that become special tokens anyway
+// are split again.
 type foreign struct {
 	spellings *Spellings
-	structure []bool // by token: that no text becomes
+	structure []bool // by token: special, which no text may become
 	make      func(text string) ([]int32, error)
 }
 
-// NewForeign makes a [Tokenizer] of a kind that is not here out of a function
-// that makes tokens of text, and of special tokens what it likes. Its errors are
-// handed on.
+// NewForeign returns a [Tokenizer] that uses plain to tokenize text. plain may parse
+// special tokens.
 func NewForeign(v *Vocabulary, plain func(text string) ([]int32, error)) (*Tokenizer, error) {
 	if len(v.Kinds) != len(v.Texts) {
-		return nil, fmt.Errorf("%d tokens and %d kinds of them", len(v.Texts), len(v.Kinds))
+		return nil, fmt.Errorf("%d tokens and %d token types", len(v.Texts), len(v.Kinds))
 	}
 	f := &foreign{spellings: NewSpellings(v.Special()), structure: make([]bool, len(v.Texts)), make: plain}
 	for i, kind := range v.Kinds {
@@ -29,12 +27,12 @@ func NewForeign(v *Vocabulary, plain func(text string) ([]int32, error)) (*Token
 	}
 	t := &Tokenizer{algorithm: f}
 	t.readSpecial(v)
-	t.blanks = nil // found by the function
+	t.blanks = nil // plain finds them
 	return t, nil
 }
 
-// foreignPiece is how many bytes it is shown at once. Its time may grow with
-// the square of them.
+// foreignPiece is the longest piece in bytes, as the other tokenizer may take quadratic
+// time.
 const foreignPiece = 1 << 16
 
 // append implements [algorithm].
@@ -52,8 +50,8 @@ func (f *foreign) append(e *encoding, text string, _ bool) error {
 	return nil
 }
 
-// safe is how many bytes of text, from its front, may be shown: up to behind
-// the first character of a spelling.
+// safe is how many leading bytes of text contain no special-token text: up to the first
+// character of one, included.
 func (f *foreign) safe(text string) int {
 	limit := len(cut(text, foreignPiece))
 	for from := range f.spellings.Find(text[:min(len(text), limit+longSpelling)]) {
@@ -63,7 +61,7 @@ func (f *foreign) safe(text string) int {
 	return limit
 }
 
-// longSpelling is more than what any spelling has.
+// longSpelling is longer than any special-token text.
 const longSpelling = 1 << 10
 
 func (f *foreign) piece(e *encoding, text string) error {
@@ -76,7 +74,7 @@ func (f *foreign) piece(e *encoding, text string) error {
 			continue
 		}
 		if utf8.RuneCountInString(text) < 2 {
-			return nil // a character that is nothing but structure
+			return nil // a character that is itself a special token
 		}
 		half := len(cut(text, len(text)/2))
 		if half == 0 {
@@ -88,7 +86,7 @@ func (f *foreign) piece(e *encoding, text string) error {
 		return f.piece(e, text[half:])
 	}
 	e.tokens = append(e.tokens, tokens...)
-	if len(e.tokens) > e.most && e.most < math.MaxInt {
+	if len(e.tokens) > e.limit && e.limit < math.MaxInt {
 		return ErrMany
 	}
 	return nil

@@ -5,31 +5,29 @@ import (
 	"strings"
 )
 
-// Kind is what a token is. The numbers are those of GGUF files.
+// Kind is the type of a token (llama_token_type).
 type Kind uint8
 
-// The closed list of kinds.
 const (
-	Undefined   Kind = iota // of no use
-	Normal                  // a piece of text
-	Unknown                 // stands for text that has no token
-	Control                 // structure; its spelling is for templates
-	UserDefined             // as Control, but its spelling comes out as text
-	Unused                  // of no use
-	Byte                    // one byte of a character that has no token
+	Undefined   Kind = iota
+	Normal           // text
+	Unknown          // for text without a token
+	Control          // special; not part of the output
+	UserDefined      // special, but part of the output
+	Unused
+	Byte // a byte of a character without a token
 )
 
-// special reports whether the token is structure, which no text becomes.
+// special reports whether the token is special, which no text becomes.
 func (k Kind) special() bool { return k == Control || k == UserDefined || k == Unknown }
 
-// What llama.cpp takes for a control token whatever the file says, and what
-// for a user-defined one.
+// Texts that llama.cpp makes control or user-defined tokens, whatever the file says.
 var (
 	alwaysControl = []string{
 		"<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<EOT>", "_<EOT>",
 		"<|end_of_text|>", "<end_of_utterance>",
 	}
-	// Of each row the first that is found, where the file does not name one.
+	// The first of each row that exists, if the file has none of the keys.
 	controlOfKey = []struct {
 		keys      []string
 		spellings []string
@@ -47,10 +45,10 @@ var (
 	alwaysUser = []string{"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}
 )
 
-// overrule changes kinds as llama.cpp does. Where it takes the one of several
-// spellings that its table has first, which differs between builds, all become
-// control tokens here; and so do the ends of texts, in files that do not say
-// what their tokens are. named gives the tokens that the file has by a key.
+// overrule changes kinds as llama.cpp does. Of several texts for one purpose llama.cpp
+// takes the first in hash order, which differs between builds; here all become control
+// tokens. So do end tokens in files without token types. named looks up a token by its
+// metadata key.
 func (v *Vocabulary) overrule(named func(key string) (int, bool)) {
 	var ends []int
 	for _, key := range []string{"bos_token_id", "eos_token_id", "eot_token_id", "eom_token_id"} {
@@ -100,8 +98,8 @@ func (v *Vocabulary) overrule(named func(key string) (int, bool)) {
 	}
 }
 
-// strips notes the tokens that take the white space beside them, which llama.cpp
-// knows by the names of models.
+// strips sets which special tokens strip the white space around them, which llama.cpp
+// decides by model name.
 func (v *Vocabulary) strips(name, architecture string) {
 	name = strings.ToLower(name)
 	contains := func(s string, parts ...string) bool {

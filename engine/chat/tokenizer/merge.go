@@ -2,51 +2,47 @@ package tokenizer
 
 import "context"
 
-// Byte pair encoding and SentencePiece both begin with the smallest symbols of
-// a piece of text and join two neighbors at a time, the best two first. What
-// the best two are differs.
+// BPE and SentencePiece start with the smallest symbols of a piece and merge adjacent
+// pairs, best first. They differ in the rank of a pair.
 
-// atom is one symbol: a run of bytes of the piece. One that was joined to the one
-// before it is empty.
-type atom struct {
+// mergeSymbol is a range of bytes. It is empty after it was merged into the one before.
+type mergeSymbol struct {
 	start, end int32
-	prev, next int32 // of the list of those that are left; -1: none
-	id         int32 // what the join knows it by
+	prev, next int32 // linked list of remaining symbols; -1: none
+	id         int32
 }
 
-// joined is what two neighbors make: how early it is done (0 before all), and
-// the symbol's id.
-type joined struct {
+// merged is the result of a merge: its rank, lowest first, and the new symbol.
+type merged struct {
 	rank uint32
 	id   int32
 }
 
-// noRank is the rank of two that do not join.
+// noRank: the pair does not merge.
 const noRank = ^uint32(0)
 
-// candidate is a pair that can be joined, unless it has changed meanwhile.
+// candidate is a pair to merge. It is stale if one of its symbols was merged.
 type candidate struct {
-	order uint64 // its rank, then its place
+	order uint64 // rank, then position
 	right int32
 	size  int32 // bytes of both
 	id    int32
 }
 
-// merger joins the symbols of one piece. Its memory is used again for the next.
+// merger merges the symbols of a piece. Its memory is reused.
 type merger struct {
-	symbols []atom
+	symbols []mergeSymbol
 	heap    []candidate
 }
 
-// reset begins a new piece.
 func (m *merger) reset() {
 	m.symbols, m.heap = m.symbols[:0], m.heap[:0]
 }
 
-// push adds the next symbol of the piece.
+// push appends a symbol.
 func (m *merger) push(end int, id int32) {
 	n := int32(len(m.symbols))
-	s := atom{end: int32(end), prev: n - 1, next: -1, id: id}
+	s := mergeSymbol{end: int32(end), prev: n - 1, next: -1, id: id}
 	if n > 0 {
 		m.symbols[n-1].next = n
 		s.start = m.symbols[n-1].end
@@ -54,12 +50,11 @@ func (m *merger) push(end int, id int32) {
 	m.symbols = append(m.symbols, s)
 }
 
-// checkEvery is how many joins pass between two looks at the context: some
-// milliseconds.
+// checkEvery is how many merges, some milliseconds, pass between checks of the context.
 const checkEvery = 1 << 14
 
-// run joins until nothing is left to join. join tells what two symbols make.
-func (m *merger) run(ctx context.Context, join func(left, right *atom) joined) error {
+// run merges until no pair is left. join looks up a pair.
+func (m *merger) run(ctx context.Context, join func(left, right *mergeSymbol) merged) error {
 	for i := 1; i < len(m.symbols); i++ {
 		if c, ok := m.candidate(int32(i-1), int32(i), join); ok {
 			m.heap = append(m.heap, c)
@@ -77,9 +72,8 @@ func (m *merger) run(ctx context.Context, join func(left, right *atom) joined) e
 	return nil
 }
 
-// apply joins a pair that has not changed since it was found: one that is
-// joined to something else has another size.
-func (m *merger) apply(c candidate, join func(left, right *atom) joined) {
+// apply merges a pair unless it is stale: then its size has changed.
+func (m *merger) apply(c candidate, join func(left, right *mergeSymbol) merged) {
 	at := int32(c.order & 0xffffffff)
 	left, right := &m.symbols[at], &m.symbols[c.right]
 	if left.start == left.end || right.start == right.end || right.end-left.start != c.size {
@@ -103,7 +97,7 @@ func (m *merger) apply(c candidate, join func(left, right *atom) joined) {
 	}
 }
 
-func (m *merger) candidate(left, right int32, join func(left, right *atom) joined) (candidate, bool) {
+func (m *merger) candidate(left, right int32, join func(left, right *mergeSymbol) merged) (candidate, bool) {
 	l, r := &m.symbols[left], &m.symbols[right]
 	j := join(l, r)
 	if j.rank == noRank {

@@ -1,11 +1,10 @@
 package tokenizer
 
-// pairs is what each two symbols make, by their ids: a hash table that is
-// filled once. A map would take twice the time of a lookup, of which there are
-// several for each byte of text.
+// pairs is a hash table of merges by symbol ids. Lookups, several per byte of text, take
+// half the time of a map's.
 type pairs struct {
-	keys   []uint64 // 1 + the pair; 0: free
-	values []joined
+	keys   []uint64 // pair + 1; 0: free
+	values []merged
 	count  int
 }
 
@@ -14,12 +13,12 @@ func newPairs(n int) *pairs {
 	for size < 2*n {
 		size *= 2
 	}
-	return &pairs{keys: make([]uint64, size), values: make([]joined, size)}
+	return &pairs{keys: make([]uint64, size), values: make([]merged, size)}
 }
 
 func pairKey(left, right int32) uint64 { return uint64(uint32(left))<<32 | uint64(uint32(right)) + 1 }
 
-// slot is where a key is, or would be.
+// slot is the index of a key, or where to insert it.
 func (p *pairs) slot(key uint64) int {
 	mask := len(p.keys) - 1
 	hash := key * 0x9e3779b97f4a7c15
@@ -30,9 +29,8 @@ func (p *pairs) slot(key uint64) int {
 	return i
 }
 
-// add notes a pair, unless it is known. There is room for as many as the table
-// was made for.
-func (p *pairs) add(left, right int32, j joined) {
+// add adds a pair unless it exists. It does not grow the table.
+func (p *pairs) add(left, right int32, j merged) {
 	key := pairKey(left, right)
 	if i := p.slot(key); p.keys[i] == 0 {
 		p.keys[i], p.values[i] = key, j
@@ -40,10 +38,10 @@ func (p *pairs) add(left, right int32, j joined) {
 	}
 }
 
-// of is what two symbols make; ids below 0 make nothing.
-func (p *pairs) of(left, right int32) joined {
+// of looks up a pair; ids below 0 do not merge.
+func (p *pairs) of(left, right int32) merged {
 	if i := p.slot(pairKey(left, right)); p.keys[i] != 0 {
 		return p.values[i]
 	}
-	return joined{rank: noRank}
+	return merged{rank: noRank}
 }

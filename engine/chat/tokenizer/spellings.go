@@ -2,23 +2,21 @@ package tokenizer
 
 import "iter"
 
-// Spellings are the texts of special tokens, as a tree by their bytes: a place
-// in a text is asked in as many steps as a spelling has bytes, however many
-// there are. They do not change.
+// Spellings is an immutable trie of token texts.
 type Spellings struct {
 	nodes []node
-	first [256]int32 // the node of a spelling's first byte; 0: none begins with it
+	first [256]int32 // by first byte; 0: none
 	texts []string
 }
 
-// node is one byte of spellings. Node 0 is none.
+// node is one byte. Node 0 is none.
 type node struct {
 	child, sibling int32
-	text           int32 // 1 + the number of the spelling that ends here
+	text           int32 // 1 + index of the text that ends here; 0: none
 	b              byte
 }
 
-// NewSpellings makes a set of texts. Those that are empty are left out.
+// NewSpellings returns a trie of texts without the empty ones.
 func NewSpellings(texts []string) *Spellings {
 	s := &Spellings{nodes: make([]node, 1)}
 	for _, text := range texts {
@@ -55,7 +53,7 @@ func (s *Spellings) grow(b byte) int32 {
 	return int32(len(s.nodes) - 1)
 }
 
-// step is the node behind at by the next byte; 0: there is none.
+// step is the child of a node by the next byte; 0: none.
 func (s *Spellings) step(at int32, b byte) int32 {
 	for next := s.nodes[at].child; next != 0; next = s.nodes[next].sibling {
 		if s.nodes[next].b == b {
@@ -65,14 +63,13 @@ func (s *Spellings) step(at int32, b byte) int32 {
 	return 0
 }
 
-// Len is how many spellings there are.
+// Len is the number of texts.
 func (s *Spellings) Len() int { return len(s.texts) }
 
-// Begin reports whether a spelling begins with b.
+// Begin reports whether any text starts with b.
 func (s *Spellings) Begin(b byte) bool { return s.first[b] != 0 }
 
-// longest is the length of the longest spelling that text begins with, of at
-// most limit bytes; 0: none.
+// longest is [Spellings.Longest] of at most limit bytes.
 func (s *Spellings) longest(text string, limit int) int {
 	if text == "" {
 		return 0
@@ -91,11 +88,10 @@ func (s *Spellings) longest(text string, limit int) int {
 	return length
 }
 
-// Longest is the length of the longest spelling that text begins with; 0: none.
+// Longest is the length of the longest match at the start of text; 0: none.
 func (s *Spellings) Longest(text string) int { return s.longest(text, len(text)) }
 
-// Completed yields what is missing to each spelling that begins with start,
-// start itself not among them.
+// Completed yields the rest of each text that starts with start and is longer.
 func (s *Spellings) Completed(start string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, text := range s.texts {
@@ -106,7 +102,7 @@ func (s *Spellings) Completed(start string) iter.Seq[string] {
 	}
 }
 
-// Prefix reports whether text is the beginning of a spelling, or all of it.
+// Prefix reports whether text is a prefix of any text in the trie.
 func (s *Spellings) Prefix(text string) bool {
 	if text == "" {
 		return false
@@ -118,12 +114,11 @@ func (s *Spellings) Prefix(text string) bool {
 	return at != 0
 }
 
-// Find yields the spellings in text, from its front, as llama.cpp finds them:
-// a longer one anywhere comes before all that overlap with it, and of equal
-// ones the first.
+// Find yields the matches in text, in order. Like llama.cpp, of overlapping matches it
+// takes the longest, and of equally long ones the first.
 func (s *Spellings) Find(text string) iter.Seq2[int, int] {
 	return func(yield func(start, end int) bool) {
-		// A cluster is a part of text in which spellings overlap.
+		// A cluster is a range of overlapping matches.
 		start, end, several := 0, 0, false
 		for i := 0; i <= len(text); i++ {
 			if i == end && end > start {
@@ -151,7 +146,7 @@ func (s *Spellings) Find(text string) iter.Seq2[int, int] {
 	}
 }
 
-// In reports whether a spelling is in text.
+// In reports whether text contains a match.
 func (s *Spellings) In(text string) bool {
 	for range s.Find(text) {
 		return true
@@ -159,7 +154,7 @@ func (s *Spellings) In(text string) bool {
 	return false
 }
 
-// resolve yields the spellings of at most limit bytes in text[from:to].
+// resolve yields the matches of at most limit bytes in text[from:to].
 func (s *Spellings) resolve(text string, from, to, limit int, yield func(start, end int) bool) bool {
 	most := 0
 	for i := from; i < to; i++ {
@@ -184,13 +179,13 @@ func (s *Spellings) resolve(text string, from, to, limit int, yield func(start, 
 	return s.resolve(text, from, to, most-1, yield)
 }
 
-// exactly reports whether text begins with a spelling of n bytes.
+// exactly reports whether text starts with a match of n bytes.
 func (s *Spellings) exactly(text string, n int) bool {
 	return len(text) >= n && s.longest(text, n) == n
 }
 
-// Agrees is how many bytes of text, from its front, agree with a spelling: all
-// of one, or the beginning of one.
+// Agrees is the length of the longest prefix of text that is in the trie, complete or
+// not.
 func (s *Spellings) Agrees(text string) int {
 	if text == "" {
 		return 0

@@ -2,22 +2,18 @@ package tokenizer
 
 import "unicode/utf8"
 
-// A pre-tokenizer cuts a text into words, inside which byte pairs are joined.
-// The models' own are regular expressions, run one after the other: each cuts
-// what the ones before it left, matches and what is between them alike. Here
-// each is a function, so that no text is too long for it and none is looked at
-// much more than once.
+// A pre-tokenizer splits a text into words; merges do not cross words. Models define it
+// by regular expressions, each of which splits the pieces of the previous one. Here each
+// is a function that runs in linear time without recursion.
 
-// text is what a pass looks at: s from start to end, as if nothing were around
-// it.
+// text is the input of a pass: s[start:end], without lookahead beyond end.
 type text struct {
 	classes    classes
 	s          string
 	start, end int
 }
 
-// at is the character at i, its class, and where the next one is. Behind the
-// end it is -1 and of no class.
+// at returns the character at i, its class and the next index; -1 and none at the end.
 func (t *text) at(i int) (r rune, c class, next int) {
 	if i >= t.end {
 		return -1, none, t.end
@@ -35,7 +31,7 @@ func (t *text) class(i int) class {
 	return c
 }
 
-// skip is where the characters of a set end that begin at i.
+// skip is the end of the run of characters in set from i on.
 func (t *text) skip(i int, set class) int {
 	for {
 		_, c, next := t.at(i)
@@ -46,11 +42,10 @@ func (t *text) skip(i int, set class) int {
 	}
 }
 
-// pass cuts a text and yields the end of each piece. It returns false when
-// yield did.
+// pass splits a text and yields the end of each piece. It returns false if yield did.
 type pass func(t *text, yield func(end int) bool) bool
 
-// splitter is the passes of a pre-tokenizer.
+// splitter is a pre-tokenizer.
 type splitter []pass
 
 // words yields the words of s.
@@ -72,11 +67,10 @@ func (p splitter) cut(t *text, yield func(string) bool) bool {
 	})
 }
 
-// match is the end of what matches at a place, or that place.
+// match returns the end of the match at i, or i.
 type match func(t *text, i int) int
 
-// here makes a pass of what matches: a piece is a match, or what is between
-// two.
+// here returns a pass whose pieces are the matches and the texts between them.
 func here(find match) pass {
 	return func(t *text, yield func(end int) bool) bool {
 		done := t.start
@@ -95,9 +89,8 @@ func here(find match) pass {
 	}
 }
 
-// splitterOf is the pre-tokenizer of a name, and whether a word that is a token
-// is that token, however its bytes would be joined. An unknown name is that of
-// the default one, as it is for llama.cpp.
+// splitterOf returns a pre-tokenizer by name, and llama.cpp's ignore_merges: whether a
+// word that is a token is not merged. Unknown names get the default, as in llama.cpp.
 func splitterOf(name string) (p splitter, whole bool) {
 	switch name {
 	case "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2":

@@ -1,9 +1,9 @@
 package tokenizer
 
-// The pre-tokenizers that fewer models have.
+// Pre-tokenizers of fewer models.
 
-// cased is that of Tekken and GPT-4o: of letters in a row, a word is capitals,
-// then small ones. A letter that is no ASCII counts as both.
+// cased is that of Tekken and GPT-4o: words are upper-case, then lower-case letters. A
+// letter that is not ASCII counts as both.
 //
 //	[^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
@@ -28,7 +28,7 @@ func cased(digits int, suffixes bool) match {
 
 // casedWord matches U*L+|U+L*.
 func casedWord(t *text, start int) int {
-	both := -1 // the end of the last letter that is no ASCII
+	both := -1 // end of the last letter that is not ASCII
 	at := start
 	for {
 		r, c, next := t.at(at)
@@ -55,7 +55,7 @@ func casedWord(t *text, start int) int {
 	}
 }
 
-// wordsKimi is that of Kimi K2: Chinese characters are a word of their own.
+// wordsKimi is Kimi K2's: Han characters are words of their own.
 func wordsKimi(t *text, i int) int {
 	if to := runs(isHan)(t, i); to > i {
 		return to
@@ -89,8 +89,8 @@ func isHan(r rune) bool {
 	return r >= 0x20000 && r <= 0x2a6df || r >= 0x2a700 && r <= 0x2ebef || r >= 0x2f800 && r <= 0x2fa1f
 }
 
-// wordsMarked is that of DeepSeek V3, in which accents belong to words and a
-// sign to the letters behind it:
+// wordsMarked is DeepSeek V3's, in which marks belong to words and a symbol to the
+// letters after it:
 //
 //	[!-/:-@\[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
@@ -140,8 +140,8 @@ func isASCIISign(r rune) bool {
 
 func isASCIILetter(b byte) bool { return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' }
 
-// afmoeDigits cuts numbers into groups of three, from the end. What is before a
-// number goes with its first group, as llama.cpp has it.
+// afmoeDigits splits numbers into groups of three, from the end. Like llama.cpp it keeps
+// the text before a number with its first group.
 func afmoeDigits(t *text, yield func(end int) bool) bool {
 	done := t.start
 	for i := t.start; i < t.end; {
@@ -163,7 +163,7 @@ func afmoeDigits(t *text, yield func(end int) bool) bool {
 	return done == t.end || yield(t.end)
 }
 
-// thousands cuts digits into groups of three, from the end: (?=(\d{3})+(?!\d)).
+// thousands splits digits into groups of three, from the end: (?=(\d{3})+(?!\d)).
 func thousands(t *text, yield func(end int) bool) bool {
 	done := t.start
 	for i := t.start; i < t.end; {
@@ -277,7 +277,7 @@ func chameleonImage(t *text, i int) int {
 	return at + 1
 }
 
-// chameleonSpace matches a tab, a line end, four blanks or two.
+// chameleonSpace matches a tab, a newline, four spaces or two.
 func chameleonSpace(t *text, i int) int {
 	if t.s[i] == '\t' || t.s[i] == '\n' {
 		return i + 1
@@ -289,7 +289,7 @@ func chameleonSpace(t *text, i int) int {
 	return i + n&^1
 }
 
-// chameleonSign matches one sign.
+// chameleonSign matches one symbol.
 func chameleonSign(t *text, i int) int {
 	if r, c, next := t.at(i); c.is(punctuation) || isASCIISign(r) {
 		return next

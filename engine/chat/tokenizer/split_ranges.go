@@ -1,6 +1,6 @@
 package tokenizer
 
-// deepseekLetters are the letters that have capitals, as DeepSeek LLM lists them.
+// deepseekLetters are the cased letters, as DeepSeek LLM lists them.
 var deepseekLetters = [][2]rune{
 	{0x41, 0x5a}, {0x61, 0x7a}, {0xb5, 0xb5}, {0xc0, 0xd6}, {0xd8, 0xf6}, {0xf8, 0x1ba}, {0x1bc, 0x1bf}, {0x1c4, 0x293},
 	{0x295, 0x2af}, {0x370, 0x373}, {0x376, 0x376}, {0x377, 0x377}, {0x37b, 0x37d}, {0x37f, 0x37f}, {0x386, 0x386}, {0x388, 0x38a},
@@ -17,12 +17,12 @@ var deepseekLetters = [][2]rune{
 	{0x118a0, 0x118df}, {0x1e900, 0x1e943},
 }
 
-// deepseekSigns are the signs of DeepSeek LLM.
+// deepseekSigns are the symbols of DeepSeek LLM.
 var deepseekSigns = [][2]rune{
 	{0x21, 0x2f}, {0x3a, 0x7e}, {0xff01, 0xff0f}, {0xff1a, 0xff5e}, {0x2018, 0x201f}, {0x3000, 0x3002},
 }
 
-// deepseekEastern are the scripts that are written without blanks, of DeepSeek LLM and Coder.
+// deepseekEastern are the scripts without spaces, of DeepSeek LLM and Coder.
 var deepseekEastern = [][2]rune{
 	{0x4e00, 0x9fa5}, {0x800, 0x4e00}, {0xac00, 0xd7ff},
 }

@@ -1,8 +1,8 @@
 package tokenizer
 
-// Most pre-tokenizers are one of a few, or begin with one.
+// Pre-tokenizers that most models use or start with.
 
-// words2 is that of GPT-2:
+// words2 is GPT-2's:
 //
 //	's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 func words2(t *text, i int) int {
@@ -27,11 +27,11 @@ func words2(t *text, i int) int {
 	return spaces(t, i, false)
 }
 
-// words3 is that of Llama 3 and many others, with so many digits in a word:
+// words3 is that of Llama 3 and many others, with at most digits digits in a word:
 //
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// lines reports whether line ends may follow signs.
+// lines: symbols include the newlines that follow.
 func words3(digits int, lines bool) match {
 	return func(t *text, i int) int {
 		if to := contraction(t, i, true); to > i {
@@ -47,7 +47,7 @@ func words3(digits int, lines bool) match {
 	}
 }
 
-// signsAndSpaces is the end of what is no word of letters.
+// signsAndSpaces matches everything but words of letters.
 func signsAndSpaces(t *text, i, digits int, lines bool, behind string) int {
 	r, c, next := t.at(i)
 	if c.is(number) {
@@ -80,7 +80,7 @@ func contains(s string, r rune) bool {
 	return false
 }
 
-// signsEnd is where what is neither space, letter nor number ends.
+// signsEnd is the end of a run of symbols: [^\s\p{L}\p{N}]*.
 func signsEnd(t *text, i int) int {
 	for {
 		_, c, next := t.at(i)
@@ -93,8 +93,8 @@ func signsEnd(t *text, i int) int {
 
 func isLine(r rune) bool { return r == '\r' || r == '\n' }
 
-// spaces is the end of white space: \s*[\r\n]+|\s+(?!\S)|\s+, the first of
-// these where lines is set. What is no space is a word by itself.
+// spaces matches \s*[\r\n]+ if lines is set, then \s+(?!\S)|\s+. Another character is a
+// word of its own.
 func spaces(t *text, i int, lines bool) int {
 	lineEnd, last := -1, i
 	at := i
@@ -120,7 +120,7 @@ func spaces(t *text, i int, lines bool) int {
 	return at
 }
 
-// upTo is the end of at most n characters of a set.
+// upTo is the end of at most n characters in set.
 func upTo(t *text, i, n int, set class) int {
 	for ; n > 0; n-- {
 		_, c, next := t.at(i)
@@ -158,7 +158,7 @@ func contraction(t *text, i int, anyCase bool) int {
 	return i
 }
 
-// each cuts out every single character of a set.
+// each splits off every character in set.
 func each(set class) pass {
 	return here(func(t *text, i int) int {
 		if _, c, next := t.at(i); c.is(set) {
@@ -168,12 +168,12 @@ func each(set class) pass {
 	})
 }
 
-// groups cuts numbers into groups of at most n digits.
+// groups splits numbers into groups of at most n digits.
 func groups(n int) pass {
 	return here(func(t *text, i int) int { return upTo(t, i, n, number) })
 }
 
-// signs matches punctuation and a few more characters.
+// signs matches punctuation and more characters.
 func signs(more string) match {
 	return func(t *text, i int) int {
 		for {
@@ -226,8 +226,8 @@ func wordsBloom(t *text, i int) int {
 	return at
 }
 
-// runs matches one or more characters of a set. White space is in none, since
-// llama.cpp shows it to these expressions as something else.
+// runs matches a run of characters. They never include white space, which llama.cpp
+// replaces before it runs these expressions.
 func runs(in func(r rune) bool) match {
 	return func(t *text, i int) int {
 		for {

@@ -6,21 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// spm is SentencePiece: of two neighbors that are a token together, those with
-// the highest score are joined first. It knows no words: a text is one piece.
-// But where no token has two characters beside each other, nothing ever joins
-// over the place between them, and a text can be cut there.
+// spm is SentencePiece: the pair whose token has the highest score is merged first.
+// There is no pre-tokenizer, so a text is one piece. But it can be split between two
+// characters that are adjacent in no token, as no merge crosses that border.
 type spm struct {
 	addSpace bool
-	tokens   map[string]int32 // of text, by their spelling
-	ranks    []uint32         // of tokens: the higher the score, the lower
-	ascii    [128][2]uint64   // bits of characters that stand behind one in a token
-	beside   map[uint64]bool  // the same for two of which one is no ASCII
-	bytes    [256]int32       // -1: none
+	tokens   map[string]int32 // text tokens
+	ranks    []uint32         // by token: the higher the score, the lower
+	ascii    [128][2]uint64   // bitsets of characters that follow one in some token
+	adjacent map[uint64]bool  // other pairs of characters that are adjacent in some token
+	bytes    [256]int32       // byte tokens; -1: none
 	unknown  int32
 }
 
-// wordSpace is the character that stands for a blank.
+// wordSpace stands for a space in tokens.
 const wordSpace = '▁'
 
 func newSPM(v *Vocabulary) *spm {
@@ -28,7 +27,7 @@ func newSPM(v *Vocabulary) *spm {
 		addSpace: v.AddSpace,
 		tokens:   make(map[string]int32, len(v.Texts)),
 		ranks:    make([]uint32, len(v.Texts)),
-		beside:   map[uint64]bool{},
+		adjacent: map[uint64]bool{},
 		unknown:  v.Unknown,
 	}
 	for i := range s.bytes {
@@ -49,9 +48,9 @@ func newSPM(v *Vocabulary) *spm {
 	return s
 }
 
-// rankOf turns scores around: of two, the higher has the lower rank.
+// rankOf maps higher scores to lower ranks.
 func rankOf(score float64) uint32 {
-	bits := math.Float32bits(float32(score) + 0) // which makes 0 of -0
+	bits := math.Float32bits(float32(score) + 0) // -0 becomes 0
 	if bits>>31 == 0 {
 		bits |= 1 << 31
 	} else {
@@ -60,7 +59,7 @@ func rankOf(score float64) uint32 {
 	return min(^bits, noRank-1)
 }
 
-// byteOf reads the spelling of a byte token, <0x0A>.
+// byteOf parses the text of a byte token, <0x0A>.
 func byteOf(text string) (byte, bool) {
 	if len(text) != 6 || text[:3] != "<0x" || text[5] != '>' {
 		return 0, false
@@ -84,18 +83,18 @@ func (s *spm) addNeighbors(text string) {
 		case last < utf8.RuneSelf && r < utf8.RuneSelf:
 			s.ascii[last][r/64] |= 1 << (r % 64)
 		default:
-			s.beside[uint64(last)<<32|uint64(r)] = true
+			s.adjacent[uint64(last)<<32|uint64(r)] = true
 		}
 		last = r
 	}
 }
 
-// neighbors reports whether a token has these two beside each other.
+// neighbors reports whether a and b are adjacent in some token.
 func (s *spm) neighbors(a, b rune) bool {
 	if a < utf8.RuneSelf && b < utf8.RuneSelf {
 		return s.ascii[a][b/64]&(1<<(b%64)) != 0
 	}
-	return s.beside[uint64(a)<<32|uint64(b)]
+	return s.adjacent[uint64(a)<<32|uint64(b)]
 }
 
 // append implements [algorithm].
@@ -133,8 +132,8 @@ func (s *spm) append(e *encoding, text string, first bool) error {
 	return s.flush(e, text[start:])
 }
 
-// spellsSpace reports whether the character that stands for a blank can be written
-// in bytes, so that it comes out as itself.
+// spellsSpace reports whether wordSpace in a text can be encoded as byte tokens, so that
+// it decodes to itself and not to a space.
 func (s *spm) spellsSpace() bool {
 	for _, b := range []byte(string(wordSpace)) {
 		if s.bytes[b] < 0 {
@@ -144,7 +143,7 @@ func (s *spm) spellsSpace() bool {
 	return true
 }
 
-// flush appends the tokens of a piece: what is in the buffer, and then text.
+// flush tokenizes a piece: the buffer followed by text.
 func (s *spm) flush(e *encoding, text string) error {
 	front := len(e.buffer)
 	if front+len(text) == 0 {
@@ -171,7 +170,7 @@ func (s *spm) flush(e *encoding, text string) error {
 	return err
 }
 
-// piece appends the tokens of a piece that is written as tokens are.
+// piece tokenizes a piece whose spaces are replaced.
 func (s *spm) piece(e *encoding, text []byte) error {
 	if id, ok := s.tokens[string(text)]; ok && utf8.RuneCount(text) == 1 {
 		e.tokens = append(e.tokens, id)
@@ -188,11 +187,11 @@ func (s *spm) piece(e *encoding, text []byte) error {
 		i += size
 		m.push(i, id)
 	}
-	err := m.run(e.ctx, func(l, r *atom) joined {
+	err := m.run(e.ctx, func(l, r *mergeSymbol) merged {
 		if id, ok := s.tokens[string(text[l.start:r.end])]; ok {
-			return joined{rank: s.ranks[id], id: id}
+			return merged{rank: s.ranks[id], id: id}
 		}
-		return joined{rank: noRank}
+		return merged{rank: noRank}
 	})
 	if err != nil || len(m.symbols) == 0 {
 		return err
@@ -203,7 +202,7 @@ func (s *spm) piece(e *encoding, text []byte) error {
 	return nil
 }
 
-// emit appends a token, or for a character without one its bytes.
+// emit appends a token, or byte tokens for a character without one.
 func (s *spm) emit(e *encoding, text []byte, id int32) {
 	if id >= 0 {
 		e.tokens = append(e.tokens, id)

@@ -5,32 +5,32 @@ import (
 	"fmt"
 )
 
-// Tokenizer makes tokens of a model's text. It is safe for concurrent use.
+// Tokenizer tokenizes text. It is safe for concurrent use.
 type Tokenizer struct {
 	algorithm   algorithm
-	longest     int              // bytes of a token, at most
-	special     map[string]int32 // by their spellings; those of white space are text
-	blanks      *Spellings       // of user-defined tokens of white space; nil: none
+	longest     int              // bytes of the longest token
+	special     map[string]int32 // special tokens by text, but for white space
+	blanks      *Spellings       // user-defined tokens of white space; nil: none
 	blank       map[string]int32
 	stripBefore map[int32]bool
 	stripBehind map[int32]bool
 }
 
-// algorithm is a kind of tokenizer.
+// algorithm is BPE, SentencePiece or WordPiece.
 type algorithm interface {
-	// append appends the tokens of a text that is free of special tokens.
-	// first says that it begins a prompt, or stands behind a special token.
+	// append appends the tokens of a text without special tokens. first: it begins a
+	// prompt or follows a special token.
 	append(e *encoding, text string, first bool) error
 }
 
-// ErrKind is the error for a kind of tokenizer that is not here.
+// ErrKind is the error for an unsupported tokenizer model.
 var ErrKind = errors.New("unknown kind of tokenizer")
 
-// ErrMany is the error for a text that has more tokens than wanted.
+// ErrMany is the error for a text with more tokens than the limit.
 var ErrMany = errors.New("too many tokens")
 
-// New makes the tokenizer of a vocabulary, which the caller must not change
-// any more. Of a kind that is not here it gives [ErrKind].
+// New returns the tokenizer of a vocabulary, which the caller must not change, or
+// [ErrKind].
 func New(v *Vocabulary) (*Tokenizer, error) {
 	if err := v.check(); err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func (t *Tokenizer) stripping(strips func(string) bool) map[int32]bool {
 	return set
 }
 
-// Special is the special token with a spelling, and whether there is one.
-func (t *Tokenizer) Special(spelling string) (int32, bool) {
-	id, ok := t.special[spelling]
+// Special returns the special token with this text, and whether there is one.
+func (t *Tokenizer) Special(text string) (int32, bool) {
+	id, ok := t.special[text]
 	return id, ok
 }

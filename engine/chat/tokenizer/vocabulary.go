@@ -9,23 +9,22 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// Vocabulary is the tokens of a model, as its file has them.
+// Vocabulary is the vocabulary of a GGUF file.
 type Vocabulary struct {
-	Model string // the kind of the tokenizer: gpt2, llama, bert, …
-	Pre   string // the name of the pre-tokenizer, of gpt2 alone
+	Model string // tokenizer.ggml.model: gpt2, llama, bert, …
+	Pre   string // pre-tokenizer, for gpt2
 
-	Texts  []string // of each token, in the tokenizer's own writing
+	Texts  []string // in the tokenizer's encoding
 	Kinds  []Kind
-	Scores []float64 // of llama: the higher, the earlier it is merged
-	Merges []string  // of gpt2, in their order
+	Scores []float64 // for llama: higher ones merge first
+	Merges []string  // for gpt2, in order
 
-	AddSpace bool // of llama: a text that begins, or follows a special token, gets a blank in front
+	AddSpace bool // for llama: prepend a space at the start and after special tokens
 	Unknown  int32
 
 	stripBefore, stripBehind func(spelling string) bool
 }
 
-// The keys of a file's metadata.
 const (
 	keyPrefix = "tokenizer.ggml."
 	keyTexts  = keyPrefix + "tokens"
@@ -34,12 +33,11 @@ const (
 	keyMerges = keyPrefix + "merges"
 )
 
-// maxTokens bounds a vocabulary: token ids are 32 bits wide, and real ones have
-// 300,000.
+// maxTokens limits a vocabulary. Real ones have up to 300,000 tokens.
 const maxTokens = 1 << 24
 
-// Read reads the vocabulary of the file at path, whose head is file. The error
-// is for the log.
+// Read reads the vocabulary of the file at path, with the given header. Errors are for
+// the log.
 func Read(path string, file *gguf.File) (*Vocabulary, error) {
 	arrays, err := gguf.ReadArrays(path, keyTexts, keyKinds, keyScores, keyMerges)
 	if err != nil {
@@ -70,7 +68,7 @@ func (v *Vocabulary) readKinds(numbers []float64) {
 	v.Kinds = make([]Kind, len(v.Texts))
 	for i := range v.Kinds {
 		switch {
-		case v.Texts[i] == "": // llama.cpp gives it a made-up name
+		case v.Texts[i] == "": // llama.cpp makes up a text
 		case numbers == nil:
 			v.Kinds[i] = Normal
 		case i < len(numbers) && numbers[i] >= 0 && numbers[i] <= float64(Byte):
@@ -97,8 +95,7 @@ func (v *Vocabulary) readFlags(file *gguf.File) {
 	}
 }
 
-// Special returns the spellings of the tokens that are structure, sorted: those
-// that are of white space alone are not, they are text like any other.
+// Special returns the texts of special tokens, sorted. White space is not special.
 func (v *Vocabulary) Special() []string {
 	var all []string
 	for i, text := range v.Texts {
@@ -110,13 +107,12 @@ func (v *Vocabulary) Special() []string {
 	return slices.Compact(all)
 }
 
-// blank reports whether a spelling is of white space alone.
-func blank(spelling string) bool { return strings.TrimSpace(spelling) == "" }
+// blank reports whether a text is only white space.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
-// check looks at what a caller may have made.
 func (v *Vocabulary) check() error {
 	if len(v.Kinds) != len(v.Texts) || len(v.Texts) == 0 || len(v.Texts) > maxTokens {
-		return fmt.Errorf("%d tokens and %d kinds of them", len(v.Texts), len(v.Kinds))
+		return fmt.Errorf("%d tokens and %d token types", len(v.Texts), len(v.Kinds))
 	}
 	if v.Model == "llama" && len(v.Scores) < len(v.Texts) {
 		return errors.New("the tokens have no scores")

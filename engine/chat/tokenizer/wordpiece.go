@@ -7,10 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// wordPiece takes of each word the longest token that it begins with, then of
-// the rest, and so on. A word of which any part has no token is unknown as a
-// whole. Letters lose their case and accents: of this kind alone the tokens do
-// not spell the text. It is of models that make embeddings.
+// wordPiece splits each word greedily into the longest tokens. If any part has no token,
+// the whole word is unknown. It lowercases and strips accents, so its tokens do not
+// decode to the text. Embedding models use it.
 type wordPiece struct {
 	classes classes
 	tokens  *Spellings
@@ -70,7 +69,6 @@ func (w *wordPiece) append(e *encoding, text string, _ bool) error {
 	return flush()
 }
 
-// word appends the tokens of a word.
 func (w *wordPiece) word(e *encoding, word []byte) error {
 	if len(word) == 0 {
 		return nil
@@ -94,12 +92,12 @@ func (w *wordPiece) word(e *encoding, word []byte) error {
 	})
 }
 
-// base is a character without its accents.
+// base strips accents.
 func base(r rune) rune {
 	if r < utf8.RuneSelf || unicode.Is(assignedLater, r) {
 		return r
 	}
-	if r >= 0xac00 && r <= 0xd7a3 { // a syllable of Hangul begins with one of 19 letters
+	if r >= 0xac00 && r <= 0xd7a3 { // the leading jamo of a Hangul syllable
 		return 0x1100 + (r-0xac00)/588
 	}
 	var buf [utf8.UTFMax]byte
@@ -117,7 +115,7 @@ func lower(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// isIdeograph reports whether the character is a word by itself.
+// isIdeograph reports whether the character is a word of its own.
 func isIdeograph(r rune) bool {
 	switch {
 	case r < 0x3400:
