@@ -15,10 +15,10 @@ var scriptsTopic string
 
 // newClients is a page of help.
 func newClients() *cobra.Command {
-	return &cobra.Command{Use: "clients", Short: "How clients use the server", Long: strings.TrimSpace(clientsTopic)}
+	return &cobra.Command{Use: "clients", Short: "Connecting clients to the server", Long: strings.TrimSpace(clientsTopic)}
 }
 
 // newScripts is a page of help.
 func newScripts() *cobra.Command {
-	return &cobra.Command{Use: "scripts", Short: "How to test a client without a model", Long: strings.TrimSpace(scriptsTopic)}
+	return &cobra.Command{Use: "scripts", Short: "Testing clients with scripted models", Long: strings.TrimSpace(scriptsTopic)}
 }

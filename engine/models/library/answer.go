@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Generate implements [engine.Engine]. What the definition of the model says
-// holds where the request says nothing.
+// Generate implements [engine.Engine]. The model's Modelfile has the defaults of
+// the request.
 func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		r, err := e.acquire(ctx, req.Model)
@@ -64,8 +64,7 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	return r.instance.GenerateImages(ctx, &named)
 }
 
-// complete is the request as the instance gets it: the client's own is left as
-// it is.
+// complete returns a copy of the request with the defaults of the Modelfile.
 func (r *resident) complete(req *engine.Request) *engine.Request {
 	full := *req
 	r.definition.Apply(&full)
@@ -73,8 +72,8 @@ func (r *resident) complete(req *engine.Request) *engine.Request {
 	return &full
 }
 
-// asClientAsked makes an ordinary end of one by a stop string of the definition:
-// of those, the client knows nothing.
+// asClientAsked turns a stop at a stop string of the Modelfile, which the client does
+// not know, into an ordinary end.
 func asClientAsked(event engine.Event, req *engine.Request) engine.Event {
 	f, ok := event.(engine.Finish)
 	if !ok || f.Reason != engine.FinishStopSequence || slices.Contains(req.Stop, f.StopSequence) {
@@ -84,9 +83,9 @@ func asClientAsked(event engine.Event, req *engine.Request) engine.Event {
 	return f
 }
 
-// asClientSees says in the client's numbers which message of a conversation is
-// wrong, where the definition has put messages before the first turn that is
-// no instruction; sent is how many there were with them.
+// asClientSees corrects the message index in an error for the messages that the
+// Modelfile inserted before the first turn that is not an instruction. sent is the
+// number of messages with these.
 func asClientSees(err error, req *engine.Request, sent int) error {
 	var wrong *engine.Error
 	added := sent - len(req.Messages)
@@ -104,7 +103,7 @@ func asClientSees(err error, req *engine.Request, sent int) error {
 	case i >= first+added:
 		moved.Place.Index -= added
 	case i >= first:
-		moved.Place = engine.Place{Field: engine.FieldModel} // it is the definition's
+		moved.Place = engine.Place{Field: engine.FieldModel} // a message of the Modelfile
 	}
 	return &moved
 }

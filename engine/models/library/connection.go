@@ -7,11 +7,11 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// connection is a model that another server has, which takes no memory here.
-// Its requests end when it is closed, as those of a process would.
+// connection is the [Instance] of a remote model, which takes no memory. Close ends
+// its requests, like those of a runner.
 type connection struct {
 	engine engine.Engine
-	ctx    context.Context // until it is closed
+	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
 }
 
@@ -29,8 +29,7 @@ func (c *connection) Close() error {
 	return nil
 }
 
-// allowed says whether the other server may be asked, as far as its engine
-// can tell.
+// allowed fails if the engine reports that its server is not allowed.
 func (c *connection) allowed() error {
 	if p, ok := c.engine.(Permitter); ok {
 		return p.Allowed()
@@ -38,14 +37,14 @@ func (c *connection) allowed() error {
 	return nil
 }
 
-// bind makes the context of a request end with the connection too.
+// bind makes the context of a request end with the connection, too.
 func (c *connection) bind(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(c.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// explain is the error of a request that ends because the connection does.
+// explain replaces the error of a request that Close ended.
 func (c *connection) explain(err error) error {
 	if err != nil && c.ctx.Err() != nil {
 		return shutDown()

@@ -1,25 +1,22 @@
-// Package library is an engine over a model store, and over files beside it: what
-// they have can be asked for, and is loaded when it is. A file is a manifest in
-// memory, and lives as one of the store does.
+// Package library is an engine over a model store and --model files. It loads
+// models on demand and unloads them. A file is treated as a manifest in memory.
 //
-// A model in memory is a resident. There is one for each manifest, whatever
-// names lead to it, and it goes through four states:
+// A loaded model is a resident. There is one per manifest, even if several names
+// refer to it, with four states:
 //
 //	loading -> ready -> leaving -> gone
 //
-// A resident is loaded for the first request that names it and shared by all
-// that follow. It leaves when nobody has used it for a while, when another
-// model needs its memory, when it is told to, or when no name leads to its
-// manifest any more. A resident that leaves takes no new requests, but those
-// that it has are answered: a request never fails because of another one. A
-// request for a model that is leaving waits for a resident of its own.
+// A resident is loaded by the first request for it, and shared. It leaves when it
+// is idle for the keep-alive, evicted for another model, unloaded by a command, or
+// when no name refers to its manifest any more. A leaving resident finishes its
+// requests but accepts no new ones: these wait for a new resident. So no request
+// fails because of another one.
 //
-// Memory is given out in turn (room.go): whose load waits for memory is not
-// overtaken by the next. One that is in use makes way for it once it was there
-// for as long as its own load took, or for a minute, so that not all of the time
-// goes into loading. What a model needs is planned before it is loaded and
-// counted until it is gone. A model that could not be loaded with nothing beside
-// it is refused with the numbers.
+// Admission (admission.go) is first come, first served. Memory is planned before a
+// model is loaded, and reserved until it is gone. A resident in use can be evicted
+// only after it was ready for as long as its load took, at most a minute, so that
+// the server does not spend all its time on loading. A model that would not fit
+// even alone is refused with the numbers.
 //
-// What computes is not known here: an [Instance] is made by [Config.Start].
+// [Config.Start] makes the [Instance] of a model, such as a runner process.
 package library

@@ -16,95 +16,88 @@ import (
 )
 
 const (
-	// DefaultKeepAlive is how long a model that nobody uses stays in memory.
+	// DefaultKeepAlive is how long an idle model stays loaded.
 	DefaultKeepAlive = 5 * time.Minute
 
-	// DefaultQueue is how many requests may wait for models to be loaded.
+	// DefaultQueue is how many requests may wait for models to load.
 	DefaultQueue = 512
 )
 
-// Config says what an [Engine] serves, and how.
+// Config configures an [Engine].
 type Config struct {
-	Store *store.Store // nil: there are only Files
-	Files []File       // come first where names are the same as in the store
+	Store *store.Store // nil: only Files
+	Files []File       // take precedence over stored models of the same name
 	Log   *slog.Logger // required
 
-	// Start loads a model and returns when it answers requests that name it
-	// by Launch.Name. Its context ends when the engine is closed, and what it
-	// started with it. Required.
+	// Start loads a model and returns when it is ready for requests to
+	// Launch.Name. Its context ends when the engine is closed. Required.
 	Start func(context.Context, Launch) (Instance, error)
 
-	// Upstream makes the engine of a model that another server has. It is
-	// asked for the one model whatever requests call it. nil: there are no
-	// such models.
+	// Upstream makes the engine of a remote model. Nil: remote models are errors.
 	Upstream func(context.Context, modelfile.Remote) (engine.Engine, error)
 
-	// Plan says what a launch takes of so many bytes of free memory, and with
-	// what context. Where it does not fit, the error is a
-	// [*memory.DoesNotFit], which goes to the client. Required.
+	// Plan plans memory and context of a launch within free bytes. If it does not
+	// fit, the error is a [*memory.DoesNotFit], which clients see. Required.
 	Plan func(l Launch, free int64) (memory.Plan, error)
 
-	// Budget is how many bytes all models may take together. 0: what
-	// Available says is the only limit.
+	// Budget bounds the memory of all models, in bytes. 0: Available is the only
+	// limit.
 	Budget int64
 
-	// Available says how many bytes of the machine's memory may be taken now,
-	// beside what loaded models take; [memory.Available] does. nil: it is not
-	// known, and Budget is the only limit.
+	// Available returns the memory that is free now, such as [memory.Available].
+	// Nil: Budget is the only limit.
 	Available func() (int64, error)
 
-	// Limits of all models, where their definitions do not say. 0: as the
-	// instance likes.
-	Context  int // tokens that one request may use
+	// Defaults for models whose Modelfiles do not set them. 0: the instance's.
+	Context  int // tokens per request
 	Threads  int
-	Parallel int // requests that one model computes at the same time
+	Parallel int // concurrent requests per model
 
-	KeepAlive time.Duration // 0: DefaultKeepAlive; negative: for ever
+	KeepAlive time.Duration // 0: DefaultKeepAlive; negative: forever
 	Queue     int           // 0: DefaultQueue
 }
 
-// Launch says what to load. The paths are those of files.
+// Launch describes a model to load. All paths are files.
 type Launch struct {
-	Name      string   // what requests will call the model: the first name it was asked for by
+	Name      string   // name of the model in requests: the first that was used
 	Path      string   // the GGUF file
-	Projector string   // what lets it see images; empty: nothing
-	Template  string   // a Go template; empty: the GGUF file's own
+	Projector string   // vision projector; empty: none
+	Template  string   // chat template; empty: the GGUF file's own
 	Adapters  []string // LoRA
-	Context   int      // tokens that one request may use; 0: as many as memory allows
-	Threads   int      // 0: as the instance likes
-	Parallel  int      // 0: as the instance likes
-	Memory    int64    // bytes that were free when it was planned; the instance plans with the same number
+	Context   int      // tokens per request; 0: as many as memory allows
+	Threads   int      // 0: the instance's default
+	Parallel  int      // 0: the instance's default
+	Memory    int64    // free bytes when it was planned; the instance plans with the same number
 }
 
 // Instance is a loaded model.
 type Instance interface {
 	engine.Engine
 
-	// Close frees the memory, whether or not requests run.
+	// Close frees the memory and ends running requests.
 	Close() error
 }
 
-// Engine answers for the models of a store, and for files beside it. It
-// implements [engine.Engine].
+// Engine is an [engine.Engine] for the models of a store and for files.
 type Engine struct {
 	config Config
 	files  []*model
-	ctx    context.Context // of everything that is loaded
+	ctx    context.Context // of all instances
 	cancel context.CancelFunc
-	turn   chan struct{} // held by the load that may take memory
+	turn   chan struct{} // held by the load that is being admitted
 
 	mu      sync.Mutex
-	serving map[digest.Digest]*resident // those that take new requests
+	serving map[digest.Digest]*resident // accept new requests
 	leaving map[*resident]bool
 	waiting int           // requests whose resident is not ready
-	changed chan struct{} // closed, and made anew, when memory may have become free
+	changed chan struct{} // closed and replaced when memory may have been freed
 	closed  bool
-	tasks   sync.WaitGroup // goroutines that load, and that end instances
+	tasks   sync.WaitGroup // goroutines that load or close instances
 }
 
 var _ engine.Finder = (*Engine)(nil)
 
-// New makes an Engine. Nothing is loaded before a request needs it.
+// New makes an Engine. It loads nothing yet.
 func New(c Config) *Engine {
 	c.KeepAlive = cmp.Or(c.KeepAlive, DefaultKeepAlive)
 	c.Queue = cmp.Or(c.Queue, DefaultQueue)
@@ -122,8 +115,8 @@ func New(c Config) *Engine {
 	return e
 }
 
-// Close ends everything that is loaded, with the requests that run, and
-// returns when it is gone. Requests that come later are refused.
+// Close unloads all models, ends their requests, and waits until they are gone.
+// Later requests are refused.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
@@ -137,7 +130,7 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// signal wakes the load that waits for memory. The mutex is held.
+// signal wakes the load that waits for memory. The caller holds the mutex.
 func (e *Engine) signal() {
 	close(e.changed)
 	e.changed = make(chan struct{})

@@ -9,7 +9,7 @@ import (
 	"github.com/diglot/diglot/engine/models/modelfile"
 )
 
-// load makes a resident ready, or says why it cannot be.
+// load loads a resident, or sets its error.
 func (e *Engine) load(r *resident, m *model) {
 	start := time.Now()
 	definition, instance, err := e.open(r, m)
@@ -17,7 +17,7 @@ func (e *Engine) load(r *resident, m *model) {
 	if err != nil {
 		log.Error("model cannot be loaded", "err", err)
 	} else {
-		log.Info("model is ready", "took", time.Since(start), "memory", r.plan.Total(), "context", r.plan.Context)
+		log.Info("model loaded", "took", time.Since(start), "memory", r.plan.Total(), "context", r.plan.Context)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -35,13 +35,13 @@ func (e *Engine) load(r *resident, m *model) {
 	case r.users == 0:
 		e.rest(r)
 	default:
-		e.signal() // it may be told to make way from now on
+		e.signal() // it may be evicted from now on
 	}
 }
 
-// drop forgets a resident that could not be loaded, at once where the next
-// request may have more luck. A file that makes its process crash is not of
-// that kind: nothing else would space its loads. The mutex is held.
+// drop removes a resident that failed to load, unless the failure is lasting: a
+// file that crashes its runner must not be loaded again by every request. The
+// caller holds the mutex.
 func (e *Engine) drop(r *resident) {
 	delete(e.leaving, r)
 	lasting := r.err.NoRetry || r.err.Code == engine.CodeEngineCrashed
@@ -50,7 +50,7 @@ func (e *Engine) drop(r *resident) {
 	}
 }
 
-// open reads what the model is made of, waits for the memory, and starts it.
+// open reads a model, waits for its admission, and starts it.
 func (e *Engine) open(r *resident, m *model) (*modelfile.Definition, Instance, *engine.Error) {
 	definition, err := e.define(m)
 	if err != nil {
@@ -74,7 +74,7 @@ func (e *Engine) open(r *resident, m *model) (*modelfile.Definition, Instance, *
 	return nil, nil, engine.AsError(err)
 }
 
-// launch is what a definition says to load.
+// launch is the launch of a model.
 func (e *Engine) launch(name string, d *modelfile.Definition) Launch {
 	l := Launch{
 		Name:      name,
@@ -95,10 +95,10 @@ func (e *Engine) launch(name string, d *modelfile.Definition) Launch {
 	return l
 }
 
-// connect makes the engine of a model that another server has.
+// connect makes the instance of a remote model.
 func (e *Engine) connect(r modelfile.Remote) (Instance, *engine.Error) {
 	if e.config.Upstream == nil {
-		return nil, engine.Errorf(engine.CodeUnsupported, "This server asks no other servers, and the model is at %s.", r.URL)
+		return nil, engine.Errorf(engine.CodeUnsupported, "The model is a remote one at %s, which this server does not support.", r.URL)
 	}
 	upstream, err := e.config.Upstream(e.ctx, r)
 	if err != nil {
@@ -107,7 +107,7 @@ func (e *Engine) connect(r modelfile.Remote) (Instance, *engine.Error) {
 	return newConnection(upstream), nil
 }
 
-// log is the log with the name of a resident.
+// log is the log for a resident.
 func (e *Engine) log(r *resident) *slog.Logger {
 	return e.config.Log.With("model", r.name)
 }

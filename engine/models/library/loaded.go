@@ -11,26 +11,26 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Loaded describes a model in memory.
+// Loaded describes a loaded model.
 type Loaded struct {
-	Name     string        // the first one that it was asked for by, and that leads to it still
-	Others   []string      // other names of the same model that it was asked for by
-	Digest   digest.Digest // of its manifest; empty: it is that of a file outside the store
-	Size     int64         // bytes of memory, as planned; 0: it waits for them, or is served elsewhere
-	Context  int           // tokens that one request may use; 0: not known
-	Until    time.Time     // when it goes unless it is used; zero: not before its requests end, or never
-	Requests int           // that use it, or wait for it
-	Loading  bool          // it is not ready yet
-	Stopping bool          // it takes no new requests, and goes with its last one
-	Remote   string        // the URL of the server that has it; empty: it is here
+	Name     string        // the first name that requests used and that still refers to it
+	Others   []string      // other names that requests used
+	Digest   digest.Digest // of its manifest; empty: a file outside the store
+	Size     int64         // planned memory in bytes; 0: waiting for it, or remote
+	Context  int           // tokens per request; 0: unknown
+	Until    time.Time     // when it is unloaded if idle; zero: in use, or never
+	Requests int           // running and waiting
+	Loading  bool          // not ready yet
+	Stopping bool          // accepts no new requests, and is unloaded with the last one
+	Remote   string        // URL of a remote model's server
 }
 
-// Loaded lists what is in memory, on its way there and on its way out, by name.
+// Loaded lists the models that are loading, loaded or leaving, by name.
 func (e *Engine) Loaded() []Loaded {
 	e.sweep()
 	var all []Loaded
 	for r, l := range e.snapshot() {
-		names := slices.DeleteFunc(l.Others, func(name string) bool { return !e.leads(name, r) }) // names move on
+		names := slices.DeleteFunc(l.Others, func(name string) bool { return !e.leads(name, r) }) // a name may refer to another model by now
 		l.Others = nil
 		if len(names) > 0 {
 			l.Name, l.Others = names[0], names[1:]
@@ -74,15 +74,15 @@ func (e *Engine) loaded(r *resident) Loaded {
 	return l
 }
 
-// Permitter is an engine of a model that another server has, which can tell
-// without asking it whether it may be asked.
+// Permitter is an engine of a remote model that knows whether its server is
+// allowed.
 type Permitter interface {
-	// Allowed is the error that a request would fail with; nil: it may be sent.
+	// Allowed returns the error of a request to a server that is not allowed.
 	Allowed() error
 }
 
-// Load loads a model unless it is there, and returns when it is ready. It
-// then stays as long as after a request. Errors are of type *engine.Error.
+// Load loads a model unless it is loaded, and returns when it is ready. The
+// keep-alive starts as after a request. Errors are of type *engine.Error.
 func (e *Engine) Load(ctx context.Context, name string) error {
 	r, err := e.acquire(ctx, name)
 	if err != nil {
@@ -96,15 +96,14 @@ func (e *Engine) Load(ctx context.Context, name string) error {
 	if err := far.allowed(); err != nil {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.leave(r) // it is not loaded, whatever else waits for the same answer
+		e.leave(r) // not loaded, even if other requests wait for it
 		return engine.AsError(err)
 	}
 	return nil
 }
 
-// Stop lets a model go, once the requests that use it have ended, and does
-// not wait for them. A model that is not loaded is an error with
-// [engine.CodeModelNotFound].
+// Stop unloads a model when its requests have finished, without waiting for them.
+// For a model that is not loaded it fails with [engine.CodeModelNotFound].
 func (e *Engine) Stop(_ context.Context, name string) error {
 	m, err := e.find(name)
 	switch {
@@ -120,7 +119,7 @@ func (e *Engine) Stop(_ context.Context, name string) error {
 			continue
 		}
 		if !e.leaving[r] {
-			e.log(r).Info("model unloaded", "reason", "told to")
+			e.log(r).Info("model unloaded", "reason", "command")
 			e.leave(r)
 		}
 		return nil
@@ -128,7 +127,7 @@ func (e *Engine) Stop(_ context.Context, name string) error {
 	return NotLoaded(name)
 }
 
-// NotLoaded is the error of a model that cannot be stopped.
+// NotLoaded is the error for a model that is not loaded.
 func NotLoaded(name string) *engine.Error {
 	return engine.Errorf(engine.CodeModelNotFound, "The model %q is not loaded.", name).At(engine.Place{Field: engine.FieldModel})
 }

@@ -18,30 +18,30 @@ import (
 type File struct {
 	Name      string // any text
 	Path      string // of the GGUF file
-	Projector string // what lets it see images; empty: nothing
+	Projector string // vision projector; empty: none
 }
 
-// model is what a name leads to: a manifest of the store, or one in memory.
+// model is a manifest of the store, or one in memory for a file.
 type model struct {
 	name   string
 	digest digest.Digest // of the manifest
 	layers []store.Layer
-	stored *store.Model // nil: its manifest is in memory
-	file   File         // of that one
+	stored *store.Model // nil: a file
+	file   File         // if not stored
 }
 
 func ofStore(m *store.Model) *model {
 	return &model{name: m.Name.String(), digest: m.Digest, layers: m.Manifest.Layers, stored: m}
 }
 
-// ofFile makes the manifest of a file. Its layers have no digests: to read
-// a large file only to name it would delay the start by minutes.
+// ofFile makes the manifest of a file. Its layers have no digests, because hashing
+// a large file would delay the start by minutes.
 func ofFile(f File) *model {
 	layers := []store.Layer{{MediaType: store.MediaTypeModel, From: f.Path}}
 	if f.Projector != "" {
 		layers = append(layers, store.Layer{MediaType: store.MediaTypeProjector, From: f.Projector})
 	}
-	text, _ := store.Manifest{Layers: layers}.Encode() // cannot fail: it has texts alone
+	text, _ := store.Manifest{Layers: layers}.Encode() // cannot fail: only strings
 	return &model{name: f.Name, digest: digest.FromBytes(text), layers: layers, file: f}
 }
 
@@ -55,7 +55,7 @@ func (m *model) changed() time.Time {
 	}
 	info, err := os.Stat(m.file.Path)
 	if err != nil {
-		return time.Time{} // not known
+		return time.Time{} // unknown
 	}
 	return info.ModTime()
 }
@@ -69,8 +69,7 @@ func (m *model) blind() bool {
 	return has(store.MediaTypeModel) && !has(store.MediaTypeProjector)
 }
 
-// define reads the definition of a model, and says in the log what of it has no
-// effect.
+// define reads a model, and logs its parts without effect.
 func (e *Engine) define(m *model) (*modelfile.Definition, error) {
 	if m.stored == nil {
 		return &modelfile.Definition{Model: m.file.Path, Projector: m.file.Projector}, nil
@@ -80,13 +79,13 @@ func (e *Engine) define(m *model) (*modelfile.Definition, error) {
 		return nil, err
 	}
 	for _, w := range definition.Warnings {
-		e.config.Log.Warn("part of a model's definition has no effect", "model", m.name, "warning", w)
+		e.config.Log.Warn("part of a Modelfile has no effect", "model", m.name, "warning", w)
 	}
 	return definition, nil
 }
 
-// broken is the error of a model that cannot be what it says. What is wrong is
-// for the log: it names files.
+// broken is the error for an invalid model. The cause, which names files, is only
+// for the log.
 func (e *Engine) broken(name string, err error) *engine.Error {
 	if errors.Is(err, context.Canceled) {
 		return engine.AsError(err)

@@ -10,8 +10,7 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 )
 
-// Models implements [engine.Engine]. It lists the files, and what the store has
-// now.
+// Models implements [engine.Engine]. It lists the files and the stored models.
 func (e *Engine) Models(ctx context.Context) ([]engine.Model, error) {
 	var models []engine.Model
 	for _, m := range e.files {
@@ -33,8 +32,8 @@ func (e *Engine) Models(ctx context.Context) ([]engine.Model, error) {
 	return models, nil
 }
 
-// FindModel implements [engine.Finder]. A name is found in every spelling of
-// it, and what is no name is an error that says why.
+// FindModel implements [engine.Finder]. It accepts all forms of a name, and fails
+// for an invalid one.
 func (e *Engine) FindModel(_ context.Context, name string) (engine.Model, error) {
 	m, err := e.find(name)
 	if err != nil {
@@ -43,7 +42,7 @@ func (e *Engine) FindModel(_ context.Context, name string) (engine.Model, error)
 	return m.describe(), nil
 }
 
-// file is the model of a file; nil: the name is of none.
+// file returns the model of a file with this name, or nil.
 func (e *Engine) file(name string) *model {
 	i := slices.IndexFunc(e.files, func(m *model) bool { return engine.SameModel(m.name, name) })
 	if i < 0 {
@@ -52,7 +51,7 @@ func (e *Engine) file(name string) *model {
 	return e.files[i]
 }
 
-// find looks a name up among the files and in the store. The error is of type
+// find looks up a name in the files and the store. The error is of type
 // *engine.Error.
 func (e *Engine) find(name string) (*model, error) {
 	if m := e.file(name); m != nil {
@@ -77,8 +76,8 @@ func (e *Engine) find(name string) (*model, error) {
 	return ofStore(m), nil
 }
 
-// sweep lets go of residents that no name leads to any more: those of models
-// that were removed, or made anew.
+// sweep unloads residents to which no name refers any more, because their models
+// were removed or replaced.
 func (e *Engine) sweep() {
 	e.mu.Lock()
 	names := map[*resident][]string{}
@@ -91,9 +90,9 @@ func (e *Engine) sweep() {
 			continue
 		}
 		e.mu.Lock()
-		if e.serving[r.digest] == r && len(r.names) == len(names) { // no further name has come
+		if e.serving[r.digest] == r && len(r.names) == len(names) { // no name was added meanwhile
 			if !r.isReady() || r.err == nil {
-				e.log(r).Info("model unloaded", "reason", "it is not in the store any more")
+				e.log(r).Info("model unloaded", "reason", "removed from the store")
 			}
 			e.leave(r)
 		}
@@ -101,8 +100,8 @@ func (e *Engine) sweep() {
 	}
 }
 
-// leads reports whether a name leads to the manifest of a resident. Where the
-// store cannot be read, it is left as it is.
+// leads reports whether a name refers to the manifest of a resident, which it
+// assumes if the store cannot be read.
 func (e *Engine) leads(name string, r *resident) bool {
 	m, err := e.find(name)
 	if err != nil {

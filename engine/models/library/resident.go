@@ -10,34 +10,33 @@ import (
 	"github.com/diglot/diglot/engine/models/modelfile"
 )
 
-// failureMemory is how long requests are answered with the error of the last
-// load before another one is tried: a client that asks again at once must not
-// keep the machine busy with a file that cannot be loaded.
+// failureMemory is how long requests get the error of a failed load before it is
+// tried again, so that retrying clients do not keep the machine busy.
 const failureMemory = 5 * time.Second
 
-// resident is a model in memory, or on its way there or out. The engine's
-// mutex guards what is not said to be fixed.
+// resident is a model that is loading, loaded or leaving. The engine's mutex guards
+// all fields that are not immutable.
 type resident struct {
-	*model          // by the name that it was first asked for by; fixed
-	names  []string // all that it was asked for by
+	*model          // with the first name that was used; immutable
+	names  []string // all names that were used
 
-	ready      chan struct{} // closed when loading is over; the next four are fixed then
-	err        *engine.Error // why there is no instance
-	failed     time.Time     // when that was found out
+	ready      chan struct{} // closed when loading is over; the next four are immutable then
+	err        *engine.Error // of a failed load
+	failed     time.Time     // when loading was over
 	instance   Instance      // nil: none
 	definition *modelfile.Definition
 
-	plan  memory.Plan // what it takes; zero before it was given room
-	begun time.Time   // when it was given that
-	stays time.Time   // until when it does not make way while it is used
-	users int         // requests that hold it, or wait for it
-	used  time.Time   // when a request last came or went
-	until time.Time   // when it leaves unless it is used; zero: not for lack of use
-	timer *time.Timer // for that time
-	ended bool        // the instance is being closed, or was
+	plan  memory.Plan // reserved memory; zero before admission
+	begun time.Time   // when it was admitted
+	stays time.Time   // until when it is not evicted while in use
+	users int         // requests that use it or wait for it
+	used  time.Time   // when a request last started or finished
+	until time.Time   // when the keep-alive ends; zero: in use, or never
+	timer *time.Timer // for until
+	ended bool        // the instance is being closed, or is closed
 }
 
-// isReady reports whether loading is over, with or without success.
+// isReady reports whether loading is over, successful or not.
 func (r *resident) isReady() bool {
 	select {
 	case <-r.ready:
@@ -47,12 +46,12 @@ func (r *resident) isReady() bool {
 	}
 }
 
-// over reports whether another load may take the place of one that failed.
+// over reports whether a failed load may be tried again.
 func (r *resident) over() bool {
 	return r.isReady() && r.err != nil && time.Since(r.failed) >= failureMemory
 }
 
-// residents are all that have memory, or will. The mutex is held.
+// residents returns all residents. The caller holds the mutex.
 func (e *Engine) residents() []*resident {
 	var all []*resident
 	for _, r := range e.serving {
@@ -64,8 +63,8 @@ func (e *Engine) residents() []*resident {
 	return all
 }
 
-// acquire returns the resident for a name once it is ready. It stays until it
-// is released. The error is of type *engine.Error.
+// acquire returns the resident for a name when it is ready. It stays loaded until
+// release. The error is of type *engine.Error.
 func (e *Engine) acquire(ctx context.Context, name string) (*resident, error) {
 	m, err := e.find(name)
 	if err != nil {
@@ -77,7 +76,7 @@ func (e *Engine) acquire(ctx context.Context, name string) (*resident, error) {
 		if failure == nil {
 			return r, nil
 		}
-		// What was made anew since the name was looked up has lost its files.
+		// The model may have been replaced, and its blobs removed, since find.
 		latest, err := e.find(name)
 		switch {
 		case err != nil && ctx.Err() == nil:
@@ -89,7 +88,7 @@ func (e *Engine) acquire(ctx context.Context, name string) (*resident, error) {
 	}
 }
 
-// await returns the resident of a manifest once it is ready.
+// await returns the resident of a manifest when it is ready.
 func (e *Engine) await(ctx context.Context, m *model) (*resident, *engine.Error) {
 	r, full := e.join(m)
 	if full != nil {
@@ -109,9 +108,8 @@ func (e *Engine) await(ctx context.Context, m *model) (*resident, *engine.Error)
 	return r, nil
 }
 
-// join makes a request a user of the resident of its model. Where there is
-// none, loading begins; it is not bound to the request, since others may come
-// to wait for it.
+// join adds a request to the resident of its model, and starts loading if there is
+// none. Loading does not end with the request, because others may join.
 func (e *Engine) join(m *model) (*resident, *engine.Error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -121,7 +119,7 @@ func (e *Engine) join(m *model) (*resident, *engine.Error) {
 	r := e.serving[m.digest]
 	fresh := r == nil || r.over()
 	if (fresh || !r.isReady()) && e.waiting >= e.config.Queue {
-		full := engine.Errorf(engine.CodeOverloaded, "Too many requests wait for models to be loaded.")
+		full := engine.Errorf(engine.CodeOverloaded, "Too many requests are waiting for models to load.")
 		full.RetryAfter = 5
 		return nil, full
 	}
@@ -142,14 +140,14 @@ func (e *Engine) join(m *model) (*resident, *engine.Error) {
 	return r, nil
 }
 
-// arrived notes that a request does not wait any more.
+// arrived ends the wait of a request.
 func (e *Engine) arrived() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.waiting--
 }
 
-// release ends what acquire began.
+// release releases a resident after acquire.
 func (e *Engine) release(r *resident) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -160,12 +158,12 @@ func (e *Engine) release(r *resident) {
 	}
 }
 
-// rest decides what becomes of a resident that nobody uses. The mutex is held.
+// rest handles a resident that became idle. The caller holds the mutex.
 func (e *Engine) rest(r *resident) {
-	e.signal() // a load that waits may take its memory, or is not wanted any more
+	e.signal() // a waiting load may evict it, or is itself no longer wanted
 	switch {
-	case r.ended: // with its requests, as the engine was closed
-	case !r.isReady(): // decided when it is
+	case r.ended: // the engine was closed
+	case !r.isReady(): // load calls rest again
 	case e.leaving[r]:
 		e.end(r)
 	case r.err == nil && e.config.KeepAlive > 0:
@@ -174,19 +172,19 @@ func (e *Engine) rest(r *resident) {
 	}
 }
 
-// expire lets a resident go whose time has come.
+// expire unloads a resident at the end of its keep-alive.
 func (e *Engine) expire(r *resident) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r.users > 0 || r.until.IsZero() || time.Now().Before(r.until) {
 		return // used since the timer fired
 	}
-	e.log(r).Info("model unloaded", "reason", "nobody uses it")
+	e.log(r).Info("model unloaded", "reason", "idle")
 	e.leave(r)
 }
 
-// leave lets a resident take no new requests, and ends it when it has none.
-// The mutex is held.
+// leave makes a resident accept no new requests, and unloads it when it has none.
+// The caller holds the mutex.
 func (e *Engine) leave(r *resident) {
 	if e.serving[r.digest] == r {
 		delete(e.serving, r.digest)
@@ -204,8 +202,8 @@ func (e *Engine) leave(r *resident) {
 	}
 }
 
-// end closes the instance of a resident that is leaving. Where it is still
-// loading, that is done when it has. The mutex is held.
+// end closes the instance of a leaving resident. If it is still loading, load does
+// so later. The caller holds the mutex.
 func (e *Engine) end(r *resident) {
 	if r.ended || !r.isReady() {
 		return
@@ -214,7 +212,7 @@ func (e *Engine) end(r *resident) {
 	e.tasks.Go(func() {
 		if r.instance != nil {
 			if err := r.instance.Close(); err != nil {
-				e.log(r).Warn("model did not end well", "err", err)
+				e.log(r).Warn("closing a model failed", "err", err)
 			}
 		}
 		e.mu.Lock()

@@ -9,19 +9,19 @@ import (
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
-// comfortable is the context, in tokens, that a model is content with if more
-// would cost another one its place: with less, a conversation soon ends.
-const comfortable = 8192
+// minUsefulContext is the context, in tokens, that is enough for a model if more
+// would evict another one: with less, a conversation soon ends.
+const minUsefulContext = 8192
 
-// longestStay bounds how long a model takes requests after its load though
-// another one wants its memory. Up to it that is as long as the load took: with
-// models that fit only one at a time, the server would else do little but load.
-// One that has no request goes at once.
+// longestStay bounds how long a model in use is protected from eviction after its
+// load, which is otherwise as long as the load took. Without that, a server whose
+// models fit only one at a time would do little but load. An idle model is not
+// protected.
 const longestStay = time.Minute
 
-// admit waits until there is memory for r, takes it, and returns the launch
-// with what it may have. Loads wait in turn: otherwise small ones could keep a
-// large one waiting for ever.
+// admit waits until there is memory for r, reserves it, and returns the launch with
+// its context. Loads are admitted in order: otherwise small ones could keep a large
+// one waiting forever.
 func (e *Engine) admit(r *resident, l Launch) (Launch, *engine.Error) {
 	select {
 	case e.turn <- struct{}{}:
@@ -31,12 +31,12 @@ func (e *Engine) admit(r *resident, l Launch) (Launch, *engine.Error) {
 	defer func() { <-e.turn }()
 	for {
 		s := e.survey(r)
-		plan, done, err := e.room(l, s)
+		plan, done, err := e.tryAdmit(l, s)
 		switch {
 		case err != nil:
 			return l, err
 		case done:
-			e.take(r, plan)
+			e.reserve(r, plan)
 			l.Context, l.Memory = plan.Context, s.free
 			return l, nil
 		}
@@ -49,18 +49,18 @@ func (e *Engine) admit(r *resident, l Launch) (Launch, *engine.Error) {
 	}
 }
 
-func (e *Engine) take(r *resident, plan memory.Plan) {
+func (e *Engine) reserve(r *resident, plan memory.Plan) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r.plan, r.begun = plan, time.Now()
 }
 
-// room reports whether there is memory for a launch. If there is not, others may
-// be told to leave, and it is to be tried again when things have changed.
+// tryAdmit reports whether a launch fits. If it does not, it may evict another
+// model, and is called again after a change.
 //
-// Nobody else takes memory meanwhile, so what was free stays free. The plans
-// read files, so the mutex is not held for them.
-func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *engine.Error) {
+// The caller holds the turn, so nobody else reserves memory meanwhile. The mutex is
+// not held, because planning reads files.
+func (e *Engine) tryAdmit(l Launch, s survey) (plan memory.Plan, done bool, err *engine.Error) {
 	if s.unwanted {
 		return plan, false, engine.Errorf(engine.CodeCanceled, "The request was canceled.")
 	}
@@ -74,14 +74,14 @@ func (e *Engine) room(l Launch, s survey) (plan memory.Plan, done bool, err *eng
 	}
 	fits := refused == nil
 	switch {
-	case fits && plan.Context >= min(best.Context, comfortable):
+	case fits && plan.Context >= min(best.Context, minUsefulContext):
 		return plan, true, nil
 	case s.ending:
 		return plan, false, nil
 	case s.idle != nil:
 		e.evict(s.idle, l)
 		return plan, false, nil
-	case fits: // with less than it could have, but the others are in use
+	case fits: // with a smaller context, because the others are in use
 		return plan, true, nil
 	case e.fitsIn(l, s.soon):
 		return plan, false, nil
@@ -99,35 +99,35 @@ func (e *Engine) fitsIn(l Launch, free int64) bool {
 	return refused == nil
 }
 
-// evict lets a resident leave because l needs its memory.
+// evict unloads a resident because l needs its memory.
 func (e *Engine) evict(r *resident, l Launch) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.log(r).Info("model unloaded", "reason", "another one needs the memory", "other", l.Name)
+	e.log(r).Info("model unloaded", "reason", "evicted", "for", l.Name)
 	e.leave(r)
 }
 
-// survey is what a load sees of the others.
+// survey is the state of memory for a load.
 type survey struct {
-	free     int64           // bytes that nobody has
-	soon     int64           // and with those of residents that are leaving
-	all      int64           // and with those of all others
-	idle     *resident       // of those that nobody uses, the one that was used least recently; nil: none
-	busy     *resident       // of the others that take new requests and may go, likewise
-	stay     time.Duration   // until others that take new requests may go as well; 0: there are none
+	free     int64           // bytes that are free
+	soon     int64           // free when the leaving residents are gone
+	all      int64           // free without all other residents
+	idle     *resident       // least recently used idle resident; nil: none
+	busy     *resident       // least recently used resident in use that may be evicted; nil: none
+	stay     time.Duration   // until another resident in use may be evicted; 0: none
 	ending   bool            // an instance is being closed
-	unwanted bool            // nobody waits for the load any more, and nobody will
-	wait     <-chan struct{} // closed when this has changed
+	unwanted bool            // no request waits for the load any more
+	wait     <-chan struct{} // closed after a change
 }
 
-// staying notes one that may go after so long a time.
+// staying adds a resident that may be evicted after d.
 func (s *survey) staying(d time.Duration) {
 	if s.stay == 0 || d < s.stay {
 		s.stay = d
 	}
 }
 
-// later is when the survey has changed without being told so; nil: never.
+// later fires when stay is over; nil: never.
 func (s survey) later() <-chan time.Time {
 	if s.stay == 0 {
 		return nil
@@ -135,27 +135,27 @@ func (s survey) later() <-chan time.Time {
 	return time.After(s.stay)
 }
 
-// survey looks around for r.
+// survey makes the survey for the load of r.
 func (e *Engine) survey(r *resident) survey {
 	available := e.available()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := survey{wait: e.changed}
 	if r.users == 0 {
-		e.leave(r) // nobody can join it any more
+		e.leave(r) // no request can join it any more
 		s.unwanted = true
 		return s
 	}
 	var taken, going int64
-	now := time.Now() // once: what is over while this looks would have no time left
+	now := time.Now() // once, or stay could become 0 during the loop
 	for _, other := range e.residents() {
 		size := other.plan.Total()
-		if size == 0 { // served elsewhere, failed, or behind r in the queue
+		if size == 0 { // remote, failed, or behind r in the queue
 			continue
 		}
 		taken += size
 		if !other.isReady() {
-			available -= size // it is going to take it
+			available -= size // not allocated yet
 		}
 		switch {
 		case e.leaving[other]:
@@ -164,7 +164,7 @@ func (e *Engine) survey(r *resident) survey {
 		case other.users == 0:
 			s.idle = older(s.idle, other)
 		case !other.isReady():
-			s.staying(longestStay) // or until it is
+			s.staying(longestStay) // or until it is ready
 		case other.stays.After(now):
 			s.staying(other.stays.Sub(now))
 		default:
@@ -181,22 +181,22 @@ func (e *Engine) survey(r *resident) survey {
 	return s
 }
 
-// available is what the machine has left. Where it does not tell, the budget
-// is the only limit.
+// available is the free memory of the machine. If it is unknown, the budget is the
+// only limit.
 func (e *Engine) available() int64 {
-	const unlimited = math.MaxInt64 / 2 // with room for what is added to it
+	const unlimited = math.MaxInt64 / 2 // sums must not overflow
 	if e.config.Available == nil {
 		return unlimited
 	}
 	bytes, err := e.config.Available()
 	if err != nil {
-		e.config.Log.Warn("the memory of the machine is not known", "err", err)
+		e.config.Log.Warn("the free memory of the machine is unknown", "err", err)
 		return unlimited
 	}
 	return bytes
 }
 
-// older is the one that was used less recently.
+// older returns the less recently used one.
 func older(a, b *resident) *resident {
 	if a == nil || b.used.Before(a.used) {
 		return b
@@ -204,9 +204,8 @@ func older(a, b *resident) *resident {
 	return a
 }
 
-// tooLarge is the error of a model that does not fit, with the numbers. It is
-// no error of the kind that clients try again after: the machine will be the
-// same one.
+// tooLarge is the error for a model that does not fit, with the numbers. Clients
+// must not retry it: the machine stays the same.
 func (e *Engine) tooLarge(l Launch, refused error) *engine.Error {
 	var numbers *memory.DoesNotFit
 	if !errors.As(refused, &numbers) {
