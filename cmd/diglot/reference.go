@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -37,4 +39,20 @@ func referenceOf(root *cobra.Command) []byte {
 		b.WriteString("```\n")
 	}
 	return b.Bytes()
+}
+
+//go:embed topics/clients.md
+var clientsTopic string
+
+//go:embed topics/scripts.md
+var scriptsTopic string
+
+// newClients is a page of help.
+func newClients() *cobra.Command {
+	return &cobra.Command{Use: "clients", Short: "Connecting clients to the server", Long: strings.TrimSpace(clientsTopic)}
+}
+
+// newScripts is a page of help.
+func newScripts() *cobra.Command {
+	return &cobra.Command{Use: "scripts", Short: "Testing clients with scripted models", Long: strings.TrimSpace(scriptsTopic)}
 }
