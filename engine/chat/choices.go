@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/diglot/diglot/engine"
@@ -52,4 +54,67 @@ func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event
 		}
 	}
 	return tallies, nil
+}
+
+// best generates more answers than are wanted and emits those whose tokens
+// have the highest mean log probability, best first. Which they are is known
+// at the end, so until then nothing is emitted.
+func (e *Engine) best(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
+	answers := make([][]engine.Event, p.choices)
+	tallies, err := e.sideBySide(ctx, p, func(event engine.Event) bool {
+		i := choiceOf(event)
+		answers[i] = append(answers[i], event)
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(tallies, func(a, b tally) int {
+		return cmp.Or(cmp.Compare(b.mean(), a.mean()), cmp.Compare(a.choice, b.choice))
+	})
+	for place, t := range tallies[:p.wanted] {
+		for _, event := range answers[t.choice] {
+			if !emit(renumbered(event, place)) {
+				return nil, errLeft
+			}
+		}
+	}
+	return tallies, nil
+}
+
+// choiceOf is the number of the choice that an event of an answer belongs to;
+// 0 for those that belong to none, and a writer makes none of these.
+func choiceOf(event engine.Event) (choice int) {
+	onChoice(event, func(c *int) { choice = *c })
+	return choice
+}
+
+// renumbered is the event as one of another choice.
+func renumbered(event engine.Event, choice int) engine.Event {
+	return onChoice(event, func(c *int) { *c = choice })
+}
+
+// onChoice returns an event after f has seen the number of its choice.
+func onChoice(event engine.Event, f func(choice *int)) engine.Event {
+	switch e := event.(type) {
+	case engine.BlockStart:
+		f(&e.Choice)
+		return e
+	case engine.TextDelta:
+		f(&e.Choice)
+		return e
+	case engine.ReasoningDelta:
+		f(&e.Choice)
+		return e
+	case engine.ToolCallDelta:
+		f(&e.Choice)
+		return e
+	case engine.BlockStop:
+		f(&e.Choice)
+		return e
+	case engine.Finish:
+		f(&e.Choice)
+		return e
+	}
+	return event
 }
