@@ -945,30 +945,30 @@ func (e URLImageSourceType) Valid() bool {
 	}
 }
 
-// Base64ImageSource A picture in the request itself.
+// Base64ImageSource An image in the request itself, in base64.
 type Base64ImageSource struct {
 	// Data The file, in base64.
 	Data string `json:"data"`
 
-	// MediaType Format of the picture.
+	// MediaType Format of the image.
 	MediaType Base64ImageSourceMediaType `json:"media_type"`
 
-	// Type Says that the picture is in the request.
+	// Type Says that the image is in the request.
 	Type Base64ImageSourceType `json:"type"`
 }
 
-// Base64ImageSourceMediaType Format of the picture.
+// Base64ImageSourceMediaType Format of the image.
 type Base64ImageSourceMediaType string
 
-// Base64ImageSourceType Says that the picture is in the request.
+// Base64ImageSourceType Says that the image is in the request.
 type Base64ImageSourceType string
 
-// CacheControlEphemeral Asks to keep the prompt up to some place.
+// CacheControlEphemeral A cache breakpoint.
 type CacheControlEphemeral struct {
-	// TTL How long to keep it.
+	// TTL How long the prompt stays cached.
 	TTL nullable.Nullable[string] `json:"ttl,omitempty"`
 
-	// Type The kind of keeping, `ephemeral`.
+	// Type The kind of cache, `ephemeral`.
 	Type string `json:"type"`
 }
 
@@ -978,9 +978,9 @@ type CitationsConfigParam struct {
 	Enabled nullable.Nullable[bool] `json:"enabled,omitempty"`
 }
 
-// CompactionBlockParam What the service has made of earlier turns, which the model reads as text of its own.
+// CompactionBlockParam A summary that the service made of earlier turns. The model reads it as text of its own.
 type CompactionBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Content The summary; null if there is none.
@@ -1098,19 +1098,19 @@ type ContentBlocks = []ContentBlockParam
 // ContentText Plain text; may be empty.
 type ContentText = string
 
-// CountMessageTokensRequest A conversation to count: what of a request for a message decides how its prompt reads. The other members of such a
-// request have no effect here.
+// CountMessageTokensRequest A conversation to count: the fields of a message request that shape its prompt. Its other fields have no effect
+// here.
 type CountMessageTokensRequest struct {
-	// CacheControl Marks the end of the request as a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint at the end of the prompt.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
-	// ContextManagement How old parts of the conversation should be cleared.
+	// ContextManagement How old parts of the conversation are removed.
 	ContextManagement nullable.Nullable[JSONObject] `json:"context_management,omitempty"`
 
-	// McpServers Servers of tools that the service would call by itself.
+	// McpServers MCP servers whose tools the service itself would call.
 	McpServers nullable.Nullable[[]JSONObject] `json:"mcp_servers,omitempty"`
 
-	// Messages The conversation so far, oldest message first. Neighbours of one role count as one turn.
+	// Messages The conversation so far, oldest message first. Consecutive messages of one role are one turn.
 	Messages []MessageParam `json:"messages"`
 
 	// Model Name of the model that answers, as the list of models gives it.
@@ -1129,10 +1129,10 @@ type CountMessageTokensRequest struct {
 	// System Instructions for the model.
 	System *SystemPrompt `json:"system,omitempty"`
 
-	// Thinking Whether the model thinks before it answers. Absent means that it does not, where it can be told so.
+	// Thinking Whether the model thinks before it answers. Absent turns thinking off where the model can.
 	Thinking *ThinkingConfigParam `json:"thinking,omitempty"`
 
-	// Thread Continues a conversation that the service would have kept.
+	// Thread Continues a conversation that the service has stored.
 	Thread nullable.Nullable[JSONObject] `json:"thread,omitempty"`
 
 	// ToolChoice Whether the model may, must, or must not use tools, and which. Absent means `auto`.
@@ -1144,28 +1144,28 @@ type CountMessageTokensRequest struct {
 
 // CreateMessageRequest A conversation to answer, and how to answer it.
 type CreateMessageRequest struct {
-	// CacheControl Marks the end of the request as a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint at the end of the prompt.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Container The container for the service's own tools.
 	Container nullable.Nullable[CreateMessageRequest_Container] `json:"container,omitempty"`
 
-	// ContextManagement How old parts of the conversation should be cleared.
+	// ContextManagement How old parts of the conversation are removed.
 	ContextManagement nullable.Nullable[JSONObject] `json:"context_management,omitempty"`
 
-	// Diagnostics Asks why a kept prompt was not found again.
+	// Diagnostics Requests the reason for a prompt cache miss.
 	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
 
-	// InferenceGeo Where in the world the answer should be computed.
+	// InferenceGeo Region in which to run inference.
 	InferenceGeo nullable.Nullable[string] `json:"inference_geo,omitempty"`
 
-	// MaxTokens Most tokens to generate, thinking included. A number beyond what the context leaves is cut to it.
+	// MaxTokens Most tokens to generate, thinking included. Capped at what the context leaves.
 	MaxTokens int64 `json:"max_tokens"`
 
-	// McpServers Servers of tools that the service would call by itself.
+	// McpServers MCP servers whose tools the service itself would call.
 	McpServers nullable.Nullable[[]JSONObject] `json:"mcp_servers,omitempty"`
 
-	// Messages The conversation so far, oldest message first. Neighbours of one role count as one turn.
+	// Messages The conversation so far, oldest message first. Consecutive messages of one role are one turn.
 	Messages []MessageParam `json:"messages"`
 
 	// Metadata About the end user.
@@ -1187,7 +1187,7 @@ type CreateMessageRequest struct {
 	// Speed How fast the answer should come.
 	Speed nullable.Nullable[string] `json:"speed,omitempty"`
 
-	// StopSequences Strings of which the first to appear ends the answer. They are not part of it.
+	// StopSequences Stop strings. The first to appear ends the answer and is not part of it.
 	StopSequences []string `json:"stop_sequences,omitempty"`
 
 	// Stream Whether the answer comes as server-sent events while it is generated.
@@ -1196,13 +1196,13 @@ type CreateMessageRequest struct {
 	// System Instructions for the model.
 	System *SystemPrompt `json:"system,omitempty"`
 
-	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
+	// Temperature Sampling temperature; 0 always takes the most likely token. Absent means the model default.
 	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
 
-	// Thinking Whether the model thinks before it answers. Absent means that it does not, where it can be told so.
+	// Thinking Whether the model thinks before it answers. Absent turns thinking off where the model can.
 	Thinking *ThinkingConfigParam `json:"thinking,omitempty"`
 
-	// Thread Continues a conversation that the service would have kept.
+	// Thread Continues a conversation that the service has stored.
 	Thread nullable.Nullable[JSONObject] `json:"thread,omitempty"`
 
 	// ToolChoice Whether the model may, must, or must not use tools, and which. Absent means `auto`.
@@ -1211,11 +1211,11 @@ type CreateMessageRequest struct {
 	// Tools The tools that the model may ask the client to run.
 	Tools []ToolParam `json:"tools,omitempty"`
 
-	// TopK Samples only from this many of the likeliest tokens; 0 from all. Absent means what the model recommends.
+	// TopK Samples only from this many of the most likely tokens; 0 means all. Absent means the model default.
 	TopK nullable.Nullable[int64] `json:"top_k,omitempty"`
 
-	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
-	// recommends.
+	// TopP Samples only from the most likely tokens whose probabilities add up to this. Absent means the model
+	// default.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 }
 
@@ -1235,13 +1235,13 @@ type DirectCallerType string
 
 // DocumentBlockParam A document, such as a PDF.
 type DocumentBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Citations Whether the answer should cite the document.
 	Citations nullable.Nullable[CitationsConfigParam] `json:"citations,omitempty"`
 
-	// Context What else to know about the document.
+	// Context Context about the document.
 	Context nullable.Nullable[string] `json:"context,omitempty"`
 
 	// Source Where the document is.
@@ -1260,27 +1260,27 @@ type DocumentBlockParamType string
 // Effort How much a model should think.
 type Effort string
 
-// Error What went wrong, for people and for programs.
+// Error Details of an error.
 type Error struct {
-	// Type What went wrong, as one word for programs.
+	// Type Machine-readable kind of the error.
 	Type ErrorType `json:"type"`
 
-	// Message What went wrong and what to do about it, for people.
+	// Message What went wrong and what to do about it, in words.
 	Message string `json:"message"`
 
-	// Details More about it, where a client knows what to do with it.
+	// Details Machine-readable details, if there are any.
 	Details *ErrorDetails `json:"details,omitempty"`
 }
 
-// ErrorType What went wrong, as one word for programs.
+// ErrorType Machine-readable kind of the error.
 type ErrorType string
 
-// ErrorDetails More about an error, for programs.
+// ErrorDetails Machine-readable details of an error.
 type ErrorDetails struct {
-	// ErrorCode What went wrong more closely, such as `thread_unsupported_request`.
+	// ErrorCode A more specific code, such as `thread_unsupported_request`.
 	ErrorCode string `json:"error_code"`
 
-	// Unsupported Fields of the thread that are not supported; empty where threads are not at all.
+	// Unsupported Unsupported fields of the thread; empty if threads are not supported at all.
 	Unsupported []string `json:"unsupported"`
 }
 
@@ -1296,7 +1296,7 @@ type ErrorFrame struct {
 // ErrorFrameEvent Name of the event.
 type ErrorFrameEvent string
 
-// ErrorResponse What every reply that is no success holds.
+// ErrorResponse The body of every error.
 type ErrorResponse struct {
 	// Type Says that this is an error.
 	Type ErrorResponseType `json:"type"`
@@ -1311,24 +1311,24 @@ type ErrorResponse struct {
 // ErrorResponseType Says that this is an error.
 type ErrorResponseType string
 
-// FileImageSource A picture among files that were sent before.
+// FileImageSource An image that was uploaded before.
 type FileImageSource struct {
 	// FileID Identifies the file.
 	FileID string `json:"file_id"`
 
-	// Type Says that the picture was sent before.
+	// Type Says that the image was uploaded before.
 	Type FileImageSourceType `json:"type"`
 }
 
-// FileImageSourceType Says that the picture was sent before.
+// FileImageSourceType Says that the image was uploaded before.
 type FileImageSourceType string
 
-// ImageBlockParam A picture. Models without vision, as all models in llama.cpp are here so far, answer with an error that says so.
+// ImageBlockParam An image. Models without vision, as all models in llama.cpp are here so far, answer with an error that says so.
 type ImageBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
-	// Source Where the picture is.
+	// Source Where the image is.
 	Source ImageSource `json:"source"`
 
 	// Type Says that this block is an image.
@@ -1338,7 +1338,7 @@ type ImageBlockParam struct {
 // ImageBlockParamType Says that this block is an image.
 type ImageBlockParamType string
 
-// ImageSource Where a picture is, by type.
+// ImageSource Where an image is, by type.
 type ImageSource struct {
 	union json.RawMessage
 }
@@ -1348,19 +1348,19 @@ type InputJSONDelta struct {
 	// Type Says that this is input.
 	Type InputJSONDeltaType `json:"type"`
 
-	// PartialJSON A piece of JSON text. The pieces of a block join to one object; none at all mean an empty one.
+	// PartialJSON A piece of JSON text. The pieces of a block concatenate to one object; no pieces mean an empty one.
 	PartialJSON string `json:"partial_json"`
 }
 
 // InputJSONDeltaType Says that this is input.
 type InputJSONDeltaType string
 
-// JSONObject An object whose members are not looked at.
+// JSONObject An object whose fields are not checked.
 type JSONObject map[string]interface{}
 
 // JSONOutputFormat The text is JSON that follows a schema.
 type JSONOutputFormat struct {
-	// Schema The schema. One that asks for something that cannot be enforced is an error that names it.
+	// Schema The schema. A keyword that cannot be enforced is an error that names it.
 	Schema JSONSchema `json:"schema"`
 
 	// Type Says that the text follows a JSON Schema.
@@ -1387,22 +1387,22 @@ type Message struct {
 	// Model Name of the model that answered, as the request gave it.
 	Model string `json:"model"`
 
-	// Content What the model wrote. Is empty in the event that starts a stream.
+	// Content What the model wrote. Empty in the event that starts a stream.
 	Content []ContentBlock `json:"content"`
 
-	// StopReason Why the answer ended. Is null in the event that starts a stream.
+	// StopReason Why the answer ended. Null in the event that starts a stream.
 	StopReason nullable.Nullable[StopReason] `json:"stop_reason"`
 
 	// StopSequence The stop sequence that ended the answer, if one did.
 	StopSequence nullable.Nullable[string] `json:"stop_sequence"`
 
-	// Usage What was processed.
+	// Usage Token usage.
 	Usage Usage `json:"usage"`
 
 	// Container The container that the service's own tools ran in.
 	Container nullable.Nullable[JSONObject] `json:"container"`
 
-	// Diagnostics Why a kept prompt was not found again.
+	// Diagnostics The reason for a prompt cache miss.
 	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
 
 	// StopDetails Why the service declined to answer.
@@ -1420,7 +1420,7 @@ type MessageContent struct {
 	union json.RawMessage
 }
 
-// MessageDelta The members of the message that are known only at its end.
+// MessageDelta The fields of the message that are known only at its end.
 type MessageDelta struct {
 	// Container The container that the service's own tools ran in.
 	Container nullable.Nullable[JSONObject] `json:"container"`
@@ -1443,14 +1443,14 @@ type MessageDeltaEvent struct {
 	// Delta What is new in the message.
 	Delta MessageDelta `json:"delta"`
 
-	// Usage What was processed, from the start of the message.
+	// Usage Token usage, from the start of the message.
 	Usage MessageDeltaUsage `json:"usage"`
 }
 
 // MessageDeltaEventType Name of the event.
 type MessageDeltaEventType string
 
-// MessageDeltaFrame Says how the message ended, behind its last block.
+// MessageDeltaFrame Says how the message ended, after its last block.
 type MessageDeltaFrame struct {
 	// Data The event, as JSON.
 	Data string `json:"data"`
@@ -1462,7 +1462,7 @@ type MessageDeltaFrame struct {
 // MessageDeltaFrameEvent Name of the event.
 type MessageDeltaFrameEvent string
 
-// MessageDeltaUsage Counts of the tokens that were really processed, from the start of the message.
+// MessageDeltaUsage Counts of the tokens that were processed, from the start of the message.
 type MessageDeltaUsage struct {
 	// InputTokens Tokens of the whole prompt.
 	InputTokens int `json:"input_tokens"`
@@ -1470,10 +1470,10 @@ type MessageDeltaUsage struct {
 	// OutputTokens Tokens that were generated.
 	OutputTokens int `json:"output_tokens"`
 
-	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
+	// CacheCreationInputTokens Always 0, as cached tokens are not counted separately here.
 	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 
-	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
+	// CacheReadInputTokens Always 0, as cached tokens are not counted separately here.
 	CacheReadInputTokens int `json:"cache_read_input_tokens"`
 
 	// ServerToolUse How often the service's own tools were used.
@@ -1485,11 +1485,11 @@ type MessageParam struct {
 	// Content Text, or blocks.
 	Content MessageContent `json:"content"`
 
-	// Role Who says it. System messages are instructions and may stand anywhere.
+	// Role The role of its author. System messages are instructions and may stand anywhere.
 	Role MessageParamRole `json:"role"`
 }
 
-// MessageParamRole Who says it. System messages are instructions and may stand anywhere.
+// MessageParamRole The role of its author. System messages are instructions and may stand anywhere.
 type MessageParamRole string
 
 // MessageStartEvent The message as far as it is known before the model has written anything.
@@ -1550,7 +1550,7 @@ type MessageTokensCount struct {
 
 // Metadata About the end user.
 type Metadata struct {
-	// UserID Names the end user in an opaque way.
+	// UserID Opaque identifier of the end user.
 	UserID nullable.Nullable[string] `json:"user_id,omitempty"`
 }
 
@@ -1562,7 +1562,7 @@ type ModelInfo struct {
 	// ID Name of the model.
 	ID string `json:"id"`
 
-	// DisplayName Name of the model, for people.
+	// DisplayName Display name of the model.
 	DisplayName string `json:"display_name"`
 
 	// Capabilities What the model can do.
@@ -1586,7 +1586,7 @@ type ModelList struct {
 	// Data The models of this page.
 	Data []ModelInfo `json:"data"`
 
-	// HasMore Whether there are more in the direction of the request.
+	// HasMore Whether there are more pages in this direction.
 	HasMore bool `json:"has_more"`
 
 	// FirstID Id of the first model in the page; null if it is empty.
@@ -1601,14 +1601,14 @@ type OtherTool map[string]interface{}
 
 // OutputConfig How much to think, and the form of the answer.
 type OutputConfig struct {
-	// Effort How much the model should think, for models that know levels.
+	// Effort How much the model should think, for models that have levels.
 	Effort nullable.Nullable[Effort] `json:"effort,omitempty"`
 
 	// Format The form that the text of the answer must have. It is enforced while the answer is generated.
 	Format nullable.Nullable[JSONOutputFormat] `json:"format,omitempty"`
 }
 
-// PingEvent Nothing but a sign of life.
+// PingEvent A keep-alive event.
 type PingEvent struct {
 	// Type Name of the event.
 	Type PingEventType `json:"type"`
@@ -1617,7 +1617,7 @@ type PingEvent struct {
 // PingEventType Name of the event.
 type PingEventType string
 
-// PingFrame Says that the stream is alive while there is nothing else to send.
+// PingFrame Keeps the connection alive while there is nothing else to send.
 type PingFrame struct {
 	// Data The event, as JSON.
 	Data string `json:"data"`
@@ -1643,7 +1643,7 @@ type RedactedThinkingBlockParamType string
 
 // SearchResultBlockParam Something that a search found.
 type SearchResultBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Citations Whether the answer should cite it.
@@ -1674,7 +1674,7 @@ type ServerToolBlockParam struct {
 // ServerToolBlockParamType The kind of call or result.
 type ServerToolBlockParamType string
 
-// SignatureDelta The signature of a block of thinking, behind its text.
+// SignatureDelta The signature of a thinking block, after its text.
 type SignatureDelta struct {
 	// Type Says that this is a signature.
 	Type SignatureDeltaType `json:"type"`
@@ -1686,9 +1686,9 @@ type SignatureDelta struct {
 // SignatureDeltaType Says that this is a signature.
 type SignatureDeltaType string
 
-// StopReason `end_turn` is the natural end, `max_tokens` the limit of tokens or of the context, `stop_sequence` one of the
-// request's strings, `tool_use` an answer that calls tools. Nothing is paused or declined by the server, so there is
-// no other.
+// StopReason `end_turn` is the natural end, `max_tokens` the limit of tokens or the end of the context, `stop_sequence` one
+// of the request's strings, `tool_use` an answer that calls tools. Nothing is paused or declined by the server, so
+// there is no other.
 type StopReason string
 
 // SystemBlocks Text in blocks, with an empty line between them.
@@ -1713,7 +1713,7 @@ type TextBlockType string
 
 // TextBlockParam A piece of text.
 type TextBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Citations Where the text of an earlier answer came from.
@@ -1749,7 +1749,7 @@ type ThinkingBlock struct {
 	// Thinking The text.
 	Thinking string `json:"thinking"`
 
-	// Signature Goes with the block when it is sent back. It proves nothing here.
+	// Signature To be sent back with the block. It is not verified here.
 	Signature string `json:"signature"`
 }
 
@@ -1758,7 +1758,7 @@ type ThinkingBlockType string
 
 // ThinkingBlockParam Earlier thinking of the model, as a reply gave it.
 type ThinkingBlockParam struct {
-	// Signature The signature that came with it. Any text will do, also none.
+	// Signature The signature that came with it. Any string is accepted, an empty one too.
 	Signature nullable.Nullable[string] `json:"signature,omitempty"`
 
 	// Thinking The text.
@@ -1771,7 +1771,7 @@ type ThinkingBlockParam struct {
 // ThinkingBlockParamType Says that this block is thinking.
 type ThinkingBlockParamType string
 
-// ThinkingConfigAdaptive The model thinks as much as it sees fit.
+// ThinkingConfigAdaptive The model decides how much it thinks.
 type ThinkingConfigAdaptive struct {
 	// Display Whether the reply shows the thinking.
 	Display nullable.Nullable[string] `json:"display,omitempty"`
@@ -1835,7 +1835,7 @@ type ThinkingDeltaType string
 
 // Tool A tool that the model may ask the client to run.
 type Tool struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// DeferLoading Whether the model sees the tool only once a search has found it.
@@ -1856,7 +1856,7 @@ type Tool struct {
 	// Name Name of the tool; no two tools share one.
 	Name string `json:"name"`
 
-	// Strict Whether the input must follow the schema exactly. It is held to it in any case, as far as it can be enforced.
+	// Strict Whether the input must follow the schema exactly. It always does, as far as the schema can be enforced.
 	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
 
 	// Type Says that the client defines the tool; may be left out.
@@ -1922,13 +1922,13 @@ type ToolChoiceToolType string
 // ToolInput The arguments of a tool call, kept as they were written.
 type ToolInput = json.RawMessage
 
-// ToolParam Something that the model may use, by its type; what has no type is a tool that the client defines. Tools of other
+// ToolParam A tool, by its type; one without a type is defined by the client. Tools of other
 // types, which the service defines or runs, are left out and listed in `Diglot-Ignored`.
 type ToolParam struct {
 	union json.RawMessage
 }
 
-// ToolReferenceBlockParam Names a tool that the search for tools found.
+// ToolReferenceBlockParam A tool that a tool search found.
 type ToolReferenceBlockParam struct {
 	// ToolName Name of the tool.
 	ToolName string `json:"tool_name"`
@@ -1942,7 +1942,7 @@ type ToolReferenceBlockParamType string
 
 // ToolResultBlockParam The result of a tool call, in the user message behind it.
 type ToolResultBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Content The result; absent if the tool gave none.
@@ -1988,7 +1988,7 @@ type ToolUseBlock struct {
 	// Input The arguments. Empty where a stream starts the block.
 	Input ToolInput `json:"input"`
 
-	// Caller What makes the call.
+	// Caller Who makes the call.
 	Caller DirectCaller `json:"caller"`
 }
 
@@ -1997,7 +1997,7 @@ type ToolUseBlockType string
 
 // ToolUseBlockParam A tool call that the model made.
 type ToolUseBlockParam struct {
-	// CacheControl Marks a place up to which the prompt should be kept.
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
 	// Caller What made the call, as a reply says it; models see all calls alike.
@@ -2019,36 +2019,36 @@ type ToolUseBlockParam struct {
 // ToolUseBlockParamType Says that this block is a tool call.
 type ToolUseBlockParamType string
 
-// URLImageSource A picture on the web.
+// URLImageSource An image at a URL.
 type URLImageSource struct {
-	// Type Says that the picture is on the web.
+	// Type Says that the image is at a URL.
 	Type URLImageSourceType `json:"type"`
 
 	// URL An http or https URL.
 	URL string `json:"url"`
 }
 
-// URLImageSourceType Says that the picture is on the web.
+// URLImageSourceType Says that the image is at a URL.
 type URLImageSourceType string
 
-// Usage Counts of the tokens that were really processed.
+// Usage Counts of the tokens that were processed.
 type Usage struct {
-	// InputTokens Tokens of the whole prompt, whether or not the model had read them before.
+	// InputTokens Tokens of the whole prompt, cached ones included.
 	InputTokens int `json:"input_tokens"`
 
-	// OutputTokens Tokens that were generated. Is 0 in the event that starts a stream.
+	// OutputTokens Tokens that were generated. 0 in the event that starts a stream.
 	OutputTokens int `json:"output_tokens"`
 
-	// CacheCreation How the tokens that were kept split by how long they are kept.
+	// CacheCreation Tokens written to the cache, by lifetime.
 	CacheCreation nullable.Nullable[JSONObject] `json:"cache_creation"`
 
-	// CacheCreationInputTokens Is always 0, as prompt caching is not a service of its own here.
+	// CacheCreationInputTokens Always 0, as cached tokens are not counted separately here.
 	CacheCreationInputTokens int `json:"cache_creation_input_tokens"`
 
-	// CacheReadInputTokens Is always 0, as prompt caching is not a service of its own here.
+	// CacheReadInputTokens Always 0, as cached tokens are not counted separately here.
 	CacheReadInputTokens int `json:"cache_read_input_tokens"`
 
-	// InferenceGeo Where in the world the answer was computed.
+	// InferenceGeo Region in which inference ran.
 	InferenceGeo nullable.Nullable[string] `json:"inference_geo"`
 
 	// ServerToolUse How often the service's own tools were used.
@@ -2058,49 +2058,49 @@ type Usage struct {
 	ServiceTier nullable.Nullable[string] `json:"service_tier"`
 }
 
-// BadGateway What every reply that is no success holds.
+// BadGateway The body of every error.
 type BadGateway = ErrorResponse
 
-// BadPrompt What every reply that is no success holds.
+// BadPrompt The body of every error.
 type BadPrompt = ErrorResponse
 
-// BadRequest What every reply that is no success holds.
+// BadRequest The body of every error.
 type BadRequest = ErrorResponse
 
-// ClientClosedRequest What every reply that is no success holds.
+// ClientClosedRequest The body of every error.
 type ClientClosedRequest = ErrorResponse
 
-// ContentTooLarge What every reply that is no success holds.
+// ContentTooLarge The body of every error.
 type ContentTooLarge = ErrorResponse
 
-// Forbidden What every reply that is no success holds.
+// Forbidden The body of every error.
 type Forbidden = ErrorResponse
 
-// GatewayTimeout What every reply that is no success holds.
+// GatewayTimeout The body of every error.
 type GatewayTimeout = ErrorResponse
 
-// InternalServerError What every reply that is no success holds.
+// InternalServerError The body of every error.
 type InternalServerError = ErrorResponse
 
-// MethodNotAllowed What every reply that is no success holds.
+// MethodNotAllowed The body of every error.
 type MethodNotAllowed = ErrorResponse
 
-// NoSuchPath What every reply that is no success holds.
+// NoSuchPath The body of every error.
 type NoSuchPath = ErrorResponse
 
-// NotFound What every reply that is no success holds.
+// NotFound The body of every error.
 type NotFound = ErrorResponse
 
-// Overloaded What every reply that is no success holds.
+// Overloaded The body of every error.
 type Overloaded = ErrorResponse
 
-// Unauthorized What every reply that is no success holds.
+// Unauthorized The body of every error.
 type Unauthorized = ErrorResponse
 
-// UnsupportedMediaType What every reply that is no success holds.
+// UnsupportedMediaType The body of every error.
 type UnsupportedMediaType = ErrorResponse
 
-// UpgradeRequired What every reply that is no success holds.
+// UpgradeRequired The body of every error.
 type UpgradeRequired = ErrorResponse
 
 // ListModelsParams defines parameters for ListModels.
@@ -2108,10 +2108,10 @@ type ListModelsParams struct {
 	// Limit How many models to list at most.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// AfterID Lists what comes behind the model of this id.
+	// AfterID Lists the models after this id.
 	AfterID *string `form:"after_id,omitempty" json:"after_id,omitempty"`
 
-	// BeforeID Lists what comes before the model of this id.
+	// BeforeID Lists the models before this id.
 	BeforeID *string `form:"before_id,omitempty" json:"before_id,omitempty"`
 }
 

@@ -2072,7 +2072,7 @@ type ChatCompletion struct {
 	// Choices The answers, as many as `n` asked for.
 	Choices []ChatCompletionChoice `json:"choices"`
 
-	// Usage What was processed.
+	// Usage Token usage.
 	Usage CompletionUsage `json:"usage"`
 
 	// SystemFingerprint Identifies the program and model files that made the answer.
@@ -2133,16 +2133,16 @@ type ChatCompletionAssistantContentPart struct {
 
 // ChatCompletionAssistantMessageParam An earlier answer of the model, with the tool calls that it made.
 type ChatCompletionAssistantMessageParam struct {
-	// Annotations Remarks on the text, which models do not see.
+	// Annotations Annotations of the text, which models do not see.
 	Annotations nullable.Nullable[[]JSONObject] `json:"annotations,omitempty"`
 
-	// Audio Points to an earlier spoken answer.
+	// Audio Points to an earlier audio answer.
 	Audio nullable.Nullable[JSONObject] `json:"audio,omitempty"`
 
 	// Content Text of the answer. May be null or absent, as it is beside tool calls.
 	Content nullable.Nullable[ChatCompletionAssistantContent] `json:"content,omitempty"`
 
-	// FunctionCall The forerunner of `tool_calls`, answered by a function message.
+	// FunctionCall The predecessor of `tool_calls`, answered by a function message.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	FunctionCall nullable.Nullable[FunctionCallParam] `json:"function_call,omitempty"`
 
@@ -2201,7 +2201,7 @@ type ChatCompletionChunk struct {
 	// Choices What is new in the answers. Is empty in the chunk with the token counts.
 	Choices []ChatCompletionChunkChoice `json:"choices"`
 
-	// Usage What was processed, in the last chunk, if it was asked for.
+	// Usage Token usage, in the last chunk, if it was asked for.
 	Usage nullable.Nullable[CompletionUsage] `json:"usage,omitempty"`
 
 	// SystemFingerprint Identifies the program and model files that make the answer.
@@ -2252,9 +2252,9 @@ type ChatCompletionContentPartFile struct {
 // ChatCompletionContentPartFileType Says that this part is a file.
 type ChatCompletionContentPartFileType string
 
-// ChatCompletionContentPartImage A picture. Models without vision, as all models in llama.cpp are here so far, answer with an error that says so.
+// ChatCompletionContentPartImage An image. Models without vision, as all models in llama.cpp are here so far, answer with an error that says so.
 type ChatCompletionContentPartImage struct {
-	// ImageURL Where the picture is.
+	// ImageURL Where the image is.
 	ImageURL ImageURL `json:"image_url"`
 
 	// Type Says that this part is an image.
@@ -2264,16 +2264,16 @@ type ChatCompletionContentPartImage struct {
 // ChatCompletionContentPartImageType Says that this part is an image.
 type ChatCompletionContentPartImageType string
 
-// ChatCompletionContentPartInputAudio A piece of sound.
+// ChatCompletionContentPartInputAudio Audio input.
 type ChatCompletionContentPartInputAudio struct {
-	// InputAudio The sound.
+	// InputAudio The audio.
 	InputAudio JSONObject `json:"input_audio"`
 
-	// Type Says that this part is sound.
+	// Type Says that this part is audio.
 	Type ChatCompletionContentPartInputAudioType `json:"type"`
 }
 
-// ChatCompletionContentPartInputAudioType Says that this part is sound.
+// ChatCompletionContentPartInputAudioType Says that this part is audio.
 type ChatCompletionContentPartInputAudioType string
 
 // ChatCompletionContentPartRefusal Text in which the model declined to answer.
@@ -2300,7 +2300,7 @@ type ChatCompletionContentPartText struct {
 // ChatCompletionContentPartTextType Says that this part is text.
 type ChatCompletionContentPartTextType string
 
-// ChatCompletionCustomTool A tool that takes free text or text of a grammar.
+// ChatCompletionCustomTool A tool that takes free text, or text that follows a grammar.
 type ChatCompletionCustomTool struct {
 	// Custom The tool.
 	Custom JSONObject `json:"custom"`
@@ -2312,7 +2312,7 @@ type ChatCompletionCustomTool struct {
 // ChatCompletionCustomToolType Says that the tool is a custom one.
 type ChatCompletionCustomToolType string
 
-// ChatCompletionDelta What a chunk adds to an answer. A member that is absent adds nothing.
+// ChatCompletionDelta What a chunk adds to an answer. An absent field adds nothing.
 type ChatCompletionDelta struct {
 	// Role Says that the model wrote this; in the first chunk of each answer.
 	Role *ChatCompletionDeltaRole `json:"role,omitempty"`
@@ -2320,7 +2320,7 @@ type ChatCompletionDelta struct {
 	// Content More of the text.
 	Content nullable.Nullable[string] `json:"content,omitempty"`
 
-	// Refusal Is never text; a model that declines does so in its text.
+	// Refusal Never set; a model that declines does so in its text.
 	Refusal nullable.Nullable[string] `json:"refusal,omitempty"`
 
 	// ReasoningContent More of what the model thinks before it answers.
@@ -2357,11 +2357,11 @@ type ChatCompletionDeveloperMessageParamRole string
 
 // ChatCompletionDoneFrame The event that ends a stream which succeeded.
 type ChatCompletionDoneFrame struct {
-	// Data A mark instead of JSON.
+	// Data The end marker, which is not JSON.
 	Data ChatCompletionDoneFrameData `json:"data"`
 }
 
-// ChatCompletionDoneFrameData A mark instead of JSON.
+// ChatCompletionDoneFrameData The end marker, which is not JSON.
 type ChatCompletionDoneFrameData string
 
 // ChatCompletionErrorFrame An event that ends a stream which failed.
@@ -2378,7 +2378,7 @@ type ChatCompletionFunctionCallOption struct {
 	union json.RawMessage
 }
 
-// ChatCompletionFunctionMessageParam The forerunner of the tool message.
+// ChatCompletionFunctionMessageParam The predecessor of the tool message.
 type ChatCompletionFunctionMessageParam struct {
 	// Content The result.
 	Content nullable.Nullable[string] `json:"content,omitempty"`
@@ -2405,7 +2405,7 @@ type ChatCompletionFunctionTool struct {
 // ChatCompletionFunctionToolType Says that the tool is a function.
 type ChatCompletionFunctionToolType string
 
-// ChatCompletionFunctions The forerunner of a function among the tools.
+// ChatCompletionFunctions The predecessor of a function among the tools.
 type ChatCompletionFunctions struct {
 	// Description What the function does, for the model.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
@@ -2422,7 +2422,7 @@ type ChatCompletionLogprobs struct {
 	// Content One entry for each token of the text.
 	Content nullable.Nullable[[]ChatCompletionTokenLogprob] `json:"content"`
 
-	// Refusal Is always null, as `refusal` of the message is.
+	// Refusal Always null, as the message's `refusal` is.
 	Refusal nullable.Nullable[[]ChatCompletionTokenLogprob] `json:"refusal"`
 }
 
@@ -2434,7 +2434,7 @@ type ChatCompletionMessage struct {
 	// Content The text. Is null if there are only tool calls.
 	Content nullable.Nullable[string] `json:"content"`
 
-	// Refusal Is always null; a model that declines does so in its text.
+	// Refusal Always null; a model that declines does so in its text.
 	Refusal nullable.Nullable[string] `json:"refusal"`
 
 	// ReasoningContent What the model thought before it answered; absent if it did not.
@@ -2509,7 +2509,7 @@ type ChatCompletionMessageToolCall struct {
 	union json.RawMessage
 }
 
-// ChatCompletionModality A kind of output.
+// ChatCompletionModality An output modality.
 type ChatCompletionModality string
 
 // ChatCompletionNamedToolChoice Makes the model call one function.
@@ -2541,7 +2541,7 @@ type ChatCompletionStreamFrame struct {
 	union json.RawMessage
 }
 
-// ChatCompletionStreamOptions What a stream holds beside the answer.
+// ChatCompletionStreamOptions Options of a stream.
 type ChatCompletionStreamOptions struct {
 	// IncludeObfuscation Whether chunks are padded to hide their length.
 	IncludeObfuscation nullable.Nullable[bool] `json:"include_obfuscation,omitempty"`
@@ -2570,9 +2570,9 @@ type ChatCompletionTextContent struct {
 	union json.RawMessage
 }
 
-// ChatCompletionTokenLogprob One token, how likely it was, and what else was likely in its place.
+// ChatCompletionTokenLogprob One token, its log probability, and the most likely alternatives.
 type ChatCompletionTokenLogprob struct {
-	// Token The token as text; what is no whole character shows as U+FFFD.
+	// Token The token as text; an incomplete character shows as U+FFFD.
 	Token string `json:"token"`
 
 	// Logprob Natural logarithm of its probability, before any sampling step.
@@ -2581,11 +2581,11 @@ type ChatCompletionTokenLogprob struct {
 	// Bytes The bytes of the token in UTF-8, which join to the bytes of the text.
 	Bytes nullable.Nullable[[]int] `json:"bytes"`
 
-	// TopLogprobs The likeliest tokens in this place, as many as were asked for.
+	// TopLogprobs The most likely tokens at this position, as many as were asked for.
 	TopLogprobs []TopLogprob `json:"top_logprobs"`
 }
 
-// ChatCompletionTool Something that the model may ask the client to do, by its type.
+// ChatCompletionTool A tool that the model may call, by its type.
 type ChatCompletionTool struct {
 	union json.RawMessage
 }
@@ -2641,7 +2641,7 @@ type ChatCompletionUserContent struct {
 	union json.RawMessage
 }
 
-// ChatCompletionUserMessageParam What the user says.
+// ChatCompletionUserMessageParam A message of the user.
 type ChatCompletionUserMessageParam struct {
 	// Content Text, or parts of text and images.
 	Content ChatCompletionUserContent `json:"content"`
@@ -2673,7 +2673,7 @@ type Completion struct {
 	// Choices The continuations, as many as `n` asked for.
 	Choices []CompletionChoice `json:"choices"`
 
-	// Usage What was processed. With `best_of`, the tokens of all continuations are counted.
+	// Usage Token usage. With `best_of`, the tokens of all continuations are counted.
 	Usage CompletionUsage `json:"usage"`
 
 	// SystemFingerprint Identifies the program and model files that made the answer.
@@ -2716,7 +2716,7 @@ type CompletionChunk struct {
 	// Choices What is new in the texts. Is empty in the chunk with the token counts.
 	Choices []CompletionChunkChoice `json:"choices"`
 
-	// Usage What was processed, in the last chunk, if it was asked for.
+	// Usage Token usage, in the last chunk, if it was asked for.
 	Usage nullable.Nullable[CompletionUsage] `json:"usage,omitempty"`
 
 	// SystemFingerprint Identifies the program and model files that make the answer.
@@ -2747,7 +2747,8 @@ type CompletionChunkFrame struct {
 	Data string `json:"data"`
 }
 
-// CompletionFinishReason `stop` is the natural end or a stop string, `length` the limit of tokens. Nothing is filtered, so there is no other.
+// CompletionFinishReason `stop` is the natural end or a stop string, `length` the limit of tokens. Nothing is filtered, so there is no
+// other.
 type CompletionFinishReason string
 
 // CompletionLogprobs Log probabilities of the tokens of a text, in four lists of the same length.
@@ -2759,7 +2760,7 @@ type CompletionLogprobs struct {
 	// prompt, if nothing precedes it.
 	TokenLogprobs []nullable.Nullable[float64] `json:"token_logprobs"`
 
-	// TopLogprobs The likeliest tokens in each place, as many as were asked for, and the one that is there, with their log
+	// TopLogprobs The most likely tokens at each position, as many as were asked for, and the chosen one, with their log
 	// probabilities.
 	TopLogprobs []CompletionTopLogprobs `json:"top_logprobs"`
 
@@ -2795,10 +2796,10 @@ type CompletionTokensDetails struct {
 	ReasoningTokens int `json:"reasoning_tokens"`
 }
 
-// CompletionTopLogprobs Tokens that were likely in some place, with their log probabilities. Is empty where nothing is known.
+// CompletionTopLogprobs Likely tokens at some position, with their log probabilities. Empty where nothing is known.
 type CompletionTopLogprobs map[string]float64
 
-// CompletionUsage Counts of the tokens that were really processed.
+// CompletionUsage Counts of the tokens that were processed.
 type CompletionUsage struct {
 	// PromptTokens Tokens of the prompt, counted once however many choices there are.
 	PromptTokens int `json:"prompt_tokens"`
@@ -2824,18 +2825,18 @@ type ContentTextParts = []ChatCompletionContentPartText
 
 // CreateChatCompletionRequest A conversation to answer, and how to answer it.
 type CreateChatCompletionRequest struct {
-	// Audio How a spoken answer should sound.
+	// Audio Voice and format of an audio answer.
 	Audio nullable.Nullable[JSONObject] `json:"audio,omitempty"`
 
 	// FrequencyPenalty Makes tokens less likely (or more, if negative) the more often the answer already holds them. Absent means 0.
 	FrequencyPenalty nullable.Nullable[float64] `json:"frequency_penalty,omitempty"`
 
-	// FunctionCall The forerunner of `tool_choice`, for `functions`. Absent means `auto`.
+	// FunctionCall The predecessor of `tool_choice`, for `functions`. Absent means `auto`.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	FunctionCall nullable.Nullable[ChatCompletionFunctionCallOption] `json:"function_call,omitempty"`
 
-	// Functions The forerunner of `tools`, and not to be used beside it. An answer then holds at most one call, as `function_call`
-	// instead of `tool_calls`, with that finish reason.
+	// Functions The predecessor of `tools`, not to be combined with it. An answer then holds at most one call, as
+	// `function_call` instead of `tool_calls`, with that finish reason.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	Functions nullable.Nullable[[]ChatCompletionFunctions] `json:"functions,omitempty"`
 
@@ -2845,8 +2846,8 @@ type CreateChatCompletionRequest struct {
 	// Logprobs Whether the reply gives the log probability of each token of its text.
 	Logprobs nullable.Nullable[bool] `json:"logprobs,omitempty"`
 
-	// MaxCompletionTokens Most tokens to generate for one choice, reasoning included. Absent means what the context leaves, and a
-	// number beyond that is cut to it.
+	// MaxCompletionTokens Most tokens to generate for one choice, reasoning included. Absent means what the context leaves, which
+	// caps it in any case.
 	MaxCompletionTokens nullable.Nullable[int64] `json:"max_completion_tokens,omitempty"`
 
 	// MaxTokens The older name of `max_completion_tokens`, which wins if both are given.
@@ -2855,19 +2856,19 @@ type CreateChatCompletionRequest struct {
 	// Messages The conversation so far, oldest message first.
 	Messages []ChatCompletionMessageParam `json:"messages"`
 
-	// Metadata Labels for the client's own use.
+	// Metadata Metadata for the client's own use.
 	Metadata nullable.Nullable[JSONObject] `json:"metadata,omitempty"`
 
-	// MinP Samples only from tokens at least this likely, compared with the most likely one. Absent means what the model recommends.
+	// MinP Samples only from tokens at least this likely, compared with the most likely one. Absent means the model default.
 	MinP nullable.Nullable[float64] `json:"min_p,omitempty"`
 
-	// Modalities The kinds of output that are wanted.
+	// Modalities The modalities that are wanted.
 	Modalities nullable.Nullable[[]ChatCompletionModality] `json:"modalities,omitempty"`
 
 	// Model Name of the model that answers, as the list of models gives it.
 	Model string `json:"model"`
 
-	// Moderation Asks for a moderation verdict beside the answer.
+	// Moderation Requests moderation results with the answer.
 	Moderation nullable.Nullable[JSONObject] `json:"moderation,omitempty"`
 
 	// N How many independent answers to give.
@@ -2876,40 +2877,40 @@ type CreateChatCompletionRequest struct {
 	// ParallelToolCalls Whether one answer may hold more than one tool call.
 	ParallelToolCalls nullable.Nullable[bool] `json:"parallel_tool_calls,omitempty"`
 
-	// Prediction Text that the answer is expected to repeat in large part.
+	// Prediction Predicted output, most of which the answer is expected to repeat.
 	Prediction nullable.Nullable[JSONObject] `json:"prediction,omitempty"`
 
 	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
 	PresencePenalty nullable.Nullable[float64] `json:"presence_penalty,omitempty"`
 
-	// PromptCacheKey Groups requests that share a beginning.
+	// PromptCacheKey Groups requests that share a prompt prefix.
 	PromptCacheKey nullable.Nullable[string] `json:"prompt_cache_key,omitempty"`
 
-	// PromptCacheOptions Says how the beginning of the prompt should be cached.
+	// PromptCacheOptions How the prompt prefix should be cached.
 	PromptCacheOptions nullable.Nullable[JSONObject] `json:"prompt_cache_options,omitempty"`
 
-	// PromptCacheRetention How long the beginning of the prompt should be kept.
+	// PromptCacheRetention How long the prompt prefix should stay cached.
 	PromptCacheRetention nullable.Nullable[string] `json:"prompt_cache_retention,omitempty"`
 
 	// ReasoningEffort How much the model should think before it answers. `none` turns thinking off where the model can.
 	ReasoningEffort nullable.Nullable[ReasoningEffort] `json:"reasoning_effort,omitempty"`
 
-	// RepeatPenalty Above 1, tokens that were there before are less likely; 0 and 1 have no effect. Absent means what the model recommends.
+	// RepeatPenalty Above 1, tokens that were there before are less likely; 0 and 1 have no effect. Absent means the model default.
 	RepeatPenalty nullable.Nullable[float64] `json:"repeat_penalty,omitempty"`
 
 	// ResponseFormat The form that the text of the answer must have. It is enforced while the answer is generated.
 	ResponseFormat nullable.Nullable[ResponseFormat] `json:"response_format,omitempty"`
 
-	// SafetyIdentifier Names the end user in an opaque way.
+	// SafetyIdentifier Opaque identifier of the end user.
 	SafetyIdentifier nullable.Nullable[string] `json:"safety_identifier,omitempty"`
 
-	// Seed Start of the random numbers for sampling. The same request with the same seed gives the same answer.
+	// Seed Seed for sampling. The same request with the same seed gives the same answer.
 	Seed nullable.Nullable[int64] `json:"seed,omitempty"`
 
 	// ServiceTier The processing tier to use.
 	ServiceTier nullable.Nullable[string] `json:"service_tier,omitempty"`
 
-	// Stop Strings that end the answer. They are not part of it.
+	// Stop Stop strings. The answer ends before the first of them.
 	Stop nullable.Nullable[StopConfiguration] `json:"stop,omitempty"`
 
 	// Store Whether the completion should be kept for later retrieval.
@@ -2918,10 +2919,10 @@ type CreateChatCompletionRequest struct {
 	// Stream Whether the answer comes as server-sent events while it is generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// StreamOptions What a stream should hold beside the answer. Without `stream` it has no effect.
+	// StreamOptions Options of the stream. Without `stream` it has no effect.
 	StreamOptions nullable.Nullable[ChatCompletionStreamOptions] `json:"stream_options,omitempty"`
 
-	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
+	// Temperature Sampling temperature; 0 always takes the most likely token. Absent means the model default.
 	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
 
 	// ToolChoice Whether the model may, must, or must not call tools, and which. Absent means `auto`.
@@ -2930,14 +2931,13 @@ type CreateChatCompletionRequest struct {
 	// Tools The functions that the model may ask the client to call.
 	Tools nullable.Nullable[[]ChatCompletionTool] `json:"tools,omitempty"`
 
-	// TopK Samples only from this many of the most likely tokens; 0 from all. Absent means what the model recommends.
+	// TopK Samples only from this many of the most likely tokens; 0 means all. Absent means the model default.
 	TopK nullable.Nullable[int64] `json:"top_k,omitempty"`
 
-	// TopLogprobs How many of the likeliest tokens to list at each place of the text; needs `logprobs`.
+	// TopLogprobs How many of the most likely tokens to list at each position; needs `logprobs`.
 	TopLogprobs nullable.Nullable[int] `json:"top_logprobs,omitempty"`
 
-	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
-	// recommends.
+	// TopP Samples only from the most likely tokens whose probabilities add up to this. Absent means the model default.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 
 	// User Names the end user.
@@ -2966,15 +2966,14 @@ type CreateCompletionRequest struct {
 	// LogitBias Added to the logit of a token before sampling. Keys are token ids of the model, written as decimal strings.
 	LogitBias nullable.Nullable[map[string]float64] `json:"logit_bias,omitempty"`
 
-	// Logprobs How many of the likeliest tokens to list at each place of the text, beside the log probability of the token that
-	// is there. Absent means no log probabilities.
+	// Logprobs How many of the most likely tokens to list at each position, beside the chosen token's log probability.
+	// Absent means no log probabilities.
 	Logprobs nullable.Nullable[int] `json:"logprobs,omitempty"`
 
-	// MaxTokens Most tokens to generate for one choice. Absent means what the context leaves, and a number beyond that is cut to
-	// it.
+	// MaxTokens Most tokens to generate for one choice. Absent means what the context leaves, which caps it in any case.
 	MaxTokens nullable.Nullable[int64] `json:"max_tokens,omitempty"`
 
-	// MinP Samples only from tokens at least this likely, compared with the most likely one. Absent means what the model recommends.
+	// MinP Samples only from tokens at least this likely, compared with the most likely one. Absent means the model default.
 	MinP nullable.Nullable[float64] `json:"min_p,omitempty"`
 
 	// Model Name of the model that answers, as the list of models gives it.
@@ -2986,40 +2985,39 @@ type CreateCompletionRequest struct {
 	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
 	PresencePenalty nullable.Nullable[float64] `json:"presence_penalty,omitempty"`
 
-	// Prompt The text to continue. The model's start token is put in front of it where the model wants one. An empty text is
-	// the beginning of a new one.
+	// Prompt The text to continue. The model's BOS token is added where the model wants one. An empty text begins a new
+	// one.
 	Prompt CompletionPrompt `json:"prompt"`
 
-	// RepeatPenalty Above 1, tokens that were there before are less likely; 0 and 1 have no effect. Absent means what the model recommends.
+	// RepeatPenalty Above 1, tokens that were there before are less likely; 0 and 1 have no effect. Absent means the model default.
 	RepeatPenalty nullable.Nullable[float64] `json:"repeat_penalty,omitempty"`
 
 	// ResponseFormat The form that the continuation must have. It is enforced while the text is generated.
 	ResponseFormat nullable.Nullable[ResponseFormat] `json:"response_format,omitempty"`
 
-	// Seed Start of the random numbers for sampling. The same request with the same seed gives the same answer.
+	// Seed Seed for sampling. The same request with the same seed gives the same answer.
 	Seed nullable.Nullable[int64] `json:"seed,omitempty"`
 
-	// Stop Strings that end the continuation. They are not part of it.
+	// Stop Stop strings. The continuation ends before the first of them.
 	Stop nullable.Nullable[StopConfiguration] `json:"stop,omitempty"`
 
 	// Stream Whether the answer comes as server-sent events while it is generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// StreamOptions What a stream should hold beside the answer. Without `stream` it has no effect.
+	// StreamOptions Options of the stream. Without `stream` it has no effect.
 	StreamOptions nullable.Nullable[ChatCompletionStreamOptions] `json:"stream_options,omitempty"`
 
-	// Suffix What follows behind the continuation, which fills the gap between the prompt and this. Needs a model that knows how
-	// to fill a gap. Absent or empty means that nothing is known of what follows.
+	// Suffix Text after the continuation (fill-in-the-middle). Needs a model that supports it. Absent or empty means
+	// that no text follows.
 	Suffix nullable.Nullable[string] `json:"suffix,omitempty"`
 
-	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
+	// Temperature Sampling temperature; 0 always takes the most likely token. Absent means the model default.
 	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
 
-	// TopK Samples only from this many of the most likely tokens; 0 from all. Absent means what the model recommends.
+	// TopK Samples only from this many of the most likely tokens; 0 means all. Absent means the model default.
 	TopK nullable.Nullable[int64] `json:"top_k,omitempty"`
 
-	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
-	// recommends.
+	// TopP Samples only from the most likely tokens whose probabilities add up to this. Absent means the model default.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 
 	// User Names the end user.
@@ -3028,14 +3026,15 @@ type CreateCompletionRequest struct {
 
 // CreateEmbeddingRequest Texts to turn into vectors.
 type CreateEmbeddingRequest struct {
-	// Dimensions How many numbers of each vector are kept; the rest is cut off, and the vector is brought to length 1 again. Absent
-	// means all. More than the model has is an error.
+	// Dimensions How many dimensions to keep; the vector is cut and normalized again. Absent means all. More than the model
+	// has is an error.
 	Dimensions nullable.Nullable[int64] `json:"dimensions,omitempty"`
 
-	// EncodingFormat How each vector is written.
+	// EncodingFormat Encoding of each vector.
 	EncodingFormat nullable.Nullable[EmbeddingEncodingFormat] `json:"encoding_format,omitempty"`
 
-	// Input One text or several. Models differ in how long a text may be; one that is longer is an error, and nothing is cut.
+	// Input One text or several. Models differ in how long a text may be; one that is longer is an error, and nothing is
+	// cut.
 	Input EmbeddingInput `json:"input"`
 
 	// Model Name of the model, as the list of models has it.
@@ -3045,46 +3044,46 @@ type CreateEmbeddingRequest struct {
 	User nullable.Nullable[string] `json:"user,omitempty"`
 }
 
-// CreateImageRequest A text to draw pictures of.
+// CreateImageRequest A prompt to generate images from.
 type CreateImageRequest struct {
-	// Background What is behind what is drawn.
+	// Background The background of the images.
 	Background nullable.Nullable[ImageBackground] `json:"background,omitempty"`
 
 	// Model Name of the model, as the list of models has it.
 	Model string `json:"model"`
 
-	// Moderation How strictly the prompt should be judged.
+	// Moderation How strictly the prompt is moderated.
 	Moderation nullable.Nullable[string] `json:"moderation,omitempty"`
 
-	// N How many pictures to draw, each from a seed of its own.
+	// N How many images to generate, each with its own seed.
 	N nullable.Nullable[int] `json:"n,omitempty"`
 
-	// OutputCompression How much of the quality of a file to keep, in percent.
+	// OutputCompression Compression level of a file, in percent.
 	OutputCompression nullable.Nullable[int] `json:"output_compression,omitempty"`
 
-	// OutputFormat The kind of file.
+	// OutputFormat The file format.
 	OutputFormat nullable.Nullable[ImageFileFormat] `json:"output_format,omitempty"`
 
-	// PartialImages How many unfinished pictures a stream should show.
+	// PartialImages How many partial images a stream should show.
 	PartialImages nullable.Nullable[int] `json:"partial_images,omitempty"`
 
-	// Prompt What the pictures should show.
+	// Prompt What the images should show.
 	Prompt string `json:"prompt"`
 
-	// Quality How much work to put into a picture, for models that know levels.
+	// Quality Quality of an image, for models that have levels.
 	Quality nullable.Nullable[ImageQuality] `json:"quality,omitempty"`
 
-	// ResponseFormat How pictures are sent. Absent means `b64_json`.
+	// ResponseFormat How images are returned. Absent means `b64_json`.
 	ResponseFormat nullable.Nullable[ImageResponseFormat] `json:"response_format,omitempty"`
 
-	// Size Width and height in pixels, such as `512x256`. Models differ in what they can draw; another size is an error that
-	// says what they can; `auto` is what the model draws best.
+	// Size Width and height in pixels, such as `512x256`. Models differ in their sizes; another one is an error that
+	// lists them; `auto` is the model default.
 	Size nullable.Nullable[string] `json:"size,omitempty"`
 
-	// Stream Whether the pictures come as server-sent events while they are drawn.
+	// Stream Whether the images come as server-sent events while they are generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// Style How a picture should look, for models that know styles.
+	// Style Style of an image, for models that have styles.
 	Style nullable.Nullable[ImageStyle] `json:"style,omitempty"`
 
 	// User Names the end user.
@@ -3093,13 +3092,13 @@ type CreateImageRequest struct {
 
 // CreateResponseRequest A conversation of items to answer, and how to answer it.
 type CreateResponseRequest struct {
-	// Background Whether to answer in the background, for later retrieval.
+	// Background Whether to answer in the background, to be retrieved later.
 	Background nullable.Nullable[bool] `json:"background,omitempty"`
 
-	// ContextManagement How a long conversation should be made shorter.
+	// ContextManagement How a long conversation is compacted.
 	ContextManagement nullable.Nullable[[]JSONObject] `json:"context_management,omitempty"`
 
-	// Conversation The stored conversation to go on with.
+	// Conversation The stored conversation to continue.
 	Conversation nullable.Nullable[ResponseConversationParam] `json:"conversation,omitempty"`
 
 	// FrequencyPenalty Makes tokens less likely (or more, if negative) the more often the answer already holds them. Absent means 0.
@@ -3114,20 +3113,20 @@ type CreateResponseRequest struct {
 	// Instructions Instructions for the model, in front of the input.
 	Instructions nullable.Nullable[string] `json:"instructions,omitempty"`
 
-	// MaxOutputTokens Most tokens to generate, reasoning included. Absent means what the context leaves, and a number beyond that
-	// is cut to it.
+	// MaxOutputTokens Most tokens to generate, reasoning included. Absent means what the context leaves, which caps it in any
+	// case.
 	MaxOutputTokens nullable.Nullable[int64] `json:"max_output_tokens,omitempty"`
 
 	// MaxToolCalls How many calls of the service's own tools to make at most.
 	MaxToolCalls nullable.Nullable[int] `json:"max_tool_calls,omitempty"`
 
-	// Metadata Labels for the client's own use, which come back in the reply.
+	// Metadata Metadata for the client's own use, repeated in the reply.
 	Metadata nullable.Nullable[ResponseMetadata] `json:"metadata,omitempty"`
 
 	// Model Name of the model that answers, as the list of models gives it.
 	Model string `json:"model"`
 
-	// Moderation Asks for a moderation verdict beside the answer.
+	// Moderation Requests moderation results with the answer.
 	Moderation nullable.Nullable[JSONObject] `json:"moderation,omitempty"`
 
 	// ParallelToolCalls Whether one answer may hold more than one tool call.
@@ -3136,25 +3135,25 @@ type CreateResponseRequest struct {
 	// PresencePenalty Makes tokens less likely (or more, if negative) once the answer holds them at all. Absent means 0.
 	PresencePenalty nullable.Nullable[float64] `json:"presence_penalty,omitempty"`
 
-	// PreviousResponseID The stored response to go on with.
+	// PreviousResponseID The stored response to continue.
 	PreviousResponseID nullable.Nullable[string] `json:"previous_response_id,omitempty"`
 
 	// Prompt A stored prompt with variables.
 	Prompt nullable.Nullable[JSONObject] `json:"prompt,omitempty"`
 
-	// PromptCacheKey Groups requests that share a beginning. It comes back in the reply; shared beginnings are found without it.
+	// PromptCacheKey Groups requests that share a prompt prefix. It is repeated in the reply; shared prefixes are found without it.
 	PromptCacheKey nullable.Nullable[string] `json:"prompt_cache_key,omitempty"`
 
-	// PromptCacheOptions Says how the beginning of the prompt should be cached.
+	// PromptCacheOptions How the prompt prefix should be cached.
 	PromptCacheOptions nullable.Nullable[JSONObject] `json:"prompt_cache_options,omitempty"`
 
-	// PromptCacheRetention How long the beginning of the prompt should be kept.
+	// PromptCacheRetention How long the prompt prefix should stay cached.
 	PromptCacheRetention nullable.Nullable[string] `json:"prompt_cache_retention,omitempty"`
 
 	// Reasoning How much the model should think before it answers, and how its thinking is shown.
 	Reasoning nullable.Nullable[ResponseReasoningParam] `json:"reasoning,omitempty"`
 
-	// SafetyIdentifier Names the end user in an opaque way. It comes back in the reply; users are not watched.
+	// SafetyIdentifier Opaque identifier of the end user. It is repeated in the reply; users are not monitored.
 	SafetyIdentifier nullable.Nullable[string] `json:"safety_identifier,omitempty"`
 
 	// ServiceTier The processing tier to use.
@@ -3166,10 +3165,10 @@ type CreateResponseRequest struct {
 	// Stream Whether the answer comes as server-sent events while it is generated.
 	Stream nullable.Nullable[bool] `json:"stream,omitempty"`
 
-	// StreamOptions What a stream should hold beside the answer. Without `stream` it has no effect.
+	// StreamOptions Options of the stream. Without `stream` it has no effect.
 	StreamOptions nullable.Nullable[ResponseStreamOptions] `json:"stream_options,omitempty"`
 
-	// Temperature How freely tokens are sampled; 0 always takes the likeliest. Absent means what the model recommends.
+	// Temperature Sampling temperature; 0 always takes the most likely token. Absent means the model default.
 	Temperature nullable.Nullable[float64] `json:"temperature,omitempty"`
 
 	// Text The form that the text of the answer must have.
@@ -3181,12 +3180,11 @@ type CreateResponseRequest struct {
 	// Tools The functions that the model may ask the client to call.
 	Tools nullable.Nullable[[]ResponseToolParam] `json:"tools,omitempty"`
 
-	// TopLogprobs How many of the likeliest tokens to list at each place of the text. More than 0 gives log probabilities even
+	// TopLogprobs How many of the most likely tokens to list at each position. More than 0 gives log probabilities even
 	// if `include` does not ask for them.
 	TopLogprobs nullable.Nullable[int] `json:"top_logprobs,omitempty"`
 
-	// TopP Samples only from the likeliest tokens whose probabilities add up to this. Absent means what the model
-	// recommends.
+	// TopP Samples only from the most likely tokens whose probabilities add up to this. Absent means the model default.
 	TopP nullable.Nullable[float64] `json:"top_p,omitempty"`
 
 	// Truncation What happens to a conversation that is too long.
@@ -3212,11 +3210,11 @@ type Embedding struct {
 // EmbeddingObject Says that this is an embedding.
 type EmbeddingObject string
 
-// EmbeddingBase64 A vector as base64 of its 32-bit floating-point numbers, least significant byte first.
+// EmbeddingBase64 A vector as base64 of its 32-bit floating-point numbers, little-endian.
 type EmbeddingBase64 = string
 
-// EmbeddingEncodingFormat A way to write a vector: an array of numbers, or the base64 text of its 32-bit floating-point numbers with the least
-// significant byte first.
+// EmbeddingEncodingFormat An encoding of a vector: an array of numbers, or the base64 text of its 32-bit floating-point numbers in
+// little-endian order.
 type EmbeddingEncodingFormat string
 
 // EmbeddingInput A text, several texts, the tokens of a text, or the tokens of several texts.
@@ -3245,19 +3243,19 @@ type EmbeddingListObject string
 // EmbeddingNumbers A vector as numbers.
 type EmbeddingNumbers = []float32
 
-// EmbeddingText A text. The spelling of a control token in it is plain text.
+// EmbeddingText A text. Special-token text in it stays plain text.
 type EmbeddingText = string
 
 // EmbeddingTexts Several texts.
 type EmbeddingTexts = []EmbeddingText
 
-// EmbeddingToken Number of a token.
+// EmbeddingToken Id of a token.
 type EmbeddingToken = int32
 
 // EmbeddingTokenLists Several texts as tokens.
 type EmbeddingTokenLists = []EmbeddingTokens
 
-// EmbeddingTokens A text as the model's own tokens, to which nothing is added.
+// EmbeddingTokens A text as the model's token ids, to which nothing is added.
 type EmbeddingTokens = []EmbeddingToken
 
 // EmbeddingUsage Counts of the tokens that were processed.
@@ -3274,34 +3272,34 @@ type EmbeddingVector struct {
 	union json.RawMessage
 }
 
-// Error What went wrong, for people and for programs.
+// Error Details of an error.
 type Error struct {
-	// Message What went wrong and what to do about it, for people.
+	// Message What went wrong and what to do about it, in words.
 	Message string `json:"message"`
 
 	// Type Whose fault it is, the request's or the server's.
 	Type ErrorType `json:"type"`
 
-	// Param The member of the request that is at fault, as a path such as `messages[0].content`; null if it is none in
-	// particular.
+	// Param The field of the request that is at fault, as a path such as `messages[0].content`; null if it is no single
+	// field.
 	Param nullable.Nullable[string] `json:"param"`
 
-	// Code What went wrong, as one word for programs.
+	// Code Machine-readable kind of the error.
 	Code nullable.Nullable[string] `json:"code"`
 }
 
 // ErrorType Whose fault it is, the request's or the server's.
 type ErrorType string
 
-// ErrorResponse What every reply that is no success holds.
+// ErrorResponse The body of every error.
 type ErrorResponse struct {
 	// Error The error.
 	Error Error `json:"error"`
 }
 
 // FinishReason `stop` is the natural end or a stop string, `length` the limit of tokens, `tool_calls` an answer that calls
-// tools, `function_call` one that calls a function of a request with `functions`. Nothing is filtered, so there is no
-// other.
+// tools, `function_call` one that calls a function of a request with `functions`. Nothing is filtered, so there is
+// no other.
 type FinishReason string
 
 // FunctionCall A function and the arguments for it.
@@ -3342,8 +3340,7 @@ type FunctionDefinition struct {
 	// Parameters A JSON Schema of type object for the arguments. Absent means that there are none.
 	Parameters nullable.Nullable[JSONSchema] `json:"parameters,omitempty"`
 
-	// Strict Whether the arguments must follow the schema exactly. They are held to it in any case, as far as it can be
-	// enforced.
+	// Strict Whether the arguments must follow the schema exactly. They always do, as far as the schema can be enforced.
 	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
 }
 
@@ -3353,49 +3350,49 @@ type FunctionName struct {
 	Name string `json:"name"`
 }
 
-// Image A picture.
+// Image An image.
 type Image struct {
 	// B64Json The PNG file, in base64.
 	B64Json string `json:"b64_json"`
 }
 
-// ImageBackground What may be behind what is drawn.
+// ImageBackground Backgrounds of an image.
 type ImageBackground string
 
-// ImageDetail How closely to look at a picture.
+// ImageDetail The detail at which to read an image.
 type ImageDetail string
 
-// ImageFileFormat Kinds of files.
+// ImageFileFormat File formats.
 type ImageFileFormat string
 
-// ImageList The pictures of one request.
+// ImageList The images of one request.
 type ImageList struct {
-	// Created When they were drawn, in seconds since 1970.
+	// Created When they were generated, in seconds since 1970.
 	Created int64 `json:"created"`
 
-	// Data The pictures, in the order of their seeds.
+	// Data The images, in the order of their seeds.
 	Data []Image `json:"data"`
 }
 
-// ImageQuality Levels of quality. Older models know the first two, newer ones the rest.
+// ImageQuality Quality levels. Older models have the first two, newer ones the rest.
 type ImageQuality string
 
-// ImageResponseFormat Ways to send a picture.
+// ImageResponseFormat Ways to return an image.
 type ImageResponseFormat string
 
-// ImageStyle Looks of a picture.
+// ImageStyle Styles of an image.
 type ImageStyle string
 
-// ImageURL Where a picture is, and how closely to look.
+// ImageURL Where an image is, and at which detail to read it.
 type ImageURL struct {
-	// Detail How closely to look at the picture.
+	// Detail The detail at which to read the image.
 	Detail nullable.Nullable[ImageDetail] `json:"detail,omitempty"`
 
-	// URL An http or https URL, or a data URI with the picture in base64.
+	// URL An http or https URL, or a data URI with the image in base64.
 	URL string `json:"url"`
 }
 
-// JSONObject An object whose members are not looked at.
+// JSONObject An object whose fields are not checked.
 type JSONObject map[string]interface{}
 
 // JSONSchema A JSON Schema, kept as the client wrote it.
@@ -3409,8 +3406,7 @@ type JSONSchemaFormat struct {
 	// Name Name of the format.
 	Name string `json:"name"`
 
-	// Schema The schema. One that asks for something that cannot be enforced is an error that names it. Absent means any
-	// JSON object.
+	// Schema The schema. A keyword that cannot be enforced is an error that names it. Absent means any JSON object.
 	Schema nullable.Nullable[JSONSchema] `json:"schema,omitempty"`
 
 	// Strict Whether the answer must follow the schema exactly. It does in any case.
@@ -3449,14 +3445,14 @@ type ModelListObject string
 
 // PromptTokensDetails Parts of the prompt's tokens.
 type PromptTokensDetails struct {
-	// CachedTokens Tokens that an earlier request had already made the model read.
+	// CachedTokens Prompt tokens that were found in the cache.
 	CachedTokens int `json:"cached_tokens"`
 }
 
 // ReasoningEffort How much a model should think.
 type ReasoningEffort string
 
-// Response A response, whole or under way.
+// Response A response, complete or in progress.
 type Response struct {
 	// ID Identifies the response; the same in all events of a stream.
 	ID string `json:"id"`
@@ -3467,7 +3463,7 @@ type Response struct {
 	// CreatedAt When it was created, in seconds since 1970 began (UTC).
 	CreatedAt int64 `json:"created_at"`
 
-	// Status How far it got.
+	// Status Its status.
 	Status ResponseStatus `json:"status"`
 
 	// Model Name of the model that answered, as the request gave it.
@@ -3482,10 +3478,10 @@ type Response struct {
 	// IncompleteDetails Why the response is incomplete; null if it is not.
 	IncompleteDetails nullable.Nullable[ResponseIncompleteDetails] `json:"incomplete_details"`
 
-	// Usage What was processed; null until that is known, and if the response failed.
+	// Usage Token usage; null until that is known, and if the response failed.
 	Usage nullable.Nullable[ResponseUsage] `json:"usage"`
 
-	// Background Is always false; nothing is answered in the background.
+	// Background Always false; nothing is answered in the background.
 	Background ResponseBackground `json:"background"`
 
 	// CompletedAt When it was completed, in seconds since 1970 began (UTC); null if it is not.
@@ -3497,11 +3493,11 @@ type Response struct {
 	// Instructions As in the request.
 	Instructions nullable.Nullable[string] `json:"instructions"`
 
-	// MaxOutputTokens The limit in use: that of the request or the Modelfile, and no more than the context leaves. Null where the model is served
-	// elsewhere and nothing is set.
+	// MaxOutputTokens The limit in use: that of the request or the Modelfile, and no more than the context leaves. Null where the
+	// model is served elsewhere and nothing is set.
 	MaxOutputTokens nullable.Nullable[int64] `json:"max_output_tokens"`
 
-	// MaxToolCalls Is always null; the server has no tools of its own to call.
+	// MaxToolCalls Always null; the server has no tools of its own to call.
 	MaxToolCalls nullable.Nullable[int] `json:"max_tool_calls"`
 
 	// Metadata As in the request; empty if it gave none.
@@ -3513,7 +3509,7 @@ type Response struct {
 	// PresencePenalty The one in use; 0 where neither the request nor the Modelfile gave one.
 	PresencePenalty float64 `json:"presence_penalty"`
 
-	// PreviousResponseID Is always null; nothing is stored.
+	// PreviousResponseID Always null; nothing is stored.
 	PreviousResponseID nullable.Nullable[string] `json:"previous_response_id"`
 
 	// PromptCacheKey As in the request.
@@ -3528,11 +3524,11 @@ type Response struct {
 	// ServiceTier The processing tier that was used; there is only one.
 	ServiceTier ResponseServiceTier `json:"service_tier"`
 
-	// Store Is always false; responses are not stored.
+	// Store Always false; responses are not stored.
 	Store ResponseStore `json:"store"`
 
-	// Temperature The one in use: that of the request, else what the Modelfile sets, the model recommends, or the server's default. 1 where
-	// the model is served elsewhere and nothing is set.
+	// Temperature The one in use: that of the request, else what the Modelfile sets, the model recommends, or the server's
+	// default. 1 where the model is served elsewhere and nothing is set.
 	Temperature float64 `json:"temperature"`
 
 	// Text As in the request; free text if it gave no format.
@@ -3557,13 +3553,13 @@ type Response struct {
 // ResponseObject Says that this is a response.
 type ResponseObject string
 
-// ResponseBackground Is always false; nothing is answered in the background.
+// ResponseBackground Always false; nothing is answered in the background.
 type ResponseBackground bool
 
 // ResponseServiceTier The processing tier that was used; there is only one.
 type ResponseServiceTier string
 
-// ResponseStore Is always false; responses are not stored.
+// ResponseStore Always false; responses are not stored.
 type ResponseStore bool
 
 // ResponseAllowedTool Names one of the request's tools, by its type.
@@ -3571,12 +3567,12 @@ type ResponseAllowedTool struct {
 	union json.RawMessage
 }
 
-// ResponseCompletedEvent Ends a response that came to its end.
+// ResponseCompletedEvent Ends a completed response.
 type ResponseCompletedEvent struct {
 	// Type Name of the event.
 	Type ResponseCompletedEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// Response The response, whole.
@@ -3586,7 +3582,7 @@ type ResponseCompletedEvent struct {
 // ResponseCompletedEventType Name of the event.
 type ResponseCompletedEventType string
 
-// ResponseCompletedFrame Ends a response that came to its end.
+// ResponseCompletedFrame Ends a completed response.
 type ResponseCompletedFrame struct {
 	// Data The event, as JSON.
 	Data string `json:"data"`
@@ -3608,7 +3604,7 @@ type ResponseContentPartAddedEvent struct {
 	// Type Name of the event.
 	Type ResponseContentPartAddedEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -3644,7 +3640,7 @@ type ResponseContentPartDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseContentPartDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -3688,7 +3684,7 @@ type ResponseCreatedEvent struct {
 	// Type Name of the event.
 	Type ResponseCreatedEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// Response The response, in progress and without output.
@@ -3712,32 +3708,32 @@ type ResponseCreatedFrameEvent string
 
 // ResponseError Why a response failed.
 type ResponseError struct {
-	// Code What went wrong, as one word for programs. Clients try again after the first two.
+	// Code Machine-readable code. Clients retry after the first two.
 	Code ResponseErrorCode `json:"code"`
 
-	// Message What went wrong, for people.
+	// Message What went wrong, in words.
 	Message string `json:"message"`
 }
 
-// ResponseErrorCode What went wrong, as one word for programs. Clients try again after the first two.
+// ResponseErrorCode Machine-readable code. Clients retry after the first two.
 type ResponseErrorCode string
 
-// ResponseErrorEvent Ends a stream that failed. The members beside `error` are this event's own form; most clients look for
-// the object alone, as other streams have it.
+// ResponseErrorEvent Ends a stream that failed. The fields beside `error` are this event's own form; most clients read only the
+// object, as in other streams.
 type ResponseErrorEvent struct {
 	// Type Name of the event.
 	Type ResponseErrorEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
-	// Code What went wrong, as one word for programs.
+	// Code Machine-readable kind of the error.
 	Code nullable.Nullable[string] `json:"code"`
 
-	// Message What went wrong and what to do about it, for people.
+	// Message What went wrong and what to do about it, in words.
 	Message string `json:"message"`
 
-	// Param The member of the request that is at fault.
+	// Param The field of the request that is at fault.
 	Param nullable.Nullable[string] `json:"param"`
 
 	// Error The same, as in the body of a reply that is an error.
@@ -3764,7 +3760,7 @@ type ResponseFailedEvent struct {
 	// Type Name of the event.
 	Type ResponseFailedEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// Response The response, as far as it got.
@@ -3812,7 +3808,7 @@ type ResponseFormatJSONSchema struct {
 // ResponseFormatJSONSchemaType Says that the text follows a JSON Schema.
 type ResponseFormatJSONSchemaType string
 
-// ResponseFormatText Free text, which is also what is meant when no format is given.
+// ResponseFormatText Free text, the default.
 type ResponseFormatText struct {
 	// Type Says that the text is free.
 	Type ResponseFormatTextType `json:"type"`
@@ -3826,7 +3822,7 @@ type ResponseFunctionCallArgumentsDeltaEvent struct {
 	// Type Name of the event.
 	Type ResponseFunctionCallArgumentsDeltaEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -3859,7 +3855,7 @@ type ResponseFunctionCallArgumentsDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseFunctionCallArgumentsDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -3926,7 +3922,7 @@ type ResponseFunctionToolType string
 
 // ResponseFunctionToolParam A function that the model may ask the client to call.
 type ResponseFunctionToolParam struct {
-	// AllowedCallers Who may call the function beside the model.
+	// AllowedCallers Callers of the function besides the model.
 	AllowedCallers nullable.Nullable[[]JSONObject] `json:"allowed_callers,omitempty"`
 
 	// DeferLoading Whether the model sees the function only once a search has found it.
@@ -3944,8 +3940,7 @@ type ResponseFunctionToolParam struct {
 	// Parameters A JSON Schema of type object for the arguments. Absent means that there are none.
 	Parameters nullable.Nullable[JSONSchema] `json:"parameters,omitempty"`
 
-	// Strict Whether the arguments must follow the schema exactly. They are held to it in any case, as far as it can be
-	// enforced.
+	// Strict Whether the arguments must follow the schema exactly. They always do, as far as the schema can be enforced.
 	Strict nullable.Nullable[bool] `json:"strict,omitempty"`
 
 	// Type Says that the tool is a function.
@@ -3960,7 +3955,7 @@ type ResponseInProgressEvent struct {
 	// Type Name of the event.
 	Type ResponseInProgressEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// Response The response, in progress and without output.
@@ -3995,19 +3990,19 @@ type ResponseIncludableOther = string
 
 // ResponseIncompleteDetails Why a response is incomplete.
 type ResponseIncompleteDetails struct {
-	// Reason The limit of tokens, of the request or of the model's context.
+	// Reason The token limit of the request, or the model's context.
 	Reason ResponseIncompleteDetailsReason `json:"reason"`
 }
 
-// ResponseIncompleteDetailsReason The limit of tokens, of the request or of the model's context.
+// ResponseIncompleteDetailsReason The token limit of the request, or the model's context.
 type ResponseIncompleteDetailsReason string
 
-// ResponseIncompleteEvent Ends a response that met the limit of tokens.
+// ResponseIncompleteEvent Ends a response that reached the token limit.
 type ResponseIncompleteEvent struct {
 	// Type Name of the event.
 	Type ResponseIncompleteEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// Response The response, as far as it got.
@@ -4017,7 +4012,7 @@ type ResponseIncompleteEvent struct {
 // ResponseIncompleteEventType Name of the event.
 type ResponseIncompleteEventType string
 
-// ResponseIncompleteFrame Ends a response that met the limit of tokens.
+// ResponseIncompleteFrame Ends a response that reached the token limit.
 type ResponseIncompleteFrame struct {
 	// Data The event, as JSON.
 	Data string `json:"data"`
@@ -4039,7 +4034,7 @@ type ResponseInputContent struct {
 	union json.RawMessage
 }
 
-// ResponseInputContentPart One part of a message, by its type. Images stand in messages by the user alone.
+// ResponseInputContentPart One part of a message, by its type. Only messages of the user may hold images.
 type ResponseInputContentPart struct {
 	union json.RawMessage
 }
@@ -4070,7 +4065,7 @@ type ResponseInputFunctionCall struct {
 	// Name Name of the function.
 	Name string `json:"name"`
 
-	// Status How far the item got in the reply that it comes from.
+	// Status Status of the item in the reply that it comes from.
 	Status nullable.Nullable[string] `json:"status,omitempty"`
 
 	// Type Says that this is a call.
@@ -4091,7 +4086,7 @@ type ResponseInputFunctionCallOutput struct {
 	// Output The result, as text or in parts; absent if the tool gave none.
 	Output nullable.Nullable[ResponseFunctionOutput] `json:"output,omitempty"`
 
-	// Status How far the call got, for the client's own use.
+	// Status Status of the call, for the client's own use.
 	Status nullable.Nullable[string] `json:"status,omitempty"`
 
 	// Type Says that this is a result.
@@ -4101,15 +4096,15 @@ type ResponseInputFunctionCallOutput struct {
 // ResponseInputFunctionCallOutputType Says that this is a result.
 type ResponseInputFunctionCallOutputType string
 
-// ResponseInputImage A picture. Models without vision answer with an error that says so.
+// ResponseInputImage An image. Models without vision answer with an error that says so.
 type ResponseInputImage struct {
-	// Detail How closely to look at the picture.
+	// Detail The detail at which to read the image.
 	Detail nullable.Nullable[string] `json:"detail,omitempty"`
 
-	// FileID A stored file with the picture.
+	// FileID A stored file with the image.
 	FileID nullable.Nullable[string] `json:"file_id,omitempty"`
 
-	// ImageURL An http or https URL, or a data URI with the picture in base64.
+	// ImageURL An http or https URL, or a data URI with the image in base64.
 	ImageURL string `json:"image_url"`
 
 	// Type Says that this part is an image.
@@ -4125,8 +4120,8 @@ type ResponseInputItem struct {
 	union json.RawMessage
 }
 
-// ResponseInputItems The conversation, oldest item first. Items by the assistant that stand together (its thinking, text and calls) are
-// one turn.
+// ResponseInputItems The conversation, oldest item first. Consecutive items of the assistant (its thinking, text and calls) are one
+// turn.
 type ResponseInputItems = []ResponseInputItem
 
 // ResponseInputMessage A message, by the role of its author.
@@ -4137,13 +4132,13 @@ type ResponseInputMessage struct {
 	// ID Identifies the message in the reply that it comes from.
 	ID nullable.Nullable[string] `json:"id,omitempty"`
 
-	// Phase Whether a message by the assistant is a remark on the way or the final answer.
+	// Phase Whether a message of the assistant is commentary or the final answer.
 	Phase nullable.Nullable[string] `json:"phase,omitempty"`
 
-	// Role Who speaks.
+	// Role The role of its author.
 	Role ResponseInputRole `json:"role"`
 
-	// Status How far the message got in the reply that it comes from.
+	// Status Status of the message in the reply that it comes from.
 	Status nullable.Nullable[string] `json:"status,omitempty"`
 
 	// Type Says that this is a message; may be left out.
@@ -4155,7 +4150,7 @@ type ResponseInputMessageType string
 
 // ResponseInputOutputText Text of an earlier answer.
 type ResponseInputOutputText struct {
-	// Annotations Remarks on the text, which models do not see.
+	// Annotations Annotations of the text, which models do not see.
 	Annotations nullable.Nullable[[]JSONObject] `json:"annotations,omitempty"`
 
 	// Logprobs Log probabilities of the text, which models do not see.
@@ -4182,7 +4177,7 @@ type ResponseInputReasoning struct {
 	// ID Identifies the item in the reply that it comes from.
 	ID nullable.Nullable[string] `json:"id,omitempty"`
 
-	// Status How far the item got in the reply that it comes from.
+	// Status Status of the item in the reply that it comes from.
 	Status nullable.Nullable[string] `json:"status,omitempty"`
 
 	// Summary The thinking, if it was asked for as a summary.
@@ -4207,7 +4202,7 @@ type ResponseInputRefusal struct {
 // ResponseInputRefusalType Says that this part is a refusal.
 type ResponseInputRefusalType string
 
-// ResponseInputRole Who speaks. Instructions (`system`, `developer`) may stand anywhere.
+// ResponseInputRole The role of its author. Instructions (`system`, `developer`) may stand anywhere.
 type ResponseInputRole string
 
 // ResponseInputText A piece of text.
@@ -4224,10 +4219,10 @@ type ResponseInputTextType string
 
 // ResponseInputTokensDetails Parts of the prompt's tokens.
 type ResponseInputTokensDetails struct {
-	// CachedTokens Tokens that an earlier request had already made the model read.
+	// CachedTokens Prompt tokens that were found in the cache.
 	CachedTokens int `json:"cached_tokens"`
 
-	// CacheWriteTokens Is always 0; what is kept for later requests is not counted.
+	// CacheWriteTokens Always 0; what is kept for later requests is not counted.
 	CacheWriteTokens int `json:"cache_write_tokens"`
 }
 
@@ -4243,12 +4238,12 @@ type ResponseItemReference struct {
 // ResponseItemReferenceType Says that this is a reference.
 type ResponseItemReferenceType string
 
-// ResponseItemStatus How far an item got. `incomplete` is one that the limit of tokens or an error cut short.
+// ResponseItemStatus Status of an item. `incomplete` is one that the token limit or an error cut short.
 type ResponseItemStatus string
 
-// ResponseLogprob One token, how likely it was, and what else was likely in its place.
+// ResponseLogprob One token, its log probability, and the most likely alternatives.
 type ResponseLogprob struct {
-	// Token The token as text; what is no whole character shows as U+FFFD.
+	// Token The token as text; an incomplete character shows as U+FFFD.
 	Token string `json:"token"`
 
 	// Logprob Natural logarithm of its probability, before any sampling step.
@@ -4257,11 +4252,11 @@ type ResponseLogprob struct {
 	// Bytes The bytes of the token in UTF-8, which join to the bytes of the text.
 	Bytes []int `json:"bytes"`
 
-	// TopLogprobs The likeliest tokens in this place, as many as were asked for.
+	// TopLogprobs The most likely tokens at this position, as many as were asked for.
 	TopLogprobs []ResponseTopLogprob `json:"top_logprobs"`
 }
 
-// ResponseMetadata Labels for the client's own use.
+// ResponseMetadata Metadata for the client's own use.
 type ResponseMetadata map[string]string
 
 // ResponseOtherItem A call or a result of a tool that the service itself runs.
@@ -4278,7 +4273,7 @@ type ResponseOutputFunctionCall struct {
 	// Type Says that this is a call.
 	Type ResponseOutputFunctionCallType `json:"type"`
 
-	// Status How far it got.
+	// Status Its status.
 	Status ResponseItemStatus `json:"status"`
 
 	// CallID Identifies the call; its result names it.
@@ -4304,7 +4299,7 @@ type ResponseOutputItemAddedEvent struct {
 	// Type Name of the event.
 	Type ResponseOutputItemAddedEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// OutputIndex Place of the item in the output, from 0.
@@ -4334,7 +4329,7 @@ type ResponseOutputItemDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseOutputItemDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// OutputIndex Place of the item in the output, from 0.
@@ -4367,7 +4362,7 @@ type ResponseOutputMessage struct {
 	// Type Says that this is a message.
 	Type ResponseOutputMessageType `json:"type"`
 
-	// Status How far it got.
+	// Status Its status.
 	Status ResponseItemStatus `json:"status"`
 
 	// Role Says that the model wrote this.
@@ -4391,7 +4386,7 @@ type ResponseOutputReasoning struct {
 	// Type Says that this is reasoning.
 	Type ResponseOutputReasoningType `json:"type"`
 
-	// Status How far it got.
+	// Status Its status.
 	Status ResponseItemStatus `json:"status"`
 
 	// Summary The thinking, if it was asked for as a summary; else empty.
@@ -4412,7 +4407,7 @@ type ResponseOutputText struct {
 	// Text The text.
 	Text string `json:"text"`
 
-	// Annotations Is always empty; only tools of the service itself would annotate.
+	// Annotations Always empty; only tools of the service itself would annotate.
 	Annotations []JSONObject `json:"annotations"`
 
 	// Logprobs One entry for each token of the text, if they were asked for.
@@ -4427,7 +4422,7 @@ type ResponseOutputTextDeltaEvent struct {
 	// Type Name of the event.
 	Type ResponseOutputTextDeltaEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4466,7 +4461,7 @@ type ResponseOutputTextDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseOutputTextDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4508,8 +4503,8 @@ type ResponseOutputTokensDetails struct {
 
 // ResponseReasoning How much the model should think, and how its thinking is shown.
 type ResponseReasoning struct {
-	// Effort The one in use: where the model does not know the one asked for, the nearest that it knows. Null where its template decides
-	// how much to think.
+	// Effort The one in use: where the model does not know the one asked for, the nearest that it knows. Null where its
+	// template decides how much to think.
 	Effort nullable.Nullable[ReasoningEffort] `json:"effort"`
 
 	// Summary As in the request.
@@ -4521,18 +4516,19 @@ type ResponseReasoningParam struct {
 	// Context Which earlier thinking the model should see.
 	Context nullable.Nullable[string] `json:"context,omitempty"`
 
-	// Effort How much to think. `none` turns thinking off where the model can. Absent means what the model's template does.
+	// Effort How much to think. `none` turns thinking off where the model can. Absent means what the model's template
+	// does.
 	Effort nullable.Nullable[ReasoningEffort] `json:"effort,omitempty"`
 
-	// GenerateSummary The forerunner of `summary`, which wins if both are given.
+	// GenerateSummary The predecessor of `summary`, which wins if both are given.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	GenerateSummary nullable.Nullable[ResponseReasoningSummary] `json:"generate_summary,omitempty"`
 
 	// Mode In which of several ways to think.
 	Mode nullable.Nullable[string] `json:"mode,omitempty"`
 
-	// Summary Shows the thinking as a summary, for clients that show only that. It is all of the thinking, whichever value is
-	// given. Absent means that the reasoning item holds it as its content.
+	// Summary Shows the thinking as a summary, for clients that show only that. It is all of the thinking, whichever value
+	// is given. Absent means that the reasoning item holds it as its content.
 	Summary nullable.Nullable[ResponseReasoningSummary] `json:"summary,omitempty"`
 }
 
@@ -4544,7 +4540,7 @@ type ResponseReasoningSummaryPartAddedEvent struct {
 	// Type Name of the event.
 	Type ResponseReasoningSummaryPartAddedEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4580,7 +4576,7 @@ type ResponseReasoningSummaryPartDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseReasoningSummaryPartDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4616,7 +4612,7 @@ type ResponseReasoningSummaryTextDeltaEvent struct {
 	// Type Name of the event.
 	Type ResponseReasoningSummaryTextDeltaEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4652,7 +4648,7 @@ type ResponseReasoningSummaryTextDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseReasoningSummaryTextDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4700,7 +4696,7 @@ type ResponseReasoningTextDeltaEvent struct {
 	// Type Name of the event.
 	Type ResponseReasoningTextDeltaEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4736,7 +4732,7 @@ type ResponseReasoningTextDoneEvent struct {
 	// Type Name of the event.
 	Type ResponseReasoningTextDoneEventType `json:"type"`
 
-	// SequenceNumber Counts the events of a stream, from 0.
+	// SequenceNumber Number of the event in its stream, from 0.
 	SequenceNumber int `json:"sequence_number"`
 
 	// ItemID Which item this belongs to.
@@ -4767,8 +4763,8 @@ type ResponseReasoningTextDoneFrame struct {
 // ResponseReasoningTextDoneFrameEvent Name of the event.
 type ResponseReasoningTextDoneFrameEvent string
 
-// ResponseStatus `completed` is an answer that came to its end, `incomplete` one that met the limit of tokens, `failed` one that an
-// error cut short.
+// ResponseStatus `completed` is a whole answer, `incomplete` one that reached the token limit, `failed` one that an error cut
+// short.
 type ResponseStatus string
 
 // ResponseStreamFrame One server-sent event of a response. Its name is the type of the event.
@@ -4776,7 +4772,7 @@ type ResponseStreamFrame struct {
 	union json.RawMessage
 }
 
-// ResponseStreamOptions What a stream holds beside the answer.
+// ResponseStreamOptions Options of a stream.
 type ResponseStreamOptions struct {
 	// IncludeObfuscation Whether events are padded to hide their length.
 	IncludeObfuscation nullable.Nullable[bool] `json:"include_obfuscation,omitempty"`
@@ -4816,7 +4812,7 @@ type ResponseTextFormatJSONSchema struct {
 	// Description What the format is for.
 	Description nullable.Nullable[string] `json:"description,omitempty"`
 
-	// Schema The schema. One that asks for something that cannot be enforced is an error that names it.
+	// Schema The schema. A keyword that cannot be enforced is an error that names it.
 	Schema JSONSchema `json:"schema"`
 
 	// Strict Whether the answer must follow the schema exactly. It does in any case.
@@ -4881,15 +4877,15 @@ type ResponseToolChoiceObject struct {
 // ResponseToolChoiceOther Makes the model call a tool that is no function.
 type ResponseToolChoiceOther map[string]interface{}
 
-// ResponseToolParam Something that the model may call, by its type. Tools of other types, which the service itself runs, are left
+// ResponseToolParam A tool that the model may call, by its type. Tools of other types, which the service itself runs, are left
 // out and listed in `Diglot-Ignored`.
 type ResponseToolParam struct {
 	union json.RawMessage
 }
 
-// ResponseTopLogprob A token that was likely in some place.
+// ResponseTopLogprob A likely token at some position.
 type ResponseTopLogprob struct {
-	// Token The token as text; what is no whole character shows as U+FFFD.
+	// Token The token as text; an incomplete character shows as U+FFFD.
 	Token string `json:"token"`
 
 	// Logprob Natural logarithm of its probability, before any sampling step.
@@ -4903,7 +4899,7 @@ type ResponseTopLogprob struct {
 // too long an error.
 type ResponseTruncation string
 
-// ResponseUsage Counts of the tokens that were really processed.
+// ResponseUsage Counts of the tokens that were processed.
 type ResponseUsage struct {
 	// InputTokens Tokens of the prompt.
 	InputTokens int `json:"input_tokens"`
@@ -4926,15 +4922,15 @@ type StopConfiguration struct {
 	union json.RawMessage
 }
 
-// StopSequence A string that ends the answer.
+// StopSequence A stop string.
 type StopSequence = string
 
-// StopSequences Strings of which the first to appear ends the answer.
+// StopSequences Stop strings. The first to appear ends the answer.
 type StopSequences = []StopSequence
 
-// TopLogprob A token that was likely in some place.
+// TopLogprob A likely token at some position.
 type TopLogprob struct {
-	// Token The token as text; what is no whole character shows as U+FFFD.
+	// Token The token as text; an incomplete character shows as U+FFFD.
 	Token string `json:"token"`
 
 	// Logprob Natural logarithm of its probability, before any sampling step.
@@ -4947,46 +4943,46 @@ type TopLogprob struct {
 // UserContentParts Parts in the order in which the model sees them, each text in lines of its own.
 type UserContentParts = []ChatCompletionContentPart
 
-// BadGateway What every reply that is no success holds.
+// BadGateway The body of every error.
 type BadGateway = ErrorResponse
 
-// BadPrompt What every reply that is no success holds.
+// BadPrompt The body of every error.
 type BadPrompt = ErrorResponse
 
-// BadRequest What every reply that is no success holds.
+// BadRequest The body of every error.
 type BadRequest = ErrorResponse
 
-// ClientClosedRequest What every reply that is no success holds.
+// ClientClosedRequest The body of every error.
 type ClientClosedRequest = ErrorResponse
 
-// ContentTooLarge What every reply that is no success holds.
+// ContentTooLarge The body of every error.
 type ContentTooLarge = ErrorResponse
 
-// Forbidden What every reply that is no success holds.
+// Forbidden The body of every error.
 type Forbidden = ErrorResponse
 
-// GatewayTimeout What every reply that is no success holds.
+// GatewayTimeout The body of every error.
 type GatewayTimeout = ErrorResponse
 
-// InternalServerError What every reply that is no success holds.
+// InternalServerError The body of every error.
 type InternalServerError = ErrorResponse
 
-// MethodNotAllowed What every reply that is no success holds.
+// MethodNotAllowed The body of every error.
 type MethodNotAllowed = ErrorResponse
 
-// NotFound What every reply that is no success holds.
+// NotFound The body of every error.
 type NotFound = ErrorResponse
 
-// ServiceUnavailable What every reply that is no success holds.
+// ServiceUnavailable The body of every error.
 type ServiceUnavailable = ErrorResponse
 
-// Unauthorized What every reply that is no success holds.
+// Unauthorized The body of every error.
 type Unauthorized = ErrorResponse
 
-// UnsupportedMediaType What every reply that is no success holds.
+// UnsupportedMediaType The body of every error.
 type UnsupportedMediaType = ErrorResponse
 
-// UpgradeRequired What every reply that is no success holds.
+// UpgradeRequired The body of every error.
 type UpgradeRequired = ErrorResponse
 
 // CreateChatCompletionJSONRequestBody defines body for CreateChatCompletion for application/json ContentType.
@@ -9206,8 +9202,8 @@ type ClientInterface interface {
 
 	// CreateCompletionWithBody Create a completion
 	//
-	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
-	// model's control tokens in it count as those tokens.
+	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. Special-token
+	// text in it becomes special tokens.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9216,8 +9212,8 @@ type ClientInterface interface {
 
 	// CreateCompletion Create a completion
 	//
-	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
-	// model's control tokens in it count as those tokens.
+	// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. Special-token
+	// text in it becomes special tokens.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9226,8 +9222,8 @@ type ClientInterface interface {
 
 	// CreateEmbeddingWithBody Create embeddings
 	//
-	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
-	// every model that generates text, with the vector of its last token.
+	// Returns an embedding vector for each input. Embedding models do it, and so do models that generate text, with
+	// the vector of the last token.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9236,8 +9232,8 @@ type ClientInterface interface {
 
 	// CreateEmbedding Create embeddings
 	//
-	// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
-	// every model that generates text, with the vector of its last token.
+	// Returns an embedding vector for each input. Embedding models do it, and so do models that generate text, with
+	// the vector of the last token.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9246,8 +9242,8 @@ type ClientInterface interface {
 
 	// CreateImageWithBody Create images
 	//
-	// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
-	// they draw are test cards that show what was asked for.
+	// **Experimental.** Generates images from a prompt, as PNG files. So far only script models do it, with test
+	// cards that show the request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9256,8 +9252,8 @@ type ClientInterface interface {
 
 	// CreateImage Create images
 	//
-	// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
-	// they draw are test cards that show what was asked for.
+	// **Experimental.** Generates images from a prompt, as PNG files. So far only script models do it, with test
+	// cards that show the request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9340,8 +9336,8 @@ func (c *Client) CreateChatCompletion(ctx context.Context, body CreateChatComple
 
 // CreateCompletionWithBody Create a completion
 //
-// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
-// model's control tokens in it count as those tokens.
+// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. Special-token
+// text in it becomes special tokens.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9360,8 +9356,8 @@ func (c *Client) CreateCompletionWithBody(ctx context.Context, contentType strin
 
 // CreateCompletion Create a completion
 //
-// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. The spellings of the
-// model's control tokens in it count as those tokens.
+// Continues a text as it is, without a chat template, in one JSON object or as a stream of chunks. Special-token
+// text in it becomes special tokens.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9380,8 +9376,8 @@ func (c *Client) CreateCompletion(ctx context.Context, body CreateCompletionJSON
 
 // CreateEmbeddingWithBody Create embeddings
 //
-// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
-// every model that generates text, with the vector of its last token.
+// Returns an embedding vector for each input. Embedding models do it, and so do models that generate text, with
+// the vector of the last token.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9400,8 +9396,8 @@ func (c *Client) CreateEmbeddingWithBody(ctx context.Context, contentType string
 
 // CreateEmbedding Create embeddings
 //
-// Turns each input into a vector of numbers that says what it is about. Every model for embeddings does it, and so does
-// every model that generates text, with the vector of its last token.
+// Returns an embedding vector for each input. Embedding models do it, and so do models that generate text, with
+// the vector of the last token.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9420,8 +9416,8 @@ func (c *Client) CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRe
 
 // CreateImageWithBody Create images
 //
-// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
-// they draw are test cards that show what was asked for.
+// **Experimental.** Generates images from a prompt, as PNG files. So far only script models do it, with test
+// cards that show the request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9440,8 +9436,8 @@ func (c *Client) CreateImageWithBody(ctx context.Context, contentType string, bo
 
 // CreateImage Create images
 //
-// **Experimental.** Draws pictures of what a text describes, as PNG files. So far only models of a script draw, and what
-// they draw are test cards that show what was asked for.
+// **Experimental.** Generates images from a prompt, as PNG files. So far only script models do it, with test
+// cards that show the request.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -124,7 +124,7 @@ func toItemPart(in wire.ResponseInputContentPart, role engine.Role, param string
 		return engine.Text{Text: p.Refusal}, nil
 	case wire.ResponseInputImage:
 		if role != engine.RoleUser {
-			return nil, invalid(param, "Images stand in messages by the user alone.")
+			return nil, invalid(param, "Only messages of the user may hold images.")
 		}
 		return toImage(p.ImageURL, param+".image_url")
 	}

@@ -106,7 +106,7 @@ func TestEditedDocuments(t *testing.T) {
 		{"when an error comes", "summary: Too many requests are running or waiting.", "summary: On Mondays.",
 			"anthropic.md", "| 529 | overloaded | overloaded_error |  | On Mondays. |"},
 		{"a header", "x-should-retry: {", "x-may-retry: {",
-			"anthropic.md", "| `x-may-retry` | 400, 401, 403, 404, 405, 413, 415, 426, 499, 500, 502, 504, 529 |  | \"false\" | Says that the same request would fail again, whatever the status. |"},
+			"anthropic.md", "| `x-may-retry` | 400, 401, 403, 404, 405, 413, 415, 426, 499, 500, 502, 504, 529 |  | \"false\" | Sent if the same request would fail again, whatever the status. |"},
 	} {
 		own, err := openapi.Own()
 		if err != nil {
