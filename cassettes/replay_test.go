@@ -63,7 +63,7 @@ func TestReplay(t *testing.T) {
 // TestReplayByTheDocument holds the replies of the other profile to the same
 // requests against the document as it narrows it. Some are refused there.
 func TestReplayByTheDocument(t *testing.T) {
-	own, err := openapi.Own()
+	own, err := openapi.Embedded()
 	if err == nil {
 		own, err = own.Narrow(openapi.ProfileDocument)
 	}

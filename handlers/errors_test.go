@@ -170,7 +170,7 @@ func TestErrorsOfDocuments(t *testing.T) {
 	for _, constant := range regexp.MustCompile(`Code = "(\w+)"`).FindAllSubmatch(source, -1) {
 		codes[string(constant[1])] = true
 	}
-	documents, err := openapi.Own()
+	documents, err := openapi.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestMessageBlocks(t *testing.T) {
 		{name: "image", members: user(`{"type":"image",` + picture + `}`)},
 		{name: "image with a mark for the cache", members: user(`{"type":"image",` + picture + `,"cache_control":{"type":"ephemeral","ttl":"1h"}}`), ignored: "messages[].content[].cache_control"},
 		{name: "image by URL", members: user(`{"type":"image","source":{"type":"url","url":"` + servePicture(t) + `"}}`)},
-		{name: "image among files", members: user(`{"type":"image","source":{"type":"file","file_id":"x"}}`), place: block + ".source", message: "files are not kept"},
+		{name: "image among files", members: user(`{"type":"image","source":{"type":"file","file_id":"x"}}`), place: block + ".source", message: "files are not stored"},
 		{name: "image of a kind that is none", members: user(`{"type":"image","source":{"type":"base64","media_type":"image/svg+xml","data":"AAAA"}}`), place: block + ".source.media_type"},
 		{name: "result of text", members: result(`,"content":"r"`)},
 		{name: "result of blocks", members: result(`,"content":[{"type":"text","text":"r"},{"type":"image",` + picture + `}]`)},

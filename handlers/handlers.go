@@ -120,7 +120,7 @@ func (c Config) documents() (openapi.Documents, error) {
 	if c.Documents != (openapi.Documents{}) {
 		return c.Documents.Narrow(c.Profile)
 	}
-	own, err := openapi.Own()
+	own, err := openapi.Embedded()
 	if err != nil {
 		return own, err
 	}

@@ -52,7 +52,7 @@ func TestMarksChangeReplies(t *testing.T) {
 			"/v1/responses", `"output":[{"id":"msg_`, `"output_index":0,"item":{"id":"msg_`, `hm`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			own, err := openapi.Own()
+			own, err := openapi.Embedded()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestMarksChangeReplies(t *testing.T) {
 // TestMarkedErrorEvent holds that a stream is cut off where a document has no event
 // for errors.
 func TestMarkedErrorEvent(t *testing.T) {
-	own, err := openapi.Own()
+	own, err := openapi.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestMarkedErrorEvent(t *testing.T) {
 // TestPathsAreTheDocuments adds paths to a copy of a document. The style of a
 // request, the help for a wrong base URL and the refusals follow.
 func TestPathsAreTheDocuments(t *testing.T) {
-	own, err := openapi.Own()
+	own, err := openapi.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func newHandler(t *testing.T, c handlers.Config) http.Handler {
 // inForce are the documents as a server with that configuration keeps them.
 func inForce(t *testing.T, c handlers.Config) openapi.Documents {
 	t.Helper()
-	documents, err := openapi.Own()
+	documents, err := openapi.Embedded()
 	if c.Documents != (openapi.Documents{}) {
 		documents = c.Documents
 	}

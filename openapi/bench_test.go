@@ -48,7 +48,7 @@ func benchmarked() []benchmarkedBody {
 	return []benchmarkedBody{{"/v1/chat/completions", OpenAI, chat()}, {"/v1/messages", Anthropic, messages()}}
 }
 
-// TestBenchmarkedBodies holds that the benchmark measures requests that pass.
+// TestBenchmarkedBodies checks that the benchmark measures valid requests.
 func TestBenchmarkedBodies(t *testing.T) {
 	for _, body := range benchmarked() {
 		d, err := body.load()
@@ -65,9 +65,8 @@ func TestBenchmarkedBodies(t *testing.T) {
 	}
 }
 
-// BenchmarkCheck compares checking with decoding the same bytes into any,
-// and with what kin-openapi's own validator takes for a plain yes or no on
-// top of that decoding.
+// BenchmarkCheck compares checking with decoding the same bytes into any, and with
+// kin-openapi's validator on top of that.
 func BenchmarkCheck(b *testing.B) {
 	for _, bb := range benchmarked() {
 		d, err := bb.load()

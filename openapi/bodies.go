@@ -10,18 +10,18 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// Bodies bounds all request bodies of a document, free JSON included.
+// Bodies limits all request bodies of a document, free-form JSON included.
 type Bodies struct {
-	Depth  int `json:"depth"`  // of arrays and objects in each other
-	Values int `json:"values"` // and names of members
+	Depth  int `json:"depth"`  // nesting of arrays and objects
+	Values int `json:"values"` // values and field names
 }
 
 const bodiesExtension = "x-bodies"
 
-// unbounded is for what the server itself has written.
+// unbounded is for JSON that the server itself has written.
 var unbounded = Bodies{Depth: 512, Values: math.MaxInt32}
 
-// readBodies reads the bounds of a document, which has them all or none.
+// readBodies reads the limits of a document, which has both or none.
 func readBodies(spec *openapi3.T) (Bodies, error) {
 	written, ok := spec.Extensions[bodiesExtension]
 	if !ok {
@@ -41,8 +41,8 @@ func readBodies(spec *openapi3.T) (Bodies, error) {
 	return b, nil
 }
 
-// CountValues returns how many values and names of members a JSON text holds,
-// or a few more. It takes little time, and no memory.
+// CountValues returns how many values and field names a JSON text holds, or a few more. It
+// is fast and does not allocate.
 func CountValues(text []byte) int {
 	values, names := plainjson.Count(text)
 	return values + names

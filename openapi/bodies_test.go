@@ -23,7 +23,7 @@ func TestCountValues(t *testing.T) {
 	}
 }
 
-// FuzzCountValues holds that no JSON has more values than were counted.
+// FuzzCountValues checks that no JSON has more values than were counted.
 func FuzzCountValues(f *testing.F) {
 	f.Add(`{"a":[1,{"b":"c,d"}]}`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -34,8 +34,8 @@ func FuzzCountValues(f *testing.F) {
 	})
 }
 
-// TestBodiesOfDocuments holds the bounds of both documents against bodies that
-// meet them, and that go beyond by one.
+// TestBodiesOfDocuments checks the limits of both documents with bodies at the limit and
+// one beyond.
 func TestBodiesOfDocuments(t *testing.T) {
 	for name, load := range map[string]func() (*Document, error){"openai": OpenAI, "anthropic": Anthropic} {
 		document, err := load()

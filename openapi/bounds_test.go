@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestRequestsHaveBounds holds that every list, and every object whose member
-// names are the client's, has a most in the document: how often a small thing
-// may come decides how much memory a body becomes.
+// TestRequestsHaveBounds checks that every list, and every object with free field names,
+// has a maximum: how often a small thing may occur decides how much memory a body takes.
 func TestRequestsHaveBounds(t *testing.T) {
 	for name, load := range map[string]func() (*Document, error){"openai": OpenAI, "anthropic": Anthropic} {
 		document, err := load()
@@ -30,7 +29,7 @@ func TestRequestsHaveBounds(t *testing.T) {
 
 type boundsWalk struct {
 	seen    map[*Schema]bool
-	without []string // places without a bound
+	without []string // paths without a bound
 }
 
 func (w *boundsWalk) use(u *Use, place string) {
@@ -42,7 +41,7 @@ func (w *boundsWalk) use(u *Use, place string) {
 	if s.Items != nil && s.MaxItems == nil && (u.Only == nil || u.Only.MaxItems == nil) {
 		w.without = append(w.without, fmt.Sprintf("%s (%s, line %d) is a list without maxItems", place, s.Name, u.Line))
 	}
-	if s.Extra == ExtraChecked && s.MaxMembers == nil {
+	if s.Extra == ExtraChecked && s.MaxProperties == nil {
 		w.without = append(w.without, fmt.Sprintf("%s (%s, line %d) has any members, without maxProperties", place, s.Name, u.Line))
 	}
 	for i := range s.Properties {

@@ -12,27 +12,25 @@ import (
 
 // Checked is a request body that fits its document.
 type Checked struct {
-	// Body is what to decode: the client's text without nulls that mean
-	// absence, without members that have no effect, and with integers
-	// written as integers (1 for 1.0). Free JSON is as the client wrote it,
-	// member order included.
+	// Body is what to decode: the client's text without nulls that mean absence and fields
+	// without effect, and with plain integers (1 for 1.0). Free-form JSON is unchanged,
+	// field order included.
 	Body []byte
-	// Ignored lists what was left out because it has no effect, by name,
-	// each name once.
+	// Ignored lists what was removed because it has no effect, each name once.
 	Ignored []Ignored
 
-	skipped map[string][]int // what was left out of arrays, see Locate
+	skipped map[string][]int // removed array items, see Locate
 }
 
-// Ignored is a member without effect.
+// Ignored is a field without effect.
 type Ignored struct {
 	Name    string   // without indexes: messages[].cache_control; fit for a header value
-	Pointer []string // of its first appearance
-	Mark    Mark     // zero where no document names the member
+	Pointer []string // of its first occurrence
+	Mark    Mark     // zero if no document names the field
 }
 
-// Strict returns a violation for the first of what is ignored, for a client
-// that wants to be told rather than served. It is nil where nothing is.
+// Strict returns a violation for the first ignored field, or nil. It is for clients that
+// prefer an error.
 func Strict(ignored []Ignored) *Violation {
 	if len(ignored) == 0 {
 		return nil
@@ -43,33 +41,30 @@ func Strict(ignored []Ignored) *Violation {
 	return v
 }
 
-// maxIgnored bounds what a client can make the server write into a header.
+// maxIgnored limits what a client can make the server write into a header.
 const maxIgnored = 32
 
-// checker walks one value along one schema. It stops at the first violation;
-// where a union leaves several schemas to try, the most telling one wins.
+// checker checks one value against one schema. It stops at the first violation; if a union
+// leaves several schemas to try, it reports the most telling one.
 //
-// It exists because the validator of kin-openapi, which loads the documents,
-// answers only yes or no to a decoded value: ignored members, nulls that mean
-// absence, and the choice of the branch that a client meant would each be a
-// second walk along the same schemas, and decoding loses the member order of
-// tool schemas. TestAgainstKin holds the two to the same verdicts;
-// BenchmarkCheck has the cost of both.
+// The validator of kin-openapi, which loads the documents, only accepts or rejects a
+// decoded value. Ignored fields, nulls that mean absence, and the branch that a client
+// meant would each need a second pass, and decoding loses the field order of tool schemas.
+// TestAgainstKin holds both to the same verdicts; BenchmarkCheck compares their cost.
 type checker struct {
 	*tree
 	path    []step
 	ignored []Ignored
 	skipped []skip
-	edited  []int32 // nodes that are rendered in another way, to undo a branch
+	edited  []int32 // nodes that render changes, to undo a branch
 }
 
-// step leads from a value to one inside it.
+// step is one token of the path to a value.
 type step struct {
-	name  int32 // node of the member's name, or -1
+	name  int32 // node of the field name, or -1
 	index int32 // of the array item
 }
 
-// check checks the whole tree.
 func (t *tree) check(u *Use) (*checker, *Violation) {
 	c := &checker{tree: t, path: make([]step, 0, 16)}
 	return c, c.use(u, 0)
@@ -80,7 +75,7 @@ func (c *checker) result() Checked {
 	if len(c.edited) == 0 {
 		return Checked{Body: c.text, Ignored: c.ignored}
 	}
-	return Checked{Body: c.render(make([]byte, 0, len(c.text)), 0), Ignored: c.ignored, skipped: bySkipped(c.skipped)}
+	return Checked{Body: c.render(make([]byte, 0, len(c.text)), 0), Ignored: c.ignored, skipped: groupByArray(c.skipped)}
 }
 
 func (c *checker) use(u *Use, i int32) *Violation {
@@ -163,7 +158,7 @@ func (c *checker) array(s *Schema, i int32) *Violation {
 
 func (c *checker) object(s *Schema, i int32) *Violation {
 	count, required := uint64(0), 0
-	if len(s.Properties) > 0 || s.Extra != ExtraFree || s.MinMembers != nil || s.MaxMembers != nil {
+	if len(s.Properties) > 0 || s.Extra != ExtraFree || s.MinProperties != nil || s.MaxProperties != nil {
 		for name := i + 1; name < c.nodes[i].next; name = c.nodes[name+1].next {
 			count++
 			c.path = append(c.path, step{name: name})
@@ -192,10 +187,10 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 	if required < len(s.required) {
 		return c.missing(s, i)
 	}
-	return c.size(count, s.MinMembers, s.MaxMembers, "member")
+	return c.size(count, s.MinProperties, s.MaxProperties, "member")
 }
 
-// isTrue reports whether a member of an object is true.
+// isTrue reports whether a field of an object is true.
 func (c *checker) isTrue(object int32, name string) bool {
 	m := c.member(object, name)
 	return m >= 0 && c.nodes[m].kind == 't'
@@ -245,7 +240,7 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 			continue
 		}
 		if branch.effect == SupportRefused && c.schema(branch.Schema, i) == nil {
-			refused = v // this form is what the client meant
+			refused = v // the client meant this form
 		}
 		c.undo(edits)
 		c.ignored, c.skipped, c.path = c.ignored[:ignored], c.skipped[:skipped], c.path[:depth]
@@ -266,9 +261,9 @@ func (c *checker) union(s *Schema, i int32) *Violation {
 	return cmp.Or(refused, worst, foreign)
 }
 
-// discriminated checks an object along the branch that its discriminator
-// names. One without discriminator fits the branch that does not require it,
-// never the default one: that is for what is known to be something else.
+// discriminated checks an object against the branch that its discriminator names. An object
+// without discriminator gets the branch that does not require one, never the default
+// branch, which is for unknown values.
 func (c *checker) discriminated(s *Schema, i int32) *Violation {
 	m := c.member(i, s.Discriminator)
 	if m < 0 || c.nodes[m].kind == 'n' {
@@ -320,8 +315,8 @@ func (s *Schema) undiscriminated() *Use {
 	return nil
 }
 
-// ignore leaves the value out and keeps its name. The label says which of
-// several kinds of array item it is.
+// ignore removes the value and records its name. The label tells kinds of array items
+// apart.
 func (c *checker) ignore(i int32, mark Mark, label string) {
 	c.drop(i)
 	if last := len(c.path) - 1; last >= 0 && c.path[last].name < 0 {
@@ -343,7 +338,7 @@ func (c *checker) drop(i int32) {
 	c.edited = append(c.edited, i)
 }
 
-// writeInteger has a whole number rendered as an integer.
+// writeInteger makes render write the number as an integer.
 func (c *checker) writeInteger(i int32) {
 	c.nodes[i].integer = true
 	c.edited = append(c.edited, i)
@@ -372,8 +367,8 @@ func (c *checker) pointer() []string {
 	return pointer
 }
 
-// name is the place without indexes, each member name cut and escaped, since
-// it goes into a header and may be anything a client made up.
+// name is the path without indexes, for a header. Clients choose field names, so each is
+// cut and escaped.
 func (c *checker) name(label string) string {
 	var b strings.Builder
 	for i, s := range c.path {

@@ -44,7 +44,7 @@ func parts(parts string) string { return turn(`{"role":"user","content":[` + par
 type refusal struct {
 	name, body string
 	rule       Rule
-	want       string // place and reason
+	want       string // path and reason
 }
 
 func TestParseRefuses(t *testing.T) {
@@ -209,8 +209,7 @@ func TestCheckAccepts(t *testing.T) {
 	}
 }
 
-// FuzzCheck looks for a body that breaks the checker, or one that it lets
-// through without being content with its own result.
+// FuzzCheck looks for a body that crashes the checker, or whose result does not pass again.
 func FuzzCheck(f *testing.F) {
 	for _, body := range []string{
 		with(""), with(`,"x":1,"stop":["a",null],"copies":1.0`), turn(`{"role":"writer","calls":[{"name":"f","input":{"a":[{}]}}]}`),

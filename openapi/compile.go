@@ -11,29 +11,27 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// purpose says what a schema is compiled for. The same component may serve a
-// request and a reply, so marks are applied here, while a schema is compiled
-// for one purpose, and not by editing the document.
+// purpose is what a schema is compiled for. Requests and replies share components, so marks
+// are applied while compiling, not by editing the document.
 type purpose int
 
 const (
-	// forRequest obeys the marks, takes null for absence, and leaves out
-	// members that no document names.
+	// forRequest applies the marks, takes null for absence, and removes unknown fields.
 	forRequest purpose = iota
-	// forReply is closed: unknown members fail, and so do members, values and
-	// events that the marks say are never sent.
+	// forReply is closed: unknown fields fail, and so does whatever the marks say is never
+	// sent.
 	forReply
-	// forLimit is a schema in a mark: it sees the value as it is.
+	// forLimit is for the schema in a mark, which sees the value as it is.
 	forLimit
 )
 
-// compiler makes Schemas of one document for one purpose.
+// compiler compiles the schemas of one document for one purpose.
 type compiler struct {
 	purpose purpose
 	profile Profile
-	schemas map[*openapi3.Schema]*Schema // also ends recursion
+	schemas map[*openapi3.Schema]*Schema // compiled so far; also ends recursion
 
-	defaults []Use // those that have one
+	defaults []Use // those with a default
 }
 
 func newCompiler(purpose purpose, profile Profile) *compiler {
@@ -83,8 +81,8 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 	return u, nil
 }
 
-// needsExtension names a boolean member beside a member of a request, without
-// which the latter has no effect and is reported like one that is ignored.
+// needsExtension names a boolean field of the same request object. Without it the field has
+// no effect and is reported as ignored.
 const needsExtension = "x-needs"
 
 // compileOnly compiles the schema in a mark.
@@ -143,7 +141,7 @@ func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
 		}
 		s.Properties = append(s.Properties, Property{Name: name, Required: slices.Contains(in.Required, name), Use: use})
 	}
-	// The loader keeps properties in a map; their lines know the order.
+	// The loader keeps properties in a map; their lines tell the order.
 	slices.SortFunc(s.Properties, func(a, b Property) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -171,7 +169,7 @@ func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
 	return c.extra(s, in)
 }
 
-// extra decides what becomes of members without a name in the schema.
+// extra compiles additionalProperties.
 func (c *compiler) extra(s *Schema, in *openapi3.Schema) error {
 	switch has := in.AdditionalProperties; {
 	case has.Schema != nil:
@@ -240,8 +238,7 @@ func (c *compiler) union(s *Schema, in *openapi3.Schema) error {
 	return s.defaults(in)
 }
 
-// defaultMapping is the field of a discriminator that names the member of
-// the union for all values without a mapping.
+// defaultMapping names the union member for discriminator values without a mapping.
 const defaultMapping = "defaultMapping"
 
 func (s *Schema) defaults(in *openapi3.Schema) error {
@@ -258,9 +255,8 @@ func (s *Schema) defaults(in *openapi3.Schema) error {
 	return fmt.Errorf("line %d: %s leads to no member of the union", line(in.Origin), defaultMapping)
 }
 
-// link finishes all schemas once every one of them exists: which types a
-// union takes, for which members null means absence, and of which values
-// something is withheld.
+// link finishes the schemas once all exist: which types a union accepts, for which fields
+// null means absence, and which schemas withhold something.
 func (c *compiler) link() error {
 	for _, s := range c.schemas {
 		s.Kinds = accepts(s, nil)

@@ -49,7 +49,7 @@ func (c *compiler) scalars(s *Schema, in *openapi3.Schema) error {
 	}
 	s.MinLength, s.MaxLength = positive(in.MinLength), in.MaxLength
 	s.MinItems, s.MaxItems, s.UniqueItems = positive(in.MinItems), in.MaxItems, in.UniqueItems
-	s.MinMembers, s.MaxMembers = positive(in.MinProps), in.MaxProps
+	s.MinProperties, s.MaxProperties = positive(in.MinProps), in.MaxProps
 	return nil
 }
 

@@ -1,20 +1,17 @@
-// Package openapi holds the two OpenAPI 3.2 documents that the server is made
-// from, and reads them as data.
+// Package openapi holds the two OpenAPI 3.2 documents that the server is built from, and
+// reads them as data.
 //
-// openai.yaml and anthropic.yaml are written by hand; each says everything
-// about the wire of its style, once. From them come the types, server
-// interfaces and constructors in gen (by the generate lines below), the client that
-// engine/upstream asks other servers with, the checking of requests, replies
-// and event streams, and the support matrix and reference pages.
+// openai.yaml and anthropic.yaml are written by hand; each describes the whole wire format
+// of its style, once. From them come the types, server interfaces and constructors in gen
+// (see the generate lines below), the client of engine/upstream, the checks of requests,
+// replies and event streams, the support matrix and the reference pages.
 //
-// Beside what OpenAPI defines, the documents carry marks (x-support) that say
-// of each field what the service's own interface document says of it and what
-// this server does with it. A mark is obeyed, not only printed: a field is
-// refused because its mark says so. See [Mark].
+// A support mark (x-support) records what the service's own interface document says of a
+// field and what this server does with it. The server obeys it: a field is refused because
+// its mark says so. See [Mark].
 //
-// Members of replies are written in the order in which the documents list
-// them, which is how people read them. The generator sorts members by name;
-// x-order says which ones come first.
+// Replies have their fields in the order of the documents, which is how people read them.
+// The generator sorts fields by name; x-order says which ones come first.
 package openapi
 
 //go:generate go tool -modfile=../tools/tools.mod oapi-codegen -config openai.cfg.yaml openai.yaml

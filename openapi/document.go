@@ -12,8 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Document is one OpenAPI document, ready for checking. It does not change
-// after [Load] and is safe for concurrent use.
+// Document is a compiled OpenAPI document. It is immutable and safe for concurrent use.
 type Document struct {
 	Title       string
 	Description string
@@ -29,17 +28,17 @@ type Document struct {
 type Operation struct {
 	ID          string
 	Method      string
-	Path        string // as chi writes it too: /v1/models/{model}
+	Path        string // in chi's syntax too: /v1/models/{model}
 	Summary     string
 	Description string
 	Mark        Mark // in force: after narrowing
 	Line        int  // in the document
 
 	Parameters   []Parameter
-	Body         *Use // of the JSON body; nil where the operation takes none
+	Body         *Use // JSON body; nil: none
 	bodies       Bodies
 	BodyRequired bool
-	Examples     []jsontext.Value // bodies that the document gives as examples
+	Examples     []jsontext.Value // of request bodies
 	Replies      []Reply          // by status, then by media type
 }
 
@@ -51,7 +50,7 @@ type Parameter struct {
 	Use
 }
 
-// Reply is what an operation answers with one status in one media type.
+// Reply is what an operation answers with one status and media type.
 type Reply struct {
 	Status      int
 	Description string
@@ -62,8 +61,8 @@ type Reply struct {
 	Stream      *Stream // of an event stream
 }
 
-// Load reads a document, which must be whole in itself and may use only
-// keywords that are enforced, and narrows it by [ProfileDefault].
+// Load compiles a document for [ProfileDefault]. It must be self-contained and may use only
+// keywords that are enforced.
 func Load(text []byte) (*Document, error) {
 	loader := openapi3.NewLoader()
 	loader.IncludeOrigin = true // lines, for declared order and for messages
@@ -71,7 +70,7 @@ func Load(text []byte) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	// The loader knows all of OpenAPI 3.2 but this.
+	// The loader does not know this part of OpenAPI 3.2.
 	allowed := openapi3.AllowExtraSiblingFields(defaultMapping)
 	if err := spec.Validate(loader.Context, openapi3.DisableExamplesValidation(), allowed); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
@@ -79,8 +78,7 @@ func Load(text []byte) (*Document, error) {
 	return compile(spec, ProfileDefault)
 }
 
-// Narrow returns the document as it is in force under a profile. The
-// original is not changed.
+// Narrow returns the document compiled for another profile.
 func (d *Document) Narrow(p Profile) (*Document, error) {
 	if p != ProfileDefault && p != ProfileDocument {
 		return nil, fmt.Errorf("openapi: profile is %q, not %s or %s", p, ProfileDefault, ProfileDocument)
@@ -123,7 +121,7 @@ func (d *Document) Operation(id string) (*Operation, bool) {
 	return d.find(func(o *Operation) bool { return o.ID == id })
 }
 
-// Route returns the operation behind a method and a chi route pattern.
+// Route returns the operation of a method and a chi route pattern.
 func (d *Document) Route(method, pattern string) (*Operation, bool) {
 	return d.find(func(o *Operation) bool { return o.Method == method && o.Path == pattern })
 }
@@ -255,8 +253,8 @@ func (o *Operation) compileReply(status string, in *openapi3.Response, c *compil
 	return nil
 }
 
-// Check reads a request body, in which it may replace what is no character. The
-// violation, if any, is the one to tell the client. An absent body is a violation only where the document requires one.
+// Check checks a request body, in which it may replace lone surrogates. An absent body is a
+// violation only if the document requires one.
 func (o *Operation) Check(body []byte) (Checked, *Violation) {
 	if len(body) == 0 && !o.BodyRequired || o.Body == nil {
 		return Checked{}, nil

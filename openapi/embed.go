@@ -12,18 +12,18 @@ var openAI []byte
 //go:embed anthropic.yaml
 var anthropic []byte
 
-// OpenAI is the document of the OpenAI style. It is read once in a process,
-// which takes a tenth of a second.
+// OpenAI returns the document of the OpenAI style. It is compiled once per process, which
+// takes a tenth of a second.
 func OpenAI() (*Document, error) { return readOpenAI() }
 
-// Anthropic is the document of the Anthropic style, read once as well.
+// Anthropic returns the document of the Anthropic style, compiled once as well.
 func Anthropic() (*Document, error) { return readAnthropic() }
 
-// Documents are those of both styles.
+// Documents holds the documents of both styles.
 type Documents struct{ OpenAI, Anthropic *Document }
 
-// Own are the documents of this server, read once as well.
-func Own() (Documents, error) {
+// Embedded returns the documents of this server.
+func Embedded() (Documents, error) {
 	openAI, err := OpenAI()
 	if err != nil {
 		return Documents{}, fmt.Errorf("openai.yaml: %w", err)
@@ -35,7 +35,7 @@ func Own() (Documents, error) {
 	return Documents{openAI, anthropic}, nil
 }
 
-// Narrow returns both as they are in force under a profile.
+// Narrow returns both documents compiled for a profile.
 func (d Documents) Narrow(p Profile) (Documents, error) {
 	openAI, err := d.OpenAI.Narrow(p)
 	if err != nil {

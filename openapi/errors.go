@@ -9,16 +9,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// Error is an error that operations answer with. A document gives it as an
-// example of a reply.
+// Error is an error that operations answer with. The document has it as an example of a
+// reply.
 type Error struct {
-	Name    string // of the example: a code, and a detail behind a point if there are several
+	Name    string // of the example: a code, and a detail after a dot if there are several
 	Status  int
-	Type    string // of the error, as the example has it
-	Code    string // likewise; empty: none
-	Message string // likewise
-	When    string // a sentence
-	Failed  string // the code in a stream of an object that fails with this error; or empty
+	Type    string // as in the example
+	Code    string // as in the example; empty: none
+	Message string // as in the example
+	When    string // when it occurs, as a sentence
+	Failed  string // code of a response that fails with it in a stream; or empty
 
 	body []byte // the example
 	line int
@@ -33,7 +33,7 @@ func (o *Operation) Errors() []Error {
 	return all
 }
 
-// Error returns the error of the first name that any operation has.
+// Error returns the first of the named errors that any operation has.
 func (d *Document) Error(names ...string) (Error, bool) {
 	for _, name := range names {
 		if e, ok := d.errors[name]; ok {
@@ -43,8 +43,8 @@ func (d *Document) Error(names ...string) (Error, bool) {
 	return Error{}, false
 }
 
-// ErrorOf returns the error that a reply with a status has, by the code in its
-// body, or if no error has that, the first one of the status.
+// ErrorOf returns the error with that status and code, or else the first one with the
+// status.
 func (d *Document) ErrorOf(status int, code string) (Error, bool) {
 	var found Error
 	for _, o := range d.operations {
@@ -60,7 +60,7 @@ func (d *Document) ErrorOf(status int, code string) (Error, bool) {
 	return found, found.Name != ""
 }
 
-// failedExtension is a member of an example, see [Error.Failed].
+// failedExtension is a field of an example, see [Error.Failed].
 const failedExtension = "x-failed-response"
 
 // compileErrors reads the examples of a reply.
@@ -96,8 +96,8 @@ func compileErrors(status int, media *openapi3.MediaType) ([]Error, error) {
 	return all, nil
 }
 
-// collectErrors holds the errors of all operations against the schemas of
-// their replies, and against each other: one name stands for one error.
+// collectErrors checks the errors of all operations against the schemas of their replies.
+// One name stands for one error.
 func (d *Document) collectErrors() error {
 	d.errors = map[string]Error{}
 	for _, o := range d.operations {

@@ -6,8 +6,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// What the document says of a request decides its fate: an error names the
-// field that is wrong, and a field without effect is taken out and listed.
+// The document decides: an error names the field that is wrong, and a field without effect
+// is removed and listed.
 func ExampleOperation_Check() {
 	document, err := openapi.OpenAI()
 	if err != nil {
@@ -31,8 +31,7 @@ func ExampleOperation_Check() {
 	// ignored: mood
 }
 
-// A profile that keeps to the letter of the service's interface document
-// refuses what that calls unsupported.
+// The document profile refuses what the service's interface document calls unsupported.
 func ExampleDocument_Narrow() {
 	document, err := openapi.Anthropic()
 	if err != nil {
@@ -53,7 +52,7 @@ func ExampleDocument_Narrow() {
 	// document: tool_choice is not supported: The interface document calls it unsupported
 }
 
-// A reply is held against the closed document: no field that it does not name.
+// A reply is checked against the closed document, in which unknown fields fail.
 func ExampleOperation_CheckReply() {
 	document, err := openapi.OpenAI()
 	if err != nil {

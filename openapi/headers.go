@@ -9,7 +9,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// compileHeaders reads the headers of a reply, in the order of their names.
+// compileHeaders compiles the headers of a reply, sorted by name.
 func compileHeaders(in openapi3.Headers, c *compiler) ([]Parameter, error) {
 	var all []Parameter
 	for name, ref := range in {
@@ -24,9 +24,8 @@ func compileHeaders(in openapi3.Headers, c *compiler) ([]Parameter, error) {
 	return all, nil
 }
 
-// CheckHeaders holds the headers of a reply against the document: those that
-// it requires are there, what is declared has a value that fits, and what is
-// not is in others.
+// CheckHeaders checks the headers of a reply: required ones are present, declared ones have
+// valid values, and others accepts the rest.
 func (r *Reply) CheckHeaders(header http.Header, others func(name string) bool) error {
 	declared := map[string]bool{}
 	for i := range r.Headers {
@@ -50,8 +49,7 @@ func (r *Reply) CheckHeaders(header http.Header, others func(name string) bool) 
 	return nil
 }
 
-// ReplyHeaders are the names of all headers that replies of the documents
-// have.
+// ReplyHeaders returns the names of all headers in replies.
 func (d Documents) ReplyHeaders() []string {
 	var names []string
 	for _, document := range []*Document{d.OpenAI, d.Anthropic} {

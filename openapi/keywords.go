@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// keywords says what becomes of each JSON Schema keyword that a document may
-// use: true where [Operation.Check] and the reply checks enforce it, false
-// where it only informs a reader. A document with any other keyword does not
-// load, so that no line of a document is decoration by accident.
+// keywords are the JSON Schema keywords that a document may use: true for those that
+// requests and replies are checked by, false for those that only inform readers. A document
+// with any other keyword does not load, so that nothing is silently unenforced.
 var keywords = map[string]bool{
 	"type": true, "enum": true,
 	"required": true, "properties": true, "additionalProperties": true, "minProperties": true, "maxProperties": true,
@@ -24,8 +23,8 @@ var keywords = map[string]bool{
 	"deprecated": false, "externalDocs": false,
 }
 
-// instead names what says the same for keywords that are likely to be tried.
-var instead = map[string]string{
+// alternatives says what to write for keywords that people are likely to try.
+var alternatives = map[string]string{
 	"const":    "an enum of one value says the same and also names a type",
 	"allOf":    "an object written in parts cannot be closed against unknown members",
 	"nullable": "list null among the types",
@@ -33,13 +32,13 @@ var instead = map[string]string{
 	"not":      "say what is allowed",
 }
 
-// CheckKeyword returns an error for a schema keyword that nothing enforces.
-// Extensions (x-...) are always allowed.
+// CheckKeyword returns an error for a schema keyword that is not enforced. Extensions
+// (x-...) are always allowed.
 func CheckKeyword(keyword string) error {
 	if _, ok := keywords[keyword]; ok || strings.HasPrefix(keyword, "x-") {
 		return nil
 	}
-	if hint, ok := instead[keyword]; ok {
+	if hint, ok := alternatives[keyword]; ok {
 		return fmt.Errorf("keyword %s is not enforced: %s", keyword, hint)
 	}
 	return fmt.Errorf("keyword %s is not enforced; the enforced ones are %s", keyword, strings.Join(enforced(), ", "))

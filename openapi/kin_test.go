@@ -11,9 +11,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// TestAgainstKin holds the checker to the verdicts of kin-openapi's own
-// validator, over values that follow the schemas with mistakes in them. Both
-// see the plain schemas, without marks.
+// TestAgainstKin compares the checker with kin-openapi's validator, over values that follow
+// the schemas with mistakes in them. Both see the plain schemas, without marks.
 func TestAgainstKin(t *testing.T) {
 	openAI, err := OpenAI()
 	if err != nil {
@@ -78,7 +77,7 @@ func compare(t *testing.T, ref *openapi3.SchemaRef) {
 // guesser makes values that mostly fit a schema.
 type guesser struct {
 	*rand.Rand
-	beyond bool // made a value that kin cannot judge: it wants a discriminator, and one with a mapping
+	beyond bool // made a value that kin cannot judge: it requires a discriminator with a mapping
 }
 
 func (g *guesser) value(s *Schema, depth int) any {

@@ -17,12 +17,12 @@ type Row struct {
 	Mark        Mark
 	Description string
 	Line        int    // in the document
-	See         string // field below which the same members are listed; else empty
+	See         string // path under which the same fields are listed; or empty
 }
 
-// Matrix lists every field of the operation in declared order: parameters,
-// body, replies and events. Members that a part holds in several places are
-// listed at the first of them, members of what has no effect not at all.
+// Matrix lists the fields of the operation in declared order: parameters, body, replies and
+// events. A schema that occurs several times in a part is listed once, and the fields of a
+// value without effect are not listed.
 func (o *Operation) Matrix() []Row {
 	var rows []Row
 	for _, p := range o.Parameters {
@@ -49,8 +49,7 @@ func (o *Operation) Matrix() []Row {
 	return rows
 }
 
-// Marked lists the rows of the matrix whose mark differs from supported and
-// implemented.
+// Marked lists the rows whose mark is not plain.
 func (o *Operation) Marked() []Row {
 	var rows []Row
 	for _, r := range o.Matrix() {
@@ -69,11 +68,11 @@ func row(part, field string, required bool, u *Use) Row {
 	}
 }
 
-// lister collects the members of one part of an operation.
+// lister collects the rows of one part of an operation.
 type lister struct {
 	part string
 	rows []Row
-	seen map[*Schema]string // where a schema's members are listed
+	seen map[*Schema]string // path at which a schema is listed
 }
 
 func members(part string, u *Use) []Row {
@@ -82,7 +81,7 @@ func members(part string, u *Use) []Row {
 	return l.rows
 }
 
-// inside lists what is inside a value, unless none of it has an effect.
+// inside lists the fields of a value, unless they have no effect.
 func (l *lister) inside(field string, u *Use) {
 	if u.Mark.Server != SupportIgnored && u.Mark.Server != SupportRefused {
 		l.below(field, u.Schema)
@@ -144,8 +143,7 @@ func (l *lister) union(field string, s *Schema) {
 	}
 }
 
-// TypeText says in a few words what values the schema takes, by names of
-// components where it has them.
+// TypeText describes the accepted values in a few words, by component name if there is one.
 func (s *Schema) TypeText() string {
 	switch {
 	case len(s.Enum) > 0:

@@ -45,8 +45,7 @@ func (s *Stream) Narrow(event string, data []byte) ([]byte, bool) {
 	return data, true
 }
 
-// Sends reports whether replies and events of the operation may hold the schema
-// with that name: whether it is not withheld anywhere.
+// Sends reports whether replies and events of the operation may hold the component.
 func (o *Operation) Sends(component string) bool {
 	seen := map[*Schema]bool{}
 	var withheld func(u *Use) bool
@@ -204,8 +203,8 @@ func (n *narrower) replace(i int32, instead jsontext.Value) bool {
 	return true
 }
 
-// linkWithheld finds out which schemas have anything to withhold, at any depth, so
-// that a reply without is not parsed.
+// linkWithheld finds the schemas that withhold something, at any depth, so that other
+// replies need not be parsed.
 func (c *compiler) linkWithheld() error {
 	for changed := true; changed; {
 		changed = false

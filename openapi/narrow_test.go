@@ -37,8 +37,8 @@ var narrowing = []struct {
 	{"and the end", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `[DONE]`, `[DONE]`},
 }
 
-// TestNarrowReplies holds that a frame loses what a mark withholds, in the profile of
-// the document alone, and that it fits the document which that profile has.
+// TestNarrowReplies checks that a frame loses what a mark withholds, in the document
+// profile alone, and fits the document of that profile.
 func TestNarrowReplies(t *testing.T) {
 	for _, tt := range narrowing {
 		t.Run(tt.name, func(t *testing.T) {
@@ -68,8 +68,7 @@ func TestNarrowReplies(t *testing.T) {
 	}
 }
 
-// TestNarrowUnions holds that a list goes without the items that are withheld, and
-// that those who have a frame for each are asked first.
+// TestNarrowUnions checks that a list loses withheld items, and that Narrows reports it.
 func TestNarrowUnions(t *testing.T) {
 	d := edited(t, "text: {type: string, description: Its text.}", "text: {type: array, description: Its text., items: {$ref: '#/components/schemas/Part'}}")
 	const body = `{"id":"l","text":[{"type":"text","text":"a"},{"type":"picture","url":"u"}],"signature":null}`
@@ -95,7 +94,7 @@ func TestNarrowUnions(t *testing.T) {
 	}
 }
 
-// TestInsteadIsForReplies holds that a request is refused whatever replies would say.
+// TestInsteadIsForReplies checks that a request is refused whatever replies would say.
 func TestInsteadIsForReplies(t *testing.T) {
 	d, err := edited(t, "nobody reads the document.\n          x-support: {document: unsupported}", "nobody reads the document.\n          "+unsupported+", instead: x}").Narrow(ProfileDocument)
 	if err != nil {

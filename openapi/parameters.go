@@ -7,10 +7,9 @@ import (
 	"strconv"
 )
 
-// CheckParameters checks the parameters that the operation names; others are
-// nobody's business. The function path returns a path parameter by name.
-// Parameters without effect are returned, as [Checked.Ignored] does it for a
-// body.
+// CheckParameters checks the parameters that the operation declares, and no others. path
+// returns a path parameter by name. Parameters without effect are returned, as in
+// [Checked.Ignored].
 func (o *Operation) CheckParameters(query url.Values, header http.Header, path func(name string) string) ([]Ignored, *Violation) {
 	var ignored []Ignored
 	for i := range o.Parameters {
@@ -45,10 +44,9 @@ func (o *Operation) CheckParameters(query url.Values, header http.Header, path f
 	return ignored, nil
 }
 
-// check checks a value as text: as a string where the schema takes one, else
-// as the JSON that its spelling is. An integer has its plain form: what is
-// bound to a parameter is the client's own text, so 1e2 cannot become 100
-// here as it does in a body.
+// check checks the text of a parameter: as a string if the schema accepts one, else as
+// JSON. An integer must be plain digits: the client's own text is bound, so 1e2 cannot
+// become 100 as it does in a body.
 func (p *Parameter) check(value string) *Violation {
 	if p.Schema.Kinds&Integer != 0 && p.Schema.Kinds&(Number|String) == 0 {
 		if _, err := strconv.ParseInt(value, 10, 64); err != nil {
@@ -57,7 +55,7 @@ func (p *Parameter) check(value string) *Violation {
 	}
 	text := []byte(value)
 	if p.Schema.Kinds&String != 0 || jsontext.Value(text).Kind() == '"' {
-		text, _ = jsontext.AppendQuote(nil, value) // bad Unicode becomes U+FFFD
+		text, _ = jsontext.AppendQuote(nil, value) // invalid UTF-8 becomes U+FFFD
 	}
 	t, v := parse(text, unbounded)
 	if v != nil {

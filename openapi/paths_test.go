@@ -3,7 +3,7 @@ package openapi
 import "testing"
 
 func TestSuggestedPath(t *testing.T) {
-	own, err := Own()
+	own, err := Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}

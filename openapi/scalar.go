@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// number checks a number against range and type. An integer written as 1.0
-// or 1e2 is one, as JSON Schema has it, and is rewritten, since Go decodes it
-// only in its plain form.
+// number checks type and range. For JSON Schema 1.0 and 1e2 are integers; they are
+// rewritten, since Go decodes only plain digits into an integer.
 func (c *checker) number(s *Schema, i int32) *Violation {
 	raw := c.raw(i)
 	f, err := strconv.ParseFloat(string(raw), 64)
@@ -49,11 +48,11 @@ func (c *checker) integer(s *Schema, i int32, raw []byte) *Violation {
 	return nil
 }
 
-// maxDigits is the most digits of an integer of 64 bits.
+// maxDigits is the number of digits of the largest 64-bit integer.
 const maxDigits = 19
 
-// plainInteger writes a JSON number that is whole without a point or an
-// exponent. One with too many digits keeps a few more than there may be.
+// plainInteger writes a whole JSON number without point and exponent. A number that is too
+// large keeps enough digits to stay so.
 func plainInteger(number string) (digits string, whole bool) {
 	number, negative := strings.CutPrefix(number, "-")
 	mantissa, exponent := number, "0"
@@ -67,7 +66,7 @@ func plainInteger(number string) (digits string, whole bool) {
 	if digits == "" {
 		return "0", true
 	}
-	shift, _ := strconv.Atoi(exponent) // what is beyond int is the most or the least of it
+	shift, _ := strconv.Atoi(exponent) // saturates on overflow
 	if point += max(math.MinInt32, min(shift, math.MaxInt32)); point < len(digits) {
 		return "", false
 	}
@@ -158,10 +157,10 @@ func (c *checker) inEnum(s *Schema, i int32) bool {
 	return false
 }
 
-// maxSent is how much of a value an error repeats, in characters.
+// maxSent is how many characters of a value an error repeats.
 const maxSent = 60
 
-// sent says what a client sent, behind what it should have.
+// sent says what the client sent, after what was expected.
 func (c *checker) sent(i int32) string {
 	if c.nodes[i].kind == '"' {
 		return "; " + quote(c.str(i)) + " was sent"
@@ -170,8 +169,8 @@ func (c *checker) sent(i int32) string {
 	return "; " + cut(string(bytes.Join(bytes.Fields(raw), []byte(" ")))) + " was sent"
 }
 
-// choices are the values to choose from, where nothing else is possible: null
-// aside, which stands for absence.
+// choices returns the possible values, if nothing else is accepted. Null, which means
+// absence, does not count.
 func (s *Schema) choices() []jsontext.Value {
 	values := s.Enum
 	for _, branch := range s.Union {
@@ -187,7 +186,7 @@ func (s *Schema) choices() []jsontext.Value {
 	return values
 }
 
-// quote writes a text of a client as a line of an error can hold it.
+// quote writes a client's text on one line, cut to maxSent.
 func quote(text []byte) string {
 	return strconv.Quote(cut(string(text[:min((maxSent+1)*utf8.UTFMax, len(text))])))
 }
@@ -202,8 +201,7 @@ func cut(text string) string {
 	return text
 }
 
-// canonical writes a JSON value in the one form of RFC 8785, so that equal
-// values are equal bytes.
+// canonical returns the canonical form of RFC 8785, in which equal values are equal bytes.
 func canonical(raw []byte) []byte {
 	value := jsontext.Value(bytes.Clone(raw))
 	if value.Canonicalize(jsontext.AllowInvalidUTF8(true)) != nil {
@@ -212,7 +210,7 @@ func canonical(raw []byte) []byte {
 	return value
 }
 
-// oneOf reads well behind "must be".
+// oneOf formats values to follow "must be".
 func oneOf[T ~[]byte | ~string](values []T) string {
 	words := make([]string, len(values))
 	for i, value := range values {

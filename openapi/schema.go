@@ -46,8 +46,8 @@ func (k Kinds) String() string {
 	return k.join(func(i int) string { return kindNames[i].name })
 }
 
-// nouns reads well behind "must be". Null is left out: where it is allowed
-// it only stands for absence.
+// nouns formats the types to follow "must be". Null is left out: where it is accepted it
+// only means absence.
 func (k Kinds) nouns() string {
 	if k != Null {
 		k &^= Null
@@ -66,8 +66,8 @@ func (k Kinds) join(word func(int) string) string {
 	return strings.Join(words, " or ")
 }
 
-// kindsOf says which types a value of a token kind can have; a number may
-// still turn out not to be an integer.
+// kindsOf returns the types that a token may have; a number may turn out not to be an
+// integer.
 func kindsOf(kind jsontext.Kind) Kinds {
 	switch kind {
 	case 'n':
@@ -84,37 +84,36 @@ func kindsOf(kind jsontext.Kind) Kinds {
 	return Object
 }
 
-// Schema is one schema of a document, made ready for checking. Schemas are
-// shared and may be recursive; they are for reading only.
+// Schema is a compiled schema. Schemas are shared, may be recursive, and are read-only.
 type Schema struct {
-	Name        string // of the component; empty where it is written in place
+	Name        string // of the component; empty for an inline schema
 	Description string
-	Kinds       Kinds // types that a value may have, unions included
+	Kinds       Kinds // accepted types, unions included
 	Format      string
 
 	Enum       []jsontext.Value // in declared order; empty: anything
-	ValueMarks []ValueMark      // of the enum, those with a mark, in force or not
+	ValueMarks []ValueMark      // marks of enum values, in force or not
 
-	Minimum, Maximum       *float64
-	ExclusiveMin           bool // Minimum itself is not allowed
-	ExclusiveMax           bool
-	MultipleOf             *float64
-	MinLength, MaxLength   *uint64 // in characters
-	Pattern                *regexp.Regexp
-	MinItems, MaxItems     *uint64
-	UniqueItems            bool
-	MinMembers, MaxMembers *uint64
+	Minimum, Maximum             *float64
+	ExclusiveMin                 bool // Minimum itself is not allowed
+	ExclusiveMax                 bool
+	MultipleOf                   *float64
+	MinLength, MaxLength         *uint64 // in characters
+	Pattern                      *regexp.Regexp
+	MinItems, MaxItems           *uint64
+	UniqueItems                  bool
+	MinProperties, MaxProperties *uint64
 
 	Properties []Property // in declared order
-	Extra      Extra      // what happens to other members
-	Additional *Use       // schema of other members, for ExtraChecked
+	Extra      Extra      // what happens to unknown fields
+	Additional *Use       // schema of unknown fields, for ExtraChecked
 	Items      *Use
 	Content    *Use // of the JSON inside a string; replies and events only
 
 	Union         []Use  // the value fits one of these
-	Exclusive     bool   // oneOf: exactly one, which a discriminator decides by itself
-	Discriminator string // member that names the branch, or empty
-	Default       *Use   // the branch for values of the discriminator that no other has, or nil
+	Exclusive     bool   // oneOf: exactly one; a discriminator ensures that
+	Discriminator string // field that names the branch, or empty
+	Default       *Use   // branch for unknown values of the discriminator, or nil
 
 	properties map[string]*Property
 	required   []*Property
@@ -123,10 +122,10 @@ type Schema struct {
 	any        bool            // every JSON value fits
 
 	withheld map[string]jsontext.Value // enum values that replies must not hold, with their replacement or nil
-	narrows  bool                      // something in it is withheld, at any depth
+	narrows  bool                      // withholds something, at any depth
 }
 
-// ValueMark is the mark of an enum value, as it is in force.
+// ValueMark is the effective mark of an enum value.
 type ValueMark struct {
 	Value string
 	Mark  Mark
@@ -135,37 +134,37 @@ type ValueMark struct {
 func (s *Schema) unconstrained() bool {
 	return s.Kinds == AnyKind && len(s.Union) == 0 && s.Extra == ExtraFree && len(s.Properties) == 0 && s.Items == nil &&
 		s.Minimum == nil && s.Maximum == nil && s.MultipleOf == nil && s.MinLength == nil && s.MaxLength == nil &&
-		s.Pattern == nil && s.MinItems == nil && s.MaxItems == nil && !s.UniqueItems && s.MinMembers == nil && s.MaxMembers == nil
+		s.Pattern == nil && s.MinItems == nil && s.MaxItems == nil && !s.UniqueItems && s.MinProperties == nil && s.MaxProperties == nil
 }
 
-// Extra says what happens to a member that an object schema does not name.
+// Extra says what happens to a field that an object schema does not name.
 type Extra int
 
-// The ways to treat a member without a name in the schema.
+// The ways to treat unknown fields.
 const (
-	ExtraFree    Extra = iota // free JSON: kept as it is
-	ExtraChecked              // kept, and checked by Schema.Additional
-	ExtraIgnored              // left out, and named in Checked.Ignored
+	ExtraFree    Extra = iota // free-form JSON: kept
+	ExtraChecked              // kept, and checked against Schema.Additional
+	ExtraIgnored              // removed, and named in Checked.Ignored
 	ExtraRefused              // a violation
 )
 
-// Use is a schema in one place of a document, with what that place adds.
+// Use is a schema at one place of a document, with what that place adds.
 type Use struct {
 	Schema      *Schema
-	Mark        Mark // in force: after narrowing
+	Mark        Mark // effective, after narrowing
 	Description string
 	Line        int // in the document
 	EventName   string
-	Only        *Schema        // for partial: a further schema that the value meets
+	Only        *Schema        // for partial: another schema that the value must fit
 	Default     jsontext.Value // JSON; nil: none
-	Needs       string         // member of a request beside it that must be true, else it has no effect; or empty
+	Needs       string         // boolean field of the same request object that must be true for this one to have an effect; or empty
 
-	effect     Support // what a check does about the mark
+	effect     Support // how a check applies the mark
 	nullAbsent bool    // null means the same as absence
-	withheld   bool    // the profile keeps it out of replies
+	withheld   bool    // the profile removes it from replies
 }
 
-// Property is a named member of an object.
+// Property is a named field of an object.
 type Property struct {
 	Name     string
 	Required bool
@@ -178,23 +177,20 @@ func (s *Schema) Property(name string) (*Property, bool) {
 	return p, ok
 }
 
-// Branch returns the member of the union that a value of the discriminator
-// leads to.
+// Branch returns the union member for a value of the discriminator.
 func (s *Schema) Branch(value string) (*Use, bool) {
 	branch, ok := s.branches[value]
 	return branch, ok
 }
 
-// Values lists the values of the discriminator, in declared order of the
-// members that they lead to.
+// Values lists the values of the discriminator, in declared order of their union members.
 func (s *Schema) Values() []string {
 	values := slices.Sorted(maps.Keys(s.branches))
 	slices.SortStableFunc(values, func(a, b string) int { return s.branches[a].Line - s.branches[b].Line })
 	return values
 }
 
-// served is Values without those that lead to a refused member, or to one
-// without effect.
+// served lists the values whose union member is neither refused nor ignored.
 func (s *Schema) served() []string {
 	return slices.DeleteFunc(s.Values(), func(value string) bool {
 		effect := s.branches[value].effect

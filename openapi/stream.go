@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// eventNameExtension names a member of a stream's itemSchema.
+	// eventNameExtension names an event of a stream's itemSchema.
 	eventNameExtension = "x-event-name"
 	// eventSequenceExtension is a regular expression over those names, each
 	// followed by a blank, that the whole stream matches.
 	eventSequenceExtension = "x-event-sequence"
 )
 
-// Stream is the contract of an event stream: which events there are, and in
-// which order they come.
+// Stream is the contract of an event stream: its events and their order.
 type Stream struct {
 	Sequence string // a regular expression over names, each followed by a blank
 	Events   []Use  // each with its EventName
@@ -94,7 +93,7 @@ func (c *StreamChecker) Frame(event, data string) error {
 	return fmt.Errorf("frame %d (event %q): %w", c.frames-1, event, worst)
 }
 
-// End checks the order of all frames.
+// End checks the order of the whole stream.
 func (c *StreamChecker) End() error {
 	names := c.names.String()
 	if c.stream.sequence.MatchString(names) {
@@ -122,8 +121,8 @@ func (o *Operation) Reply(status int, contentType string) (*Reply, error) {
 	return nil, fmt.Errorf("%s does not answer %d with %s", o.ID, status, mediaType)
 }
 
-// CheckReply checks a whole JSON reply against the closed document: members
-// that it does not name fail, and so do those that it marks as never sent.
+// CheckReply checks a JSON reply against the closed document: unknown fields fail, and so
+// do fields that are marked as never sent.
 func (o *Operation) CheckReply(status int, contentType string, body []byte) error {
 	r, err := o.Reply(status, contentType)
 	if err != nil {

@@ -22,20 +22,20 @@ type Support string
 // The closed list of kinds of support.
 const (
 	SupportImplemented Support = "implemented" // works as described
-	SupportPartial     Support = "partial"     // works where the value also fits Mark.Only
+	SupportPartial     Support = "partial"     // works if the value also fits Mark.Only
 	SupportIgnored     Support = "ignored"     // accepted without effect, and reported
-	SupportRefused     Support = "refused"     // a violation, unless it is null
+	SupportRefused     Support = "refused"     // a violation, unless null
 )
 
-// Mark is the extension x-support of a property, union member, parameter or
-// operation: two separate facts, and words for people. What has no mark is
-// supported and implemented.
+// Mark is the support mark (x-support) of a property, union member, parameter or operation:
+// two separate facts, and a note for people. Without one a field is supported and
+// implemented.
 type Mark struct {
 	Document Listing        `json:"document"`
 	Server   Support        `json:"server"`
 	Only     jsontext.Value `json:"only"`   // a schema, for Partial
 	Note     string         `json:"note"`   // one sentence; printed in errors, matrix and docs
-	Detail   string         `json:"detail"` // a machine-readable reason, where a client knows one
+	Detail   string         `json:"detail"` // a machine-readable reason, for clients that know it
 
 	// Instead replaces an unsupported value in replies of [ProfileDocument].
 	// Without it the value is removed, or null where it is required.
@@ -48,13 +48,12 @@ const (
 	valuesExtension = "x-support-values"
 )
 
-// readMark reads the mark among extensions.
 func readMark(extensions map[string]any) (Mark, error) {
 	return ParseMark(extensions[markExtension])
 }
 
-// ParseMark reads the value of x-support as YAML or JSON decodes it. What it
-// leaves out, up to the whole mark (nil), is supported and implemented.
+// ParseMark reads a decoded x-support. What it leaves out, or a nil mark, means supported
+// and implemented.
 func ParseMark(value any) (Mark, error) {
 	m := Mark{Document: ListingSupported, Server: SupportImplemented}
 	if value == nil {
@@ -93,15 +92,15 @@ func (m Mark) check() error {
 	return nil
 }
 
-// Profile says whose words decide what is served.
+// Profile says how far the marks narrow a document.
 type Profile string
 
 // The closed list of profiles.
 const (
-	// ProfileDefault serves what the marks say the server does.
+	// ProfileDefault serves what the marks say that the server does.
 	ProfileDefault Profile = "default"
-	// ProfileDocument also refuses what the service's interface document
-	// calls unsupported, unless it is ignored, which harms nobody.
+	// ProfileDocument also refuses what the service's interface document calls unsupported,
+	// unless it is ignored, which is harmless.
 	ProfileDocument Profile = "document"
 )
 
@@ -113,7 +112,7 @@ func (m Mark) narrow(p Profile) Mark {
 	return m
 }
 
-// Plain reports whether the mark says no more than its absence would.
+// Plain reports whether the mark says no more than no mark would.
 func (m Mark) Plain() bool {
 	return m.Document == ListingSupported && m.Server == SupportImplemented && m.Note == ""
 }

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// mendSurrogates makes each escape of half a character in a JSON text the one
-// of U+FFFD, which is as long. A backslash outside of strings, which is no JSON,
-// may be taken for an escape.
-func mendSurrogates(text []byte) {
+// replaceLoneSurrogates replaces the escape of each lone surrogate by \ufffd, which has the
+// same length. A backslash outside of strings, which is not JSON, may be mistaken for an
+// escape.
+func replaceLoneSurrogates(text []byte) {
 	for at := 0; at < len(text); {
 		next := bytes.IndexByte(text[at:], '\\')
 		if next < 0 {
@@ -33,8 +33,7 @@ func mendSurrogates(text []byte) {
 
 const replacement = `\ufffd`
 
-// escapedRune is what an escape of the form \u0000 at the beginning of a text
-// stands for, or -1.
+// escapedRune returns the code unit of the \uXXXX escape that a text begins with, or -1.
 func escapedRune(text []byte) rune {
 	if len(text) < len(replacement) || text[0] != '\\' || text[1] != 'u' {
 		return -1

@@ -26,15 +26,15 @@ func TestMendSurrogates(t *testing.T) {
 		{`{"\ud83d":1}`, `{"\ufffd":1}`},
 	} {
 		text := []byte(tt.text)
-		if mendSurrogates(text); string(text) != tt.want {
+		if replaceLoneSurrogates(text); string(text) != tt.want {
 			t.Errorf("%s becomes %s, want %s", tt.text, text, tt.want)
 		}
 	}
 }
 
-// FuzzMendSurrogates holds that a string means the same as before to decoders,
-// for which half a character is U+FFFD.
-func FuzzMendSurrogates(f *testing.F) {
+// FuzzReplaceLoneSurrogates checks that decoders, which read a lone surrogate as U+FFFD,
+// see the same string.
+func FuzzReplaceLoneSurrogates(f *testing.F) {
 	f.Add(`"\ud83d\ude00"`)
 	f.Add(`"\\\ud83d"`)
 	f.Add(`"a\ud83d\u0041\ude00"`)
@@ -44,7 +44,7 @@ func FuzzMendSurrogates(f *testing.F) {
 			return
 		}
 		mended := []byte(text)
-		mendSurrogates(mended)
+		replaceLoneSurrogates(mended)
 		if err := json.Unmarshal(mended, &after); err != nil || before != after {
 			t.Errorf("%q meant %q and means %q: %v", text, before, after, err)
 		}

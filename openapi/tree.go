@@ -10,17 +10,15 @@ import (
 	"unicode/utf8"
 )
 
-// tree is a parsed JSON text: its values in the order of the text, each with
-// the bytes that it came from. Nothing is decoded until a schema asks, so
-// that the free JSON in a request (tool schemas, arguments), most of a large
-// body, costs no more than finding its end, and keeps its member order and
-// its spelling.
+// tree is a parsed JSON text: its values in order, each with its bytes. Nothing is decoded
+// until a schema asks, so free-form JSON (tool schemas, arguments), most of a large body,
+// is only scanned, and keeps its field order and spelling.
 //
-// An object's children are name, value, name, value; an array's its items.
+// An object's children alternate names and values; an array's are its items.
 type tree struct {
 	text     []byte
 	nodes    []node
-	replaced map[int32][]byte // what render writes for some nodes
+	replaced map[int32][]byte // what render writes for some nodes instead
 }
 
 type node struct {
@@ -28,18 +26,17 @@ type node struct {
 	dropped    bool  // left out by render
 	integer    bool  // a number that render writes as an integer
 	start, end int32 // of the value in the text
-	next       int32 // index of the first node behind this value
+	next       int32 // index of the first node after this value
 }
 
-// parse reads one JSON value. A lone surrogate, which can only be an escape,
-// becomes U+FFFD: programs cut texts in two, and a session whose history holds
-// one must be able to go on. Bytes that are not UTF-8 come from no encoder of
-// JSON and are an error.
+// parse parses one JSON value. A lone surrogate becomes U+FFFD: programs cut strings in
+// two, and a session whose history holds one must be able to continue. Invalid UTF-8, which
+// no JSON encoder writes, is an error.
 func parse(text []byte, bounds Bodies) (*tree, *Violation) {
 	if at := invalidUTF8(text); at >= 0 {
 		return nil, &Violation{Rule: RuleSyntax, Reason: fmt.Sprintf("is not UTF-8: there is a byte %#02x at byte %d", text[at], at)}
 	}
-	mendSurrogates(text)
+	replaceLoneSurrogates(text)
 	t := &tree{text: text, nodes: make([]node, 0, min(CountValues(text), bounds.Values))}
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
 	var open []int32
@@ -108,15 +105,14 @@ func syntaxViolation(text []byte, d *jsontext.Decoder, err error) *Violation {
 	return v
 }
 
-// endsInComma reports whether a text begins with a comma behind the last of
-// several values.
+// endsInComma reports whether a text begins with a trailing comma.
 func endsInComma(text []byte) bool {
 	rest, ok := bytes.CutPrefix(text, []byte(","))
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return ok && len(rest) > 0 && (rest[0] == '}' || rest[0] == ']')
 }
 
-// invalidUTF8 returns the place of the first byte that is not UTF-8, or -1.
+// invalidUTF8 returns the offset of the first byte that is not UTF-8, or -1.
 func invalidUTF8(text []byte) int {
 	if utf8.Valid(text) {
 		return -1
@@ -137,8 +133,7 @@ func pointerTokens(p jsontext.Pointer) []string {
 
 func (t *tree) raw(i int32) []byte { return t.text[t.nodes[i].start:t.nodes[i].end] }
 
-// str returns the text of a string node, without a copy where it holds no
-// escape.
+// str returns the text of a string node, without a copy if it has no escapes.
 func (t *tree) str(i int32) []byte {
 	raw := t.raw(i)
 	if bytes.IndexByte(raw, '\\') < 0 {
@@ -148,7 +143,7 @@ func (t *tree) str(i int32) []byte {
 	return text
 }
 
-// member returns the value of an object's member, or -1.
+// member returns the node of a field's value, or -1.
 func (t *tree) member(object int32, name string) int32 {
 	for i := object + 1; i < t.nodes[object].next; i = t.nodes[i+1].next {
 		if string(t.str(i)) == name {
@@ -158,8 +153,7 @@ func (t *tree) member(object int32, name string) int32 {
 	return -1
 }
 
-// render writes the value without what was dropped and with what was
-// replaced.
+// render writes the value with all edits.
 func (t *tree) render(dst []byte, i int32) []byte {
 	n := &t.nodes[i]
 	if n.integer {

@@ -67,7 +67,7 @@ func Check(t testing.TB) func(r *http.Request, status int, header http.Header, b
 
 func own(t testing.TB) openapi.Documents {
 	t.Helper()
-	documents, err := openapi.Own()
+	documents, err := openapi.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
-// Package conformance holds any server against a document, from outside.
+// Package conformance checks any server against a document, from outside.
 //
-// Its cases are not written by hand: [Cases] walks the request schema of an
-// operation and makes, for every field, the values that a server has to
-// refuse or to ignore, each in a body that is otherwise right. A field that
-// is added to a document is thereby tested before anybody writes a test.
+// Its cases are generated: [Cases] walks the request schema of an operation and makes, for
+// every field, the values that a server must refuse or ignore, each in an otherwise valid
+// body. A new field is tested before anybody writes a test.
 package conformance
 
 import (
@@ -16,32 +15,31 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// Want is what a server has to do with a case.
+// Want is the expected reply to a case.
 type Want string
 
-// The closed list of what can be wanted.
+// The closed list of expected replies.
 const (
 	WantInvalid Want = "invalid" // 400 that names Case.Pointer
-	WantIgnored Want = "ignored" // 200, and Case.Ignored stands in Diglot-Ignored
+	WantIgnored Want = "ignored" // 200, and Diglot-Ignored lists Case.Ignored
 	WantNothing Want = "nothing" // 200 as if the field were absent
 )
 
-// Case is one request and what has to become of it.
+// Case is one request and the expected reply.
 type Case struct {
-	Name    string   // the field and what is odd about it
+	Name    string   // the field and what is wrong with it
 	Body    []byte   // JSON
-	Pointer []string // from the body to the odd value
+	Pointer []string // from the body to the invalid value
 	Want    Want
-	Rule    openapi.Rule // that is broken, for WantInvalid
-	Ignored string       // name in the reply header, for WantIgnored
+	Rule    openapi.Rule // that is violated, for WantInvalid
+	Ignored string       // name in Diglot-Ignored, for WantIgnored
 	Mark    openapi.Mark // of the field
 }
 
-// Cases makes the cases of an operation, in declared order. Bodies are made
-// from the given examples and the document's own, where those reach a field,
-// and else from required members alone; so that a server with rules beyond
-// the schema (a tool's result follows its call) also gets bodies that it can
-// accept, the examples should reach every kind of message and part.
+// Cases makes the cases of an operation, in declared order. Bodies start from the given
+// examples and the document's own if those reach a field, else from the required fields
+// alone. For rules beyond the schema (a tool's result follows its call), the examples
+// should reach every kind of message and part.
 func Cases(o *openapi.Operation, examples ...[]byte) ([]Case, error) {
 	if o.Body == nil {
 		return nil, nil
@@ -52,7 +50,7 @@ func Cases(o *openapi.Operation, examples ...[]byte) ([]Case, error) {
 	}
 	for _, text := range examples {
 		if _, v := o.Check(text); v != nil {
-			continue // uses what this profile refuses: it would hide what a case is about
+			continue // the profile refuses it, which would hide what a case is about
 		}
 		var body any
 		if err := json.Unmarshal(text, &body); err != nil {
@@ -64,13 +62,13 @@ func Cases(o *openapi.Operation, examples ...[]byte) ([]Case, error) {
 	return w.cases, w.err
 }
 
-// site is a place in a request.
+// site is a path in a request.
 type site struct {
 	pointer []string
 	name    string        // without indexes, as Diglot-Ignored has it
-	value   any           // a right value there; nil: make one
+	value   any           // a valid value there; nil: make one
 	wrap    func(any) any // makes a body with the given value there
-	decides string        // member that makes another kind of the value there, which is then right; or empty
+	decides string        // discriminator that may have other values; or empty
 }
 
 func (at site) member(object map[string]any, name string) site {
@@ -104,7 +102,7 @@ func (at site) item(array []any, i int) site {
 	}
 }
 
-// kind is the name with the kind of the object, if it is one of an array.
+// kind adds the discriminator's value to the name of an array item.
 func (at site) kind(s *openapi.Schema, value string) string {
 	array, ok := strings.CutSuffix(at.name, "[]")
 	if !ok {
@@ -113,10 +111,10 @@ func (at site) kind(s *openapi.Schema, value string) string {
 	return fmt.Sprintf("%s[%s=%s]", array, s.Discriminator, value)
 }
 
-// absent stands for no value at all.
+// absent stands for no value.
 type absent struct{}
 
-// place is a schema in one of the places where a request may use it.
+// place is a schema at one path of a request.
 type place struct {
 	schema *openapi.Schema
 	name   string // without indexes
@@ -129,7 +127,7 @@ type walker struct {
 	err   error
 }
 
-// find notes the objects of an example by their places, the first of each.
+// find records the first object of an example at each place.
 func (w *walker) find(s *openapi.Schema, at site) {
 	switch value := at.value.(type) {
 	case map[string]any:
@@ -156,7 +154,7 @@ func (w *walker) find(s *openapi.Schema, at site) {
 	}
 }
 
-// branchOf returns the member of a union that an object belongs to, or nil.
+// branchOf returns the union member that an object belongs to, or nil.
 func branchOf(s *openapi.Schema, object map[string]any) *openapi.Use {
 	if name, ok := object[s.Discriminator].(string); ok && s.Discriminator != "" {
 		branch, _ := s.Branch(name)
@@ -191,15 +189,15 @@ func (w *walker) add(at site, value any, c Case, oddity string) {
 	w.cases = append(w.cases, c)
 }
 
-// use adds the cases of one field.
+// use adds the cases of a field.
 func (w *walker) use(u *openapi.Use, at site) {
 	switch u.Mark.Server {
 	case openapi.SupportIgnored:
-		w.add(at, right(u.Schema), Case{Want: WantIgnored, Ignored: at.name, Mark: u.Mark}, "has no effect")
+		w.add(at, valid(u.Schema), Case{Want: WantIgnored, Ignored: at.name, Mark: u.Mark}, "has no effect")
 		w.add(at, wrongType(0), Case{Want: WantIgnored, Ignored: at.name, Mark: u.Mark}, "has no effect, whatever it is")
 		return
 	case openapi.SupportRefused:
-		w.add(at, right(u.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: u.Mark}, "refused")
+		w.add(at, valid(u.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: u.Mark}, "refused")
 		return
 	case openapi.SupportPartial:
 		w.limit(u, at)
@@ -211,9 +209,9 @@ func (w *walker) use(u *openapi.Use, at site) {
 	w.below(u.Schema, at)
 }
 
-// limit adds a value that is right by the document and over the server's limit.
+// limit adds a value that fits the document but not the server's limit.
 func (w *walker) limit(u *openapi.Use, at site) {
-	for _, b := range wrong(u.Only) {
+	for _, b := range invalid(u.Only) {
 		if fits(u.Schema, b.value) {
 			w.add(at, b.value, Case{Want: WantInvalid, Rule: b.rule, Mark: u.Mark}, "over the limit of the server: "+b.oddity)
 			return
@@ -221,14 +219,14 @@ func (w *walker) limit(u *openapi.Use, at site) {
 	}
 }
 
-// scalar adds the values that break the field's own rules.
+// scalar adds values that violate the field's own rules.
 func (w *walker) scalar(u *openapi.Use, at site) {
-	for _, b := range wrong(u.Schema) {
+	for _, b := range invalid(u.Schema) {
 		w.add(at, b.value, Case{Want: WantInvalid, Rule: b.rule, Mark: u.Mark}, b.oddity)
 	}
 }
 
-// below adds the cases of what is inside a value.
+// below adds the cases of the fields inside a value.
 func (w *walker) below(s *openapi.Schema, at site) {
 	if slices.Contains(w.open, s) {
 		return
@@ -243,7 +241,7 @@ func (w *walker) below(s *openapi.Schema, at site) {
 		w.object(s, at, decides)
 	}
 	if s.Items != nil {
-		array := []any{right(s.Items.Schema)}
+		array := []any{valid(s.Items.Schema)}
 		w.use(s.Items, at.item(array, 0))
 	}
 	if s.Additional != nil {
@@ -252,12 +250,11 @@ func (w *walker) below(s *openapi.Schema, at site) {
 	w.union(s, at)
 }
 
-// object adds the cases of an object's members, except of the one that decides
-// what kind of object it is.
+// object adds the cases of an object's fields, except the discriminator.
 func (w *walker) object(s *openapi.Schema, at site, decides string) {
 	object, ok := at.value.(map[string]any)
 	if !ok {
-		object = right(s).(map[string]any)
+		object = valid(s).(map[string]any)
 	}
 	for i := range s.Properties {
 		p := &s.Properties[i]
@@ -276,7 +273,7 @@ func (w *walker) object(s *openapi.Schema, at site, decides string) {
 		}
 		w.use(&p.Use, field)
 		if p.Needs != "" {
-			w.add(field, right(p.Schema), Case{Want: WantIgnored, Ignored: field.name, Mark: p.Mark}, "without "+p.Needs)
+			w.add(field, valid(p.Schema), Case{Want: WantIgnored, Ignored: field.name, Mark: p.Mark}, "without "+p.Needs)
 		}
 	}
 	const unknown = "not_in_the_document"
@@ -298,7 +295,7 @@ func (w *walker) union(s *openapi.Schema, at site) {
 			continue
 		}
 		if branch.Mark.Server == openapi.SupportRefused {
-			w.add(at, right(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, "a form that is refused")
+			w.add(at, valid(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, "a form that is refused")
 			continue
 		}
 		if !overlaps(s, i) {
@@ -312,8 +309,8 @@ func (w *walker) union(s *openapi.Schema, at site) {
 	}
 }
 
-// unknown adds an object whose discriminator no branch has, unless the
-// default one takes it as it is.
+// unknown adds an object with an unknown discriminator value, unless the default branch
+// accepts it.
 func (w *walker) unknown(s *openapi.Schema, at site) {
 	const value = "no_such_value"
 	if s.Default == nil {
@@ -333,7 +330,7 @@ func (w *walker) unknown(s *openapi.Schema, at site) {
 
 func (w *walker) branch(s *openapi.Schema, branch *openapi.Use, value string, at site) {
 	// One branch may stand for several values.
-	named, _ := right(branch.Schema).(map[string]any)
+	named, _ := valid(branch.Schema).(map[string]any)
 	named[s.Discriminator] = value
 	switch branch.Mark.Server {
 	case openapi.SupportIgnored:
@@ -349,7 +346,7 @@ func (w *walker) branch(s *openapi.Schema, branch *openapi.Use, value string, at
 	}
 }
 
-// discriminatorOf returns a value that leads to the branch, or nothing.
+// discriminatorOf returns a value that selects the branch, or "".
 func discriminatorOf(s *openapi.Schema, branch *openapi.Use) string {
 	for _, value := range s.Values() {
 		if b, _ := s.Branch(value); b == branch {
@@ -359,8 +356,8 @@ func discriminatorOf(s *openapi.Schema, branch *openapi.Use) string {
 	return ""
 }
 
-// overlaps reports whether another member of the union takes values of the
-// same type, so that breaking one of them proves nothing.
+// overlaps reports whether another union member takes values of the same type, so that
+// violating one proves nothing.
 func overlaps(s *openapi.Schema, i int) bool {
 	for other := range s.Union {
 		if other != i && s.Union[other].Schema.Kinds&s.Union[i].Schema.Kinds != 0 {

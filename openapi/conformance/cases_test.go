@@ -36,7 +36,7 @@ func documents(t *testing.T) map[string]*openapi.Document {
 	return all
 }
 
-// TestCases holds the package openapi to all cases of all documents.
+// TestCases checks the package openapi against all cases of all documents.
 func TestCases(t *testing.T) {
 	for name, d := range documents(t) {
 		for _, o := range d.Operations() {
@@ -74,8 +74,7 @@ func check(t *testing.T, o *openapi.Operation, c Case) {
 	}
 }
 
-// TestCasesReachEveryField checks that the walk forgets no field: every row of the
-// matrix of a body has a case that names it.
+// TestCasesReachEveryField checks that every row of a body's matrix has a case.
 func TestCasesReachEveryField(t *testing.T) {
 	for name, d := range documents(t) {
 		for _, o := range d.Operations() {

@@ -9,14 +9,14 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// bad is a value that breaks one rule of a schema.
+// bad is a value that violates one rule of a schema.
 type bad struct {
 	value  any
 	rule   openapi.Rule
 	oddity string
 }
 
-// wrongType returns a value of none of the types.
+// wrongType returns a value that has none of the types.
 func wrongType(kinds openapi.Kinds) any {
 	switch {
 	case kinds&openapi.Boolean == 0:
@@ -31,9 +31,8 @@ func wrongType(kinds openapi.Kinds) any {
 	return map[string]any{}
 }
 
-// wrong lists values of a right type that break the schema's own rules, one
-// for each rule.
-func wrong(s *openapi.Schema) []bad {
+// invalid lists values of the right type that violate the schema's own rules, one per rule.
+func invalid(s *openapi.Schema) []bad {
 	var list []bad
 	add := func(value any, rule openapi.Rule, oddity string) { list = append(list, bad{value, rule, oddity}) }
 	if len(s.Enum) > 0 && s.Kinds&openapi.String != 0 {
@@ -44,7 +43,7 @@ func wrong(s *openapi.Schema) []bad {
 		return nil
 	}
 	if s.Kinds&openapi.Integer != 0 {
-		list = append(list, wrongNumbers(s)...)
+		list = append(list, invalidNumbers(s)...)
 	}
 	if s.MinLength != nil {
 		add(strings.Repeat("a", int(*s.MinLength)-1), openapi.RuleLength, "too short")
@@ -64,7 +63,7 @@ func wrong(s *openapi.Schema) []bad {
 	return list
 }
 
-func wrongNumbers(s *openapi.Schema) []bad {
+func invalidNumbers(s *openapi.Schema) []bad {
 	list := []bad{{jsontext.Value("1e999"), openapi.RuleRange, "beyond the range of numbers"}}
 	if s.Kinds&openapi.Number == 0 {
 		list = append(list, bad{1.5, openapi.RuleType, "a fraction"})
@@ -78,7 +77,7 @@ func wrongNumbers(s *openapi.Schema) []bad {
 	}
 	if s.Maximum != nil {
 		value := *s.Maximum + 1
-		if value == *s.Maximum { // so large that there is no number between
+		if value == *s.Maximum { // so large that adding 1 changes nothing
 			value = math.Nextafter(value, math.Inf(1))
 		}
 		if s.ExclusiveMax {
@@ -92,19 +91,19 @@ func wrongNumbers(s *openapi.Schema) []bad {
 func copies(s *openapi.Schema, n uint64) []any {
 	list := make([]any, n)
 	for i := range list {
-		list[i] = right(s.Items.Schema)
+		list[i] = valid(s.Items.Schema)
 	}
 	return list
 }
 
-// right makes the smallest value that fits the schema.
-func right(s *openapi.Schema) any {
+// valid makes the smallest value that fits the schema.
+func valid(s *openapi.Schema) any {
 	if len(s.Enum) > 0 {
 		return s.Enum[0]
 	}
 	for i := range s.Union {
 		if s.Union[i].Mark.Server != openapi.SupportRefused {
-			return right(s.Union[i].Schema)
+			return valid(s.Union[i].Schema)
 		}
 	}
 	switch {
@@ -112,7 +111,7 @@ func right(s *openapi.Schema) any {
 		object := map[string]any{}
 		for i := range s.Properties {
 			if p := &s.Properties[i]; p.Required {
-				object[p.Name] = right(p.Schema)
+				object[p.Name] = valid(p.Schema)
 			}
 		}
 		return object
@@ -122,14 +121,14 @@ func right(s *openapi.Schema) any {
 		}
 		return copies(s, *s.MinItems)
 	case s.Kinds&openapi.String != 0:
-		return rightString(s)
+		return validString(s)
 	case s.Kinds&openapi.Integer != 0:
-		return rightNumber(s)
+		return validNumber(s)
 	}
 	return true
 }
 
-func rightString(s *openapi.Schema) string {
+func validString(s *openapi.Schema) string {
 	n := 1
 	if s.MinLength != nil {
 		n = int(*s.MinLength)
@@ -137,7 +136,7 @@ func rightString(s *openapi.Schema) string {
 	return strings.Repeat("a", n)
 }
 
-func rightNumber(s *openapi.Schema) float64 {
+func validNumber(s *openapi.Schema) float64 {
 	value := 0.0
 	if s.Minimum != nil {
 		value = math.Ceil(*s.Minimum)
@@ -151,7 +150,7 @@ func rightNumber(s *openapi.Schema) float64 {
 	return value
 }
 
-// fits reports whether a value of a limit is right by the schema around it.
+// fits reports whether a value beyond the limit is still valid.
 func fits(s *openapi.Schema, value any) bool {
 	text, err := json.Marshal(value)
 	return err == nil && s.Fits(text)

@@ -44,7 +44,6 @@ func generate(d *openapi.Document, source []byte) ([]byte, error) {
 	return format.Source(g.Bytes())
 }
 
-// Printf writes code.
 func (g *generator) Printf(format string, args ...any) { fmt.Fprintf(g, format, args...) }
 
 func (g *generator) operation(o *openapi.Operation) error {

@@ -8,8 +8,7 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestEditsOfADocument holds that what the handlers say by themselves follows the
-// document: each edit is seen in the code that they call.
+// TestEditsOfADocument checks that each edit of the document shows in the generated code.
 func TestEditsOfADocument(t *testing.T) {
 	for _, tt := range []struct{ name, style, old, new, want string }{
 		{"nothing", "openai", "How many independent answers to give.", "How many answers.", "\treturn 1\n}\n\n// ParallelToolCallsOrDefault"},

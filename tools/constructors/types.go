@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// types are the declarations of a generated file.
+// types holds the declarations of a generated file.
 type types struct {
 	name    string // of the package
 	imports []string
 	structs map[string][]field
-	maps    map[string]bool              // named types that are maps
-	unions  map[string]bool              // named types that hold the JSON of one of several
+	maps    map[string]bool              // named map types
+	unions  map[string]bool              // named types that hold the JSON of a union
 	values  map[string]map[string]string // constants by type and JSON text
 }
 
-// field is a member of a struct.
+// field is a struct field.
 type field struct {
 	name string // in Go
 	json string
-	kind string // its type, as Go text
+	kind string // its type in Go syntax
 }
 
 func readTypes(source []byte) (types, error) {
@@ -78,7 +78,7 @@ func (t types) declare(s *ast.TypeSpec, text func(ast.Node) string) {
 	}
 }
 
-// value notes a constant of an enum.
+// value records an enum constant.
 func (t types) value(s *ast.ValueSpec, text func(ast.Node) string) {
 	if s.Type == nil || len(s.Values) != 1 {
 		return

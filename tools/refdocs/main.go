@@ -1,5 +1,4 @@
-// Refdocs writes the pages that people read about the wire: the support
-// matrix and one reference for each style, from the documents alone.
+// Refdocs writes the support matrix and one reference page per style from the documents.
 //
 //	go run ./tools/refdocs FOLDER
 package main
@@ -45,16 +44,16 @@ func run(folder string) error {
 	return nil
 }
 
-// render makes all pages, by file name.
+// render returns all pages by file name.
 func render() (map[string][]byte, error) {
-	own, err := openapi.Own()
+	own, err := openapi.Embedded()
 	if err != nil {
 		return nil, err
 	}
 	return renderOf(own)
 }
 
-// renderOf makes the pages of other documents.
+// renderOf renders the pages of other documents.
 func renderOf(documents openapi.Documents) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, file := range []struct {

@@ -93,8 +93,8 @@ func TestEveryFieldIsPrinted(t *testing.T) {
 	}
 }
 
-// TestEditedDocuments holds that what replies have is printed as the documents
-// say it: marks, errors and headers.
+// TestEditedDocuments checks that marks, errors and headers of replies are printed from the
+// documents.
 func TestEditedDocuments(t *testing.T) {
 	for _, tt := range []struct{ name, old, text, page, want string }{
 		{"a mark", "      x-support-values:\n", "      x-support-values:\n        max_tokens: {document: unsupported, instead: end_turn, note: A note.}\n",
@@ -108,7 +108,7 @@ func TestEditedDocuments(t *testing.T) {
 		{"a header", "x-should-retry: {", "x-may-retry: {",
 			"anthropic.md", "| `x-may-retry` | 400, 401, 403, 404, 405, 413, 415, 426, 499, 500, 502, 504, 529 |  | \"false\" | Sent if the same request would fail again, whatever the status. |"},
 	} {
-		own, err := openapi.Own()
+		own, err := openapi.Embedded()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +123,8 @@ func TestEditedDocuments(t *testing.T) {
 	}
 }
 
-// TestDefaults holds that defaults are printed.
 func TestDefaults(t *testing.T) {
-	own, err := openapi.Own()
+	own, err := openapi.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,27 +29,26 @@ type operation struct {
 	Parameters []openapi.Row
 	Body       []openapi.Row
 	Replies    []reply
-	Successes  []reply // those without errors, which are listed by themselves
+	Successes  []reply // without errors, which are listed separately
 	Errors     []openapi.Error
 	Headers    []header
-	Matrix     []openapi.Row // of the request all, of the replies what is marked
+	Matrix     []openapi.Row // of the request: all; of replies: those with a mark
 }
 
-// reply is what one status answers. Its fields are listed once for all
-// statuses that share them.
+// reply is what is answered with one status. Fields that statuses share are listed once.
 type reply struct {
 	openapi.Reply
 	Type   string
-	Same   string // heading under which the fields are listed; else empty
+	Same   string // heading under which the fields are listed; or empty
 	Rows   []openapi.Row
 	Events []event
 }
 
-// header is one that replies have.
+// header is a reply header.
 type header struct {
 	Name, Type, Description string
 	Required                bool
-	In                      string // which replies
+	In                      string // statuses of the replies
 }
 
 type event struct {
@@ -90,8 +89,8 @@ func viewOperation(o *openapi.Operation) operation {
 	return v
 }
 
-// viewErrors lists the errors, with the code that they have in an event only
-// where there is such an event.
+// viewErrors lists the errors. Codes of failed responses are kept only for operations that
+// have that event.
 func viewErrors(o *openapi.Operation) []openapi.Error {
 	fails := slices.ContainsFunc(o.Replies, func(r openapi.Reply) bool {
 		return r.Stream != nil && slices.ContainsFunc(r.Stream.Events, func(e openapi.Use) bool { return e.EventName == "failed" })
@@ -105,15 +104,15 @@ func viewErrors(o *openapi.Operation) []openapi.Error {
 	return errors
 }
 
-// viewHeaders lists each header once for the statuses that always have it, and
-// once for those that may.
+// viewHeaders lists each header once for the statuses that always have it, and once for
+// those that may.
 func viewHeaders(replies []openapi.Reply) []header {
 	statuses := map[header][]string{}
 	var all []string
 	for _, r := range replies {
 		status := fmt.Sprint(r.Status)
 		if slices.Contains(all, status) {
-			continue // in another media type
+			continue // another media type of the same status
 		}
 		all = append(all, status)
 		for _, h := range r.Headers {
@@ -155,7 +154,7 @@ func viewReply(in openapi.Reply, byPart map[string][]openapi.Row, listed map[*op
 	return r
 }
 
-// dataType says what the data of an event holds.
+// dataType names the type of an event's data.
 func dataType(s *openapi.Schema) string {
 	data, ok := s.Property("data")
 	if !ok {
@@ -167,14 +166,14 @@ func dataType(s *openapi.Schema) string {
 	return data.Schema.TypeText()
 }
 
-// cell makes text fit a cell of a table.
+// cell makes text fit into a table cell.
 func cell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }
 
 func code(text string) string { return "`" + cell(text) + "`" }
 
-// support says in a cell what a reader of the reference must know of a mark.
+// support formats a mark for a table cell.
 func support(m openapi.Mark) string {
 	var words []string
 	if m.Server != openapi.SupportImplemented {

@@ -9,23 +9,22 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// finding is one thing that is wrong in a document.
+// finding is one error in a document.
 type finding struct {
 	line int
 	text string
 }
 
-// linter walks the nodes of a document, since only they know lines, order
-// and what was really written.
+// linter walks the YAML nodes, which alone tell lines, order and the original text.
 type linter struct {
 	root     *yaml.Node
 	found    []finding
 	referred map[string]bool // targets of references
 
-	errorNames []string // and those of other examples
+	errorNames []string // of errors and of other examples
 }
 
-// lint checks a document and returns what is wrong, by line.
+// lint returns the findings in a document, by line.
 func lint(text []byte) ([]finding, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(text, &file); err != nil {
@@ -54,12 +53,12 @@ func (l *linter) add(at *yaml.Node, format string, args ...any) {
 	l.found = append(l.found, finding{at.Line, fmt.Sprintf(format, args...)})
 }
 
-// known are the extensions that mean something here or to the generator.
+// known lists the extensions that this repository or the generator reads.
 var known = []string{"x-support", "x-support-values", "x-bodies", "x-event-name", "x-event-sequence", "x-go-name", "x-go-type", "x-go-type-skip-optional-pointer",
 	"x-enum-varnames", "x-order", "x-oapi-codegen-extra-tags"}
 
-// extensions finds misspelt ones, which would be passed over without a word. It
-// notes the names of errors on its way.
+// extensions finds misspelt marks, which would be ignored silently, and collects the names
+// of errors.
 func (l *linter) extensions(n *yaml.Node) {
 	for _, m := range members(n) {
 		if strings.HasPrefix(m.name, "x-") && !slices.Contains(known, m.name) && m.value.Kind == yaml.MappingNode && isMark(m.value) {
@@ -110,8 +109,7 @@ func (l *linter) operation(op *yaml.Node) {
 	}
 }
 
-// errors checks that a response lists its errors, each as an example with what
-// people and programs need to know of it.
+// errors checks that a response lists its errors as complete examples.
 func (l *linter) errors(at, response *yaml.Node) {
 	listed := 0
 	for _, media := range members(get(response, "content")) {
@@ -183,8 +181,7 @@ func (l *linter) components() {
 	}
 }
 
-// described asks for words. Beside a reference they may also stand at its
-// target.
+// described requires a description, here or at the target of the reference.
 func (l *linter) described(n *yaml.Node, what string) {
 	target := l.follow(n)
 	lost := target == n && get(n, "$ref") != nil
@@ -193,7 +190,7 @@ func (l *linter) described(n *yaml.Node, what string) {
 	}
 }
 
-// follow notes a reference and returns its target, or the node itself.
+// follow records a reference and returns its target, or the node itself.
 func (l *linter) follow(n *yaml.Node) *yaml.Node {
 	ref := get(n, "$ref")
 	if ref == nil {

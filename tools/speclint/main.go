@@ -1,7 +1,6 @@
-// Speclint checks what the OpenAPI documents have to keep to beyond being
-// valid, so that everything that is made from them is right: the types, the
-// checks of requests and replies, the matrix and the reference. It prints
-// FILE:LINE: MESSAGE and fails when there is anything to print.
+// Speclint checks rules for the OpenAPI documents beyond validity, on which the generated
+// types, the checks, the matrix and the reference rely. It prints FILE:LINE: MESSAGE and
+// fails if it finds anything.
 //
 //	go run ./tools/speclint [FILE...]
 package main
@@ -37,8 +36,8 @@ func main() {
 	}
 }
 
-// lintFile returns the messages about one file. What the rules let through
-// must also load, in both profiles.
+// lintFile returns the messages about one file. A file without findings must also load, in
+// both profiles.
 func lintFile(name string) ([]string, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

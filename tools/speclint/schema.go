@@ -11,8 +11,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// schema checks a schema and all schemas in it; inline says that it has no
-// name of its own.
+// schema checks a schema and all schemas in it; inline means that it is not a named
+// component.
 func (l *linter) schema(s *yaml.Node, inline bool) {
 	if s = resolve(s); s == nil {
 		return
@@ -77,8 +77,7 @@ func (l *linter) object(s *yaml.Node) {
 	}
 }
 
-// order checks that x-order numbers the members that come first, in declared
-// order, and so says nothing that the order of the lines does not.
+// order checks that x-order numbers the first properties, in declared order.
 func (l *linter) order(properties *yaml.Node) {
 	for i, p := range members(properties) {
 		order := get(p.value, "x-order")
@@ -89,8 +88,7 @@ func (l *linter) order(properties *yaml.Node) {
 	}
 }
 
-// enum finds null among the values, of which the generator makes a constant
-// with the text <nil>.
+// enum rejects null values, of which the generator would make a constant <nil>.
 func (l *linter) enum(s, list *yaml.Node) {
 	if get(s, "type") == nil {
 		l.add(s, "enum without type")
@@ -102,8 +100,8 @@ func (l *linter) enum(s, list *yaml.Node) {
 	}
 }
 
-// discriminator checks that every object of a union can be told apart: each
-// has a value of the discriminator, and admits no other.
+// discriminator checks that the objects of a union can be told apart: each has its own
+// value of the discriminator.
 func (l *linter) discriminator(s, list *yaml.Node) {
 	var objects []*yaml.Node
 	for _, branch := range list.Content {
@@ -139,13 +137,12 @@ func (l *linter) discriminator(s, list *yaml.Node) {
 	}
 }
 
-// isStream reports whether the objects are events, which have names instead.
+// isStream reports whether the objects are events, which are told apart by name.
 func (l *linter) isStream(objects []*yaml.Node) bool {
 	return !slices.ContainsFunc(objects, func(o *yaml.Node) bool { return get(l.follow(o), "x-event-name") == nil })
 }
 
-// mark checks the mark of a property, union member, parameter or operation.
-// So are those of values of an enum.
+// mark checks the marks of a node and of its enum values.
 func (l *linter) mark(n *yaml.Node) {
 	if mark := get(n, "x-support"); mark != nil {
 		l.words(mark)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// skip is an array item that was left out.
+// skip is an array item that was removed.
 type skip struct {
-	array string // pointer to the array in the client's body, its tokens with slashes between them
+	array string // path of the array in the client's body, with slashes
 	index int
 }
 
-// bySkipped groups by array what was left out, in order.
-func bySkipped(skips []skip) map[string][]int {
+// groupByArray lists the removed items of each array, in order.
+func groupByArray(skips []skip) map[string][]int {
 	var by map[string][]int
 	for _, s := range skips {
 		if by == nil {
@@ -23,16 +23,15 @@ func bySkipped(skips []skip) map[string][]int {
 	return by
 }
 
-// Locate turns a place in Body into the same place in what the client sent,
-// where array items without effect still count. It reads places as
-// [Violation.Param] and [Violation.Path] write them, and leaves alone what
-// follows behind the names of the document.
-func (c Checked) Locate(place string) string {
+// Locate translates a path in Body into the path in the client's body, where removed array
+// items still count. It reads the formats of [Violation.Param] and [Violation.Path], and
+// keeps what follows the names of the document.
+func (c Checked) Locate(path string) string {
 	if len(c.skipped) == 0 {
-		return place
+		return path
 	}
 	var out, array strings.Builder
-	for rest := place; rest != ""; {
+	for rest := path; rest != ""; {
 		token, mark := rest, ""
 		if i := strings.IndexAny(rest, ".[]"); i >= 0 {
 			token, mark = rest[:i], rest[i:i+1]
@@ -52,7 +51,7 @@ func (c Checked) Locate(place string) string {
 	return out.String()
 }
 
-// unskip counts the items that were left out before an item.
+// unskip returns the client's index of an item.
 func unskip(index int, skipped []int) int {
 	for _, s := range skipped {
 		if s > index {

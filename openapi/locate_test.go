@@ -37,8 +37,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// TestLocateUndoesBranches: what a form of a union skips that is not the right
-// one does not count.
+// TestLocateUndoesBranches: items that a wrong branch of a union removed do not count.
 func TestLocateUndoesBranches(t *testing.T) {
 	o := operation(t, loadLetters(t), "writeLetter")
 	checked, v := o.Check([]byte(parts(`{"type":"page"},{"type":"page"},{"type":"text","text":"a"}`)))
