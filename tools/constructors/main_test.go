@@ -16,7 +16,7 @@ func TestEditsOfADocument(t *testing.T) {
 			"\treturn 2\n}\n\n// ParallelToolCallsOrDefault"},
 		{"a default of a parameter", "anthropic", "maximum: 1000, default: 20", "maximum: 1000, default: 30", "\treturn 30\n"},
 		{"a default of a reply", "openai", "          description: As in the request.\n          default: auto", "          description: As in the request.\n          default: none", "ToolChoice:         ResponseToolChoice{union: json.RawMessage(`\"none\"`)},"},
-		{"an enum", "openai", "          description: As in the request.\n          default: disabled", "          description: As in the request.\n          default: auto", "Truncation:         ResponseTruncationAuto,"},
+		{"an enum", "openai", "          description: What is in use; `disabled` also where the model is served elsewhere and cannot truncate.\n          default: disabled", "          description: What is in use; `disabled` also where the model is served elsewhere and cannot truncate.\n          default: auto", "Truncation:         ResponseTruncationAuto,"},
 		{"a value that becomes the only one", "anthropic", "          minimum: 0\n          description: Place of the block in the message, from 0 and without gaps.", "          minimum: 0\n          maximum: 0\n          description: Place of the block.",
 			"func NewContentBlockStartEvent(contentBlock ContentBlock) ContentBlockStartEvent {"},
 		{"a member that becomes optional", "anthropic", "required: [type, index, delta]", "required: [type, delta]", "func NewContentBlockDeltaEvent(delta ContentBlockDelta) ContentBlockDeltaEvent {"},
