@@ -1,33 +1,31 @@
 package grammar
 
-// analysis finds out which rules a finite text can satisfy, for rules that
-// need themselves do not: an object with a required property of the object's
-// own type. Nothing is satisfiable at first. What becomes so is told to those
-// that wait for it, each of them once, so the work is linear.
+// analysis finds which rules are satisfiable by a finite text. An object that requires a
+// property of its own type is not. It starts with nothing satisfiable and propagates
+// along the edges of a graph, in linear time.
 type analysis struct {
 	meter    *meter
-	known    map[Node]int32  // the vertices of nodes that are made of others
-	rules    map[*rule]int32 // and those of rules
+	known    map[Node]int32  // vertices of compound nodes
+	rules    map[*rule]int32 // vertices of rules
 	vertices []vertex
 	edges    []edge
 	open     []Node  // vertices that were not looked into yet: a node, or nil for
 	openRule []*rule // the next of these
-	looked   int32   // how many have been looked into
+	expanded int32   // how many have been looked into
 	ready    []int32 // satisfiable, and not told to those that wait
 }
 
-// vertex waits until it needs nothing more.
+// vertex is satisfiable once need is 0.
 type vertex struct {
-	need    int32 // parts that are not known to be satisfiable; never: it cannot be
-	waiting int32 // the first of the edges to those that wait for it, from 1
+	need    int32 // parts not known to be satisfiable; never: unsatisfiable
+	waiting int32 // 1 + first edge to the vertices that depend on it
 }
 
 type edge struct{ to, next int32 }
 
 const never = 1 << 30
 
-// verdict is what is known of a part at once: the number of its vertex, or
-// one of these.
+// A verdict is one of these, or a vertex if it is not known yet.
 const (
 	satisfied   int32 = -1
 	unsatisfied int32 = -2
@@ -42,23 +40,22 @@ func newAnalysis(m *meter) *analysis {
 	return &analysis{meter: m, known: map[Node]int32{}, rules: map[*rule]int32{}}
 }
 
-// run looks into everything that a node needs. Rules that are settled are
-// taken at their word.
+// run expands everything that a node depends on, except settled rules.
 func (a *analysis) run(root Node) {
 	a.of(root)
-	for ; int(a.looked) < len(a.open); a.looked++ {
-		at := a.looked
+	for ; int(a.expanded) < len(a.open); a.expanded++ {
+		at := a.expanded
 		if n := a.open[at]; n != nil {
 			a.expand(at, n)
 		} else {
 			a.need(at, 1, a.openRule[at].body)
 		}
 		a.open[at], a.openRule[at] = nil, nil
-		a.tell()
+		a.propagate()
 	}
 }
 
-// satisfiable is the result for a rule that run has met.
+// satisfiable is the result for a rule that run has visited.
 func (a *analysis) satisfiable(r *rule) bool {
 	if r.settled {
 		return r.satisfiable
@@ -67,8 +64,8 @@ func (a *analysis) satisfiable(r *rule) bool {
 	return ok && a.vertices[n].need <= 0
 }
 
-// tell passes on what has become satisfiable.
-func (a *analysis) tell() {
+// propagate notifies dependents of newly satisfiable vertices.
+func (a *analysis) propagate() {
 	for len(a.ready) > 0 {
 		at := a.ready[len(a.ready)-1]
 		a.ready = a.ready[:len(a.ready)-1]
@@ -84,7 +81,7 @@ func (a *analysis) tell() {
 	}
 }
 
-// of returns what is known of a node.
+// of returns the verdict of a node.
 func (a *analysis) of(n Node) int32 {
 	a.meter.spend(1, 0)
 	verdict := satisfied
@@ -140,7 +137,7 @@ func (a *analysis) verdict(at int32) int32 {
 	return at
 }
 
-// expand looks into a node.
+// expand adds the dependencies of a node.
 func (a *analysis) expand(at int32, n Node) {
 	switch n := n.(type) {
 	case *seq:
@@ -187,8 +184,7 @@ func (a *analysis) need(at int32, count int, parts ...Node) {
 	}
 }
 
-// settleRules notes in rules, whose bodies are final, what was found out
-// about them.
+// settleRules stores the results in rules, whose bodies are final.
 func (a *analysis) settleRules(rules []*rule) {
 	for _, r := range rules {
 		satisfiable := a.satisfiable(r)

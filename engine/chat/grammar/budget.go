@@ -6,22 +6,20 @@ import (
 	"sync"
 )
 
-// Limits are what the schemas of one request may cost.
+// Limits limit the schemas of one request.
 type Limits struct {
-	Steps int // of work; a step takes some hundred nanoseconds
-	Bytes int // allocated, whether they are still in use or not
+	Steps int // some hundred nanoseconds each
+	Bytes int // allocated, including garbage
 }
 
 // DefaultLimits are several times what an agent's 64 KB of tools need.
 func DefaultLimits() Limits { return Limits{Steps: 2_000_000, Bytes: 64 << 20} }
 
-// ErrTooLarge is wrapped by the errors of schemas and expressions that cost
-// more than the [Budget] has.
+// ErrTooLarge is wrapped by errors of schemas and expressions that exceed the [Budget].
 var ErrTooLarge = errors.New("grammar: too large or too complex to enforce")
 
-// Budget counts the steps and bytes that one request costs in this package,
-// over all of its schemas. The request's context carries it, see
-// [Budget.Context].
+// Budget counts the steps and bytes of one request over all its schemas. The request's
+// context carries it, see [Budget.Context].
 type Budget struct {
 	limits Limits
 	gate   *Gate
@@ -31,28 +29,27 @@ type Budget struct {
 	inside bool // has passed the gate
 }
 
-// NewBudget makes a budget. Work beyond a small amount waits for the gate;
-// nil: there is none.
+// NewBudget returns a budget. Work beyond a small amount waits for the gate; nil: none.
 func NewBudget(limits Limits, gate *Gate) *Budget {
 	return &Budget{limits: limits, gate: gate}
 }
 
 type budgetKey struct{}
 
-// Context returns ctx with the budget. The functions of this package that
-// take a context count on the budget that it carries, or on one of their own.
+// Context returns ctx with the budget. Functions of this package that take a context use
+// its budget, or a new default one.
 func (b *Budget) Context(ctx context.Context) context.Context {
 	return context.WithValue(ctx, budgetKey{}, b)
 }
 
-// Used returns what was counted so far.
+// Used returns the usage so far.
 func (b *Budget) Used() Limits {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Close lets the next one through the gate. The budget is not used after it.
+// Close leaves the gate. The budget must not be used afterwards.
 func (b *Budget) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,15 +59,14 @@ func (b *Budget) Close() {
 	}
 }
 
-// What a request may do without passing the gate: enough for a dozen small
-// tools, so little that many at once are no burden.
+// Work that needs not pass the gate: enough for a dozen small tools.
 const (
 	lightSteps = 20_000
 	lightBytes = 512 << 10
 )
 
-// take counts, and fails where there is no more or ctx has ended.
-func (b *Budget) take(ctx context.Context, steps, bytes int) error {
+// spend adds usage. It fails if the budget is exceeded or ctx is done.
+func (b *Budget) spend(ctx context.Context, steps, bytes int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used.Steps += steps
@@ -93,39 +89,37 @@ func (b *Budget) take(ctx context.Context, steps, bytes int) error {
 	}
 }
 
-// note counts what has been spent.
-func (b *Budget) note(steps, bytes int) {
+// add adds usage without a check.
+func (b *Budget) add(steps, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used.Steps += steps
 	b.used.Bytes += bytes
 }
 
-// Gate bounds how many requests do heavy work at the same time, in the order
-// in which they came.
+// Gate limits how many requests do heavy work concurrently, first come first served.
 type Gate struct{ inside chan struct{} }
 
-// NewGate lets n through at a time.
+// NewGate returns a gate for n requests.
 func NewGate(n int) *Gate { return &Gate{make(chan struct{}, n)} }
 
-// meter counts for one call of this package. Its counts go to the budget
-// from time to time, and that is also when it looks whether the context has
-// ended. A nil meter counts nothing: that is for what is ours.
+// meter counts for one call. It checks the budget and the context from time to time. A
+// nil meter counts nothing: it is for built-in expressions.
 type meter struct {
 	ctx    context.Context
 	budget *Budget
-	steps  int // since the last look
+	steps  int // since the last check
 	bytes  int
 }
 
-// A look at the budget and the context is due after so much.
+// A check is due after so much.
 const (
-	lookSteps = 1024
-	lookBytes = 128 << 10
+	checkSteps = 1024
+	checkBytes = 128 << 10
 )
 
-// halt is thrown by spend and caught by settle: the recursions that count
-// need not pass an error along, and none can forget to.
+// halt is the panic of spend that settle recovers, so that deep recursions need not
+// return errors.
 type halt struct{ err error }
 
 func newMeter(ctx context.Context) *meter {
@@ -136,33 +130,32 @@ func newMeter(ctx context.Context) *meter {
 	return &meter{ctx: ctx, budget: b}
 }
 
-// spend counts steps and bytes before they are used. It does not return where
-// there are no more, or nobody waits for the result.
+// spend counts steps and bytes before they are used. It panics with halt if the budget
+// is exceeded or the context is done.
 func (m *meter) spend(steps, bytes int) {
 	if m == nil {
 		return
 	}
 	m.steps += steps
 	m.bytes += bytes
-	if m.steps >= lookSteps || m.bytes >= lookBytes {
-		m.look()
+	if m.steps >= checkSteps || m.bytes >= checkBytes {
+		m.check()
 	}
 }
 
-func (m *meter) look() {
+func (m *meter) check() {
 	steps, bytes := m.steps, m.bytes
 	m.steps, m.bytes = 0, 0
-	if err := m.budget.take(m.ctx, steps, bytes); err != nil {
+	if err := m.budget.spend(m.ctx, steps, bytes); err != nil {
 		panic(halt{err}) // settle makes an error of it
 	}
 }
 
-// settle is deferred by whoever made the meter: what spend threw becomes the
-// error.
+// settle is deferred by the caller that made the meter. It recovers halt as an error.
 func (m *meter) settle(err *error) {
 	switch thrown := recover().(type) {
 	case nil:
-		m.budget.note(m.steps, m.bytes) // if that is a little too much, it is done all the same
+		m.budget.add(m.steps, m.bytes) // done anyway, so not checked
 	case halt:
 		*err = thrown.err
 	default:
@@ -170,8 +163,8 @@ func (m *meter) settle(err *error) {
 	}
 }
 
-// grown returns s with room for one more. It doubles and counts what it
-// allocates, so that what a slice has cost is at most twice its capacity.
+// grown returns s with capacity for one more element, and counts what it allocates. It
+// doubles, so a slice costs at most twice its capacity.
 func grown[T any](m *meter, s []T, size int) []T {
 	if len(s) < cap(s) {
 		return s

@@ -65,7 +65,7 @@ func TestHostileSchemas(t *testing.T) {
 		}
 		var wrong *SchemaError
 		switch {
-		case err == nil && (used.Steps > limits.Steps+lookSteps || used.Bytes > limits.Bytes+lookBytes):
+		case err == nil && (used.Steps > limits.Steps+checkSteps || used.Bytes > limits.Bytes+checkBytes):
 			t.Errorf("%s: it is done with %v, beyond the limits", name, used)
 		case err == nil && g.Size() > used.Bytes:
 			t.Errorf("%s: a grammar of %d bytes was made of %d", name, g.Size(), used.Bytes)
@@ -84,7 +84,7 @@ func TestSmallBudget(t *testing.T) {
 	for name, schema := range hostileSchemas {
 		ctx := newBudgeted(limits)
 		before := allocated()
-		if _, err := compileSchema(ctx, schema); err == nil && ctx.budget.Used().Steps > 2*lookSteps {
+		if _, err := compileSchema(ctx, schema); err == nil && ctx.budget.Used().Steps > 2*checkSteps {
 			t.Errorf("%s: it is done with %v", name, ctx.budget.Used())
 		}
 		if real := allocated() - before; real > 2*slack {
@@ -99,7 +99,7 @@ func TestCancel(t *testing.T) {
 	for name, schema := range hostileSchemas {
 		whole := newBudgeted(limits)
 		_, err := compileSchema(whole, schema)
-		if steps := whole.budget.Used().Steps; err == nil && whole.looks < steps/(20*lookSteps) {
+		if steps := whole.budget.Used().Steps; err == nil && whole.looks < steps/(20*checkSteps) {
 			t.Errorf("%s: %d looks for %d steps", name, whole.looks, steps)
 		}
 		for at := range slices.Values([]int{whole.looks / 2, whole.looks}) {

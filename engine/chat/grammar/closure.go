@@ -4,31 +4,30 @@ import (
 	"slices"
 )
 
-// closure collects what can be reached without reading.
+// closure collects the threads that can be reached without input.
 type closure struct {
-	reading  []thread // those that wait for a byte
+	waiting  []thread // for a byte
 	complete bool
 
-	work int // threads that were added or found again
+	work int // threads added or found again
 
 	todo  []thread
 	seen  []thread
-	index index // of seen, where that is long: its places, from 1
+	index index // of seen, from 1, if it is long
 }
 
 func (c *closure) reset() {
-	c.reading, c.todo, c.seen = c.reading[:0], c.todo[:0], c.seen[:0]
+	c.waiting, c.todo, c.seen = c.waiting[:0], c.todo[:0], c.seen[:0]
 	c.complete, c.work = false, 0
 	if c.index.used > 0 {
 		c.index.reset()
 	}
 }
 
-// fewSeen is the length up to which looking through a list is faster than
-// computing hashes.
+// fewSeen is the length up to which a linear search is faster than hashing.
 const fewSeen = 12
 
-// add notes a thread that was not seen before.
+// add adds a thread unless it was seen.
 func (c *closure) add(t thread) {
 	c.work++
 	if len(c.seen) < fewSeen {
@@ -49,7 +48,7 @@ func (c *closure) add(t thread) {
 			c.remember(int32(i + 1))
 		}
 	}
-	if len(c.seen) >= maxWays {
+	if len(c.seen) >= maxThreads {
 		return
 	}
 	c.seen = append(c.seen, t)
@@ -60,8 +59,7 @@ func (c *closure) add(t thread) {
 	c.todo = append(c.todo, t)
 }
 
-// remember puts the last of seen into the index, or reports that an equal
-// thread is there.
+// remember adds seen[n-1] to the index. It returns false if an equal thread is there.
 func (c *closure) remember(n int32) bool {
 	t := c.seen[n-1]
 	slot := c.index.at(mix(0, t.pc, t.frame))
@@ -69,15 +67,14 @@ func (c *closure) remember(n int32) bool {
 		if c.seen[c.index.slots[slot]-1] == t {
 			return false
 		}
-		slot = c.index.behind(slot)
+		slot = c.index.next(slot)
 	}
 	c.index.put(slot, n, func(n int32) uint64 { return mix(0, c.seen[n-1].pc, c.seen[n-1].frame) })
 	return true
 }
 
-// index finds numbered things by their content, without copying it: a hash
-// table whose slots hold numbers, 0 for none. Maps cost three times as much
-// here, and this is where a matcher spends its time.
+// index is an open-addressing hash table of numbers whose keys are stored elsewhere; 0
+// is an empty slot. It is the hot path of a matcher and three times as fast as a map.
 type index struct {
 	slots []int32 // a power of two
 	used  int
@@ -94,21 +91,19 @@ func (x *index) reset() {
 	clear(x.slots)
 }
 
-// at returns the first slot to look into for a hash; the next ones are those
-// behind it.
+// at returns the first slot to probe for a hash.
 func (x *index) at(hash uint64) int { return int(hash>>32) & (len(x.slots) - 1) }
 
-func (x *index) behind(slot int) int { return (slot + 1) & (len(x.slots) - 1) }
+func (x *index) next(slot int) int { return (slot + 1) & (len(x.slots) - 1) }
 
-// room counts what the next put allocates.
-func (x *index) room(m *meter) {
+// reserve counts what the next put allocates.
+func (x *index) reserve(m *meter) {
 	if 2*(x.used+1) >= len(x.slots) {
 		m.spend(len(x.slots)/64, 8*len(x.slots))
 	}
 }
 
-// put fills an empty slot. hashOf returns the hash of a number, for moving
-// to a larger table.
+// put fills an empty slot. hashOf is for rehashing.
 func (x *index) put(slot int, n int32, hashOf func(int32) uint64) {
 	x.slots[slot] = n
 	if x.used++; 2*x.used < len(x.slots) {
@@ -122,38 +117,37 @@ func (x *index) put(slot int, n int32, hashOf func(int32) uint64) {
 		}
 		slot := x.at(hashOf(n))
 		for x.slots[slot] != 0 {
-			slot = x.behind(slot)
+			slot = x.next(slot)
 		}
 		x.slots[slot] = n
 	}
 }
 
-// mix adds two numbers to a hash (multiplication by a large odd constant
-// spreads them over the upper half, which at uses).
+// mix adds two numbers to a hash, whose upper half is used by at.
 func mix(hash uint64, a, b int32) uint64 {
 	hash ^= uint64(uint32(a))<<32 | uint64(uint32(b))
 	hash *= 0x9E3779B97F4A7C15
 	return hash ^ hash>>29
 }
 
-// place is where a text is, without what was learned on the way.
-type place struct {
+// snapshot is a state without the caches of its matcher.
+type snapshot struct {
 	frames   []frame // above bottom, parents first
 	reading  []thread
 	complete bool
 }
 
-// place returns what state i is, with frames numbered from 1.
-func (m *Matcher) place(i int32) place {
+// snapshot returns state i, with frames numbered from 1.
+func (m *Matcher) snapshot(i int32) snapshot {
 	s := m.states[i]
-	p := place{reading: slices.Clone(m.threads[s.from:s.to]), complete: s.complete}
-	moved := make([]int32, len(m.frames)) // new numbers; -1: to be had
+	p := snapshot{reading: slices.Clone(m.threads[s.from:s.to]), complete: s.complete}
+	moved := make([]int32, len(m.frames)) // new numbers; -1: used, not numbered yet
 	for _, t := range p.reading {
 		for f := t.frame; f != bottom && moved[f] == 0; f = m.frames[f].parent {
 			moved[f] = -1
 		}
 	}
-	for i, n := range moved { // a parent is older than its children
+	for i, n := range moved { // parents come before children
 		if n != 0 {
 			f := m.frames[i]
 			f.parent = moved[f.parent]
@@ -167,14 +161,14 @@ func (m *Matcher) place(i int32) place {
 	return p
 }
 
-// restart makes m know the place p and nothing else.
-func (m *Matcher) restart(p place) {
-	m.forget()
+// restore resets m to the snapshot p.
+func (m *Matcher) restore(p snapshot) {
+	m.reset()
 	for _, f := range p.frames {
 		m.frame(f)
 	}
 	m.found.reset()
-	m.found.reading = append(m.found.reading, p.reading...)
+	m.found.waiting = append(m.found.waiting, p.reading...)
 	m.found.complete = p.complete
 	m.current = m.intern()
 	m.room = max(maxKnown, 2*m.known())

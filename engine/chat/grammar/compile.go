@@ -5,18 +5,16 @@ import (
 	"errors"
 )
 
-// MaxInstructions is the most that a grammar may compile to. An instruction
-// takes 12 bytes; the schemas of agents with many tools need some ten
-// thousand.
+// MaxInstructions limits the size of a grammar, at 12 bytes each. Agents with many tools
+// need some ten thousand.
 const MaxInstructions = 200_000
 
-// ErrImpossible is the error of [Compile] for an expression that allows no
-// text.
+// ErrImpossible is the error of [Compile] for an expression that allows no text.
 var ErrImpossible = errors.New("grammar: no text is allowed")
 
 // CostError is a [ErrTooLarge] of [Compile].
 type CostError struct {
-	Most Node // what [Schema] returned for the schema that costs most; nil: no schema costs much
+	Most Node // the result of [Schema] for the most expensive schema; nil: none stands out
 }
 
 func (e *CostError) Error() string { return ErrTooLarge.Error() }
@@ -29,28 +27,27 @@ type Grammar struct {
 	prog    []instr
 	sets    []byteSet
 	loops   []loop
-	entries []int32 // of the rules, by number
+	entries []int32 // entry points of rules
 	start   int32
-	class   [256]uint8 // bytes that no set tells apart are one class
+	class   [256]uint8 // equivalence class of each byte under sets
 	member  []byte     // one byte of each class
-	forks   []int32    // lists of instructions, of opFork
-	rows    []int32    // lists of instructions by byte class, of opTable
+	forks   []int32    // targets of opFork
+	rows    []int32    // targets of opTable by byte class
 }
 
-// Size is about how many bytes of memory the grammar takes.
+// Size is the approximate memory of the grammar in bytes.
 func (g *Grammar) Size() int {
 	return instrBytes*cap(g.prog) + setBytes*cap(g.sets) + loopBytes*cap(g.loops) + 4*(cap(g.entries)+cap(g.forks)+cap(g.rows)) + 1024
 }
 
-// Compile prepares an expression for matching, on the budget of ctx. It
-// fails with a [CostError], with [ErrImpossible] where the expression allows
-// no finite text, or with the error of ctx.
+// Compile compiles an expression, on the budget of ctx. Errors are [CostError],
+// [ErrImpossible] if it allows no finite text, or that of ctx.
 func Compile(ctx context.Context, root Node) (g *Grammar, err error) {
 	m := newMeter(ctx)
 	c := newCompiler(m)
 	defer func() {
 		if errors.Is(err, ErrTooLarge) {
-			g, err = nil, &CostError{c.dearest()}
+			g, err = nil, &CostError{c.mostExpensive()}
 		}
 	}()
 	defer m.settle(&err)
@@ -74,14 +71,14 @@ func (c *compiler) compile(root Node) (*Grammar, error) {
 	return g, nil
 }
 
-// charge adds what was compiled since the last charge to a schema's cost.
+// charge adds the work since the last charge to a schema's cost.
 func (c *compiler) charge(s *source) {
 	c.cost[s] += c.work - c.charged
 	c.charged = c.work
 }
 
-// dearest is the schema that cost most, if most of all was for schemas.
-func (c *compiler) dearest() Node {
+// mostExpensive is the schema with the highest cost; nil if other expressions cost more.
+func (c *compiler) mostExpensive() Node {
 	if at := len(c.entries); at < len(c.rules) {
 		c.charge(c.rules[at].source) // where it ended
 	}
@@ -97,11 +94,9 @@ func (c *compiler) dearest() Node {
 	return most.root
 }
 
-// compiler builds a program from the end of the text to its start: each node
-// is compiled knowing what follows it. Equal nodes with the same
-// continuation are compiled once, which keeps expressions that share parts
-// (the properties of an object after each subset of the optional ones)
-// linear in size.
+// compiler builds a program backwards: each node is compiled with its continuation. Equal
+// nodes with the same continuation are compiled once, which keeps shared parts, such as
+// the properties after optional ones, linear in size.
 type compiler struct {
 	meter   *meter
 	prog    []instr
@@ -127,7 +122,7 @@ type compiler struct {
 	widest     int               // the most that were in them
 }
 
-// task is a node, what follows it, and whether it must not be empty.
+// task is a node, its continuation and whether the empty text is excluded.
 type task struct {
 	node     Node
 	next     int32
@@ -150,7 +145,7 @@ func newCompiler(m *meter) *compiler {
 	return c
 }
 
-// What the compiler's tables take for each entry, as they grow.
+// Memory per entry of the compiler's tables.
 const (
 	compilerBytes = 8 << 10 // empty
 

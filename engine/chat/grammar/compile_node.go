@@ -2,9 +2,8 @@ package grammar
 
 import "slices"
 
-// node compiles n followed by the instruction at next. With nonEmpty the
-// empty text is left out of n. The result is pcFail where there is no way
-// through.
+// node compiles n with the continuation next. nonEmpty excludes the empty text. It
+// returns pcFail if n allows no text.
 func (c *compiler) node(n Node, next int32, nonEmpty bool) int32 {
 	if next == pcFail {
 		return pcFail
@@ -12,7 +11,7 @@ func (c *compiler) node(n Node, next int32, nonEmpty bool) int32 {
 	c.work++
 	c.meter.spend(1, 0)
 	t := task{n, next, nonEmpty}
-	switch n := n.(type) { // what is faster made than looked up
+	switch n := n.(type) { // faster without the cache
 	case *literal:
 		return c.literal(n.text, t)
 	case *ref:
@@ -31,7 +30,7 @@ func (c *compiler) node(n Node, next int32, nonEmpty bool) int32 {
 	return pc
 }
 
-// deeper counts the stack of a recursion.
+// deeper counts the stack memory of recursion.
 func (c *compiler) deeper() {
 	if c.depth++; c.depth > c.deepest {
 		c.deepest = c.depth
@@ -55,7 +54,7 @@ func (c *compiler) fresh(t task) int32 {
 		return c.until(n.markers, t)
 	case *except:
 		return c.except(n.names, 0, t.next)
-	case *ref: // to a rule whose empty text is left out
+	case *ref: // to a nullable rule, without the empty text
 		if c.dead(n.rule) {
 			return pcFail
 		}
@@ -75,13 +74,13 @@ func (c *compiler) literal(text string, t task) int32 {
 	return pc
 }
 
-// class compiles one character as the bytes of its encoding.
+// class compiles one character as UTF-8 bytes.
 func (c *compiler) class(ranges []runeRange, next int32) int32 {
 	clear(c.firsts) // the first bytes that lead to each continuation
 	c.order = c.order[:0]
 	for _, r := range ranges {
 		c.meter.spend(1, 0)
-		r.encode(func(s spelling) {
+		r.encode(func(s byteSequence) {
 			pc := next
 			for i := s.n - 1; i > 0; i-- {
 				var set byteSet
@@ -99,8 +98,8 @@ func (c *compiler) class(ranges []runeRange, next int32) int32 {
 			c.firsts[pc] = set
 		})
 	}
-	// The first found, one byte mostly, comes last: what follows it is then
-	// the same for all classes that differ in their ASCII characters alone.
+	// The first one found, mostly ASCII, comes last, so that classes that differ only
+	// in ASCII characters share the rest.
 	pc := pcFail
 	for _, rest := range slices.Backward(c.order) {
 		pc = c.split(c.bytes(c.firsts[rest], rest), pc)
@@ -116,7 +115,7 @@ func (c *compiler) seq(nodes []Node, t task) int32 {
 		}
 		return pc
 	}
-	// Not empty: the first nodes are, one is not, the rest is anything.
+	// Non-empty: the first nodes are empty, one is not, and the rest is free.
 	pc, rest := pcFail, t.next
 	for i := len(nodes) - 1; i >= 0; i-- {
 		here := c.node(nodes[i], rest, true)
@@ -155,7 +154,7 @@ func (c *compiler) call(r *rule, next int32) int32 {
 	return c.emit(instr{op: opCall, x: n, y: next})
 }
 
-// dead reports whether no finite text satisfies a rule.
+// dead reports whether a rule is unsatisfiable.
 func (c *compiler) dead(r *rule) bool {
 	if r.settled {
 		return !r.satisfiable
@@ -163,9 +162,8 @@ func (c *compiler) dead(r *rule) bool {
 	return c.analysis == nil || !c.analysis.satisfiable(r)
 }
 
-// repeat compiles a repetition. The turns of a body that may be empty are
-// compiled as not empty, with no lower bound: an empty turn adds no text,
-// and a loop that could turn without reading would never be done.
+// repeat compiles a repetition. The iterations of a nullable body are compiled as
+// non-empty, with no lower bound: empty ones add no text, and would loop forever.
 func (c *compiler) repeat(n *repeat, t task) int32 {
 	lo, hi := n.min, n.max
 	if lo < 0 {
@@ -204,7 +202,7 @@ func (c *compiler) star(body Node, lo int, next int32, turnNonEmpty bool) int32 
 	again := c.reserve()
 	turn := c.node(body, again, turnNonEmpty)
 	if turn == pcFail {
-		turn = next // nothing to repeat; again is only reached through turn
+		turn = next // the body allows no text
 	}
 	c.prog[again] = instr{op: opSplit, x: turn, y: next}
 	switch {
@@ -233,7 +231,7 @@ func (c *compiler) counted(body Node, lo, hi int, next int32, turnNonEmpty bool)
 
 func clamp(n int) int32 { return int32(min(n, 1<<30)) }
 
-// nullable reports whether the empty text is among the texts of n.
+// nullable reports whether n allows the empty text.
 func (c *compiler) nullable(n Node) bool {
 	switch n := n.(type) {
 	case *literal:

@@ -23,8 +23,8 @@ func (c *compiler) literals(nodes []Node) []string {
 	return list
 }
 
-// trie compiles a choice of literals so that they share their common starts:
-// one of a thousand names is then followed by one thread, not by a thousand.
+// trie compiles a choice of literals with shared prefixes, so that a thousand names take
+// one thread.
 func (c *compiler) trie(texts []string, t task) int32 {
 	c.meter.spend(len(texts), 0)
 	slices.Sort(texts)
@@ -35,8 +35,7 @@ func (c *compiler) trie(texts []string, t task) int32 {
 	return c.branch(texts, 0, t.next)
 }
 
-// branch compiles the rest, from byte at on, of sorted texts with equal
-// starts.
+// branch compiles the rest, from byte at on, of sorted texts with a common prefix.
 func (c *compiler) branch(texts []string, at int, next int32) int32 {
 	if len(texts) == 0 {
 		return pcFail
@@ -46,7 +45,7 @@ func (c *compiler) branch(texts []string, at int, next int32) int32 {
 	defer c.shallower()
 	first, last := texts[0], texts[len(texts)-1]
 	same := at
-	for same < len(first) && first[same] == last[same] { // sorted: then all have it
+	for same < len(first) && first[same] == last[same] { // true for all, as they are sorted
 		same++
 	}
 	pc, from := pcFail, first[at:same]
@@ -64,16 +63,15 @@ func (c *compiler) branch(texts []string, at int, next int32) int32 {
 	return c.literal(from, task{next: pc})
 }
 
-// until compiles the automaton that looks for the markers: a state is the
-// longest end of the text that a marker begins with, and there is no way
-// into a state that holds a whole marker.
+// until compiles an Aho-Corasick automaton of the markers: a state is the longest suffix
+// of the text that is a prefix of a marker. There are no transitions that complete one.
 func (c *compiler) until(markers []string, t task) int32 {
 	if len(markers) == 0 {
 		return c.node(free, t.next, t.nonEmpty)
 	}
 	s := newSearch(markers)
 	c.meter.spend(20*len(s.states), 200*len(s.states))
-	pcs := make([]int32, len(s.states)) // where a state reads on
+	pcs := make([]int32, len(s.states))
 	for i := range pcs {
 		pcs[i] = c.reserve()
 	}
@@ -89,7 +87,7 @@ func (c *compiler) until(markers []string, t task) int32 {
 		}
 		targets[0] = append(targets[0], subtract(anyChar.ranges, rangesOf(string(alphabet)))...)
 		read := pcFail
-		for to := range s.states { // in order, so that programs do not differ from run to run
+		for to := range s.states { // in order, for reproducible programs
 			if ranges := targets[to]; ranges != nil {
 				read = c.split(c.class(normalize(ranges), pcs[to]), read)
 			}
@@ -105,8 +103,8 @@ func (c *compiler) until(markers []string, t task) int32 {
 	return pcs[0]
 }
 
-// except compiles the rest of a name, from byte at on, that is none of the
-// names, which are sorted and equal up to there.
+// except compiles the rest, from byte at on, of a name that is none of the names, which
+// are sorted and have a common prefix.
 func (c *compiler) except(names []string, at int, next int32) int32 {
 	c.meter.spend(2, 300)
 	c.deeper()
@@ -142,17 +140,17 @@ func (c *compiler) except(names []string, at int, next int32) int32 {
 	return c.split(c.class(raw, end), pc)
 }
 
-// search knows the proper starts of some markers.
+// search has the proper prefixes of markers.
 type search struct {
 	markers []string
-	states  []string // every proper start of a marker that holds no marker; the first is empty
+	states  []string // proper prefixes that contain no marker; the first is empty
 	number  map[string]int
 }
 
 func newSearch(markers []string) *search {
 	s := &search{markers: markers, number: map[string]int{}}
 	for _, m := range markers {
-		for i := range m { // at the starts of characters
+		for i := range m { // character borders
 			if _, ok := s.number[m[:i]]; !ok && !s.found(m[:i]) {
 				s.number[m[:i]] = len(s.states)
 				s.states = append(s.states, m[:i])
@@ -178,8 +176,7 @@ func (s *search) found(text string) bool {
 	})
 }
 
-// next returns the state after a character, or -1 where that completes a
-// marker.
+// next returns the state after a character, or -1 if it completes a marker.
 func (s *search) next(prefix string, r rune) int {
 	text := prefix + string(r)
 	if s.found(text) {

@@ -1,45 +1,39 @@
-// Package grammar says what text a model may write, and follows text through
-// what was said, one piece at a time, as a model produces it.
+// Package grammar constrains what a model may generate, and matches its output
+// incrementally.
 //
-// An expression is a tree of [Node]s: literals, sequences, choices,
-// repetitions, free text up to a marker, regular expressions, and JSON that
-// follows a schema. [Compile] turns it into a [Grammar], which is immutable
-// and shared by all requests; a [Matcher] is the place of one text in it.
+// An expression is a tree of [Node]s: literals, sequences, choices, repetitions, free
+// text up to a marker, regular expressions, and JSON that follows a schema. [Compile]
+// turns it into a [Grammar], which is immutable and shared; a [Matcher] is the state of
+// one text.
 //
 //	call, issues, err := grammar.Schema(tool.Parameters)
 //	root := grammar.Seq(
 //		grammar.Until("<tool_call>"),
 //		grammar.Literal("<tool_call>\n"), call, grammar.Literal("\n</tool_call>"))
 //
-// That a constraint begins late ("free text, then perhaps a call") needs no
-// mode: it is an ordinary expression.
+// A lazy constraint ("free text, then perhaps a call") is an ordinary expression, as
+// above.
 //
 // # How it works
 //
-// A grammar is a program for a pushdown automaton over bytes. A place in a
-// text is a set of threads, each a position in the program and a stack; a
-// frame of the stack is a position to return to, or the count of a bounded
-// repetition, so that "at most 100000 characters" costs one instruction.
-// Stacks share their lower parts and equal frames are one frame, so threads
-// can be compared and counted once. Every set of threads that a matcher
-// meets is remembered together with where each byte leads from it: text
-// that stays in a loop, as the inside of a string does, costs one table
-// look-up for each byte.
+// A grammar is a program for a pushdown automaton over bytes. The state of a matcher is
+// a set of threads, each a program counter and a stack. A stack frame is a return
+// address, or the counter of a bounded repetition, so that "at most 100000 characters"
+// costs one instruction. Stacks share tails and equal frames are one frame, so equal
+// threads are one. States and their transitions are cached like those of a lazy DFA: in
+// a loop, as inside a string, a byte costs one table lookup.
 //
-// Bytes, not characters, are the unit because tokens end anywhere, also
-// inside a character. Only valid UTF-8 is ever allowed.
+// The alphabet is bytes because tokens may end within a character. Only valid UTF-8 is
+// allowed.
 //
 // # What it costs
 //
-// Expressions come from clients. Reading a schema and compiling count steps
-// and bytes before they spend them, on the [Budget] that the context carries:
-// one for all that a request sends. After each thousand steps or 128 KB they
-// look at the budget and at the context, so nothing goes on for somebody who
-// has left. Many requests at once pass a [Gate] one by one, once they do more
-// than a little. A matcher counts its work too, and gives up where a text has
-// too many ways to be read ([ErrTooMuchWork]).
+// Expressions come from clients. Reading a schema and compiling count steps and bytes
+// before spending them, on the [Budget] in the context, one per request. Every thousand
+// steps or 128 KB they check the budget and the context. Requests that need more than a
+// little pass a [Gate] one at a time. A matcher limits its work too, and gives up on a
+// text that is too ambiguous ([ErrTooMuchWork]).
 //
-// No thread is a dead end: alternatives that no finite text can satisfy are
-// removed by Compile. From every place that Accept reaches the text can be
-// completed.
+// No thread is a dead end: Compile removes alternatives that no finite text satisfies,
+// so any accepted text can be completed.
 package grammar

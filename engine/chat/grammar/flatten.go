@@ -1,12 +1,10 @@
 package grammar
 
-// flatten makes a program faster to run and changes nothing else: a tree of
-// splits becomes one list of the instructions at its ends, and those ends
-// that wait for different bytes become one table from byte class to
-// instruction. The inside of a JSON string, eleven byte sets, is then one
-// thread.
+// flatten optimizes a program: a tree of splits becomes a list of its leaves, and leaves
+// that read disjoint bytes become a jump table by byte class. The inside of a JSON
+// string, eleven byte sets, is then one thread.
 func (g *Grammar) flatten(m *meter) {
-	m.spend(len(g.prog)/32, 32*len(g.prog)) // seen, and the lists at their longest
+	m.spend(len(g.prog)/32, 32*len(g.prog)) // for seen and the lists
 	f := flattener{g: g, meter: m, seen: make([]int32, len(g.prog)+1)}
 	visit := func(pc int32) {
 		if g.prog[pc].op == opSplit {
@@ -17,7 +15,7 @@ func (g *Grammar) flatten(m *meter) {
 	for _, pc := range g.entries {
 		visit(pc)
 	}
-	for i := range len(g.prog) { // what is appended has been flattened
+	for i := range len(g.prog) { // appended instructions are flat already
 		switch in := g.prog[i]; in.op {
 		case opByte, opCall:
 			visit(in.y)
@@ -29,10 +27,9 @@ func (g *Grammar) flatten(m *meter) {
 }
 
 const (
-	// fewEnds is the number of ends below which splits are as fast.
+	// fewEnds is the number of leaves below which splits are as fast.
 	fewEnds = 3
-	// maxFlat bounds what flatten adds to a program, and maxFlatSteps its
-	// work; past them splits stay.
+	// maxFlat limits what flatten adds, and maxFlatSteps its work; further splits stay.
 	maxFlat      = 2 * MaxInstructions
 	maxFlatSteps = 5 * MaxInstructions
 )
@@ -41,7 +38,7 @@ type flattener struct {
 	g     *Grammar
 	meter *meter
 	steps int
-	seen  []int32 // by instruction: the head that met it last
+	seen  []int32 // by instruction: the last head that visited it
 	ends  []int32
 	todo  []int32
 	reads []int32
@@ -53,7 +50,7 @@ func (f *flattener) spend(steps, bytes int) {
 	f.meter.spend(steps, bytes)
 }
 
-// head rewrites the split at pc, which something else than a split leads to.
+// head rewrites the split at pc, the root of a tree.
 func (f *flattener) head(pc int32) {
 	if len(f.g.forks)+len(f.g.rows) > maxFlat || f.steps > maxFlatSteps {
 		return
@@ -94,8 +91,7 @@ func (f *flattener) head(pc int32) {
 	f.g.prog[pc] = instr{op: opFork, x: from, y: int32(len(f.g.forks))}
 }
 
-// collect appends the ends of the splits at pc. A head that is rewritten
-// already is a list of ends itself.
+// collect appends the leaves of the splits at pc. A rewritten head is a list of leaves.
 func (f *flattener) collect(pc, head int32) {
 	f.todo = append(f.todo[:0], pc)
 	for len(f.todo) > 0 {
@@ -119,7 +115,7 @@ func (f *flattener) collect(pc, head int32) {
 	}
 }
 
-// table is one instruction for several that read bytes, no byte in two.
+// table replaces instructions that read disjoint bytes.
 func (f *flattener) table(ends []int32) instr {
 	width := len(f.g.member)
 	f.spend(len(ends)*width/64, 0)

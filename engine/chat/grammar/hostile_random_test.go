@@ -106,7 +106,7 @@ func TestRandomHostileSchemas(t *testing.T) {
 		if real > min(used.Bytes, limits.Bytes)+slack {
 			t.Errorf("seed %d: %d bytes are allocated and %d counted: %v", seed, real, used.Bytes, err)
 		}
-		if err == nil && (used.Steps > limits.Steps+lookSteps || used.Bytes > limits.Bytes+lookBytes) {
+		if err == nil && (used.Steps > limits.Steps+checkSteps || used.Bytes > limits.Bytes+checkBytes) {
 			t.Errorf("seed %d: it is done with %v", seed, used)
 		}
 		if used.Steps > 100_000 {

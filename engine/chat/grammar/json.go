@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of generated JSON where no schema sets any. They are there because
-// a model that always takes its likeliest token can fall into a loop, and a
-// loop of digits or blanks would only end with the limit on tokens. More
-// than 16 digits are not kept by most readers of JSON anyway.
+// Default limits of generated JSON. With greedy sampling a model may loop, and a loop of
+// digits or spaces would only end at max_tokens. Most JSON parsers keep no more than 16
+// digits anyway.
 const (
 	maxDigits         = 16 // of the integer part, and of the fraction
 	maxExponentDigits = 2
@@ -16,21 +15,20 @@ const (
 	maxNewlines       = 2
 )
 
-// Whitespace is the optional white space that is allowed between the parts
-// of a JSON text: at most two line ends, each after at most one blank, then
-// at most 32 blanks or tabs. That is room for every usual style of printing,
-// and a model cannot lose itself in it.
+// Whitespace is the optional white space between JSON tokens: up to two newlines, each
+// after at most one space, then up to 32 spaces or tabs. It fits all usual styles, but a
+// model cannot loop in it.
 func Whitespace() Node { return whitespace }
 
-var whitespace = ours(&rule{
+var whitespace = builtin(&rule{
 	nullable: true,
 	body: Seq(
 		Repeat(Seq(optional(Literal(" ")), optional(Literal("\r")), Literal("\n")), 0, maxNewlines),
 		Repeat(chars(" \t"), 0, maxBlanks)),
 })
 
-// JSONValue is any JSON value, printed in any usual style. Its numbers have
-// at most 16 digits before and after the point.
+// JSONValue is any JSON value in any usual style. Numbers have at most 16 digits before
+// and after the point.
 func JSONValue() Node { return jsonTypes.value }
 
 // JSONObject is any JSON object.
@@ -46,7 +44,7 @@ func newTypes() types {
 	t := types{
 		value: &ref{value}, object: &ref{object}, array: &ref{array}, str: &ref{str},
 		integer: integerText(),
-		number:  ours(&rule{body: Seq(integerText(), optional(fractionText()), optional(exponentText()))}),
+		number:  builtin(&rule{body: Seq(integerText(), optional(fractionText()), optional(exponentText()))}),
 		boolean: Choice(Literal("true"), Literal("false")),
 		null:    Literal("null"),
 	}
@@ -54,17 +52,17 @@ func newTypes() types {
 	object.body = braces('{', '}', list(memberNode(t.str, t.value), 0, -1))
 	array.body = braces('[', ']', list(Seq(t.value, Whitespace()), 0, -1))
 	value.body = Choice(t.object, t.array, t.str, t.number, t.boolean, t.null)
-	settleOurs(value, object, array, str)
+	settleBuiltin(value, object, array, str)
 	return t
 }
 
-// braces is what stands between two structural characters. inner begins
-// without white space and ends with it.
+// braces is inner between two structural characters. inner has trailing but no leading
+// white space.
 func braces(open, end rune, inner Node) Node {
 	return Seq(Literal(string(open)), Whitespace(), inner, Literal(string(end)))
 }
 
-// memberNode is one member of an object, with the white space behind it.
+// memberNode is a member of an object, with trailing white space.
 func memberNode(key, value Node) Node { return Seq(key, colonNode, value, Whitespace()) }
 
 var colonNode = Seq(Whitespace(), Literal(":"), Whitespace())
@@ -73,7 +71,7 @@ func comma() Node { return commaNode }
 
 var commaNode = Seq(Literal(","), Whitespace())
 
-// list is least to most items with commas between them; most < 0: no bound.
+// list is least to most comma-separated items; most < 0: no bound.
 func list(item Node, least, most int) Node {
 	if most == 0 || most > 0 && most < least {
 		return Repeat(item, least, most)
@@ -91,8 +89,8 @@ func list(item Node, least, most int) Node {
 
 func quoted(inner Node) Node { return Seq(Literal(`"`), inner, Literal(`"`)) }
 
-// stringChar is one character (one code point) of a JSON string, raw or
-// escaped. A surrogate is only allowed as one half of a pair.
+// stringChar is one code point of a JSON string, raw or escaped. Escaped surrogates must
+// be pairs.
 var stringChar = newStringChar()
 
 func newStringChar() Node {
@@ -107,13 +105,11 @@ func newStringChar() Node {
 	return Choice(&class{rawRanges}, escape)
 }
 
-// rawRanges are the characters that a JSON string may hold as they are.
+// rawRanges are the characters that need no escape in a JSON string.
 var rawRanges = subtract([]runeRange{{' ', maxRune}}, rangesOf(`"\`))
 
-// plainChars is one character out of ranges (normalized) as JSON strings
-// spell it when each character has one spelling: raw where that is allowed,
-// else with its shortest escape. It is what [Pattern], names and constants
-// use.
+// plainChars is one character of (normalized) ranges in canonical form: raw if allowed,
+// otherwise with the shortest escape. [Pattern], names and constants use it.
 func plainChars(ranges []runeRange) Node {
 	alternatives := []Node{&class{subtract(ranges, []runeRange{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}})}}
 	for _, r := range ranges {
@@ -129,10 +125,10 @@ func plainChars(ranges []runeRange) Node {
 	return Choice(alternatives...)
 }
 
-// mustEscape reports whether a JSON string may not hold a character as it is.
+// mustEscape reports whether a character must be escaped in a JSON string.
 func mustEscape(r rune) bool { return r < ' ' || r == '"' || r == '\\' }
 
-// escaped is the one spelling of a character inside a JSON string.
+// escaped is the canonical form of a character in a JSON string.
 func escaped(r rune) string {
 	switch r {
 	case '"', '\\':
@@ -154,7 +150,7 @@ func escaped(r rune) string {
 	return string(r)
 }
 
-// quote is the one spelling of a string as JSON.
+// quote is the canonical JSON of a string.
 func quote(s string) string { return string(appendQuoted(make([]byte, 0, len(s)+2), s)) }
 
 func appendQuoted(b []byte, s string) []byte {

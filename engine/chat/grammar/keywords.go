@@ -5,26 +5,25 @@ import (
 	"strings"
 )
 
-// Support says what becomes of a keyword.
+// Support says whether a keyword is enforced.
 type Support string
 
-// The closed list of supports.
+// Kinds of support.
 const (
-	Enforced       Support = "enforced"        // the text follows it
-	Annotation     Support = "annotation"      // it says nothing about the text
-	NotEnforceable Support = "not enforceable" // it would; its presence is an [Issue]
+	Enforced       Support = "enforced"
+	Annotation     Support = "annotation"      // it does not constrain values
+	NotEnforceable Support = "not enforceable" // its presence is an [Issue]
 )
 
 // Keyword is one row of the table of JSON Schema keywords.
 type Keyword struct {
 	Name    string
 	Support Support
-	Note    string // how far it is enforced, or why it is not; a sentence
+	Note    string // a sentence: how far it is enforced, or why it is not
 }
 
-// keywords is the one table, sorted by name: [Schema] enforces no keyword that
-// is not Enforced here, and reports every one that is NotEnforceable. A keyword
-// that is not in the table is an annotation.
+// keywords is what [Schema] enforces or reports as an [Issue], sorted by name. Other
+// keywords are annotations.
 var keywords = []Keyword{
 	{"$anchor", Annotation, "A $ref to it is refused."},
 	{"$comment", Annotation, ""},
@@ -105,17 +104,15 @@ func supportOf(name string) Support {
 	return keywords[i].Support
 }
 
-// formats are the formats whose texts a regular expression describes, as
-// JSON strings. Formats that are not here are annotations: uri and its kin
-// allow nearly everything, and regex and json-pointer are about other
-// languages.
+// formats are the formats that a regular expression describes. Others are annotations:
+// uri and its like allow nearly everything, and regex and json-pointer are languages of
+// their own.
 var formats = newFormats()
 
 const (
 	days = `(0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])`
 	leap = `([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)`
-	// RFC 3339. Leap seconds are left out: whether there was one is not in
-	// the text.
+	// RFC 3339, without leap seconds, which no grammar can verify.
 	dateRE = `([0-9]{4}-(` + days + `)|` + leap + `-02-29)`
 	timeRE = `([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])`
 
@@ -136,10 +133,10 @@ const (
 
 	label      = `[A-Za-z0-9]([A-Za-z0-9-]{0,30}[A-Za-z0-9])?`
 	hostnameRE = label + `(\.` + label + `){0,6}`
-	// The usual addresses: no quoted local parts, no address literals.
+	// Without quoted local parts and address literals.
 	emailRE = `[A-Za-z0-9_+-]{1,20}(\.[A-Za-z0-9_+-]{1,20}){0,2}@` + label + `(\.` + label + `){1,4}`
 	uuidRE  = `[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`
-	// ISO 8601 as RFC 3339, appendix A has it.
+	// RFC 3339, appendix A.
 	durationRE = `P([0-9]{1,9}W|[0-9]{1,9}Y([0-9]{1,9}M([0-9]{1,9}D)?)?` + durationTime +
 		`|[0-9]{1,9}M([0-9]{1,9}D)?` + durationTime + `|[0-9]{1,9}D` + durationTime + `|` + durationClock + `)`
 	durationTime  = `(` + durationClock + `)?`
@@ -161,7 +158,7 @@ func newFormats() map[string]Node {
 		if err != nil {
 			panic("grammar: format " + name + ": " + err.Error()) // the same
 		}
-		all[name] = ours(&rule{body: quoted(inner)})
+		all[name] = builtin(&rule{body: quoted(inner)})
 	}
 	return all
 }

@@ -5,40 +5,37 @@ import (
 	"slices"
 )
 
-// Matcher follows one text through a grammar. Asking and going on both learn
-// about the grammar, so a Matcher is for one goroutine at a time, also where
-// it is only asked; [Matcher.Clone] makes another.
-//
-// What it learns costs work, which is bounded: see [ErrTooMuchWork].
+// Matcher matches one text incrementally. All methods update its caches, so it is not
+// safe for concurrent use; see [Matcher.Clone]. Its work is bounded: see
+// [ErrTooMuchWork].
 type Matcher struct {
 	g       *Grammar
-	current int32 // place in states
-	fuel    int   // work that is left; negative: the matcher has given up
+	current int32 // index into states
+	fuel    int   // remaining work; negative: it has given up
 	meter   *meter
 
 	frames     []frame
 	frameIndex index
 
-	// What is known of the places that texts can be in: the threads of
-	// state i are threads[states[i].from:states[i].to], and byte class k
-	// leads from it to next[i*len(g.member)+k].
+	// The cached states: those of state i are threads[states[i].from:states[i].to], and
+	// its transition by byte class k is next[i*len(g.member)+k].
 	states     []state
 	threads    []thread
 	next       []int32
 	unknown    []int32 // the transitions of a new state
 	stateIndex index
-	room       int // entries of frames, threads and next before it forgets
+	room       int // entries of frames, threads and next before the cache is reset
 
 	found closure
 }
 
-// frame is the top of a stack: where to return to, or the turns of the
-// counted loop at pc.
+// frame is the top of a stack: a return address, or the iterations of the counted loop
+// at pc.
 type frame struct{ pc, parent, turns int32 }
 
 func (f frame) hash() uint64 { return mix(mix(0, f.pc, f.turns), f.parent, 1) }
 
-// thread is one way to read the text so far.
+// thread is one way to parse the text so far.
 type thread struct{ pc, frame int32 }
 
 type state struct {
@@ -54,36 +51,33 @@ const (
 	bottom int32 = 0 // the frame below all others
 )
 
-// maxKnown is how many entries a matcher has room for: usually some hundred
-// kilobytes, at most some megabytes. Past it, it forgets all but the present
-// place.
+// maxKnown limits the cache of a matcher: usually to some hundred kilobytes, at most to
+// some megabytes. Beyond it, all but the current state is dropped.
 const maxKnown = 1 << 17
 
-// maxWays bounds the ways to read a text that are followed at once, for
-// expressions that are ambiguous without end, like (a{0,999}){0,999}. Ways
-// beyond it are given up: less is allowed then, but nothing that the grammar
-// does not allow, and every way that remains can be completed.
-const maxWays = 1 << 13
+// maxThreads limits the threads of a state, for expressions as ambiguous as
+// (a{0,999}){0,999}. Dropping threads allows less than the grammar does, never more, and
+// the remaining ones can be completed.
+const maxThreads = 1 << 13
 
-// ErrTooMuchWork says that a grammar is too ambiguous to follow a text
-// through it: a matcher that has given up allows nothing more.
-var ErrTooMuchWork = errors.New("grammar: there are too many ways to read the text")
+// ErrTooMuchWork is the error of a matcher that has given up on a text that is too
+// ambiguous. It then allows nothing.
+var ErrTooMuchWork = errors.New("grammar: the text is too ambiguous")
 
-// The work of a matcher, in threads looked at, some ten nanoseconds each. A
-// text in a usual schema takes some hundred for each token.
+// The work of a matcher, in threads of some ten nanoseconds. With usual schemas, a token
+// takes some hundred.
 const (
-	maxFuel  = 2_000_000 // at once, such as for a look at all tokens of a vocabulary
-	perToken = 100_000   // more with each accepted piece, up to maxFuel
+	maxFuel  = 2_000_000 // such as for matching a whole vocabulary
+	perToken = 100_000   // added with each accepted token, up to maxFuel
 )
 
 // Matcher returns a matcher at the start of a text.
 func (g *Grammar) Matcher() *Matcher { return g.matcher(nil) }
 
-// matcher returns a matcher that counts on m, if that is given, besides its
-// own bounds.
+// matcher returns a matcher that also counts on meter, unless that is nil.
 func (g *Grammar) matcher(meter *meter) *Matcher {
 	m := &Matcher{g: g, fuel: maxFuel, meter: meter, room: maxKnown}
-	m.forget()
+	m.reset()
 	m.found.reset()
 	m.close(g.start, bottom)
 	m.current = m.intern()
@@ -93,8 +87,8 @@ func (g *Grammar) matcher(meter *meter) *Matcher {
 	return m
 }
 
-// forget makes m empty. No state has the number that means unknown.
-func (m *Matcher) forget() {
+// reset clears the caches. State 0 is reserved for stateUnknown.
+func (m *Matcher) reset() {
 	m.frames = append(m.frames[:0], frame{})
 	m.frameIndex.reset()
 	m.states = append(m.states[:0], state{})
@@ -104,7 +98,7 @@ func (m *Matcher) forget() {
 	m.stateIndex.reset()
 }
 
-// Err is [ErrTooMuchWork] once the matcher has given up, else nil.
+// Err is [ErrTooMuchWork] once the matcher has given up.
 func (m *Matcher) Err() error {
 	if m.fuel < 0 {
 		return ErrTooMuchWork
@@ -118,30 +112,28 @@ func (m *Matcher) burn(work int) {
 	m.meter.spend(work/4, work*matchBytes+len(m.unknown)*nextBytes)
 }
 
-// What a matcher allocates for each thread that it looks at, and for each
-// transition of a new state.
+// Memory of a matcher per thread, and per transition of a new state.
 const (
 	matchBytes = 64
 	nextBytes  = 16
 )
 
-// Allows reports whether the text may go on with b, which may begin and end
-// inside a character.
+// Allows reports whether the text may continue with b, which need not be whole
+// characters.
 func (m *Matcher) Allows(b []byte) bool {
 	s, start := m.walk(b)
 	if start != nil {
-		m.restart(*start)
+		m.restore(*start)
 	}
 	return s != stateDead
 }
 
-// Accept goes on with b. Where b is not allowed it returns false and changes
-// nothing.
+// Accept appends b to the text. If b is not allowed it returns false and changes nothing.
 func (m *Matcher) Accept(b []byte) bool {
 	s, start := m.walk(b)
 	if s == stateDead {
 		if start != nil {
-			m.restart(*start)
+			m.restore(*start)
 		}
 		return false
 	}
@@ -152,12 +144,12 @@ func (m *Matcher) Accept(b []byte) bool {
 	return true
 }
 
-// whole reports whether a whole text is b. The matcher stays where it is.
+// whole reports whether the text may be completed by b. It does not change the state.
 func (m *Matcher) whole(b []byte) bool {
 	s, start := m.walk(b)
 	yes := s != stateDead && m.states[s].complete
 	if start != nil {
-		m.restart(*start)
+		m.restore(*start)
 	}
 	return yes
 }
@@ -165,23 +157,22 @@ func (m *Matcher) whole(b []byte) bool {
 // Complete reports whether the text may end here.
 func (m *Matcher) Complete() bool { return m.states[m.current].complete }
 
-// Finished reports whether the text must end here: it is complete and
-// nothing more is allowed.
+// Finished reports whether the text is complete and must end here.
 func (m *Matcher) Finished() bool {
 	s := m.states[m.current]
 	return s.complete && s.from == s.to
 }
 
-// Clone returns a matcher at the same place, independent of m.
+// Clone returns an independent matcher in the same state.
 func (m *Matcher) Clone() *Matcher {
 	c := &Matcher{g: m.g, fuel: m.fuel, meter: m.meter}
-	c.restart(m.place(m.current))
+	c.restore(m.snapshot(m.current))
 	return c
 }
 
-// walk returns where b leads from the present place. Where the matcher had to
-// forget on the way, start is the present place, which is not known any more.
-func (m *Matcher) walk(b []byte) (to int32, start *place) {
+// walk returns the state after b. If the cache was reset on the way, start is a snapshot
+// of the current state.
+func (m *Matcher) walk(b []byte) (to int32, start *snapshot) {
 	s, width := m.current, len(m.g.member)
 	for i, x := range b {
 		to := m.next[int(s)*width+int(m.g.class[x])]
@@ -196,17 +187,17 @@ func (m *Matcher) walk(b []byte) (to int32, start *place) {
 	return s, nil
 }
 
-// explore is the rest of walk, from state s on, where not all is known.
-func (m *Matcher) explore(s int32, b []byte) (to int32, start *place) {
+// explore is the slow path of walk, from state s on.
+func (m *Matcher) explore(s int32, b []byte) (to int32, start *snapshot) {
 	for _, x := range b {
 		class := int(m.g.class[x])
 		to := m.next[int(s)*len(m.g.member)+class]
 		if to == stateUnknown {
 			if m.known() > m.room {
 				if start == nil {
-					start = new(m.place(m.current))
+					start = new(m.snapshot(m.current))
 				}
-				m.restart(m.place(s))
+				m.restore(m.snapshot(s))
 				s = m.current
 			}
 			to = m.step(s, x)
@@ -220,10 +211,10 @@ func (m *Matcher) explore(s int32, b []byte) (to int32, start *place) {
 	return s, start
 }
 
-// known is how many entries the matcher holds.
+// known is the number of cached entries.
 func (m *Matcher) known() int { return len(m.frames) + len(m.threads) + len(m.next) }
 
-// step computes where a byte leads from state s.
+// step computes the transition of state s by a byte.
 func (m *Matcher) step(s int32, b byte) int32 {
 	m.found.reset()
 	class := int32(m.g.class[b])
@@ -245,15 +236,14 @@ func (m *Matcher) step(s int32, b byte) int32 {
 	return m.intern()
 }
 
-// giveUp makes all places dead ends.
+// giveUp makes all states dead ends.
 func (m *Matcher) giveUp() {
 	for i := range m.next {
 		m.next[i] = stateDead
 	}
 }
 
-// close adds to m.found what can be reached from an instruction without
-// reading.
+// close adds the epsilon closure of an instruction to m.found.
 func (m *Matcher) close(pc, top int32) {
 	f := &m.found
 	f.add(thread{pc, top})
@@ -263,7 +253,7 @@ func (m *Matcher) close(pc, top int32) {
 		in := &m.g.prog[t.pc]
 		switch in.op {
 		case opByte, opTable:
-			f.reading = append(f.reading, t)
+			f.waiting = append(f.waiting, t)
 		case opSplit:
 			f.add(thread{in.y, t.frame})
 			f.add(thread{in.x, t.frame})
@@ -273,7 +263,7 @@ func (m *Matcher) close(pc, top int32) {
 			}
 		case opCall:
 			top := t.frame
-			if in.y != pcRet { // a call at the end of a rule returns for it
+			if in.y != pcRet { // a tail call needs no frame
 				top = m.frame(frame{pc: in.y, parent: top})
 			}
 			f.add(thread{m.g.entries[in.x], top})
@@ -294,7 +284,7 @@ func (m *Matcher) close(pc, top int32) {
 	}
 }
 
-// turn ends one turn of a counted loop.
+// turn ends an iteration of a counted loop.
 func (m *Matcher) turn(l *loop, top frame) {
 	if top.turns >= l.min {
 		m.found.add(thread{l.next, top.parent})
@@ -317,7 +307,7 @@ func (m *Matcher) frame(f frame) int32 {
 		if n := m.frameIndex.slots[slot]; m.frames[n] == f {
 			return n
 		}
-		slot = m.frameIndex.behind(slot)
+		slot = m.frameIndex.next(slot)
 	}
 	n := int32(len(m.frames))
 	m.frames = append(m.frames, f)
@@ -325,29 +315,28 @@ func (m *Matcher) frame(f frame) int32 {
 	return n
 }
 
-// intern returns the number of the state that m.found describes. Equal
-// states have the same; the order of the threads makes a difference, but
-// where a text loops it is the same in every turn.
+// intern returns the number of the state in m.found. Equal states have the same number.
+// The order of threads counts, but in a loop it is the same in each iteration.
 func (m *Matcher) intern() int32 {
 	f := &m.found
-	if len(f.reading) == 0 && !f.complete {
+	if len(f.waiting) == 0 && !f.complete {
 		return stateDead
 	}
-	hash := mix(0, int32(len(f.reading)), 0)
-	for _, t := range f.reading {
+	hash := mix(0, int32(len(f.waiting)), 0)
+	for _, t := range f.waiting {
 		hash = mix(hash, t.pc, t.frame)
 	}
 	slot := m.stateIndex.at(hash)
 	for m.stateIndex.slots[slot] != 0 {
 		n := m.stateIndex.slots[slot]
-		if s := m.states[n]; s.hash == hash && s.complete == f.complete && slices.Equal(m.threads[s.from:s.to], f.reading) {
+		if s := m.states[n]; s.hash == hash && s.complete == f.complete && slices.Equal(m.threads[s.from:s.to], f.waiting) {
 			return n
 		}
-		slot = m.stateIndex.behind(slot)
+		slot = m.stateIndex.next(slot)
 	}
 	n := int32(len(m.states))
 	from := int32(len(m.threads))
-	m.threads = append(m.threads, f.reading...)
+	m.threads = append(m.threads, f.waiting...)
 	m.states = append(m.states, state{from, int32(len(m.threads)), f.complete, hash})
 	m.next = append(m.next, m.unknown...)
 	m.stateIndex.put(slot, n, func(n int32) uint64 { return m.states[n].hash })

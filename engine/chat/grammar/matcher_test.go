@@ -172,7 +172,7 @@ func TestTooMuchWork(t *testing.T) {
 	if m.Accept([]byte(strings.Repeat("a", 100_000))) || !errors.Is(m.Err(), ErrTooMuchWork) {
 		t.Fatalf("got error %v, want ErrTooMuchWork", m.Err())
 	}
-	if over := -m.fuel; over > 2*maxWays {
+	if over := -m.fuel; over > 2*maxThreads {
 		t.Errorf("it goes on for %d after its limit", over)
 	}
 	if m.Accept([]byte("a")) || m.Allows([]byte(".")) || m.Clone().Allows([]byte("a")) {

@@ -1,7 +1,6 @@
 package grammar
 
-// Node is an expression: a set of texts. Nodes are immutable and may be used
-// in several places and by several goroutines.
+// Node is an expression: a set of texts. Nodes are immutable and may be shared.
 type Node interface{ node() }
 
 type (
@@ -14,36 +13,35 @@ type (
 		min, max int // max < 0: no upper bound
 	}
 	until struct{ markers []string }
-	// except is the rest of a member's name, with the closing quote, that is
-	// none of the sorted names. A name has one spelling here, so that an
-	// escape cannot stand for a letter.
+	// except is the rest of a property name, with the closing quote, that is none of
+	// the sorted names. Names are never escaped needlessly, so that an escape cannot
+	// stand for a letter.
 	except struct{ names []string }
-	// ref is a call: what makes an expression recursive, and what keeps a
-	// part that is used often from being compiled often.
+	// ref is a call of a rule. It allows recursion, and compiles a shared part once.
 	ref struct{ rule *rule }
 )
 
-// rule is a named expression. Its body is set once, before its first
-// Compile; a rule without one allows no text.
+// rule is a named expression. Its body is set once, before its first Compile; a rule
+// without one allows no text.
 type rule struct {
 	body        Node
-	nullable    bool    // the empty text is among the texts of body
-	settled     bool    // body is final, and the next is known
-	satisfiable bool    // a finite text satisfies it
+	nullable    bool    // body allows the empty text
+	settled     bool    // body is final and satisfiable is known
+	satisfiable bool    // by a finite text
 	source      *source // the schema that it was made for, if any
 }
 
-// source is one schema, to which the cost of its rules is charged.
+// source is a schema, to which the cost of its rules is charged.
 type source struct{ root Node }
 
-// ours returns a reference to a rule of this package, without a schema.
-func ours(r *rule) Node {
-	settleOurs(r)
+// builtin returns a reference to a rule of this package.
+func builtin(r *rule) Node {
+	settleBuiltin(r)
 	return &ref{r}
 }
 
-// settleOurs settles rules of this package, whose bodies are final.
-func settleOurs(rules ...*rule) {
+// settleBuiltin settles rules of this package, whose bodies are final.
+func settleBuiltin(rules ...*rule) {
 	a := newAnalysis(nil)
 	for _, r := range rules {
 		a.run(&ref{r})
@@ -63,10 +61,10 @@ func (*until) node()   {}
 func (*except) node()  {}
 func (*ref) node()     {}
 
-// Literal is the text s and no other. The empty literal is the empty text.
+// Literal is the text s.
 func Literal(s string) Node { return &literal{s} }
 
-// Seq is the nodes one after the other. Seq of nothing is the empty text.
+// Seq is a sequence. Seq of nothing is the empty text.
 func Seq(nodes ...Node) Node {
 	if len(nodes) == 1 {
 		return nodes[0]
@@ -74,8 +72,7 @@ func Seq(nodes ...Node) Node {
 	return &seq{append([]Node(nil), nodes...)}
 }
 
-// Choice is any one of the nodes. Choice of nothing allows no text at all,
-// not even the empty one.
+// Choice is any of the nodes. Choice of nothing allows no text, not even the empty one.
 func Choice(nodes ...Node) Node {
 	if len(nodes) == 1 {
 		return nodes[0]
@@ -83,17 +80,16 @@ func Choice(nodes ...Node) Node {
 	return &choice{append([]Node(nil), nodes...)}
 }
 
-// Repeat is n at least min and at most max times; a negative max sets no
-// upper bound. Where max < min no text is allowed. Large bounds cost no more
-// than small ones.
+// Repeat is n, min to max times; a negative max is no upper bound. If max < min no text
+// is allowed. Large bounds cost no more than small ones.
 func Repeat(n Node, min, max int) Node { return &repeat{body: n, min: min, max: max} }
 
 // Optional is n or nothing.
 func Optional(n Node) Node { return Repeat(n, 0, 1) }
 
-// Until is any UTF-8 text in which no marker occurs: the text before the
-// first marker, where the node behind it begins with that marker's
-// [Literal]. An empty marker is ignored; Until of nothing is any text at all.
+// Until is any UTF-8 text that contains no marker: the text before the first one, if the
+// next node starts with its [Literal]. Empty markers are ignored; Until of nothing is
+// any text.
 func Until(markers ...string) Node {
 	var list []string
 	for _, m := range markers {
@@ -124,5 +120,5 @@ func rangesOf(set string) []runeRange {
 	return list
 }
 
-// charRange is one character from lo to hi; nothing where hi < lo.
+// charRange is one character from lo to hi; if hi < lo it allows none.
 func charRange(lo, hi rune) Node { return &class{normalize([]runeRange{{lo, hi}})} }

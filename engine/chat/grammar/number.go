@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// decimal is a number as its digits: whole without leading zeros, fraction
-// without trailing ones. Zero is neither negative nor has digits.
+// decimal is a number in digits: whole without leading zeros, fraction without trailing
+// ones. Zero has no digits and is not negative.
 type decimal struct {
 	negative        bool
 	whole, fraction string
 }
 
-// maxMagnitude is the most digits that a bound may have on either side of
-// the point: more than any floating-point number needs.
+// maxMagnitude limits the digits of a bound on either side of the point: more than a
+// float64 needs.
 const maxMagnitude = 400
 
 var errMagnitude = errors.New("more digits than a number can have")
 
-// parseDecimal reads a JSON number.
+// parseDecimal parses a JSON number.
 func parseDecimal(text string) (decimal, error) {
 	var d decimal
 	text, d.negative = strings.CutPrefix(text, "-")
@@ -104,21 +104,20 @@ func tighter(a, b *bound, direction int) *bound {
 	return a
 }
 
-// numberRangeKey tells ranges apart.
+// numberRangeKey identifies a range.
 type numberRangeKey struct {
 	low, high                            decimal
 	hasLow, hasHigh                      bool
 	lowExclusive, highExclusive, integer bool
 }
 
-// What a range takes, with its key and its texts, and what the nodes of a
-// digit of a bound take.
+// Memory of a range, and of the nodes per digit of a bound.
 const (
 	rangeBytes = 3000
 	digitBytes = 1100
 )
 
-// numberRange makes each range once: the same bounds come often.
+// numberRange caches ranges, as the same bounds are common.
 func (r *reader) numberRange(low, high *bound, integer bool) Node {
 	key := numberRangeKey{integer: integer}
 	digits := maxDigits
@@ -143,11 +142,11 @@ func (r *reader) numberRange(low, high *bound, integer bool) Node {
 	return n
 }
 
-// ranges makes ranges of numbers.
+// ranges builds ranges of numbers.
 type ranges struct{ meter *meter }
 
-// between is the numbers from low to high; nil is no bound. They are written
-// without an exponent, and integers without a fraction.
+// between is the numbers from low to high; nil is no bound. They have no exponent, and
+// integers no fraction.
 func (r ranges) between(low, high *bound, integer bool) Node {
 	zero := &bound{}
 	aboveZero := &bound{exclusive: true}
@@ -164,7 +163,7 @@ func (r ranges) between(low, high *bound, integer bool) Node {
 		nodes = append(nodes, magnitude(from, high))
 	}
 	if low == nil || low.value.negative {
-		from := aboveZero // zero has one spelling, without a sign
+		from := aboveZero // zero has no sign
 		if high != nil && high.value.negative {
 			from = high.negated()
 		}
@@ -180,7 +179,7 @@ func (b *bound) negated() *bound {
 	return &bound{value: b.value.abs(), exclusive: b.exclusive}
 }
 
-// wholeMagnitudes is the integers between two bounds that are not negative.
+// wholeMagnitudes is the integers between two non-negative bounds.
 func (r ranges) wholeMagnitudes(low, high *bound) Node {
 	from := parseWhole(low.value.whole)
 	if low.exclusive || low.value.fraction != "" {
@@ -193,7 +192,7 @@ func (r ranges) wholeMagnitudes(low, high *bound) Node {
 	return r.wholeRange(from, to)
 }
 
-// magnitudes is the numbers between two bounds that are not negative.
+// magnitudes is the numbers between two non-negative bounds.
 func (r ranges) magnitudes(low, high *bound) Node {
 	from, to := parseWhole(low.value.whole), endOf(low, high)
 	lowEnd := &fractions{meter: r.meter, low: low.value.fraction, lowOpen: low.exclusive, tightLow: true}
@@ -226,8 +225,8 @@ func parseWhole(digits string) *big.Int {
 	return n
 }
 
-// endOf is the integer part of the upper bound, or the largest number that
-// is written where there is none.
+// endOf is the integer part of the upper bound, or the largest allowed number if there is
+// none.
 func endOf(low, high *bound) *big.Int {
 	if high != nil {
 		return parseWhole(high.value.whole)
@@ -235,7 +234,7 @@ func endOf(low, high *bound) *big.Int {
 	return parseWhole(nines(max(maxDigits, len(low.value.whole)+1)))
 }
 
-// wholeRange is the decimal integers from a to b, neither negative.
+// wholeRange is the integers from a to b, both non-negative.
 func (r ranges) wholeRange(a, b *big.Int) Node {
 	if a.Cmp(b) > 0 {
 		return Choice()
@@ -260,7 +259,7 @@ func (r ranges) sameLength(a, b string) Node {
 	switch {
 	case a == "":
 		return Seq()
-	case strings.Trim(a, "0") == "" && strings.Trim(b, "9") == "": // else both ends below would double here
+	case strings.Trim(a, "0") == "" && strings.Trim(b, "9") == "": // otherwise the cases below grow exponentially
 		return digits(len(a), len(a))
 	case a[0] == b[0]:
 		return Seq(Literal(a[:1]), r.sameLength(a[1:], b[1:]))
@@ -272,20 +271,18 @@ func (r ranges) sameLength(a, b string) Node {
 		Seq(Literal(b[:1]), r.sameLength(zeros(rest), b[1:])))
 }
 
-// fractions is the fraction of a number, with its point or absent, where the
-// integer part alone does not decide: low and high are digits without
-// trailing zeros, and count only while tight.
+// fractions builds the optional fraction of a number whose integer part equals that of a
+// bound. low and high are digits without trailing zeros, and apply only while tight.
 type fractions struct {
 	meter               *meter
 	low, high           string
-	lowOpen, highOpen   bool // the bound itself is outside
+	lowOpen, highOpen   bool // the bound is exclusive
 	tightLow, tightHigh bool
 
 	known map[fractionPlace]Node
 }
 
-// fractionPlace is a number of digits read, and the bounds that these digits
-// are equal to.
+// fractionPlace is a number of digits so far, and the bounds whose digits they equal.
 type fractionPlace struct {
 	at                  int
 	tightLow, tightHigh bool
@@ -301,7 +298,7 @@ func (f *fractions) node() Node {
 	return point
 }
 
-// mayEnd reports whether the digits so far are inside of the bounds.
+// mayEnd reports whether the digits so far are within the bounds.
 func (f *fractions) mayEnd(p fractionPlace) bool {
 	if p.tightLow && (p.at < len(f.low) || f.lowOpen) {
 		return false

@@ -6,7 +6,7 @@ import "slices"
 type property struct {
 	name     string
 	required bool
-	node     Node // name and value, with the white space behind them
+	node     Node // name and value, with trailing white space
 }
 
 func (r *reader) object(s *shape) (Node, error) {
@@ -45,8 +45,8 @@ func (r *reader) object(s *shape) (Node, error) {
 	return braces('{', '}', members(properties, more)), nil
 }
 
-// properties lists the named members in the order of the schemas: those of
-// properties, then those that are only required.
+// properties lists the named properties in the order of the schemas, then those that are
+// only required.
 func (r *reader) properties(s *shape) []property {
 	names := s.names(r.meter)
 	r.meter.spend(len(s.required), setEntryBytes*len(s.required))
@@ -68,12 +68,12 @@ func (r *reader) properties(s *shape) []property {
 	return list
 }
 
-// propertyBytes is what a property takes with its nodes.
+// propertyBytes is the memory of a property with its nodes.
 const propertyBytes = 700
 
-// names lists the named members.
+// names lists the named properties.
 func (s *shape) names(m *meter) []string {
-	if len(s.objects) == 1 && len(s.required) == 0 { // and no name comes twice
+	if len(s.objects) == 1 && len(s.required) == 0 { // no duplicates
 		m.spend(len(s.objects[0].properties), 16*len(s.objects[0].properties))
 		names := make([]string, 0, len(s.objects[0].properties))
 		for _, p := range s.objects[0].properties {
@@ -104,9 +104,8 @@ func (s *shape) names(m *meter) []string {
 	return names
 }
 
-// valuesByName lists what the value of each named member must satisfy, in the
-// order of the names. A schema that does not name it has its
-// additionalProperties for it.
+// valuesByName lists the schemas of each named property, in the order of the names. If a
+// schema does not name it, its additionalProperties applies.
 func (r *reader) valuesByName(s *shape, names []string) [][]*tree {
 	r.meter.spend(len(names), 24*len(names))
 	values := make([][]*tree, len(names))
@@ -127,12 +126,12 @@ func (r *reader) valuesByName(s *shape, names []string) [][]*tree {
 	return values
 }
 
-// additional is a member that is not named, or nil where there is none.
+// additional is a property that is not named, or nil if none is allowed.
 func (r *reader) additional(s *shape, properties []property) Node {
 	var all, names []*tree
 	r.meter.spend(len(s.objects), 40*len(s.objects))
-	said := false                 // something about members without a name
-	closed := len(properties) > 0 // by silence
+	said := false                 // additionalProperties or propertyNames is present
+	closed := len(properties) > 0 // by default
 	for _, part := range s.objects {
 		closed = closed || part.named
 		if part.additional != nil {
@@ -157,12 +156,12 @@ func (r *reader) additional(s *shape, properties []property) Node {
 	return memberNode(jsonTypes.str, r.value(all))
 }
 
-// newStringSchema is {"type": "string"}; its number is no other's.
+// newStringSchema is {"type": "string"}, with a unique number.
 func newStringSchema() *tree {
 	return &tree{kind: kindObject, number: -1, members: []member{{"type", &tree{kind: kindString, text: "string"}}}}
 }
 
-// anyName is the schema of a name about which nothing is said.
+// anyName is the schema of an unconstrained name.
 func (r *reader) anyName() *tree {
 	if r.stringSchema == nil {
 		r.stringSchema = newStringSchema()
@@ -170,22 +169,21 @@ func (r *reader) anyName() *tree {
 	return r.stringSchema
 }
 
-// onlyString reports whether a schema says nothing that names do not fulfil.
+// onlyString reports whether all property names satisfy a schema.
 func onlyString(t *tree) bool {
 	return t.isTrue() || len(t.members) == 0 && t.kind == kindObject || len(t.members) == 1 && t.members[0].name == "type" && t.members[0].value.text == "string"
 }
 
-// members is the named members in order, each that is not required or not,
-// and then any number of more; nil: none. It has one node for the members
-// from each place on, used behind every member that may be the last before
-// it, so the result is linear in size.
+// members is the named properties in order, without any of the optional ones, then any
+// number of additional ones; nil: none. The node for the properties from each index on is
+// shared, so the result is linear in size.
 func members(properties []property, more Node) Node {
-	var first, next Node = nil, Seq() // the members from here on: at least one, or what follows one
+	var first, next Node = nil, Seq() // the properties from here on: at least one, or after one
 	if more != nil {
 		first = list(more, 1, -1)
 		next = optional(Seq(comma(), first))
 	}
-	needed := false // one from here on is required
+	needed := false // a property from here on is required
 	for i := len(properties) - 1; i >= 0; i-- {
 		p := properties[i]
 		here := Seq(p.node, next)
@@ -206,7 +204,7 @@ func members(properties []property, more Node) Node {
 	return optional(first)
 }
 
-// otherNames is the name of a member that is none of the properties.
+// otherNames is a name that is none of the properties.
 func (r *reader) otherNames(properties []property) Node {
 	r.meter.spend(len(properties), 16*len(properties)+200)
 	names := make([]string, len(properties))

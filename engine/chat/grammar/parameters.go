@@ -6,24 +6,23 @@ import (
 	"errors"
 )
 
-// Property is one property of a schema's root, by itself.
+// Property is a property of a schema's root.
 type Property struct {
 	Name     string
 	Required bool
-	Type     string   // the one type that it names; empty: none, or several
+	Type     string   // empty: none or several
 	Words    []string // the strings of its enum
-	IsString bool     // it allows strings and nothing else, by its type or its enum
-	Value    Node     // what Schema would say of it
+	IsString bool     // its type or enum allows only strings
+	Value    Node     // of [Schema]
 }
 
-// Properties is [Schema] and, from the same reading, each property of the
-// root in the order of the schema.
+// Properties is [Schema] with the properties of the root, in the order of the schema.
 func Properties(ctx context.Context, schema json.RawMessage) (Node, []Property, []Issue, error) {
 	r, err := readSchema(ctx, schema, true)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return r.source.root, r.each, r.issues, nil
+	return r.source.root, r.rootProperties, r.issues, nil
 }
 
 // readProperties fills r.each.
@@ -44,20 +43,19 @@ func (r *reader) readProperties() {
 		p := Property{Name: m.name, Required: required[m.name]}
 		p.describe(r.meter, m.value)
 		p.Value = r.property(m.value)
-		r.each = append(r.each, p)
+		r.rootProperties = append(r.rootProperties, p)
 	}
 }
 
-// property is the text of one property. What is wrong with it and does not
-// matter to the whole schema, such as a property of what is no object, does
-// not matter here either.
+// property returns the node of a property. Errors in it that do not affect the whole
+// schema, such as properties of a type other than object, are ignored.
 func (r *reader) property(t *tree) Node {
 	n, err := r.read([]*tree{t})
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		panic(halt{err}) // settle makes an error of it
 	case err != nil:
-		r.pending, r.late = nil, nil
+		r.pending, r.deferred = nil, nil
 		return JSONValue()
 	}
 	return n

@@ -9,17 +9,16 @@ import (
 	"unicode"
 )
 
-// ErrPattern is wrapped by the errors of [Pattern] for expressions that are
-// valid and cannot be followed: look-around, back references, word
-// boundaries, anchors in the middle, and counts above 1000.
+// ErrPattern is wrapped by errors of [Pattern] for valid expressions that are not
+// supported: lookaround, backreferences, word boundaries, anchors in the middle, and
+// counts above 1000.
 var ErrPattern = errors.New("grammar: not a regular language, or too large")
 
-// Pattern is any text in which the regular expression finds a match, as JSON
-// Schema's keyword pattern means it: without ^ and $ anything may stand
-// before and after. The expression is read as ECMA-262 with the flag u, as
-// far as Go's regexp/syntax has the same words.
+// Pattern is any text with a match of the regular expression, like JSON Schema's keyword
+// pattern: it is not anchored. The syntax is ECMA-262 with the flag u, as far as Go's
+// regexp/syntax supports it.
 //
-// It counts on the budget of ctx.
+// It uses the budget of ctx.
 func Pattern(ctx context.Context, re string) (_ Node, err error) {
 	m := newMeter(ctx)
 	defer m.settle(&err)
@@ -30,16 +29,15 @@ func Pattern(ctx context.Context, re string) (_ Node, err error) {
 	return pattern{func(r []runeRange) Node { return &class{r} }, m, map[string]Node{}}.search(tree)
 }
 
-// pattern turns the tree of a regular expression into nodes. make makes the
-// node of one character: inside a JSON string some are written escaped. known
-// keeps them, since the same classes come often.
+// pattern converts a regular expression to nodes. make returns the node of a character
+// class, which may be escaped in a JSON string. known caches these.
 type pattern struct {
 	make  func([]runeRange) Node
 	meter *meter
 	known map[string]Node
 }
 
-// char is one character out of ranges (normalized).
+// char is one character of (normalized) ranges.
 func (p pattern) char(ranges []runeRange) Node {
 	p.meter.spend(1+len(ranges)/8, 16*len(ranges))
 	key := make([]byte, 0, 8*len(ranges))
@@ -59,7 +57,7 @@ func (p pattern) char(ranges []runeRange) Node {
 // any is any text.
 func (p pattern) any() Node { return Repeat(p.char(anyChar.ranges), 0, -1) }
 
-// search is the text in which re finds a match.
+// search is any text with a match of re.
 func (p pattern) search(re *syntax.Regexp) (Node, error) {
 	ways, err := p.spread(re)
 	if err != nil {
@@ -94,7 +92,7 @@ func (p pattern) search(re *syntax.Regexp) (Node, error) {
 	return Choice(nodes...), nil
 }
 
-// node is the text that re matches.
+// node is any text that re matches.
 func (p pattern) node(re *syntax.Regexp) (Node, error) {
 	p.meter.spend(2, 250)
 	switch re.Op {

@@ -5,13 +5,13 @@ import (
 	"regexp/syntax"
 )
 
-// maxSpread bounds the alternatives that anchors inside of choices make.
+// maxSpread limits the alternatives due to anchors within choices.
 const maxSpread = 256
 
 var errSpread = fmt.Errorf("%w: too many anchors", ErrPattern)
 
-// spread lists the alternatives of re as sequences in which anchors stand at
-// the top: ^(a$|b) is ^ a $ or ^ b.
+// spread lists the alternatives of re as sequences with anchors at the top level:
+// ^(a$|b) is ^ a $ or ^ b.
 func (p pattern) spread(re *syntax.Regexp) ([][]*syntax.Regexp, error) {
 	if p.meter.spend(1, 100); !p.anchored(re) {
 		return [][]*syntax.Regexp{{re}}, nil
@@ -35,7 +35,7 @@ func (p pattern) spread(re *syntax.Regexp) ([][]*syntax.Regexp, error) {
 		return all, nil
 	case syntax.OpConcat:
 		return p.spreadConcat(re.Sub)
-	case syntax.OpQuest: // nothing, or what may hold anchors
+	case syntax.OpQuest: // may contain anchors
 		ways, err := p.spread(re.Sub[0])
 		return append(ways, nil), err
 	}
@@ -64,7 +64,7 @@ func (p pattern) spreadConcat(subs []*syntax.Regexp) ([][]*syntax.Regexp, error)
 	return all, nil
 }
 
-// anchored reports whether there is an anchor in re.
+// anchored reports whether re contains an anchor.
 func (p pattern) anchored(re *syntax.Regexp) bool {
 	p.meter.spend(1, 0)
 	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
@@ -78,8 +78,8 @@ func (p pattern) anchored(re *syntax.Regexp) bool {
 	return false
 }
 
-// lengths returns the least and the most characters that re matches; most is
-// -1 where there is no bound.
+// lengths returns the minimum and maximum length of a match in characters; -1: no
+// maximum.
 func lengths(re *syntax.Regexp) (least, most int) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -121,7 +121,7 @@ func lengths(re *syntax.Regexp) (least, most int) {
 	return least, most
 }
 
-// plus adds two numbers of characters that may be without bound.
+// plus adds two lengths; -1: unbounded.
 func plus(a, b int) int {
 	if a < 0 || b < 0 {
 		return -1
@@ -129,7 +129,7 @@ func plus(a, b int) int {
 	return a + b
 }
 
-// timesMost multiplies a number of characters by times; -1: without bound.
+// timesMost multiplies a length; -1: unbounded.
 func timesMost(most, times int) int {
 	switch {
 	case most <= 0:

@@ -16,7 +16,7 @@ func parsePattern(m *meter, re string) (*syntax.Regexp, error) {
 	if word := beyondRegular(re); word != "" {
 		return nil, fmt.Errorf("%w: %s", ErrPattern, word)
 	}
-	spaces := strings.Count(re, `\s`) + strings.Count(re, `\S`) // which become long
+	spaces := strings.Count(re, `\s`) + strings.Count(re, `\S`) // their expansion is long
 	m.spend(len(re)/8+spaces, 8*len(re)+600*spaces)
 	re = fromECMA(re)
 	steps, bytes := parseCost(re)
@@ -32,22 +32,22 @@ func parsePattern(m *meter, re string) (*syntax.Regexp, error) {
 	return tree, err
 }
 
-// What reading one expression may cost. It cannot be interrupted, so this is
-// less than a budget has.
+// Limits for parsing one expression. They are below the budget's, as parsing cannot be
+// interrupted.
 const (
 	maxParseSteps = 100_000
 	maxParseBytes = 32 << 20
 )
 
-// parseCost is at least what syntax.Parse costs: the tables of Unicode are
-// copied for each class that names one, and where the case does not matter,
-// each character of a range is looked at.
+// parseCost is an upper bound of the cost of syntax.Parse, which copies the Unicode
+// tables for each class that names one and, ignoring case, folds each character of a
+// range.
 func parseCost(re string) (steps, bytes int) {
 	const (
-		node    = 400     // bytes of a node of the tree, and of the lists that it is in
-		table   = 24_000  // bytes of the longest table, as it is sorted and turned round
-		letters = 1 << 17 // that have a case are all below
-		perStep = 16      // letters looked at
+		node    = 400     // bytes of a node, with its list entries
+		table   = 24_000  // bytes of the longest table, sorted and negated
+		letters = 1 << 17 // all cased letters are below
+		perStep = 16      // letters folded in a step
 	)
 	folds := ignoresCase(re)
 	steps, bytes = len(re)/2, node*len(re)
@@ -63,7 +63,7 @@ func parseCost(re string) (steps, bytes int) {
 	return steps, bytes
 }
 
-// ignoresCase reports whether a part of re begins with flags like (?i).
+// ignoresCase reports whether a part of re has flags like (?i).
 func ignoresCase(re string) bool {
 	for {
 		_, rest, found := strings.Cut(re, "(?")
@@ -78,7 +78,7 @@ func ignoresCase(re string) bool {
 	}
 }
 
-// tooLarge tells Go's limits from mistakes. A count over the limit and a
+// tooLarge distinguishes Go's limits from syntax errors. A count above the limit and a
 // maximum below its minimum have the same code.
 func tooLarge(err *syntax.Error) bool {
 	switch err.Code {
@@ -94,8 +94,8 @@ func tooLarge(err *syntax.Error) bool {
 	return false
 }
 
-// beyondRegular returns what of an expression is valid in ECMA-262 and
-// describes no regular language.
+// beyondRegular returns a part of an expression that is valid in ECMA-262 but not
+// regular.
 func beyondRegular(re string) string {
 	inClass := false
 	for i := 0; i < len(re); i++ {
@@ -121,10 +121,9 @@ func beyondRegular(re string) string {
 	return ""
 }
 
-// fromECMA rewrites what Go spells in another way: \uXXXX, \u{X}, \cX, \0,
-// [\b], [] and [^]. What white space is differs between the languages that
-// check the text later, so \s is the blanks that all of them know, and what
-// is not white space leaves out all that any of them counts as such.
+// fromECMA rewrites syntax that differs in Go: \uXXXX, \u{X}, \cX, \0, [\b], [] and [^].
+// Languages that may check the text later disagree on white space, so \s is what all of
+// them include and \S excludes what any of them does.
 func fromECMA(re string) string {
 	const spaces = `\x{9}-\x{d}\x{20}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	var b strings.Builder
@@ -142,7 +141,7 @@ func fromECMA(re string) string {
 				i++
 				continue
 			case c == '[' && inClass:
-				b.WriteByte('\\') // no classes inside classes; Go reads [: as one
+				b.WriteByte('\\') // Go parses [: as a class
 			case c == '[':
 				inClass, negated = true, strings.HasPrefix(re[i:], "[^")
 			case c == ']':

@@ -3,13 +3,13 @@ package grammar
 type opcode uint8
 
 const (
-	opFail  opcode = iota // no way on; instruction 0 and no other
+	opFail  opcode = iota // dead end; only instruction 0
 	opByte                // a byte of set x, then y
 	opSplit               // x or y
 	opCall                // rule x, then y
 	opRet                 // the end of a rule
 	opEnter               // the start of the counted loop whose opLoop is at x
-	opLoop                // the end of one turn of counted loop x
+	opLoop                // the end of an iteration of counted loop x
 	opMatch               // the end of the text
 	opFork                // any of forks[x:y]
 	opTable               // a byte of class k, then rows[x+k]
@@ -20,7 +20,7 @@ type instr struct {
 	x, y int32
 }
 
-// loop is a counted loop: a turn of it, and what follows.
+// loop is a counted loop: its body and continuation.
 type loop struct {
 	turn, next int32
 	min, max   int32 // turns; max < 0: no upper bound
@@ -39,16 +39,16 @@ const (
 	loopBytes  = 16
 )
 
-// emit returns the place of an instruction, new or known.
+// emit returns the index of an instruction, which is new or an equal one.
 func (c *compiler) emit(in instr) int32 {
 	slot := c.known.at(in.hash())
 	for c.known.slots[slot] != 0 {
 		if pc := c.known.slots[slot]; c.prog[pc] == in {
 			return pc
 		}
-		slot = c.known.behind(slot)
+		slot = c.known.next(slot)
 	}
-	c.known.room(c.meter)
+	c.known.reserve(c.meter)
 	pc := c.reserve()
 	c.prog[pc] = in
 	c.known.put(slot, pc, func(pc int32) uint64 { return c.prog[pc].hash() })
@@ -57,8 +57,7 @@ func (c *compiler) emit(in instr) int32 {
 
 func (in instr) hash() uint64 { return mix(mix(0, in.x, in.y), int32(in.op), 0) }
 
-// reserve makes room for an instruction that must be referred to before it
-// can be written.
+// reserve allocates an instruction that is written later.
 func (c *compiler) reserve() int32 {
 	if len(c.prog) >= MaxInstructions {
 		panic(halt{ErrTooLarge}) // settle makes an error of it
@@ -94,7 +93,7 @@ func (c *compiler) newSet(set byteSet) int32 {
 	return int32(len(c.sets) - 1)
 }
 
-// byte is one byte and no other, what most instructions read.
+// byte matches one byte, the most common case.
 func (c *compiler) byte(b byte, next int32) int32 {
 	if c.single[b] == 0 {
 		var set byteSet

@@ -8,16 +8,16 @@ import (
 	"fmt"
 )
 
-// Issue is a keyword of a schema that is present and cannot be enforced.
+// Issue is a keyword that cannot be enforced.
 type Issue struct {
 	Pointer string // JSON pointer of the schema that holds it
 	Keyword string
 }
 
-// SchemaError says that a schema is invalid, or that nothing satisfies it.
-// Reason is a sentence for the client.
+// SchemaError is the error of an invalid or unsatisfiable schema. Reason is a sentence
+// for the client.
 type SchemaError struct {
-	Pointer string // JSON pointer of the schema that is wrong; empty: the root
+	Pointer string // JSON pointer of the faulty schema; empty: the root
 	Reason  string
 	cause   error
 }
@@ -31,20 +31,18 @@ func (e *SchemaError) Error() string {
 	return e.Pointer + ": " + e.Reason
 }
 
-// Schema is the JSON text that follows a JSON Schema, draft 2020-12 with
-// what is usual of the older drafts and of OpenAPI. keywords.go says what is
-// enforced. The text is narrower than the schema where that serves a model:
+// Schema returns the JSON texts that satisfy a JSON Schema: draft 2020-12 with common
+// parts of older drafts and OpenAPI; see keywords.go. It is stricter than the schema
+// where that helps a model:
 //
-//   - members come in the order of properties; optional ones may be left out;
-//   - an object with properties and without additionalProperties has no
-//     other members;
-//   - without type, the other keywords say which types are meant;
-//   - names and constants have one spelling, without needless escapes.
+//   - properties come in the order of the schema; optional ones may be left out;
+//   - an object with properties but no additionalProperties allows no others;
+//   - without type, the other keywords imply the types;
+//   - names and constants are not escaped needlessly.
 //
-// The issues name the keywords that are present and not enforced, in the
-// order in which they were met. Reading counts on the budget of ctx. An error
-// is of type [*SchemaError], one that wraps [ErrTooLarge] included, or that of
-// ctx. What Schema accepts has a text that satisfies it.
+// The issues list the keywords that are not enforced, in order. Reading uses the budget
+// of ctx. Errors are a [*SchemaError], which may wrap [ErrTooLarge], or that of ctx.
+// Accepted schemas are satisfiable.
 func Schema(ctx context.Context, schema json.RawMessage) (Node, []Issue, error) {
 	r, err := readSchema(ctx, schema, false)
 	if err != nil {
@@ -53,8 +51,7 @@ func Schema(ctx context.Context, schema json.RawMessage) (Node, []Issue, error) 
 	return r.source.root, r.issues, nil
 }
 
-// readSchema reads a schema, and what its properties are by themselves where
-// that is wanted.
+// readSchema reads a schema, and its root's properties if requested.
 func readSchema(ctx context.Context, schema json.RawMessage, properties bool) (_ *reader, err error) {
 	r := &reader{meter: newMeter(ctx), source: &source{}, rules: map[string]*rule{}, single: map[*tree]*rule{}, reported: map[Issue]bool{}}
 	defer func() {
@@ -83,8 +80,8 @@ func readSchema(ctx context.Context, schema json.RawMessage, properties bool) (_
 	return r, nil
 }
 
-// unsatisfiable is the error for a schema without a value, which may be for what
-// is left out of it.
+// unsatisfiable is the error of an unsatisfiable schema, which may be due to a keyword
+// that is not enforced.
 func (r *reader) unsatisfiable() *SchemaError {
 	if len(r.issues) == 0 {
 		return &SchemaError{Reason: "No value can satisfy the schema."}
@@ -96,37 +93,36 @@ func (r *reader) unsatisfiable() *SchemaError {
 	}
 }
 
-// Limits of a schema. maxAlternatives is for one value: anyOf inside of
-// allOf multiplies.
+// Limits of a schema. maxAlternatives is per value: anyOf within allOf multiplies.
 const (
 	maxRules        = 20_000
 	maxAlternatives = 2_000
-	maxReferences   = 200    // one behind the other, without entering a value
-	maxNamed        = 5_000  // members of one object, or items of one prefix
-	maxName         = 10_000 // bytes of the name of a member
+	maxReferences   = 200    // chained without entering a value
+	maxNamed        = 5_000  // properties of an object, or prefix items
+	maxName         = 10_000 // bytes of a property name
 )
 
-// reader turns a schema into nodes. What one value must satisfy is a set of
-// schemas (a property may be described by several parts of an allOf); each
-// set that occurs becomes one rule, so recursion ends.
+// reader converts a schema to nodes. A value must satisfy a set of schemas, as parts of
+// an allOf may describe the same property. Each distinct set becomes one rule, so
+// recursion ends.
 type reader struct {
 	meter        *meter
 	source       *source
 	root         *tree
-	here         *tree // whose rule is being made
+	current      *tree // whose rule is being made
 	single       map[*tree]*rule
 	rules        map[string]*rule // of several schemas, by their numbers
 	made         []*rule
 	pending      []pendingRule
-	late         []func() error // enums beside other keywords, when all rules have bodies
+	deferred     []func() error // enums beside other keywords, when all rules have bodies
 	stringSchema *tree
 	sets         int // sets of schemas that were looked at
 	chars        map[string]Node
 	numbers      map[numberRangeKey]Node
 
-	issues   []Issue
-	reported map[Issue]bool
-	each     []Property // property of the root, where wanted
+	issues         []Issue
+	reported       map[Issue]bool
+	rootProperties []Property // property of the root, where wanted
 }
 
 type pendingRule struct {
@@ -134,15 +130,15 @@ type pendingRule struct {
 	all  []*tree
 }
 
-// read returns what a value that satisfies all of the schemas is.
+// read returns the node of a value that satisfies all schemas.
 func (r *reader) read(all []*tree) (Node, error) {
 	root := r.value(all)
 	if err := r.finishRules(); err != nil {
 		return nil, err
 	}
-	for len(r.late) > 0 { // the last are the innermost, which the others need
-		last := r.late[len(r.late)-1]
-		r.late = r.late[:len(r.late)-1]
+	for len(r.deferred) > 0 { // the last are the innermost, which the others need
+		last := r.deferred[len(r.deferred)-1]
+		r.deferred = r.deferred[:len(r.deferred)-1]
 		if err := last(); err != nil {
 			return nil, err
 		}
@@ -157,7 +153,7 @@ func (r *reader) finishRules() error {
 	for len(r.pending) > 0 {
 		p := r.pending[0]
 		r.pending = r.pending[1:]
-		r.here = p.all[0]
+		r.current = p.all[0]
 		body, err := r.body(p.all)
 		if err != nil {
 			return err
@@ -174,8 +170,8 @@ const (
 	shapeBytes = 600
 )
 
-// value is the text of a value that satisfies all of the schemas. What is
-// wrong with them is found later.
+// value returns a reference to the rule of a value that satisfies all schemas. Errors in
+// them are found later.
 func (r *reader) value(all []*tree) Node {
 	r.meter.spend(2+len(all), 64+8*len(all))
 	r.sets++
@@ -211,7 +207,7 @@ func (r *reader) value(all []*tree) Node {
 	return &ref{r.rules[string(key)]}
 }
 
-// rule makes a rule whose body follows.
+// rule returns a new rule, whose body is set later.
 func (r *reader) rule(all []*tree) *rule {
 	r.meter.spend(2, ruleSize)
 	made := &rule{source: r.source}
@@ -244,7 +240,7 @@ func (r *reader) body(all []*tree) (Node, error) {
 	return Choice(nodes...), nil
 }
 
-// maxIssues is the most issues of one schema that are told.
+// maxIssues limits the reported issues of a schema.
 const maxIssues = 1000
 
 func (r *reader) issue(t *tree, keyword string) {
@@ -259,12 +255,11 @@ func (r *reader) issue(t *tree, keyword string) {
 	}
 }
 
-// tooLarge is the error of a schema that costs too much, at the part where
-// that came out.
+// tooLarge is the error of a schema that exceeds the budget, at the current part.
 func (r *reader) tooLarge() error {
 	e := &SchemaError{Reason: "The schema is too large or too complex to enforce.", cause: ErrTooLarge}
-	if r.here != nil {
-		e.Pointer = r.here.pointer()
+	if r.current != nil {
+		e.Pointer = r.current.pointer()
 	}
 	return e
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// path is the schemas that led to the present one without entering a value.
+// path is the schemas that led to the current one without entering a value.
 type path struct {
 	schema *tree
 	up     *path
@@ -23,7 +23,7 @@ func (p *path) has(t *tree) bool {
 	return false
 }
 
-// apply narrows each of the shapes by a schema; anyOf makes more of them.
+// apply adds the constraints of a schema to each shape; anyOf multiplies the shapes.
 func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
 	r.meter.spend(2+len(shapes)+len(t.members), 40)
 	switch {
@@ -57,7 +57,7 @@ func (r *reader) apply(shapes []shape, t *tree, up *path) ([]shape, error) {
 	return r.applyAll(kept, t, here)
 }
 
-// applyAll applies the schemas that a schema is made of.
+// applyAll applies the subschemas of a schema.
 func (r *reader) applyAll(shapes []shape, t *tree, here *path) ([]shape, error) {
 	for _, m := range t.members {
 		var err error
@@ -111,26 +111,25 @@ func schemaList(t *tree, m member) error {
 	return nil
 }
 
-// meaning follows a schema that is a $ref and nothing else, so that what is
-// referred to often becomes one rule. In a loop it is any of its schemas: that
-// is reported when the rule is made.
+// meaning follows schemas that are only a $ref, so that a shared target becomes one rule.
+// In a loop it returns any of the schemas; the error comes when the rule is made.
 func (r *reader) meaning(t *tree) *tree {
 	var way []*tree
-	for t.means == nil {
+	for t.target == nil {
 		r.meter.spend(1+len(t.members), 40)
 		way = append(way, t)
-		t.means = t
+		t.target = t
 		if target := r.alias(t); target != nil {
 			t = target
 		}
 	}
 	for _, from := range way {
-		from.means = t.means
+		from.target = t.target
 	}
-	return t.means
+	return t.target
 }
 
-// alias returns what t refers to where it is a $ref and nothing else.
+// alias returns the target of t if it is only a $ref.
 func (r *reader) alias(t *tree) *tree {
 	ref := t.get("$ref")
 	if ref == nil {
@@ -148,14 +147,14 @@ func (r *reader) alias(t *tree) *tree {
 	return target
 }
 
-// resolve finds what a $ref means: a JSON pointer into the same schema.
+// resolve finds the target of a $ref: a JSON pointer into the same schema.
 func (r *reader) resolve(t, ref *tree) (*tree, error) {
 	if ref.kind != kindString {
 		return nil, t.wrong("$ref must be a string.")
 	}
 	r.meter.spend(1+len(ref.text)/16, 6*len(ref.text))
 	unknown := func() error {
-		return t.wrong(fmt.Sprintf("$ref %q is not a pointer to a part of this schema.", cutName(ref.text)))
+		return t.wrong(fmt.Sprintf("$ref %q is not a pointer to a part of this schema.", shortenName(ref.text)))
 	}
 	fragment, ok := strings.CutPrefix(ref.text, "#")
 	if !ok {

@@ -30,11 +30,11 @@ var typeNames = map[string]typeSet{
 	"string": typeString, "array": typeArray, "object": typeObject,
 }
 
-// shape is what one value must satisfy, without alternatives.
+// shape is a conjunction of constraints on one value.
 type shape struct {
-	types typeSet
-	typed bool
-	about typeSet // the types that the other keywords say something about
+	types   typeSet
+	typed   bool
+	implied typeSet // types that other keywords constrain
 
 	enums   [][]*tree // a value must be in each
 	objects []objectPart
@@ -49,8 +49,8 @@ type shape struct {
 	low, high                    *bound
 }
 
-// objectPart is what one schema says about members. Its parts belong
-// together: additional is about the names that are not in properties.
+// objectPart is one schema's constraints on properties. They belong together: additional
+// applies to names that are not in properties.
 type objectPart struct {
 	named      bool // properties is present, if only empty
 	properties []member
@@ -59,10 +59,10 @@ type objectPart struct {
 	schema     *tree
 }
 
-// arrayPart is what one schema says about items.
+// arrayPart is one schema's constraints on items.
 type arrayPart struct {
 	prefix []*tree
-	items  *tree // of the rest; nil: not said
+	items  *tree // after the prefix; nil: unconstrained
 }
 
 type patternPart struct {
@@ -71,7 +71,7 @@ type patternPart struct {
 	schema *tree
 }
 
-// limit is a count and the schema that sets it.
+// limit is a bound and the schema that sets it.
 type limit struct {
 	n      int
 	schema *tree
@@ -98,12 +98,11 @@ func (l *limit) or(absent int) int {
 	return l.n
 }
 
-// merge narrows s by c. What s has in common with other shapes is not
-// changed.
+// merge adds the constraints of c to s, without changing slices that s shares.
 func (s *shape) merge(m *meter, c *shape) {
 	s.types &= c.types
 	s.typed = s.typed || c.typed
-	s.about |= c.about
+	s.implied |= c.implied
 	s.enums = join(m, s.enums, c.enums)
 	s.objects = join(m, s.objects, c.objects)
 	s.arrays = join(m, s.arrays, c.arrays)
@@ -123,10 +122,10 @@ func (s *shape) merge(m *meter, c *shape) {
 	}
 }
 
-// partBytes is at least what a part of a shape takes.
+// partBytes is the memory of a part of a shape.
 const partBytes = 64
 
-// join returns the elements of a and b, in a list that nothing else has.
+// join returns the elements of a and b in a new slice.
 func join[T any](m *meter, a, b []T) []T {
 	switch {
 	case len(b) == 0:
@@ -159,14 +158,13 @@ func union(m *meter, a, b []string) []string {
 	return all
 }
 
-// setEntryBytes is what a name in a map takes.
+// setEntryBytes is the memory of a map entry.
 const setEntryBytes = 80
 
-// constraints reads the keywords of one schema, without those that combine
-// schemas.
+// constraints reads the keywords of one schema, except those that combine schemas.
 func (r *reader) constraints(t *tree) (*shape, error) {
-	if t.says != nil {
-		return t.says, nil
+	if t.constraints != nil {
+		return t.constraints, nil
 	}
 	r.meter.spend(1+len(t.members), shapeBytes)
 	s := &shape{types: anyType}
@@ -177,7 +175,7 @@ func (r *reader) constraints(t *tree) (*shape, error) {
 	}
 	s.collectObject(t)
 	s.collectArray(t)
-	t.says = s
+	t.constraints = s
 	return s, nil
 }
 
@@ -190,16 +188,16 @@ func (r *reader) keyword(s *shape, t *tree, m member) error {
 	case "required":
 		return s.readRequired(r.meter, t, m.value)
 	case "properties":
-		s.about |= typeObject
+		s.implied |= typeObject
 		if m.value.kind != kindObject {
 			return t.wrong("properties must be an object.")
 		}
 	case "additionalProperties", "propertyNames":
-		s.about |= typeObject
+		s.implied |= typeObject
 	case "items", "additionalItems":
-		s.about |= typeArray
+		s.implied |= typeArray
 	case "prefixItems":
-		s.about |= typeArray
+		s.implied |= typeArray
 		return schemaList(t, m)
 	case "minProperties", "maxProperties", "minItems", "maxItems", "minLength", "maxLength":
 		return s.readLimit(r.meter, t, m)
@@ -208,7 +206,7 @@ func (r *reader) keyword(s *shape, t *tree, m member) error {
 	case "pattern":
 		return r.readPattern(s, t, m.value)
 	case "format":
-		s.about |= typeString
+		s.implied |= typeString
 		s.format = m.value.text
 	default:
 		if supportOf(m.name) == NotEnforceable && !trivial(m) {
@@ -218,7 +216,7 @@ func (r *reader) keyword(s *shape, t *tree, m member) error {
 	return nil
 }
 
-// trivial reports whether a keyword that is not enforceable asks for nothing.
+// trivial reports whether a keyword that is not enforceable has no effect.
 func trivial(m member) bool {
 	switch m.name {
 	case "uniqueItems":
@@ -236,7 +234,7 @@ func trivial(m member) bool {
 func (s *shape) readType(t *tree) error {
 	named := t.get("type")
 	if named == nil {
-		return nil // nullable alone says nothing
+		return nil // nullable alone has no effect
 	}
 	list := []*tree{named}
 	if named.kind == kindArray {
@@ -271,13 +269,13 @@ func (s *shape) readEnum(t *tree, m member) error {
 }
 
 func (s *shape) readRequired(m *meter, t, names *tree) error {
-	if names.kind == kindBool { // draft 3, inside a property: says nothing here
+	if names.kind == kindBool { // draft 3, within a property: no effect
 		return nil
 	}
 	if names.kind != kindArray {
 		return t.wrong("required must be an array of names.")
 	}
-	s.about |= typeObject
+	s.implied |= typeObject
 	m.spend(len(names.items), 16*len(names.items))
 	list := make([]string, 0, len(names.items))
 	for _, name := range names.items {
@@ -302,23 +300,23 @@ func (s *shape) readLimit(meter *meter, t *tree, m member) error {
 	l := &limit{n, t}
 	switch m.name {
 	case "minProperties":
-		s.minProperties, s.about = l, s.about|typeObject
+		s.minProperties, s.implied = l, s.implied|typeObject
 	case "maxProperties":
-		s.maxProperties, s.about = l, s.about|typeObject
+		s.maxProperties, s.implied = l, s.implied|typeObject
 	case "minItems":
-		s.minItems, s.about = l, s.about|typeArray
+		s.minItems, s.implied = l, s.implied|typeArray
 	case "maxItems":
-		s.maxItems, s.about = l, s.about|typeArray
+		s.maxItems, s.implied = l, s.implied|typeArray
 	case "minLength":
-		s.minLength, s.about = l, s.about|typeString
+		s.minLength, s.implied = l, s.implied|typeString
 	case "maxLength":
-		s.maxLength, s.about = l, s.about|typeString
+		s.maxLength, s.implied = l, s.implied|typeString
 	}
 	return nil
 }
 
 func (s *shape) readBound(meter *meter, t *tree, m member) error {
-	s.about |= typeNumber
+	s.implied |= typeNumber
 	low := m.name == "minimum" || m.name == "exclusiveMinimum"
 	exclusive := m.name == "exclusiveMinimum" || m.name == "exclusiveMaximum"
 	if exclusive && m.value.kind == kindBool {
@@ -342,7 +340,7 @@ func (s *shape) readBound(meter *meter, t *tree, m member) error {
 }
 
 func (r *reader) readPattern(s *shape, t, re *tree) error {
-	s.about |= typeString
+	s.implied |= typeString
 	if re.kind != kindString {
 		return t.wrong("pattern must be a string.")
 	}
@@ -356,13 +354,13 @@ func (r *reader) readPattern(s *shape, t, re *tree) error {
 		r.issue(t, "pattern")
 		return nil
 	case err != nil:
-		return t.wrong(fmt.Sprintf("pattern %q is not a regular expression.", cutName(re.text)))
+		return t.wrong(fmt.Sprintf("pattern %q is not a regular expression.", shortenName(re.text)))
 	}
 	s.patterns = append(s.patterns, p)
 	return nil
 }
 
-// collectObject reads the keywords about members together.
+// collectObject reads the keywords for properties.
 func (s *shape) collectObject(t *tree) {
 	part := objectPart{additional: t.get("additionalProperties"), names: t.get("propertyNames"), schema: t}
 	if named := t.get("properties"); named != nil {
@@ -373,8 +371,8 @@ func (s *shape) collectObject(t *tree) {
 	}
 }
 
-// collectArray reads the keywords about items together. Before draft 2020-12
-// the prefix was a list in items, and the rest was additionalItems.
+// collectArray reads the keywords for items. Before draft 2020-12, items was the prefix
+// if it was a list, and additionalItems the rest.
 func (s *shape) collectArray(t *tree) {
 	part := arrayPart{items: t.get("items")}
 	if prefix := t.get("prefixItems"); prefix != nil {

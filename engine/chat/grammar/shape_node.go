@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// shape is the text of the values that satisfy s.
+// shape returns the JSON texts of the values that satisfy s.
 func (r *reader) shape(s *shape) (Node, error) {
 	if len(s.enums) > 0 {
 		return r.enum(s)
 	}
 	types := s.types
-	if !s.typed && s.about != 0 {
-		types &= s.about
+	if !s.typed && s.implied != 0 {
+		types &= s.implied
 	}
 	var nodes []Node
 	for _, row := range []struct {
@@ -38,14 +38,14 @@ func (r *reader) shape(s *shape) (Node, error) {
 	return Choice(nodes...), nil
 }
 
-// enum is the listed values that satisfy the rest of s.
+// enum returns the listed values that satisfy the rest of s.
 func (r *reader) enum(s *shape) (Node, error) {
 	values := r.listed(s)
-	if s.about == 0 {
+	if s.implied == 0 {
 		return r.valuesNode(values), nil
 	}
 	rest := *s
-	rest.enums, rest.typed = nil, true // a keyword about strings does not forbid a number
+	rest.enums, rest.typed = nil, true // a keyword for strings does not exclude numbers
 	node, err := r.shape(&rest)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (r *reader) enum(s *shape) (Node, error) {
 	r.meter.spend(1, ruleSize)
 	listed := &rule{source: r.source}
 	r.made = append(r.made, listed)
-	r.late = append(r.late, func() error {
+	r.deferred = append(r.deferred, func() error {
 		fit, err := r.fitting(values, node)
 		listed.body = r.valuesNode(fit)
 		return err
@@ -61,7 +61,7 @@ func (r *reader) enum(s *shape) (Node, error) {
 	return &ref{listed}, nil
 }
 
-// listed are the values that are in all of the enums, and of a type of s.
+// listed are the values in all enums, of the types of s.
 func (r *reader) listed(s *shape) []*tree {
 	values := make([]*tree, 0, len(s.enums[0]))
 	r.meter.spend(len(s.enums[0]), 8*len(s.enums[0]))
@@ -103,7 +103,7 @@ func (r *reader) fitting(values []*tree, node Node) ([]*tree, error) {
 	r.meter.spend(len(values), 16*len(values))
 	var fit []*tree
 	for _, v := range values {
-		m.fuel = maxFuel // what counts is the meter
+		m.fuel = maxFuel // the meter limits the work
 		if m.whole(v.appendJSON(r.meter, nil)) {
 			fit = append(fit, v)
 		}
@@ -160,7 +160,7 @@ func (r *reader) number(s *shape) (Node, error) {
 	return jsonTypes.number, nil
 }
 
-// stringPattern makes the patterns of what is inside of a JSON string.
+// stringPattern returns the contents of a JSON string with patterns.
 func (r *reader) stringPattern() pattern {
 	if r.chars == nil {
 		r.chars = map[string]Node{}
@@ -185,8 +185,7 @@ func (r *reader) str(s *shape) (Node, error) {
 	return jsonTypes.str, nil
 }
 
-// patternString enforces the first pattern, and the lengths where that is
-// possible too.
+// patternString enforces the first pattern, and the lengths if possible.
 func (r *reader) patternString(s *shape) (Node, error) {
 	for _, other := range s.patterns[1:] {
 		r.meter.spend(1+len(other.schema.get("pattern").text)/4, 0)
@@ -197,7 +196,7 @@ func (r *reader) patternString(s *shape) (Node, error) {
 	re := s.patterns[0].re
 	shortest, longest := lengths(re)
 	r.meter.spend(1, 200)
-	whole := wholly(re)
+	whole := anchoredBody(re)
 	if whole == nil {
 		longest = -1
 	} else if n := r.repeated(whole, s); n != nil {
@@ -212,9 +211,9 @@ func (r *reader) patternString(s *shape) (Node, error) {
 	return quoted(s.patterns[0].inner), nil
 }
 
-// wholly returns what stands between ^ and $, or nil where re does not begin
-// and end with them.
-func wholly(re *syntax.Regexp) []*syntax.Regexp {
+// anchoredBody returns the expression between ^ and $, or nil if re is not anchored at
+// both ends.
+func anchoredBody(re *syntax.Regexp) []*syntax.Regexp {
 	n := len(re.Sub)
 	if re.Op != syntax.OpConcat || n < 2 || re.Sub[0].Op != syntax.OpBeginText || re.Sub[n-1].Op != syntax.OpEndText {
 		return nil
@@ -222,8 +221,8 @@ func wholly(re *syntax.Regexp) []*syntax.Regexp {
 	return re.Sub[1 : n-1]
 }
 
-// repeated narrows the repetition of a single character by the lengths of s.
-// It returns nil for anything else.
+// repeated applies the lengths of s to a repetition of a single character. It returns
+// nil for other expressions.
 func (r *reader) repeated(parts []*syntax.Regexp, s *shape) Node {
 	if len(parts) != 1 {
 		return nil
@@ -263,7 +262,7 @@ func (r *reader) array(s *shape) (Node, error) {
 		return nil, s.maxItems.schema.wrong("minItems is above maxItems.")
 	}
 	r.meter.spend(1, 600)
-	prefix, open := 0, true // open: items after the prefix are not forbidden by silence
+	prefix, open := 0, true // open: items after the prefix are allowed
 	for _, part := range s.arrays {
 		prefix = max(prefix, len(part.prefix))
 		open = open && (part.prefix == nil || part.items != nil)
@@ -298,7 +297,7 @@ func (r *reader) array(s *shape) (Node, error) {
 	return braces('[', ']', tail), nil
 }
 
-// itemAt lists what the item at a place must satisfy.
+// itemAt lists the schemas of an item.
 func (r *reader) itemAt(s *shape, i int) []*tree {
 	r.meter.spend(1+len(s.arrays), 300+8*len(s.arrays))
 	all := make([]*tree, 0, len(s.arrays))

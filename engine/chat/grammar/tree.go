@@ -22,24 +22,24 @@ const (
 	kindObject
 )
 
-// tree is a JSON value with its members in the order of the text, which is
-// the order in which a model is asked to write them.
+// tree is a JSON value with its members in source order, in which a model has to write
+// them.
 type tree struct {
 	kind    kind
 	yes     bool  // of a boolean
-	number  int32 // of the tree; no other of the schema has it
-	at      int32 // place among the items of up
+	number  int32 // unique in the schema
+	index   int32 // among the items of parent
 	name    string
-	up      *tree  // whose member, of that name, or item it is
+	parent  *tree
 	text    string // of a string; a number as it is written
 	items   []*tree
 	members []member
-	place   map[string]int // of members, by name, where there are many
+	places  map[string]int // of members, by name, where there are many
 
-	// What a reader knows of it as a schema.
-	means *tree  // what it refers to, or itself; nil: not looked yet
-	says  *shape // its own keywords; nil: not read yet
-	mark  int    // the last set of schemas that it was put into
+	// Caches of a reader, for a schema.
+	target      *tree  // of $ref, or itself; nil: not resolved yet
+	constraints *shape // nil: not read yet
+	mark        int    // the last set of schemas that it was added to
 }
 
 type member struct {
@@ -47,18 +47,17 @@ type member struct {
 	value *tree
 }
 
-// What reading costs, for the budget.
+// Costs of reading.
 const (
 	treeBytes  = 320 // a tree, its places in lists that grow, the decoder's token
 	placeBytes = 120 // an entry of place
 )
 
-// fewMembers are looked through faster than a map.
+// fewMembers is up to where a linear search is faster than a map.
 const fewMembers = 8
 
-// maxNesting bounds the levels of a schema's JSON text. A level of schema
-// takes two: one for "properties", one for the property. It is what makes
-// recursion over a client's schema safe.
+// maxNesting limits the nesting of a schema's JSON, so that recursion is safe. A property
+// takes two levels.
 const maxNesting = 2 * 64
 
 // parser reads a schema's JSON text.
@@ -112,7 +111,7 @@ func (p *parser) read(t *tree, depth int) error {
 	return nil
 }
 
-// token counts what the decoder makes of a text.
+// token counts the memory of a decoded token.
 func (p *parser) token() (json.Token, error) {
 	from := p.InputOffset()
 	token, err := p.Token()
@@ -122,7 +121,7 @@ func (p *parser) token() (json.Token, error) {
 
 func (p *parser) readItems(t *tree, depth int) error {
 	for p.More() {
-		item := &tree{up: t, at: int32(len(t.items))}
+		item := &tree{parent: t, index: int32(len(t.items))}
 		if err := p.read(item, depth+1); err != nil {
 			return err
 		}
@@ -138,16 +137,16 @@ func (p *parser) readMembers(t *tree, depth int) error {
 		if err != nil || !ok {
 			return t.invalid()
 		}
-		value := &tree{up: t, name: name}
+		value := &tree{parent: t, name: name}
 		if err := p.read(value, depth+1); err != nil {
 			return err
 		}
-		if i := t.find(name); i >= 0 { // as everywhere in JSON, the last one counts
+		if i := t.find(name); i >= 0 { // the last duplicate counts
 			t.members[i].value = value
 			continue
 		}
 		t.members = append(t.members, member{name, value})
-		t.learn(p.meter)
+		t.indexMember(p.meter)
 	}
 	return p.end(t)
 }
@@ -159,33 +158,33 @@ func (p *parser) end(t *tree) error {
 	return nil
 }
 
-// find returns the place of a member, or -1.
+// find returns the index of a member, or -1.
 func (t *tree) find(name string) int {
-	if t.place == nil {
+	if t.places == nil {
 		return slices.IndexFunc(t.members, func(m member) bool { return m.name == name })
 	}
-	if i, ok := t.place[name]; ok {
+	if i, ok := t.places[name]; ok {
 		return i
 	}
 	return -1
 }
 
-// learn notes the place of the last member, once there are many.
-func (t *tree) learn(m *meter) {
+// indexMember indexes the last member, once there are many.
+func (t *tree) indexMember(m *meter) {
 	n := len(t.members)
 	switch {
 	case n <= fewMembers:
 		return
-	case t.place == nil:
+	case t.places == nil:
 		m.spend(n, n*placeBytes)
-		t.place = make(map[string]int, 4*fewMembers)
+		t.places = make(map[string]int, 4*fewMembers)
 		for i, other := range t.members {
-			t.place[other.name] = i
+			t.places[other.name] = i
 		}
 		return
 	}
 	m.spend(1, placeBytes)
-	t.place[t.members[n-1].name] = n - 1
+	t.places[t.members[n-1].name] = n - 1
 }
 
 // get returns a member's value, or nil.
@@ -204,19 +203,17 @@ var (
 	pointerUnescaper = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// maxPointer bounds the bytes of a pointer: it is for people, and the names
-// of a schema may have megabytes.
+// maxPointer limits the length of a pointer, as names may have megabytes.
 const maxPointer = 1000
 
-// pointer is the JSON pointer from the root. Of a longer one than maxPointer
-// only the end is told.
+// pointer is the JSON pointer from the root, or the end of a long one.
 func (t *tree) pointer() string {
 	var steps []string
 	size := 0
-	for here := t; here.up != nil; here = here.up {
-		step := "/" + strconv.Itoa(int(here.at))
-		if here.up.kind != kindArray {
-			step = "/" + pointerEscaper.Replace(cutName(here.name))
+	for here := t; here.parent != nil; here = here.parent {
+		step := "/" + strconv.Itoa(int(here.index))
+		if here.parent.kind != kindArray {
+			step = "/" + pointerEscaper.Replace(shortenName(here.name))
 		}
 		if size += len(step); size > maxPointer {
 			steps = append(steps, "/…")
@@ -228,20 +225,20 @@ func (t *tree) pointer() string {
 	return strings.Join(steps, "")
 }
 
-// cutName shortens a name that no pointer has room for.
-func cutName(name string) string {
+// shortenName truncates a long name.
+func shortenName(name string) string {
 	if len(name) <= maxPointer/4 {
 		return name
 	}
 	return strings.ToValidUTF8(name[:maxPointer/4], "") + "…"
 }
 
-// wrong is an error at t, with a reason for the client.
+// wrong returns an error at t, with a reason for the client.
 func (t *tree) wrong(reason string) error { return &SchemaError{Pointer: t.pointer(), Reason: reason} }
 
 func (t *tree) invalid() error { return t.wrong("The schema is not valid JSON.") }
 
-// node is the JSON text of the value, printed in any usual style.
+// node is the JSON text of the value in any usual style.
 func (t *tree) node(m *meter) Node {
 	m.spend(1, 360)
 	switch t.kind {
@@ -270,7 +267,7 @@ func (t *tree) node(m *meter) Node {
 	return Literal(string(t.appendJSON(m, nil)))
 }
 
-// quoteBytes is what quoting a byte costs: the text, as it grows, and again.
+// quoteBytes is the memory per byte for quoting.
 const quoteBytes = 12
 
 // appendJSON appends the JSON text of the value without white space.
@@ -307,9 +304,8 @@ func (t *tree) appendJSON(m *meter, b []byte) []byte {
 	return append(b, "null"...)
 }
 
-// identity is a text that two values share where they are equal as JSON
-// Schema sees it: the order of members does not matter, and 1.0 is 1. It
-// reports false for a value that is equal to none, not even to itself.
+// identity is the same for values that are equal by JSON Schema: the order of members
+// does not matter, and 1.0 equals 1. It reports false for a value that equals none.
 func (t *tree) identity(m *meter, b []byte) ([]byte, bool) {
 	ok := true
 	switch t.kind {

@@ -7,12 +7,11 @@ import (
 
 const (
 	maxRune       = utf8.MaxRune
-	surrogateLow  = 0xD800 // no character has a code from here
-	surrogateHigh = 0xDFFF // to here
+	surrogateLow  = 0xD800
+	surrogateHigh = 0xDFFF
 )
 
-// normalize sorts ranges, joins those that touch, and takes the surrogates
-// out.
+// normalize sorts and merges ranges and removes surrogates.
 func normalize(ranges []runeRange) []runeRange {
 	if normalized(ranges) {
 		return ranges
@@ -59,7 +58,7 @@ func subtract(a, b []runeRange) []runeRange {
 	b = normalize(b)
 	out := make([]runeRange, 0, len(a)+len(b))
 	for _, r := range a {
-		for len(b) > 0 && b[0].hi < r.lo { // nor does it meet what follows r
+		for len(b) > 0 && b[0].hi < r.lo { // nor does it overlap the ranges after r
 			b = b[1:]
 		}
 		for _, cut := range b {
@@ -81,18 +80,17 @@ func subtract(a, b []runeRange) []runeRange {
 // byteRange is a range of bytes, both ends included.
 type byteRange struct{ lo, hi byte }
 
-// spelling is a sequence of byte ranges.
-type spelling struct {
+// byteSequence is a sequence of byte ranges.
+type byteSequence struct {
 	bytes [utf8.UTFMax]byteRange
 	n     int
 }
 
-// encode calls emit with sequences of byte ranges that together spell the
-// UTF-8 encodings of exactly the characters of the range. The range must not
-// hold surrogates.
-func (r runeRange) encode(emit func(spelling)) {
-	// Cut where the length of the encoding changes, then where a trailing
-	// byte would have to run from a middle value over its end.
+// encode calls emit with byte sequences that together are the UTF-8 encodings of the
+// range, which must not contain surrogates.
+func (r runeRange) encode(emit func(byteSequence)) {
+	// Split where the length of the encoding changes, then so that each trailing byte
+	// has a contiguous range.
 	for _, end := range [...]rune{0x7F, 0x7FF, 0xFFFF} {
 		if r.lo <= end && r.hi > end {
 			runeRange{r.lo, end}.encode(emit)
@@ -117,7 +115,7 @@ func (r runeRange) encode(emit func(spelling)) {
 		}
 	}
 	var lo, hi [utf8.UTFMax]byte
-	s := spelling{n: utf8.EncodeRune(lo[:], r.lo)}
+	s := byteSequence{n: utf8.EncodeRune(lo[:], r.lo)}
 	utf8.EncodeRune(hi[:], r.hi)
 	for i := range s.n {
 		s.bytes[i] = byteRange{lo[i], hi[i]}
@@ -136,13 +134,13 @@ func (s *byteSet) addRange(r byteRange) {
 	}
 }
 
-// classesOf divides the 256 bytes into classes that no set tells apart. It
-// returns the class of each byte and a member of each class.
+// classesOf computes the equivalence classes of bytes under the sets: the class of each
+// byte, and a member of each class.
 func classesOf(sets []byteSet) (class [256]uint8, member []byte) {
 	n := 1
 	for i := range sets {
 		if n == 256 {
-			break // each byte is its own class
+			break // each byte is a class of its own
 		}
 		var inside, outside [256]bool // by class
 		for b := range 256 {
