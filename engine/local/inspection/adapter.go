@@ -9,15 +9,13 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// Adapter says why a model cannot take an adapter (LoRA): a small file that
-// changes the model. For some of the model's tensors it has two thin ones, whose
-// product is added. llama.cpp checks part of what an adapter must be.
+// Adapter checks that an adapter (LoRA) fits a model. llama.cpp checks only a part of
+// this.
 func Adapter(model, adapter *gguf.File) error {
 	return checkAdapter(adapter, model.Architecture(), tensorsOf(model))
 }
 
-// Adapters says why a model cannot take adapters together, each of which it can
-// take alone.
+// Adapters checks that a model can use all adapters together.
 func Adapters(model *gguf.File, adapters []*gguf.File) error {
 	pairs := 0
 	for _, file := range adapters {
@@ -27,9 +25,8 @@ func Adapters(model *gguf.File, adapters []*gguf.File) error {
 			}
 		}
 	}
-	// llama.cpp makes room for the steps of a computation by the number of the
-	// model's tensors, and ends the process where the steps of the adapters,
-	// four for each pair, do not fit in beside the model's own.
+	// llama.cpp limits the nodes of a compute graph by the number of the model's
+	// tensors, and aborts if those of the adapters, four per pair, do not fit.
 	if pairs > len(model.Tensors) {
 		return fmt.Errorf("the adapters change %d tensors together, more than llama.cpp has room for beside this model: %d",
 			pairs, len(model.Tensors))
@@ -37,14 +34,13 @@ func Adapters(model *gguf.File, adapters []*gguf.File) error {
 	return nil
 }
 
-// loraTypes are the types of tensors in adapters that can be multiplied with
-// anything.
+// loraTypes are the supported tensor types.
 var loraTypes = []string{"F32", "F16", "BF16", "Q8_0"}
 
-// tokenTable is the tensor that tokens are looked up in.
+// tokenTable is the token embedding.
 const tokenTable = "token_embd.weight"
 
-// loraEnds are what the names of a pair end with.
+// Suffixes of a pair.
 const (
 	loraA = ".lora_a"
 	loraB = ".lora_b"
@@ -98,7 +94,7 @@ func checkAdapter(file *gguf.File, architecture string, model map[string]gguf.Te
 	return nil
 }
 
-// checkPair wants the product of a and b to have the shape of base.
+// checkPair checks that the product of a and b has the shape of base.
 func checkPair(a, b, base gguf.Tensor) error {
 	for _, t := range []gguf.Tensor{a, b} {
 		if !slices.Contains(loraTypes, t.Type.String()) {
@@ -108,7 +104,7 @@ func checkPair(a, b, base gguf.Tensor) error {
 	in, rank, out := a.Dim(0), a.Dim(1), b.Dim(1)
 	wide, high, inner := base.Dim(0), base.Dim(1), b.Dim(0)
 	if strings.HasSuffix(base.Name, tokenTable) {
-		// This one is looked up rather than multiplied, and its pair is turned.
+		// The token embedding is looked up, and its pair transposed.
 		in, out, wide, high = b.Dim(1), a.Dim(1), base.Dim(0), base.Dim(1)
 		rank = a.Dim(0)
 	}

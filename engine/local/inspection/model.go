@@ -8,8 +8,7 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// unsupported are architectures that llama.cpp knows and that cannot be served
-// here, with the reason.
+// unsupported are architectures that llama.cpp knows but that are not supported here.
 var unsupported = map[string]string{
 	"clip":             "the file is a projector, which belongs to a model",
 	"gptj":             "llama.cpp has no code for it any more",
@@ -25,9 +24,8 @@ var unsupported = map[string]string{
 	"lfm2":             "llama.cpp looks for a tensor by a name that no file has",
 }
 
-// Model says what is wrong with a model's file, in one sentence: which key or
-// tensor, its value and what would be right. The path is that of the file, or
-// of its first part, whose head [gguf.Open] has read.
+// Model checks a model's header. Errors name the key or tensor, its value and what is
+// expected. path is the file, or its first part, of the header.
 func Model(path string, file *gguf.File) error {
 	arch, err := known(file)
 	if err != nil {
@@ -74,7 +72,7 @@ func known(file *gguf.File) (*architecture, error) {
 	return arch, err
 }
 
-// checkAttention looks at heads.
+// checkAttention checks the numbers of heads.
 func checkAttention(file *gguf.File, arch *architecture) error {
 	layers, _ := file.Int(file.Key("block_count"))
 	headKey, kvKey := file.Key("attention.head_count"), file.Key("attention.head_count_kv")
@@ -103,7 +101,7 @@ func checkAttention(file *gguf.File, arch *architecture) error {
 	return nil
 }
 
-// checkExperts looks at mixtures of experts.
+// checkExperts checks the numbers of experts.
 func checkExperts(file *gguf.File) error {
 	get := func(name string) int64 {
 		n, _ := file.Int(file.Key(name))
@@ -128,7 +126,7 @@ func checkExperts(file *gguf.File) error {
 	return nil
 }
 
-// checkPositions looks at how heads are rotated.
+// checkPositions checks RoPE.
 func checkPositions(file *gguf.File, arch *architecture) error {
 	n := numbers(file, 0)
 	rotated, lengthKey := file.Key("rope.dimension_count"), file.Key("attention.key_length")
@@ -145,7 +143,7 @@ func checkPositions(file *gguf.File, arch *architecture) error {
 	return checkSections(file, n["key"])
 }
 
-// sectioned are architectures whose positions have several dimensions.
+// sectioned are architectures with M-RoPE.
 var sectioned = []string{"qwen2vl", "qwen3vl", "qwen3vlmoe"}
 
 func checkSections(file *gguf.File, length int64) error {
@@ -171,7 +169,7 @@ func checkSections(file *gguf.File, length int64) error {
 	return nil
 }
 
-// checkUse looks at what a model says of its use.
+// checkUse checks causality, pooling and temperature scaling.
 func checkUse(file *gguf.File, arch *architecture) error {
 	if err := checkSkips(file); err != nil {
 		return err
@@ -196,8 +194,8 @@ func checkUse(file *gguf.File, arch *architecture) error {
 	return nil
 }
 
-// checkSkips looks at layers that take what an earlier one got: llama.cpp takes
-// whatever there is in memory where no layer is marked as that one.
+// checkSkips checks skip connections: llama.cpp reads uninitialized memory if no earlier
+// layer is marked as their source.
 func checkSkips(file *gguf.File) error {
 	if file.Architecture() != "solar" {
 		return nil

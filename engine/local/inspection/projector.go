@@ -13,7 +13,7 @@ import (
 //go:embed projectors.txt
 var projectorsText string
 
-// Projector is [Model] for the file of a projector, which makes a model see.
+// Projector is [Model] for a projector (mmproj).
 func Projector(file *gguf.File) error {
 	layouts, err := projectorLayouts(file)
 	if err != nil {
@@ -32,13 +32,12 @@ func Projector(file *gguf.File) error {
 	return nil
 }
 
-// blind are models that cannot take what a projector makes of a picture.
+// blind are architectures that cannot take image embeddings.
 var blind = map[string]string{
 	"gemma3n": "llama.cpp ends at anything but tokens",
 }
 
-// Pair says why a model cannot take what a projector makes of pictures. Both
-// are right by themselves.
+// Pair checks that a projector fits a model. Both are valid by themselves.
 func Pair(model, projector *gguf.File) error {
 	layouts, err := projectorLayouts(projector)
 	if err != nil {
@@ -60,8 +59,7 @@ func Pair(model, projector *gguf.File) error {
 	return nil
 }
 
-// places reports whether the positions of a model have several dimensions. Of some
-// architectures, those have that say how.
+// places reports whether the model uses M-RoPE.
 func places(model *gguf.File) bool {
 	name := model.Architecture()
 	if slices.Contains(sectioned, name) {
@@ -71,7 +69,7 @@ func places(model *gguf.File) bool {
 	return (name == "glm4" || name == "glm4moe") && sections[0] > 0 && sections[1] > 0
 }
 
-// taken is how many numbers a model takes in the place of a token.
+// taken is the length of an input embedding, with deepstack.
 func taken(model *gguf.File) int64 {
 	width := number(model, model.Key("embedding_length"), 0)
 	if name := model.Architecture(); name != "qwen3vl" && name != "qwen3vlmoe" {
@@ -80,7 +78,7 @@ func taken(model *gguf.File) int64 {
 	return width * (1 + number(model, model.Key("n_deepstack_layers"), 0))
 }
 
-// width is how many numbers a projector makes of what stands for a token.
+// width is the length of the projector's embeddings.
 func (l *layout) width() int64 {
 	parts := int64(1)
 	for layer := range l.layers {
