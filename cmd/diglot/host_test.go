@@ -89,8 +89,8 @@ models:
 func TestRunNotesWhatHasNoEffect(t *testing.T) {
 	u := newUser(t)
 	u.serve("--script", u.write("script.yaml", twoModels))
-	status, stdout, stderr := u.do("run", "m", "hi", "--set", "top_k=3", "--set", "temperature=0")
-	want := "top_k has no effect: the model's server does not support it\n"
+	status, stdout, stderr := u.do("run", "m", "hi", "--set", "typical_p=0.5", "--set", "temperature=0")
+	want := "typical_p has no effect: the model's server does not support it\n"
 	if status != 0 || stdout != "Hello there\n" || stderr != want {
 		t.Errorf("status %d, printed %q and %q; want %q", status, stdout, stderr, want)
 	}

@@ -82,7 +82,7 @@ func Read(s *store.Store, m *store.Model) (*Definition, error) {
 	return d, nil
 }
 
-// finish looks at the definition as a whole.
+// finish checks the definition as a whole, and makes it a remote one if it is.
 func (d *Definition) finish() error {
 	for _, unused := range []struct{ name, value string }{{Renderer, d.Config.Renderer}, {Parser, d.Config.Parser}} {
 		if unused.value != "" {
