@@ -120,7 +120,7 @@ func TestCommandLines(t *testing.T) {
 		{"no such port", []string{"serve", "--script", good, "--listen", "127.0.0.1:99999"}, 1, "invalid port"},
 		{"missing model", []string{"serve", "--model", "m=" + missing}, 1, `model "m"`},
 		{"broken model", []string{"serve", "--model", "m=" + notGGUF}, 1, `model "m"`},
-		{"model named twice", []string{"serve", "--script", twice}, 1, `twice.yaml: line 1: model "m:latest" is named twice`},
+		{"model named twice", []string{"serve", "--script", twice}, 1, `twice.yaml: line 1: duplicate model "m:latest"`},
 		{"runner by hand", []string{"runner"}, 2, "this command is started by diglot serve"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { checkCommandLine(t, tt.args, tt.status, tt.want) })

@@ -6,12 +6,11 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Check says whether events are one whole reply that succeeded, by the
-// grammar in the documentation of package engine. The error names the place
-// of the first event that is wrong.
+// Check validates the events of a complete, successful reply against the grammar
+// of package engine. The error has the index of the first wrong event.
 func Check(events []engine.Event) error { return check(nil, events) }
 
-// check is the same for the reply to a request, unless that is nil.
+// check also validates against req, unless it is nil.
 func check(req *engine.Request, events []engine.Event) error {
 	s := engine.NewSequence(req)
 	for i, e := range events {

@@ -47,10 +47,10 @@ func TestCheck(t *testing.T) {
 		{"wrong delta", []engine.Event{start, open, engine.ReasoningDelta{Text: "a"}}, "open block is"},
 		{"delta outside", []engine.Event{start, text}, "open block is"},
 		{"empty delta", []engine.Event{start, open, engine.TextDelta{}}, "empty delta"},
-		{"half a character", []engine.Event{start, open, engine.TextDelta{Text: "\xc3"}}, "no UTF-8"},
+		{"half a character", []engine.Event{start, open, engine.TextDelta{Text: "\xc3"}}, "invalid UTF-8"},
 		{"stop outside", []engine.Event{start, stop}, "not open"},
 		{"finish inside", []engine.Event{start, open, end}, "inside a block"},
-		{"call without name", []engine.Event{start, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1"}}, "is no tool"},
+		{"call without name", []engine.Event{start, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1"}}, "unknown tool"},
 		{"same id", []engine.Event{start, call, none, stop, engine.BlockStart{Index: 1, Kind: engine.BlockToolCall, CallID: "1", Name: "g"}}, "two calls"},
 		{"end of turn after a call", []engine.Event{start, call, none, stop, end}, "end_of_turn"},
 		{"calls without a call", []engine.Event{start, engine.Finish{Reason: engine.FinishToolCalls}}, "without a call"},
@@ -60,8 +60,8 @@ func TestCheck(t *testing.T) {
 		{"too much cached", []engine.Event{start, end, engine.Done{Usage: engine.Usage{PromptTokens: 3, CachedTokens: 4}}}, "cached"},
 		{"too much reasoning", []engine.Event{start, end, engine.Done{Usage: engine.Usage{PromptTokens: 3, ReasoningTokens: 1}}}, "reasoning"},
 		{"an unknown probability in a prompt", []engine.Event{start, open, engine.TextDelta{Text: "a", Logprobs: unknown}, stop, end, done}, ""},
-		{"an unknown probability later", []engine.Event{start, open, text, engine.TextDelta{Text: "a", Logprobs: unknown}}, "log probability"},
-		{"improbable", []engine.Event{start, open, engine.TextDelta{Text: "a", Logprobs: []engine.TokenLogprob{{Logprob: 1}}}}, "log probability"},
+		{"an unknown probability later", []engine.Event{start, open, text, engine.TextDelta{Text: "a", Logprobs: unknown}}, "logprob"},
+		{"improbable", []engine.Event{start, open, engine.TextDelta{Text: "a", Logprobs: []engine.TokenLogprob{{Logprob: 1}}}}, "logprob"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,3 +1,3 @@
-// Package enginetest is the suite that every [engine.Engine] passes, and the
-// checker of event sequences that it is built on.
+// Package enginetest is the conformance suite of [engine.Engine], with the
+// validator of event sequences that it uses.
 package enginetest

@@ -11,18 +11,17 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// RunEmbeddings checks what [engine.Engine.Embed] promises. open is as for
-// [Run]; the engine's first model must make embeddings, of more than one
-// dimension.
+// RunEmbeddings tests [engine.Engine.Embed]. open is as for [Run]; the engine's
+// first model must make embeddings with more than one dimension.
 func RunEmbeddings(t *testing.T, open func(t *testing.T) engine.Engine) {
 	parts := []struct {
 		name string
 		run  func(*testing.T, engine.Engine)
 	}{
-		{"vectors have length 1 and the order of the inputs", vectorsInOrder},
-		{"many inputs have the vectors that each has alone", batchEqualsSingles},
-		{"fewer dimensions are the first ones", fewerDimensions},
-		{"what cannot be done is refused", refusedEmbeddings},
+		{"vectors have unit length and the order of the inputs", vectorsInOrder},
+		{"a batch has the vectors of single inputs", batchEqualsSingles},
+		{"fewer dimensions are the leading ones", fewerDimensions},
+		{"invalid requests are refused", refusedEmbeddings},
 		{"a canceled request ends with its error", canceledEmbedding},
 		{"the request is not changed", unchangedEmbedding},
 	}
@@ -44,7 +43,7 @@ func embeddingRequest(t *testing.T, e engine.Engine, texts ...string) *engine.Em
 	return req
 }
 
-// embed makes embeddings, which must succeed and be well-formed.
+// embed returns embeddings, which must be well-formed.
 func embed(t *testing.T, e engine.Engine, req *engine.EmbeddingRequest) *engine.Embeddings {
 	t.Helper()
 	got, err := e.Embed(t.Context(), req)
@@ -73,7 +72,7 @@ func dot(a, b []float32) float64 {
 	return sum
 }
 
-// distance is the largest difference of two numbers in the same place.
+// distance is the largest difference between two elements.
 func distance(a, b []float32) float64 {
 	if len(a) != len(b) {
 		return math.Inf(1)
@@ -147,9 +146,9 @@ func refusedEmbeddings(t *testing.T, e engine.Engine) {
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}},
 		{"no tokens", func(r *engine.EmbeddingRequest) { r.Inputs[1] = engine.EmbeddingInput{Tokens: []int32{}} },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}},
-		{"a token that there is not", func(r *engine.EmbeddingRequest) { r.Inputs[1].Tokens = []int32{1, 1 << 30} },
+		{"an unknown token", func(r *engine.EmbeddingRequest) { r.Inputs[1].Tokens = []int32{1, 1 << 30} },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}},
-		{"a token below nothing", func(r *engine.EmbeddingRequest) { r.Inputs[1].Tokens = []int32{-1} },
+		{"a negative token", func(r *engine.EmbeddingRequest) { r.Inputs[1].Tokens = []int32{-1} },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldInput, Index: 1}},
 		{"too many tokens", func(r *engine.EmbeddingRequest) { r.Inputs[1].Tokens = make([]int32, 1<<17) },
 			engine.CodeContextLength, engine.Place{Field: engine.FieldInput, Index: 1}},
@@ -157,7 +156,7 @@ func refusedEmbeddings(t *testing.T, e engine.Engine) {
 			engine.CodeContextLength, engine.Place{Field: engine.FieldInput, Index: 1}},
 		{"too many dimensions", func(r *engine.EmbeddingRequest) { r.Dimensions = size + 1 },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldDimensions}},
-		{"dimensions below nothing", func(r *engine.EmbeddingRequest) { r.Dimensions = -1 },
+		{"negative dimensions", func(r *engine.EmbeddingRequest) { r.Dimensions = -1 },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldDimensions}},
 	}
 	for _, tt := range tests {

@@ -30,7 +30,7 @@ func raw(t *testing.T, e engine.Engine) {
 	}
 }
 
-// wholeText is the text of a choice, and that of its tokens.
+// wholeText returns the text of a choice, and that of its tokens.
 func wholeText(c engine.Choice) (text, tokens string) {
 	for _, b := range c.Blocks {
 		text += b.Text
@@ -80,7 +80,7 @@ func scored(t *testing.T, e engine.Engine) {
 			if math.IsNaN(s.Logprob) && i > 0 || !math.IsNaN(s.Logprob) && len(s.Top) != 1 {
 				t.Errorf("token %d of %d: %+v", i, len(scores), s)
 			}
-			// Which other texts are computed beside it may change the last digits.
+			// Concurrent requests may change the last digits.
 			if first != nil && math.Abs(s.Logprob-first[i].Logprob) > 0.3 {
 				t.Errorf("token %d: %v, and before %v", i, s.Logprob, first[i].Logprob)
 			}

@@ -12,10 +12,10 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Run checks that an engine keeps the promises of [engine.Engine]. open makes
-// the engine; it is called for each part, and cleans up by itself with
-// t.Cleanup. Its first model must answer any short conversation, and continue
-// any short raw prompt, with at least two tokens of text.
+// Run tests an engine against the contract of [engine.Engine]. It calls open for
+// each subtest; open cleans up with t.Cleanup. The engine's first model must
+// answer any short conversation, and continue any short raw prompt, with at
+// least two tokens of text.
 func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 	parts := []struct {
 		name string
@@ -25,10 +25,10 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 		{"a reply follows the grammar of events", reply},
 		{"an unknown model is refused before anything else", unknownModel},
 		{"choices are separate", choices},
-		{"a limit of one token is kept", oneToken},
+		{"a limit of one token is obeyed", oneToken},
 		{"a canceled request ends with its error", canceled},
 		{"a reader that leaves ends the request", leaving},
-		{"requests run side by side", concurrent},
+		{"requests run concurrently", concurrent},
 		{"the request is not changed", unchanged},
 		{"what is used is told", used},
 		{"a raw prompt is continued", raw},
@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Engine) {
 	}
 }
 
-// request is a short conversation with the engine's first model.
+// request returns a short conversation with the engine's first model.
 func request(t *testing.T, e engine.Engine) *engine.Request {
 	t.Helper()
 	list, err := e.Models(t.Context())
@@ -60,7 +60,7 @@ func request(t *testing.T, e engine.Engine) *engine.Request {
 	}
 }
 
-// generate collects a reply that must succeed, and checks its events.
+// generate validates and collects a reply.
 func generate(ctx context.Context, e engine.Engine, req *engine.Request) (*engine.Response, error) {
 	var events []engine.Event
 	for event, err := range e.Generate(ctx, req) {

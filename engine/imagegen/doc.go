@@ -1,7 +1,6 @@
-// Package imagegen is an [engine.Engine] over any raw model that draws, as
-// package chat is one over any raw model that writes. A [Model] knows pixels
-// and nothing else; sizes that it cannot draw, files and what it cannot do at
-// all are dealt with here, once for all models.
+// Package imagegen is an [engine.Engine] over any image model, as package chat
+// is one over any language model. A [Model] only returns pixels; sizes, encoding
+// and refusals are handled here for all models.
 //
-// So far the only model that draws is the test card of a script.
+// So far the only image model is the test card of package script.
 package imagegen

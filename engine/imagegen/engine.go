@@ -21,8 +21,8 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New makes an Engine of a model. seed gives the seed of the first picture of
-// a request; each further one has the next number.
+// New returns an Engine over model. seed returns the seed of a request's first
+// image; each further image has the next number.
 func New(model Model, seed func() uint64) *Engine {
 	return &Engine{model: model, info: model.Info(), seed: seed}
 }
@@ -32,7 +32,7 @@ func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed}}, nil
 }
 
-// GenerateImages implements [engine.Engine]. Pictures are PNG files.
+// GenerateImages implements [engine.Engine]. Images are PNG files.
 func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
 	if !engine.SameModel(req.Model, e.info.Name) {
 		return nil, engine.ModelNotFound(req.Model)
@@ -54,18 +54,18 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	return images, nil
 }
 
-// size is the size of the pictures: what the request wants, if the model can
-// draw it.
+// size returns the size of the request, or an error if the model does not support
+// it.
 func (e *Engine) size(req *engine.ImageRequest) (image.Point, error) {
 	if req.Width == 0 && req.Height == 0 {
-		return e.info.Sizes.Usual, nil
+		return e.info.Sizes.Default, nil
 	}
 	s := e.info.Sizes
 	for _, side := range []int{req.Width, req.Height} {
-		if side < s.Least || side > s.Most || side%s.Step != 0 {
+		if side < s.Min || side > s.Max || side%s.Step != 0 {
 			return image.Point{}, engine.Errorf(engine.CodeInvalidArgument,
-				"The model %s draws pictures whose sides are multiples of %d from %d to %d pixels, and not %dx%d.",
-				e.info.Name, s.Step, s.Least, s.Most, req.Width, req.Height).At(engine.Place{Field: engine.FieldSize})
+				"The sides of images of the model %s must be multiples of %d from %d to %d pixels, not %dx%d.",
+				e.info.Name, s.Step, s.Min, s.Max, req.Width, req.Height).At(engine.Place{Field: engine.FieldSize})
 		}
 	}
 	return image.Pt(req.Width, req.Height), nil
@@ -86,22 +86,24 @@ func (e *Engine) draw(ctx context.Context, job Job) (engine.Image, error) {
 	return engine.Image{Data: file.Bytes(), MediaType: "image/png"}, nil
 }
 
-// Generate implements [engine.Engine]: the model does not write.
+// Generate implements [engine.Engine]: it is not supported.
 func (e *Engine) Generate(_ context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
-	return func(yield func(engine.Event, error) bool) { yield(nil, e.cannot(req.Model, "does not generate text")) }
+	return func(yield func(engine.Event, error) bool) {
+		yield(nil, e.unsupported(req.Model, "does not generate text"))
+	}
 }
 
-// Count implements [engine.Engine]: the model does not read.
+// Count implements [engine.Engine]: it is not supported.
 func (e *Engine) Count(_ context.Context, req *engine.Request) (int, error) {
-	return 0, e.cannot(req.Model, "has no tokens to count")
+	return 0, e.unsupported(req.Model, "has no tokens to count")
 }
 
-// Embed implements [engine.Engine]: the model makes no vectors.
+// Embed implements [engine.Engine]: it is not supported.
 func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
-	return nil, e.cannot(req.Model, "makes no embeddings")
+	return nil, e.unsupported(req.Model, "makes no embeddings")
 }
 
-func (e *Engine) cannot(model, what string) *engine.Error {
+func (e *Engine) unsupported(model, what string) *engine.Error {
 	if !engine.SameModel(model, e.info.Name) {
 		return engine.ModelNotFound(model)
 	}

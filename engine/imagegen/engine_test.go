@@ -26,7 +26,7 @@ type blank struct {
 func (b *blank) Info() imagegen.Info {
 	return imagegen.Info{
 		Name: "org/m", Changed: time.Unix(5, 0),
-		Sizes: imagegen.Sizes{Least: 64, Most: 512, Step: 8, Usual: image.Pt(256, 128)},
+		Sizes: imagegen.Sizes{Min: 64, Max: 512, Step: 8, Default: image.Pt(256, 128)},
 	}
 }
 

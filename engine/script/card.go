@@ -18,29 +18,27 @@ import (
 	"github.com/diglot/diglot/engine/imagegen"
 )
 
-// sizes are what a test card can be: no larger than what a test wants to wait
-// for, and small enough that the least are icons.
-var sizes = imagegen.Sizes{Least: 16, Most: 2048, Step: 1, Usual: image.Pt(1024, 1024)}
+// sizes are the sizes of test cards, from icons to what does not slow down tests.
+var sizes = imagegen.Sizes{Min: 16, Max: 2048, Step: 1, Default: image.Pt(1024, 1024)}
 
-// painter is a model with `image: true` as the engine for images sees it.
-type painter struct{ model *Model }
+// imageModel adapts a model with `image: true` to package imagegen.
+type imageModel struct{ model *Model }
 
-var _ imagegen.Model = painter{}
+var _ imagegen.Model = imageModel{}
 
 // Info implements [imagegen.Model].
-func (p painter) Info() imagegen.Info {
+func (p imageModel) Info() imagegen.Info {
 	info := p.model.info
 	return imagegen.Info{Name: info.Name, Owner: info.Owner, Changed: info.Changed, Sizes: sizes}
 }
 
 // Close implements [imagegen.Model].
-func (p painter) Close() error { return p.model.Close() }
+func (p imageModel) Close() error { return p.model.Close() }
 
-// Draw implements [imagegen.Model]: it draws a test card, which shows what
-// was asked for, so that a person or a test sees that it arrived whole. Its
-// colours are made from the prompt and the seed, its frame of one pixel is
-// whole only if nothing was cut off.
-func (p painter) Draw(ctx context.Context, job imagegen.Job) (image.Image, error) {
+// Draw implements [imagegen.Model] with a test card that shows the request. Its
+// colours depend on the prompt and the seed, and a frame of one pixel shows
+// whether the image was cropped.
+func (p imageModel) Draw(ctx context.Context, job imagegen.Job) (image.Image, error) {
 	select {
 	case <-ctx.Done():
 		return nil, engine.AsError(ctx.Err())
@@ -55,17 +53,17 @@ func (p painter) Draw(ctx context.Context, job imagegen.Job) (image.Image, error
 	return card, nil
 }
 
-// The colours of a card, as indexes into its palette.
+// Indexes into the palette of a card.
 const (
 	white = iota
 	black
-	bars // and all behind it
+	bars // the first of barCount
 )
 
 const barCount = 8
 
-// cardColours makes the palette of a card. Bars are neither dark nor light,
-// so that text and frame can be told from them.
+// cardColours returns the palette of a card. Bars are neither dark nor light, so
+// that text and frame stand out.
 func cardColours(job imagegen.Job) color.Palette {
 	hash := fnv.New64a()
 	hash.Write([]byte(job.Prompt))
@@ -98,7 +96,7 @@ func drawFrame(card *image.Paletted) {
 	}
 }
 
-// cardLines is what a card says, above the prompt what else was asked for.
+// cardLines returns the text of a card: the parameters, then the prompt.
 func cardLines(job imagegen.Job) []string {
 	lines := []string{fmt.Sprintf("%dx%d", job.Size.X, job.Size.Y), fmt.Sprintf("seed %d", job.Seed)}
 	if job.Quality != "" {
@@ -110,19 +108,19 @@ func cardLines(job imagegen.Job) []string {
 	return append(lines, strings.Split(job.Prompt, "\n")...)
 }
 
-// cell is the place of one character of the font, in its own pixels.
+// cell is the size of one character, in pixels of the font.
 var cell = image.Pt(basicfont.Face7x13.Advance, basicfont.Face7x13.Height)
 
-// textScale is how many pixels of a card one of the font takes in each
-// direction: a card of any size has about the same number of lines.
+// textScale scales the font so that cards of any size have about the same number
+// of lines.
 func textScale(size image.Point) int { return max(1, min(size.X, size.Y)/256) }
 
-// drawText writes lines in white on black from the upper left corner, as far
-// as there is room.
+// drawText writes lines in white on black from the upper left corner, as far as
+// they fit.
 func drawText(card *image.Paletted, lines []string) {
 	scale := textScale(card.Rect.Size())
-	room := card.Rect.Inset(1 + scale) // between the frame and the text
-	columns, rows := room.Dx()/(cell.X*scale), room.Dy()/(cell.Y*scale)
+	area := card.Rect.Inset(1 + scale) // leaves a margin within the frame
+	columns, rows := area.Dx()/(cell.X*scale), area.Dy()/(cell.Y*scale)
 	lines = wrap(lines, columns, rows)
 	for i, line := range lines {
 		mask := lineMask(line)
@@ -132,14 +130,13 @@ func drawText(card *image.Paletted, lines []string) {
 				if mask.AlphaAt(x/scale, y/scale).A > 0 {
 					ink = white
 				}
-				card.SetColorIndex(room.Min.X+x, room.Min.Y+i*cell.Y*scale+y, ink)
+				card.SetColorIndex(area.Min.X+x, area.Min.Y+i*cell.Y*scale+y, ink)
 			}
 		}
 	}
 }
 
-// wrap breaks lines into pieces of so many characters, and drops what has no
-// room.
+// wrap breaks lines into the given columns, and drops what exceeds the rows.
 func wrap(lines []string, columns, rows int) []string {
 	var out []string
 	for _, line := range lines {
@@ -155,8 +152,8 @@ func wrap(lines []string, columns, rows int) []string {
 	return out
 }
 
-// lineMask writes a line in the font's own size. Characters that the font
-// lacks, which are all beyond ASCII, become its replacement character.
+// lineMask renders a line at the font's size. The font has ASCII only; other
+// characters become its replacement character.
 func lineMask(line string) *image.Alpha {
 	mask := image.NewAlpha(image.Rect(0, 0, cell.X*len([]rune(line)), cell.Y))
 	drawer := font.Drawer{

@@ -7,7 +7,7 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// constrain checks that the text may go on with one more token.
+// constrain checks a token against the request's constraint.
 func (p *player) constrain(text []byte) error {
 	c := p.job.Constraint
 	if c == nil || c.Accept(text) {
@@ -16,10 +16,10 @@ func (p *player) constrain(text []byte) error {
 	if err := c.Err(); err != nil {
 		return chat.MatchError(p.job.Request, err)
 	}
-	return p.violation(fmt.Sprintf("it goes on with %q where that is not allowed", text))
+	return p.violation(fmt.Sprintf("%q is not allowed there", text))
 }
 
-// complete checks that the text may end.
+// complete checks that the constraint allows the end.
 func (p *player) complete() error {
 	c := p.job.Constraint
 	if c == nil || c.Complete() {
@@ -28,8 +28,8 @@ func (p *player) complete() error {
 	return p.violation("it ends too early")
 }
 
-// violation is the error of a reply that a real model could not give. It is
-// no mistake in the request, and a retry would play the same reply.
+// violation returns the error of a reply that a real model could not have given.
+// The request is not at fault, and a retry would play the same reply.
 func (p *player) violation(what string) error {
 	e := engine.Errorf(engine.CodeInternal, "Reply %d of the script of model %q violates the request's tool_choice or format: %s.",
 		p.number, p.model.info.Name, what)

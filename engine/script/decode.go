@@ -33,13 +33,13 @@ func (m *Model) Decode(ctx context.Context, job chat.Job) iter.Seq2[chat.Piece, 
 // player plays one reply once.
 type player struct {
 	model  *Model
-	number int // of the reply, from 1, as its author counts
+	number int // of the reply, from 1
 	reply  reply
 	job    chat.Job
 }
 
-// play yields the tokens of the reply and says how it ended: EndNone where
-// the caller of the sequence ended it.
+// play yields the tokens of the reply and returns how it ended: EndNone if the
+// caller stopped the iteration.
 func (p *player) play(ctx context.Context, yield func(chat.Piece, error) bool) (chat.End, error) {
 	tokens := 0
 	for _, piece := range p.reply.pieces {
@@ -65,10 +65,10 @@ func (p *player) play(ctx context.Context, yield func(chat.Piece, error) bool) (
 	return p.finish(ctx)
 }
 
-// forever is a pause that only the end of the request or model ends.
+// forever is a pause that lasts until the request or the model ends.
 const forever = time.Duration(math.MaxInt64)
 
-// wait pauses for d, and ends early with the request or the model.
+// wait pauses for d, or until the request or the model ends.
 func (p *player) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -80,7 +80,7 @@ func (p *player) wait(ctx context.Context, d time.Duration) error {
 	return p.ended(ctx)
 }
 
-// ended is the error of a request or a model that has ended, else nil.
+// ended returns an error if the request or the model has ended.
 func (p *player) ended(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -104,9 +104,8 @@ func (p *player) finish(ctx context.Context) (chat.End, error) {
 	return chat.EndOfTurn, p.complete()
 }
 
-// token makes the piece of one token. Its probability is made up: the token
-// has 1/2, its alternatives "alternative 1", "alternative 2" and so on have
-// 1/4, 1/8 and so on, the same in every run.
+// token returns the piece of one token. The probabilities are made up: 1/2 for
+// the token, 1/4, 1/8 and so on for "alternative 1", "alternative 2" and so on.
 func (p *player) token(text []byte) chat.Piece {
 	piece := chat.Piece{Bytes: text, Logprob: -math.Ln2}
 	if p.job.Logprobs != nil {
@@ -115,7 +114,7 @@ func (p *player) token(text []byte) chat.Piece {
 	return piece
 }
 
-// alternatives are the n likeliest tokens where text is the likeliest.
+// alternatives returns the n most likely tokens, of which text is the first.
 func alternatives(text []byte, n int) []engine.TokenLogprob {
 	var top []engine.TokenLogprob
 	for i := range n {

@@ -247,11 +247,11 @@ func TestConstraint(t *testing.T) {
 		max                 int
 	}{
 		{"kept", `[{pieces: ["y", "es"]}]`, "", 9},
-		{"left", `[{pieces: ["y", "ep"]}]`, `goes on with "ep"`, 9},
+		{"left", `[{pieces: ["y", "ep"]}]`, `"ep" is not allowed`, 9},
 		{"ends too early", `[{pieces: ["y"]}]`, "ends too early", 9},
 		{"cut by the request", `[{pieces: ["y", "es"]}]`, "", 1},
 		{"cut by the script", `[{pieces: ["y"], finish: length}]`, "", 9},
-		{"goes on behind the end", `[{pieces: ["no", "!"]}]`, `goes on with "!"`, 9},
+		{"goes on behind the end", `[{pieces: ["no", "!"]}]`, `"!" is not allowed`, 9},
 		{"second reply", `[{when: {contains: x}, pieces: []}, {pieces: [maybe]}]`, "Reply 2 ", 9},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

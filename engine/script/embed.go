@@ -9,12 +9,12 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// vocabulary is how many tokens the models of scripts have for embeddings.
-// Those that clients count for other models are among them.
+// vocabulary is the vocabulary size for embeddings, larger than that of real
+// models, whose token ids clients may send.
 const vocabulary = 1 << 20
 
-// TokenizeInput implements [chat.Model]: each word is a token, whose number
-// is made from its letters.
+// TokenizeInput implements [chat.Model]: each word is a token, with its hash as
+// id.
 func (m *Model) TokenizeInput(_ context.Context, text string) ([]int32, error) {
 	var tokens []int32
 	for word := range strings.FieldsSeq(text) {
@@ -25,9 +25,8 @@ func (m *Model) TokenizeInput(_ context.Context, text string) ([]int32, error) {
 	return tokens, nil
 }
 
-// Embed implements [chat.Model]. Each token has a direction of its own, and a
-// text that of all its tokens together: texts with more words in common have
-// nearer vectors, the same in every run.
+// Embed implements [chat.Model]. A text has the sum of its tokens' random
+// vectors, so that texts with more words in common are closer.
 func (m *Model) Embed(ctx context.Context, inputs [][]int32) ([][]float32, error) {
 	vectors := make([][]float32, len(inputs))
 	for i, tokens := range inputs {

@@ -9,11 +9,11 @@ import (
 	"github.com/diglot/diglot/engine/imagegen"
 )
 
-// Engine makes the engine that the model is for: one that draws, or one that
-// writes and embeds. The arguments are as in [chat.New].
+// Engine returns the engine over the model: for images, or for text and
+// embeddings. The arguments are as in [chat.New].
 func (m *Model) Engine(log *slog.Logger, now func() time.Time) (engine.Engine, error) {
 	if m.draws {
-		return imagegen.New(painter{m}, sameSeed), nil
+		return imagegen.New(imageModel{m}, sameSeed), nil
 	}
 	e, err := chat.New(m, log, now)
 	if err != nil {
@@ -22,6 +22,5 @@ func (m *Model) Engine(log *slog.Logger, now func() time.Time) (engine.Engine, e
 	return e, nil
 }
 
-// sameSeed makes each request for images draw the same ones: a script plays
-// the same every time.
+// sameSeed makes image requests repeatable, as scripts are.
 func sameSeed() uint64 { return 0 }

@@ -22,17 +22,17 @@ import (
 const (
 	defaultContext = 4096
 
-	// maxCount bounds every number of tokens in a script: one reply must not
-	// be able to ask for all memory.
+	// maxCount limits the numbers of tokens in a script, which decide on
+	// allocations.
 	maxCount = 1 << 24
 
 	maxScript = 64 << 20 // bytes
 )
 
-// Open loads the script in the file at path. The models' time of change is
-// the file's.
+// Open loads a script from a file, whose modification time becomes that of the
+// models.
 func Open(path string) ([]*Model, error) {
-	// A named pipe that nobody writes to is empty, instead of a wait for ever.
+	// O_NONBLOCK: a named pipe without a writer reads as empty instead of blocking.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -52,8 +52,8 @@ func Open(path string) ([]*Model, error) {
 	return models, nil
 }
 
-// Load reads one script and returns its models, sorted by name. Errors say
-// the line.
+// Load reads one script and returns its models, sorted by name. Errors name the
+// line.
 func Load(r io.Reader) ([]*Model, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxScript+1))
 	switch {
@@ -93,8 +93,8 @@ func Load(r io.Reader) ([]*Model, error) {
 	return models, nil
 }
 
-// withLine is an error of package yaml with the line that it is about. Some
-// lack it; it is the first line that makes the same error with those before it.
+// withLine adds the line to errors of package yaml that lack it: the first line
+// that gives the same error together with those before it.
 func withLine(err error, text []byte) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	if strings.HasPrefix(message, "line ") {
@@ -111,13 +111,13 @@ func withLine(err error, text []byte) error {
 
 func loadModels(n *yaml.Node) ([]*Model, error) {
 	var models []*Model
-	err := members(n, func(key, value *yaml.Node) error {
+	err := pairs(n, func(key, value *yaml.Node) error {
 		name := key.Value
 		if name == "" {
 			return at(key, "a model needs a name")
 		}
 		if slices.ContainsFunc(models, func(m *Model) bool { return engine.SameModel(m.info.Name, name) }) {
-			return at(key, "model %q is named twice", name)
+			return at(key, "duplicate model %q", name)
 		}
 		m, err := loadModel(name, value)
 		models = append(models, m)
@@ -142,12 +142,12 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 		},
 		closed: make(chan struct{}),
 	}
-	var fillsGaps bool
+	var fim bool
 	err := mapping(n, fields{
 		"format":    oneOf(&m.info.Format, format.Names()...),
 		"context":   count(&m.info.Context, 1),
 		"vision":    boolean(&m.info.Vision),
-		"fim":       boolean(&fillsGaps),
+		"fim":       boolean(&fim),
 		"embedding": count(&m.info.Vectors.Size, 1),
 		"image":     boolean(&m.draws),
 		"replies": sequence(func(n *yaml.Node) error {
@@ -161,17 +161,17 @@ func loadModel(name string, n *yaml.Node) (*Model, error) {
 	}
 	if m.draws {
 		if len(m.replies) > 0 || m.info.Vectors.Size > 0 {
-			return nil, at(n, "model %q draws, so it has neither replies nor an embedding", name)
+			return nil, at(n, "model %q has image: true, which excludes replies and embedding", name)
 		}
 		return m, nil
 	}
 	if m.info.Vectors.Only = len(m.replies) == 0; m.info.Vectors.Only && m.info.Vectors.Size == 0 {
-		return nil, at(n, "model %q has no replies, no embedding and no image", name)
+		return nil, at(n, "model %q needs replies, embedding or image", name)
 	}
 	if v := &m.info.Vectors; v.Size > 0 {
 		v.Input, v.Vocabulary = m.info.Context, vocabulary
 	}
-	if fillsGaps {
+	if fim {
 		m.info.FIM = prompt.FIM{Prefix: "<fim_prefix>", Suffix: "<fim_suffix>", Middle: "<fim_middle>"}
 	}
 	return m, nil
@@ -230,7 +230,7 @@ func loadPiece(n *yaml.Node) (piece, error) {
 	return p, err
 }
 
-// duration reads a time as Go spells it: 20ms, 1.5s.
+// duration reads a Go duration: 20ms, 1.5s.
 func duration(to *time.Duration) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		var s string

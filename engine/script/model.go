@@ -15,14 +15,14 @@ import (
 type Model struct {
 	info    chat.Info
 	replies []reply
-	draws   bool // test cards, and nothing else
+	draws   bool // only generates test cards
 	closed  chan struct{}
 	close   sync.Once
 }
 
 var _ chat.Model = (*Model)(nil)
 
-// How a reply ends, as a script spells it.
+// Values of finish.
 const (
 	finishStop   = "stop"
 	finishLength = "length"
@@ -31,10 +31,10 @@ const (
 )
 
 type reply struct {
-	contains     string // what the last user or tool text, or the raw prompt, must hold; empty: anything
+	contains     string // must be in the last user or tool text, or the raw prompt
 	pieces       []piece
 	finish       string
-	promptTokens *int // nil: the words of the prompt
+	promptTokens *int // nil: the number of words in the prompt
 }
 
 // piece is a token, or a pause before the next one.
@@ -46,7 +46,7 @@ type piece struct {
 // Info implements [chat.Model].
 func (m *Model) Info() chat.Info { return m.info }
 
-// Writes reports whether the model writes text.
+// Writes reports whether the model generates text.
 func (m *Model) Writes() bool { return !m.draws && !m.info.Vectors.Only }
 
 // Close implements [chat.Model].
@@ -55,9 +55,9 @@ func (m *Model) Close() error {
 	return nil
 }
 
-// Tokenize implements [chat.Model]. A script has no vocabulary: only the
-// number of tokens means something. It is what the reply that will be played
-// says, else the number of words in the prompt.
+// Tokenize implements [chat.Model]. A script has no vocabulary; only the number
+// of tokens matters: prompt_tokens of the matching reply, or the number of words
+// in the prompt.
 func (m *Model) Tokenize(_ context.Context, prompt prompt.Prompt) ([]int32, error) {
 	if prompt.Request != nil {
 		i, err := m.pick(prompt.Request)
@@ -71,21 +71,21 @@ func (m *Model) Tokenize(_ context.Context, prompt prompt.Prompt) ([]int32, erro
 	return make([]int32, len(strings.Fields(prompt.String()))), nil
 }
 
-// pick returns the index of the reply that answers req. That none fits is
-// the script author's mistake, and the author is who reads the reply.
+// pick returns the index of the first reply that matches req. The error is for
+// the author of the script, who usually is the client.
 func (m *Model) pick(req *engine.Request) (int, error) {
-	said, name, place := heard(req)
+	said, name, place := matchText(req)
 	for i, r := range m.replies {
 		if strings.Contains(said, r.contains) {
 			return i, nil
 		}
 	}
-	return 0, engine.Errorf(engine.CodeInvalidArgument, "No reply of the script fits: the %s holds none of the strings that the replies of model %q wait for.", name, m.info.Name).
+	return 0, engine.Errorf(engine.CodeInvalidArgument, "No reply of the script matches: the %s contains none of the strings that the replies of model %q match.", name, m.info.Name).
 		At(place)
 }
 
-// heard is the text by which a reply is picked, its name, and where it is.
-func heard(req *engine.Request) (text, name string, place engine.Place) {
+// matchText returns the text to match, its name, and its place in the request.
+func matchText(req *engine.Request) (text, name string, place engine.Place) {
 	if req.Prompt != nil {
 		return req.Prompt.Text, "prompt", engine.Place{Field: engine.FieldPrompt}
 	}
@@ -93,7 +93,7 @@ func heard(req *engine.Request) (text, name string, place engine.Place) {
 	return lastText(req.Messages), "last user or tool text", place
 }
 
-// lastText is the text of the last user or tool turn that has some.
+// lastText returns the text of the last user or tool message that has some.
 func lastText(messages []engine.Message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
 		m := messages[i]

@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/engine/chat"
 )
 
-// Score implements [chat.Model]. Each word of a raw prompt is a token, with
-// the white space in front of it, and as likely as a token of a reply.
+// Score implements [chat.Model]. Each word of a raw prompt is a token, with the
+// white space before it, and has the probability of a reply's token.
 func (m *Model) Score(_ context.Context, job chat.Job) ([]engine.TokenLogprob, error) {
 	var tokens []engine.TokenLogprob
 	for _, word := range words(job.Request.Prompt.Text) {
@@ -23,7 +23,7 @@ func (m *Model) Score(_ context.Context, job chat.Job) ([]engine.TokenLogprob, e
 	return tokens, nil
 }
 
-// words cuts text in front of the white space before each word but the first.
+// words splits text into words, each with the white space before it.
 func words(text string) []string {
 	var list []string
 	start, inWord := 0, false

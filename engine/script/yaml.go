@@ -10,19 +10,19 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// The decoder of package yaml is not strict enough (it converts scalars) and
-// names Go types in its errors, so a script is read node by node.
+// Package yaml converts scalars silently and names Go types in its errors, so a
+// script is read node by node.
 
-// fields says how each key of a mapping is read.
+// fields maps the keys of a mapping to their readers.
 type fields map[string]func(*yaml.Node) error
 
-// at is an error about n.
+// at returns an error with the line of n.
 func at(n *yaml.Node, format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", max(n.Line, 1), fmt.Sprintf(format, args...))
 }
 
-// resolve follows an alias to what it stands for. The structure of a script
-// has a fixed depth, so that an alias within its own anchor ends as well.
+// resolve follows an alias. A script has a fixed depth, so that an alias within
+// its own anchor cannot loop.
 func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -30,8 +30,8 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// members calls f for each pair of the mapping n, in order.
-func members(n *yaml.Node, f func(key, value *yaml.Node) error) error {
+// pairs calls f for each pair of the mapping n, in order.
+func pairs(n *yaml.Node, f func(key, value *yaml.Node) error) error {
 	n = resolve(n)
 	if n.Kind != yaml.MappingNode {
 		return at(n, "expected a mapping")
@@ -43,7 +43,7 @@ func members(n *yaml.Node, f func(key, value *yaml.Node) error) error {
 			return at(n.Content[i], "a key must be a string")
 		}
 		if seen[key.Value] {
-			return at(key, "%q stands here twice", key.Value)
+			return at(key, "duplicate key %q", key.Value)
 		}
 		seen[key.Value] = true
 		if err := f(key, n.Content[i+1]); err != nil {
@@ -55,7 +55,7 @@ func members(n *yaml.Node, f func(key, value *yaml.Node) error) error {
 
 // mapping reads a mapping that may have the given keys and no others.
 func mapping(n *yaml.Node, known fields) error {
-	return members(n, func(key, value *yaml.Node) error {
+	return pairs(n, func(key, value *yaml.Node) error {
 		read, ok := known[key.Value]
 		if !ok {
 			return at(key, "unknown key %q", key.Value)
@@ -113,7 +113,7 @@ func boolean(to *bool) func(*yaml.Node) error {
 	}
 }
 
-// count reads a number of tokens, at least least.
+// count reads a number of tokens, not below least.
 func count(to *int, least int) func(*yaml.Node) error {
 	return func(n *yaml.Node) error {
 		n = resolve(n)
