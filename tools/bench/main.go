@@ -1,15 +1,15 @@
 //go:build llamacpp
 
-// Bench measures what the server adds to llama.cpp, in one run and in
-// alternation, so that the ratios hold on a machine whose speed varies:
+// Bench measures the overhead of the server over llama.cpp. Measurements
+// alternate within one run, so that ratios hold on a machine whose speed varies:
 //
-//   - one stream through HTTP, and through the engine alone, against the same
-//     llama.cpp driven by a bare C loop, loaded by its defaults; beside them the
-//     loop with weights in huge pages, as the engine has them;
-//   - eight clients that start at once with one long prefix against one;
-//   - the choice of tokens against their computation.
+//   - one stream through HTTP, and through the engine alone, against a bare C loop
+//     over the same llama.cpp with its defaults, and against that loop with
+//     weights in huge pages, as the engine has them;
+//   - eight concurrent clients with one long prefix against one client;
+//   - sampling against the forward pass.
 //
-// With DIGLOT_LLAMA_BENCH=PATH it runs that llama-bench beside them.
+// With DIGLOT_LLAMA_BENCH=PATH it also runs that llama-bench.
 //
 //	bench --model NAME=FILE [--server bin/diglot] [--threads N] [--rounds N]
 package main
@@ -57,10 +57,10 @@ func parse(args []string) (config, error) {
 	var c config
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	model := flags.String("model", "", "`NAME=FILE` of the model")
-	flags.StringVar(&c.server, "server", "bin/diglot", "the program to measure through HTTP; empty: none")
-	flags.IntVar(&c.threads, "threads", 0, "threads that compute; 0: one for each physical core")
-	flags.IntVar(&c.rounds, "rounds", 5, "how often clients are measured; streams, which are short, four times as often")
-	flags.IntVar(&c.tokens, "tokens", 128, "length of a stream")
+	flags.StringVar(&c.server, "server", "bin/diglot", "measure this program through HTTP; empty: none")
+	flags.IntVar(&c.threads, "threads", 0, "compute threads; 0: one per physical core")
+	flags.IntVar(&c.rounds, "rounds", 5, "rounds for concurrent clients; streams have four times as many")
+	flags.IntVar(&c.tokens, "tokens", 128, "tokens per stream")
 	if err := flags.Parse(args); err != nil {
 		return c, err
 	}
@@ -76,8 +76,7 @@ func parse(args []string) (config, error) {
 }
 
 func run(ctx context.Context, c config, out io.Writer) error {
-	// As in the process of a model, and so that the client takes little of
-	// the cores whose use is measured.
+	// As in a runner, and so that the client takes little of the measured cores.
 	runtime.GOMAXPROCS(1)
 	options := llamacpp.Options{Path: c.path, Threads: c.threads}
 	bare, err := llamacpp.OpenBare(options)
@@ -110,7 +109,7 @@ func run(ctx context.Context, c config, out io.Writer) error {
 	return nil
 }
 
-// bench holds what was measured: for each name one number per round.
+// bench has one number per round for each measurement.
 type bench struct {
 	config
 	bare    *llamacpp.Bare // as llama.cpp loads by default
@@ -122,7 +121,7 @@ type bench struct {
 
 func (b *bench) add(name string, value float64) { b.samples[name] = append(b.samples[name], value) }
 
-// time adds how many milliseconds f took.
+// time records how many milliseconds f took.
 func (b *bench) time(name string, f func() error) error {
 	start := time.Now()
 	err := f()
@@ -132,11 +131,11 @@ func (b *bench) time(name string, f func() error) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// median is the middle one of the rounds.
+// median returns the median of the rounds.
 func (b *bench) median(name string) float64 { return median(b.samples[name]) }
 
-// ratio is the middle one of the rounds' ratios: what is compared was
-// measured within seconds.
+// ratio returns the median of the ratios per round, whose two sides were measured
+// within seconds.
 func (b *bench) ratio(name, base string) float64 {
 	ratios := slices.Clone(b.samples[name])
 	for i, value := range b.samples[base] {

@@ -27,8 +27,8 @@ const (
 
 const story = "Write a long story about a fox who builds a mill by the river."
 
-// measure runs each group of measurements in turn, rounds times. Streams
-// come first: the prefixes that clients leave in the cache slow them down.
+// measure runs the groups of measurements. Streams come first: the prefixes that
+// clients leave in the cache would slow them down.
 func (b *bench) measure(ctx context.Context) error {
 	streams := []func(context.Context, int) error{b.bareStream, b.copiedStream, b.modelStream}
 	clients := []func(context.Context, int) error{b.modelClients}
@@ -87,7 +87,7 @@ func (b *bench) modelStream(ctx context.Context, _ int) error {
 	if err != nil {
 		return err
 	}
-	// The defaults of the engine, which are dearer than greedy choice.
+	// The engine's defaults, which cost more than greedy decoding.
 	job := chat.Job{Prompt: tokens, MaxTokens: b.tokens, Sampling: engine.Sampling{
 		Temperature: new(0.8), TopK: new(40), TopP: new(0.95), MinP: new(0.05), LogitBias: ends,
 	}}
@@ -107,7 +107,7 @@ func (b *bench) modelStream(ctx context.Context, _ int) error {
 	return nil
 }
 
-// ends forbids the token that ends the turn: streams must have one length.
+// ends forbids end-of-turn tokens, so that all streams have the same length.
 func (b *bench) ends(ctx context.Context) (map[int]float64, error) {
 	tokens, err := b.prompt(ctx, b.model.Info().EOS)
 	if err != nil {
@@ -116,7 +116,7 @@ func (b *bench) ends(ctx context.Context) (map[int]float64, error) {
 	return map[int]float64{int(tokens[len(tokens)-1]): -100}, nil
 }
 
-// stopwatch measures the time of a token from the first one on.
+// stopwatch measures the time per token, from the first token on.
 type stopwatch struct {
 	first, last time.Time
 	tokens      int
@@ -131,7 +131,7 @@ func (w *stopwatch) tick(tokens int) {
 	w.tokens += tokens
 }
 
-// each is in milliseconds.
+// each returns milliseconds per token.
 func (w *stopwatch) each() float64 {
 	return milliseconds(w.last.Sub(w.first)) / float64(max(w.tokens, 1))
 }
@@ -153,7 +153,7 @@ func (b *bench) peerStream(ctx context.Context, _ int) error {
 	return nil
 }
 
-// prefix is a text of about prefixTokens that no round shares with another.
+// prefix returns a text of about prefixTokens, different in each round.
 func (b *bench) prefix(ctx context.Context, round int) (string, error) {
 	var text strings.Builder
 	for i := 0; ; i++ {
@@ -190,8 +190,8 @@ func (b *bench) serverClients(ctx context.Context, round int) error {
 	})
 }
 
-// clients times one client and then eight, each with a prefix of its own
-// that nobody has read before.
+// clients times one client and then eight, each time with a prefix that is not
+// cached.
 func (b *bench) clients(ctx context.Context, name string, round int, ask func(context.Context, string) error) error {
 	single, err := b.prefix(ctx, 1000+round)
 	if err != nil {
@@ -220,7 +220,7 @@ func (b *bench) clients(ctx context.Context, name string, round int, ask func(co
 	})
 }
 
-// report prints the middle of the rounds and what the project promises beside them.
+// report prints the medians, with the limits that the project promises.
 func (b *bench) report(out io.Writer) {
 	fmt.Fprintf(out, "%s, %d threads, middle one of %d rounds\n\n", b.name, b.threads, b.rounds)
 	fmt.Fprintf(out, "one stream, ms per token\n")

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// main says how to get the real one: without the tag the package must still
+// main tells how to run the benchmark. Without the tag the package must still
 // compile.
 func main() {
 	fmt.Fprintln(os.Stderr, "bench: built without llama.cpp; run it with `make bench`")

@@ -19,14 +19,14 @@ import (
 	"github.com/diglot/diglot/gen/openai"
 )
 
-// server is the program under measurement, started by us.
+// server is a process of the measured program.
 type server struct {
 	model  string
 	client *openai.Client
 	cmd    *exec.Cmd
 }
 
-// startServer waits for the line that says where the server listens.
+// startServer waits for the log line with the server's address.
 func startServer(ctx context.Context, c config) (*server, error) {
 	cmd := exec.CommandContext(ctx, c.server, "serve", "--listen", "127.0.0.1:0", "--socket", "none",
 		"--model", c.name+"="+c.path, "--threads", strconv.Itoa(c.threads))
@@ -58,7 +58,7 @@ func (s *server) stop() {
 	s.cmd.Wait()
 }
 
-// chat streams one answer and calls chunk for each piece of its text.
+// chat streams one answer and calls chunk for each text delta.
 func (s *server) chat(ctx context.Context, text string, tokens int, bias map[int]float64, chunk func()) error {
 	body, err := json.Marshal(map[string]any{
 		"model":      s.model,
@@ -93,8 +93,8 @@ func (b *bench) serverStream(ctx context.Context, _ int) error {
 	if err != nil {
 		return err
 	}
-	// Chunks hold whole characters and so may hold two tokens: the count of
-	// tokens is what was asked for.
+	// A chunk has whole characters and so may have two tokens: count as many as
+	// were requested.
 	var watch stopwatch
 	err = b.server.chat(ctx, story, b.tokens, ends, func() { watch.tick(1) })
 	watch.tokens = b.tokens - 1

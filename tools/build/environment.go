@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// llamaModule is the Go module that carries llama.cpp's sources.
+// llamaModule is the Go module with llama.cpp's sources.
 const llamaModule = "github.com/ollama/ollama"
 
-// environment is this process's environment with cgo on and set for
+// environment returns the process's environment with the cgo settings of
 // llama.cpp.
 func environment(ctx context.Context) ([]string, error) {
 	if _, err := output(ctx, "go", "mod", "download", llamaModule); err != nil {
@@ -31,23 +31,22 @@ func environment(ctx context.Context) ([]string, error) {
 	), nil
 }
 
-// preprocessorFlags says where llama.cpp's headers are: the public ones, and
-// those for who adds a kind of memory or a kernel.
+// preprocessorFlags has the folders of llama.cpp's headers: the public ones, and
+// those for buffer types and kernels.
 func preprocessorFlags(llama string) []string {
 	return []string{
 		"-I" + filepath.Join(llama, "llama/llama.cpp/include"),
 		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/include"),
 		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/src"),
 		"-I" + filepath.Join(llama, "ml/backend/ggml/ggml/src/ggml-cpu"),
-		// The module's own build leaves weight repacking out; with it,
-		// prompts are read a tenth faster.
+		// The module's own build omits weight repacking, which makes prefill a
+		// tenth faster.
 		"-DGGML_USE_CPU_REPACK",
 	}
 }
 
-// optimise names the CPU that the program is for, as the compiler calls it;
-// empty is the one at hand. llama.cpp's plain build knows no vector
-// instructions beyond the oldest ones and is several times slower.
+// optimise returns flags for a CPU by the compiler's name; empty: the local one.
+// Without them llama.cpp uses plain SSE2 and is several times slower.
 func optimise(arch, cpu string) string {
 	if cpu == "" {
 		cpu = "native"
@@ -58,7 +57,7 @@ func optimise(arch, cpu string) string {
 	return "-O3 -march=" + cpu
 }
 
-// findCompiler asks early for what cgo would miss late, with a worse message.
+// findCompiler fails early, with a better message than cgo's.
 func findCompiler() error {
 	candidates := []string{"g++", "clang++"}
 	if own := os.Getenv("CXX"); own != "" {
@@ -74,8 +73,7 @@ func findCompiler() error {
 		strings.Join(candidates, " or "))
 }
 
-// output runs a command and returns what it printed; an error carries what
-// the command said.
+// output runs a command and returns its stdout. Errors include its stderr.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var said strings.Builder

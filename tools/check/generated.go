@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 )
 
-// generated runs the generators and compares. What differed is put back, so
-// that a check changes nothing.
+// generated runs the generators and compares, then restores the files.
 func generated(ctx context.Context, out io.Writer) (tally, error) {
 	before, err := readTree("gen")
 	if err != nil {
@@ -32,7 +31,7 @@ func generated(ctx context.Context, out io.Writer) (tally, error) {
 	for _, name := range stale {
 		fmt.Fprintln(out, name)
 	}
-	return tally{}, errors.Join(errors.New("these files are not what the documents give; make generate writes them"),
+	return tally{}, errors.Join(errors.New("these files are out of date; run make generate"),
 		restore(stale, before))
 }
 
@@ -49,7 +48,7 @@ func readTree(folder string) (map[string][]byte, error) {
 	return files, err
 }
 
-// differences names the files that are not the same in both trees.
+// differences lists the files that differ between the trees.
 func differences(before, after map[string][]byte) []string {
 	var names []string
 	for name, content := range after {
@@ -65,7 +64,7 @@ func differences(before, after map[string][]byte) []string {
 	return names
 }
 
-// restore gives the named files their old content, or removes them.
+// restore writes back the old content of the named files, or removes them.
 func restore(names []string, old map[string][]byte) error {
 	var errs []error
 	for _, name := range names {

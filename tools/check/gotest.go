@@ -13,35 +13,34 @@ import (
 	"strings"
 )
 
-// packageTests are the tests of some packages, as one step runs them.
+// packageTests selects tests of some packages for one step.
 type packageTests struct {
 	tags     string
-	run      string   // a pattern of names, or empty for all
-	skip     string   // one of names that are left out
-	packages []string // patterns
-	except   []string // folders that the patterns match too, and that are left out
+	run      string   // pattern of names; empty: all
+	skip     string   // pattern of names to skip
+	packages []string // package patterns
+	except   []string // folders to exclude from packages
 }
 
-// serial are the folders whose packages do one thing after the other, in their
-// tests too: the race detector would find nothing there, and takes ten times
-// as long.
+// serial are the folders without concurrency, also in tests: the race detector
+// would find nothing there and take ten times as long.
 var serial = []string{
 	"tools/rules", "cassettes", "engine/chat/chattest", "engine/chat/format", "engine/chat/format/formattest", "engine/gguf", "engine/chat/grammar", "engine/local/inspection",
 	"engine/local/inspection/inspectiontest", "engine/local/memory", "engine/models/modelfile", "engine/picture",
 	"engine/chat/tokenizer", "engine/chat/tokenizer/tokenizertest", "openapi", "openapi/conformance",
 }
 
-// rendering are the folders whose tests render the templates of real models, or
-// hostile ones: with the race detector some of them are left out.
+// rendering are the folders whose tests render real or hostile templates. Some
+// are skipped under the race detector.
 var rendering = []string{"engine/chat", "engine/chat/template", "engine/chat/template/sandbox"}
 
-// What the steps test, race and llama run, and with others peers. SECURITY.md
-// names tests of theirs alone.
+// The tests of the steps test, race, llama and peers. SECURITY.md may name only
+// tests of these.
 var (
 	plainTests = []packageTests{
 		{tags: "corpus", packages: append(folders(serial), folders(rendering)...)},
-		// These count memory to the byte: their files leave themselves out
-		// under the race detector, which takes memory of its own.
+		// These measure memory exactly, so their build tags exclude the race
+		// detector, which allocates.
 		{tags: "corpus", run: memoryNames, packages: []string{"./handlers"}},
 		{run: "^Test(LargeReplies|LargeVectorsAndPictures|FrameWeight|LiesTakeNoMemory)$", packages: []string{"./engine/local/runner"}},
 	}
@@ -53,10 +52,10 @@ var (
 	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/..."}}}
 )
 
-// memoryNames are the names of tests that the race detector would change.
+// memoryNames matches tests that measure memory.
 const memoryNames = "^TestMemory"
 
-// folders are patterns of the packages in folders.
+// folders returns package patterns for folders.
 func folders(names []string) []string {
 	var patterns []string
 	for _, name := range names {
@@ -65,8 +64,8 @@ func folders(names []string) []string {
 	return patterns
 }
 
-// arguments are those of go test. A package may take longer than the ten
-// minutes that go test gives it where other programs need the processor too.
+// arguments returns the arguments of go test. On a busy machine a package may
+// exceed the default timeout of ten minutes.
 func (p packageTests) arguments(ctx context.Context) ([]string, error) {
 	args := []string{"-tags", p.tags, "-timeout", "30m"}
 	if p.run != "" {
@@ -93,8 +92,8 @@ func (p packageTests) arguments(ctx context.Context) ([]string, error) {
 	return args, nil
 }
 
-// goTests runs the tests that the race detector has nothing to look for in, those
-// on the chat templates of real models among them.
+// goTests runs the tests that gain nothing from the race detector, including those
+// on real chat templates.
 func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
 		return tally{}, err
@@ -102,8 +101,8 @@ func goTests(ctx context.Context, out io.Writer) (tally, error) {
 	return countAll(ctx, out, nil, []string{"go", "test", "-json"}, plainTests)
 }
 
-// goRaces runs all other tests of the main module that need no llama.cpp. The
-// race detector needs the C runtime, not llama.cpp.
+// goRaces runs the other tests of the main module that need no llama.cpp. The race
+// detector itself needs cgo.
 func goRaces(ctx context.Context, out io.Writer) (tally, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(out, note+"no C compiler: the tests ran without the race detector")
@@ -112,7 +111,7 @@ func goRaces(ctx context.Context, out io.Writer) (tally, error) {
 	return countAll(ctx, out, []string{"CGO_ENABLED=1"}, []string{"go", "test", "-json", "-race"}, raceTests)
 }
 
-// countAll runs tests with a command to which their arguments are added.
+// countAll runs tests with the given command prefix.
 func countAll(ctx context.Context, out io.Writer, env, command []string, tests []packageTests) (tally, error) {
 	var total tally
 	var errs []error
@@ -136,8 +135,8 @@ func llamaTests(ctx context.Context, out io.Writer) (tally, error) {
 	return countAll(ctx, out, nil, []string{"go", "run", "./tools/build", "go", "test", "-json"}, modelTests)
 }
 
-// fetchForModelTests puts models and templates where the tests behind the tag
-// llamacpp look for them; they fail without.
+// fetchForModelTests fetches the models and templates that the tests behind the
+// tag llamacpp require.
 func fetchForModelTests(ctx context.Context, out io.Writer) error {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/templates"); err != nil {
 		return err
@@ -151,8 +150,8 @@ func fetchForModelTests(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// countTests runs a command that prints the events of go test -json. It
-// writes what failed tests printed, and why others were skipped.
+// countTests runs a command that prints the events of go test -json. It prints the
+// output of failed tests and the reasons of skipped ones.
 func countTests(ctx context.Context, out io.Writer, env, args []string) (tally, error) {
 	read, write := io.Pipe()
 	done := make(chan tally)
@@ -166,14 +165,14 @@ func countTests(ctx context.Context, out io.Writer, env, args []string) (tally, 
 type event struct {
 	Action     string
 	Package    string
-	ImportPath string // of a build, in place of Package
+	ImportPath string // of a build, instead of Package
 	Test       string
 	Output     string
 }
 
-// readTests counts finished tests, subtests included, and copies the output
-// of those that did not pass. A package that fails without a failed test, by
-// not compiling for one, counts as one failure.
+// readTests counts tests, including subtests, and copies the output of those that
+// did not pass. A package that fails without a failed test, for example because it
+// does not compile, counts as one failure.
 func readTests(events io.Reader, out io.Writer) tally {
 	var count tally
 	said := map[string]*strings.Builder{}
@@ -183,7 +182,7 @@ func readTests(events io.Reader, out io.Writer) tally {
 	for lines.Scan() {
 		var e event
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
-			fmt.Fprintln(out, lines.Text()) // what other tools print on the same stream
+			fmt.Fprintln(out, lines.Text()) // output of other tools
 			continue
 		}
 		key := e.Package + e.ImportPath + " " + e.Test

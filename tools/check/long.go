@@ -9,13 +9,13 @@ import (
 	"regexp"
 )
 
-// fuzzFile has the targets that the step fuzz runs.
+// fuzzFile has the targets of the step fuzz.
 const fuzzFile = "engine/local/llamacpp/whole_fuzz_test.go"
 
 var fuzzTarget = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
 
-// fuzz tries each target for a while. What it finds is in the package's
-// testdata afterwards: an input that belongs into the repository.
+// fuzz runs each target for a while. It writes failing inputs to the package's
+// testdata, where they are to be committed.
 func fuzz(ctx context.Context, out io.Writer) (tally, error) {
 	if err := fetchForModelTests(ctx, out); err != nil {
 		return tally{}, err
@@ -26,7 +26,7 @@ func fuzz(ctx context.Context, out io.Writer) (tally, error) {
 	}
 	var count tally
 	for _, target := range fuzzTarget.FindAllStringSubmatch(string(text), -1) {
-		// Inputs are made smaller in a few steps only: else that takes all the time.
+		// Minimizing inputs would otherwise take all the time.
 		err := execute(ctx, out, nil, "go", "run", "./tools/build", "go", "test", "-tags", modelTests[0].tags, "./engine/local/llamacpp",
 			"-run", "^$", "-fuzz", "^"+target[1]+"$", "-fuzztime", "2m", "-fuzzminimizetime", "20x")
 		if err != nil {
@@ -37,12 +37,12 @@ func fuzz(ctx context.Context, out io.Writer) (tally, error) {
 		count.passed++
 	}
 	if count == (tally{}) {
-		return count, errors.New("there is nothing to fuzz in " + fuzzFile)
+		return count, errors.New("no fuzz targets in " + fuzzFile)
 	}
 	return count, nil
 }
 
-// soak is TestSoak at length, which the step llama runs for a minute.
+// soak is a long run of TestSoak, which the step llama runs for a minute.
 func soak(ctx context.Context, out io.Writer) (tally, error) {
 	if err := fetchForModelTests(ctx, out); err != nil {
 		return tally{}, err

@@ -1,13 +1,12 @@
-// Command check runs everything that must hold before a change is handed in,
-// prints a line per step and, last, how many checks and tests passed and
-// failed.
+// Command check runs all checks of the repository. It prints a line per step and
+// then the totals of passed and failed checks and tests.
 //
-//	go run ./tools/check               all steps but the long ones
+//	go run ./tools/check               all steps except the long ones
 //	go run ./tools/check vet test      only these
-//	go run ./tools/check -list         what there is
+//	go run ./tools/check -list         list the steps
 //
-// It goes on after a failure, so that one run shows them all. A step that
-// counts nothing of its own counts as one check.
+// It continues after a failure. A step without counts of its own counts as one
+// check.
 package main
 
 import (
@@ -23,16 +22,15 @@ import (
 	"time"
 )
 
-// step is one thing to check. It writes what a reader needs to see when it
-// fails.
+// step is one check. Its output is shown if it fails.
 type step struct {
 	name  string
 	about string
 	run   func(ctx context.Context, out io.Writer) (tally, error)
 }
 
-// note begins a line of a step's output that a reader is to see also when the
-// step passed: what did not run, or not as it should.
+// note starts an output line that is shown even if the step passes, such as a
+// reason why something did not run.
 const note = "note: "
 
 // tally counts checks and tests.
@@ -71,7 +69,7 @@ func main() {
 	}
 }
 
-// choose picks steps by name, in their own order; no names mean all.
+// choose selects steps by name, in the order of the list; no names mean all.
 func choose(all []step, names []string) ([]step, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -84,7 +82,7 @@ func choose(all []step, names []string) ([]step, error) {
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(s step) bool { return s.name == name }) {
-			return nil, fmt.Errorf("no step %q; -list shows them", name)
+			return nil, fmt.Errorf("unknown step %q; see -list", name)
 		}
 	}
 	return chosen, nil
@@ -113,7 +111,7 @@ func runStep(ctx context.Context, s step, out io.Writer) tally {
 	took := time.Since(start).Round(100 * time.Millisecond)
 	switch {
 	case err != nil && count.failed == 0:
-		count.failed = 1 // it could not even count
+		count.failed = 1 // it failed before counting
 	case err == nil && count == tally{}:
 		count.passed = 1
 	}

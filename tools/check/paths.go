@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 )
 
-// registryProgram is the registry that the paths pull from and push to.
+// registryProgram is the OCI registry of the paths.
 const registryProgram = "github.com/distribution/distribution/v3/cmd/registry"
 
-// paths runs the scripts in tools/paths: what a user does, from the first
-// command to the answer.
+// paths runs the end-to-end scripts in tools/paths.
 func paths(ctx context.Context, out io.Writer) (tally, error) {
 	model, err := fetchModel(ctx, out, testModel)
 	if err != nil {

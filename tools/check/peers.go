@@ -8,14 +8,14 @@ import (
 	"os/exec"
 )
 
-// peers asks real servers of other projects, where they are at hand: a
-// llama-server that LLAMA_SERVER names, or that is in the path.
+// peers tests engine/upstream against a real llama-server: LLAMA_SERVER, or the one
+// in PATH.
 func peers(ctx context.Context, out io.Writer) (tally, error) {
 	program := os.Getenv("LLAMA_SERVER")
 	if program == "" {
 		found, err := exec.LookPath("llama-server")
 		if err != nil {
-			fmt.Fprintln(out, note+"there is no llama-server in the path, and LLAMA_SERVER names none; engine/upstream did not ask one")
+			fmt.Fprintln(out, note+"no llama-server in PATH or LLAMA_SERVER; engine/upstream was not tested against one")
 			return tally{}, execute(ctx, out, nil, "go", "vet", "-tags", "peers", "./engine/upstream")
 		}
 		program = found

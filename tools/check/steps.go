@@ -10,52 +10,52 @@ import (
 	"strings"
 )
 
-// steps is everything there is to check, cheap things first.
+// steps are all checks, cheap ones first.
 var steps = []step{
-	{"format", "every Go file is as gofmt writes it", format},
-	{"generated", "gen is what the documents say", generated},
-	{"speclint", "the documents keep to the keywords that are enforced", command("go", "run", "./tools/speclint")},
+	{"format", "gofmt", format},
+	{"generated", "gen is up to date with the documents", generated},
+	{"speclint", "the documents use only keywords that are enforced", command("go", "run", "./tools/speclint")},
 	{"vet", "go vet", command("go", "vet", "-tags", "corpus", "./...")},
-	{"vetsdk", "go vet of the SDK suites, a module of their own", command("go", "-C", "tools/sdk", "vet", "./...")},
-	// What only the llama.cpp build uses is found unused here; staticllama looks again.
+	{"vetsdk", "go vet of the SDK suites, which are a module of their own", command("go", "-C", "tools/sdk", "vet", "./...")},
+	// Code that only the llama.cpp build uses looks unused here; staticllama checks it.
 	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
-	{"deploy", "the files in tools/deploy, each with its linter", deployFiles},
-	// A test of engine/models/registry would build it too, but its minutes would look like the test's.
-	{"registry", "the registry program that tests pull from and push to", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
-	{"test", "Go tests of what does one thing after the other, and of what memory is taken", goTests},
-	{"race", "all other Go tests that need no cgo, with the race detector where a C compiler is at hand", goRaces},
-	{"testsdk", "recorded replies are what the vendors' SDKs for Python, Node and Go say by their types; tests of the recording proxy", testSDK},
-	{"vetllama", "go vet of what needs llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/...")},
-	{"staticllama", "staticcheck of everything as it is with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
-	{"llama", "tests of the llama.cpp engine, on a real model", llamaTests},
-	{"peers", "models served elsewhere, by a real llama-server where there is one", peers},
+	{"deploy", "linters of the files in tools/deploy", deployFiles},
+	// Tests of engine/models/registry would build it too, which would count as their time.
+	{"registry", "build of the OCI registry for tests", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
+	{"test", "Go tests without concurrency, and of memory use", goTests},
+	{"race", "all other Go tests without llama.cpp, with the race detector if there is a C compiler", goRaces},
+	{"testsdk", "recorded replies against the types of the Python, Node and Go SDKs; tests of the recording proxy", testSDK},
+	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/...")},
+	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
+	{"llama", "tests of the llama.cpp engine on real models", llamaTests},
+	{"peers", "engine/upstream against a real llama-server, if there is one", peers},
 	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go")},
-	{"frameworks", "frameworks built on them, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
-	{"agents", "coding agents do small tasks through the server, the same way", suites("agents")},
+	{"frameworks", "frameworks built on the SDKs, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
+	{"agents", "small tasks of coding agents, the same way", suites("agents")},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
-	{"paths", "what a user does with the program, from the first command to the answer", paths},
-	{"sdkvision", "the same SDKs against a real model that sees colours", sdkOverVision},
+	{"paths", "end-to-end scripts of a user's commands", paths},
+	{"sdkvision", "the same SDKs against a real vision model", sdkOverVision},
 }
 
-// longSteps run only where they are named: make test-long.
+// longSteps run only if they are named: make test-long.
 var longSteps = []step{
-	{"fuzz", "whole requests over the real grammar, template and tokenizer, two minutes for each operation", fuzz},
-	{"soak", "sixteen clients and a model whose process is killed again and again, for ten minutes", soak},
+	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz},
+	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak},
 }
 
-// testModel is the model that real tests run on.
+// testModel is the default model of tests.
 const testModel = "smollm2-135m"
 
-// testSentencePiece has a vocabulary of that kind.
+// testSentencePiece is a model with a SentencePiece vocabulary.
 const testSentencePiece = "gemma3-270m"
 
-// testEncoder is for embeddings alone.
+// testEncoder is an embedding model.
 const testEncoder = "minilm"
 
-// visionModel is the smallest that names what a made projector shows it.
+// visionModel is the smallest model that works with the projector of tools/projector.
 const visionModel = "qwen2.5-coder-0.5b"
 
-// command is a step that passes when a command does.
+// command returns a step that passes if a command does.
 func command(name string, args ...string) func(context.Context, io.Writer) (tally, error) {
 	return func(ctx context.Context, out io.Writer) (tally, error) {
 		return tally{}, execute(ctx, out, nil, name, args...)
@@ -80,17 +80,17 @@ func format(ctx context.Context, out io.Writer) (tally, error) {
 	}
 	if names.Len() > 0 {
 		fmt.Fprint(out, names.String())
-		return tally{}, errors.New("these files are not formatted; gofmt -w writes them")
+		return tally{}, errors.New("these files are not formatted; run gofmt -w")
 	}
 	return tally{}, nil
 }
 
 func testSDK(ctx context.Context, out io.Writer) (tally, error) {
-	// What the SDKs' programs read is unknown to the cache of results.
+	// The test cache does not know what the SDKs' programs read.
 	return countTests(ctx, out, nil, []string{"go", "-C", "tools/sdk", "test", "-count=1", "-json", "./..."})
 }
 
-// suites is a step that runs these suites of tools/sdk over a script.
+// suites returns a step that runs suites of tools/sdk over the script.
 func suites(names ...string) func(context.Context, io.Writer) (tally, error) {
 	return func(ctx context.Context, out io.Writer) (tally, error) {
 		return countLine(ctx, out, "go", append([]string{"-C", "tools/sdk", "run", "."}, names...)...)
@@ -113,7 +113,7 @@ func sdkOverVision(ctx context.Context, out io.Writer) (tally, error) {
 	return sdkOver(ctx, out, visionModel+"="+file+","+projector)
 }
 
-// sdkOver runs the suites over what --model says.
+// sdkOver runs the suites over the given --model.
 func sdkOver(ctx context.Context, out io.Writer, model string) (tally, error) {
 	if err := execute(ctx, out, nil, "go", "run", "./tools/build"); err != nil {
 		return tally{}, err
@@ -121,8 +121,8 @@ func sdkOver(ctx context.Context, out io.Writer, model string) (tally, error) {
 	return countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".", "-model", model)
 }
 
-// fetchVision returns the paths of the vision model's file and of its
-// projector, which is made beside it.
+// fetchVision returns the paths of the vision model and of its projector, which it
+// generates.
 func fetchVision(ctx context.Context, out io.Writer) (file, projector string, err error) {
 	if file, err = fetchModel(ctx, out, visionModel); err != nil {
 		return "", "", err
@@ -143,8 +143,8 @@ func fetchModel(ctx context.Context, out io.Writer, name string) (string, error)
 	return strings.TrimSpace(string(path)), nil
 }
 
-// countLine runs a command whose output has a line "N passed, N failed", with
-// ", N skipped" where there are some, and takes its counts from there.
+// countLine runs a command and reads its counts from the line "N passed, N failed"
+// or "N passed, N failed, N skipped".
 func countLine(ctx context.Context, out io.Writer, name string, args ...string) (tally, error) {
 	var said strings.Builder
 	err := execute(ctx, io.MultiWriter(out, &said), nil, name, args...)
