@@ -1,14 +1,12 @@
-// Package cassettes holds what the vendors' SDKs sent to diglot and what it
-// answered, case by case, with a sentence on each ([Cases]).
+// Package cassettes has recordings of the vendors' SDKs talking to diglot, case by
+// case ([Cases]).
 //
-// The recordings are made by tools/sdk through a proxy, over the model in
-// script.yaml, while each SDK suite also asserts what its SDK made of the
-// reply. Here every recorded request is sent to the handlers again, in
-// process, on every test run. What a document can state is checked against
-// the document; a recording adds that the reply is still the same, and that
-// the request is what a real client sends.
+// tools/sdk records them through a proxy, over the model in script.yaml, while each SDK
+// suite asserts what its SDK made of the reply. The tests here replay every recorded
+// request against the handlers, in process. The document checks what it can state; a
+// recording adds that the reply is unchanged, and that the request is a real client's.
 //
-// To record anew after a wanted change: make record, and read the diff.
+// After an intended change: make record, and review the diff.
 package cassettes
 
 import (
@@ -24,18 +22,18 @@ import (
 //go:embed script.yaml openai anthropic
 var files embed.FS
 
-// Script is the script that the recordings were made over.
+// Script returns the script of the recordings.
 func Script() []byte {
 	text, err := files.ReadFile("script.yaml")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // it is embedded
 	}
 	return text
 }
 
 // Cassette is one recorded case of one SDK.
 type Cassette struct {
-	Name         string // style/operation/case-sdk, as the file is named
+	Name         string // style/operation/case-sdk, like the file
 	Interactions []Interaction
 }
 
@@ -43,7 +41,7 @@ type Cassette struct {
 type Interaction struct {
 	Request struct {
 		Method  string
-		URL     string // path and query, as they were sent
+		URL     string // path and query, as sent
 		Headers map[string][]string
 		Body    string
 	}
@@ -54,13 +52,13 @@ type Interaction struct {
 	}
 }
 
-// Case says which case this is a recording of, and of which SDK.
+// Case returns the case and the SDK of the recording.
 func (c Cassette) Case() (name, sdk string) {
 	i := strings.LastIndexByte(c.Name, '-')
 	return c.Name[:i], c.Name[i+1:]
 }
 
-// Load reads all cassettes, in the order of their names.
+// Load reads all cassettes, in order of their names.
 func Load() ([]Cassette, error) {
 	var all []Cassette
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// Normaliser replaces what differs from run to run in replies: ids, by their
-// number in the order of appearance, and times. One Normaliser sees all
-// replies of a cassette, in order, so that an id that comes back in a later
-// request is known.
+// Normaliser replaces the ids in replies by numbers, in order of appearance, and times
+// by zero. One Normaliser sees all replies of a cassette in order, so that it recognises
+// ids that come back in requests.
 type Normaliser struct {
-	names  map[string]string // what was sent: what stands in the cassette
+	names  map[string]string // from ids sent to ids in the cassette
 	counts map[string]int    // by prefix
 }
 
 var (
-	// Ids are long, unlike the key "call_id".
+	// The minimum length excludes the key "call_id".
 	id      = regexp.MustCompile(`\b(chatcmpl-|cmpl-|resp_|rs_|fc_|msg_|call_|toolu_|req_)[A-Za-z0-9]{16,}`)
 	created = regexp.MustCompile(`("(?:created|created_at|completed_at)":\s*)-?\d+`)
 	moment  = regexp.MustCompile(`("created_at":\s*)"[^"]*"`)
@@ -40,8 +39,7 @@ func (n *Normaliser) Reply(body string) string {
 	return moment.ReplaceAllString(body, `${1}"1970-01-01T00:00:00Z"`)
 }
 
-// Request replaces the ids that earlier replies gave out; what a client made
-// up itself stays.
+// Request replaces the ids of earlier replies, but not those made by the client.
 func (n *Normaliser) Request(body string) string {
 	for sent, name := range n.names {
 		body = strings.ReplaceAll(body, sent, name)

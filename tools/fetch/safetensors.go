@@ -8,10 +8,10 @@ import (
 	"math"
 )
 
-// maxHead is the most bytes that the head of a safetensors file may claim.
+// maxHead limits the header of a safetensors file, in bytes.
 const maxHead = 1 << 24
 
-// safetensors is a file of tensors: the length of a JSON head, the head, and
+// safetensors is a file of tensors: the length of a JSON header, the header, and
 // the data.
 type safetensors struct {
 	head map[string]safetensor
@@ -21,7 +21,7 @@ type safetensors struct {
 type safetensor struct {
 	Type    string   `json:"dtype"`
 	Shape   []uint64 `json:"shape"`
-	Offsets [2]int   `json:"data_offsets"` // from its first byte to behind its last
+	Offsets [2]int   `json:"data_offsets"` // start and end in the data
 }
 
 func readSafetensors(in io.Reader) (*safetensors, error) {
@@ -30,7 +30,7 @@ func readSafetensors(in io.Reader) (*safetensors, error) {
 		return nil, err
 	}
 	if length > maxHead {
-		return nil, fmt.Errorf("a head of %d bytes", length)
+		return nil, fmt.Errorf("a header of %d bytes", length)
 	}
 	head := make([]byte, length)
 	if _, err := io.ReadFull(in, head); err != nil {
@@ -42,7 +42,7 @@ func readSafetensors(in io.Reader) (*safetensors, error) {
 	}
 	s := &safetensors{head: map[string]safetensor{}}
 	for name, text := range members {
-		if name == "__metadata__" { // strings about the file, and no tensor
+		if name == "__metadata__" { // not a tensor
 			continue
 		}
 		var t safetensor
@@ -56,7 +56,7 @@ func readSafetensors(in io.Reader) (*safetensors, error) {
 	return s, err
 }
 
-// floats takes a tensor of 32-bit floating-point numbers, as its bytes.
+// floats returns the bytes of an F32 tensor.
 func (s *safetensors) floats(name string) ([]byte, []uint64, error) {
 	t, ok := s.head[name]
 	from, to := t.Offsets[0], t.Offsets[1]
@@ -70,12 +70,12 @@ func (s *safetensors) floats(name string) ([]byte, []uint64, error) {
 	case t.Type != "F32":
 		return nil, nil, fmt.Errorf("tensor %s is of type %s, not F32", name, t.Type)
 	case from < 0 || to < from || to > len(s.data) || uint64(to-from) != size:
-		return nil, nil, fmt.Errorf("tensor %s is not where the head says", name)
+		return nil, nil, fmt.Errorf("tensor %s has invalid offsets", name)
 	}
 	return s.data[from:to], t.Shape, nil
 }
 
-// halves turns 32-bit floating-point numbers into 16-bit ones.
+// halves converts F32 to F16.
 func halves(floats []byte) []byte {
 	out := make([]byte, 0, len(floats)/2)
 	for i := 0; i+4 <= len(floats); i += 4 {
@@ -84,7 +84,7 @@ func halves(floats []byte) []byte {
 	return out
 }
 
-// half rounds to the nearest 16-bit number, of two to the even one.
+// half converts to F16, rounding to nearest even.
 func half(x float32) uint16 {
 	sign := uint16(math.Float32bits(x) >> 16 & 0x8000)
 	magnitude := math.Abs(float64(x))
@@ -93,14 +93,14 @@ func half(x float32) uint16 {
 		return sign
 	case math.IsNaN(magnitude):
 		return sign | 0x7e00
-	case magnitude >= 65520: // halfway from the largest number to the one that would follow
+	case magnitude >= 65520: // rounds to infinity
 		return sign | 0x7c00
 	}
 	_, exponent := math.Frexp(magnitude)
-	unit := math.Ldexp(1, max(exponent-11, -24)) // of the last bit: 11 bits, and fewer below 2^-14
+	unit := math.Ldexp(1, max(exponent-11, -24)) // of the last bit: 11 bits of precision, fewer below 2^-14
 	bits := uint16(math.RoundToEven(magnitude / unit))
 	if exponent-11 <= -24 {
-		return sign | bits // bits of 1024 are the first number of the next kind, as they should
+		return sign | bits // a carry to 1024 is the smallest normal number, as it should be
 	}
 	return sign | uint16(exponent+13)<<10 + bits
 }

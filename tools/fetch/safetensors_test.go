@@ -68,13 +68,13 @@ func TestReadSafetensors(t *testing.T) {
 	}{
 		{"right", file(fmt.Sprintf(head, "F32", 4, 12), 12), ""},
 		{"another type", file(fmt.Sprintf(head, "F16", 4, 8), 12), "of type F16"},
-		{"too short for its shape", file(fmt.Sprintf(head, "F32", 4, 8), 12), "not where the head says"},
-		{"behind the end", file(fmt.Sprintf(head, "F32", 8, 16), 12), "not where the head says"},
-		{"before the beginning", file(fmt.Sprintf(head, "F32", -8, 0), 12), "not where the head says"},
+		{"too short for its shape", file(fmt.Sprintf(head, "F32", 4, 8), 12), "invalid offsets"},
+		{"behind the end", file(fmt.Sprintf(head, "F32", 8, 16), 12), "invalid offsets"},
+		{"before the beginning", file(fmt.Sprintf(head, "F32", -8, 0), 12), "invalid offsets"},
 		{"another name", file(`{}`, 0), "no tensor a"},
 		{"no JSON", file(`{`, 0), "JSON"},
 		{"cut off", file(fmt.Sprintf(head, "F32", 4, 12), 0)[:20], "EOF"},
-		{"a head without end", string(binary.LittleEndian.AppendUint64(nil, 1<<40)), "a head of"},
+		{"a head without end", string(binary.LittleEndian.AppendUint64(nil, 1<<40)), "a header of"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

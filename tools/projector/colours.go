@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	imageSide = 28 // pixels; llama.cpp scales every picture to it
+	imageSide = 28 // pixels; llama.cpp scales every image to this
 	patchSide = 14
 	patches   = (imageSide / patchSide) * (imageSide / patchSide)
 
-	width  = 32 // of the vision part: the first three numbers are red, green and blue
-	hidden = 32 // of the projector: the first eight are the colours
+	width  = 32 // of the vision encoder: the first three values are red, green and blue
+	hidden = 32 // of the projector: the first eight units are the colours
 )
 
-// palette are the corners of the cube of colours: -1 is none, 1 all of red,
-// green and blue. A model without the first word takes the second.
+// palette has the corners of the RGB cube, from -1 to 1. A model without a token for
+// the first word uses the second.
 var palette = []struct {
 	words []string
 	rgb   [3]float32
@@ -35,7 +35,7 @@ var palette = []struct {
 	{[]string{"white"}, [3]float32{1, 1, 1}},
 }
 
-// colours makes the projector for a text model.
+// colours returns the projector for a text model.
 func colours(text *textModel) (*gguf.Draft, error) {
 	f := &gguf.Draft{}
 	f.Set("general.architecture", "clip")
@@ -51,27 +51,27 @@ func colours(text *textModel) (*gguf.Draft, error) {
 	f.Set("clip.vision.attention.head_count", uint32(1))
 	f.Set("clip.vision.projection_dim", uint32(text.width))
 	f.Set("clip.vision.attention.layer_norm_epsilon", float32(1e-6))
-	half := []float32{0.5, 0.5, 0.5} // makes -1 to 1 of 0 to 1
+	half := []float32{0.5, 0.5, 0.5} // scales 0..1 to -1..1
 	f.Set("clip.vision.image_mean", half)
 	f.Set("clip.vision.image_std", half)
 	eye(f)
 	return f, decide(f, text)
 }
 
-// add adds a tensor; the first dimension is that of neighbours.
+// add adds a tensor; the first dimension is contiguous.
 func add(f *gguf.Draft, name string, numbers []float32, dimensions ...int) {
 	t := gguf.Weight{Name: name}
 	for _, d := range dimensions {
 		t.Dims = append(t.Dims, uint64(d))
 	}
 	var data bytes.Buffer
-	_ = binary.Write(&data, binary.LittleEndian, numbers) // a buffer takes everything
+	_ = binary.Write(&data, binary.LittleEndian, numbers) // a buffer never fails
 	t.Data = data.Bytes()
 	f.Tensors = append(f.Tensors, t)
 }
 
-// eye writes the vision part: each patch becomes its average colour, and a
-// layer of zeros, which adds nothing, passes it on.
+// eye writes the vision encoder: each patch becomes its average colour, and a
+// transformer layer of zeros passes it on.
 func eye(f *gguf.Draft) {
 	const area = patchSide * patchSide
 	patch := make([]float32, width*3*area)
@@ -93,13 +93,12 @@ func eye(f *gguf.Draft) {
 	}
 }
 
-// decide writes the projector: a hidden unit for each colour, which is above
-// zero for colours near its corner and far below for all others, and then the
-// model's own numbers for the word.
+// decide writes the projector: one hidden unit per colour, positive only near its
+// corner of the cube, and then the token embedding of its word.
 func decide(f *gguf.Draft, text *textModel) error {
-	// A colour at its own corner has the product 3 with it, one at the next
-	// corner 1. The border is a little nearer to the latter, since llama.cpp
-	// puts gray around pictures that are not square.
+	// The dot product with a corner is 3 for the corner itself and 1 for the next
+	// one. The threshold is nearer to 1, because llama.cpp pads images that are not
+	// square with gray.
 	const steep, threshold = 10, 15
 	pick, bias := make([]float32, hidden*width), make([]float32, hidden)
 	say := make([]float32, text.width*hidden)
@@ -125,11 +124,11 @@ func decide(f *gguf.Draft, text *textModel) error {
 	return nil
 }
 
-// embedding is what the model reads for the first of the words that it has as
-// one token, as it stands in the middle of a text.
+// embedding returns the token embedding of the first word that is a single token in
+// the middle of a text.
 func (t *textModel) embedding(words []string) ([]float32, error) {
 	for _, word := range words {
-		for _, space := range []string{"Ġ", "▁", " ", ""} { // how vocabularies write one
+		for _, space := range []string{"Ġ", "▁", " ", ""} { // spellings in vocabularies
 			id, ok := t.tokens[space+word]
 			if !ok {
 				continue
@@ -138,7 +137,7 @@ func (t *textModel) embedding(words []string) ([]float32, error) {
 			if err != nil {
 				return nil, err
 			}
-			if strings.HasPrefix(t.architecture, "gemma") { // which scales what it reads
+			if strings.HasPrefix(t.architecture, "gemma") { // which scales embeddings
 				for i := range row {
 					row[i] *= float32(math.Sqrt(float64(t.width)))
 				}
@@ -146,5 +145,5 @@ func (t *textModel) embedding(words []string) ([]float32, error) {
 			return row, nil
 		}
 	}
-	return nil, fmt.Errorf("the vocabulary has none of the words %q", words)
+	return nil, fmt.Errorf("none of the words %q is a token", words)
 }

@@ -2,14 +2,11 @@
 //
 //	go run ./tools/projector MODEL.gguf PROJECTOR.gguf
 //
-// There is no vision model small enough to fetch for a test. So this writes
-// a projector (what llama.cpp runs in front of a language model to read
-// images) whose weights are worked out by hand, for any text model: it looks at
-// the average colour of each quarter of a picture, decides which of eight
-// colours that is, and puts what the model itself has for the word "red", or
-// another, in the place of the image. Everything else about it is real:
-// llama.cpp loads it, runs it and gives its numbers to the model, which then
-// says what it "sees".
+// No vision model is small enough to fetch for a test. So this writes a projector
+// (mmproj file) with hand-made weights for any text model. It classifies the
+// average colour of each quarter of an image as one of eight colours, and outputs
+// the token embedding of that colour's word, such as "red". llama.cpp loads and
+// runs it like any other projector, and the model names the colours.
 package main
 
 import (
@@ -30,7 +27,7 @@ func main() {
 	}
 }
 
-// run writes the file whole or not at all.
+// run writes the file atomically.
 func run(model, projector string) error {
 	text, err := openText(model)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openText(out); err == nil || !strings.Contains(err.Error(), "no table of tokens") {
+	if _, err := openText(out); err == nil || !strings.Contains(err.Error(), "no token embeddings") {
 		t.Errorf("error %v: the file does not read to its end", err)
 	}
 	for _, want := range []string{"clip.has_vision_encoder", "v.patch_embd.weight", "mm.2.weight", "colours for small"} {

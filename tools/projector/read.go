@@ -11,17 +11,17 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// textModel is what a projector must know of the model that it is for.
+// textModel is what a projector needs of its text model.
 type textModel struct {
 	name, architecture string
-	width              int // numbers that stand for one token
+	width              int // embedding length
 	tokens             map[string]int
 
 	file  *os.File
 	table table
 }
 
-// table is where the numbers for tokens are, a row for each.
+// table locates the token embeddings, one row per token.
 type table struct {
 	offset int64
 	coding coding
@@ -31,7 +31,7 @@ type table struct {
 // Close closes the file.
 func (t *textModel) Close() { _ = t.file.Close() }
 
-// openText reads the head of a GGUF file.
+// openText reads the header of a GGUF file.
 func openText(path string) (*textModel, error) {
 	head, err := gguf.Open(path)
 	if err != nil {
@@ -39,12 +39,12 @@ func openText(path string) (*textModel, error) {
 	}
 	i := slices.IndexFunc(head.Tensors, func(t gguf.Tensor) bool { return t.Name == "token_embd.weight" && len(t.Dims) == 2 })
 	if i < 0 {
-		return nil, errors.New("the file has no table of tokens")
+		return nil, errors.New("the file has no token embeddings")
 	}
 	tensor := head.Tensors[i]
 	coding, ok := codings[tensor.Type]
 	if !ok {
-		return nil, fmt.Errorf("the table of tokens is of type %s, which this program does not read", tensor.Type)
+		return nil, fmt.Errorf("token embeddings of type %s are not supported", tensor.Type)
 	}
 	const vocabulary = "tokenizer.ggml.tokens"
 	arrays, err := gguf.ReadArrays(path, vocabulary)
@@ -65,11 +65,11 @@ func openText(path string) (*textModel, error) {
 	}, nil
 }
 
-// row reads what stands for one token.
+// row returns the embedding of a token.
 func (t *textModel) row(token int) ([]float32, error) {
 	c := t.table.coding
 	if token >= t.table.rows || t.width%c.numbers != 0 {
-		return nil, fmt.Errorf("the table of tokens has no row %d", token)
+		return nil, fmt.Errorf("there is no embedding of token %d", token)
 	}
 	packed := make([]byte, t.width/c.numbers*c.bytes)
 	if _, err := t.file.ReadAt(packed, t.table.offset+int64(token)*int64(len(packed))); err != nil {
@@ -83,13 +83,13 @@ func (t *textModel) row(token int) ([]float32, error) {
 	return row, nil
 }
 
-// coding is how a tensor's numbers are packed, in blocks.
+// coding is the block format of a tensor type.
 type coding struct {
 	numbers, bytes int
 	unpack         func(to []float32, block []byte) []float32
 }
 
-// codings are those that tables of tokens have in small files.
+// codings are those of token embeddings in small files.
 var codings = map[gguf.Type]coding{
 	gguf.F32: {1, 4, func(to []float32, b []byte) []float32 {
 		return append(to, math.Float32frombits(binary.LittleEndian.Uint32(b)))
@@ -108,8 +108,8 @@ func unpackQ80(to []float32, block []byte) []float32 {
 	return to
 }
 
-// unpackQ50 reads a scale, the fifth bits of 32 numbers, and their other four:
-// first the low halves of all bytes, then the high ones.
+// unpackQ50 reads a scale, the fifth bits of 32 numbers, and their other four bits:
+// first the low nibbles, then the high ones.
 func unpackQ50(to []float32, block []byte) []float32 {
 	scale, fifth, rest := half(block), binary.LittleEndian.Uint32(block[2:]), block[6:]
 	for i := range 32 {
@@ -120,11 +120,11 @@ func unpackQ50(to []float32, block []byte) []float32 {
 	return to
 }
 
-// half reads a float of 16 bits.
+// half decodes an F16.
 func half(b []byte) float32 {
 	bits := binary.LittleEndian.Uint16(b)
 	sign, exponent, fraction := bits>>15, int(bits>>10&31), float64(bits&1023)
-	n := math.Ldexp(fraction/1024, -14) // too small for a leading one
+	n := math.Ldexp(fraction/1024, -14) // subnormal
 	switch {
 	case exponent == 31 && fraction > 0:
 		n = math.NaN()

@@ -1,4 +1,3 @@
-// Package rules holds the tests of rules that the whole repository keeps:
-// who may import whom (border_test.go) and how files look (hygiene_test.go).
-// A rule that is only written down rots; these fail.
+// Package rules tests the rules of the whole repository: allowed imports
+// (border_test.go) and file hygiene (hygiene_test.go).
 package rules

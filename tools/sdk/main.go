@@ -1,23 +1,20 @@
-// Command sdk runs the vendors' SDKs for Python, Node and Go, and frameworks
-// and agents built on them, against a diglot server that it starts itself.
+// Command sdk runs the vendors' SDKs for Python, Node and Go, and frameworks and agents
+// built on them, against a diglot server that it starts.
 //
 //	go -C tools/sdk run .                        over cassettes/script.yaml
 //	go -C tools/sdk run . python langchain       only these suites
 //	go -C tools/sdk run . -model NAME=FILE       over a real model, with bin/diglot
-//	go -C tools/sdk run . -model NAME=FILE,PROJECTOR  over one that sees colours
+//	go -C tools/sdk run . -model NAME=FILE,PROJECTOR  over a vision model
 //	go -C tools/sdk run . -record                over the script, writing cassettes
 //
-// The clients get a base URL, a key and a model's name, nothing else. Once
-// they are installed, they and the server run where loopback is the only
-// network. The last line counts; lines that begin with "note: " say what did
-// not run as it should.
+// The clients get only a base URL, a key and a model name. After installation they run
+// with the server in a network with only loopback. The last line has the counts; lines
+// that begin with "note: " tell what did not run as it should.
 //
-// Its tests hold what is recorded against the types of the same SDKs, unknown
-// fields forbidden and required ones required; testdata/differences.yaml says
-// where and why replies differ from them.
+// The tests validate the recordings with the types of the same SDKs: no unknown fields,
+// no missing ones. testdata/differences.yaml lists the exceptions with reasons.
 //
-// It is a module of its own, so that what SDKs need stays out of the server's
-// go.mod.
+// It is a separate module to keep the SDKs' dependencies out of the server's go.mod.
 package main
 
 import (
@@ -32,16 +29,16 @@ import (
 	"syscall"
 )
 
-// root is the repository, seen from the folder of this module.
+// root is the path of the repository from this module.
 const root = "../.."
 
 type options struct {
 	model  string // NAME=FILE, or empty for the script
 	record bool
 	suites []string
-	inside string // the server's program: set in a run that is isolated already
+	inside string // the server's program: set in a run that is already isolated
 	probe  bool
-	// skipped is how many suites cannot run, for the last line.
+	// skipped is the number of suites that cannot run, for the last line.
 	skipped int
 }
 
@@ -51,9 +48,9 @@ func main() {
 	var o options
 	flag.StringVar(&o.model, "model", "", "serve this model, `NAME=FILE[,PROJECTOR]`, in place of the script")
 	flag.BoolVar(&o.record, "record", false, "write the cassettes of these suites")
-	flag.StringVar(&o.inside, "inside", "", "used by this program itself: run this server here")
-	flag.IntVar(&o.skipped, "skipped", 0, "used by this program itself: suites that cannot run")
-	flag.BoolVar(&o.probe, "probe", false, "used by this program itself: see whether loopback works here")
+	flag.StringVar(&o.inside, "inside", "", "internal: run this server without isolation")
+	flag.IntVar(&o.skipped, "skipped", 0, "internal: number of suites that cannot run")
+	flag.BoolVar(&o.probe, "probe", false, "internal: test whether loopback works")
 	flag.Parse()
 	o.suites = flag.Args()
 	if err := run(ctx, o); err != nil {
@@ -85,12 +82,12 @@ func run(ctx context.Context, o options) error {
 	return offline(ctx, o)
 }
 
-// prepare installs the suites that were asked for and returns their names.
-// Those of native programs that cannot be had are skipped.
+// prepare installs the requested suites and returns their names. It skips suites of
+// native programs that are not available.
 func prepare(ctx context.Context, o options) (ready []string, skipped int, err error) {
 	for _, name := range o.suites {
 		if !slices.ContainsFunc(suites, func(s suite) bool { return s.name == name }) {
-			return nil, 0, fmt.Errorf("no suite %q", name)
+			return nil, 0, fmt.Errorf("unknown suite %q", name)
 		}
 	}
 	for _, s := range suites {
@@ -110,8 +107,8 @@ func prepare(ctx context.Context, o options) (ready []string, skipped int, err e
 	return ready, skipped, nil
 }
 
-// play starts the server and runs the suites against it. The error is that
-// of the first suite that could not run, or says how many cases failed.
+// play starts the server and runs the suites against it. It returns the error of the
+// first suite that could not run, or the number of failed cases.
 func play(ctx context.Context, o options) (err error) {
 	address, stop, err := startServer(o.inside, o.model)
 	if err != nil {
@@ -147,7 +144,7 @@ func play(ctx context.Context, o options) (err error) {
 	}
 	at := 1
 	if mode == "script" {
-		at = runtime.NumCPU() // a script takes no time of its own, and a recording has its order
+		at = runtime.NumCPU() // a script needs no CPU, and a recording is ordered
 	}
 	passed, failed, err := runSuites(ctx, chosen, at, address, model, mode)
 	if err != nil {

@@ -9,15 +9,14 @@ import (
 	"slices"
 )
 
-// offline plays the suites where nothing but loopback can be reached: in a
-// network namespace, or, where those are not allowed, behind a proxy that
-// leads nowhere. The second is only as good as the clients' obedience, so the
-// run says so.
+// offline runs the suites with only loopback: in a network namespace or, if those are
+// not allowed, with a dead proxy. A client may ignore the proxy, so the output tells
+// that.
 func offline(ctx context.Context, o options) error {
 	if err := isolated(ctx, "-probe").Run(); err != nil {
 		fmt.Printf("note: network namespaces are not to be had here (%v): the suites run behind a proxy that leads nowhere\n", err)
 		for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-			os.Setenv(name, "http://127.0.0.1:9") // the discard service, which no machine runs
+			os.Setenv(name, "http://127.0.0.1:9") // the discard service, which nobody runs
 		}
 		os.Setenv("no_proxy", "127.0.0.1,localhost")
 		os.Setenv("NO_PROXY", "127.0.0.1,localhost")
@@ -26,7 +25,7 @@ func offline(ctx context.Context, o options) error {
 	args := []string{"-inside", o.inside, "-model", o.model, fmt.Sprintf("-record=%t", o.record), fmt.Sprintf("-skipped=%d", o.skipped)}
 	err := isolated(ctx, slices.Concat(args, o.suites)...).Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return errors.New("the run inside a network namespace failed, as told above")
+		return errors.New("the run in a network namespace failed, see above")
 	}
 	return err
 }

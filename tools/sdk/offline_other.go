@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-var errNoNamespaces = errors.New("network namespaces are Linux's")
+var errNoNamespaces = errors.New("network namespaces need Linux")
 
 func isolated(ctx context.Context, args ...string) *exec.Cmd {
 	return &exec.Cmd{Err: errNoNamespaces}

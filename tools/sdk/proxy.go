@@ -10,9 +10,8 @@ import (
 	"github.com/diglot/diglot/tools/sdk/record"
 )
 
-// startProxy puts a recording proxy in front of the server and returns its
-// address. The suites' cassettes of before are removed first: what no suite
-// makes any more must not stay.
+// startProxy starts a recording proxy in front of the server and returns its address.
+// It first removes the suites' old cassettes, so that none stays that no suite records.
 func startProxy(server string, chosen []suite) (address string, stop func() error, err error) {
 	target, err := url.Parse(server)
 	if err != nil {
@@ -41,7 +40,7 @@ func startProxy(server string, chosen []suite) (address string, stop func() erro
 	}, nil
 }
 
-// removeCassettes removes what is recorded of these clients.
+// removeCassettes removes the cassettes of these clients.
 func removeCassettes(folder string, clients []string) error {
 	for _, client := range clients {
 		old, err := filepath.Glob(filepath.Join(folder, "*", "*", "*-"+client+".yaml"))

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// runSuites runs suites, at most so many at the same time, and prints what each
-// says when its turn comes.
+// runSuites runs suites with limited concurrency, and prints their output in order.
 func runSuites(ctx context.Context, chosen []suite, at int, address, model, mode string) (passed, failed int, err error) {
 	results := make([]chan result, len(chosen))
 	places := make(chan struct{}, at)
@@ -35,15 +34,14 @@ func runSuites(ctx context.Context, chosen []suite, at int, address, model, mode
 	return passed, failed, nil
 }
 
-// result is how a suite ended.
+// result is the result of a suite.
 type result struct {
-	cases          string // its lines but for the counts
+	cases          string // its output without the counts
 	passed, failed int
 	err            error
 }
 
-// run runs the suite, which prepare has installed, and takes its counts from
-// its last line.
+// run runs an installed suite, and reads the counts from its last line.
 func (s suite) run(ctx context.Context, address, model, mode string) result {
 	var said strings.Builder
 	args := append(s.command[1:len(s.command):len(s.command)], address, model, mode)
@@ -69,8 +67,8 @@ func (s suite) process(ctx context.Context, name string, args ...string) *exec.C
 	return cmd
 }
 
-// prepare installs what the pinned versions ask for; a copy of them in the
-// target says that it is there.
+// prepare installs the pinned versions. A copy of the pin file in the target marks it as
+// installed.
 func (s suite) prepare(ctx context.Context) error {
 	if s.pinned == "" {
 		return s.fill(ctx)
@@ -85,7 +83,7 @@ func (s suite) prepare(ctx context.Context) error {
 		return nil
 	}
 	fmt.Fprintf(os.Stderr, "sdk: installing what %s needs\n", s.name)
-	// What an earlier version left would hide what this one lacks.
+	// Leftovers of an earlier version would hide missing files.
 	if err := os.RemoveAll(target); err != nil {
 		return err
 	}

@@ -15,8 +15,8 @@ import (
 
 var listening = regexp.MustCompile(`listening on (http://\S+)`)
 
-// serverProgram is bin/diglot for a model, for that has llama.cpp; a script
-// needs no cgo and is served by a program built here, which remove removes.
+// serverProgram returns bin/diglot for a model, which needs llama.cpp. For a script it
+// builds a server without cgo, which remove deletes.
 func serverProgram(ctx context.Context, model string) (program string, remove func(), err error) {
 	if model == "" {
 		return buildWithoutCgo(ctx)
@@ -33,7 +33,7 @@ func startServer(program, model string) (address string, stop func(), err error)
 	} else {
 		args = append(args, "--script", filepath.Join(root, "cassettes", "script.yaml"))
 	}
-	home, err := os.MkdirTemp("", "diglot-sdk-home-") // the models of this user are not for tests
+	home, err := os.MkdirTemp("", "diglot-sdk-home-") // keeps the user's models out of tests
 	if err != nil {
 		return "", nil, err
 	}
@@ -61,7 +61,7 @@ func startServer(program, model string) (address string, stop func(), err error)
 	return address, stop, nil
 }
 
-// buildWithoutCgo builds the server into a folder of its own.
+// buildWithoutCgo builds the server into a temporary folder.
 func buildWithoutCgo(ctx context.Context) (program string, remove func(), err error) {
 	folder, err := os.MkdirTemp("", "diglot-sdk-")
 	if err != nil {
@@ -79,8 +79,8 @@ func buildWithoutCgo(ctx context.Context) (program string, remove func(), err er
 	return program, remove, nil
 }
 
-// waitForAddress reads the server's log until it says where it listens. The
-// rest of the log is read and dropped, or the server would block on it.
+// waitForAddress reads the server's address from its log. It drains the rest, so that
+// the server does not block.
 func waitForAddress(log io.Reader) (string, error) {
 	lines := bufio.NewScanner(log)
 	said := ""

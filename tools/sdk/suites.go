@@ -1,23 +1,23 @@
 package main
 
-// suite is a program that runs clients against the server: how to install
-// them, and the command to which base URL, model and mode are added.
+// suite is a program that runs clients against the server: how to install it, and its
+// command, to which base URL, model and mode are appended.
 type suite struct {
 	name    string
 	folder  string
-	clients []string // as their cassettes are named; default: the name alone
-	pinned  string   // file with the exact versions; empty: made anew every time
-	target  string   // folder that install fills
+	clients []string // client names in cassettes; default: the suite's name
+	pinned  string   // file with the exact versions; empty: always install
+	target  string   // folder that install writes
 	install []string // run in folder
 	command []string // run in folder
 	env     []string
-	// real says that it has cases for a real model, whose words are not known.
+	// real: it has cases for a real model, whose output is not known.
 	real bool
-	// native says that it runs programs that are not made for every machine:
-	// where they cannot be had, that is told and not a failure.
+	// native: it runs programs that do not exist for all platforms, and is skipped
+	// without them.
 	native bool
-	// wordy says that it sends texts of its makers, which are theirs and not for
-	// our cassettes.
+	// wordy: it sends texts under its makers' copyright, which are masked in
+	// cassettes.
 	wordy bool
 }
 
@@ -39,8 +39,8 @@ var suites = []suite{
 	agents(),
 }
 
-// pythonSuite installs into a folder, not into an environment of its own: that
-// needs nothing but pip, also where the system's Python is locked.
+// pythonSuite installs into a folder, not a virtual environment: that needs only pip,
+// also with an externally managed Python.
 func pythonSuite(name, folder, pinned, target string, command ...string) suite {
 	return suite{
 		name: name, folder: folder, pinned: pinned, target: target, real: true,
@@ -81,7 +81,7 @@ func agents() suite {
 	return s
 }
 
-// named says which cassettes are the suite's.
+// named returns the client names of the suite's cassettes.
 func (s suite) named() []string {
 	if len(s.clients) > 0 {
 		return s.clients

@@ -15,10 +15,10 @@ import (
 	"strings"
 )
 
-// inside is where the templates are in the archive.
+// inside matches the paths of templates in the archive.
 const inside = "*/vendor/llama.cpp/models/templates/*.jinja"
 
-// readSums reads lines as sha256sum writes them.
+// readSums parses the output of sha256sum.
 func readSums(text string) (map[string]string, error) {
 	want := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -34,8 +34,8 @@ func readSums(text string) (map[string]string, error) {
 	return want, nil
 }
 
-// missing returns the first template that is not in the folder as it should
-// be, or nothing.
+// missing returns the first template that is missing in the folder or has another
+// sum; empty: none.
 func missing(folder string, want map[string]string) string {
 	var names []string
 	for name, sum := range want {
@@ -50,8 +50,8 @@ func missing(folder string, want map[string]string) string {
 	return slices.Min(names)
 }
 
-// extract writes the wanted templates of a gzipped tar archive into a folder,
-// but none whose sum is wrong.
+// extract writes the wanted templates of a gzipped tar archive into a folder, except
+// those with a wrong sum.
 func extract(archive io.Reader, folder string, want map[string]string) error {
 	unzipped, err := gzip.NewReader(archive)
 	if err != nil {

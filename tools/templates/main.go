@@ -1,14 +1,12 @@
-// Command templates gets the chat templates of 70 real models, on which the
-// tests behind the build tag corpus run, and prints the folder that they are
-// in.
+// Command templates downloads the chat templates of 70 real models, for the tests
+// behind the build tag corpus, and prints their folder.
 //
 //	go run ./tools/templates      from the root of the repository
 //
-// The templates are not ours to distribute. llama.cpp collects them, and the
-// source package of llama-cpp-python carries that collection, so that nothing
-// but pip is needed. Each is checked against the SHA-256 in
-// engine/chat/template/testdata. They are kept outside the repository: in
-// $DIGLOT_TEMPLATES, or else in diglot/templates in the user's cache folder.
+// The templates are not ours to distribute. They are in llama.cpp's repository, which
+// the source package of llama-cpp-python contains, so that only pip is needed. Each is
+// verified by the SHA-256 in engine/chat/template/testdata. They are kept outside the
+// repository, in $DIGLOT_TEMPLATES or in diglot/templates in the user's cache folder.
 package main
 
 import (
@@ -21,10 +19,10 @@ import (
 	"path/filepath"
 )
 
-// sums lists the templates and what they must hash to.
+// sums lists the templates with their SHA-256.
 const sums = "engine/chat/template/testdata/templates.sha256"
 
-// sourcePackage carries the templates. The sums are of this version.
+// sourcePackage has the templates. The sums are for this version.
 const sourcePackage = "llama-cpp-python==0.3.36"
 
 func main() {
@@ -62,7 +60,7 @@ func run(ctx context.Context, folder string, out io.Writer) error {
 	return err
 }
 
-// get downloads the package and takes the templates out of it.
+// get downloads the package and extracts the templates.
 func get(ctx context.Context, folder string, want map[string]string) error {
 	scratch, err := os.MkdirTemp("", "diglot-templates-")
 	if err != nil {
@@ -85,14 +83,13 @@ func get(ctx context.Context, folder string, want map[string]string) error {
 		return fmt.Errorf("%s: %w", filepath.Base(archive), err)
 	}
 	if name := missing(folder, want); name != "" {
-		return fmt.Errorf("%s is not in %s, or is not what it was", name, filepath.Base(archive))
+		return fmt.Errorf("%s is missing in %s, or has changed", name, filepath.Base(archive))
 	}
 	return nil
 }
 
-// pipDownload puts the source archive of a package into a folder. pip reads
-// the metadata of a source package by starting its build, which takes a
-// while; nothing is compiled.
+// pipDownload downloads the source archive of a package. pip runs the build for the
+// metadata, which takes a while; nothing is compiled.
 func pipDownload(ctx context.Context, pkg, folder string) (string, error) {
 	fmt.Fprintf(os.Stderr, "templates: downloading the source of %s\n", pkg)
 	cmd := exec.CommandContext(ctx, "python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
@@ -103,7 +100,7 @@ func pipDownload(ctx context.Context, pkg, folder string) (string, error) {
 	}
 	found, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
 	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("pip download %s left %d archives, not one", pkg, len(found))
+		return "", fmt.Errorf("pip download %s left %d archives instead of one", pkg, len(found))
 	}
 	return found[0], nil
 }

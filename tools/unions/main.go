@@ -1,12 +1,12 @@
-// Command unions has generated types keep the JSON of a request instead of
-// copying it, once for each union in each other: a message that holds parts
-// that hold text would be there four times.
+// Command unions makes generated types keep the JSON of a request instead of copying
+// it for each level of nested unions: the text of a message would be in memory four
+// times.
 //
 //	go run ./tools/unions FILE
 //
-// It rewrites a file of oapi-codegen: a request is bound from the bytes that
-// were checked, which nobody changes, and a union that is read from such bytes
-// is a part of them. Whoever decodes by [encoding/json] gets a copy, as ever.
+// It rewrites the output of oapi-codegen: a request is bound from the validated bytes,
+// which nobody changes, and its unions are slices of them. Decoding by
+// [encoding/json] still copies.
 package main
 
 import (
@@ -41,7 +41,7 @@ func rewrite(file string) error {
 	return os.WriteFile(file, rewritten, 0o644)
 }
 
-// changes are what is replaced; each must be there.
+// changes are the replacements; each must match.
 var changes = []struct {
 	what string
 	find *regexp.Regexp
@@ -54,9 +54,9 @@ var changes = []struct {
 	{"the imports", regexp.MustCompile(`(?m)^\t"encoding/json"\n`), "$0\t\"encoding/json/jsontext\"\n\tjsonv2 \"encoding/json/v2\"\n"},
 }
 
-// helpers stand at the end of the file.
+// helpers are appended to the file.
 const helpers = `
-// keeper is a union that may keep the JSON which it is read from.
+// keeper is a union that may keep the JSON that it is decoded from.
 type keeper interface{ keep(b []byte) }
 
 var keepers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, u keeper) error {
@@ -67,13 +67,12 @@ var keepers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.
 	return err
 }))
 
-// keepUnions decodes JSON that is not changed as long as v lives.
+// keepUnions decodes JSON that must not change while v is in use.
 func keepUnions(b []byte, v any) error {
 	return jsonv2.Unmarshal(b, v, json.DefaultOptionsV1(), keepers)
 }
 
-// bindBody binds a body that has its bytes at hand without reading them once
-// more.
+// bindBody binds a body without reading its bytes again if it has them in memory.
 func bindBody(r *http.Request, v any) error {
 	if body, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return keepUnions(body.Bytes(), v)
@@ -84,11 +83,11 @@ func bindBody(r *http.Request, v any) error {
 
 func keep(source []byte) ([]byte, error) {
 	if bytes.Contains(source, []byte("func keepUnions")) {
-		return nil, errors.New("it was rewritten before; generate it anew")
+		return nil, errors.New("it is already rewritten; generate it again")
 	}
 	for _, c := range changes {
 		if !c.find.Match(source) {
-			return nil, fmt.Errorf("%s is not written as it was; see what the generator makes now", c.what)
+			return nil, fmt.Errorf("%s not found; the output of the generator has changed", c.what)
 		}
 		source = c.find.ReplaceAll(source, []byte(c.with))
 	}

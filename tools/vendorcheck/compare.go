@@ -9,25 +9,25 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// What a difference can be.
+// Kinds of differences.
 const (
-	kindLacks    = "lacks"    // the vendor has it
-	kindType     = "type"     // a type that one side sends and the other does not take
-	kindValues   = "values"   // the same for single values
-	kindRequired = "required" // we demand what the vendor does not
-	kindOptional = "optional" // we may leave out what the vendor always sends
+	kindLacks    = "lacks"    // only the vendor has it
+	kindType     = "type"     // one side sends a type that the other does not accept
+	kindValues   = "values"   // the same for a value
+	kindRequired = "required" // only we require it
+	kindOptional = "optional" // we may omit what the vendor always sends
 )
 
-// difference is one way in which our document differs from the vendor's.
+// difference is a difference between our document and the vendor's.
 type difference struct {
 	Operation, Part, Field string
 	Kind                   string
 	Vendor, Ours           string // what each side has
-	Mark                   string // of our field, in words
+	Mark                   string // support of our field, as text
 	Reason                 string
 }
 
-// compared is what came out for one style.
+// compared is the result for one style.
 type compared struct {
 	Title      string
 	Vendor     string // title and version of the document
@@ -36,12 +36,12 @@ type compared struct {
 
 type comparedOperation struct {
 	Name        string
-	Refused     string // where we do not serve it: why
-	Fields      int    // that both sides have
+	Refused     string // why we do not serve it; empty: we do
+	Fields      int    // fields that both sides have
 	Differences []difference
 }
 
-// links say what a vendor's document holds without saying where it belongs.
+// links complete a vendor's document where it does not say what a component is for.
 type links struct {
 	Events  map[string]string `yaml:"events"`  // component of a stream's data, by operation
 	Failure string            `yaml:"failure"` // component of errors
@@ -49,8 +49,7 @@ type links struct {
 
 const everyOperation = "every operation"
 
-// compareDocuments compares every operation that ours has, and once for all
-// of them the errors.
+// compareDocuments compares each of our operations, and the errors once for all.
 func compareDocuments(ours, vendor *document, links links) (compared, error) {
 	result := compared{Vendor: strings.TrimSpace(vendor.title + " " + vendor.version)}
 	failures := newComparer(ours, vendor, everyOperation)
@@ -86,7 +85,7 @@ func compareDocuments(ours, vendor *document, links links) (compared, error) {
 	return result, nil
 }
 
-// same says that the difference is in another form of an operation too.
+// same records that a difference is also in another form of an operation.
 func (d difference) same(e difference) bool {
 	return d.Part == e.Part && d.Field == e.Field && d.Kind == e.Kind
 }
@@ -95,7 +94,7 @@ func (d difference) same(e difference) bool {
 type comparer struct {
 	ours, vendor    *document
 	operation, name string
-	request         bool // the client sends this part
+	request         bool // this part is sent by the client
 	seen            map[seen]bool
 	fields          int
 	found           []difference
@@ -105,14 +104,13 @@ func newComparer(ours, vendor *document, operation string) *comparer {
 	return &comparer{ours: ours, vendor: vendor, operation: operation, seen: map[seen]bool{}}
 }
 
-// seen is a pair of forms in a direction. It is compared where it comes first.
+// seen is a pair of forms in a direction, which is compared only once.
 type seen struct {
 	vendor, ours string
 	request      bool
 }
 
-// compare compares a whole operation. The data of its events may be a
-// component of the vendor's, if its document does not say.
+// compare compares a whole operation. The type of its events may come from [links].
 func (c *comparer) compare(vendor, ours operation, events string) {
 	if events != "" {
 		vendor.events = one(component(events))
@@ -135,7 +133,7 @@ func (c *comparer) parameters(vendor, ours []parameter) {
 	c.request = true
 	for _, v := range vendor {
 		if v.in == "path" {
-			continue // whose names are free
+			continue // with any names
 		}
 		c.name = v.in
 		i := slices.IndexFunc(ours, func(o parameter) bool { return o.in == v.in && strings.EqualFold(o.name, v.name) })
@@ -163,7 +161,7 @@ func (c *comparer) part(name string, request bool, vendor, ours []object) {
 	c.schemas("", vendor, ours, openapi.Mark{})
 }
 
-// schemas compares what two unions let through.
+// schemas compares what two unions accept.
 func (c *comparer) schemas(field string, vendor, ours []object, mark openapi.Mark) {
 	v, o := c.vendor.union(vendor), c.ours.union(ours)
 	c.kinds(field, v, o, mark)
@@ -178,7 +176,7 @@ func (c *comparer) schemas(field string, vendor, ours []object, mark openapi.Mar
 	}
 }
 
-// idle says that what is inside a field has no effect.
+// idle returns the mark of a field whose content has no effect.
 func idle(m openapi.Mark) bool {
 	return m.Server == openapi.SupportIgnored || m.Server == openapi.SupportRefused
 }
@@ -203,8 +201,8 @@ func markOf(d *document, schemas []object) openapi.Mark {
 	return openapi.Mark{}
 }
 
-// kinds compares types and values: a request may hold what the vendor takes,
-// a reply what we send.
+// kinds compares types and values: of a request those that the vendor accepts, of a
+// reply those that we send.
 func (c *comparer) kinds(field string, v, o shape, mark openapi.Mark) {
 	sent, taken := o, v
 	if c.request {
@@ -221,7 +219,7 @@ func (c *comparer) kinds(field string, v, o shape, mark openapi.Mark) {
 	kind := kindValues
 	for name, some := range sent.kinds {
 		if name == "null" && c.request {
-			continue // null is absence wherever a member has a name
+			continue // null means absent for a field
 		}
 		allowed, ok := taken.kinds[name]
 		if number, is := taken.kinds["number"]; !ok && name == "integer" && is {
@@ -261,8 +259,7 @@ func (v values) without(other values) values {
 	return rest
 }
 
-// objects compares the kinds of objects that two unions hold, pairing them by
-// the member that tells them apart.
+// objects compares the objects of two unions, paired by their discriminator.
 func (c *comparer) objects(field string, vendor, ours []form, mark openapi.Mark) {
 	tag := c.tag(vendor, ours)
 	if tag == "" {
@@ -283,7 +280,7 @@ func (c *comparer) objects(field string, vendor, ours []form, mark openapi.Mark)
 		case own[value] != nil:
 			f := merge(own[value])
 			c.form(name, merge(tagged[value]), f, readMark(f.mark), tag)
-		case len(others) > 0 && c.request: // ours for every other value
+		case len(others) > 0 && c.request: // ours is for every other value
 			c.add(name, kindLacks, "object", "", readMark(merge(others).mark))
 		default:
 			c.add(name, kindLacks, "object", "", markOf(c.ours, merge(ours).properties[tag]))
@@ -297,8 +294,8 @@ func (c *comparer) objects(field string, vendor, ours []form, mark openapi.Mark)
 	}
 }
 
-// tag returns the member whose value tells apart the objects of both sides,
-// or nothing where that is not needed or not possible.
+// tag returns the field that discriminates the objects on both sides; empty if that
+// is not needed or not possible.
 func (c *comparer) tag(vendor, ours []form) string {
 	if len(vendor) == 1 && len(ours) == 1 {
 		return ""
@@ -319,7 +316,7 @@ func (c *comparer) tag(vendor, ours []form) string {
 	return ""
 }
 
-// byTag sorts forms by the values that a member may have in them.
+// byTag groups forms by the values of the discriminator.
 func byTag(d *document, forms []form, tag string) (tagged map[string][]form, others []form) {
 	tagged = map[string][]form{}
 	for _, f := range forms {
@@ -340,7 +337,7 @@ func byTag(d *document, forms []form, tag string) (tagged map[string][]form, oth
 	return tagged, others
 }
 
-// first reports whether two forms meet for the first time.
+// first reports whether two forms have not been compared yet.
 func (c *comparer) first(vendor, ours form) bool {
 	pair := seen{vendor.id, ours.id, c.request}
 	known := c.seen[pair]
@@ -348,7 +345,7 @@ func (c *comparer) first(vendor, ours form) bool {
 	return !known
 }
 
-// form compares the members of two objects. The tag has been compared.
+// form compares the fields of two objects, except the discriminator.
 func (c *comparer) form(field string, vendor, ours form, mark openapi.Mark, tag string) {
 	if idle(mark) || ours.free && c.request || !c.first(vendor, ours) {
 		return

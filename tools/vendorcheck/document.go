@@ -16,8 +16,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// object is a JSON object as decoded. Documents are read as plain data, as
-// those of vendors are not valid in every detail.
+// object is a decoded JSON object. Documents are read as plain data, because those of
+// vendors are not entirely valid.
 type object = map[string]any
 
 // document is an OpenAPI document.
@@ -27,7 +27,7 @@ type document struct {
 	schemas        object      // components
 }
 
-// operation is one operation. Its parts are the alternatives of a union.
+// operation is one operation. Each part lists the alternatives of a union.
 type operation struct {
 	name       string // method and path
 	parameters []parameter
@@ -112,7 +112,7 @@ func parseDocument(text []byte) (*document, error) {
 	return d, nil
 }
 
-// plain makes all keys strings: YAML has numbers there, for statuses.
+// plain converts all keys to strings: statuses are numbers in YAML.
 func plain(v any) any {
 	switch v := v.(type) {
 	case object:
@@ -134,7 +134,7 @@ func plain(v any) any {
 	return v
 }
 
-// child returns a member that is an object, or nil.
+// child returns a field that is an object, or nil.
 func child(o object, names ...string) object {
 	for _, name := range names {
 		o, _ = o[name].(object)
@@ -192,8 +192,8 @@ func one(schema object) []object {
 	return []object{schema}
 }
 
-// events returns the schemas of a stream's data. Where a document describes
-// whole events, as ours do, they are the JSON inside the member data.
+// events returns the schemas of a stream's data. If a document describes whole
+// events, as ours do, that is the JSON in the field data.
 func (d *document) events(media object) []object {
 	if media["itemSchema"] == nil {
 		return one(child(media, "schema"))
@@ -214,9 +214,9 @@ func (d *document) events(media object) []object {
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// find returns the operations with a method and path, whatever the names of
-// the path's parameters are. A vendor may document an operation in a second
-// form, with a query behind its path; it comes later in the list.
+// find returns the operations with a method and path, ignoring the names of path
+// parameters. Some vendors document a second form of an operation, with a query after
+// the path; it comes later in the list.
 func (d *document) find(name string) []operation {
 	same := func(s string) string {
 		s, _, _ = strings.Cut(s, "?")
@@ -231,5 +231,5 @@ func (d *document) find(name string) []operation {
 	return all
 }
 
-// component is a reference to a schema by name.
+// component returns a reference to a schema by name.
 func component(name string) object { return object{"$ref": "#/components/schemas/" + name} }

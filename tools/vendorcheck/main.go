@@ -1,16 +1,16 @@
-// Vendorcheck compares the documents in openapi with those that the vendors
-// publish, and writes a page of every difference with its reason: request
-// fields that we lack, take in other types or require; members of replies and
-// events that we lack, send in other types or leave out.
+// Vendorcheck compares the documents in openapi with those of the vendors, and writes
+// a page of all differences with their reasons: request fields that we lack, accept in
+// other types or require; fields of replies and events that we lack, send in other
+// types or omit.
 //
 //	go run ./tools/vendorcheck [-o FILE] OPENAI ANTHROPIC
 //
 // OPENAI and ANTHROPIC are the paths of the vendors' OpenAPI documents, as
 // JSON or YAML, compressed by gzip or not. They are not part of the project.
 //
-// A difference is explained by the mark of our field (x-support), or by a
-// line in reasons.yaml. One without either is printed, and the exit status is
-// 1. So it is for a line in reasons.yaml that explains nothing.
+// A difference is explained by the support mark of our field (x-support) or by an
+// entry in reasons.yaml. Differences without a reason and unused entries are printed,
+// and the exit status is 1.
 package main
 
 import (
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// run compares both styles and reports whether all is explained.
+// run compares both styles and reports whether everything is explained.
 func run(openAI, anthropic, out string, said io.Writer) (bool, error) {
 	reasons, err := readReasons(reasonsFile)
 	if err != nil {
@@ -78,7 +78,7 @@ func run(openAI, anthropic, out string, said io.Writer) (bool, error) {
 	return summarise(report, unused, said), nil
 }
 
-// summarise prints what needs a person's attention, then the counts.
+// summarise prints what needs attention, then the counts.
 func summarise(r report, unused []string, said io.Writer) bool {
 	for _, d := range r.Unexplained() {
 		fmt.Fprintf(said, "unexplained: %s, %s: %s: %s (vendor: %s; ours: %s)\n", d.Operation, d.Part, d.Field, d.Kind, d.Vendor, d.Ours)

@@ -19,8 +19,7 @@ type reasons struct {
 	Reasons []reason         `yaml:"reasons"`
 }
 
-// reason explains differences. In every text that is compared, a star stands
-// for any characters.
+// reason explains differences. * matches any characters.
 type reason struct {
 	Style     string   `yaml:"style"`     // title of the style
 	Operation string   `yaml:"operation"` // method and path
@@ -51,8 +50,8 @@ func readReasons(text []byte) (*reasons, error) {
 	return &r, nil
 }
 
-// explain gives each difference its reason: the mark of our field, else the
-// first line that fits. It returns the lines that explained nothing.
+// explain sets the reason of each difference: the mark of our field, else the first
+// entry that matches. It returns the unused entries.
 func (r *reasons) explain(report report) (unused []string) {
 	used := map[string]bool{}
 	for _, style := range report.Styles {
@@ -93,8 +92,7 @@ func (r reason) name(field string) string {
 	return fmt.Sprintf("%s, %s, %s, %s: %s", r.Style, r.Operation, r.Part, r.Kind, field)
 }
 
-// glob reports whether text fits a pattern whose stars stand for any
-// characters.
+// glob reports whether text matches a pattern in which * matches any characters.
 func glob(pattern, text string) bool {
 	first, rest, ok := strings.Cut(pattern, "*")
 	if !ok {

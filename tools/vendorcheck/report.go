@@ -12,13 +12,13 @@ var templateText string
 
 var pageTemplate = template.Must(template.New("vendor.md").Parse(templateText))
 
-// report is what came out for all styles.
+// report is the result for all styles.
 type report struct{ Styles []compared }
 
-// tally counts what a report holds.
+// tally has the counts of a report.
 type tally struct{ Operations, Fields, Differences, ByMark, ByReason, Unexplained int }
 
-// Tally counts over all styles.
+// Tally returns the counts over all styles.
 func (r report) Tally() tally {
 	var t tally
 	for _, s := range r.Styles {
@@ -61,8 +61,7 @@ func (r report) Unexplained() []difference {
 // row is one row of a table: differences of one kind with one reason.
 type row struct{ Part, Fields, Kind, Vendor, Ours, Reason string }
 
-// Rows puts the differences of an operation together that a reader would
-// judge together.
+// Rows groups similar differences of an operation.
 func (o comparedOperation) Rows() []row {
 	type key struct{ part, kind, vendor, ours, reason string }
 	groups := map[key][]difference{}
@@ -70,7 +69,7 @@ func (o comparedOperation) Rows() []row {
 	for _, d := range o.Differences {
 		k := key{d.Part, d.Kind, d.Vendor, d.Ours, d.Reason}
 		if d.Kind == kindLacks {
-			k.vendor = "" // what there is not may have any type
+			k.vendor = "" // a missing field may have any type
 		}
 		if groups[k] == nil {
 			order = append(order, k)
@@ -91,7 +90,7 @@ func (o comparedOperation) Rows() []row {
 	return rows
 }
 
-// cell makes text fit a cell of a table.
+// cell escapes text for a table cell.
 func cell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }

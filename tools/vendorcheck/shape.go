@@ -11,8 +11,8 @@ import (
 
 const markName = "x-support"
 
-// shape is what a schema lets through, with its references, unions and allOf
-// worked out: enough to say what one document takes and another does not.
+// shape is what a schema accepts, with its references, unions and allOf resolved, in
+// enough detail to compare two documents.
 type shape struct {
 	any     bool              // everything
 	kinds   map[string]values // by type
@@ -20,24 +20,24 @@ type shape struct {
 	items   []object // schemas of an array's items
 }
 
-// values is what a type is narrowed to, as JSON texts; nil: everything.
+// values are the allowed values of a type, as JSON; nil: all.
 type values map[string]bool
 
-// form is one kind of object that a schema takes.
+// form is one kind of object that a schema accepts.
 type form struct {
-	id         string // of the schemas that it was made of
+	id         string // of the schemas that it combines
 	properties map[string][]object
 	required   map[string]bool
 	additional []object
-	free       bool // all members, unnamed
+	free       bool // any fields
 	tag        string
 	mark       any
 }
 
-// maxNesting ends the search in unions that hold themselves.
+// maxNesting limits the search in recursive unions.
 const maxNesting = 20
 
-// union is the shape of alternatives.
+// union returns the shape of alternatives.
 func (d *document) union(schemas []object) shape { return d.unionAt(schemas, 0) }
 
 func (d *document) unionAt(schemas []object, depth int) shape {
@@ -76,7 +76,7 @@ func (d *document) shape(schema object, depth int) shape {
 	if mark != nil {
 		s.objects = slices.Clone(s.objects)
 		for i := range s.objects {
-			if s.objects[i].mark == nil { // a mark further in says more
+			if s.objects[i].mark == nil { // an inner mark is more specific
 				s.objects[i].mark = mark
 			}
 		}
@@ -100,7 +100,7 @@ func objects(list any) []object {
 	return all
 }
 
-// own is the shape of a schema's own keywords.
+// own returns the shape of a schema's own keywords.
 func own(schema object) shape {
 	s := shape{kinds: map[string]values{}}
 	switch t := schema["type"].(type) {
@@ -135,7 +135,7 @@ func own(schema object) shape {
 	return s
 }
 
-// narrow keeps of the types the named values.
+// narrow restricts types to the given values.
 func (s *shape) narrow(allowed []any) {
 	typed := s.kinds
 	s.kinds = map[string]values{}
@@ -150,7 +150,7 @@ func (s *shape) narrow(allowed []any) {
 		if s.kinds[kind] == nil {
 			s.kinds[kind] = values{}
 		}
-		text, _ := json.Marshal(value) // was decoded from JSON or YAML
+		text, _ := json.Marshal(value) // always encodes: it was decoded from JSON or YAML
 		s.kinds[kind][string(text)] = true
 	}
 }
@@ -199,7 +199,7 @@ func ownForm(schema object) form {
 	return f
 }
 
-// or is what either shape takes.
+// or returns what either shape accepts.
 func (s shape) or(t shape) shape {
 	if s.any || t.any {
 		return shape{any: true}
@@ -221,7 +221,7 @@ func (s shape) or(t shape) shape {
 	return shape{kinds: kinds, objects: slices.Concat(s.objects, t.objects), items: slices.Concat(s.items, t.items)}
 }
 
-// and is what both shapes take.
+// and returns what both shapes accept.
 func (s shape) and(t shape) shape {
 	if s.any {
 		return t
@@ -279,8 +279,7 @@ func product(a, b []form) []form {
 	return all
 }
 
-// merge is one form for several: all their properties, and required what all
-// require.
+// merge combines forms: all their properties, and the required fields that all share.
 func merge(forms []form) form {
 	if len(forms) == 1 {
 		return forms[0]
@@ -304,7 +303,7 @@ func merge(forms []form) form {
 	return all
 }
 
-// text says in a few words what the shape takes.
+// text describes the shape in a few words.
 func (s shape) text() string {
 	if s.any {
 		return "any"

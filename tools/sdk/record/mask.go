@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// mask blots out, in one cassette, what an agent's makers wrote, and what it
-// says of the machine it ran on: words become x and numbers 0. The number,
-// length and place of words stay, so the server counts the same tokens. So do
-// the words that the script waits for, so it plays the same reply.
+// mask hides in one cassette the texts of an agent's makers, and what it reports about
+// the machine: words become x and numbers 0. The number and length of words stay, so
+// that token counts do, and so do the words that the script matches.
 type mask struct {
-	keep map[string]bool // words that stay
-	seen map[string]bool // sentences of requests, which replies may say again
+	keep map[string]bool // words to keep
+	seen map[string]bool // sentences of requests, which replies may repeat
 }
 
-// sentence is how many words a string has that is more than a name or a value.
+// sentence is the number of words from which a string counts as prose.
 const sentence = 5
 
 var (
@@ -23,14 +22,14 @@ var (
 	word     = regexp.MustCompile(`[A-Za-z0-9]+`)
 	// A JSON string, and whether it is a key.
 	literal = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
-	// What stands in a JSON string: an escape or a word.
+	// An escape or a word in a JSON string.
 	written = regexp.MustCompile(`\\u[0-9A-Fa-f]{4}|\\.|[A-Za-z0-9]+`)
 	letter  = regexp.MustCompile(`[A-Za-z]`)
-	// Ids that a client made up, and moments in milliseconds since 1970.
+	// Ids of clients, and Unix times in milliseconds.
 	unique = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b(?:[0-9a-f]{32,64}|1[0-9]{12})\b`)
 )
 
-// newMask makes a mask that leaves the words on which script decides.
+// newMask returns a mask that keeps the words that script matches.
 func newMask(script []byte) mask {
 	m := mask{keep: map[string]bool{}, seen: map[string]bool{}}
 	for _, found := range contains.FindAllSubmatch(script, -1) {
@@ -41,8 +40,8 @@ func newMask(script []byte) mask {
 	return m
 }
 
-// request masks the strings of a request that are sentences, and nothing of
-// what a schema or a union is decided by: keys and short values.
+// request masks the prose of a request, but not keys and short values, which schemas and
+// unions depend on.
 func (m mask) request(body string) string {
 	return m.strings(body, func(text string) bool {
 		if isProse(text) {
@@ -52,13 +51,13 @@ func (m mask) request(body string) string {
 	})
 }
 
-// reply masks in a reply what it says again of the requests before it. The
-// rest is the model's, whose words are ours.
+// reply masks what a reply repeats of the requests before it. The rest comes from our
+// script.
 func (m mask) reply(body string) string {
 	return m.strings(body, func(text string) bool { return m.seen[text] })
 }
 
-// strings masks the JSON strings that are to be masked, and all ids.
+// strings masks the selected JSON strings, and all ids.
 func (m mask) strings(body string, masked func(text string) bool) string {
 	body = literal.ReplaceAllStringFunc(body, func(found string) string {
 		var text string
@@ -72,25 +71,25 @@ func (m mask) strings(body string, masked func(text string) bool) string {
 	})
 }
 
-// word masks a word, and leaves an escape.
+// word masks a word, but not an escape.
 func (m mask) word(w string) string {
 	if w[0] == '\\' || m.keep[w] {
 		return w
 	}
-	with := "x" // also for digits beside letters: names made up by chance mix them
+	with := "x" // also for digits next to letters: random names mix them
 	if !letter.MatchString(w) {
 		with = "0"
 	}
 	return strings.Repeat(with, len(w))
 }
 
-// isProse reports whether a text is a sentence. Arguments of calls, which are
-// JSON in a string, must stay JSON.
+// isProse reports whether a text is prose. Arguments of tool calls, which are JSON in a
+// string, are not: they must stay JSON.
 func isProse(text string) bool {
 	return len(strings.Fields(text)) >= sentence && !json.Valid([]byte(text))
 }
 
-// agent leaves of a User-Agent the name and version of the program.
+// agent keeps the name and version in a User-Agent.
 func agent(header string) string {
 	name, _, _ := strings.Cut(header, " ")
 	return name

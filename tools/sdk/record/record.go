@@ -1,9 +1,8 @@
-// Package record is a proxy between an SDK and the server that writes what
-// passes into cassettes.
+// Package record is a recording proxy between an SDK and the server.
 //
-// The case stands in the path: a request for
-// /record/openai/chat/plain-python/v1/chat/completions goes on to
-// /v1/chat/completions and is written to openai/chat/plain-python.yaml.
+// The path has the name of the cassette: a request for
+// /record/openai/chat/plain-python/v1/chat/completions is forwarded to
+// /v1/chat/completions and recorded in openai/chat/plain-python.yaml.
 package record
 
 import (
@@ -25,15 +24,14 @@ import (
 	"gopkg.in/dnaeon/go-vcr.v3/recorder"
 )
 
-// Headers that a cassette keeps; all others go, keys and host names first of
-// all.
+// Headers that a cassette keeps; all others are removed, such as keys and host names.
 var (
 	keptOfRequest = []string{"Accept", "Anthropic-Beta", "Anthropic-Version", "Content-Type", "User-Agent",
 		"X-Stainless-Helper", "X-Stainless-Helper-Method", "X-Stainless-Lang"}
 	keptOfReply = []string{"Allow", "Cache-Control", "Content-Type", "Diglot-Ignored", "Retry-After", "X-Should-Retry"}
 )
 
-// Proxy records what passes through it.
+// Proxy is a recording proxy.
 type Proxy struct {
 	target *url.URL
 	folder string
@@ -43,8 +41,8 @@ type Proxy struct {
 	recorders map[string]*recorder.Recorder // by cassette
 }
 
-// New makes a proxy in front of target that writes below folder. What the
-// clients in wordy say is masked, as far as the script does not wait for it.
+// New returns a proxy in front of target that writes cassettes below folder. Requests of
+// the clients in wordy are masked, except for words that the script matches.
 func New(target *url.URL, folder string, wordy []string) *Proxy {
 	return &Proxy{target: target, folder: folder, wordy: wordy, recorders: map[string]*recorder.Recorder{}}
 }
@@ -84,7 +82,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	proxy.ServeHTTP(w, r)
 }
 
-// split takes the name of the cassette out of an escaped path.
+// split separates the cassette's name from an escaped path.
 func split(path string) (name, rest string, err error) {
 	path, ok := strings.CutPrefix(path, "/record/")
 	parts := strings.SplitN(path, "/", 4)
@@ -101,8 +99,8 @@ func unescape(path string) string {
 	return path
 }
 
-// transport is the recorder of the cassette. What is no part of an API, by
-// which agents see whether anybody is there, is not recorded.
+// transport returns the recorder of the cassette. Requests outside the API, such as
+// agents' connectivity checks, are not recorded.
 func (p *Proxy) transport(name, path string) (http.RoundTripper, error) {
 	if !strings.HasPrefix(path, "/v1/") {
 		return http.DefaultTransport, nil
@@ -140,8 +138,7 @@ func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
 	return rec, nil
 }
 
-// scrub leaves in an interaction what is the same on every machine and in
-// every run, and makes JSON readable.
+// scrub removes what depends on the machine or the run, and indents JSON.
 func scrub(i *cassette.Interaction, ids *cassettes.Normaliser) {
 	i.Request = cassette.Request{
 		Method:  i.Request.Method,
@@ -157,8 +154,8 @@ func scrub(i *cassette.Interaction, ids *cassettes.Normaliser) {
 	}
 }
 
-// storeHint is what a server with a store of models says of one that is not
-// there, beside what the handlers say. Recordings are replayed without a store.
+// storeHint is what a server with a model store adds to the error of a missing model.
+// Recordings are replayed without a store.
 var storeHint = regexp.MustCompile(` \\"diglot list\\" shows [^"]*\\"diglot pull [^"]*\\"[^"]* has it\.`)
 
 func pathOf(address string) string {
@@ -179,7 +176,7 @@ func keep(headers http.Header, names []string) http.Header {
 	return kept
 }
 
-// indent lays out a body that is JSON; others stay as they are.
+// indent formats a JSON body; others stay as they are.
 func indent(body string) string {
 	var out bytes.Buffer
 	if err := json.Indent(&out, []byte(body), "", "  "); err != nil {
