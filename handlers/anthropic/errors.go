@@ -1,10 +1,8 @@
 package anthropic
 
 import (
-	"encoding/json/jsontext"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
@@ -52,23 +50,15 @@ func fromPlace(p engine.Place) string {
 	case engine.FieldMessages:
 		return "messages" // without index: one message here may be several there
 	case engine.FieldTools:
-		return fmt.Sprintf("tools.%d.input_schema", p.Index) + fromPointer(p.Path)
+		return fmt.Sprintf("tools.%d.input_schema", p.Index) + exchange.Dotted(p.Path)
 	case engine.FieldToolName:
 		return fmt.Sprintf("tools.%d.name", p.Index)
 	case engine.FieldToolChoice:
-		return "tool_choice" + fromPointer(p.Path)
+		return "tool_choice" + exchange.Dotted(p.Path)
 	case engine.FieldFormat:
-		return "output_config.format.schema" + fromPointer(p.Path)
+		return "output_config.format.schema" + exchange.Dotted(p.Path)
 	}
 	return string(p.Field)
-}
-
-func fromPointer(pointer string) string {
-	var b strings.Builder
-	for token := range jsontext.Pointer(pointer).Tokens() {
-		b.WriteString("." + token)
-	}
-	return b.String()
 }
 
 // fromViolation words what the document says against a request.
@@ -81,25 +71,5 @@ func fromViolation(v *openapi.Violation) *engine.Error {
 		err.Message = "The request body " + v.Reason + "."
 	}
 	err.Param = v.Path()
-	return err
-}
-
-// writeBindError answers a request that fits the document and not the
-// generated types: the two differ, which is our mistake, not the client's.
-func writeBindError(w http.ResponseWriter, r *http.Request, err error) {
-	WriteError(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
-}
-
-// writeAnyError answers an error of an operation, unless nobody listens.
-func writeAnyError(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		err = r.Context().Err()
-	}
-	WriteError(w, r, engine.AsError(err))
-}
-
-func invalid(param, format string, args ...any) *engine.Error {
-	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
-	err.Param = param
 	return err
 }

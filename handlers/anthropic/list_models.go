@@ -60,7 +60,7 @@ func cut(models []engine.Model, params wire.ListModelsParams) (page []engine.Mod
 func position(models []engine.Model, name, param string) (int, error) {
 	i := slices.IndexFunc(models, func(m engine.Model) bool { return engine.SameModel(m.Name, name) })
 	if i < 0 {
-		return 0, invalid(param, "No model has the id '%s'.", name)
+		return 0, exchange.Invalid(param, "No model has the id '%s'.", name)
 	}
 	return i, nil
 }

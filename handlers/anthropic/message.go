@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -36,7 +37,7 @@ func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
 		messages = append(messages, turns...)
 	}
 	if !slices.ContainsFunc(messages, isTurn) {
-		return nil, invalid("messages", "There is no message to answer.")
+		return nil, exchange.Invalid("messages", "There is no message to answer.")
 	}
 	return messages, nil
 }
@@ -90,7 +91,7 @@ func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Me
 		}
 		if !mayHold(role, part) {
 			kind, _ := b.Discriminator() // a part was made of it, so it has one
-			return nil, invalid(fmt.Sprintf("%s.%d", param, i), "A message of role %s cannot hold a block of type %s.", in.Role, kind)
+			return nil, exchange.Invalid(fmt.Sprintf("%s.%d", param, i), "A message of role %s cannot hold a block of type %s.", in.Role, kind)
 		}
 		turns = addPart(turns, role, part)
 	}
@@ -159,7 +160,7 @@ func (c conversation) toToolResult(b wire.ToolResultBlockParam, param string) (e
 	id := toCallID(b.ToolUseID)
 	name, ok := c.calls[id]
 	if !ok {
-		return nil, invalid(param+".tool_use_id", "No earlier message holds a tool_use block with the id '%s'.", b.ToolUseID)
+		return nil, exchange.Invalid(param+".tool_use_id", "No earlier message holds a tool_use block with the id '%s'.", b.ToolUseID)
 	}
 	result := engine.ToolResult{CallID: id, Name: name, IsError: optional.Or(b.IsError, false)}
 	content, err := b.Content.Get()

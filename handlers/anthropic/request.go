@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/anthropic"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -162,7 +163,7 @@ func toPicture(in wire.ImageSource, param string) (engine.Image, error) {
 		source = value
 	case wire.URLImageSource:
 		if scheme, _, ok := strings.Cut(value.URL, "://"); !ok || !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https") {
-			return engine.Image{}, invalid(param+".url", "The URL of an image must begin with http:// or https://.")
+			return engine.Image{}, exchange.Invalid(param+".url", "The URL of an image must begin with http:// or https://.")
 		}
 		return engine.Image{URL: value.URL}, nil
 	default:
@@ -170,7 +171,7 @@ func toPicture(in wire.ImageSource, param string) (engine.Image, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(source.Data)
 	if err != nil || len(data) == 0 {
-		return engine.Image{}, invalid(param+".data", "The data of the image is not base64.")
+		return engine.Image{}, exchange.Invalid(param+".data", "The data of the image is not base64.")
 	}
 	return engine.Image{Data: data, MediaType: string(source.MediaType)}, nil
 }

@@ -46,9 +46,10 @@ var _ wire.StrictServerInterface = (*API)(nil)
 // New returns the handler of all operations.
 func New(c Config) http.Handler {
 	api := &API{engine: c.Engine, clock: c.Clock}
+	write := mount.WriteError(WriteError)
 	strict := wire.NewStrictHandlerWithOptions(api, nil, wire.StrictHTTPServerOptions{
-		RequestErrorHandlerFunc:  writeBindError,
-		ResponseErrorHandlerFunc: writeAnyError,
+		RequestErrorHandlerFunc:  write.Unbound,
+		ResponseErrorHandlerFunc: write.Failed,
 	})
 	router := mount.Router(c.Document, WriteError)
 	wire.HandlerWithOptions(strict, wire.ChiServerOptions{
@@ -59,7 +60,7 @@ func New(c Config) http.Handler {
 			FromViolation: fromViolation,
 			WriteError:    WriteError,
 		})),
-		ErrorHandlerFunc: writeBindError,
+		ErrorHandlerFunc: write.Unbound,
 	})
 	return router
 }

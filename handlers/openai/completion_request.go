@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -78,7 +79,7 @@ func checkBestOf(in *wire.CreateCompletionRequest) error {
 	bestOf, n := optional.Or(in.BestOf, 0), in.NOrDefault()
 	switch {
 	case bestOf > n && in.StreamOrDefault():
-		return invalid("best_of", "The best of several continuations cannot be streamed; best_of must be n, which is %d.", n)
+		return exchange.Invalid("best_of", "The best of several continuations cannot be streamed; best_of must be n, which is %d.", n)
 	}
 	return nil
 }

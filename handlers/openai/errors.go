@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"encoding/json/jsontext"
 	"errors"
 	"fmt"
 	"iter"
@@ -68,11 +67,11 @@ func fromPlace(p engine.Place) string {
 	case engine.FieldMessages:
 		return fmt.Sprintf("messages[%d]", p.Index)
 	case engine.FieldTools:
-		return fmt.Sprintf("tools[%d].function.parameters", p.Index) + fromPointer(p.Path)
+		return fmt.Sprintf("tools[%d].function.parameters", p.Index) + exchange.Dotted(p.Path)
 	case engine.FieldToolName:
 		return fmt.Sprintf("tools[%d].function.name", p.Index)
 	case engine.FieldFormat:
-		return "response_format.json_schema.schema" + fromPointer(p.Path)
+		return "response_format.json_schema.schema" + exchange.Dotted(p.Path)
 	case engine.FieldMaxTokens:
 		return "max_completion_tokens"
 	case engine.FieldChoices:
@@ -81,14 +80,6 @@ func fromPlace(p engine.Place) string {
 		return fmt.Sprintf("input[%d]", p.Index)
 	}
 	return string(p.Field)
-}
-
-func fromPointer(pointer string) string {
-	var b strings.Builder
-	for token := range jsontext.Pointer(pointer).Tokens() {
-		b.WriteString("." + token)
-	}
-	return b.String()
 }
 
 // nameErrors sets the parameter of the errors among events, where a request has
@@ -124,26 +115,6 @@ func fromViolation(v *openapi.Violation) *engine.Error {
 		err.Code = engine.CodeUnsupported
 		err.Message = fmt.Sprintf("Unsupported value for '%s': it %s.", param, v.Reason)
 	}
-	err.Param = param
-	return err
-}
-
-// writeBindError answers a request that fits the document and not the
-// generated types: the two differ, which is our mistake, not the client's.
-func writeBindError(w http.ResponseWriter, r *http.Request, err error) {
-	WriteError(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
-}
-
-// writeAnyError answers an error of an operation, unless nobody listens.
-func writeAnyError(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		err = r.Context().Err()
-	}
-	WriteError(w, r, engine.AsError(err))
-}
-
-func invalid(param, format string, args ...any) *engine.Error {
-	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
 	err.Param = param
 	return err
 }

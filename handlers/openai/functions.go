@@ -52,7 +52,7 @@ func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.Too
 		return toFunctionsAlone(in)
 	}
 	if choice, err := toFunctionChoice(in); err != nil || len(choice.Names) > 0 {
-		return nil, choice, cmp.Or(err, error(invalid("function_call", "The function_call names a function, and the request has none.")))
+		return nil, choice, cmp.Or(err, error(exchange.Invalid("function_call", "The function_call names a function, and the request has none.")))
 	}
 	tools, err := toTools(optional.Or(in.Tools, nil))
 	if err != nil {
@@ -66,10 +66,10 @@ func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.Too
 func toFunctionsAlone(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.ToolChoice, error) {
 	var choice engine.ToolChoice
 	if len(optional.Or(in.Tools, nil)) > 0 {
-		return nil, choice, invalid("functions", "The functions are the forerunner of tools: send one of the two.")
+		return nil, choice, exchange.Invalid("functions", "The functions are the forerunner of tools: send one of the two.")
 	}
 	if _, err := in.ToolChoice.Get(); err == nil {
-		return nil, choice, invalid("tool_choice", "The tool_choice is for tools; with functions, send function_call.")
+		return nil, choice, exchange.Invalid("tool_choice", "The tool_choice is for tools; with functions, send function_call.")
 	}
 	choice, err := toFunctionChoice(in)
 	return toFunctions(optional.Or(in.Functions, nil)), choice, err
@@ -119,7 +119,7 @@ func (c conversation) callFunction(call wire.FunctionCallParam) engine.ToolCall 
 func (c conversation) toFunctionMessage(m wire.ChatCompletionFunctionMessageParam, param string) (engine.Message, error) {
 	id, ok := c.functions[m.Name]
 	if !ok {
-		return engine.Message{}, invalid(param+".name", "No earlier message calls a function named '%s'.", m.Name)
+		return engine.Message{}, exchange.Invalid(param+".name", "No earlier message calls a function named '%s'.", m.Name)
 	}
 	return engine.Message{
 		Role: engine.RoleTool,
@@ -179,7 +179,7 @@ func (e functionEncoder) callDelta(choice int, delta wire.FunctionCallDelta) []s
 func fromFunctionPlace(p engine.Place) string {
 	switch p.Field {
 	case engine.FieldTools:
-		return fmt.Sprintf("functions[%d].parameters", p.Index) + fromPointer(p.Path)
+		return fmt.Sprintf("functions[%d].parameters", p.Index) + exchange.Dotted(p.Path)
 	case engine.FieldToolName:
 		return fmt.Sprintf("functions[%d].name", p.Index)
 	case engine.FieldToolChoice:

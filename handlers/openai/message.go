@@ -8,6 +8,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -192,7 +193,7 @@ func (c conversation) toToolMessage(m wire.ChatCompletionToolMessageParam, param
 	id := toCallID(m.ToolCallID)
 	name, ok := c.calls[id]
 	if !ok {
-		return engine.Message{}, invalid(param+".tool_call_id", "No earlier message calls a tool with the id '%s'.", m.ToolCallID)
+		return engine.Message{}, exchange.Invalid(param+".tool_call_id", "No earlier message calls a tool with the id '%s'.", m.ToolCallID)
 	}
 	parts := []engine.Part{engine.Text{}}
 	if content, err := m.Content.Get(); err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -86,16 +87,17 @@ func toToolChoice(in *wire.CreateChatCompletionRequest) (engine.ToolChoice, erro
 		return choice, nil // absent: auto
 	}
 	if mode, err := option.AsChatCompletionToolChoiceMode(); err == nil {
-		choice.Mode = toToolMode[mode]
+		choice.Mode = toToolMode[string(mode)]
 		return choice, nil
 	}
 	return toNamedChoice(choice, option)
 }
 
-var toToolMode = map[wire.ChatCompletionToolChoiceMode]engine.ToolMode{
-	wire.ChatCompletionToolChoiceModeAuto:     engine.ToolAuto,
-	wire.ChatCompletionToolChoiceModeNone:     engine.ToolNone,
-	wire.ChatCompletionToolChoiceModeRequired: engine.ToolRequired,
+// toToolMode holds for chat and for responses.
+var toToolMode = map[string]engine.ToolMode{
+	string(wire.ChatCompletionToolChoiceModeAuto):     engine.ToolAuto,
+	string(wire.ChatCompletionToolChoiceModeNone):     engine.ToolNone,
+	string(wire.ChatCompletionToolChoiceModeRequired): engine.ToolRequired,
 }
 
 func toNamedChoice(choice engine.ToolChoice, option wire.ChatCompletionToolChoiceOption) (engine.ToolChoice, error) {
@@ -145,7 +147,7 @@ func toLogitBias(in map[string]float64) (map[int]float64, error) {
 	for key, value := range in {
 		token, err := strconv.ParseInt(key, 10, 32)
 		if err != nil || token < 0 || key != strconv.FormatInt(token, 10) { // 01 and 1 would be one token
-			return nil, invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
+			return nil, exchange.Invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
 		}
 		bias[int(token)] = value
 	}
@@ -180,7 +182,7 @@ func toLogprobs(in *wire.CreateChatCompletionRequest) (*int, error) {
 		return top, nil
 	}
 	if top != nil && *top > 0 {
-		return nil, invalid("top_logprobs", "The top_logprobs need logprobs to be true.")
+		return nil, exchange.Invalid("top_logprobs", "The top_logprobs need logprobs to be true.")
 	}
 	return nil, nil
 }
@@ -238,15 +240,15 @@ func toPicture(url, param string) (engine.Image, error) {
 	case (scheme == "http" || scheme == "https") && strings.HasPrefix(rest, "//"):
 		return engine.Image{URL: url}, nil
 	case scheme != "data":
-		return engine.Image{}, invalid(param, "The URL of an image must begin with http://, https:// or data:.")
+		return engine.Image{}, exchange.Invalid(param, "The URL of an image must begin with http://, https:// or data:.")
 	}
 	head, data, ok := strings.Cut(rest, ",")
 	if !ok || !strings.HasSuffix(strings.ToLower(head), ";base64") {
-		return engine.Image{}, invalid(param, "The data URI of an image must read data:image/TYPE;base64,DATA.")
+		return engine.Image{}, exchange.Invalid(param, "The data URI of an image must read data:image/TYPE;base64,DATA.")
 	}
 	decoded, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(decoded) == 0 {
-		return engine.Image{}, invalid(param, "The data of the image is not base64.")
+		return engine.Image{}, exchange.Invalid(param, "The data of the image is not base64.")
 	}
 	return engine.Image{Data: decoded}, nil
 }

@@ -25,11 +25,11 @@ func (p itemPlaces) fromPlace(place engine.Place) string {
 	case engine.FieldMessages:
 		return p.fromMessage(place.Index)
 	case engine.FieldTools:
-		return fmt.Sprintf("tools[%d].parameters", place.Index) + fromPointer(place.Path)
+		return fmt.Sprintf("tools[%d].parameters", place.Index) + exchange.Dotted(place.Path)
 	case engine.FieldToolName:
 		return fmt.Sprintf("tools[%d].name", place.Index)
 	case engine.FieldFormat:
-		return "text.format.schema" + fromPointer(place.Path)
+		return "text.format.schema" + exchange.Dotted(place.Path)
 	case engine.FieldMaxTokens:
 		return "max_output_tokens"
 	}

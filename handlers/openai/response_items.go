@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -124,7 +125,7 @@ func toItemPart(in wire.ResponseInputContentPart, role engine.Role, param string
 		return engine.Text{Text: p.Refusal}, nil
 	case wire.ResponseInputImage:
 		if role != engine.RoleUser {
-			return nil, invalid(param, "Only messages of the user may hold images.")
+			return nil, exchange.Invalid(param, "Only messages of the user may hold images.")
 		}
 		return toImage(p.ImageURL, param+".image_url")
 	}
@@ -135,7 +136,7 @@ func (r *itemReader) result(v wire.ResponseInputFunctionCallOutput, i int, param
 	id := toCallID(v.CallID)
 	name, ok := r.calls[id]
 	if !ok {
-		return invalid(param+".call_id", "No earlier item is a function call with the call_id '%s'.", v.CallID)
+		return exchange.Invalid(param+".call_id", "No earlier item is a function call with the call_id '%s'.", v.CallID)
 	}
 	parts := []engine.Part{engine.Text{}}
 	if output, err := v.Output.Get(); err == nil {

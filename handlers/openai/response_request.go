@@ -5,6 +5,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	wire "github.com/diglot/diglot/gen/openai"
+	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
@@ -81,16 +82,10 @@ func toResponseToolChoice(in *wire.CreateResponseRequest) (engine.ToolChoice, er
 		return choice, nil // absent: auto
 	}
 	if mode, err := option.AsResponseToolChoiceMode(); err == nil {
-		choice.Mode = toResponseToolMode[mode]
+		choice.Mode = toToolMode[string(mode)]
 		return choice, nil
 	}
 	return toResponseToolNames(choice, option)
-}
-
-var toResponseToolMode = map[wire.ResponseToolChoiceMode]engine.ToolMode{
-	wire.ResponseToolChoiceModeAuto:     engine.ToolAuto,
-	wire.ResponseToolChoiceModeNone:     engine.ToolNone,
-	wire.ResponseToolChoiceModeRequired: engine.ToolRequired,
 }
 
 func toResponseToolNames(choice engine.ToolChoice, option wire.ResponseToolChoice) (engine.ToolChoice, error) {
@@ -120,7 +115,7 @@ func toResponseToolNames(choice engine.ToolChoice, option wire.ResponseToolChoic
 			return choice, nil
 		}
 		if choice.Mode == engine.ToolRequired {
-			return choice, invalid("tool_choice.tools", "The tool_choice wants a call, and there is no function among its tools.")
+			return choice, exchange.Invalid("tool_choice.tools", "The tool_choice wants a call, and there is no function among its tools.")
 		}
 		choice.Mode = engine.ToolNone // no names would allow all functions
 	}

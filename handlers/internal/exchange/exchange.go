@@ -6,6 +6,7 @@ package exchange
 import (
 	"cmp"
 	"context"
+	"encoding/json/jsontext"
 	"iter"
 	"net/http"
 	"slices"
@@ -197,6 +198,22 @@ func retryAfter(err *engine.Error) int {
 		return cmp.Or(max(0, err.RetryAfter), soon)
 	}
 	return err.RetryAfter
+}
+
+// Invalid is an error about a parameter of the request.
+func Invalid(param, format string, args ...any) *engine.Error {
+	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
+	err.Param = param
+	return err
+}
+
+// Dotted is a JSON pointer as error messages have it behind a parameter: .a.b
+func Dotted(pointer string) string {
+	var b strings.Builder
+	for token := range jsontext.Pointer(pointer).Tokens() {
+		b.WriteString("." + token)
+	}
+	return b.String()
 }
 
 // Reply answers with a value as JSON. The generated types that would do it

@@ -13,12 +13,27 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-type writeError = func(http.ResponseWriter, *http.Request, *engine.Error)
+// WriteError answers with an error of one style.
+type WriteError func(http.ResponseWriter, *http.Request, *engine.Error)
+
+// Unbound answers a request that fits the document and not the generated types:
+// the two differ, which is our mistake, not the client's.
+func (write WriteError) Unbound(w http.ResponseWriter, r *http.Request, err error) {
+	write(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
+}
+
+// Failed answers an error of an operation, unless nobody listens.
+func (write WriteError) Failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		err = r.Context().Err()
+	}
+	write(w, r, engine.AsError(err))
+}
 
 // Router returns an empty router for the operations of a document, whose 404
 // and 405 are written by write. An operation that the document refuses is not
 // found, whether it is mounted or not.
-func Router(document *openapi.Document, write writeError) chi.Router {
+func Router(document *openapi.Document, write WriteError) chi.Router {
 	router := chi.NewRouter()
 	router.Use(refuse(document, write))
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +53,7 @@ func Router(document *openapi.Document, write writeError) chi.Router {
 
 // refuse answers an operation that the document has and the server refuses,
 // always or in this profile, with what the document says of it.
-func refuse(document *openapi.Document, write writeError) func(http.Handler) http.Handler {
+func refuse(document *openapi.Document, write WriteError) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			o, ok := document.Match(r.Method, r.URL.Path)
