@@ -50,7 +50,7 @@ func TestEditedDocuments(t *testing.T) {
 			"Access-Control-Expose-Headers: Allow, Diglot-Ignored, Retry-After, Upgrade, request-id, x-request-id, x-should-retry, x-trace-id", "x-trace-id comes 0 times", ""},
 		{"a header less", "openai.yaml", "            request-id: {$ref: '#/components/headers/RequestID'}\n", "", chat, nil,
 			"200", "Request-Id is not in the document", ""},
-		{"a header that is required", "openai.yaml", "had no effect, as paths with commas between them.", "had no effect.\n      required: true", chat, nil,
+		{"a header that is required", "openai.yaml", "had no effect, as comma-separated paths.", "had no effect.\n      required: true", chat, nil,
 			"200", "Diglot-Ignored comes 0 times", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
