@@ -21,37 +21,37 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 	}
 	out := format.NewReader(p.format, format.Options{Choice: choice, Tools: p.tools, Opening: p.opening, Stops: p.stops,
 		Logprobs: p.request.Logprobs != nil, IDs: callIDs(p.request.Messages), NewID: newID})
-	hand := func() error {
+	flush := func() error {
 		if idErr != nil {
 			return idErr
 		}
 		for _, event := range out.Events() {
 			if !emit(event) {
-				return errLeft
+				return errStopped
 			}
 		}
 		return nil
 	}
 	if echoes(p.request) {
 		out.Echo(p.request.Prompt.Text, p.echoed)
-		if err := hand(); err != nil {
+		if err := flush(); err != nil {
 			return t, err
 		}
 	}
-	reason, err := e.decode(ctx, p, choice, out, &t, hand)
+	reason, err := e.decode(ctx, p, choice, out, &t, flush)
 	if err != nil {
 		return t, err
 	}
 	out.Finish(reason)
 	t.reasoning = out.ReasoningTokens()
-	return t, hand()
+	return t, flush()
 }
 
-// decode reads what the model generates until it or the answer ends, and says
-// why. hand passes on the events of a piece.
-func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *format.Reader, t *tally, hand func() error) (engine.FinishReason, error) {
+// decode parses generated tokens until the model or the answer ends, and returns
+// the reason. flush emits the events that each token completed.
+func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *format.Reader, t *tally, flush func() error) (engine.FinishReason, error) {
 	if p.limit == 0 {
-		return engine.FinishMaxTokens, nil // a limit of nothing is obeyed too
+		return engine.FinishMaxTokens, nil
 	}
 	for piece, err := range e.model.Decode(ctx, p.job(choice)) {
 		if err != nil {
@@ -67,7 +67,7 @@ func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *format.Re
 		t.completion++
 		t.logprob += piece.Logprob
 		out.Read(engine.TokenLogprob{Token: piece.Bytes, Logprob: piece.Logprob, Top: piece.Top})
-		if err := hand(); err != nil {
+		if err := flush(); err != nil {
 			return "", err
 		}
 		if out.Done() {

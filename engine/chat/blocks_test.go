@@ -84,24 +84,24 @@ func TestUsed(t *testing.T) {
 		change func(*engine.Request)
 		want   engine.Used
 	}{
-		{"nothing is said", Engine{thinks: true, obeys: true}, func(*engine.Request) {}, engine.Used{MaxTokens: new(997)}},
+		{"nothing is said", Engine{canReason: true, reasoningSwitch: true}, func(*engine.Request) {}, engine.Used{MaxTokens: new(997)}},
 		{"more than the context has", Engine{}, func(r *engine.Request) { r.MaxTokens = new(5000) }, engine.Used{MaxTokens: new(997)}},
 		{"less", Engine{}, func(r *engine.Request) { r.MaxTokens, r.Truncate = new(5), true }, engine.Used{MaxTokens: new(5), Truncate: true}},
-		{"a level", Engine{obeys: true, caps: levels}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} },
+		{"a level", Engine{reasoningSwitch: true, caps: levels}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} },
 			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: on, Effort: "low"}}},
-		{"the nearest level", Engine{obeys: true, caps: levels}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "medium"} },
+		{"the nearest level", Engine{reasoningSwitch: true, caps: levels}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "medium"} },
 			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: on, Effort: "high"}}},
-		{"no levels", Engine{obeys: true}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} },
+		{"no levels", Engine{reasoningSwitch: true}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} },
 			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: on}}},
 		{"it cannot think", Engine{}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: on, Effort: "low"} }, engine.Used{MaxTokens: new(997)}},
 		{"nor need it be turned off", Engine{}, func(r *engine.Request) { r.Reasoning = engine.Reasoning{Mode: off, Effort: "low"} },
 			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: off}}},
-		{"it thinks in any case", Engine{thinks: true, obeys: true}, func(r *engine.Request) { r.Reasoning.Mode = off }, engine.Used{MaxTokens: new(997)}},
-		{"it can be turned off", Engine{thinks: true, caps: template.Capabilities{ThinkingSwitch: true}}, func(r *engine.Request) { r.Reasoning.Mode = off },
+		{"it thinks in any case", Engine{canReason: true, reasoningSwitch: true}, func(r *engine.Request) { r.Reasoning.Mode = off }, engine.Used{MaxTokens: new(997)}},
+		{"it can be turned off", Engine{canReason: true, caps: template.Capabilities{ThinkingSwitch: true}}, func(r *engine.Request) { r.Reasoning.Mode = off },
 			engine.Used{MaxTokens: new(997), Reasoning: engine.Reasoning{Mode: off}}},
 	} {
 		e := testEngine("plain", "", &fakeModel{info: Info{Sampling: engine.Sampling{TopK: new(3)}}, pieces: []string{"a"}, end: EndOfTurn})
-		e.thinks, e.obeys, e.caps = tt.engine.thinks, tt.engine.obeys, tt.engine.caps
+		e.canReason, e.reasoningSwitch, e.caps = tt.engine.canReason, tt.engine.reasoningSwitch, tt.engine.caps
 		req := testRequest()
 		req.Sampling = engine.Sampling{Temperature: new(0.25), Seed: new(int64(7)), LogitBias: map[int]float64{1: 1}}
 		tt.change(req)

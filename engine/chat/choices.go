@@ -9,12 +9,12 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// sideBySide generates several choices at the same time. Their events go
-// through one goroutine, the caller's, so that emit need not expect others.
+// sideBySide generates the choices concurrently. emit is called only from the
+// caller's goroutine.
 func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	defer running.Wait() // no work goes on behind the caller's back
+	defer running.Wait()
 	defer cancel()
 
 	type report struct {
@@ -47,7 +47,7 @@ func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event
 			case r.event == nil:
 				tallies = append(tallies, r.tally)
 			case !emit(r.event):
-				return nil, errLeft
+				return nil, errStopped
 			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -56,9 +56,9 @@ func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event
 	return tallies, nil
 }
 
-// best generates more answers than are wanted and emits those whose tokens
-// have the highest mean log probability, best first. Which they are is known
-// at the end, so until then nothing is emitted.
+// best generates more choices than are wanted and emits those with the highest
+// mean log probability per token, best first. The ranking is known only at the
+// end, so nothing streams before.
 func (e *Engine) best(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	answers := make([][]engine.Event, p.choices)
 	tallies, err := e.sideBySide(ctx, p, func(event engine.Event) bool {
@@ -75,26 +75,25 @@ func (e *Engine) best(ctx context.Context, p *plan, emit func(engine.Event) bool
 	for place, t := range tallies[:p.wanted] {
 		for _, event := range answers[t.choice] {
 			if !emit(renumbered(event, place)) {
-				return nil, errLeft
+				return nil, errStopped
 			}
 		}
 	}
 	return tallies, nil
 }
 
-// choiceOf is the number of the choice that an event of an answer belongs to;
-// 0 for those that belong to none, and a writer makes none of these.
+// choiceOf is the index of the choice that an event belongs to, or 0.
 func choiceOf(event engine.Event) (choice int) {
 	onChoice(event, func(c *int) { choice = *c })
 	return choice
 }
 
-// renumbered is the event as one of another choice.
+// renumbered returns the event with another choice index.
 func renumbered(event engine.Event, choice int) engine.Event {
 	return onChoice(event, func(c *int) { *c = choice })
 }
 
-// onChoice returns an event after f has seen the number of its choice.
+// onChoice calls f with the choice index of an event and returns the event.
 func onChoice(event engine.Event, f func(choice *int)) engine.Event {
 	switch e := event.(type) {
 	case engine.BlockStart:

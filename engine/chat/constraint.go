@@ -7,11 +7,11 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 )
 
-// constrain finds which tools may be called and what the output must follow.
-// The plan must be closed.
+// constrain compiles the tools and the format of a request, or takes them from
+// the cache. The plan must be closed.
 func (e *Engine) constrain(ctx context.Context, p *plan) error {
 	c, release, err := e.constraints.get(ctx, constraintKey(p.request, p.opening), func(ctx context.Context) (*format.Constraint, error) {
-		return format.Constrain(ctx, e.formatOf(p.request), p.request, p.opening, e.thinks)
+		return format.Constrain(ctx, e.formatOf(p.request), p.request, p.opening, e.canReason)
 	})
 	if err != nil {
 		return err
@@ -20,13 +20,13 @@ func (e *Engine) constrain(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// MatchError is what a [Model] says of a request whose Job's Constraint has
-// given up; see [grammar.ErrTooMuchWork].
+// MatchError is the error of a request whose grammar takes too much work to match;
+// see [grammar.ErrTooMuchWork].
 func MatchError(req *engine.Request, err error) *engine.Error {
 	place := engine.Place{Field: engine.FieldFormat}
 	if req != nil && len(req.Tools) > 0 {
 		place.Field = engine.FieldTools
 	}
 	return engine.Errorf(engine.CodeInvalidArgument,
-		"The schemas of this request are too ambiguous to enforce: there are too many ways to read one text.").At(place).Because(err)
+		"The schemas of this request are too ambiguous to enforce: there are too many ways to parse the same text.").At(place).Because(err)
 }

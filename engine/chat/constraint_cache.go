@@ -15,32 +15,30 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// Bounds of what an engine keeps. An agent sends the same two dozen tools with
-// each of its requests, and compiling them takes longer than several decode
-// steps.
+// Limits of the cache. Agents send the same two dozen tools with each request,
+// and compiling them takes longer than several decode steps.
 const (
-	maxConstraints     = 16       // that no request uses
-	maxConstraintBytes = 32 << 20 // of these
-	maxUsedBytes       = 96 << 20 // of all
-	// maxCompiling is how many requests at a time do more than a little work
-	// on their schemas.
+	maxConstraints     = 16       // unused entries
+	maxConstraintBytes = 32 << 20 // of unused entries
+	maxUsedBytes       = 96 << 20 // of all entries
+	// maxCompiling is how many requests may compile large schemas concurrently.
 	maxCompiling = 1
 )
 
-// constraintCache holds the constraints that requests use, and those that were
-// used last. Requests that want the same at once wait for one compilation.
+// constraintCache holds the constraints in use and the most recently used ones.
+// Concurrent requests for the same constraint share one compilation.
 type constraintCache struct {
 	gate *grammar.Gate
 
 	mu      sync.Mutex
-	entries []*constraintEntry // used last at the end
+	entries []*constraintEntry // least recently used first
 	bytes   int                // of all entries
 }
 
 type constraintEntry struct {
 	key      [sha256.Size]byte
 	users    int
-	done     chan struct{} // closed when the next two are there
+	ready    chan struct{} // closed once compiled or err is set
 	compiled *format.Constraint
 	err      error
 }
@@ -49,40 +47,40 @@ func newConstraintCache() *constraintCache {
 	return &constraintCache{gate: grammar.NewGate(maxCompiling)}
 }
 
-// get returns what compile returned for the same key before, or now, and what
-// gives it back. Errors are not kept. compile gets a context with the budget
-// of the request.
+// get returns the constraint of a key, compiled if it is not cached, and the
+// function that releases it. Errors are not cached. The context of compile
+// carries the budget of the request.
 func (c *constraintCache) get(ctx context.Context, key [sha256.Size]byte, compile func(context.Context) (*format.Constraint, error)) (*format.Constraint, func(), error) {
 	for {
-		e, mine := c.enter(key)
-		if mine {
+		e, created := c.acquire(key)
+		if created {
 			c.fill(ctx, e, compile)
 		}
 		select {
-		case <-e.done:
+		case <-e.ready:
 		case <-ctx.Done():
-			c.leave(e)
+			c.release(e)
 			return nil, nil, engine.AsError(ctx.Err())
 		}
 		if e.err == nil {
-			return e.compiled, sync.OnceFunc(func() { c.leave(e) }), nil
+			return e.compiled, sync.OnceFunc(func() { c.release(e) }), nil
 		}
-		c.leave(e)
+		c.release(e)
 		err := engine.AsError(e.err)
-		if mine || err.Code != engine.CodeCanceled && err.Code != engine.CodeDeadline {
-			return nil, nil, new(*err) // whoever gets an error may add to it
+		if created || err.Code != engine.CodeCanceled && err.Code != engine.CodeDeadline {
+			return nil, nil, new(*err) // a copy, because callers add to errors
 		}
-		// The one who compiled has left: the next one does.
+		// The client that compiled is gone: one that waits compiles instead.
 	}
 }
 
-// enter returns the entry of a key, and whether it is new and to be filled.
-func (c *constraintCache) enter(key [sha256.Size]byte) (_ *constraintEntry, mine bool) {
+// acquire returns the entry of a key and reports whether the caller must compile it.
+func (c *constraintCache) acquire(key [sha256.Size]byte) (_ *constraintEntry, created bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(c.entries, func(e *constraintEntry) bool { return e.key == key })
 	if i < 0 {
-		e := &constraintEntry{key: key, users: 1, done: make(chan struct{})}
+		e := &constraintEntry{key: key, users: 1, ready: make(chan struct{})}
 		c.entries = append(c.entries, e)
 		return e, true
 	}
@@ -92,10 +90,10 @@ func (c *constraintCache) enter(key [sha256.Size]byte) (_ *constraintEntry, mine
 	return e, false
 }
 
-// fill compiles.
+// fill compiles an entry and wakes those that wait for it.
 func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile func(context.Context) (*format.Constraint, error)) {
 	e.err = engine.Errorf(engine.CodeInternal, "Internal error.") // what others see if compile panics
-	defer close(e.done)
+	defer close(e.ready)
 	defer func() {
 		if e.compiled == nil {
 			c.forget(e)
@@ -105,15 +103,15 @@ func (c *constraintCache) fill(ctx context.Context, e *constraintEntry, compile 
 	defer budget.Close()
 	made, err := compile(budget.Context(ctx))
 	if err == nil {
-		err = c.take(made.Size)
+		err = c.reserve(made.Size)
 	}
 	if e.err = err; err == nil {
 		e.compiled = made
 	}
 }
 
-// take counts the bytes of something new, if there is room for them.
-func (c *constraintCache) take(size int) error {
+// reserve reserves the bytes of a new constraint, or reports that memory is short.
+func (c *constraintCache) reserve(size int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bytes += size
@@ -121,7 +119,7 @@ func (c *constraintCache) take(size int) error {
 		return nil
 	}
 	c.bytes -= size
-	err := engine.Errorf(engine.CodeOverloaded, "The schemas of the requests that run take too much memory.")
+	err := engine.Errorf(engine.CodeOverloaded, "The schemas of the running requests take too much memory.")
 	err.RetryAfter = 1
 	return err
 }
@@ -132,16 +130,15 @@ func (c *constraintCache) forget(e *constraintEntry) {
 	c.remove(e)
 }
 
-// leave ends one use of an entry.
-func (c *constraintCache) leave(e *constraintEntry) {
+// release ends one use of an entry.
+func (c *constraintCache) release(e *constraintEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.users--
 	c.evict()
 }
 
-// evict drops what no request uses, the oldest first, until the rest is
-// within bounds.
+// evict drops unused entries, least recently used first, until the limits hold.
 func (c *constraintCache) evict() {
 	var unused []*constraintEntry
 	bytes := 0
@@ -166,7 +163,7 @@ func (c *constraintCache) remove(e *constraintEntry) {
 	}
 }
 
-// constraintKey tells requests apart by all that their constraint depends on.
+// constraintKey hashes everything that a constraint depends on.
 func constraintKey(req *engine.Request, opening string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, t := range req.Tools {
@@ -179,7 +176,7 @@ func constraintKey(req *engine.Request, opening string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// hashText adds a text with its length, so that no two lists are alike.
+// hashText prefixes the length, so that ["ab", "c"] and ["a", "bc"] differ.
 func hashText(h hash.Hash, text string) {
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(text))))
 	_, _ = io.WriteString(h, text)

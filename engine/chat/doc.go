@@ -1,7 +1,7 @@
-// Package chat makes an [engine.Engine] of any raw [Model], which counts and
-// continues tokens and knows neither messages nor tools. A request becomes a
-// plan: it is checked, rendered with the model's own template (package template),
-// constrained where tools or a format ask for it (packages format and grammar),
-// and made into tokens. What the model then writes is read back into events
-// (package format). Several answers of one request run side by side.
+// Package chat implements [engine.Engine] over any [Model] that counts and
+// continues tokens and knows neither messages nor tools. A request is checked,
+// rendered with the model's chat template (package template), constrained by a
+// grammar if it has tools or a format (packages format and grammar), and
+// tokenized. The output is parsed into events (package format). The choices of a
+// request are generated concurrently.
 package chat

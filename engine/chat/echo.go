@@ -8,12 +8,12 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// echoes reports whether the answers of a request begin with its prompt.
+// echoes reports whether the request wants its prompt echoed.
 func echoes(req *engine.Request) bool { return req.Prompt != nil && req.Prompt.Echo }
 
-// score finds out how likely the tokens of an echoed prompt are, once for all
-// answers. The model has read the whole prompt then, and the answers take that
-// over; so what the request read is in a tally of its own.
+// score computes the log probabilities of an echoed prompt, once for all choices.
+// The choices then find the whole prompt cached, so the prefill of the request is
+// counted in a tally of its own.
 func (e *Engine) score(ctx context.Context, p *plan) ([]tally, error) {
 	if !echoes(p.request) || p.request.Logprobs == nil || p.request.Prompt.Text == "" {
 		return nil, nil
@@ -26,11 +26,10 @@ func (e *Engine) score(ctx context.Context, p *plan) ([]tally, error) {
 	return []tally{{choice: -1}}, nil
 }
 
-// echoed returns the tokens that spell text, out of those of a whole prompt,
-// which has start tokens and marks around it. The tokens of the result join
-// to the text: where a tokenizer changes a text (some put a blank in front of
-// it), and so the rest cannot be told, that is one token of unknown
-// probability.
+// echoed returns the tokens that spell text, without the special tokens that a
+// prompt has around it. They always join to the text: what cannot be aligned
+// (tokenizers may normalize a text, or prepend a space) becomes one token of
+// unknown probability.
 func echoed(text string, tokens []engine.TokenLogprob) []engine.TokenLogprob {
 	var spelling []engine.TokenLogprob
 	rest := []byte(text)

@@ -32,7 +32,7 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 			vectors[i] = vectors[i][:req.Dimensions]
 		}
 		if !normalise(vectors[i]) {
-			err := engine.Errorf(engine.CodeInternal, "The model %s gave a vector without a direction.", e.info.Name).At(atInput(i))
+			err := engine.Errorf(engine.CodeInternal, "The model %s returned an embedding that cannot be normalized.", e.info.Name).At(atInput(i))
 			err.NoRetry = true
 			return nil, err
 		}
@@ -40,7 +40,7 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 	return &engine.Embeddings{Vectors: vectors, PromptTokens: total}, nil
 }
 
-// checkEmbedding compares the request with what the model can do.
+// checkEmbedding checks a request against the capabilities of the model.
 func (e *Engine) checkEmbedding(req *engine.EmbeddingRequest) error {
 	size := e.info.Vectors.Size
 	switch {
@@ -56,7 +56,7 @@ func (e *Engine) checkEmbedding(req *engine.EmbeddingRequest) error {
 	return nil
 }
 
-// checkGenerates refuses a request for text from a model that writes none.
+// checkGenerates refuses text generation on an embedding-only model.
 func (e *Engine) checkGenerates() error {
 	if !e.info.Vectors.Only {
 		return nil
@@ -65,8 +65,7 @@ func (e *Engine) checkGenerates() error {
 		At(engine.Place{Field: engine.FieldModel})
 }
 
-// inputTokens returns the tokens of one input, of which there are enough and
-// not too many.
+// inputTokens tokenizes one input and checks its length and token ids.
 func (e *Engine) inputTokens(ctx context.Context, input engine.EmbeddingInput, i int) ([]int32, error) {
 	tokens := input.Tokens
 	if tokens == nil && input.Text != "" {
@@ -96,8 +95,8 @@ func (e *Engine) inputTokens(ctx context.Context, input engine.EmbeddingInput, i
 	return tokens, nil
 }
 
-// inputTooLong is the error for an input of n tokens; more is what to say
-// where they are not all.
+// inputTooLong is the error for an input of n tokens. more is "more than " if
+// not all of it was tokenized.
 func (e *Engine) inputTooLong(i, n int, more string) *engine.Error {
 	err := engine.Errorf(engine.CodeContextLength,
 		"Input %d is too long: it has %s%d tokens, and the model %s takes at most %d for an embedding.",
@@ -108,8 +107,8 @@ func (e *Engine) inputTooLong(i, n int, more string) *engine.Error {
 
 func atInput(i int) engine.Place { return engine.Place{Field: engine.FieldInput, Index: i} }
 
-// normalise brings a vector to length 1. One of length 0, or with a number
-// that is none, has no direction; it is left as it is, and false returned.
+// normalise scales a vector to unit length. It returns false for one that is
+// zero or not finite.
 func normalise(vector []float32) bool {
 	sum := 0.0
 	for _, x := range vector {

@@ -58,11 +58,11 @@ func TestEmbedRefuses(t *testing.T) {
 		{"too many dimensions", nil, func(_ *Engine, r *engine.EmbeddingRequest) { r.Dimensions = 3 },
 			engine.CodeInvalidArgument, engine.Place{Field: engine.FieldDimensions}, "have 2 dimensions; 3 are not among them"},
 		{"a vector of zeros", []float32{0, 0}, nil,
-			engine.CodeInternal, engine.Place{Field: engine.FieldInput, Index: 1}, "without a direction"},
+			engine.CodeInternal, engine.Place{Field: engine.FieldInput, Index: 1}, "cannot be normalized"},
 		{"a vector cut to zeros", []float32{0, 1}, func(_ *Engine, r *engine.EmbeddingRequest) { r.Dimensions = 1 },
-			engine.CodeInternal, engine.Place{Field: engine.FieldInput, Index: 1}, "without a direction"},
+			engine.CodeInternal, engine.Place{Field: engine.FieldInput, Index: 1}, "cannot be normalized"},
 		{"a vector that is no number", []float32{nan, 1}, nil,
-			engine.CodeInternal, engine.Place{Field: engine.FieldInput, Index: 1}, "without a direction"},
+			engine.CodeInternal, engine.Place{Field: engine.FieldInput, Index: 1}, "cannot be normalized"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

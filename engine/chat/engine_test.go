@@ -111,7 +111,7 @@ func testEngine(name, opening string, m *fakeModel) *Engine {
 	if !ok {
 		panic("no format " + name) // a mistake in the test, which has no t here
 	}
-	return &Engine{model: m, info: m.info, special: prompt.Spellings(m.info.Control), template: fakeTemplate{opening}, thinks: true, format: f,
+	return &Engine{model: m, info: m.info, special: prompt.Spellings(m.info.Control), template: fakeTemplate{opening}, canReason: true, format: f,
 		random: rand.NewChaCha8([32]byte{}), constraints: newConstraintCache()}
 }
 

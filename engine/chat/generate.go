@@ -51,17 +51,16 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 		switch err {
 		case nil:
 			yield(engine.Done{Usage: usage(len(p.prompt), tallies)}, nil)
-		case errLeft:
+		case errStopped:
 		default:
 			yield(nil, engine.AsError(err))
 		}
 	}
 }
 
-// answers generates the choices of a request and says what each used up, those
-// included that were not good enough.
-// emit takes their events, one at a time, and returns false when nobody wants
-// more.
+// answers generates the choices of a request and returns the usage of each,
+// those included that best_of discards. emit returns false once the consumer has
+// stopped.
 func (e *Engine) answers(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	scored, err := e.score(ctx, p)
 	if err != nil {

@@ -7,13 +7,12 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// idLength is how long the ids of calls are. They carry no prefix: each style
-// writes its own in front.
+// idLength is the length of call ids, without the prefix that each API style adds.
 const idLength = 24
 
 const idAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// newID makes an id of n letters and digits from random bytes.
+// newID returns a random id of n letters and digits.
 func newID(random io.Reader, n int) (string, error) {
 	id := make([]byte, 0, n)
 	var buf [32]byte
@@ -22,7 +21,7 @@ func newID(random io.Reader, n int) (string, error) {
 			return "", fmt.Errorf("random bytes for an id: %w", err)
 		}
 		for _, b := range buf {
-			// 248 is the largest multiple of 62 below 256: every letter is as likely.
+			// 248 is the largest multiple of 62 below 256: no modulo bias.
 			if b < 248 && len(id) < n {
 				id = append(id, idAlphabet[b%62])
 			}
@@ -31,7 +30,7 @@ func newID(random io.Reader, n int) (string, error) {
 	return string(id), nil
 }
 
-// callIDs are the ids of the calls in messages.
+// callIDs returns the ids of the tool calls in messages.
 func callIDs(messages []engine.Message) map[string]bool {
 	ids := map[string]bool{}
 	for _, m := range messages {

@@ -10,36 +10,31 @@ import (
 	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
-// Model is a language model as tokens see it: it counts and continues
-// prompts, and knows neither messages nor tools. llamacpp is one that
-// computes, script is one that plays. A Model is safe for concurrent use.
+// Model counts and continues tokens and knows neither messages nor tools.
+// Packages llamacpp and script implement it. A Model is safe for concurrent use.
 type Model interface {
 	Embedder
 
 	// Info describes the model; it does not change.
 	Info() Info
 
-	// Tokenize turns a prompt into tokens, with the model's own start token
-	// where it wants one. What an image takes in the model's context is in it
-	// as so many negative numbers, the same for the same image.
+	// Tokenize tokenizes a prompt and adds BOS if the model wants it. An image is
+	// as many negative numbers as it takes KV cells, the same for the same image.
 	Tokenize(ctx context.Context, prompt prompt.Prompt) ([]int32, error)
 
-	// Decode continues job.Prompt. It yields one Piece per generated token
-	// and, last, one Piece with End set and no token. A caller that has seen
-	// enough, such as a stop string, leaves before that: what it must know is
-	// in every Piece. Errors are of type
-	// *engine.Error. Ending the iteration, or ctx, frees the sequence within
-	// one decode step.
+	// Decode continues job.Prompt. It yields one Piece per generated token and a
+	// last one with End set and no token. The caller may stop earlier, at a stop
+	// string for instance. Errors are of type *engine.Error. Ending the iteration
+	// or ctx frees the sequence within one decode step.
 	Decode(ctx context.Context, job Job) iter.Seq2[Piece, error]
 
-	// Score says how likely each token of job.Prompt is behind those before
-	// it, with as many alternatives as job.Logprobs wants, which is set. The
-	// first one's logarithm is NaN. Tokens have their spellings, control
-	// tokens too. Nothing is generated. Errors and the end of ctx are as in
-	// Decode.
+	// Score returns the log probability of each token of job.Prompt, with
+	// job.Logprobs alternatives, which must be set. That of the first token is
+	// NaN. Special tokens have their text too. Nothing is generated. Errors and
+	// the end of ctx are as in Decode.
 	Score(ctx context.Context, job Job) ([]engine.TokenLogprob, error)
 
-	// Close frees the model. Running Decodes end with an error.
+	// Close frees the model. Decodes in progress end with an error.
 	Close() error
 }
 
@@ -49,69 +44,68 @@ type Info struct {
 	Owner    string
 	Changed  time.Time
 	Template string     // source of its chat template, Jinja or a Go template; empty: none
-	Format   string     // name of the output format, where it is known; empty: found from the template
-	BOS, EOS string     // spellings, for the template
-	Control  []string   // spellings of all control and user-defined tokens
-	FIM      prompt.FIM // of the control tokens around a gap
-	Context  int        // tokens that one request may use, prompt and answer
+	Format   string     // name of the output format; empty: detected from the template
+	BOS, EOS string     // token texts, for the template
+	Control  []string   // texts of all control and user-defined tokens
+	FIM      prompt.FIM // fill-in-the-middle tokens
+	Context  int        // most tokens of one request, prompt and answer
 	Vision   bool
 	Vectors  Vectors
-	Sampling engine.Sampling // what the file recommends
+	Sampling engine.Sampling // recommended by the file
 }
 
 // Job is one sequence to generate.
 type Job struct {
 	Prompt     []int32
 	Images     []*prompt.Image  // in the prompt, in order
-	Request    *engine.Request  // as in Prompt; the same for all Jobs of a request, and for no others
-	Choice     int              // which of the request's choices this is
-	Choices    int              // how many Jobs the request has: where there are more than one, none begins before all have come
+	Request    *engine.Request  // identifies the request: all its Jobs have the same pointer
+	Choice     int              // index of the choice
+	Choices    int              // number of Jobs of the request, which begin together
 	MaxTokens  int              // at least 1
-	Sampling   engine.Sampling  // nil: neutral
-	Constraint *grammar.Matcher // what the text must follow; nil: anything. Owned by the callee
-	Markers    []string         // control tokens that the output format knows: they come out as text, others are dropped
+	Sampling   engine.Sampling  // nil fields: neutral
+	Constraint *grammar.Matcher // nil: unconstrained. Owned by the callee
+	Markers    []string         // special tokens of the output format: decoded as text, others are dropped
 	Logprobs   *int             // as in engine.Request
 }
 
 // End says why a Decode ended.
 type End string
 
-// The closed list of ends.
+// The reasons.
 const (
 	EndNone   End = ""       // not yet
-	EndOfTurn End = "end"    // the model said so
+	EndOfTurn End = "end"    // an end-of-generation token
 	EndLength End = "length" // MaxTokens, or the context is full
 )
 
 // Piece is one generated token, or the end.
 type Piece struct {
-	Bytes   []byte // what the token adds to the text; may be a part of a character, or nothing
+	Bytes   []byte // text of the token; may end within a character, or be empty
 	Logprob float64
-	Top     []engine.TokenLogprob // when asked for, likeliest first
+	Top     []engine.TokenLogprob // if requested, most likely first
 	End     End
-	Cached  int // how many tokens of the prompt were not read again; the same in every piece of a sequence
+	Cached  int // prompt tokens that were in the cache; the same in every Piece of a sequence
 }
 
-// Embedder is the part of a [Model] that turns texts into vectors. It is not
-// used where [Vectors.Size] is 0.
+// Embedder is the part of a [Model] that computes embeddings. It is not used
+// where [Vectors.Size] is 0.
 type Embedder interface {
-	// TokenizeInput turns a text into tokens, with those that the model's
-	// tokenizer adds at its two ends. Spellings of control tokens are plain
-	// text. One that is far too long need not be read to its end: then the
-	// error has [engine.CodeContextLength], and Tokens counts what was read.
+	// TokenizeInput tokenizes a text and adds the special tokens that the model
+	// wants around it. Special-token text in it is plain text. It may stop in a
+	// text that is far too long: the error then has [engine.CodeContextLength] and
+	// the number of tokens so far.
 	TokenizeInput(ctx context.Context, text string) ([]int32, error)
 
-	// Embed makes the vector of each input, as the model has it: of any
-	// length but 0. No input is empty or longer than [Vectors.Input], and all
-	// tokens are the model's. Errors are of type *engine.Error. Ending ctx
-	// ends the work within one batch.
+	// Embed returns the embedding of each input, not normalized. No input is
+	// empty or longer than [Vectors.Input], and all token ids are valid. Errors are
+	// of type *engine.Error. Ending ctx ends the work within one batch.
 	Embed(ctx context.Context, inputs [][]int32) ([][]float32, error)
 }
 
-// Vectors says what a model's vectors are like.
+// Vectors describes the embeddings of a model.
 type Vectors struct {
-	Size       int  // how many numbers one has; 0: the model makes none
+	Size       int  // dimensions; 0: the model has no embeddings
 	Input      int  // most tokens of one input
-	Vocabulary int  // tokens are the numbers from 0 to below this
-	Only       bool // the model makes nothing else: it continues no text
+	Vocabulary int  // number of token ids
+	Only       bool // an embedding-only model
 }

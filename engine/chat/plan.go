@@ -8,30 +8,30 @@ import (
 	"github.com/diglot/diglot/engine/picture"
 )
 
-// plan is a request that was checked, rendered and counted.
+// plan is a request that is checked, rendered and tokenized.
 type plan struct {
 	request    *engine.Request
 	format     *format.Format
 	start      engine.Start
 	prompt     []int32
-	images     []*prompt.Image           // in the prompt
-	opened     map[file]*picture.Picture // a prompt may be made several times
-	opening    string                    // what the prompt already holds of the answer
+	images     []*prompt.Image               // in the prompt
+	opened     map[imageKey]*picture.Picture // truncation renders a prompt several times
+	opening    string                        // see [template.Rendering]
 	tools      format.Tools
 	constraint *grammar.Grammar // nil: none
-	release    func()           // gives the constraint back; nil: there is none to give
+	release    func()           // of the constraint; may be nil
 	markers    []string
 	stops      []string
 	choices    int                   // to generate
-	wanted     int                   // of these, the best
-	echoed     []engine.TokenLogprob // tokens of the prompt in front of each answer
+	wanted     int                   // to return; fewer than choices with best_of
+	echoed     []engine.TokenLogprob // of the prompt in front of each answer
 	limit      int                   // most tokens of one choice
-	sampling   engine.Sampling       // every parameter is set
+	sampling   engine.Sampling       // complete
 	idLength   int
 }
 
-// job is the work of one choice. Seeds follow that of the request, so that
-// choices differ, and are the same in the next request with this seed.
+// job returns the Job of one choice. The seed of choice i is that of the request
+// plus i: choices differ and are reproducible.
 func (p *plan) job(choice int) Job {
 	s := p.sampling
 	s.Seed = new(*s.Seed + int64(choice))
@@ -47,7 +47,7 @@ func (p *plan) job(choice int) Job {
 		Logprobs:  p.request.Logprobs,
 	}
 	if p.choices > p.wanted && j.Logprobs == nil {
-		j.Logprobs = new(int) // by which the best are found
+		j.Logprobs = new(int) // to rank by
 	}
 	if p.constraint != nil {
 		j.Constraint = p.constraint.Matcher()
@@ -55,15 +55,15 @@ func (p *plan) job(choice int) Job {
 	return j
 }
 
-// close ends the use of what the plan shares with others.
+// close releases the constraint, which requests share.
 func (p *plan) close() {
 	if p.release != nil {
 		p.release()
 	}
 }
 
-// file is what a client sent as an image, by where it lies.
-type file struct {
+// imageKey identifies the bytes of an image without hashing them.
+type imageKey struct {
 	data      *byte
 	size      int
 	mediaType string

@@ -7,8 +7,7 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// prepare does all that can fail before anything is generated. The plan must
-// be closed.
+// prepare checks, renders and tokenizes a request. The plan must be closed.
 func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err error) {
 	if err := e.check(req); err != nil {
 		return nil, err
@@ -35,7 +34,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	if p.format.IDLength > 0 {
 		p.idLength = p.format.IDLength
 	}
-	if req.Prompt == nil && !e.follows(req.Reasoning) {
+	if req.Prompt == nil && !e.honors(req.Reasoning) {
 		p.start.Ignored = append(p.start.Ignored, "reasoning_effort")
 	}
 	rendering, err := e.render(ctx, req)
@@ -46,7 +45,7 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	if err := e.constrain(ctx, p); err != nil {
 		return nil, err
 	}
-	err = e.read(ctx, p, rendering)
+	err = e.tokenize(ctx, p, rendering)
 	if req.Truncate && req.Prompt == nil && e.crowded(p, err) {
 		err = e.truncate(ctx, p, err)
 	}
@@ -61,35 +60,34 @@ func (e *Engine) prepare(ctx context.Context, req *engine.Request) (_ *plan, err
 	return p, nil
 }
 
-// applied is what a wish for reasoning comes to.
+// applied is the reasoning mode and effort that take effect, for the reply.
 func (e *Engine) applied(req *engine.Request) engine.Reasoning {
 	asked := req.Reasoning
 	switch {
 	case req.Prompt != nil:
-	case asked.Mode == engine.ReasoningOff && (e.caps.ThinkingSwitch || !e.thinks):
+	case asked.Mode == engine.ReasoningOff && (e.caps.ThinkingSwitch || !e.canReason):
 		return engine.Reasoning{Mode: engine.ReasoningOff}
-	case asked.Mode == engine.ReasoningOn && e.obeys:
+	case asked.Mode == engine.ReasoningOn && e.reasoningSwitch:
 		return engine.Reasoning{Mode: engine.ReasoningOn, Effort: e.caps.Effort(asked.Effort)}
 	}
-	return engine.Reasoning{} // as the template does
+	return engine.Reasoning{} // the template's default
 }
 
-// follows reports whether what a client says of reasoning has an effect: a level
-// without thinking has none, and neither has thinking where a model does not
-// think.
-func (e *Engine) follows(r engine.Reasoning) bool {
+// honors reports whether a request's reasoning setting has an effect. An effort
+// with reasoning off has none, nor has reasoning on in a model that cannot reason.
+func (e *Engine) honors(r engine.Reasoning) bool {
 	switch r.Mode {
 	case engine.ReasoningOff:
 		return r.Effort == ""
 	case engine.ReasoningOn:
-		return e.obeys
+		return e.reasoningSwitch
 	}
 	return true
 }
 
-// limit is how many tokens one choice may have: what the client wants, as far
-// as the context has room. A cut is not an error, since agents ask for far
-// more than they need.
+// limit is the most tokens of one choice: what the client asks for, cut to what
+// is left of the context. That is no error, since agents ask for far more than
+// they need.
 func (e *Engine) limit(req *engine.Request, prompt int) (int, error) {
 	room := e.info.Context - prompt
 	if room < 1 {
@@ -105,7 +103,7 @@ func (e *Engine) limit(req *engine.Request, prompt int) (int, error) {
 	return max(0, min(*req.MaxTokens, room)), nil
 }
 
-// check compares the request with what the model can do.
+// check checks a request against the capabilities of the model.
 func (e *Engine) check(req *engine.Request) error {
 	if !engine.SameModel(req.Model, e.info.Name) {
 		return engine.ModelNotFound(req.Model)
@@ -130,8 +128,8 @@ func (e *Engine) checkTools(req *engine.Request) error {
 		At(engine.Place{Field: engine.FieldToolChoice})
 }
 
-// checkImages refuses images where the model takes none. What bounds the work
-// for one of them is in package picture.
+// checkImages refuses images if the model is text-only. Package picture limits
+// their size.
 func (e *Engine) checkImages(req *engine.Request) error {
 	if e.info.Vision {
 		return nil

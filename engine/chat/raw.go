@@ -12,11 +12,10 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
-// A raw prompt is continued as it is. No template stands around it, so what
-// the model says is text, whatever the markup in it, and the spellings of
-// control tokens in the prompt are those tokens.
+// A raw prompt (/v1/completions) is continued without a chat template: the output
+// is plain text, and special-token text in the prompt becomes special tokens.
 
-// formatOf is the output format of the answer to a request.
+// formatOf is the output format of a request.
 func (e *Engine) formatOf(req *engine.Request) *format.Format {
 	if req.Prompt != nil {
 		return format.PlainText()
@@ -24,7 +23,7 @@ func (e *Engine) formatOf(req *engine.Request) *format.Format {
 	return e.format
 }
 
-// checkRaw compares a raw prompt with what the model can do.
+// checkRaw checks a raw prompt against the capabilities of the model.
 func (e *Engine) checkRaw(req *engine.Request) error {
 	if req.Prompt == nil || req.Prompt.Suffix == "" || e.info.FIM.Known() {
 		return nil
@@ -34,33 +33,32 @@ func (e *Engine) checkRaw(req *engine.Request) error {
 		At(engine.Place{Field: engine.FieldSuffix})
 }
 
-// rawSpans is a raw prompt as the model sees it. Around a gap, the tokens that
-// mark it are ours alone: their spellings in the client's texts, which may well
-// be source code about them, would move the gap.
+// rawSpans makes spans of a raw prompt. With a suffix, the text of the
+// fill-in-the-middle tokens in the client's own text stays text: it may be source
+// code about them, and would move the gap.
 func rawSpans(raw *engine.Prompt, info Info, special *tokenizer.Spellings) []prompt.Span {
 	if raw.Suffix == "" {
-		// A model needs something to continue. What it was taught to see in
-		// front of a new text is its start token, or the end of the last one.
+		// An empty prompt becomes BOS, or EOS: models learn that a document
+		// follows these.
 		return findSpecial(cmp.Or(raw.Text, info.BOS, info.EOS), special, nil)
 	}
 	f := info.FIM
-	marks := []string{strings.TrimSpace(f.Prefix), strings.TrimSpace(f.Suffix), strings.TrimSpace(f.Middle)}
+	fim := []string{strings.TrimSpace(f.Prefix), strings.TrimSpace(f.Suffix), strings.TrimSpace(f.Middle)}
 	ours := func(text string) []prompt.Span { return findSpecial(text, special, nil) }
-	before := append(ours(f.Prefix), findSpecial(raw.Text, special, marks)...)
-	behind := append(ours(f.Suffix), findSpecial(raw.Suffix, special, marks)...)
+	before := append(ours(f.Prefix), findSpecial(raw.Text, special, fim)...)
+	behind := append(ours(f.Suffix), findSpecial(raw.Suffix, special, fim)...)
 	if f.SuffixFirst {
 		before, behind = behind, before
 	}
 	return slices.Concat(before, behind, ours(f.Middle))
 }
 
-// findSpecial makes spans of a text whose spellings of control tokens are these,
-// but for some.
-func findSpecial(text string, special *tokenizer.Spellings, but []string) []prompt.Span {
+// findSpecial splits a text at its special tokens, except for those named.
+func findSpecial(text string, special *tokenizer.Spellings, except []string) []prompt.Span {
 	var spans []prompt.Span
 	done := 0
 	for from, to := range special.Find(text) {
-		if slices.Contains(but, text[from:to]) {
+		if slices.Contains(except, text[from:to]) {
 			continue
 		}
 		if from > done {
@@ -75,7 +73,7 @@ func findSpecial(text string, special *tokenizer.Spellings, but []string) []prom
 	return spans
 }
 
-// promptPlace is where a request has its prompt.
+// promptPlace is the field that holds a request's prompt.
 func promptPlace(req *engine.Request) engine.Place {
 	if req.Prompt != nil {
 		return engine.Place{Field: engine.FieldPrompt}
@@ -83,8 +81,7 @@ func promptPlace(req *engine.Request) engine.Place {
 	return engine.Place{Field: engine.FieldMessages}
 }
 
-// placeLength says where in the request the prompt is that a model, which
-// knows tokens alone, found too long.
+// placeLength adds the request's field to a context_length error of the model.
 func placeLength(err error, req *engine.Request) error {
 	if coded := (*engine.Error)(nil); errors.As(err, &coded) && coded.Code == engine.CodeContextLength {
 		return coded.At(promptPlace(req))

@@ -8,8 +8,8 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// sampling fills in what a request leaves open: the model's own
-// recommendation, then the defaults, and a random seed.
+// sampling fills in the defaults of a request: the model's recommendation, then
+// ours, and a random seed.
 func (e *Engine) sampling(request engine.Sampling) (engine.Sampling, error) {
 	s := request
 	s.Fill(e.info.Sampling)

@@ -7,19 +7,19 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// errLeft says that nobody reads the events any more.
-var errLeft = errors.New("the reader of the events left")
+// errStopped says that the consumer of the events has stopped.
+var errStopped = errors.New("the consumer of the events stopped")
 
-// tally is what one choice used up.
+// tally is the usage of one choice.
 type tally struct {
 	choice                        int
 	cached, completion, reasoning int
-	logprob                       float64 // of all tokens together
+	logprob                       float64 // sum over the tokens
 }
 
-// usage adds up what the choices of a request used. The prompt is one for all
-// of them. Whichever came first read what no earlier request had, and the
-// others took that over, so the smallest cached part is the request's own.
+// usage sums the usage of the choices, which share one prompt. The first choice
+// prefills what no earlier request had cached, and the others find that cached,
+// so the smallest count is that of the request.
 func usage(prompt int, choices []tally) engine.Usage {
 	u := engine.Usage{PromptTokens: prompt, CachedTokens: prompt}
 	for _, t := range choices {
@@ -30,8 +30,7 @@ func usage(prompt int, choices []tally) engine.Usage {
 	return u
 }
 
-// mean is the mean log probability of the tokens of an answer. An answer of
-// none is worse than any other.
+// mean is the mean log probability per token. An empty answer ranks last.
 func (t tally) mean() float64 {
 	if t.completion == 0 {
 		return math.Inf(-1)

@@ -7,18 +7,17 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// answerShare is the part of the context that a shortened conversation leaves
-// for the answer, unless the request wants less: one that just fits would
-// leave a word or two. More than a quarter would drop turns for room that few
-// answers use, since agents ask for far more tokens than they need.
+// answerShare: truncation leaves this fraction of the context, a quarter, for the
+// answer, or what the request asks for if that is less. A prompt that just fits
+// would leave a word or two, and most answers need no more than a quarter.
 const answerShare = 4
 
-// maxAttempts is how often a conversation is shortened at most to find the
-// fewest turns that must go. Each attempt renders and reads all that is left.
+// maxAttempts limits the search for the fewest turns to drop. Each attempt renders
+// and tokenizes what is left.
 const maxAttempts = 16
 
-// crowded reports whether the prompt leaves too little room for the answer. err
-// is what reading it gave.
+// crowded reports whether the prompt leaves too few tokens for the answer. err is
+// the error of tokenizing it.
 func (e *Engine) crowded(p *plan, err error) bool {
 	if err != nil {
 		return engine.AsError(err).Code == engine.CodeContextLength
@@ -26,7 +25,7 @@ func (e *Engine) crowded(p *plan, err error) bool {
 	return len(p.prompt)+e.answerRoom(p.request) > e.info.Context
 }
 
-// answerRoom is how many tokens a shortened conversation leaves for the answer.
+// answerRoom is how many tokens truncation leaves for the answer.
 func (e *Engine) answerRoom(req *engine.Request) int {
 	room := e.info.Context / answerShare
 	if req.MaxTokens != nil {
@@ -35,13 +34,12 @@ func (e *Engine) answerRoom(req *engine.Request) int {
 	return max(1, room)
 }
 
-// truncate leaves out as few of the oldest turns as makes room for the answer,
-// or all that may go. What is left may still be too long. err is what reading
-// the whole gave.
+// truncate drops the fewest of the oldest turns that leave room for the answer. A
+// conversation without those that may go can still be too long. err is the error
+// of tokenizing the whole.
 //
-// Where tokens are as long as they are on the whole, the turns that must go are
-// known from their bytes: the search begins there and beside it, which mostly
-// is all, and goes on by halves.
+// The number of turns is estimated from the average bytes per token, which is
+// mostly right or off by one; otherwise a binary search follows.
 func (e *Engine) truncate(ctx context.Context, p *plan, err error) error {
 	whole, turns := p.request, oldTurns(p.request.Messages)
 	tokens := len(p.prompt)
@@ -52,7 +50,7 @@ func (e *Engine) truncate(ctx context.Context, p *plan, err error) error {
 		return e.shorten(ctx, p, whole, nil)
 	}
 	var fits *plan
-	few, enough := 0, len(turns)+1 // turns that are known to be too few, and to be enough
+	few, enough := 0, len(turns)+1 // turns known to be too few, and known to be enough
 	n := guess(whole.Messages, turns, tokens, tokens+e.answerRoom(whole)-e.info.Context)
 	for step := 1; few+1 < enough && few < len(turns); step++ {
 		if step > maxAttempts {
@@ -86,7 +84,7 @@ func (e *Engine) truncate(ctx context.Context, p *plan, err error) error {
 	return err
 }
 
-// guess is how many turns have as many bytes as excess tokens take, at least 1.
+// guess estimates how many turns hold the excess tokens, at least 1.
 func guess(messages []engine.Message, turns [][]int, tokens, excess int) int {
 	if tokens == 0 {
 		return (len(turns) + 1) / 2
@@ -107,9 +105,9 @@ func guess(messages []engine.Message, turns [][]int, tokens, excess int) int {
 	return len(turns)
 }
 
-// size is about how many bytes parts have in a prompt.
+// size estimates the bytes of parts in a prompt.
 func size(parts []engine.Part) int {
-	n := 8 // marks around a message
+	n := 8 // special tokens and role
 	for _, p := range parts {
 		switch p := p.(type) {
 		case engine.Text:
@@ -121,13 +119,13 @@ func size(parts []engine.Part) int {
 		case engine.ToolResult:
 			n += size(p.Parts)
 		case engine.Image:
-			n += 1000 // some hundred tokens
+			n += 1000 // a few hundred tokens
 		}
 	}
 	return n
 }
 
-// shorten reads the conversation without some turns.
+// shorten renders and tokenizes the conversation without some turns.
 func (e *Engine) shorten(ctx context.Context, p *plan, whole *engine.Request, turns [][]int) error {
 	gone := map[int]bool{}
 	for _, i := range slices.Concat(turns...) {
@@ -148,17 +146,16 @@ func (e *Engine) shorten(ctx context.Context, p *plan, whole *engine.Request, tu
 	}
 	for _, s := range rendering.Spans {
 		if s.Image != nil {
-			s.Image.Message = kept[s.Image.Message] // errors name places of the whole request
+			s.Image.Message = kept[s.Image.Message] // errors name the message in the whole request
 		}
 	}
-	return e.read(ctx, p, rendering)
+	return e.tokenize(ctx, p, rendering)
 }
 
-// oldTurns lists the messages that may be left out, oldest first, in groups
-// that go together: what a user said with what followed, and behind the last
-// user message, which stays, each step of the assistant. Results go with their
-// calls. Instructions stay, and so does the step that the conversation ends
-// with, which is what the model is to go on from.
+// oldTurns groups the messages that may be dropped, oldest first. A group is a
+// user message with the replies to it, or, after the last user message, one step
+// of the assistant. Tool results go with their calls. Instructions, the last user
+// message and the last step stay: the model continues from these.
 func oldTurns(messages []engine.Message) [][]int {
 	last, end := -1, -1
 	for i, m := range messages {
@@ -170,7 +167,7 @@ func oldTurns(messages []engine.Message) [][]int {
 		}
 	}
 	var groups [][]int
-	callers := map[string]int{} // groups by the ids of their calls
+	callers := map[string]int{} // groups by call id
 	for i, m := range messages {
 		if m.Role.Instructs() || i == last {
 			continue

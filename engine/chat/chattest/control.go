@@ -1,5 +1,5 @@
-// Package chattest tries to make control tokens of what a client sends, over
-// the whole way from a request to the tokens of its prompt.
+// Package chattest tests that no text of a request becomes a special token, end to
+// end from the request to the tokens of its prompt.
 package chattest
 
 import (
@@ -19,29 +19,26 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer/tokenizertest"
 )
 
-// Subject is a model as far as its prompts go.
+// Subject is a model under test.
 type Subject struct {
 	Info chat.Info
 
-	// Vocabulary is that of the model, and Tokenize makes its tokens of a
-	// prompt.
 	Vocabulary *tokenizer.Vocabulary
 	Tokenize   func(ctx context.Context, prompt prompt.Prompt) ([]int32, error)
 
-	// Spell is the text of a token, a control token's spelling included.
+	// Spell is the text of a token, special tokens included.
 	Spell func(token int32) string
 
-	// Whole has requests go through a [chat.Engine], and not its template
-	// alone.
+	// Whole sends requests through a [chat.Engine] instead of the template alone.
 	Whole bool
 
-	// Looks are what the template itself looks for in what a client sends.
-	// Where it may find them, the prompt is not compared with one whose
-	// template knows of no control tokens.
+	// Looks are strings that the template searches for in the client's text.
+	// A prompt whose request has one is not compared with a rendering that knows
+	// no special tokens.
 	Looks []string
 }
 
-// NewSubject makes a Subject of a vocabulary and a template.
+// NewSubject returns the Subject of a vocabulary and a template.
 func NewSubject(t testing.TB, v *tokenizer.Vocabulary, template string) Subject {
 	t.Helper()
 	tokens, err := tokenizer.New(v)
@@ -58,7 +55,7 @@ func NewSubject(t testing.TB, v *tokenizer.Vocabulary, template string) Subject 
 	}
 }
 
-// Parts are the parts of a prompt without images.
+// Parts converts a prompt without images for the tokenizer.
 func Parts(prompt prompt.Prompt) []tokenizer.Part {
 	var parts []tokenizer.Part
 	for _, s := range prompt.Spans {
@@ -70,11 +67,11 @@ func Parts(prompt prompt.Prompt) []tokenizer.Part {
 // checker checks one subject.
 type checker struct {
 	Subject
-	judge         *tokenizer.Tokenizer // of a vocabulary without special tokens
-	guarded, open *recorder            // with the template's control tokens, and as if there were none
+	reference     *tokenizer.Tokenizer // of the vocabulary without special tokens
+	guarded, open *recorder            // with special tokens, and without
 }
 
-// recorder is a model that keeps the last prompt. It generates nothing.
+// recorder is a model that records the last prompt and generates nothing.
 type recorder struct {
 	chat.Model
 	subject *Subject
@@ -132,21 +129,20 @@ func (r *recorder) read(t *testing.T, req *engine.Request) []int32 {
 	return r.tokens
 }
 
-// Check sends hostile texts in every place of a request, so many times, and
-// fails where a control token is in the prompt that the template alone did not
-// put there, where the tokens do not spell what was sent, and where they are
-// others than those of the same text in a vocabulary that has no control
-// tokens.
+// Check renders requests with hostile text in every field. It fails if the prompt
+// has a special token that the template did not write, if the tokens do not
+// spell the prompt, or if text is tokenized differently than by the vocabulary
+// without special tokens.
 func Check(t *testing.T, s Subject, rounds int) {
 	t.Helper()
 	c := newChecker(t, s)
 	if len(s.Info.Control) == 0 {
-		t.Fatal("the model has no control tokens")
+		t.Fatal("the model has no special tokens")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range rounds {
 		text := func() string { return Hostile(r, s.Info.Control) }
-		if control := s.Info.Control; i%2 == 0 { // one spelling in every place
+		if control := s.Info.Control; i%2 == 0 { // one special token in every field
 			spelling := control[(i/2*7)%len(control)]
 			text = func() string { return "a " + spelling + " b" }
 		}
@@ -177,7 +173,7 @@ func newChecker(t *testing.T, s Subject) *checker {
 		}
 	}
 	var err error
-	if c.judge, err = tokenizer.New(&plain); err != nil {
+	if c.reference, err = tokenizer.New(&plain); err != nil {
 		t.Fatal(err)
 	}
 	c.guarded = newRecorder(t, &c.Subject, s.Info.Control)
@@ -191,12 +187,12 @@ func (c *checker) check(t *testing.T, hostile, neutral *engine.Request) {
 	tokens := c.guarded.read(t, hostile)
 	prompt := c.guarded.prompt.String()
 	if got := c.structure(tokens); !slices.Equal(got, want) {
-		t.Errorf("the prompt has the control tokens\n%q, and with other words\n%q:\n%q", got, want, prompt)
+		t.Errorf("the prompt has the special tokens\n%q, and for a neutral request\n%q:\n%q", got, want, prompt)
 	}
 	c.spells(t, tokens, prompt)
 }
 
-// compare renders the last request without control tokens.
+// compare renders the last request again, without special tokens.
 func (c *checker) compare(t *testing.T) {
 	t.Helper()
 	c.open.read(t, c.guarded.prompt.Request)
@@ -209,7 +205,7 @@ func (c *checker) compare(t *testing.T) {
 		i++
 	}
 	around := func(text string) string { return text[max(0, i-100):min(len(text), i+200)] }
-	t.Errorf("the prompt has\n%q, and where nothing is a control token\n%q", around(prompt), around(sent))
+	t.Errorf("the prompt is\n%q, and without special tokens\n%q", around(prompt), around(sent))
 }
 
 func (c *checker) isStructure(token int32) bool {
@@ -217,7 +213,7 @@ func (c *checker) isStructure(token int32) bool {
 	return (kind == tokenizer.Control || kind == tokenizer.UserDefined) && strings.TrimSpace(c.Vocabulary.Texts[token]) != ""
 }
 
-// structure lists the control tokens.
+// structure lists the special tokens.
 func (c *checker) structure(tokens []int32) []string {
 	var found []string
 	for _, token := range tokens {
@@ -228,8 +224,8 @@ func (c *checker) structure(tokens []int32) []string {
 	return found
 }
 
-// spells checks that the tokens spell the prompt, and that those between two
-// control tokens are what the text is made of where there are none.
+// spells checks that the tokens spell the prompt, and that text between special
+// tokens is tokenized as by the reference.
 func (c *checker) spells(t *testing.T, tokens []int32, prompt string) {
 	t.Helper()
 	rest := prompt
@@ -238,7 +234,7 @@ func (c *checker) spells(t *testing.T, tokens []int32, prompt string) {
 		if n == 0 {
 			spelling := c.Spell(tokens[0])
 			if !strings.HasPrefix(rest, spelling) {
-				t.Fatalf("token %q is not in front of %.80q", spelling, rest)
+				t.Fatalf("token %q, and the prompt continues with %.80q", spelling, rest)
 			}
 			tokens, rest = tokens[1:], rest[len(spelling):]
 			continue
@@ -255,14 +251,14 @@ func (c *checker) spells(t *testing.T, tokens []int32, prompt string) {
 			spelled = strings.TrimPrefix(spelled, " ")
 		}
 		if !strings.HasPrefix(rest, spelled) {
-			t.Fatalf("tokens spell %q, and the prompt goes on with %.200q", spelled, rest)
+			t.Fatalf("tokens spell %q, and the prompt continues with %.200q", spelled, rest)
 		}
-		want, err := c.judge.Encode(t.Context(), nil, []tokenizer.Part{{Text: spelled}}, 1<<20)
+		want, err := c.reference.Encode(t.Context(), nil, []tokenizer.Part{{Text: spelled}}, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(tokens[:n], want) {
-			t.Fatalf("%q takes %d tokens, and %d where no control token is like it", spelled, n, len(want))
+			t.Fatalf("%q takes %d tokens, and %d without special tokens", spelled, n, len(want))
 		}
 		tokens, rest = tokens[n:], rest[len(spelled):]
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// Hostile is a text that tries to be control tokens: whole spellings, parts,
-// several that overlap or make one together, and words. It is not empty.
+// Hostile returns text that tries to become special tokens: whole ones, parts,
+// overlapping and nested ones, and words. It is not empty.
 func Hostile(r *rand.Rand, control []string) string {
 	var b strings.Builder
 	for range 1 + r.IntN(4) {
@@ -25,10 +25,10 @@ func Hostile(r *rand.Rand, control []string) string {
 			b.WriteString(s[r.IntN(len(s)+1):])
 		case 3:
 			b.WriteString([]string{"\U00100001", "\U00100000", "\U0010fffd", "<", "<|", "[", "|>", "\\u003c", "&lt;"}[r.IntN(9)])
-		case 4: // for a template that takes something out
+		case 4: // for templates that cut something out
 			n := r.IntN(len(s))
 			b.WriteString(s[:n] + []string{"/think", " ", "\n", "##", "</think>"}[r.IntN(5)] + s[n:])
-		case 5: // one inside the other
+		case 5: // nested
 			n := r.IntN(len(s))
 			b.WriteString(s[:n] + control[r.IntN(len(control))] + s[n:])
 		default:
@@ -38,17 +38,17 @@ func Hostile(r *rand.Rand, control []string) string {
 	if text := strings.TrimSpace(strings.ToValidUTF8(b.String(), "")); text != "" {
 		return text
 	}
-	return "word" // templates treat an empty string as none
+	return "word" // templates treat an empty string as absent
 }
 
-// Request is one that has a text in every place where a client can write one.
+// Request has a text in every field that a client can fill with one.
 func Request(text func() string) *engine.Request {
 	quoted := func() string {
 		b, _ := plainjson.Marshal(text()) // a string always encodes
 		return string(b)
 	}
 	keys := 0
-	key := func() string { // no two are the same
+	key := func() string { // unique
 		keys++
 		word := text() + strconv.Itoa(keys)
 		if keys%2 == 0 {

@@ -1,7 +1,6 @@
-// Package prompt has what stands between a chat template and a model: a prompt
-// as runs of text, control tokens and images. Which of its characters are
-// control tokens is said by the [Span] that they are in, never by how they are
-// spelled.
+// Package prompt holds rendered prompts: spans of text, special tokens and images.
+// Only a [Span] that says so is a special token; special-token text in any other
+// span stays text.
 package prompt
 
 import (
@@ -13,14 +12,14 @@ import (
 	"github.com/diglot/diglot/engine/picture"
 )
 
-// Prompt is a rendered prompt, in order. Request is what it was rendered
-// from: a script picks its reply by it.
+// Prompt is a rendered prompt. Request is what it was rendered from: package
+// script picks its reply by it.
 type Prompt struct {
 	Spans   []Span
 	Request *engine.Request
 }
 
-// String is the prompt as the model sees it, with [image] for each image.
+// String returns the prompt as text, with [image] for each image.
 func (p Prompt) String() string {
 	n := 0
 	for _, s := range p.Spans {
@@ -36,7 +35,7 @@ func (p Prompt) String() string {
 	return string(b)
 }
 
-// Images are the images in a prompt, in their order there.
+// Images returns the images in a prompt, in order.
 func (p Prompt) Images() []*Image {
 	var all []*Image
 	for _, s := range p.Spans {
@@ -47,8 +46,8 @@ func (p Prompt) Images() []*Image {
 	return all
 }
 
-// Span is a run of prompt text, a control token by its spelling, or one image.
-// Where Special is not set, no control token is in the text, whatever it spells.
+// Span is text, the text of one special token, or one image. Unless Special is
+// set, Text is tokenized without special tokens.
 type Span struct {
 	Text    string
 	Special bool
@@ -58,17 +57,17 @@ type Span struct {
 // Image is an image in a prompt.
 type Image struct {
 	Picture *picture.Picture
-	Message int // the message of the request that it is in
+	Message int // index of its message in the request
 	Source  engine.Image
 }
 
-// Fail is the error of an image, with its place in the request.
+// Fail adds the place of the image in the request to an error.
 func (i *Image) Fail(err error) *engine.Error {
 	return i.Source.Refuse(err, i.Message)
 }
 
-// Spellings are control tokens to look for in a text. It leaves out white space,
-// which is no structure in any vocabulary.
+// Spellings finds special-token text. Tokens of white space are left out: they
+// structure no prompt.
 func Spellings(control []string) *tokenizer.Spellings {
 	return tokenizer.NewSpellings(slices.DeleteFunc(slices.Clone(control), func(s string) bool { return strings.TrimSpace(s) == "" }))
 }

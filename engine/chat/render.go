@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/engine/picture"
 )
 
-// read makes tokens of the rendered prompt.
-func (e *Engine) read(ctx context.Context, p *plan, rendering template.Rendering) (err error) {
+// tokenize tokenizes the rendered prompt, images included.
+func (e *Engine) tokenize(ctx context.Context, p *plan, rendering template.Rendering) (err error) {
 	prompt := prompt.Prompt{Spans: rendering.Spans, Request: p.request}
 	p.images = prompt.Images()
 	if err := p.openImages(); err != nil {
@@ -23,7 +23,7 @@ func (e *Engine) read(ctx context.Context, p *plan, rendering template.Rendering
 	return nil
 }
 
-// render makes the prompt of a request.
+// render renders a request with the chat template, if it is not a raw prompt.
 func (e *Engine) render(ctx context.Context, req *engine.Request) (template.Rendering, error) {
 	if req.Prompt != nil {
 		return template.Rendering{Spans: rawSpans(req.Prompt, e.info, e.special)}, nil
@@ -31,14 +31,14 @@ func (e *Engine) render(ctx context.Context, req *engine.Request) (template.Rend
 	return e.template.Render(ctx, req)
 }
 
-// openImages looks at the files of the images in the prompt, and at each once:
-// to know it, all of it is hashed.
+// openImages reads the headers of the images in the prompt. It opens each once,
+// since that hashes the whole file.
 func (p *plan) openImages() error {
 	for _, i := range p.images {
 		if len(i.Source.Data) == 0 {
 			return i.Fail(engine.Errorf(engine.CodeInvalidArgument, "The image is empty."))
 		}
-		f := file{&i.Source.Data[0], len(i.Source.Data), i.Source.MediaType}
+		f := imageKey{&i.Source.Data[0], len(i.Source.Data), i.Source.MediaType}
 		if i.Picture = p.opened[f]; i.Picture != nil {
 			continue
 		}
@@ -47,7 +47,7 @@ func (p *plan) openImages() error {
 			return i.Fail(err)
 		}
 		if p.opened == nil {
-			p.opened = map[file]*picture.Picture{}
+			p.opened = map[imageKey]*picture.Picture{}
 		}
 		i.Picture, p.opened[f] = opened, opened
 	}
