@@ -14,12 +14,18 @@ import (
 type Bodies struct {
 	Depth  int `json:"depth"`  // nesting of arrays and objects
 	Values int `json:"values"` // values and field names
+
+	repeats bool // an object may have a field twice
 }
 
 const bodiesExtension = "x-bodies"
 
 // unbounded is for JSON that the server itself has written.
 var unbounded = Bodies{Depth: 512, Values: math.MaxInt32}
+
+// sent is for JSON in replies: a model may repeat a field in the arguments of a
+// call.
+var sent = Bodies{Depth: math.MaxInt32, Values: math.MaxInt32, repeats: true}
 
 // readBodies reads the limits of a document, which has both or none.
 func readBodies(spec *openapi3.T) (Bodies, error) {

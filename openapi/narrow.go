@@ -14,10 +14,11 @@ func (r *Reply) Narrow(body []byte) []byte {
 	if r.Body == nil || !r.Body.narrows() {
 		return body
 	}
-	if narrowed, ok := narrow(r.Body, body); ok {
-		return narrowed
+	narrowed, ok := narrow(r.Body, body)
+	if !ok {
+		panic("openapi: nothing is left of a reply")
 	}
-	return body
+	return narrowed
 }
 
 // Narrows reports whether [Stream.Narrow] can change anything. It is asked once per
@@ -91,7 +92,7 @@ func (u *Use) is(event string, data []byte) bool {
 	if p.Schema.Content == nil {
 		return p.Schema.enum[string(data)]
 	}
-	t, v := parse(data, unbounded)
+	t, v := parse(data, sent)
 	return v == nil && t.nodes[0].kind == '{' && !slices.ContainsFunc(p.Schema.Content.Schema.required, func(p *Property) bool { return t.member(0, p.Name) < 0 })
 }
 
@@ -99,9 +100,9 @@ func (u *Use) narrows() bool { return u.withheld || u.Schema.narrows }
 
 // narrow reports whether anything is left to send.
 func narrow(u *Use, text []byte) ([]byte, bool) {
-	t, v := parse(text, unbounded)
+	t, v := parse(text, sent)
 	if v != nil {
-		return text, true // the server has written it: impossible
+		panic(fmt.Sprintf("openapi: a reply %s", v.Reason)) // nothing that is withheld may slip through
 	}
 	t.replaced = map[int32][]byte{}
 	n := &narrower{tree: t}
@@ -182,7 +183,7 @@ func (n *narrower) union(s *Schema, i int32) bool {
 	}
 	found := false
 	for b := range s.Union {
-		if s.Union[b].Schema.Kinds&kindsOf(kind) == 0 {
+		if !n.fits(s.Union[b].Schema, i) {
 			continue
 		}
 		if n.use(&s.Union[b], i) {
@@ -191,6 +192,21 @@ func (n *narrower) union(s *Schema, i int32) bool {
 		found = true
 	}
 	return !found
+}
+
+// fits reports whether a value is of a union's branch: by its type, and a string
+// by the enum.
+func (n *narrower) fits(s *Schema, i int32) bool {
+	kind := n.nodes[i].kind
+	if s.Kinds&kindsOf(kind) == 0 {
+		return false
+	}
+	if kind != '"' || s.enum == nil {
+		return true
+	}
+	text := string(n.str(i))
+	_, withheld := s.withheld[text]
+	return withheld || s.enum[text]
 }
 
 func (n *narrower) drop(i int32) { n.nodes[i].dropped, n.edited = true, true }
@@ -221,12 +237,29 @@ func (c *compiler) linkWithheld() error {
 	}
 	for _, s := range c.schemas {
 		for _, p := range s.required {
-			if p.withheld && p.Mark.Instead == nil && p.Schema.Kinds&Null == 0 {
+			if p.vanishes() && p.Schema.Kinds&Null == 0 {
 				return fmt.Errorf("line %d: %s: %s is required and not nullable, so it needs an instead", p.Line, markExtension, p.Name)
 			}
 		}
+		if s.Content != nil && s.Content.vanishes() {
+			return fmt.Errorf("%s: %s is the data of an event, so it needs an instead", markExtension, s.Name)
+		}
 	}
 	return nil
+}
+
+// vanishes reports whether nothing may be left of a value.
+func (u *Use) vanishes() bool {
+	if u.withheld {
+		return u.Mark.Instead == nil
+	}
+	for _, instead := range u.Schema.withheld {
+		if instead == nil {
+			return true
+		}
+	}
+	// A stream goes without the event whose block is withheld.
+	return u.Schema.Discriminator == "" && slices.ContainsFunc(u.Schema.Union, func(branch Use) bool { return branch.vanishes() })
 }
 
 // Uses yields the schemas of fields, items and union members.

@@ -22,8 +22,6 @@ var narrowing = []struct {
 		"writeLetter", "close", `{"reason":"length"}`, `{"reason":"done"}`},
 	{"another value", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: done}}}",
 		"writeLetter", "close", `{"reason":"done"}`, `{"reason":"done"}`},
-	{"a value that nothing stands in for", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported}}}",
-		"writeLetter", "close", `{"reason":"length"}`, ""},
 	{"a required member that may be null", "Who signed it.}", "Who signed it., " + unsupported + "}}",
 		"writeLetter", "open", `{"id":"l","text":"","signature":"s"}`, `{"id":"l","text":"","signature":null}`},
 	{"a required member with another value", "text: {type: string, description: Its text.}", "text: {type: string, description: Its text., " + unsupported + ", instead: '-'}}",
@@ -94,6 +92,37 @@ func TestNarrowUnions(t *testing.T) {
 	}
 }
 
+// TestNarrowBesideRepeats holds that nothing slips through beside arguments of a
+// call in which the model wrote a name twice.
+func TestNarrowBesideRepeats(t *testing.T) {
+	d, err := edited(t, "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: done}}}").Narrow(ProfileDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := streamOf(t, d, "writeLetter").Narrow("close", []byte(`{"reason":"length","input":{"a":1,"a":2}}`))
+	if want := `{"reason":"done","input":{"a":1,"a":2}}`; string(got) != want || !ok {
+		t.Errorf("%s, %t; want %s", got, ok, want)
+	}
+}
+
+// TestNarrowFittingBranch holds that a string is narrowed by the branch of a union
+// that has it.
+func TestNarrowFittingBranch(t *testing.T) {
+	d, err := edited(t, "reason: {type: string, description: Why., enum: [done, length]}", `reason:
+          description: Why.
+          anyOf:
+            - {type: string, description: No more., enum: [none]}
+            - {type: string, description: More., enum: [done, length], x-support-values: {length: {document: unsupported, instead: done}}}`).Narrow(ProfileDocument)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for data, want := range map[string]string{`{"reason":"length"}`: `{"reason":"done"}`, `{"reason":"none"}`: `{"reason":"none"}`} {
+		if got, ok := streamOf(t, d, "writeLetter").Narrow("close", []byte(data)); string(got) != want || !ok {
+			t.Errorf("%s becomes %s, %t; want %s", data, got, ok, want)
+		}
+	}
+}
+
 // TestInsteadIsForReplies checks that a request is refused whatever replies would say.
 func TestInsteadIsForReplies(t *testing.T) {
 	d, err := edited(t, "nobody reads the document.\n          x-support: {document: unsupported}", "nobody reads the document.\n          "+unsupported+", instead: x}").Narrow(ProfileDocument)
@@ -131,6 +160,7 @@ func TestNarrowedMatrix(t *testing.T) {
 func TestMarksThatCannotBeObeyed(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"nothing to be there instead", "description: Its id.}", "description: Its id., " + unsupported + "}}", "so it needs an instead"},
+		{"no value to be there instead", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported}}}", "so it needs an instead"},
 		{"no such value", "enum: [done, length]}", "enum: [done, length], x-support-values: {x: {document: unsupported}}}", "there is no value x"},
 		{"no such value instead", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: x}}}", `instead of length there is to be "x"`},
 		{"no value left", "enum: [done, length]}", "enum: [done], x-support-values: {done: {document: unsupported}}}", "no value is left"},

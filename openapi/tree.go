@@ -38,7 +38,7 @@ func parse(text []byte, bounds Bodies) (*tree, *Violation) {
 	}
 	replaceLoneSurrogates(text)
 	t := &tree{text: text, nodes: make([]node, 0, min(CountValues(text), bounds.Values))}
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(bounds.repeats))
 	var open []int32
 	for {
 		kind := d.PeekKind()
