@@ -2,7 +2,6 @@ package modelfile
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -41,19 +40,7 @@ type Instruction struct {
 	Line  int    // first line, from 1; 0: not from a file
 }
 
-// Equal reports whether two files have the same instructions and comments,
-// regardless of line numbers.
-func (f *File) Equal(other *File) bool {
-	if f == nil || other == nil {
-		return f == other
-	}
-	return slices.EqualFunc(f.Instructions, other.Instructions, func(a, b Instruction) bool {
-		a.Line, b.Line = 0, 0
-		return a == b
-	})
-}
-
-// String formats the file, so that [Parse] returns an equal one.
+// String formats the file, so that [Parse] returns the same instructions.
 func (f *File) String() string {
 	var b strings.Builder
 	for _, i := range f.Instructions {
