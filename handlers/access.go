@@ -13,13 +13,12 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// access decides who may talk to the server at all: by Host, by Origin, by
-// key.
+// access decides which requests are allowed at all: by Host, Origin and key.
 type access struct {
-	hosts   []string // names allowed beside loopback names and IP literals
-	origins []string // origins allowed beside those on loopback; "*" is all
-	keys    *Keys    // nil: any key will do
-	exposed string   // reply headers of the documents, as the CORS protocol lists them
+	hosts   []string // allowed besides loopback names and IP literals
+	origins []string // allowed besides those on loopback; "*" is all
+	keys    *Keys    // nil: any key is accepted
+	exposed string   // reply headers of the documents, for Access-Control-Expose-Headers
 }
 
 func newAccess(c Config, exposed []string) access {
@@ -30,7 +29,7 @@ func newAccess(c Config, exposed []string) access {
 	return a
 }
 
-// check returns why r may not be served, or nil.
+// check returns why r is not allowed, or nil.
 func (a access) check(r *http.Request) *engine.Error {
 	if !a.hostAllowed(r.Host) {
 		return engine.Errorf(engine.CodeForbidden,
@@ -47,9 +46,8 @@ func (a access) check(r *http.Request) *engine.Error {
 	return nil
 }
 
-// hostAllowed keeps a page on another site from reaching the server through
-// a name of its own that it points at this machine (DNS rebinding): such a
-// request carries that name.
+// hostAllowed defends against DNS rebinding: a page of another site that resolves its own
+// name to this machine sends that name as Host.
 func (a access) hostAllowed(hostport string) bool {
 	host := hostname.WithoutPort(hostport)
 	if host == "" || hostname.Loopback(host) {
@@ -75,22 +73,22 @@ func (a access) originAllowed(origin, host string) bool {
 	return hostname.Loopback(u.Host)
 }
 
-// keyAllowed looks for a known key, and tells the log whose it is.
+// keyAllowed looks the key up and records its name for the log.
 func (a access) keyAllowed(r *http.Request) bool {
 	if a.keys == nil {
 		return true
 	}
 	for _, key := range []string{r.Header.Get("X-Api-Key"), bearer(r.Header.Get("Authorization"))} {
 		if name, ok := a.keys.find(key); ok {
-			exchange.From(r.Context()).Call(name)
+			exchange.From(r.Context()).SetCaller(name)
 			return true
 		}
 	}
 	return false
 }
 
-// cors tells a browser what a page of an allowed origin may do. Headers that
-// it asks for are all allowed: the SDKs send dozens, and none has power here.
+// cors answers as the CORS protocol asks. All request headers are allowed: the SDKs send
+// dozens, and none has power here.
 func (a access) cors(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
 	if origin == "" {

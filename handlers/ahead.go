@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// maxAhead is the most bytes that are kept of what a client sends before its
-// last request is answered; a piece of net/http's reading comes on top.
+// maxAhead limits the bytes read ahead of the request that is handled. One read of net/http
+// may exceed it.
 const maxAhead = 64 << 10
 
 var errAhead = errors.New("the client sends too much before its request is answered")
 
-// Read implements [net.Conn]. While a request is worked on, net/http reads a
-// single byte, to learn that the client leaves, and learns nothing more once
-// one has come: a client could leave a blank behind its request, and go, and
-// the work for it would go on. So such a read does not end before the client
-// leaves, or net/http wants to read on; what comes is kept for then.
+// Read implements [net.Conn]. While a request is handled, net/http reads one byte in the
+// background to notice that the client disconnects. Once that byte has arrived it notices
+// nothing more: a client could send a blank after its request and disconnect, and the work
+// would go on. So this read returns only when the client disconnects or net/http wants to
+// read on; what arrives is kept until then.
 //
-// What net/http reads of a request, with its head or a chunk of its body, may be a
-// single byte too, as the last one that a buffer has room for. Such a read has a
-// deadline, and that wait has none.
+// Other reads of net/http may be one byte long too, such as the last one that a buffer has
+// room for. They have a deadline, and the background read has none.
 func (c *connection) Read(b []byte) (int, error) {
 	switch {
 	case c.over:
@@ -38,14 +37,13 @@ func (c *connection) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// watch reads until the client has left, or net/http wants no more.
+// watch reads until the client disconnects or net/http ends the read.
 //
-// A client may send its next request before it has the reply (RFC 9112, 9.3.2),
-// and where it fits into maxAhead it is answered in its turn. Beyond that, what
-// is not read cannot be told from a client that has left. Behind a GET the rest
-// waits in the network, as such a request does not take long. Behind a POST,
-// where clients should wait for the reply by the same section, the request ends
-// as one whose client has left, and its connection with the reply.
+// A client may pipeline its next request (RFC 9112, 9.3.2), and what fits into maxAhead is
+// answered in turn. Beyond that, unread bytes hide a disconnect. After a GET, which is
+// short, the rest waits in the network. After a POST, where the same section asks clients
+// to wait for the reply, the request ends as if the client had disconnected, and the
+// connection ends with the reply.
 func (c *connection) watch(b []byte) (int, error) {
 	var piece [4 << 10]byte
 	for len(c.ahead) < maxAhead {
@@ -62,16 +60,16 @@ func (c *connection) watch(b []byte) (int, error) {
 	return c.resume(b), nil
 }
 
-// resume takes of what was kept.
+// resume reads from what was kept.
 func (c *connection) resume(b []byte) int {
 	n := copy(b, c.ahead)
 	if c.ahead = c.ahead[n:]; len(c.ahead) == 0 {
-		c.ahead = nil // with its memory
+		c.ahead = nil // frees its memory
 	}
 	return n
 }
 
-// receive reads from the client.
+// receive reads from the network.
 func (c *connection) receive(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 {

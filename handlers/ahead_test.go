@@ -16,8 +16,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// patient is an engine that works for an hour on a request, unless the client
-// leaves. Its first answers come when they may: one for each value of first.
+// patient is an engine that works for an hour on a request, unless the client disconnects.
+// Its first answers come when they may: one per value of first.
 type patient struct {
 	handlerstest.Engine
 	first chan struct{}
@@ -45,8 +45,8 @@ func (e *patient) work() time.Duration {
 	return time.Since(start)
 }
 
-// TestLeavesWithMore has clients that leave while their request is worked on,
-// and have sent something behind it: the work ends as it does for others.
+// TestLeavesWithMore has clients disconnect while their request is handled, after sending
+// further bytes: the work ends all the same.
 func TestLeavesWithMore(t *testing.T) {
 	for _, style := range pipeStyles {
 		request := head(style.path, len(style.body)) + style.body
@@ -83,8 +83,8 @@ func TestLeavesWithMore(t *testing.T) {
 	}
 }
 
-// TestLeavesFromTheSecond has a client leave whose second request came during
-// the first one, with more behind it than net/http takes at once.
+// TestLeavesFromTheSecond has a client disconnect whose pipelined second request is
+// followed by more than net/http reads at once.
 func TestLeavesFromTheSecond(t *testing.T) {
 	style := pipeStyles[0]
 	request := head(style.path, len(style.body)) + style.body
@@ -106,8 +106,8 @@ func TestLeavesFromTheSecond(t *testing.T) {
 	})
 }
 
-// TestPipelined sends requests before the last one is answered: all are, in
-// their order, however they are cut.
+// TestPipelined sends requests before the previous one is answered: all are answered in
+// order, however they are split.
 func TestPipelined(t *testing.T) {
 	const requests = 200 // more bytes than the buffer of net/http has
 	style := pipeStyles[0]
@@ -133,8 +133,8 @@ func TestPipelined(t *testing.T) {
 	}
 }
 
-// TestTwoLengths sends a body with both of the ways to tell its length. The
-// connection ends with the reply, whatever a proxy has made of it.
+// TestTwoLengths sends a body with both Content-Length and chunked encoding. The connection
+// ends with the reply.
 func TestTwoLengths(t *testing.T) {
 	for _, style := range pipeStyles {
 		chunk := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(style.body), style.body)
@@ -161,8 +161,8 @@ func TestTwoLengths(t *testing.T) {
 	}
 }
 
-// TestPipelinedBehind has clients send more than is kept behind a request: as
-// much as they like behind one that is safe, and not behind another one.
+// TestPipelinedBehind sends more than is read ahead: any amount after a safe request, but
+// not after another one.
 func TestPipelinedBehind(t *testing.T) {
 	for _, style := range pipeStyles {
 		large := strings.Repeat(" ", 3*maxAhead) + style.body
@@ -200,7 +200,7 @@ func TestPipelinedBehind(t *testing.T) {
 	}
 }
 
-// slowEngine takes a second for all that it does, unless the client leaves.
+// slowEngine takes a second for everything, unless the client disconnects.
 type slowEngine struct{ handlerstest.Engine }
 
 func (e *slowEngine) Models(ctx context.Context) ([]engine.Model, error) {
@@ -223,8 +223,8 @@ func (e *slowEngine) Generate(ctx context.Context, r *engine.Request) iter.Seq2[
 	}
 }
 
-// TestHeadInPieces has lines of heads that come in two pieces: what is left of a
-// buffer of net/http's is a single byte, or none, or more.
+// TestHeadInPieces splits header lines in two, so that a single byte, none, or more is left
+// in net/http's buffer.
 func TestHeadInPieces(t *testing.T) {
 	const buffer = 4 << 10
 	long := strings.Repeat("a", buffer+1000)

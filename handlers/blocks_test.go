@@ -15,8 +15,7 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// answers asks an operation twice, for a whole reply and for a stream, and
-// returns what both came to.
+// answers requests a whole reply and a stream, and returns both answers.
 func answers(t *testing.T, h http.Handler, g handlerstest.Generation, ask handlerstest.Ask) (whole, folded []handlerstest.Answer, stream string) {
 	t.Helper()
 	ask.Stream = false
@@ -37,10 +36,9 @@ func answers(t *testing.T, h http.Handler, g handlerstest.Generation, ask handle
 	return whole, folded, s.Body.String()
 }
 
-// TestRandomBlocks holds, in every style, that a stream folds to the reply
-// that is not streamed, and that neither loses or changes what the engine
-// said: for blocks of all kinds in any order, also empty ones, of one answer
-// or several at once.
+// TestRandomBlocks checks in every style that a stream folds to the whole reply and that
+// neither loses or changes what the engine said: for blocks of all kinds in any order,
+// empty ones too, of one answer or several concurrently.
 func TestRandomBlocks(t *testing.T) {
 	for _, g := range handlerstest.Generations() {
 		t.Run(g.Name, func(t *testing.T) {
@@ -66,7 +64,7 @@ func TestRandomBlocks(t *testing.T) {
 	}
 }
 
-// saying is what an answer says, kind by kind.
+// saying is the content of an answer by kind.
 type saying struct {
 	Text, Reasoning string
 	Calls           []string
@@ -84,8 +82,7 @@ func told(answers []handlerstest.Answer) []saying {
 	return all
 }
 
-// blockMaker makes events as an engine may give them, and keeps what they
-// say, choice by choice.
+// blockMaker makes random engine events, and records their content per choice.
 type blockMaker struct {
 	random  *rand.Rand
 	sayings []saying
@@ -137,7 +134,7 @@ func (r *blockMaker) choice(choice int) []engine.Event {
 	return append(events, engine.Finish{Choice: choice, Reason: reasons[r.random.IntN(len(reasons))]})
 }
 
-// texts have what encodings could harm, and look like what they are not.
+// texts hold what encodings could damage, and look like what they are not.
 var texts = []string{
 	"", "", "a", "Hello, world. ", " <&> ", "é✓👩‍🚀", "\n\n", "\"\\\u2028\x00", "data: [DONE]\n\n", `{"a":1}`, "</think><tool_call>",
 }
@@ -177,7 +174,7 @@ func (r *blockMaker) pieces(of []string) []string {
 	return pieces
 }
 
-// cut cuts a text between any characters, or not at all.
+// cut splits a text between any characters, or not at all.
 func (r *blockMaker) cut(text string) (pieces []string) {
 	piece := ""
 	for _, c := range text {

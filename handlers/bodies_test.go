@@ -8,11 +8,11 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestBodies holds what both styles say to bodies that are not what the
+// TestBodies checks what both styles say to bodies that are not what the
 // document wants, before any field is looked at.
 func TestBodies(t *testing.T) {
 	h := newHandler(t, handlers.Config{MaxBody: 4096})
-	// In a body, BODY is a right one without its braces.
+	// BODY stands for a valid body without its braces.
 	tests := []struct {
 		name, body string
 		header     []string
@@ -28,12 +28,12 @@ func TestBodies(t *testing.T) {
 		{name: "bytes that are no UTF-8", body: "{\"model\":\"a\xffb\"}", status: 400, message: "is not UTF-8: there is a byte 0xff at byte 11"},
 		{name: "no JSON", body: `model=m`, status: 400, message: "is not valid JSON"},
 		{name: "a byte order mark", body: "\uFEFF{BODY}", status: 400, message: "is not valid JSON"},
-		{name: "something behind it", body: `{BODY} {}`, status: 400, message: "has something behind its JSON value"},
+		{name: "something behind it", body: `{BODY} {}`, status: 400, message: "has text after its JSON value"},
 		{name: "an array", body: `[{BODY}]`, status: 400, message: "must be an object"},
 		{name: "null", body: `null`, status: 400, message: "must be an object"},
-		{name: "a member twice", body: `{BODY,"model":"m"}`, status: 400, message: "is there twice"},
-		{name: "a member twice, once as an escape", body: `{BODY,"\u006dodel":"m"}`, status: 400, message: "is there twice"},
-		{name: "a member twice, deep inside", body: `{BODY,"metadata":{"a":{"b":1,"b":2}}}`, status: 400, message: "is there twice"},
+		{name: "a member twice", body: `{BODY,"model":"m"}`, status: 400, message: "appears twice"},
+		{name: "a member twice, once as an escape", body: `{BODY,"\u006dodel":"m"}`, status: 400, message: "appears twice"},
+		{name: "a member twice, deep inside", body: `{BODY,"metadata":{"a":{"b":1,"b":2}}}`, status: 400, message: "appears twice"},
 		{name: "names differ by case", body: `{BODY,"Model":5,"TEMPERATURE":"hot"}`, status: 200},
 		{name: "512 levels", body: `{BODY,"metadata":` + nested(510) + `}`, status: 200},
 		{name: "513 levels", body: `{BODY,"metadata":` + nested(512) + `}`, status: 400, message: "is nested too deep"},
@@ -83,8 +83,8 @@ func nested(levels int) string {
 	return strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)
 }
 
-// TestSurrogates holds that half of a character reaches the engine as U+FFFD:
-// a session whose history has one goes on.
+// TestSurrogates checks that a lone surrogate reaches the engine as U+FFFD, so that a
+// session with one can continue.
 func TestSurrogates(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"a high one alone", `a\ud83db`, "a\uFFFDb"},

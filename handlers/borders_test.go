@@ -11,9 +11,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestBorders holds that the text of an answer, and where a stop string ends
-// it, do not depend on how the model's tokens cut it into bytes: in every
-// operation, streamed or not.
+// TestBorders checks that the text of an answer, and where a stop string ends it, do not
+// depend on how tokens split it into bytes, in every operation, streamed or not.
 func TestBorders(t *testing.T) {
 	cases := borderCases()
 	e := playing(t, borderScript(cases))
@@ -52,8 +51,8 @@ type borderCase struct {
 	tokens []string
 }
 
-// stopped is the text before the stop string that is whole first, of several
-// the longest, as if each byte came alone.
+// stopped returns the text before the stop string that is complete first, the longest of
+// several, as if each byte came alone.
 func stopped(text string, stops []string) (before, stop string) {
 	for end := range len(text) + 1 {
 		for _, s := range stops {
@@ -75,8 +74,7 @@ var (
 	}
 )
 
-// borderCases cut each of many random texts once before every byte, into
-// single bytes, and at random.
+// borderCases splits random texts before every byte, into single bytes, and at random.
 func borderCases() []borderCase {
 	random := rand.New(rand.NewPCG(4, 4))
 	var cases []borderCase
@@ -108,7 +106,7 @@ func singleBytes(text string) (tokens []string) {
 
 func randomTokens(random *rand.Rand, text string) (tokens []string) {
 	for text != "" {
-		n := random.IntN(min(len(text), 5) + 1) // also tokens of nothing
+		n := random.IntN(min(len(text), 5) + 1) // empty tokens too
 		tokens = append(tokens, text[:n])
 		text = text[n:]
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// sdkHeaders are what the SDKs send from a browser beside what needs no leave.
+// sdkHeaders are what the SDKs send from a browser besides CORS-safelisted headers.
 const sdkHeaders = "authorization,x-api-key,content-type,anthropic-version,anthropic-beta," +
 	"anthropic-dangerous-direct-browser-access,x-stainless-arch,x-stainless-helper-method,x-stainless-lang," +
 	"x-stainless-os,x-stainless-package-version,x-stainless-retry-count,x-stainless-runtime," +
@@ -65,8 +65,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestCrossOrigin holds what a page gets to see behind the preflight, of
-// errors too.
+// TestCrossOrigin checks which headers a page can read after the preflight, of errors too.
 func TestCrossOrigin(t *testing.T) {
 	h := newHandler(t, handlers.Config{Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
 	key := []string{"Authorization", "Bearer secret"}
@@ -100,8 +99,7 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// TestDoors holds that keys, Host and Origin are refused in the words of the
-// style that was asked.
+// TestDoors checks that keys, Host and Origin are refused in the request's style.
 func TestDoors(t *testing.T) {
 	h := newHandler(t, handlers.Config{Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
 	tests := []struct {

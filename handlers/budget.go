@@ -9,38 +9,36 @@ import (
 )
 
 const (
-	// DefaultMaxBody is the most bytes that a request body may have.
+	// DefaultMaxBody limits the bytes of a request body.
 	DefaultMaxBody = 64 << 20
 
-	// DefaultMaxBodies is the most bytes of memory that all bodies under way
-	// may take: four for each that has arrived.
+	// DefaultMaxBodies limits the memory of all bodies in flight: four bytes for each one
+	// that has arrived.
 	DefaultMaxBodies = 512 << 20
 
-	// DefaultMaxRequests is how many requests may be under way that a model
-	// answers, those that wait for one included.
+	// DefaultMaxRequests limits the model requests in flight, queued ones included.
 	DefaultMaxRequests = 1024
 )
 
-// LeastBodies is how many bytes of memory one body of maxBody bytes may need: a
-// budget with less would never take it.
-func LeastBodies(maxBody int64) int64 { return budget.Least(validate.Most(maxBody)) }
+// MinBodies returns the memory that one body of maxBody bytes may need. A smaller budget
+// would never accept it.
+func MinBodies(maxBody int64) int64 { return budget.Least(validate.Most(maxBody)) }
 
-// Budget is what the requests of all handlers that have it may take together.
-// It is safe for concurrent use.
+// Budget limits what the requests of all its handlers use together. It is safe for
+// concurrent use.
 type Budget struct {
 	bodies   *budget.Budget
 	requests atomic.Int64
-	most     int64 // requests
+	most     int64 // limit of requests
 }
 
-// NewBudget returns a budget of so many bytes for bodies and what is made of
-// them, and of so many requests.
+// NewBudget returns a budget with that much memory for bodies, decoded forms included, and
+// that many requests.
 func NewBudget(bodies int64, requests int) *Budget {
 	return &Budget{bodies: budget.New(bodies), most: int64(requests)}
 }
 
-// room says that there is no place left, before a body is read that would be
-// refused.
+// room returns an error if there is no slot, before a body is read in vain.
 func (b *Budget) room() *engine.Error {
 	if b.requests.Load() < b.most {
 		return nil
@@ -48,16 +46,15 @@ func (b *Budget) room() *engine.Error {
 	return tooManyRequests()
 }
 
-// place is that of one request, once its body is there: who only says that one
-// comes has none.
-type place struct {
+// slot is the slot of one request. It is taken once the body has arrived, so that an
+// announced request holds none.
+type slot struct {
 	budget *Budget
 	taken  bool
 }
 
-// enter takes the place, which leave gives back. The error says that there is
-// none.
-func (p *place) enter() *engine.Error {
+// enter takes the slot, which leave releases.
+func (p *slot) enter() *engine.Error {
 	if p.budget.requests.Add(1) > p.budget.most {
 		p.budget.requests.Add(-1)
 		return tooManyRequests()
@@ -66,7 +63,7 @@ func (p *place) enter() *engine.Error {
 	return nil
 }
 
-func (p *place) leave() {
+func (p *slot) leave() {
 	if p.taken {
 		p.budget.requests.Add(-1)
 	}

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// TestBodiesTogether has more unfinished bodies than there is memory for: one
-// too many is told to come back, at once, and takes nothing. A small one has
-// room. When the others end, there is room again.
+// TestBodiesTogether fills the memory with unfinished bodies: one more is told to retry at
+// once. A small one still fits, and all do once the others end.
 func TestBodiesTogether(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -51,8 +50,8 @@ func TestBodiesTogether(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBody has a client that announces much and sends nothing, and
-// one that announces nothing: memory is reserved for what has come.
+// TestAnnouncedBody checks that memory is reserved for received bytes, not for an announced
+// length.
 func TestAnnouncedBody(t *testing.T) {
 	const chunked = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for _, tt := range []struct {
@@ -81,7 +80,7 @@ func TestAnnouncedBody(t *testing.T) {
 	}
 }
 
-// TestRequestsTogether has more requests than may be under way.
+// TestRequestsTogether has more requests in flight than allowed.
 func TestRequestsTogether(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -104,8 +103,7 @@ func TestRequestsTogether(t *testing.T) {
 	}
 }
 
-// TestRequestsThatHaveNotCome has more bodies under way than there are places for
-// requests: they take none.
+// TestRequestsThatHaveNotCome checks that unfinished bodies take no request slots.
 func TestRequestsThatHaveNotCome(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -125,8 +123,8 @@ func TestRequestsThatHaveNotCome(t *testing.T) {
 	}
 }
 
-// TestRequestsThatComeTogether has two bodies come for one place: one of them is
-// told to come back.
+// TestRequestsThatComeTogether completes two bodies for one slot: one of them is told to
+// retry.
 func TestRequestsThatComeTogether(t *testing.T) {
 	style := pipeStyles[0]
 	synctest.Test(t, func(t *testing.T) {
@@ -148,15 +146,15 @@ func TestRequestsThatComeTogether(t *testing.T) {
 	})
 }
 
-// TestLargestBody sends the largest body that may be, in chunks of which
-// nobody knows how many come, to a server that has the least memory for it.
+// TestLargestBody sends the largest allowed body, in chunks, to a server with the least
+// memory for it.
 func TestLargestBody(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const size = 600 << 10
 				body := style.body + strings.Repeat(" ", size-len(style.body))
-				c := servePipes(t, Config{MaxBody: size, Budget: NewBudget(LeastBodies(size), 1)}, many).dial(t, here)
+				c := servePipes(t, Config{MaxBody: size, Budget: NewBudget(MinBodies(size), 1)}, many).dial(t, here)
 				send(c, strings.Replace(head(style.path, 5), "Content-Length: 5", "Transfer-Encoding: chunked", 1)+fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", size, body))
 				if reply, text := receive(t, c); reply == nil || reply.StatusCode != http.StatusOK {
 					t.Errorf("reply %v\n%s", reply, text)

@@ -10,9 +10,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestHalfCall has a model that ends with half a call, and says that it is
-// whole. Where the input is text the client gets it as it is; where it is an
-// object there is none, whether the reply is streamed or not.
+// TestHalfCall has a model end with an incomplete call that it calls complete. Styles with
+// text input pass it on; styles with an object fail, streamed or not.
 func TestHalfCall(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: &handlerstest.Engine{Name: "m", Events: []engine.Event{
 		engine.Start{}, engine.BlockStart{Kind: engine.BlockToolCall, CallID: "1", Name: "f"}, engine.ToolCallDelta{Arguments: `{"a":`},

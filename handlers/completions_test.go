@@ -46,15 +46,14 @@ type completion struct {
 	} `json:"usage"`
 }
 
-// said is what one choice of a completion came to.
+// said is the content of one choice of a completion.
 type said struct {
 	Text, Finish string
 	Tokens       []string
 	Offsets      []int
 }
 
-// complete sends a body twice, plain and streamed, and returns the choices of
-// both.
+// complete sends a body twice, streamed and not, and returns the choices of both.
 func complete(t *testing.T, h http.Handler, body map[string]any) (whole, streamed []said) {
 	t.Helper()
 	body["stream"] = false
@@ -113,9 +112,8 @@ func add(t *testing.T, all []said, body []byte) []said {
 	return all
 }
 
-// TestCompletionBorders cuts a text, and with it its characters and the stop
-// strings in it, at random borders into tokens. What the client gets depends
-// on none of them, streamed or not.
+// TestCompletionBorders splits a text, its characters and stop strings at random into
+// tokens. The reply depends on none of the splits, streamed or not.
 func TestCompletionBorders(t *testing.T) {
 	const text = "Ärger ✓ STOP 👍\n\nENDE und STOPP<think>x</think>"
 	stops := [][]string{nil, {"STOP"}, {"STOPP"}, {"👍"}, {"\n\n"}, {"ENDE", "END"}, {"</think>"}, {"nothing", "✓ S"}, {"Ä"}}
@@ -157,7 +155,7 @@ func cutUp(random *rand.Rand, text string) []string {
 	return pieces
 }
 
-// cutAt is a text up to the stop string that is complete first.
+// cutAt returns a text up to the stop string that is complete first.
 func cutAt(text string, stops []string) (string, string) {
 	for end := range len(text) + 1 {
 		longest := ""
@@ -173,7 +171,7 @@ func cutAt(text string, stops []string) (string, string) {
 	return text, "stop"
 }
 
-// checkOffsets looks for each token that is whole characters at its offset.
+// checkOffsets looks for each token of whole characters at its offset.
 func checkOffsets(t *testing.T, s said) {
 	t.Helper()
 	characters := []rune(s.Text)
@@ -233,7 +231,7 @@ func TestCompletionErrors(t *testing.T) {
 	}
 }
 
-// TestCompletionCounts holds that the tokens of all continuations are counted,
+// TestCompletionCounts checks that the tokens of all continuations are counted,
 // also of those that were not good enough.
 func TestCompletionCounts(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: playing(t, `models: {m: {replies: [{pieces: [x, y]}]}}`)})

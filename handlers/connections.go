@@ -13,31 +13,27 @@ import (
 	"github.com/diglot/diglot/internal/hostname"
 )
 
-// ConnectionLimits say how many connections there may be.
+// ConnectionLimits limits the number of connections.
 type ConnectionLimits struct {
 	All int // at the same time
-	// PerAddress is how many of them one address of another machine may have.
-	// This machine has no limit of its own: behind its address may be a proxy
-	// with everybody's connections.
+	// PerAddress limits the connections of one remote address. Loopback has no such limit:
+	// a proxy with all clients may be behind it.
 	PerAddress int
 }
 
 const (
-	// young is how long a connection that does nothing is safe from one that
-	// wants its place.
+	// young is how long an idle connection is safe from eviction.
 	young = time.Second
 
-	// maxTurnedAway is how many connections beyond the limit are told so; the
-	// others are closed.
+	// maxTurnedAway is how many connections over the limit get an error reply; the others
+	// are closed.
 	maxTurnedAway = 16
 
-	// writeBuffer is how many bytes the system takes from us that the client
-	// has not; it doubles them.
+	// writeBuffer is the socket's send buffer, which the kernel doubles.
 	writeBuffer = 128 << 10
 )
 
-// Connections are the connections of clients. They are safe for concurrent
-// use.
+// Connections tracks the connections of clients. It is safe for concurrent use.
 type Connections struct {
 	limits ConnectionLimits
 
@@ -52,10 +48,9 @@ func NewConnections(limits ConnectionLimits) *Connections {
 	return &Connections{limits: limits, open: map[*connection]bool{}, addresses: map[netip.Addr]int{}}
 }
 
-// Listen keeps what l accepts within the limits. Where all places are taken,
-// the connection that has done nothing for the longest time goes: one between
-// two requests, or one whose request does not arrive. Where there is none, the
-// new one is turned away.
+// Listen limits the connections that l accepts. At the limit, the connection that has been
+// idle for the longest time is evicted: one between two requests, or one whose request does
+// not arrive. If there is none, the new one is turned away.
 func (c *Connections) Listen(l net.Listener) net.Listener { return &listener{l, c} }
 
 type listener struct {
@@ -76,11 +71,10 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit finds a place for a connection; nil: there is none, and it need not be
-// told.
+// admit returns the connection to serve, or nil if it was closed for lack of room.
 func (c *Connections) admit(accepted net.Conn) net.Conn {
 	if tcp, ok := accepted.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(writeBuffer) // else a client that takes nothing shows after megabytes
+		_ = tcp.SetWriteBuffer(writeBuffer) // else a client that does not read is noticed only after megabytes
 	}
 	conn := &connection{Conn: accepted, all: c, address: foreign(accepted.RemoteAddr())}
 	conn.stir()
@@ -118,20 +112,20 @@ func (c *Connections) place(conn *connection) (evicted *connection, ok bool) {
 	return evicted, true
 }
 
-// idlest is the connection that has done nothing for the longest time, nil if
-// all are busy. The mutex is held.
+// idlest returns the connection that has been idle for the longest time, or nil. The mutex
+// is held.
 func (c *Connections) idlest() *connection {
 	var found *connection
 	latest := time.Now().Add(-young).UnixNano()
 	for conn := range c.open {
-		if at := conn.stirred.Load(); at <= latest && conn.working.Load() == 0 && !conn.turnedAway {
+		if at := conn.lastActive.Load(); at <= latest && conn.inFlight.Load() == 0 && !conn.turnedAway {
 			found, latest = conn, at
 		}
 	}
 	return found
 }
 
-// forget gives the place of a connection back, once. The mutex is held.
+// forget removes a connection, once. The mutex is held.
 func (c *Connections) forget(conn *connection) {
 	if !c.open[conn] {
 		return
@@ -148,7 +142,7 @@ func (c *Connections) forget(conn *connection) {
 	}
 }
 
-// foreign is the address of another machine; it is not valid for this one.
+// foreign returns the remote address, or the zero Addr for this machine.
 func foreign(addr net.Addr) netip.Addr {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {
@@ -158,8 +152,8 @@ func foreign(addr net.Addr) netip.Addr {
 	switch {
 	case hostname.Loopback(addr.String()):
 		return netip.Addr{}
-	case ip.Is6(): // one machine has a whole network of these
-		network, _ := ip.WithZone("").Prefix(64) // fails for more bits than there are
+	case ip.Is6(): // one machine has a whole /64
+		network, _ := ip.WithZone("").Prefix(64) // fails only for an invalid length
 		return network.Addr()
 	}
 	return ip
@@ -169,17 +163,17 @@ func foreign(addr net.Addr) netip.Addr {
 type connection struct {
 	net.Conn
 	all        *Connections
-	address    netip.Addr   // of another machine; else not valid
-	turnedAway bool         // it is there to be told that there is no place
-	stirred    atomic.Int64 // Unix time in nanoseconds of the last bytes
-	working    atomic.Int32 // requests that have arrived and are not answered
-	alone      atomic.Bool  // nothing may come behind the request that is read or worked on
-	timed      atomic.Bool  // reading has a deadline
-	ahead      []byte       // what has come behind it
-	over       bool         // it was too much
+	address    netip.Addr   // remote; zero for this machine
+	turnedAway bool         // gets an error reply, since the limit is reached
+	lastActive atomic.Int64 // last activity, Unix time in nanoseconds
+	inFlight   atomic.Int32 // requests that have arrived and are not answered
+	alone      atomic.Bool  // no request may follow the one that is read or handled
+	timed      atomic.Bool  // reads have a deadline
+	ahead      []byte       // read ahead
+	over       bool         // more than maxAhead
 }
 
-func (c *connection) stir() { c.stirred.Store(time.Now().UnixNano()) }
+func (c *connection) stir() { c.lastActive.Store(time.Now().UnixNano()) }
 
 func (c *connection) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
@@ -196,7 +190,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite says that no more comes, where that can be said.
+// CloseWrite shuts down the sending side, if the connection can.
 func (c *connection) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -204,28 +198,28 @@ func (c *connection) CloseWrite() error {
 	return nil
 }
 
-// begin notes a request that has arrived, and end that it is answered. A nil
-// connection is one that nobody counts.
+// begin counts a request that has arrived, and end that it is answered. A nil connection is
+// not counted.
 func (c *connection) begin() {
 	if c != nil {
-		c.working.Add(1)
+		c.inFlight.Add(1)
 	}
 }
 
 func (c *connection) end() {
 	if c != nil {
-		c.working.Add(-1)
+		c.inFlight.Add(-1)
 	}
 }
 
-// expect notes which request is read, and nothing that it is done.
+// expect records the method of the request that is read; empty when it is done.
 func (c *connection) expect(method string) {
 	if c != nil {
 		c.alone.Store(method == http.MethodPost)
 	}
 }
 
-// isTurnedAway reports whether there was no place for the connection.
+// isTurnedAway reports whether the connection is over the limit.
 func (c *connection) isTurnedAway() bool { return c != nil && c.turnedAway }
 
 type connectionKey struct{}
@@ -238,7 +232,7 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return ctx
 }
 
-// connectionOf is the connection of a request, or nil.
+// connectionOf returns the connection of a request, or nil.
 func connectionOf(ctx context.Context) *connection {
 	conn, _ := ctx.Value(connectionKey{}).(*connection)
 	return conn

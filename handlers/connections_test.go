@@ -23,9 +23,8 @@ func (s *pipeServer) isServed(t *testing.T, from string) bool {
 	return reply != nil && reply.StatusCode == http.StatusOK
 }
 
-// TestConnections fills a server with connections of many kinds. One that does
-// nothing makes way for one that wants something; one whose request runs does
-// not.
+// TestConnections fills a server with connections of many kinds. An idle one is evicted for
+// a new one; one with a running request is not.
 func TestConnections(t *testing.T) {
 	const all = 4
 	style := pipeStyles[1]
@@ -71,8 +70,8 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestTurnedAway has a full server: some are told so in the style of their
-// path, and who comes in droves is not.
+// TestTurnedAway has a full server: some new connections get an error in the style of their
+// path, the rest are closed.
 func TestTurnedAway(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -97,8 +96,8 @@ func TestTurnedAway(t *testing.T) {
 	}
 }
 
-// TestPerAddress holds that one machine does not take the places of others,
-// and that this machine, where a proxy may be, has no limit of its own.
+// TestPerAddress checks that one remote address cannot take all connections, and that
+// loopback, where a proxy may be, has no limit of its own.
 func TestPerAddress(t *testing.T) {
 	for _, tt := range []struct {
 		name, first, second string
@@ -127,8 +126,8 @@ func TestPerAddress(t *testing.T) {
 	}
 }
 
-// TestPreface has clients begin in HTTP/2, which is not spoken: they are told,
-// and their connection ends.
+// TestPreface has clients begin in HTTP/2, which is not supported: they get an error, and
+// the connection ends.
 func TestPreface(t *testing.T) {
 	for _, sent := range []string{
 		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", // as clients do, with frames behind it

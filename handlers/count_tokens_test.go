@@ -11,7 +11,7 @@ import (
 // pixel is a PNG of one pixel, in base64.
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg=="
 
-// TestCountTokens holds that a count is what the reply to the same request
+// TestCountTokens checks that a count is what the reply to the same request
 // reports, plain and streamed, and that it is of the whole prompt: each body
 // adds to the first.
 func TestCountTokens(t *testing.T) {
@@ -86,7 +86,7 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
-// TestCountTokensFails holds that a count fails where the message would.
+// TestCountTokensFails checks that a count fails where the message would.
 func TestCountTokensFails(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: playing(t, `models: {m: {context: 4, replies: [{pieces: [x]}]}, e: {embedding: 8}}`)})
 	tests := []struct {

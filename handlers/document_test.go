@@ -15,10 +15,10 @@ import (
 	"github.com/diglot/diglot/openapi/conformance"
 )
 
-// examples reach every kind of message, part and tool that has rules beyond
-// the schema. A place is tried in the first example that reaches it, so what
-// depends on another field stands behind an example without that field. Where
-// a call is required, the last text is "call": see testdata/storm.yaml.
+// examples reach every kind of message, part and tool with rules beyond the schema. A field
+// is tested in the first example that reaches it, so what depends on another field comes
+// after an example without that field. If a call is required, the last text is "call": see
+// testdata/storm.yaml.
 var examples = map[string][]string{
 	"createChatCompletion": {
 		`{
@@ -138,8 +138,7 @@ var messageExamples = []string{
 	}`,
 }
 
-// examplesOf lists the examples of an operation. The address of a picture in
-// them is one that can be had.
+// examplesOf lists the examples of an operation, with an image URL that can be fetched.
 func examplesOf(t *testing.T, id string) (bodies []string) {
 	t.Helper()
 	for _, text := range examples[id] {
@@ -151,7 +150,7 @@ func examplesOf(t *testing.T, id string) (bodies []string) {
 	return bodies
 }
 
-// servePicture serves a picture from this machine, and returns its address.
+// servePicture serves an image from this machine, and returns its URL.
 func servePicture(t *testing.T) string {
 	t.Helper()
 	picture, err := base64.StdEncoding.DecodeString(pixel)
@@ -166,7 +165,7 @@ func servePicture(t *testing.T) string {
 	return server.URL + "/pixel.png"
 }
 
-// pictureHost is the host of such addresses.
+// pictureHost is the host of such URLs.
 const pictureHost = "127.0.0.1"
 
 func documents(t *testing.T) []*openapi.Document {
@@ -182,9 +181,8 @@ func documents(t *testing.T) []*openapi.Document {
 	return all
 }
 
-// TestEveryField walks the documents: a bad value in each field is a 400 that
-// names the field, a value without effect is a 200 that names it in the
-// header, in both profiles.
+// TestEveryField walks the documents: an invalid value of a field is a 400 that names the
+// field, a value without effect is a 200 that names it in Diglot-Ignored, in both profiles.
 func TestEveryField(t *testing.T) {
 	for _, profile := range []openapi.Profile{openapi.ProfileDefault, openapi.ProfileDocument} {
 		h := newHandler(t, handlers.Config{Profile: profile, AllowImageHosts: []string{pictureHost}, Engine: &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")}})
@@ -250,8 +248,8 @@ func checkCase(t *testing.T, w *httptest.ResponseRecorder, c conformance.Case) {
 	}
 }
 
-// namesPlace reads both envelopes: one has a param, the other names the place
-// at the head of its message.
+// namesPlace reads both envelopes: one has a param, the other begins its message with the
+// path.
 func namesPlace(body []byte, pointer []string) bool {
 	var e struct {
 		Error struct {

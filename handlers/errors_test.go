@@ -111,8 +111,7 @@ var rendered = []struct {
 	},
 }
 
-// TestErrors holds the table of errors, for replies that are streamed and
-// for those that are not: an error that comes before anything was generated
+// TestErrors checks the table of errors, streamed and not: an error before the first event
 // keeps its status in both.
 func TestErrors(t *testing.T) {
 	e := &handlerstest.Engine{Name: "m"}
@@ -159,7 +158,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsOfDocuments holds that both documents have all codes of the engine,
+// TestErrorsOfDocuments checks that both documents have all codes of the engine,
 // and that no other errors are in them.
 func TestErrorsOfDocuments(t *testing.T) {
 	source, err := os.ReadFile("../engine/errors.go")
@@ -193,8 +192,8 @@ func TestErrorsOfDocuments(t *testing.T) {
 	}
 }
 
-// TestErrorsAnywhere holds that what is no error of the engine package, and
-// one that came before any field was read, are rendered too.
+// TestErrorsAnywhere checks that errors of other packages, and errors before any field was
+// read, are rendered too.
 func TestErrorsAnywhere(t *testing.T) {
 	for _, style := range styles {
 		h := newHandler(t, handlers.Config{Engine: &handlerstest.Engine{Name: "m", Err: errors.New("secret")}})
@@ -205,8 +204,8 @@ func TestErrorsAnywhere(t *testing.T) {
 	}
 }
 
-// TestErrorsInMidStream holds what each style and profile has for an error
-// that finds the status sent.
+// TestErrorsInMidStream checks what each style and profile does with an error after the
+// status was sent.
 func TestErrorsInMidStream(t *testing.T) {
 	crash := &engine.Error{Code: engine.CodeEngineCrashed, Message: "Gone."}
 	tests := []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// TestFunctionLoop plays a client of the older kind: it offers a function, is
-// asked to call it, and sends the result.
+// TestFunctionLoop plays a client with functions: it offers one, is asked to call it, and
+// sends the result.
 func TestFunctionLoop(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: playing(t, `
 models:
@@ -71,8 +71,7 @@ models:
 	}
 }
 
-// TestFunctionPlaces holds that errors of the engine name the members that
-// the client sent.
+// TestFunctionPlaces checks that errors of the engine name the client's fields.
 func TestFunctionPlaces(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: playing(t, `models: {m: {replies: [{pieces: [x]}]}, h: {format: hermes, replies: [{pieces: [x]}]}}`)})
 	const question = `"messages":[{"role":"user","content":"u"}],`

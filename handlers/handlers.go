@@ -1,10 +1,8 @@
-// Package handlers is the HTTP server: both API styles over one engine, and
-// what they share, which is everything but fields. It mounts a router per
-// style and picks between them; it limits, checks Host, Origin and keys,
-// numbers, logs and traces requests, and keeps a panic from being silence.
+// Package handlers is the HTTP server: both API styles over one engine, and all that they
+// share. It routes requests to the styles, enforces limits, checks Host, Origin and keys,
+// assigns request ids, logs, traces, and recovers from panics.
 //
-// How a field is read or written stands in handlers/openai and
-// handlers/anthropic, and only there.
+// Fields are mapped in handlers/openai and handlers/anthropic only.
 package handlers
 
 import (
@@ -23,48 +21,45 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// Config says what to serve and to whom.
+// Config configures the handler.
 type Config struct {
 	Engine engine.Engine // required
 	Log    *slog.Logger  // required
 
-	Documents openapi.Documents // zero: the server's own
+	Documents openapi.Documents // zero: the embedded ones
 	Profile   openapi.Profile   // zero: the default profile
-	Strict    bool              // every ignored field is an error
+	Strict    bool              // ignored fields are errors
 
-	Keys         *Keys    // nil: keys are accepted and not checked
-	Listen       string   // host:port that the server listens on; its host is an allowed Host
-	AllowHosts   []string // further names that a Host header may hold
-	AllowOrigins []string // further origins that browsers may call from; "*" is all
+	Keys         *Keys    // nil: any key is accepted
+	Listen       string   // host:port of the listener; its host is an allowed Host
+	AllowHosts   []string // further allowed values of Host
+	AllowOrigins []string // further allowed origins; "*" is all
 
-	AllowImageHosts []string // hosts that images may be fetched from though their addresses are not public
+	AllowImageHosts []string // hosts whose images may be fetched from private addresses
 
 	MaxBody int64         // bytes of a request body; 0: DefaultMaxBody
-	Budget  *Budget       // for all requests; nil: one of the defaults
-	Stall   time.Duration // how long a client may neither send nor take anything; 0: DefaultStall
-	Ready   func() bool   // whether requests should come; nil: always
+	Budget  *Budget       // shared by all requests; nil: the defaults
+	Stall   time.Duration // how long a client may make no progress; 0: DefaultStall
+	Ready   func() bool   // reports readiness; nil: always
 
-	// Over ends the requests that run when it ends, with an error that their
-	// clients see. nil: never.
-	Over context.Context
+	// Shutdown interrupts running requests when it ends, with an error reply. nil: never.
+	Shutdown context.Context
 
 	Trace io.Writer        // one JSON line per request; nil: none
 	Clock func() time.Time // nil: time.Now
 }
 
-// DefaultStall is how long a client may neither send its body nor take its
-// reply.
+// DefaultStall is how long a client may neither send its body nor read its reply.
 const DefaultStall = 30 * time.Second
 
-// style is what the shared code needs of an API style.
+// style is what the shared code needs to know of an API style.
 type style struct {
-	document   *openapi.Document // as it is in force
+	document   *openapi.Document // compiled for the profile
 	handler    http.Handler
 	writeError func(http.ResponseWriter, *http.Request, *engine.Error)
 }
 
-// New returns the handler for everything that the server serves. It fails
-// when a document cannot be read.
+// New returns the handler of everything that the server serves.
 func New(c Config) (http.Handler, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
@@ -76,8 +71,8 @@ func New(c Config) (http.Handler, error) {
 	c.Stall = cmp.Or(c.Stall, DefaultStall)
 	c.Budget = cmp.Or(c.Budget, NewBudget(DefaultMaxBodies, DefaultMaxRequests))
 	c.Engine = fetch.New(c.Engine, c.AllowImageHosts)
-	if c.Over != nil {
-		c.Engine = ending{c.Engine, c.Over}
+	if c.Shutdown != nil {
+		c.Engine = interruptible{c.Engine, c.Shutdown}
 	}
 	c.Engine = engine.Checked(c.Engine)
 	documents, err := c.documents()
@@ -97,11 +92,10 @@ func New(c Config) (http.Handler, error) {
 	}, nil
 }
 
-// styles holds the two routers. They are two, not one, because both styles
-// have /v1/models, and a route that is registered twice in one chi router
-// replaces the first without a word.
+// styles holds one router per style: both have /v1/models, and chi silently replaces a
+// route that is registered twice.
 type styles struct {
-	documents         openapi.Documents // as they are in force
+	documents         openapi.Documents // compiled for the profile
 	openai, anthropic style
 }
 
@@ -115,7 +109,7 @@ func newStyles(c Config, documents openapi.Documents) styles {
 	}
 }
 
-// documents are those that are in force.
+// documents returns the documents compiled for the profile.
 func (c Config) documents() (openapi.Documents, error) {
 	if c.Documents != (openapi.Documents{}) {
 		return c.Documents.Narrow(c.Profile)
@@ -127,8 +121,8 @@ func (c Config) documents() (openapi.Documents, error) {
 	return own.Narrow(c.Profile)
 }
 
-// of picks the style of a request by its path, and for paths that both have or
-// neither by the header that every Anthropic SDK sends.
+// of picks the style of a request by its path, else by the header that every Anthropic SDK
+// sends.
 func (s styles) of(r *http.Request) style {
 	document, ok := s.documents.ForPath(r.URL.Path)
 	if document == s.anthropic.document && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
@@ -137,7 +131,7 @@ func (s styles) of(r *http.Request) style {
 	return s.openai
 }
 
-// gate lets in whom access allows, and hands them to their style.
+// gate passes allowed requests on to their style.
 type gate struct {
 	access access
 	styles styles
@@ -165,7 +159,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := g.refusal(r); err != nil {
 		if err.Code == engine.CodeUpgrade {
-			w.Header().Set("Upgrade", "HTTP/1.1") // what there is
+			w.Header().Set("Upgrade", "HTTP/1.1") // the supported protocol
 			w.Header().Set("Connection", "Upgrade")
 		}
 		style.writeError(w, r, err)
@@ -176,14 +170,14 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			style.writeError(w, r, err)
 			return
 		}
-		place := &place{budget: g.budget}
-		defer place.leave()
-		exchange.From(r.Context()).Enter = place.enter
+		slot := &slot{budget: g.budget}
+		defer slot.leave()
+		exchange.From(r.Context()).Enter = slot.enter
 	}
 	style.handler.ServeHTTP(w, escapeModel(withBody(withRoute(r)), style.document))
 }
 
-// refusal is why a request goes no further than its headers, or nil.
+// refusal returns why a request is refused by its headers alone, or nil.
 func (g *gate) refusal(r *http.Request) *engine.Error {
 	if err := g.access.check(r); err != nil {
 		return err
@@ -197,7 +191,7 @@ func (g *gate) refusal(r *http.Request) *engine.Error {
 	return nil
 }
 
-// serveReady answers those who decide whether requests should come here.
+// serveReady answers readiness probes.
 func (g *gate) serveReady(w http.ResponseWriter, r *http.Request, style style) {
 	if g.ready == nil || g.ready() {
 		serveAlive(w, r, style)
@@ -208,8 +202,7 @@ func (g *gate) serveReady(w http.ResponseWriter, r *http.Request, style style) {
 	style.writeError(w, r, err)
 }
 
-// withBody makes a GET of a HEAD, whose reply has the same headers. net/http,
-// which knows what was asked for, leaves the body out.
+// withBody turns HEAD into GET, which has the same headers; net/http drops the body.
 func withBody(r *http.Request) *http.Request {
 	if r.Method != http.MethodHead {
 		return r
@@ -219,8 +212,7 @@ func withBody(r *http.Request) *http.Request {
 	return &get
 }
 
-// serveAlive answers the probes of load balancers, and of clients that ask
-// for the base address before their first request.
+// serveAlive answers liveness probes, and clients that request the base URL first.
 func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -241,8 +233,8 @@ func wrongBase(r *http.Request, right, version string) *engine.Error {
 		r.URL.Path, right, base, version, base)
 }
 
-// escapeModel makes one path segment of a model name with raw slashes, as
-// SDKs send it with escaped ones.
+// escapeModel escapes the slashes in a model name, as SDKs do, so that it is one path
+// segment.
 func escapeModel(r *http.Request, document *openapi.Document) *http.Request {
 	raw := document.RawPath(r.URL.Path)
 	if raw == "" {

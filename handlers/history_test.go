@@ -12,9 +12,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestHistoryWithLess sends replies back as clients do that keep only a part
-// of them: each member that a reply has is left out once, and once null. What
-// is needed to tell what was said is an error then; all else is not missed.
+// TestHistoryWithLess sends replies back like clients that keep only a part: each field is
+// left out once, and once null. Only what is needed to know what was said is then an error.
 func TestHistoryWithLess(t *testing.T) {
 	tests := []struct {
 		name, path, first string
@@ -77,8 +76,8 @@ func TestHistoryWithLess(t *testing.T) {
 	}
 }
 
-// eachMember visits the members of the objects in a value by their names; the
-// items of a list are told by their types.
+// eachMember visits the fields of all objects in a value; array items are named by their
+// types.
 func eachMember(name string, value any, visit func(name string, object map[string]any, member string)) {
 	switch v := value.(type) {
 	case map[string]any:

@@ -18,8 +18,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestHeldAnswers has answers that are larger than what all may hold: one that
-// is asked for whole is an error before its status, a stream holds nothing.
+// TestHeldAnswers has answers larger than all memory: a whole reply is an error before its
+// status, a stream holds nothing.
 func TestHeldAnswers(t *testing.T) {
 	token := engine.TokenLogprob{Token: []byte("a"), Top: make([]engine.TokenLogprob, 20)}
 	for _, answer := range []struct {
@@ -85,8 +85,8 @@ func (e *vectorEngine) Models(context.Context) ([]engine.Model, error) {
 	return make([]engine.Model, e.size/100), nil
 }
 
-// TestHeldReplies has the same of what is no text: while a client takes a reply,
-// what is held of it counts, and what is beyond is told to come again.
+// TestHeldReplies checks the same for replies other than text: while a client reads a reply
+// its memory counts, and further requests are told to retry.
 func TestHeldReplies(t *testing.T) {
 	const size, all = 200_000, 6 << 20 // three of them, and not four
 	post := func(path, body string) string { return head(path, len(body)) + body }
@@ -134,8 +134,8 @@ func TestHeldReplies(t *testing.T) {
 	}
 }
 
-// TestHeldStream has a stream of responses, whose last event has the whole
-// answer: what it holds is counted, and what is beyond ends it with an error.
+// TestHeldStream has a stream of responses, whose last event repeats the whole answer: its
+// memory counts, and too much ends it with an error.
 func TestHeldStream(t *testing.T) {
 	for size, last := range map[int]string{1 << 10: "event: response.completed\n", 1 << 20: "event: response.failed\n"} {
 		budget := NewBudget(2<<20, 10)
@@ -158,7 +158,7 @@ func TestHeldStream(t *testing.T) {
 	}
 }
 
-// late is an engine that says something when its request has ended.
+// late is an engine that emits events after its request has ended.
 type late struct {
 	handlerstest.Engine
 	begun, returned, ended chan struct{}
@@ -178,8 +178,8 @@ func (e *late) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event
 	}
 }
 
-// TestHeldBehindTheEnd has a client leave a stream whose engine goes on: what
-// it says then takes no memory that nobody would give back.
+// TestHeldBehindTheEnd has a client leave a stream whose engine goes on: later events
+// reserve no memory, which nobody would release.
 func TestHeldBehindTheEnd(t *testing.T) {
 	budget := NewBudget(2<<20, 10)
 	bound, cancel := context.WithTimeout(t.Context(), time.Minute)

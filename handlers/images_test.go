@@ -14,7 +14,7 @@ import (
 
 const imageModels = `models: {card: {image: true}, m: {replies: [{pieces: [x]}]}, e: {embedding: 8}}`
 
-// TestImages holds that each picture is a whole PNG of the size that was
+// TestImages checks that each picture is a whole PNG of the size that was
 // asked for.
 func TestImages(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
@@ -63,7 +63,7 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestImagesFail holds the words and the places of what cannot be drawn.
+// TestImagesFail checks errors of image generation and their paths.
 func TestImagesFail(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: playing(t, imageModels)})
 	const images = "/v1/images/generations"

@@ -15,23 +15,22 @@ import (
 	"time"
 )
 
-// Key is an API key, and the name that the log has for who uses it.
+// Key is an API key, and the name of its user in the log.
 type Key struct{ Name, Key string }
 
-// Keys are the API keys that clients may send. They are safe for concurrent
-// use. Nil Keys let everyone in.
+// Keys is the set of accepted API keys, safe for concurrent use. Nil Keys accept any key.
 type Keys struct {
 	fixed []namedSum
 	all   atomic.Pointer[[]namedSum] // with those of a file
 }
 
-// namedSum is what is kept of a key.
+// namedSum is the hash of a key, with its name.
 type namedSum struct {
 	name string
 	sum  [sha256.Size]byte
 }
 
-// NewKeys returns keys that stay the same.
+// NewKeys returns a set of fixed keys.
 func NewKeys(keys ...Key) *Keys {
 	k := &Keys{fixed: sums(keys)}
 	k.all.Store(&k.fixed)
@@ -46,8 +45,8 @@ func sums(keys []Key) []namedSum {
 	return all
 }
 
-// find returns the name of a key. It compares hashes in constant time, so that
-// neither the length nor a prefix of a key can be found by timing.
+// find returns the name of a key. It compares hashes in constant time, so that timing
+// reveals nothing.
 func (k *Keys) find(key string) (name string, ok bool) {
 	sum := sha256.Sum256([]byte(key))
 	for _, known := range *k.all.Load() {
@@ -58,17 +57,16 @@ func (k *Keys) find(key string) (name string, ok bool) {
 	return name, ok
 }
 
-// KeyFile is a file of keys, one a line: a name, a colon and the key. Blank
-// lines and those that begin with # are left out.
+// KeyFile is a file with one NAME:KEY per line. Blank lines and lines that begin with # are
+// skipped.
 type KeyFile struct {
 	keys *Keys
 	path string
 	log  *slog.Logger
-	last []byte // what was read, good or bad
+	last []byte // last content, valid or not
 }
 
-// AddFile adds the keys of a file to those that stay. It fails where the file
-// cannot be read, or makes no sense.
+// AddFile adds the keys of a file to the fixed ones.
 func (k *Keys) AddFile(path string, log *slog.Logger) (*KeyFile, error) {
 	f := &KeyFile{keys: k, path: path, log: log}
 	text, err := f.read()
@@ -84,11 +82,11 @@ func (k *Keys) AddFile(path string, log *slog.Logger) (*KeyFile, error) {
 	return f, nil
 }
 
-// ReloadEvery is how often a file of keys is looked at.
+// ReloadEvery is how often a key file is checked for changes.
 const ReloadEvery = 2 * time.Second
 
-// Watch takes over what changes in the file, until ctx ends. A file that makes
-// no sense, or is gone, changes nothing, and the log says so once.
+// Watch reloads the file when it changes, until ctx ends. An invalid or missing file
+// changes nothing and is logged once.
 func (f *KeyFile) Watch(ctx context.Context) {
 	look := time.NewTicker(ReloadEvery)
 	defer look.Stop()
@@ -105,7 +103,7 @@ func (f *KeyFile) Watch(ctx context.Context) {
 func (f *KeyFile) reload() {
 	text, err := f.read()
 	if err != nil {
-		text = []byte(err.Error()) // said once
+		text = []byte(err.Error()) // log it once
 	}
 	if bytes.Equal(text, f.last) {
 		return
@@ -121,7 +119,7 @@ func (f *KeyFile) reload() {
 	f.log.Info("the API keys were read anew", "file", f.path, "keys", len(*f.keys.all.Load()))
 }
 
-// maxKeyFile is the most bytes of a file of keys.
+// maxKeyFile limits the size of a key file.
 const maxKeyFile = 1 << 20
 
 func (f *KeyFile) read() ([]byte, error) {
@@ -135,7 +133,7 @@ func (f *KeyFile) read() ([]byte, error) {
 	return os.ReadFile(f.path)
 }
 
-// take makes the keys of a text the ones in force.
+// take replaces the keys of the file.
 func (f *KeyFile) take(text []byte) error {
 	keys, err := parseKeys(string(text))
 	if err != nil {
@@ -149,7 +147,7 @@ func (f *KeyFile) take(text []byte) error {
 
 var keyLine = regexp.MustCompile(`^([A-Za-z0-9][\w.@-]{0,63})\s*:\s*(\S{1,1000})$`)
 
-// parseKeys never quotes a line in an error: it may hold a key.
+// parseKeys quotes no line in errors, since it may hold a key.
 func parseKeys(text string) ([]Key, error) {
 	var keys []Key
 	seen := map[string]bool{}

@@ -46,9 +46,8 @@ func TestParseKeys(t *testing.T) {
 	}
 }
 
-// TestKeyFile changes a file under a server: good keys are taken over, and a
-// file that is broken or gone leaves those that were. The log has names, and
-// never a key.
+// TestKeyFile changes the file of a running server: valid keys are taken over, and an
+// invalid or missing file changes nothing. The log has names, never a key.
 func TestKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
 	put := func(text string) {

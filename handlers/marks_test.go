@@ -12,7 +12,7 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// thoughtful is an answer with all that the marks of these tests are on.
+// thoughtful is an answer with everything that the marks here concern.
 var thoughtful = []engine.Event{
 	engine.Start{PromptTokens: 3},
 	engine.BlockStart{Kind: engine.BlockReasoning},
@@ -25,8 +25,8 @@ var thoughtful = []engine.Event{
 	engine.Done{Usage: engine.Usage{PromptTokens: 3, CompletionTokens: 2, ReasoningTokens: 1}},
 }
 
-// TestMarksChangeReplies marks what replies hold in a copy of a document: the reply
-// of that profile follows, whole and streamed, and fits the narrowed copy.
+// TestMarksChangeReplies marks parts of replies in a copy of a document: the profile's
+// reply follows, streamed and not, and fits the narrowed copy.
 func TestMarksChangeReplies(t *testing.T) {
 	const mark = "x-support: {document: unsupported}"
 	for _, tt := range []struct {
@@ -78,7 +78,7 @@ func TestMarksChangeReplies(t *testing.T) {
 	}
 }
 
-// TestMarkedErrorEvent holds that a stream is cut off where a document has no event
+// TestMarkedErrorEvent checks that a stream is cut off where a document has no event
 // for errors.
 func TestMarkedErrorEvent(t *testing.T) {
 	own, err := openapi.Embedded()
@@ -96,8 +96,8 @@ func TestMarkedErrorEvent(t *testing.T) {
 	}
 }
 
-// TestPathsAreTheDocuments adds paths to a copy of a document. The style of a
-// request, the help for a wrong base URL and the refusals follow.
+// TestPathsAreTheDocuments adds paths to a copy of a document. The style of a request, the
+// suggested path and the refusals follow.
 func TestPathsAreTheDocuments(t *testing.T) {
 	own, err := openapi.Embedded()
 	if err != nil {

@@ -1,7 +1,7 @@
 //go:build !race
 
-// What is made is counted to the byte here, and the race detector makes more:
-// under it a pool throws away a part of what it is given.
+// Allocations are counted to the byte, and the race detector makes more: under it a pool
+// drops a part of what it is given.
 
 package handlers_test
 
@@ -50,8 +50,8 @@ const (
 	toolUse          = `{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"a","input":{}}]}`
 )
 
-// heavy are bodies that become much larger than they are, if anything does:
-// many small things within the bounds of the documents, and long strings.
+// heavy are bodies that grow most when decoded: many small values within the documents'
+// limits, and long strings.
 var heavy = []struct {
 	name, path string
 	body       func() string
@@ -136,10 +136,9 @@ var heavy = []struct {
 	}},
 }
 
-// TestMemoryOfBodies holds what a body becomes until the engine has it: what
-// is then held beside its own bytes is at most three times as much, and all
-// that was ever made on the way is what was reserved, twice: garbage of half
-// of it may lie around.
+// TestMemoryOfBodies checks what a body takes until the engine has it: live memory beside
+// its bytes is at most three times as much, and all allocations at most twice the
+// reservation, half of them garbage.
 func TestMemoryOfBodies(t *testing.T) {
 	const little = 1 << 20 // what a small request takes is not what this is about
 	for _, tt := range heavy {
@@ -171,7 +170,7 @@ func TestMemoryOfBodies(t *testing.T) {
 	}
 }
 
-// scales is an engine that weighs what there is when it is asked.
+// scales is an engine that measures memory when it is asked.
 type scales struct {
 	handlerstest.Engine
 	before     runtime.MemStats

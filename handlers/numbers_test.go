@@ -12,8 +12,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// TestLimits holds how a limit of tokens may be spelled, in every operation,
-// and that one beyond all contexts means as much as there is.
+// TestLimits checks the spellings of a token limit in every operation, and that a huge one
+// means no limit.
 func TestLimits(t *testing.T) {
 	operations := []struct{ path, body string }{
 		{"/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"u"}],"max_tokens":%s}`},
@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestIntegers holds the other whole numbers to the same spellings.
+// TestIntegers checks the same spellings for other integers.
 func TestIntegers(t *testing.T) {
 	const chat = `{"model":"m","messages":[{"role":"user","content":"u"}],`
 	const message = `{"model":"m","max_tokens":8,"messages":[{"role":"user","content":"u"}],`
@@ -86,8 +86,8 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// TestIntegersFit holds every whole number of a request to a type that can
-// hold it on any machine: one that may be larger than 32 bits says int64.
+// TestIntegersFit checks that every integer of a request has a type that holds it on any
+// machine: beyond 32 bits it needs int64.
 func TestIntegersFit(t *testing.T) {
 	for _, d := range documents(t) {
 		for _, o := range d.Operations() {

@@ -14,8 +14,8 @@ import (
 	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
-// observer is the outermost handler: it names each request, logs it once,
-// traces it, and turns a panic into an error of the right style.
+// observer is the outermost handler: it assigns the request id, logs and traces the
+// request, and turns a panic into an error of the style.
 type observer struct {
 	next   http.Handler
 	style  func(*http.Request) style
@@ -31,7 +31,7 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange.Exchange{ID: requestID(), Strict: o.strict || prefersStrict(r.Header), Memory: o.budget.bodies.Share()}
 	r = r.WithContext(exchange.With(r.Context(), x))
 	reply := newReply(w, r, o.stall)
-	// Each SDK family reads the id under its own name.
+	// Each SDK family reads its own header.
 	w.Header().Set("X-Request-Id", x.ID)
 	w.Header().Set("Request-Id", x.ID)
 
@@ -50,9 +50,9 @@ func (o *observer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.next.ServeHTTP(reply, r)
 }
 
-// recover answers a panic with an internal error where the status is still
-// free. It reports whether the connection must be aborted instead: after the
-// headers a normal end would look like a whole reply.
+// recover answers a panic with an internal error if the status is not sent yet. Otherwise
+// it reports that the connection must be aborted: a normal end would look like a complete
+// reply.
 func (o *observer) recover(w *reply, r *http.Request, cause any) (abort bool) {
 	if cause == nil {
 		return false
@@ -82,7 +82,7 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 			"prompt_tokens", f.Usage.PromptTokens, "cached_tokens", f.Usage.CachedTokens,
 			"completion_tokens", f.Usage.CompletionTokens)
 	}
-	if f.Deltas > 0 { // the client left, or the answer broke off: tokens are counted at the end
+	if f.Deltas > 0 { // the answer is incomplete: its tokens were not counted
 		attrs = append(attrs, "deltas", f.Deltas)
 	}
 	if f.Dropped > 0 {
@@ -101,8 +101,7 @@ func (o *observer) tell(r *http.Request, x *exchange.Exchange, status int, took 
 	o.log.Log(r.Context(), level, "request", attrs...)
 }
 
-// maxLogged is the most bytes of a value in the log: what a client made up, or
-// what an error quotes of it, may have megabytes.
+// maxLogged limits a value in the log, since clients can send megabytes.
 const maxLogged = 2000
 
 func clip(value string) string {
@@ -112,11 +111,11 @@ func clip(value string) string {
 	return strings.ToValidUTF8(value[:maxLogged], "") + "…"
 }
 
-// maxIgnored bounds the header: proxies refuse headers of more than 8 KB.
+// maxIgnored limits the header: proxies reject more than 8 KB.
 const maxIgnored = 4096
 
-// headerList joins names that a client chose: what is not plain ASCII, or
-// would end the header or an entry, becomes a question mark.
+// headerList joins client-chosen names. Characters that are not plain ASCII, or would end
+// the header or an entry, become question marks.
 func headerList(names []string) string {
 	var b strings.Builder
 	for _, name := range names {
@@ -154,6 +153,6 @@ func prefersStrict(h http.Header) bool {
 
 func requestID() string {
 	var b [12]byte
-	rand.Read(b[:]) // never fails, says its documentation
+	rand.Read(b[:]) // documented never to fail
 	return "req_" + hex.EncodeToString(b[:])
 }

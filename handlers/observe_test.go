@@ -8,8 +8,7 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// TestLogIsBounded has clients that make up long values: a request must not
-// fill the disk of the log.
+// TestLogIsBounded sends long values, which must not fill the log.
 func TestLogIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	for _, tt := range []struct{ name, method, path, body, want string }{

@@ -110,8 +110,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestModelsBehindTheDoor checks that the list of models, which a page in a
-// browser could read without a key, is not given under any host name.
+// TestModelsBehindTheDoor checks that a page in a browser cannot read the list of models
+// under another host name (DNS rebinding).
 func TestModelsBehindTheDoor(t *testing.T) {
 	h := newHandler(t, handlers.Config{})
 	for style, header := range map[string][]string{"openai": nil, "anthropic": {"Anthropic-Version", "x"}} {
@@ -122,7 +122,7 @@ func TestModelsBehindTheDoor(t *testing.T) {
 	}
 }
 
-// zoo lists models whose names are hard to put into a path.
+// zoo lists models with names that are hard to put into a path.
 type zoo struct {
 	engine.Engine // nothing else is asked
 	names         []string
@@ -223,8 +223,8 @@ func TestModelLists(t *testing.T) {
 	}
 }
 
-// TestModelPages reads a list in pages of every size, in both directions, by
-// what each page says of the next.
+// TestModelPages reads a list in pages of every size, in both directions, following what
+// each page says.
 func TestModelPages(t *testing.T) {
 	var names []string
 	for i := range 25 {
@@ -263,8 +263,7 @@ func page(t *testing.T, h http.Handler, path string) (p modelPage) {
 	return p
 }
 
-// readPages reads on from a model until there is no more, and lists what it
-// meets, in that order.
+// readPages reads pages until there are no more, and returns the ids in order.
 func readPages(t *testing.T, h http.Handler, limit int, direction, from string) (ids []string) {
 	t.Helper()
 	for more := true; more; {
@@ -283,7 +282,7 @@ func readPages(t *testing.T, h http.Handler, limit int, direction, from string) 
 	return ids
 }
 
-// TestModelFacts holds when and whose a model is, known or not.
+// TestModelFacts checks when and whose a model is, known or not.
 func TestModelFacts(t *testing.T) {
 	h := newHandler(t, handlers.Config{Engine: playing(t, `models: {m: {replies: [{pieces: [x]}]}, org/m: {replies: [{pieces: [x]}]}}`)})
 	for _, tt := range []struct{ path, version, want string }{
@@ -298,8 +297,8 @@ func TestModelFacts(t *testing.T) {
 	}
 }
 
-// TestUpgrades holds that who wants another protocol learns at once that there
-// is HTTP alone, on every path, and that an offer which may be passed over is.
+// TestUpgrades checks that a request for another protocol is an error on every path, and
+// that an optional offer is ignored.
 func TestUpgrades(t *testing.T) {
 	h := newHandler(t, handlers.Config{AllowOrigins: []string{"https://app.example"}})
 	socket := []string{"Connection", "keep-alive, Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
@@ -344,8 +343,7 @@ func TestUpgrades(t *testing.T) {
 	}
 }
 
-// TestReadiness holds that /readyz says what the server is told, and /health
-// that it lives.
+// TestReadiness checks that /readyz reports readiness, and /health liveness.
 func TestReadiness(t *testing.T) {
 	ready := false
 	h := newHandler(t, handlers.Config{Ready: func() bool { return ready }, Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})

@@ -38,8 +38,8 @@ func pictureSource(style, url string) string {
 	return fmt.Sprintf(`{"type":"url","url":"%s"}`, url)
 }
 
-// TestPictures holds what is made of a picture whose type, scheme or data is
-// not as it should be, and where an error says that it is.
+// TestPictures checks images with a wrong type, scheme or data, and the paths of their
+// errors.
 func TestPictures(t *testing.T) {
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, image.NewRGBA(image.Rect(0, 0, 2, 2)), nil); err != nil {
@@ -101,8 +101,7 @@ func checkPicture(t *testing.T, w *httptest.ResponseRecorder, status int, param,
 	}
 }
 
-// TestBlindModelFetchesNothing holds that no address is asked for a model that
-// takes no pictures.
+// TestBlindModelFetchesNothing checks that no image is fetched for a model without vision.
 func TestBlindModelFetchesNothing(t *testing.T) {
 	var hits atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))

@@ -26,8 +26,7 @@ var pipeStyles = []struct {
 	{"anthropic", "/v1/messages", `{"model":"m","max_tokens":8,"messages":[{"role":"user","content":"u"}]}`, 529},
 }
 
-// pipes is a listener without a network, so that its connections can be in a
-// bubble with a clock of its own.
+// pipes is a listener without network, whose connections can be in a synctest bubble.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -63,8 +62,7 @@ type pipeServer struct {
 	pipes *pipes
 }
 
-// servePipes serves with c, within the bubble of a test, until it ends. An
-// engine is made where c has none.
+// servePipes serves with c in a test's bubble until it ends, with a default engine.
 func servePipes(t *testing.T, c Config, limits ConnectionLimits) *pipeServer {
 	t.Helper()
 	if c.Engine == nil {
@@ -111,11 +109,10 @@ func head(path string, n int, header ...string) string {
 		path, n, strings.Join(append(header, ""), "\r\n"))
 }
 
-// send writes, though nobody may take it.
+// send writes without waiting for the reader.
 func send(c net.Conn, text string) { go func() { _, _ = io.WriteString(c, text) }() }
 
-// endlessly is longer than anything takes in a bubble: a test whose server waits
-// for good fails then, and does not hang.
+// endlessly is longer than anything takes in a bubble: a test whose server hangs fails.
 const endlessly = 24 * time.Hour
 
 // await waits for an end, for a limited time of the bubble.
@@ -128,8 +125,7 @@ func await(t *testing.T, ended <-chan struct{}, limit time.Duration) {
 	}
 }
 
-// receive reads a reply and its body. Nil: the connection was closed without,
-// or nothing comes.
+// receive reads a reply and its body. Nil: the connection was closed, or nothing came.
 func receive(t *testing.T, c net.Conn) (*http.Response, string) {
 	t.Helper()
 	_ = c.SetReadDeadline(time.Now().Add(endlessly))

@@ -11,8 +11,7 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestImagePlaces holds that an error about a picture names the part that it
-// is in, as the client has counted it.
+// TestImagePlaces checks that an error about an image has the client's path of its part.
 func TestImagePlaces(t *testing.T) {
 	source := func(url string) string { return `{"type":"image","source":{"type":"url","url":` + url + `}}` }
 	tests := []struct{ name, path, body, place string }{
@@ -49,7 +48,7 @@ func TestImagePlaces(t *testing.T) {
 	}
 }
 
-// placeOf is where an error of either style says that it is.
+// placeOf returns the path of an error of either style.
 func placeOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	e, style := errorOf(t, w.Body)
@@ -60,8 +59,7 @@ func placeOf(t *testing.T, w *httptest.ResponseRecorder) string {
 	return place
 }
 
-// TestPlacesInStreams holds that an error in the middle of a stream names its
-// place as one before it does.
+// TestPlacesInStreams checks that an error in a stream has the same path as one before it.
 func TestPlacesInStreams(t *testing.T) {
 	broken := engine.Errorf(engine.CodeInvalidArgument, "No.").At(engine.Place{Field: engine.FieldTools, Index: 0, Path: "/a"})
 	e := &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")[:3], Err: broken}

@@ -9,19 +9,18 @@ import (
 	"github.com/diglot/diglot/handlers/internal/pace"
 )
 
-// reply notes the status and, before the headers go out, names the fields
-// that had no effect.
+// reply records the status, and adds the names of ignored fields before the headers are
+// sent.
 type reply struct {
 	*pace.Writer
 	exchange *exchange.Exchange
 	request  *pace.Body
-	chunked  bool // the body came in chunks
+	chunked  bool // the body was chunked
 	status   int
 }
 
-// newReply returns the reply to a request, whose body it paces as well: the
-// client may let neither of them stand still for the stall time. Its connection is
-// at work from when the body is whole.
+// newReply returns the reply to a request, and paces both its body and the reply. The
+// connection counts as working once the body is complete.
 func newReply(w http.ResponseWriter, r *http.Request, stall time.Duration) *reply {
 	connection := connectionOf(r.Context())
 	connection.expect(r.Method)
@@ -36,9 +35,8 @@ func newReply(w http.ResponseWriter, r *http.Request, stall time.Duration) *repl
 	}
 }
 
-// Paced gives a handler the clients that those of [New] have: what they let
-// stand still ends, and their connections are kept while it works. Stall is as in
-// [Config].
+// Paced applies the client limits of [New] to another handler: stalled clients are cut off,
+// and connections are kept while it works. Stall is as in [Config].
 func Paced(next http.Handler, stall time.Duration) http.Handler {
 	stall = cmp.Or(stall, DefaultStall)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,8 +48,7 @@ func Paced(next http.Handler, stall time.Duration) http.Handler {
 	})
 }
 
-// WriteHeader sends the headers, once: an error that is found after them has
-// no second status.
+// WriteHeader sends the headers once: a later error has no status.
 func (w *reply) WriteHeader(status int) {
 	if w.status != 0 {
 		return
@@ -61,15 +58,15 @@ func (w *reply) WriteHeader(status int) {
 		w.Header().Set("Diglot-Ignored", headerList(ignored))
 	}
 	if !w.request.Whole() || w.chunked {
-		// Otherwise net/http waits for the rest of the body. And one in chunks may
-		// have had a length too, which a proxy may have believed: what it takes for
-		// the rest of that body would be the next request (RFC 9112, 6.1).
+		// Otherwise net/http waits for the rest of the body. A chunked request may also
+		// have had a length that a proxy believed: the rest of that body would be the next
+		// request (RFC 9112, 6.1).
 		w.Header()["Connection"] = append([]string{"close"}, w.Header()["Connection"]...)
 	}
 	w.Writer.WriteHeader(status)
 }
 
-// rest says that the work for the request is done.
+// rest marks the request as done.
 func (w *reply) rest(r *http.Request) {
 	connection := connectionOf(r.Context())
 	connection.expect("")
@@ -78,9 +75,8 @@ func (w *reply) rest(r *http.Request) {
 	}
 }
 
-// finish bounds the time of what net/http does once the handler has returned.
-// A refusal that was sent before the body had come is seen off: its connection
-// ends with it.
+// finish limits what net/http does after the handler returns. A refusal that was sent
+// before the body arrived closes the connection.
 func (w *reply) finish(r *http.Request) {
 	w.Renew()
 	if w.request.Whole() {
@@ -89,12 +85,12 @@ func (w *reply) finish(r *http.Request) {
 	_ = w.FlushError()
 	limit := lingering
 	if r.Header.Get("Expect") != "" {
-		limit = 0 // it waits to be asked for the body
+		limit = 0 // the client waits for 100 Continue
 	}
 	w.request.Linger(limit)
 }
 
-// lingering is how long a client may go on sending what is not wanted.
+// lingering is how long an unwanted body is discarded.
 const lingering = time.Second
 
 func (w *reply) Write(b []byte) (int, error) {

@@ -52,8 +52,8 @@ func readBody(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// TestPacedAtWork holds that a connection whose request is worked on for long
-// makes way for no other one, and that one whose client has left does.
+// TestPacedAtWork checks that a connection whose request is handled is not evicted, and
+// that one whose client has left is.
 func TestPacedAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan struct{})

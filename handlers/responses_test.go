@@ -21,9 +21,8 @@ const responsesPath = "/v1/responses"
 // responseWith is a right body with further members.
 func responseWith(members string) []byte { return []byte(`{"model":"m","input":"u"` + members + `}`) }
 
-// TestResponseErrors holds that an error which comes before anything was
-// generated has its status, streamed or not, and a place in the words of this
-// request.
+// TestResponseErrors checks that an error before the first event has its status, streamed
+// or not, and a path of this request.
 func TestResponseErrors(t *testing.T) {
 	at := func(code engine.Code, field engine.Field, path string) *engine.Error {
 		return engine.Errorf(code, "No.").At(engine.Place{Field: field, Path: path})
@@ -56,8 +55,8 @@ func TestResponseErrors(t *testing.T) {
 	}
 }
 
-// TestFailedResponses holds which words a response has that fails in its stream:
-// they decide whether Codex tries again.
+// TestFailedResponses checks the codes of failed responses, by which Codex decides whether
+// to retry.
 func TestFailedResponses(t *testing.T) {
 	e := &handlerstest.Engine{Name: "m", Events: handlerstest.Text("x")[:3]}
 	h := newHandler(t, handlers.Config{Engine: e})
@@ -80,8 +79,7 @@ func TestFailedResponses(t *testing.T) {
 	}
 }
 
-// TestResponseRefusals holds the errors of requests that ask for what is not
-// there.
+// TestResponseRefusals checks the errors of unsupported requests.
 func TestResponseRefusals(t *testing.T) {
 	tests := []struct{ name, members, param, message string }{
 		{"a stored response", `,"previous_response_id":"resp_1"`, "previous_response_id", "Nothing is stored"},
@@ -109,8 +107,8 @@ func TestResponseRefusals(t *testing.T) {
 	}
 }
 
-// TestResponseIgnored holds what is left out and named, and that a strict
-// client is told.
+// TestResponseIgnored checks that ignored fields are listed, and are errors for a strict
+// client.
 func TestResponseIgnored(t *testing.T) {
 	unenforced := handlerstest.Text("x")
 	unenforced[0] = engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Path: "/not"}}}
@@ -156,8 +154,8 @@ func TestResponseIgnored(t *testing.T) {
 	}
 }
 
-// TestResponseSilence holds what a client hears while there is nothing to
-// tell, and how a stream fails.
+// TestResponseSilence checks what a client receives while there are no events, and how a
+// stream fails.
 func TestResponseSilence(t *testing.T) {
 	x := handlerstest.Text("x")
 	crash := &engine.Error{Code: engine.CodeEngineCrashed, Message: "Gone."}
@@ -189,9 +187,8 @@ func TestResponseSilence(t *testing.T) {
 	}
 }
 
-// TestResponseTruncation holds that a conversation that is too long is
-// refused or, where the request says so, shortened, which the reply repeats
-// and the log tells.
+// TestResponseTruncation checks that a conversation that is too long is refused, or on
+// request truncated, which the reply repeats and the log reports.
 func TestResponseTruncation(t *testing.T) {
 	var log bytes.Buffer
 	h := newHandler(t, handlers.Config{

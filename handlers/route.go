@@ -8,17 +8,16 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// maxRoute is how many servers of a route are looked at; no honest one is
-// longer, and the header goes on to the next server.
+// maxRoute limits the servers read from a route: real ones are shorter, and the header goes
+// on to the next server.
 const maxRoute = 32
 
-// withRoute reads the header Via (RFC 9110, 7.6.3), in which servers write
-// their names behind each other.
+// withRoute reads Via (RFC 9110, 7.6.3), to which each server adds its name.
 func withRoute(r *http.Request) *http.Request {
 	var servers []string
 	for _, line := range r.Header.Values("Via") {
 		for member := range strings.SplitSeq(line, ",") {
-			// A member is the protocol, the name, and perhaps a comment.
+			// An entry is the protocol, the name, and perhaps a comment.
 			if fields := strings.Fields(member); len(fields) > 1 && len(servers) < maxRoute {
 				servers = append(servers, fields[1])
 			}
@@ -30,10 +29,9 @@ func withRoute(r *http.Request) *http.Request {
 	return r.WithContext(engine.WithRoute(r.Context(), servers))
 }
 
-// upgrade is the protocol that a request must be answered in if it is to be of
-// use to the client, or empty. An offer of another version of HTTP, or of TLS,
-// is one that a server may pass over (RFC 9110, 7.8), and Java's client sends
-// it with every first request.
+// upgrade returns the protocol that the request insists on, or "". An offer of another HTTP
+// version or of TLS may be ignored (RFC 9110, 7.8); Java's client sends one with every
+// first request.
 func upgrade(r *http.Request) string {
 	if !tokens(r.Header, "Connection").has("upgrade") {
 		return ""
@@ -47,7 +45,7 @@ func upgrade(r *http.Request) string {
 	return ""
 }
 
-// list is what a header lists.
+// list is a comma-separated header.
 type list []string
 
 func tokens(h http.Header, name string) list {

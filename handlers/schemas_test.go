@@ -8,9 +8,8 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// TestSchemasThatAreTooLarge holds that a schema which costs too much to
-// enforce is told by the name of its tool and by its parameter, over a real
-// grammar, and that what agents send passes.
+// TestSchemasThatAreTooLarge checks that a schema which costs too much is an error with its
+// tool and parameter, with a real grammar, and that agents' schemas pass.
 func TestSchemasThatAreTooLarge(t *testing.T) {
 	var wide strings.Builder
 	for i := range 1000 {

@@ -41,8 +41,8 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestAnsweredByNetHTTP has what no handler of ours hears of. SECURITY.md lists the
-// statuses.
+// TestAnsweredByNetHTTP checks replies that net/http makes by itself. SECURITY.md lists
+// their statuses.
 func TestAnsweredByNetHTTP(t *testing.T) {
 	const get, host = "GET /health HTTP/1.1\r\n", "Host: localhost\r\n"
 	for _, tt := range []struct {

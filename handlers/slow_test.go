@@ -16,9 +16,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestSlowClientsTogether has clients that hold all memory there is for large
-// requests, and send or take just enough to be let go on. Small requests of
-// others have room at any time, and large ones soon.
+// TestSlowClientsTogether has clients hold all memory with large requests, at just the
+// tolerated rate. Small requests of others fit at any time, and large ones soon.
 func TestSlowClientsTogether(t *testing.T) {
 	const all, size, pause = 32 << 20, 2 << 20, 20 * time.Second
 	style := pipeStyles[0]
@@ -91,7 +90,7 @@ func TestSlowClientsTogether(t *testing.T) {
 	}
 }
 
-// talker has many words for everybody at the same time.
+// talker gives everybody long answers concurrently.
 type talker struct{ vectorEngine }
 
 func (*talker) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event, error] {
@@ -105,7 +104,7 @@ func (*talker) Generate(context.Context, *engine.Request) iter.Seq2[engine.Event
 	}
 }
 
-// TestSlowClientAlone has the same where nobody wants the memory.
+// TestSlowClientAlone has the same where nobody waits for the memory.
 func TestSlowClientAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 2 << 20

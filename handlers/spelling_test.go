@@ -17,9 +17,9 @@ const markup = "<a href='x'>&amp;</a>\u2028\u2029\u0085é😀"
 // spelled is markup as a client may spell it.
 const spelled = `\u003ca href='x'\u003e\u0026amp;\u003c/a\u003e\u2028\u2029\u0085\u00e9\ud83d\ude00`
 
-// TestSpelling asks every operation for texts, names, calls and errors with
-// such characters. Whole replies hold them as they are, and streams escape
-// nothing but ends of lines; the contract sees to all that is not asked here.
+// TestSpelling requests texts, names, calls and errors with such characters of every
+// operation. Whole replies hold them as they are, and streams escape only line separators;
+// the contract checks the rest.
 func TestSpelling(t *testing.T) {
 	call := []engine.Event{
 		engine.Start{PromptTokens: 3, Prompt: markup},

@@ -16,8 +16,8 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestStalledBody announces bodies that do not come: each is answered after
-// the stall time, its connection ends, and what it held is free again.
+// TestStalledBody announces bodies that do not arrive: each is answered after the stall
+// time, its connection ends, and its memory is released.
 func TestStalledBody(t *testing.T) {
 	for _, style := range pipeStyles {
 		for _, tt := range []struct{ name, sent string }{
@@ -52,8 +52,8 @@ func TestStalledBody(t *testing.T) {
 	}
 }
 
-// dribble sends a head at once and a body in small pieces with pauses. What it
-// returns waits for the end of that.
+// dribble sends a head at once and a body in small pieces with pauses. wait waits for the
+// end.
 func dribble(c net.Conn, head, body string, size int, pause time.Duration) (wait func()) {
 	var sending sync.WaitGroup
 	sending.Go(func() {
@@ -68,8 +68,7 @@ func dribble(c net.Conn, head, body string, size int, pause time.Duration) (wait
 	return sending.Wait
 }
 
-// TestSlowBody takes a body that needs longer than the stall time, and makes
-// progress.
+// TestSlowBody sends a body that takes longer than the stall time but makes progress.
 func TestSlowBody(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -90,8 +89,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// endless is an engine whose answers have no end, and which tells when nobody
-// wants one any more.
+// endless is an engine with endless answers, which reports when nobody reads them.
 type endless struct {
 	handlerstest.Engine
 	pause time.Duration // between two events
@@ -112,8 +110,8 @@ func (e *endless) Generate(ctx context.Context, _ *engine.Request) iter.Seq2[eng
 	}
 }
 
-// TestUntakenStream has clients that never read their stream: the engine is
-// told to stop after the stall time.
+// TestUntakenStream has clients that never read their stream: the engine stops after the
+// stall time.
 func TestUntakenStream(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -145,8 +143,7 @@ func TestUntakenReply(t *testing.T) {
 	})
 }
 
-// TestSlowStream has a stream whose events come less often than the stall
-// time is long, and that is read so slowly: it is not cut off.
+// TestSlowStream has a stream with long pauses that is read slowly: it is not cut off.
 func TestSlowStream(t *testing.T) {
 	for _, style := range pipeStyles {
 		t.Run(style.name, func(t *testing.T) {
@@ -166,9 +163,8 @@ func TestSlowStream(t *testing.T) {
 	}
 }
 
-// TestEarlyRefusal refuses requests by their headers alone: the body is not
-// waited for, the connection ends, and so it does over a client that sends a
-// part of its body and then nothing.
+// TestEarlyRefusal refuses requests by their headers: the body is not awaited, and the
+// connection ends even if a client sends a part of its body and then nothing.
 func TestEarlyRefusal(t *testing.T) {
 	keys := NewKeys(Key{"k", "secret"})
 	for _, tt := range []struct {

@@ -23,9 +23,9 @@ import (
 
 var stormTime = flag.Duration("storm", 0, "how long TestStorm goes on; 0: until each case was sent once")
 
-// TestStorm sends right and wrong requests of all operations from many
-// clients at once, some of which leave before their answer is whole. No reply
-// is a server error or breaks its document, and nothing is left running.
+// TestStorm sends valid and invalid requests of all operations from many clients
+// concurrently, some of which disconnect early. No reply is a server error or violates its
+// document, and no goroutine is left.
 func TestStorm(t *testing.T) {
 	const clients = 16
 	h := newHandler(t, handlers.Config{Engine: openStorm(t), AllowImageHosts: []string{pictureHost}})
@@ -58,7 +58,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// leaked counts goroutines that nothing can wake any more.
+// leaked counts goroutines that nothing can wake.
 func leaked(t *testing.T) int {
 	t.Helper()
 	profile := pprof.Lookup("goroutineleak")

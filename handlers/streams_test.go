@@ -72,8 +72,8 @@ func streamTo(ctx context.Context, h http.Handler, path, body string) (w *httpte
 	return w, false
 }
 
-// TestSilence holds what a client hears while there is nothing to tell, and
-// until when an error has a status of its own.
+// TestSilence checks what a client receives while there are no events, and until when an
+// error has a status.
 func TestSilence(t *testing.T) {
 	x := handlerstest.Text("x")
 	steps := func(waits ...time.Duration) []step {
@@ -147,7 +147,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// transcript is a word for each frame.
+// transcript is one word per frame.
 func transcript(w *httptest.ResponseRecorder, aborted bool) string {
 	if w.Code != 200 {
 		return strconv.Itoa(w.Code)
@@ -178,7 +178,7 @@ func transcript(w *httptest.ResponseRecorder, aborted bool) string {
 	return strings.Join(words, " ")
 }
 
-// TestClientLeaves holds that work ends with the connection, streamed or not.
+// TestClientLeaves checks that work ends with the connection, streamed or not.
 func TestClientLeaves(t *testing.T) {
 	x := handlerstest.Text("x")
 	for _, style := range styles {
@@ -200,8 +200,8 @@ func TestClientLeaves(t *testing.T) {
 	}
 }
 
-// TestCutAnswerIsLogged holds that the log tells how much of an answer there
-// was that did not come to its end.
+// TestCutAnswerIsLogged checks that the log reports how much there was of an unfinished
+// answer.
 func TestCutAnswerIsLogged(t *testing.T) {
 	x := handlerstest.Text("x")
 	for _, style := range styles {
@@ -223,7 +223,7 @@ func TestCutAnswerIsLogged(t *testing.T) {
 	}
 }
 
-// TestStreamHeaders holds what proxies on the way need to see.
+// TestStreamHeaders checks the headers for proxies.
 func TestStreamHeaders(t *testing.T) {
 	for _, style := range styles {
 		w, _ := stream(t, newHandler(t, handlers.Config{}), style.path, style.stream)

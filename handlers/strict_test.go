@@ -11,8 +11,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// TestStrict holds that what is ignored is named, or refused where the
-// client or the server wants that.
+// TestStrict checks that ignored fields are listed, or refused if the client or the server
+// wants that.
 func TestStrict(t *testing.T) {
 	unenforced := handlerstest.Text("x")
 	unenforced[0] = engine.Start{Unenforced: []engine.Place{{Field: engine.FieldTools, Index: 0, Path: "/not"}}}
@@ -81,7 +81,7 @@ func checkStrict(t *testing.T, w *httptest.ResponseRecorder, ignored string) {
 	}
 }
 
-// TestProfiles holds what --profile document changes.
+// TestProfiles checks what --profile document changes.
 func TestProfiles(t *testing.T) {
 	stopped := handlerstest.Text("x")
 	stopped[4] = engine.Finish{Reason: engine.FinishStopSequence, StopSequence: "END"}
@@ -121,8 +121,8 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// TestPromptCountedLate holds that a stream says at its end how long the prompt
-// was, whether or not that was known when it began.
+// TestPromptCountedLate checks that a stream ends with the prompt's length, even if it was
+// not known at its beginning.
 func TestPromptCountedLate(t *testing.T) {
 	late := handlerstest.Text("x")
 	late[0] = engine.Start{}

@@ -12,8 +12,7 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// tracer appends one JSON line per request to a file, so that one can see
-// what became of a request: its neutral form, and the prompt made from it.
+// tracer appends one JSON line per request to a file: its neutral form and the prompt.
 type tracer struct {
 	mu  sync.Mutex
 	out io.Writer // nil: no trace
@@ -38,8 +37,7 @@ type traceUsage struct {
 	ReasoningTokens  int `json:"reasoning_tokens"`
 }
 
-// traceRequest writes engine.Request as it is, but for the messages: a Part
-// would lose its kind.
+// traceRequest is engine.Request with messages whose parts keep their kind.
 type traceRequest struct {
 	*engine.Request
 	Messages []traceMessage
@@ -108,7 +106,7 @@ func tracePartOf(part engine.Part) tracePart {
 			IsError      bool
 		}{p.CallID, p.Name, traceParts(p.Parts), p.IsError}}
 	case engine.Image:
-		// The picture itself would drown the trace.
+		// The data would drown the trace.
 		return tracePart{"image", struct {
 			MediaType, URL string
 			Bytes          int

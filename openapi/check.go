@@ -187,7 +187,7 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 	if required < len(s.required) {
 		return c.missing(s, i)
 	}
-	return c.size(count, s.MinProperties, s.MaxProperties, "member")
+	return c.size(count, s.MinProperties, s.MaxProperties, "field")
 }
 
 // isTrue reports whether a field of an object is true.

@@ -75,14 +75,14 @@ func parse(text []byte, bounds Bodies) (*tree, *Violation) {
 		}
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
-		return nil, &Violation{Rule: RuleSyntax, Reason: "has something behind its JSON value"}
+		return nil, &Violation{Rule: RuleSyntax, Reason: "has text after its JSON value"}
 	}
 	return t, nil
 }
 
 func syntaxViolation(text []byte, d *jsontext.Decoder, err error) *Violation {
 	if errors.Is(err, jsontext.ErrDuplicateName) {
-		v := &Violation{Rule: RuleDuplicate, Reason: "is there twice"}
+		v := &Violation{Rule: RuleDuplicate, Reason: "appears twice"}
 		if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 			v.Pointer = pointerTokens(e.JSONPointer)
 		}
@@ -99,7 +99,7 @@ func syntaxViolation(text []byte, d *jsontext.Decoder, err error) *Violation {
 		v.Pointer = pointerTokens(e.JSONPointer)
 		v.Reason += fmt.Sprintf(" at byte %d", e.ByteOffset)
 		if endsInComma(text[e.ByteOffset:]) {
-			v.Reason = fmt.Sprintf("has a comma at byte %d with nothing behind it", e.ByteOffset)
+			v.Reason = fmt.Sprintf("has a trailing comma at byte %d", e.ByteOffset)
 		}
 	}
 	return v

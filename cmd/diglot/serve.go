@@ -181,10 +181,10 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 		return err
 	}
 	ready := &serving.Readiness{}
-	over, finish := context.WithCancel(context.WithoutCancel(ctx))
+	shutdown, finish := context.WithCancel(context.WithoutCancel(ctx))
 	defer finish()
 	config := o.config(e, keys, ready, trace, log)
-	config.Over = over
+	config.Shutdown = shutdown
 	cutOff := func() {
 		finish()
 		_ = e.close()

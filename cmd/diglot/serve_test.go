@@ -256,9 +256,9 @@ func TestCutOff(t *testing.T) {
 
 func testCutOff(t *testing.T, e engine.Engine, path, body, crash string) {
 	log := slog.New(slog.DiscardHandler)
-	over, cutOff := context.WithCancel(t.Context())
+	shutdown, cutOff := context.WithCancel(t.Context())
 	defer cutOff()
-	handler, err := handlers.New(handlers.Config{Engine: e, Log: log, Over: over})
+	handler, err := handlers.New(handlers.Config{Engine: e, Log: log, Shutdown: shutdown})
 	if err != nil {
 		t.Fatal(err)
 	}

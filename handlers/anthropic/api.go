@@ -1,7 +1,6 @@
-// Package anthropic speaks the Anthropic style: it maps the wire types of
-// openapi/anthropic.yaml to the neutral ones of package engine and back, and
-// maps nothing else. handlers/openai has the same files for the other style,
-// to be read side by side:
+// Package anthropic implements the Anthropic style: it maps the wire types of
+// openapi/anthropic.yaml to the neutral types of package engine and back, and nothing else.
+// handlers/openai has the same files for the other style:
 //
 //	api.go        the router
 //	request.go    wire to engine; may fail
@@ -27,7 +26,7 @@ import (
 // Config says what to serve.
 type Config struct {
 	Engine   engine.Engine
-	Document *openapi.Document // as it is in force
+	Document *openapi.Document // compiled for the profile
 	MaxBody  int64             // bytes of a request body
 	Clock    func() time.Time
 }
@@ -50,7 +49,8 @@ func New(c Config) http.Handler {
 	})
 	router := mount.Router(c.Document, WriteError)
 	wire.HandlerWithOptions(strict, wire.ChiServerOptions{
-		// The generated code has middlewares too, but binds parameters before it calls them.
+		// The generated code supports middlewares too, but binds parameters before it calls
+		// them.
 		BaseRouter: router.With(validate.Middleware(validate.Config{
 			Document:      c.Document,
 			MaxBody:       c.MaxBody,

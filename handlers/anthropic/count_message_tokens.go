@@ -16,17 +16,16 @@ func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokens
 	}
 	x := exchange.From(ctx)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
-	x.Asks(req.Model)
+	x.SetModel(req.Model)
 	tokens, err := a.engine.Count(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	x.Used(engine.Usage{PromptTokens: tokens})
+	x.SetUsage(engine.Usage{PromptTokens: tokens})
 	return answer{x, wire.MessageTokensCount{InputTokens: tokens}}, nil
 }
 
-// toCountRequest maps what is counted as the request for the message itself
-// is mapped, so that the two cannot differ.
+// toCountRequest uses the mapping of the message request, so that the two cannot differ.
 func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, error) {
 	req, err := toRequest(&wire.CreateMessageRequest{
 		Model:        in.Model,
@@ -41,6 +40,6 @@ func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, error)
 	if err != nil {
 		return nil, err
 	}
-	req.MaxTokens = nil // this request has no such member
+	req.MaxTokens = nil // this request has no such field
 	return req, nil
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// TestCountsTheSameRequest holds that no member that shapes the prompt is
-// forgotten on the way to the count: of every body the two requests differ in
-// the limit, the sampling and the stop sequences at most.
+// TestCountsTheSameRequest checks that the count maps every field that shapes the prompt:
+// the two requests differ at most in limit, sampling and stop sequences.
 func TestCountsTheSameRequest(t *testing.T) {
 	document, err := openapi.Anthropic()
 	if err != nil {

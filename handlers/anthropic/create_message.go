@@ -39,7 +39,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	return streamed{stream, newEncoder(h, x)}, nil
 }
 
-// renameFormat has errors name the member in which the format stands.
+// renameFormat makes errors name the field that holds the format.
 func renameFormat(x *exchange.Exchange, config nullable.Nullable[wire.OutputConfig], older nullable.Nullable[wire.JSONOutputFormat]) {
 	_, absent := optional.Or(config, wire.OutputConfig{}).Format.Get()
 	if _, err := older.Get(); err == nil && absent != nil {
@@ -47,9 +47,8 @@ func renameFormat(x *exchange.Exchange, config nullable.Nullable[wire.OutputConf
 	}
 }
 
-// names are what this style calls parameters that [engine.Start] has other
-// names for. A level is a parameter of its own here, and has no effect without
-// thinking.
+// names maps parameters of [engine.Start] to this style's names. Effort is a parameter of
+// its own here, and has no effect without thinking.
 func names(req *engine.Request) map[string]string {
 	if req.Reasoning.Mode == engine.ReasoningOff {
 		return map[string]string{"reasoning_effort": "output_config.effort"}
@@ -57,7 +56,7 @@ func names(req *engine.Request) map[string]string {
 	return map[string]string{"reasoning_effort": "thinking"}
 }
 
-// ignore names the parts of tool schemas that no grammar can enforce.
+// ignore reports the parts of tool schemas that no grammar can enforce.
 func ignore(x *exchange.Exchange, places []engine.Place) {
 	for _, p := range places {
 		x.Ignore(x.Locate(fromPlace(p)))

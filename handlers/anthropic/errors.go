@@ -24,12 +24,11 @@ func fromError(x *exchange.Exchange, err *engine.Error) []byte {
 	}
 	out := wire.NewErrorResponse(e)
 	out.RequestID.Set(x.ID)
-	body, _ := plainjson.Marshal(out) // strings alone: cannot fail
+	body, _ := plainjson.Marshal(out) // only strings: cannot fail
 	return body
 }
 
-// message says where as well as what: errors of this style have no member
-// for the place.
+// message includes the path, because errors of this style have no field for it.
 func message(err *engine.Error, locate func(string) string) string {
 	if err.Code == engine.CodeContextLength && err.Tokens > 0 {
 		return fmt.Sprintf("prompt is too long: %d tokens > %d maximum", err.Tokens, err.Limit)
@@ -44,7 +43,7 @@ func message(err *engine.Error, locate func(string) string) string {
 	return locate(place) + ": " + err.Message
 }
 
-// fromPlace names a place in the neutral request as this style does.
+// fromPlace returns this style's path for a place in the neutral request.
 func fromPlace(p engine.Place) string {
 	switch p.Field {
 	case engine.FieldMessages:
@@ -61,7 +60,7 @@ func fromPlace(p engine.Place) string {
 	return string(p.Field)
 }
 
-// fromViolation words what the document says against a request.
+// fromViolation turns a violation of the document into an error.
 func fromViolation(v *openapi.Violation) *engine.Error {
 	err := engine.Errorf(engine.CodeInvalidArgument, "%s", v.Reason)
 	switch {

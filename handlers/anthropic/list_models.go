@@ -35,8 +35,7 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 	return answer{x, out}, nil
 }
 
-// cut takes the page that the parameters ask for, and reports whether more
-// follow in the direction of reading.
+// cut returns the requested page, and whether more models follow in that direction.
 func cut(models []engine.Model, params wire.ListModelsParams) (page []engine.Model, more bool, err error) {
 	limit := params.LimitOrDefault()
 	if params.AfterID != nil {
@@ -65,8 +64,8 @@ func position(models []engine.Model, name, param string) (int, error) {
 	return i, nil
 }
 
-// fromModel dates a model whose time of change is unknown to 1970, as the
-// vendor does: https://docs.anthropic.com/en/api/models-list
+// fromModel dates a model of unknown age to 1970, as the vendor does:
+// https://docs.anthropic.com/en/api/models-list
 func fromModel(m engine.Model) wire.ModelInfo {
 	if m.Changed.IsZero() {
 		m.Changed = time.Unix(0, 0)

@@ -22,8 +22,7 @@ var (
 		engine.ToolCall{ID: "1", Name: "f", Arguments: `{"b":1, "a":12345678901234567890}`}}}
 )
 
-// checkMappings completes what each test says: a request of one user turn is
-// the base of its body and of what is wanted.
+// checkMappings completes each test with a request of one user turn.
 func checkMappings(t *testing.T, tests []handlerstest.Mapping) {
 	t.Helper()
 	for i := range tests {

@@ -11,8 +11,7 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// conversation maps messages in order; a tool result needs the call that it
-// answers.
+// conversation maps messages in order; a tool result needs the call that it answers.
 type conversation struct {
 	calls map[string]string // names of the tools called so far, by id
 }
@@ -44,9 +43,8 @@ func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
 
 func isTurn(m engine.Message) bool { return m.Role != engine.RoleSystem }
 
-// toSystem joins the blocks of the system prompt with an empty line: agents
-// send instructions of different sources as blocks, without a line end of
-// their own.
+// toSystem joins the blocks of the system prompt with an empty line: agents send
+// instructions of several sources as blocks, without trailing newlines.
 func toSystem(in wire.SystemPrompt) (string, error) {
 	if text, err := in.AsContentText(); err == nil {
 		return text, nil
@@ -68,9 +66,8 @@ var toRole = map[wire.MessageParamRole]engine.Role{
 	wire.MessageParamRoleSystem:    engine.RoleSystem,
 }
 
-// toMessage maps one message. A user message with tool results becomes
-// several, as results are turns of the tool; one that holds nothing but
-// blocks without effect becomes none.
+// toMessage maps one message. A user message with tool results becomes several, since
+// results are turns of the tool; one that holds only ignored blocks becomes none.
 func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Message, error) {
 	role := toRole[in.Role]
 	if text, err := in.Content.AsContentText(); err == nil {
@@ -90,7 +87,7 @@ func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Me
 			continue
 		}
 		if !mayHold(role, part) {
-			kind, _ := b.Discriminator() // a part was made of it, so it has one
+			kind, _ := b.Discriminator() // a part was made of it, so it has a type
 			return nil, exchange.Invalid(fmt.Sprintf("%s.%d", param, i), "A message of role %s cannot hold a block of type %s.", in.Role, kind)
 		}
 		turns = addPart(turns, role, part)
@@ -98,8 +95,8 @@ func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Me
 	return turns, nil
 }
 
-// mayHold says who can have said a part: only the assistant calls tools and
-// thinks, only the user brings results and images, and the system only writes.
+// mayHold reports whether a role may have a part: only the assistant calls tools and
+// thinks, only the user sends results and images, and the system only writes.
 func mayHold(role engine.Role, part engine.Part) bool {
 	switch part.(type) {
 	case engine.ToolCall, engine.ReasoningText:
@@ -110,7 +107,7 @@ func mayHold(role engine.Role, part engine.Part) bool {
 	return true
 }
 
-// addPart adds a part to the last turn, or begins one where the role changes.
+// addPart adds a part to the last turn, or begins a turn if the role changes.
 func addPart(turns []engine.Message, role engine.Role, part engine.Part) []engine.Message {
 	if _, ok := part.(engine.ToolResult); ok {
 		role = engine.RoleTool
@@ -122,7 +119,7 @@ func addPart(turns []engine.Message, role engine.Role, part engine.Part) []engin
 	return append(turns, engine.Message{Role: role, Parts: []engine.Part{part}})
 }
 
-// toPart maps one block; it is nil for a block that has no effect.
+// toPart maps one block; nil for a block without effect.
 func (c conversation) toPart(in wire.ContentBlockParam, param string) (engine.Part, error) {
 	value, err := in.ValueByDiscriminator()
 	if err != nil {
@@ -199,7 +196,7 @@ func toResultPart(in wire.ToolResultContentBlockParam, param string) (engine.Par
 	return nil, fmt.Errorf("%s is a %T, which the document refuses", param, value)
 }
 
-// callPrefix marks the ids of calls in this style; inside, ids have no prefix.
+// callPrefix begins call ids of this style; internal ids have no prefix.
 const callPrefix = "toolu_"
 
 func toCallID(id string) string   { return strings.TrimPrefix(id, callPrefix) }

@@ -11,8 +11,8 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// toRequest maps a request that fits the document. What fails here is what a
-// schema cannot state.
+// toRequest maps a request that fits the document. Its errors are rules that a schema
+// cannot state.
 func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 	messages, err := toMessages(in)
 	if err != nil {
@@ -44,8 +44,7 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 	}, nil
 }
 
-// toToolParams lists the tools of the request; the document leaves nothing
-// but those that the client defines.
+// toToolParams returns the client's tools; the document leaves no others.
 func toToolParams(in []wire.ToolParam) ([]wire.Tool, error) {
 	var tools []wire.Tool
 	for _, t := range in {
@@ -117,8 +116,7 @@ func toFormat(in *wire.CreateMessageRequest) engine.Format {
 	return engine.Format{Kind: engine.FormatSchema, Schema: format.Schema}
 }
 
-// toReasoning turns thinking off unless the request asks for it: without the
-// member, this style means an answer without thinking.
+// toReasoning turns thinking off by default, as this style does.
 func toReasoning(in *wire.CreateMessageRequest) (engine.Reasoning, error) {
 	reasoning := engine.Reasoning{
 		Mode:   engine.ReasoningOff,
@@ -145,7 +143,7 @@ var toEffort = map[wire.Effort]string{
 	wire.EffortMax:    "high",
 }
 
-// toImage maps a picture, which keeps its place in the request.
+// toImage maps an image, and records its path in the request.
 func toImage(in wire.ImageSource, param string) (engine.Image, error) {
 	image, err := toPicture(in, param)
 	image.Param = param

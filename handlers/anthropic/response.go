@@ -13,7 +13,7 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// head is what a reply has from its start.
+// head holds what a reply knows from its start.
 type head struct {
 	id    string
 	model string
@@ -21,7 +21,7 @@ type head struct {
 
 func newID(prefix string) string { return prefix + rand.Text() }
 
-// fromHead is the message before anything was generated.
+// fromHead returns the message before anything was generated.
 func fromHead(h head, promptTokens int) wire.Message {
 	return wire.NewMessage(h.id, h.model, fromUsage(engine.Usage{PromptTokens: promptTokens}))
 }
@@ -47,7 +47,7 @@ var fromFinishReason = map[engine.FinishReason]wire.StopReason{
 	engine.FinishToolCalls:    wire.StopReasonToolUse,
 }
 
-// fromFinish says why an answer ended.
+// fromFinish maps the finish reason.
 func fromFinish(reason engine.FinishReason, sequence string) wire.MessageDelta {
 	out := wire.NewMessageDelta(fromFinishReason[reason])
 	if reason == engine.FinishStopSequence {
@@ -56,8 +56,8 @@ func fromFinish(reason engine.FinishReason, sequence string) wire.MessageDelta {
 	return out
 }
 
-// fromUsage counts the whole prompt as input: prompt caching is not a
-// service of its own here, whatever the engine did not have to read again.
+// fromUsage counts the whole prompt as input, cached tokens included: prompt caching is not
+// reported in this style.
 func fromUsage(u engine.Usage) wire.Usage {
 	return wire.NewUsage(u.PromptTokens, u.CompletionTokens)
 }
@@ -75,8 +75,8 @@ func fromBlock(b engine.Block) wire.ContentBlock {
 	return out
 }
 
-// signature stands for a block of thinking: clients drop blocks without one
-// when they send them back. It proves nothing.
+// signature fills the signature of a thinking block: clients drop blocks without one when
+// they send them back. It proves nothing.
 func signature(sum [sha256.Size]byte) string { return base64.StdEncoding.EncodeToString(sum[:]) }
 
 func textBlock(text string) (out wire.ContentBlock) {
@@ -94,17 +94,17 @@ func toolUseBlock(id, name string, input json.RawMessage) (out wire.ContentBlock
 	return out
 }
 
-// hold puts a value into a union. The methods that are generated for this
-// decode the value once more, which sorts its members and rounds large numbers
-// in the input of a tool. It cannot fail: values are strings and valid JSON.
+// hold puts a value into a union. The generated methods decode the value once more, which
+// sorts fields and rounds large numbers in tool input. It cannot fail: values are strings
+// and valid JSON.
 func hold(union json.Unmarshaler, value any) {
 	b, _ := plainjson.Marshal(value)
 	_ = union.UnmarshalJSON(b)
 }
 
-// fromArguments makes the object that this style wants of what the model
-// wrote. A call that was cut by the limit of tokens keeps the members that
-// were whole, as the SDKs make of the same pieces in a stream.
+// fromArguments makes the object that this style requires from the model's text. A call cut
+// by the token limit keeps its complete fields, as the SDKs do with the same text in a
+// stream.
 func fromArguments(arguments string) json.RawMessage {
 	text := jsontext.Value(arguments)
 	if text.Kind() == '{' && text.IsValid(jsontext.AllowDuplicateNames(true)) {
@@ -120,7 +120,7 @@ func fromArguments(arguments string) json.RawMessage {
 	return out.Bytes()
 }
 
-// copyMembers copies members of an object while they are whole.
+// copyMembers copies the fields of an object up to the first incomplete one.
 func copyMembers(out *bytes.Buffer, in *jsontext.Decoder) {
 	for separator := ""; in.PeekKind() == '"'; separator = "," {
 		name, err := in.ReadValue()

@@ -11,13 +11,12 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// encoder turns the events of one reply into events of this style, block for
-// block.
+// encoder turns the events of one reply into events of this style.
 type encoder struct {
 	head     head
 	x        *exchange.Exchange
 	started  bool
-	thoughts hash.Hash // of the open block of thinking, or nil
+	thoughts hash.Hash // of the open thinking block, or nil
 	finish   engine.Finish
 }
 
@@ -43,7 +42,7 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	case engine.BlockStop:
 		return e.blockStop(v)
 	case engine.Finish:
-		e.finish = v // told with the counts, which come last
+		e.finish = v // sent with the token counts, which come last
 		return nil
 	case engine.Done:
 		return e.end(v.Usage)
@@ -51,8 +50,7 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	return nil
 }
 
-// blockStart opens a block, empty: clients read what it holds from deltas
-// alone.
+// blockStart opens an empty block: clients read content from deltas only.
 func (e *encoder) blockStart(v engine.BlockStart) []sse.Frame {
 	var block wire.ContentBlock
 	switch v.Kind {
@@ -67,15 +65,14 @@ func (e *encoder) blockStart(v engine.BlockStart) []sse.Frame {
 	return frames(wire.ContentBlockStartFrameEventContentBlockStart, wire.NewContentBlockStartEvent(v.Index, block))
 }
 
-// blockDelta tells what is new in a block: one of the members of
-// wire.ContentBlockDelta.
+// blockDelta sends one variant of wire.ContentBlockDelta.
 func blockDelta(index int, what any) []sse.Frame {
 	var delta wire.ContentBlockDelta
 	hold(&delta, what)
 	return frames(wire.ContentBlockDeltaFrameEventContentBlockDelta, wire.NewContentBlockDeltaEvent(index, delta))
 }
 
-// blockStop closes a block; thinking is signed first.
+// blockStop closes a block; thinking gets its signature first.
 func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
 	var out []sse.Frame
 	if e.thoughts != nil {
@@ -85,8 +82,8 @@ func (e *encoder) blockStop(v engine.BlockStop) []sse.Frame {
 	return append(out, frames(wire.ContentBlockStopFrameEventContentBlockStop, wire.NewContentBlockStopEvent(v.Index))...)
 }
 
-// end tells the counts. Those of the prompt are told again: over another
-// server they are not known when the message begins.
+// end sends the token counts. Those of the prompt are sent again: over another server they
+// are not known at message_start.
 func (e *encoder) end(usage engine.Usage) []sse.Frame {
 	delta := fromFinish(e.finish.Reason, e.finish.StopSequence)
 	counts := wire.NewMessageDeltaUsage(usage.PromptTokens, usage.CompletionTokens)
@@ -100,8 +97,8 @@ func (e *encoder) Fail(err *engine.Error) []sse.Frame {
 	return []sse.Frame{{Event: string(wire.ErrorFrameEventError), Data: fromError(e.x, err)}}
 }
 
-// KeepAlive implements [sse.Encoder]. Nothing may come before message_start,
-// so until then it is a comment.
+// KeepAlive implements [sse.Encoder]. Nothing may precede message_start, so until then it
+// is a comment.
 func (e *encoder) KeepAlive() sse.Frame {
 	if !e.started {
 		return sse.Frame{Comment: "keep-alive"}

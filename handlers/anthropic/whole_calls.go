@@ -10,15 +10,14 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// wholeCalls passes events on. A model that says it has called a tool, and whose
-// input is no JSON object, has failed: this style has no text for the input
-// that would show it, and half an input is not what a tool may run with.
-// A call that was cut by the limit of tokens is told as cut, where it is the
-// beginning of an object: clients make one of the members that are whole.
+// wholeCalls passes events on. A finished tool call whose input is not a JSON object is an
+// error: this style has no text field that would show the input, and a tool must not run
+// with half of it. A call cut by the token limit passes if its input begins an object:
+// clients keep the complete fields.
 func wholeCalls(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		var input *strings.Builder // of the open call
-		var broken, lost bool      // an input is no object; it is not the beginning of one either
+		var broken, lost bool      // input is not an object; it does not even begin one
 		for event, err := range events {
 			switch v := event.(type) {
 			case engine.BlockStart:
@@ -48,14 +47,14 @@ func wholeCalls(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, e
 	}
 }
 
-// isInput reports whether a tool can run with what the model wrote; nothing is an
-// empty object.
+// isInput reports whether a tool can run with the model's text; an empty text is an empty
+// object.
 func isInput(arguments string) bool {
 	text := jsontext.Value(arguments)
 	return strings.TrimSpace(arguments) == "" || text.Kind() == '{' && text.IsValid(jsontext.AllowDuplicateNames(true))
 }
 
-// beginsInput reports whether more text could make an input of what came.
+// beginsInput reports whether more text could complete the input.
 func beginsInput(arguments string) bool {
 	if isInput(arguments) {
 		return true

@@ -7,8 +7,7 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestWholeCalls has models that end with a call, of which some is no input
-// for a tool.
+// TestWholeCalls has models that end with a call, some with invalid input.
 func TestWholeCalls(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

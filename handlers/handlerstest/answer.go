@@ -13,25 +13,24 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// Answer is what a client has in the end, however it came: read from a whole
-// reply or folded from a stream.
+// Answer is what a client has in the end, from a whole reply or folded from a stream.
 type Answer struct {
-	Blocks []AnswerBlock // in the order of the style; a style without an order has thinking, text, calls
-	Finish string        // in the words of the style
-	Stop   string        // the stop string that ended it, where the style tells
+	Blocks []AnswerBlock // in the order of the style; else thinking, text, calls
+	Finish string        // the style's finish reason
+	Stop   string        // the stop string that ended it, if the style reports it
 }
 
-// AnswerBlock is a text, a line of thought or a call.
+// AnswerBlock is text, reasoning or a call.
 type AnswerBlock struct {
 	Kind     engine.BlockKind
 	Text     string // or the arguments of a call, as JSON text
 	ID, Name string // of a call
 }
 
-// Text is all text of the answer.
+// Text returns the text of the answer.
 func (a Answer) Text() string { return a.join(engine.BlockText) }
 
-// Reasoning is all thinking of the answer.
+// Reasoning returns the reasoning of the answer.
 func (a Answer) Reasoning() string { return a.join(engine.BlockReasoning) }
 
 func (a Answer) join(kind engine.BlockKind) (all string) {
@@ -43,7 +42,7 @@ func (a Answer) join(kind engine.BlockKind) (all string) {
 	return all
 }
 
-// Calls are the calls of the answer, in order.
+// Calls returns the calls of the answer, in order.
 func (a Answer) Calls() (calls []AnswerBlock) {
 	for _, b := range a.Blocks {
 		if b.Kind == engine.BlockToolCall {
@@ -53,37 +52,37 @@ func (a Answer) Calls() (calls []AnswerBlock) {
 	return calls
 }
 
-// Ask is a question to any operation that generates.
+// Ask is a request to any generating operation.
 type Ask struct {
 	Text    string
-	Stop    []string // only where [Generation.Stops]
-	Choices int      // how many answers, where [Generation.Choices]
+	Stop    []string // only if [Generation.Stops]
+	Choices int      // only if [Generation.Choices]
 	Stream  bool
-	More    map[string]any // members of the body that not all operations have
+	More    map[string]any // further fields that not all operations have
 }
 
-// body adds what is asked beside the text to the members of an operation.
+// body adds the remaining fields to those of an operation.
 func (a Ask) body(members map[string]any) []byte {
 	members["model"], members["stream"] = "m", a.Stream
 	maps.Copy(members, a.More)
 	return encode(members)
 }
 
-// Generation is an operation that generates an answer, and how its clients
-// read that. A property of all answers is tested over [Generations].
+// Generation is a generating operation and how clients read its replies. A property of all
+// answers is tested over [Generations].
 type Generation struct {
 	Name, Path string
-	Stops      bool   // it has stop strings
-	NamesStop  bool   // and the reply says which one it was
-	Choices    bool   // a reply may hold several answers
-	Structure  bool   // it has blocks other than text
-	Limit      string // name of the most tokens to generate
+	Stops      bool   // has stop strings
+	NamesStop  bool   // the reply names the stop string
+	Choices    bool   // may reply with several answers
+	Structure  bool   // has blocks other than text
+	Limit      string // name of the token limit
 	Body       func(Ask) []byte
 	Whole      func(body []byte) ([]Answer, error)
 	Fold       func(stream []byte) ([]Answer, error)
 }
 
-// Generations are all of them.
+// Generations returns all of them.
 func Generations() []Generation {
 	return []Generation{
 		{
@@ -112,12 +111,12 @@ func Generations() []Generation {
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of strings, numbers and lists: impossible
+		panic(err) // strings, numbers and lists: cannot fail
 	}
 	return b
 }
 
-// eachFrame reads the frames of a stream that have data.
+// eachFrame reads the frames with data.
 func eachFrame(stream []byte, do func(event string, data []byte) error) error {
 	frames := sse.NewReader(bytes.NewReader(stream))
 	for {
@@ -134,8 +133,7 @@ func eachFrame(stream []byte, do func(event string, data []byte) error) error {
 	}
 }
 
-// CanonicalJSON writes JSON text in one way, whatever its white space and
-// escapes are; text that is no JSON stays.
+// CanonicalJSON normalizes white space and escapes; text that is not JSON is unchanged.
 func CanonicalJSON(text string) string {
 	v := jsontext.Value(text)
 	if v.Format(jsontext.AllowDuplicateNames(true)) != nil {
@@ -144,7 +142,7 @@ func CanonicalJSON(text string) string {
 	return string(v)
 }
 
-// grow makes room for index i, which must be the next one at most.
+// grow appends if i is the next index.
 func grow[T any](list []T, i int) ([]T, error) {
 	if i < 0 || i > len(list) {
 		return list, fmt.Errorf("index %d, and there are %d so far", i, len(list))

@@ -13,7 +13,7 @@ func chatAsk(a Ask) []byte {
 	})
 }
 
-// chatMessage is a message or what a chunk adds to one.
+// chatMessage is a message or a delta.
 type chatMessage struct {
 	Role             string  `json:"role"`
 	Content          *string `json:"content"`
@@ -38,7 +38,7 @@ type chatReply struct {
 	} `json:"choices"`
 }
 
-// chatAnswer puts an answer together.
+// chatAnswer folds an answer.
 type chatAnswer struct {
 	reasoning, text string
 	calls           []AnswerBlock

@@ -20,7 +20,7 @@ type completionReply struct {
 	} `json:"choices"`
 }
 
-// completionFold puts answers together: of a whole reply, or of chunks.
+// completionFold folds whole replies and chunks.
 type completionFold []chatAnswer
 
 func (f *completionFold) add(data []byte) error {

@@ -36,7 +36,7 @@ func (b messageBlock) block() (AnswerBlock, error) {
 	return AnswerBlock{}, fmt.Errorf("a block of type %q", b.Type)
 }
 
-// messageEnd is how a message, or the change at its end, says why.
+// messageEnd holds why a message ended.
 type messageEnd struct {
 	StopReason   *string `json:"stop_reason"`
 	StopSequence *string `json:"stop_sequence"`
@@ -71,7 +71,7 @@ func wholeMessage(body []byte) ([]Answer, error) {
 	return []Answer{a}, nil
 }
 
-// messageEvent has the members of all events.
+// messageEvent has the fields of all events.
 type messageEvent struct {
 	Type         string       `json:"type"`
 	Index        int          `json:"index"`
@@ -85,7 +85,7 @@ type messageEvent struct {
 	} `json:"delta"`
 }
 
-// messageFold puts one message together.
+// messageFold folds one message.
 type messageFold struct {
 	answer Answer
 	open   bool
@@ -115,7 +115,7 @@ func (f *messageFold) add(e messageEvent) error {
 		}
 		f.open = false
 		if b := &f.answer.Blocks[e.Index]; b.Kind == engine.BlockToolCall {
-			b.Text = CanonicalJSON(cmp.Or(b.Text, "{}")) // nothing is a call without arguments
+			b.Text = CanonicalJSON(cmp.Or(b.Text, "{}")) // an empty text is a call without arguments
 		}
 	case "message_delta":
 		e.Delta.end(&f.answer)

@@ -66,7 +66,7 @@ func wholeResponse(body []byte) ([]Answer, error) {
 	return []Answer{a}, err
 }
 
-// responseEvent has the members of the events that add something.
+// responseEvent has the fields of the delta events.
 type responseEvent struct {
 	Type         string       `json:"type"`
 	OutputIndex  int          `json:"output_index"`
@@ -77,7 +77,7 @@ type responseEvent struct {
 	Response     response     `json:"response"`
 }
 
-// responseFold puts one response together from its deltas alone.
+// responseFold folds one response from its deltas only.
 type responseFold struct{ response }
 
 func (f *responseFold) add(e responseEvent) (err error) {

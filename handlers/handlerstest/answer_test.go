@@ -92,8 +92,8 @@ data: {"type":"message_stop"}
 `,
 }
 
-// TestFolds holds that every fold reads what its stream says, and does not
-// read it any more when a frame is lost, comes twice, or says something else.
+// TestFolds checks that every fold reads its stream, and fails if a frame is lost, repeated
+// or changed.
 func TestFolds(t *testing.T) {
 	full := []Answer{{Finish: "stop", Blocks: []AnswerBlock{
 		{Kind: engine.BlockReasoning, Text: "hm"},

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// ChatBody is a chat request of about 10 KB: a conversation as a chat client
-// sends it.
+// ChatBody is a chat request of about 10 KB.
 func ChatBody() []byte {
 	var b strings.Builder
 	b.WriteString(`{"model":"m","temperature":0.7,"stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"system","content":"You are a helpful assistant."}`)
@@ -18,8 +17,8 @@ func ChatBody() []byte {
 	return []byte(b.String())
 }
 
-// MessagesBody is a messages request of about 80 KB with 24 tools: what a
-// coding agent sends with every turn.
+// MessagesBody is a messages request of about 80 KB with 24 tools, as coding agents send
+// it.
 func MessagesBody() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{"model":"m","max_tokens":32000,"stream":true,"thinking":{"type":"adaptive"},"metadata":{"user_id":"u"},`+
@@ -49,8 +48,8 @@ func MessagesBody() []byte {
 	return []byte(b.String())
 }
 
-// sentence is n bytes of something like prose in JSON: line ends, quotes and
-// characters beyond ASCII among it.
+// sentence returns n bytes of JSON text like prose, with newlines, quotes and characters
+// beyond ASCII.
 func sentence(seed, n int) string {
 	const prose = `The quick brown fox jumps over the lazy dog,\nand says \"so be it\" to the café across the road. `
 	s := strings.Repeat(prose, n/len(prose)+2)

@@ -1,6 +1,5 @@
-// Package handlerstest holds replies against the closed documents: a member
-// that the document does not name, an event out of order, an error in the
-// wrong envelope is a test failure, in whatever test it happens.
+// Package handlerstest checks replies against the closed documents: an undocumented field,
+// an event out of order or an error in the wrong envelope fails whatever test it occurs in.
 package handlerstest
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// Contract returns a handler that answers as next does and fails t for every
-// reply that breaks its document.
+// Contract returns a handler that answers like next and fails t for every reply that
+// violates its document.
 func Contract(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
 	return ContractOf(t, next, own(t))
@@ -46,7 +45,7 @@ func ContractOf(t testing.TB, next http.Handler, documents openapi.Documents) ht
 	})
 }
 
-// serves reports whether the reply was aborted, as net/http has it.
+// serves reports whether next aborted the reply.
 func serves(next http.Handler, w http.ResponseWriter, r *http.Request) (aborted bool) {
 	defer func() {
 		cause := recover()
@@ -58,8 +57,7 @@ func serves(next http.Handler, w http.ResponseWriter, r *http.Request) (aborted 
 	return false
 }
 
-// Check returns what holds one whole reply against its document, for who asks
-// a server from outside.
+// Check returns a check of one whole reply, for tests over the network.
 func Check(t testing.TB) func(r *http.Request, status int, header http.Header, body []byte) error {
 	t.Helper()
 	return contract{own(t), newVendorCheck(t)}.check
@@ -74,7 +72,7 @@ func own(t testing.TB) openapi.Documents {
 	return documents
 }
 
-// Edited is a document of this server in which a text is another one.
+// Edited is a document of this server with one text replaced.
 func Edited(t testing.TB, name, old, text string) *openapi.Document {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
@@ -102,10 +100,10 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 	if of, ok := c.ForPath(r.URL.Path); of == c.Anthropic && ok || !ok && r.Header.Get("Anthropic-Version") != "" {
 		document, style = c.Anthropic, "anthropic"
 	}
-	operation, _ := document.Match(r.Method, r.URL.Path) // nil: any path without one
+	operation, _ := document.Match(r.Method, r.URL.Path) // nil: a path without operation
 	headers := checkHeaders(document, operation, status, header)
 	if r.Method == http.MethodHead || r.Method == http.MethodOptions || r.URL.Path == "/" || r.URL.Path == "/health" || r.URL.Path == "/readyz" {
-		return headers // the rest is not in the documents
+		return headers // the rest is not documented
 	}
 	return errors.Join(
 		headers,
@@ -115,9 +113,9 @@ func (c contract) check(r *http.Request, status int, header http.Header, body []
 		c.vendor.check(style, operation, r, status, header, body))
 }
 
-// checkSpelling holds a whole reply to JSON in which nothing is escaped that
-// need not be. Streams keep line ends that some clients know escaped, so of
-// theirs only the escapes for HTML are looked for.
+// checkSpelling checks that JSON is not escaped more than necessary. Streams escape some
+// line separators for clients that split lines at them, so only the escapes for HTML are
+// looked for there.
 func checkSpelling(contentType string, body []byte) error {
 	if strings.HasPrefix(contentType, "text/event-stream") {
 		if found := htmlEscapes.Find(body); found != nil {
@@ -133,14 +131,14 @@ func checkSpelling(contentType string, body []byte) error {
 	return nil
 }
 
-// htmlEscapes are not to be mistaken for an escaped backslash and letters.
+// htmlEscapes does not match an escaped backslash before letters.
 var htmlEscapes = regexp.MustCompile(`(?i)[^\\](\\\\)*\\u00(3c|3e|26)`)
 
-// checkReply holds a reply against our own document.
+// checkReply checks a reply against our own document.
 func checkReply(document *openapi.Document, operation *openapi.Operation, status int, contentType string, body []byte) error {
 	switch {
 	case operation == nil:
-		// Any operation will do: errors look the same everywhere.
+		// Any operation will do: errors are the same everywhere.
 		return document.Operations()[0].CheckReply(status, contentType, body)
 	case strings.HasPrefix(contentType, "text/event-stream"):
 		return checkStream(operation, status, contentType, body)
@@ -148,7 +146,7 @@ func checkReply(document *openapi.Document, operation *openapi.Operation, status
 	return operation.CheckReply(status, contentType, body)
 }
 
-// errEnd is of a stream whose end is missing, as of one that was aborted.
+// errEnd is the error of an incomplete stream, as an aborted one is.
 var errEnd = errors.New("the stream as a whole")
 
 func checkStream(o *openapi.Operation, status int, contentType string, body []byte) error {
@@ -181,7 +179,7 @@ func checkStream(o *openapi.Operation, status int, contentType string, body []by
 	}
 }
 
-// copied keeps what goes out.
+// copied records the reply.
 type copied struct {
 	http.ResponseWriter
 	status int

@@ -12,9 +12,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// TestEditedDocuments holds that errors and headers of replies are those of the
-// documents: an edit changes the reply, or fails its check, and nothing has to
-// be done in Go.
+// TestEditedDocuments checks that errors and headers of replies follow the documents: an
+// edit changes the reply, or fails its check, without a change in Go.
 func TestEditedDocuments(t *testing.T) {
 	const chat, messages, responses = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 	bodies := map[string]string{

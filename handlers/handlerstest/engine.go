@@ -8,9 +8,8 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// Engine plays a list of events, whatever it is asked: what the handlers
-// make of events that no model would send is tested with it. Models is the
-// name of its only model.
+// Engine plays a list of events, whatever the request, also ones that no model would send.
+// Models is the name of its only model.
 type Engine struct {
 	Name   string
 	Events []engine.Event
@@ -39,7 +38,7 @@ func (e *Engine) Generate(_ context.Context, req *engine.Request) iter.Seq2[engi
 	}
 }
 
-// Count implements engine.Engine: what the first event says.
+// Count implements engine.Engine with the count of the first event.
 func (e *Engine) Count(_ context.Context, req *engine.Request) (int, error) {
 	e.Asked = req
 	for _, event := range e.Events {
@@ -50,8 +49,7 @@ func (e *Engine) Count(_ context.Context, req *engine.Request) (int, error) {
 	return 0, e.Err
 }
 
-// Embed implements engine.Engine: every vector is the same, and Err is its
-// error.
+// Embed implements engine.Engine: every vector is the same.
 func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embeddings, error) {
 	if e.Err != nil {
 		return nil, e.Err
@@ -63,8 +61,7 @@ func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine
 	return out, nil
 }
 
-// GenerateImages implements engine.Engine: every picture is the same, and Err
-// is its error.
+// GenerateImages implements engine.Engine: every image is the same.
 func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
 	if e.Err != nil {
 		return nil, e.Err
@@ -76,7 +73,7 @@ func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]
 	return out, nil
 }
 
-// Text is the events of an answer that says text.
+// Text returns the events of an answer.
 func Text(text string) []engine.Event {
 	return []engine.Event{
 		engine.Start{PromptTokens: 3},

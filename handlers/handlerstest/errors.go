@@ -9,15 +9,15 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// told is an error in a reply or in an event of a stream.
-type told struct {
+// sentError is an error in a reply or in an event.
+type sentError struct {
 	Type string  `json:"type"`
 	Code *string `json:"code"`
 }
 
-// is reports whether the document has this for an error. A status of 0 is any:
-// that of a stream is sent by the time.
-func (e told) is(listed openapi.Error, status int) bool {
+// is reports whether listed documents this error. Status 0 matches any, as the status of a
+// stream is already sent.
+func (e sentError) is(listed openapi.Error, status int) bool {
 	code := ""
 	if e.Code != nil {
 		code = *e.Code
@@ -25,16 +25,15 @@ func (e told) is(listed openapi.Error, status int) bool {
 	return (status == 0 || listed.Status == status) && listed.Type == e.Type && listed.Code == code
 }
 
-// checkError holds the error in a body or an event, if it is one, to those that
-// the operation lists.
+// checkError checks an error in a body or event against those that the operation lists.
 func checkError(document *openapi.Document, operation *openapi.Operation, status int, body []byte) error {
-	var reply struct{ Error *told }
+	var reply struct{ Error *sentError }
 	if json.Unmarshal(body, &reply) != nil || reply.Error == nil || reply.Error.Type == "" {
-		return nil // what should be an error and is none does not fit its schema
+		return nil // an invalid error does not fit its schema
 	}
 	operations := []*openapi.Operation{operation}
 	if operation == nil {
-		operations = document.Operations() // errors look the same everywhere
+		operations = document.Operations() // errors are the same everywhere
 	}
 	for _, o := range operations {
 		if slices.ContainsFunc(o.Errors(), func(e openapi.Error) bool { return reply.Error.is(e, status) }) {
@@ -44,8 +43,7 @@ func checkError(document *openapi.Document, operation *openapi.Operation, status
 	return fmt.Errorf("the document lists no error of status %d with this type and code: %s", status, body)
 }
 
-// transport are headers that replies have for other reasons than this
-// interface, and why.
+// transport lists reply headers that HTTP brings along, and why.
 var transport = map[string]string{
 	"Content-Type":      "OpenAPI says it by the content of a reply",
 	"Content-Length":    "of HTTP, set by net/http",
@@ -63,9 +61,8 @@ var transport = map[string]string{
 	"Access-Control-Allow-Private-Network": "for browsers, by the CORS protocol",
 }
 
-// checkHeaders holds the headers of a reply to its document. Errors have the
-// same ones everywhere; what no operation answers, such as a preflight, has
-// those of a success.
+// checkHeaders checks reply headers against the document. Errors have the same ones
+// everywhere; replies without operation, such as to a preflight, have those of a success.
 func checkHeaders(document *openapi.Document, operation *openapi.Operation, status int, header http.Header) error {
 	all := document.Operations()
 	if operation != nil {

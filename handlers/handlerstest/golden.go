@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Golden compares got with a file in testdata, or writes the file when the
-// test runs with -update.
+// Golden compares got with a file in testdata, or writes it if -update is set.
 func Golden(t *testing.T, update *bool, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)

@@ -2,15 +2,14 @@ package handlerstest
 
 import "github.com/diglot/diglot/engine"
 
-// Reply is a sequence of events with a name, for tables that both styles
-// share.
+// Reply is a named sequence of events, for tables that both styles share.
 type Reply struct {
 	Name    string
-	Request engine.Request // what of the request an encoder looks at
+	Request engine.Request // what encoders need of it
 	Events  []engine.Event
 }
 
-// Replies are answers of every shape.
+// Replies returns answers of every shape.
 func Replies() []Reply {
 	top := []engine.TokenLogprob{{Token: []byte("<"), Logprob: -0.5}, {Token: []byte("\xe2\x9c"), Logprob: -1.25}}
 	return []Reply{

@@ -12,11 +12,10 @@ import (
 	"github.com/diglot/diglot/openapi/conformance"
 )
 
-// Bind makes a request of a body that fits its document.
+// Bind decodes and maps a valid body.
 type Bind func(body []byte) (*engine.Request, error)
 
-// Checked is a request as an engine gets it. The place of what is wrong with it
-// by itself has the name of the style.
+// Checked returns a request as an engine gets it. The path of an error is the style's.
 func Checked(req *engine.Request, err error, name func(engine.Place) string) (*engine.Request, error) {
 	if err == nil {
 		err = req.Check()
@@ -30,12 +29,11 @@ func Checked(req *engine.Request, err error, name func(engine.Place) string) (*e
 	return nil, err
 }
 
-// Mapping is a body, and the request that becomes of it or the parameter that
-// the error names.
+// Mapping is a body with the expected request, or with the parameter that the error names.
 type Mapping struct {
 	Name, Body string
 	Want       engine.Request
-	Param      string // where it is set, Want is not looked at
+	Param      string // if set, Want is not compared
 }
 
 // CheckMappings tests each mapping.
@@ -65,9 +63,8 @@ func CheckMappings(t *testing.T, load func() (*openapi.Document, error), id stri
 	}
 }
 
-// FuzzRequest holds that what passes the document can be bound, and mapped
-// without a panic to a request that has all that an engine counts on. A
-// request may still be refused with an error that has a code.
+// FuzzRequest checks that each body that passes the document can be bound, and is mapped
+// without a panic to a valid request or to an error with a code.
 func FuzzRequest(f *testing.F, load func() (*openapi.Document, error), id string, body []byte, bind Bind) {
 	operation := operation(f, load, id)
 	f.Add(body)
@@ -96,9 +93,8 @@ func FuzzRequest(f *testing.F, load func() (*openapi.Document, error), id string
 	})
 }
 
-// BenchmarkRequest compares all that happens to a body before the engine
-// sees it with decoding the same bytes into any. Five times is the most that
-// it may cost.
+// BenchmarkRequest compares all processing of a body before the engine with decoding it
+// into any. It should cost at most five times as much.
 func BenchmarkRequest(b *testing.B, load func() (*openapi.Document, error), id string, body []byte, bind Bind) {
 	operation := operation(b, load, id)
 	b.Run("unmarshal into any", func(b *testing.B) {

@@ -17,25 +17,25 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// schemasFolder holds the schemas that vendors publish, openai.json.gz and
-// anthropic.json.gz (see [loadVendor]), seen from the repository. Not every
-// checkout has it: the schemas are not ours to hand on.
+// schemasFolder holds the vendors' published schemas, openai.json.gz and anthropic.json.gz
+// (see [loadVendor]), relative to the repository. Not every checkout has them: they may not
+// be redistributed.
 const schemasFolder = "../shared/referee"
 
-// countsVariable is the environment variable that names a folder where each
-// [Contract] leaves its counts, see [vendorCounts]: whether an exception is
-// still needed only shows over all test binaries together.
+// countsVariable names a folder where each [Contract] writes its counts, see
+// [vendorCounts]: whether an exception is still needed only shows over all test binaries
+// together.
 const countsVariable = "DIGLOT_VENDOR_COUNTS"
 
-// referee holds replies against the vendors' own schemas. Our documents say
-// what this server sends; the referee says that a program written by the
-// vendor's document can read it. It is nil where the schemas are absent.
+// referee checks replies against the vendors' own schemas. Our documents say what this
+// server sends; the referee shows that programs written for the vendor can read it. It is
+// nil without the schemas.
 type referee struct {
 	vendors    map[string]*vendor // by style
 	exceptions []exception
 }
 
-// loadReferee compiles the schemas once for all tests of a binary.
+// loadReferee compiles the schemas once per test binary.
 var loadReferee = sync.OnceValues(func() (*referee, error) {
 	folder, err := findSchemas()
 	if folder == "" || err != nil {
@@ -53,8 +53,8 @@ var loadReferee = sync.OnceValues(func() (*referee, error) {
 	return r, err
 })
 
-// findSchemas returns the folder of the vendors' schemas, or an empty name
-// where there is none. Tests run in the folder of their package.
+// findSchemas returns the folder of the vendors' schemas, or "". Tests run in the folder of
+// their package.
 func findSchemas() (string, error) {
 	root, err := os.Getwd()
 	if err != nil {
@@ -80,7 +80,7 @@ func exists(path string) bool {
 
 var absent sync.Once
 
-// newVendorCheck is the second opinion of one Contract, or nil.
+// newVendorCheck returns the vendor check of one Contract, or nil.
 func newVendorCheck(t testing.TB) *vendorCheck {
 	t.Helper()
 	referee, err := loadReferee()
@@ -106,7 +106,7 @@ func newVendorCheck(t testing.TB) *vendorCheck {
 	return c
 }
 
-// vendorCheck counts what the referee saw of one handler.
+// vendorCheck counts what was checked for one handler.
 type vendorCheck struct {
 	referee *referee
 
@@ -114,8 +114,8 @@ type vendorCheck struct {
 	counts vendorCounts
 }
 
-// check holds a reply against the vendor's schema of its operation. A route
-// that is not in the document has errors only, which look alike everywhere.
+// check checks a reply against the vendor's schema of its operation. Undocumented routes
+// only have errors, which are the same everywhere.
 func (c *vendorCheck) check(style string, operation *openapi.Operation, r *http.Request, status int, header http.Header, body []byte) error {
 	if c == nil {
 		return nil
@@ -145,7 +145,7 @@ func (c *vendorCheck) check(style string, operation *openapi.Operation, r *http.
 			return err
 		}
 		if len(f.Data) == 0 || string(f.Data) == "[DONE]" {
-			continue // a comment, or the end, which are no JSON
+			continue // a comment or the end marker, which are not JSON
 		}
 		if err := c.value(place{style, route, partEvent}, published.schema(key, partEvent), f.Data); err != nil {
 			return err
@@ -153,7 +153,7 @@ func (c *vendorCheck) check(style string, operation *openapi.Operation, r *http.
 	}
 }
 
-// value holds one JSON value against a schema, exceptions aside.
+// value checks one JSON value against a schema, exceptions aside.
 func (c *vendorCheck) value(at place, schema *vendorSchema, text []byte) error {
 	if schema == nil {
 		return fmt.Errorf("the vendor's document has no %s for %s", at.part, at.route)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// vendorCounts is what was held against the vendors' schemas.
+// vendorCounts counts what was checked against the vendors' schemas.
 type vendorCounts struct {
 	Seen map[string]int `json:"seen"` // values, by the String of their place
 	Used map[string]int `json:"used"` // exceptions, by their String
@@ -17,7 +17,7 @@ func newVendorCounts() vendorCounts {
 	return vendorCounts{Seen: map[string]int{}, Used: map[string]int{}}
 }
 
-// write leaves the counts in a file of its own.
+// write writes the counts to a file of its own.
 func (c *vendorCounts) write(folder string) error {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *vendorCounts) write(folder string) error {
 	return err
 }
 
-// readCounts adds up what all test binaries left in a folder.
+// readCounts sums the counts of all test binaries.
 func readCounts(folder string) (vendorCounts, error) {
 	total := newVendorCounts()
 	files, err := filepath.Glob(filepath.Join(folder, "*.json"))

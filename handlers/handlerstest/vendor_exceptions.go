@@ -12,8 +12,8 @@ import (
 //go:embed vendor_exceptions.yaml
 var exceptionsFile []byte
 
-// exception is one way in which replies differ from a vendor's schema on
-// purpose. A star stands for any route, or for any one token of a pointer.
+// exception is an intended difference from a vendor's schema. A star matches any route, or
+// any one token of a pointer.
 type exception struct {
 	Style  string `yaml:"style"` // openai or anthropic
 	Route  string `yaml:"route"` // POST /v1/messages
@@ -23,7 +23,7 @@ type exception struct {
 	Reason string `yaml:"reason"`
 }
 
-// readExceptions reads the committed list.
+// readExceptions reads the list.
 func readExceptions() ([]exception, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(exceptionsFile))
 	decoder.KnownFields(true)
@@ -37,7 +37,7 @@ func readExceptions() ([]exception, error) {
 			return nil, fmt.Errorf("vendor_exceptions.yaml: %v has no reason", e)
 		}
 		if seen[e.String()] {
-			return nil, fmt.Errorf("vendor_exceptions.yaml: %v is there twice", e)
+			return nil, fmt.Errorf("vendor_exceptions.yaml: %v appears twice", e)
 		}
 		seen[e.String()] = true
 	}

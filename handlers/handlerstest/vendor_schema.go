@@ -14,11 +14,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// betaQuery ends the key of an operation that a vendor documents in a second
-// form.
+// betaQuery ends the key of a vendor's beta variant of an operation.
 const betaQuery = "?beta=true"
 
-// part is what of an operation a value is.
+// part is what a value is in an operation.
 type part string
 
 const (
@@ -27,7 +26,7 @@ const (
 	partError part = "error"
 )
 
-// place is what a value was sent as.
+// place identifies what a value was sent as.
 type place struct {
 	style, route string
 	part         part
@@ -35,14 +34,13 @@ type place struct {
 
 func (p place) String() string { return fmt.Sprintf("%s, %s, %s", p.style, p.route, p.part) }
 
-// vendor is what one vendor publishes about replies, compiled.
+// vendor holds one vendor's compiled reply schemas.
 type vendor struct {
 	operations map[string]map[part]*vendorSchema // by method and our path
 }
 
-// vendorFile is a vendor's document cut down to what replies need. An
-// operation's key is its method and its path without /v1; what it names are
-// components.
+// vendorFile is a vendor's document reduced to replies. The key of an operation is its
+// method and its path without /v1; its values are names of components.
 type vendorFile struct {
 	Operations map[string]struct {
 		Reply  string  `json:"reply"`
@@ -52,9 +50,8 @@ type vendorFile struct {
 	Components any `json:"components"`
 }
 
-// loadVendor reads STYLE.json.gz in a folder. Schemas that the vendor closes
-// are opened: a reader that fails for a new member would fail for the
-// vendor's own next version.
+// loadVendor reads STYLE.json.gz in a folder. Closed schemas are opened: a reader that
+// rejects new fields would reject the vendor's next version.
 func loadVendor(folder, style string) (*vendor, error) {
 	path := filepath.Join(folder, style+".json.gz")
 	compressed, err := os.Open(path)
@@ -80,7 +77,7 @@ func loadVendor(folder, style string) (*vendor, error) {
 	return v, nil
 }
 
-// open takes additionalProperties: false out of a schema and all in it.
+// open removes additionalProperties: false from a schema and all in it.
 func open(schema any) {
 	switch schema := schema.(type) {
 	case map[string]any:
@@ -131,8 +128,8 @@ func compileVendor(file vendorFile) (*vendor, error) {
 
 func (v *vendor) has(key string) bool { return v.operations[key] != nil }
 
-// schema returns nil where the vendor has no such part. Errors of what is no
-// operation are those of any operation.
+// schema returns nil if the vendor has no such part. Errors without operation are those of
+// any operation.
 func (v *vendor) schema(key string, part part) *vendorSchema {
 	if schemas, ok := v.operations[key]; ok || part != partError {
 		return schemas[part]
@@ -145,9 +142,9 @@ func (v *vendor) schema(key string, part part) *vendorSchema {
 
 type vendorSchema struct{ compiled *jsonschema.Schema }
 
-// vendorViolation is one thing that is wrong with a value.
+// vendorViolation is one violation in a value.
 type vendorViolation struct {
-	at   []string // in the value; what is missing is named too
+	at   []string // path in the value; a missing field is included
 	rule string   // the keyword of the schema
 	kind jsonschema.ErrorKind
 }
@@ -156,7 +153,7 @@ func (v vendorViolation) String() string {
 	return fmt.Sprintf("/%s breaks %s", strings.Join(v.at, "/"), v.rule)
 }
 
-// check returns what is wrong with a JSON text.
+// check returns the violations of a JSON text.
 func (s *vendorSchema) check(text []byte) ([]vendorViolation, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -173,8 +170,8 @@ func (s *vendorSchema) check(text []byte) ([]vendorViolation, error) {
 	return leaves(failure), nil
 }
 
-// leaves returns what lies at the bottom of a failure. Of a union, only the
-// member counts that the value was meant to be.
+// leaves returns the innermost failures. Of a union, only the member that the value was
+// meant to be counts.
 func leaves(e *jsonschema.ValidationError) []vendorViolation {
 	switch kind := e.ErrorKind.(type) {
 	case *kind.Required:
@@ -198,9 +195,9 @@ func leaves(e *jsonschema.ValidationError) []vendorViolation {
 	return all
 }
 
-// meant returns the failures of the union's member that fits best: first by
-// type, then by its tags (a member like type or role that takes one value),
-// then by what is missing, then by the number of failures.
+// meant returns the failures of the best matching union member: by type, then by tags
+// (fields like type or role with one value), then by missing fields, then by the number of
+// failures.
 func meant(e *jsonschema.ValidationError) []vendorViolation {
 	var best []vendorViolation
 	lowest := -1

@@ -16,10 +16,9 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// TestWholeRun runs all tests that hold replies against the documents once
-// more, and holds them against the vendors' schemas too. What is wrong fails
-// there and here; an exception that no reply of the whole run needs fails
-// here, as no single test can know it.
+// TestWholeRun runs all tests that check replies against the documents once more, against
+// the vendors' schemas too. An exception that no reply needs fails here, as no single test
+// can know it.
 func TestWholeRun(t *testing.T) {
 	if r, err := loadReferee(); err == nil && r == nil {
 		t.Skipf("there is no %s; tools/sdk holds replies against the types of the vendors' SDKs all the same", schemasFolder)
@@ -84,7 +83,7 @@ func served(t *testing.T) []place {
 	return all
 }
 
-// judged lists the other packages whose tests use this one.
+// judged lists the other packages that use this one in tests.
 func judged(t *testing.T) []string {
 	t.Helper()
 	const own = "github.com/diglot/diglot/handlers/handlerstest"

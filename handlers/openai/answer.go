@@ -7,7 +7,7 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// answer is a reply as one JSON object, whatever the operation.
+// answer is a JSON reply of any operation.
 type answer struct {
 	exchange *exchange.Exchange
 	value    any
@@ -15,19 +15,19 @@ type answer struct {
 
 func (a answer) write(w http.ResponseWriter) error { return a.exchange.Reply(w, a.value) }
 
-// streamed is a reply to a request with stream: true.
+// streamed is a streamed reply.
 type streamed struct {
 	stream  *sse.Stream
 	encoder sse.Encoder
 }
 
-// write returns no error: the caller would write a second status.
+// write returns no error, since the caller would write a second status.
 func (s streamed) write(w http.ResponseWriter) error {
 	s.stream.Serve(w, s.encoder)
 	return nil
 }
 
-// What the generated code calls.
+// The methods that the generated code calls.
 
 func (a answer) VisitCreateChatCompletionResponse(w http.ResponseWriter) error { return a.write(w) }
 func (a answer) VisitCreateCompletionResponse(w http.ResponseWriter) error     { return a.write(w) }

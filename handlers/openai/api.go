@@ -1,7 +1,6 @@
-// Package openai speaks the OpenAI style: it maps the wire types of
-// openapi/openai.yaml to the neutral ones of package engine and back, and
-// maps nothing else. handlers/anthropic has the same files for the other
-// style, to be read side by side:
+// Package openai implements the OpenAI style: it maps the wire types of openapi/openai.yaml
+// to the neutral types of package engine and back, and nothing else. handlers/anthropic has
+// the same files for the other style:
 //
 //	api.go        the router
 //	request.go    wire to engine; may fail
@@ -10,10 +9,9 @@
 //	stream.go     engine to wire, event by event
 //	errors.go     errors of the engine as the document has them
 //
-// and one file per operation. completion_request.go and so on are the same
-// for raw prompts, and response_request.go and so on for responses: there
-// response_items.go reads the conversation, response_object.go makes the reply
-// and response_errors.go names places.
+// and one file per operation. completion_request.go and so on are the same for raw prompts,
+// and response_request.go and so on for responses: there response_items.go reads the
+// conversation, response_object.go makes the reply, and response_errors.go maps paths.
 package openai
 
 import (
@@ -30,7 +28,7 @@ import (
 // Config says what to serve.
 type Config struct {
 	Engine   engine.Engine
-	Document *openapi.Document // as it is in force
+	Document *openapi.Document // compiled for the profile
 	MaxBody  int64             // bytes of a request body
 	Clock    func() time.Time
 }
@@ -53,7 +51,8 @@ func New(c Config) http.Handler {
 	})
 	router := mount.Router(c.Document, WriteError)
 	wire.HandlerWithOptions(strict, wire.ChiServerOptions{
-		// The generated code has middlewares too, but binds parameters before it calls them.
+		// The generated code supports middlewares too, but binds parameters before it calls
+		// them.
 		BaseRouter: router.With(validate.Middleware(validate.Config{
 			Document:      c.Document,
 			MaxBody:       c.MaxBody,

@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// toCompletionRequest maps a request that fits the document. What fails here
-// is what a schema cannot state.
+// toCompletionRequest maps a request that fits the document. Its errors are rules that a
+// schema cannot state.
 func toCompletionRequest(in *wire.CreateCompletionRequest) (*engine.Request, error) {
 	text, err := toPromptText(in.Prompt)
 	if err != nil {
@@ -58,7 +58,7 @@ func toCompletionRequest(in *wire.CreateCompletionRequest) (*engine.Request, err
 	}, nil
 }
 
-// toPromptText takes a text, or a list of one text.
+// toPromptText accepts a string, or a list of one string.
 func toPromptText(in wire.CompletionPrompt) (string, error) {
 	if text, err := in.AsCompletionText(); err == nil {
 		return text, nil
@@ -73,8 +73,8 @@ func toPromptText(in wire.CompletionPrompt) (string, error) {
 	return texts[0], nil
 }
 
-// checkBestOf holds best_of against other fields. Which of the continuations
-// are the best is known only at their end, so they cannot be streamed.
+// checkBestOf checks best_of against other fields. It cannot stream, as the best
+// continuations are known only at the end.
 func checkBestOf(in *wire.CreateCompletionRequest) error {
 	bestOf, n := optional.Or(in.BestOf, 0), in.NOrDefault()
 	switch {

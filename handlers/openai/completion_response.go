@@ -20,8 +20,7 @@ func fromCompletion(h head, r *engine.Response, logprobs bool) wire.Completion {
 	return out
 }
 
-// fromContinuation joins the text of one choice: this style knows no other
-// kind of block.
+// fromContinuation joins the text of one choice: this style has no other blocks.
 func fromContinuation(index int, choice engine.Choice, logprobs bool) wire.CompletionChoice {
 	var text strings.Builder
 	var tokens []engine.TokenLogprob
@@ -45,14 +44,13 @@ var fromCompletionFinish = map[engine.FinishReason]wire.CompletionFinishReason{
 	engine.FinishToolCalls:    wire.CompletionFinishReasonStop,
 }
 
-// textCursor is a place in the text of one choice, as far as its tokens are
-// known. The zero value is the beginning.
+// textCursor is an offset in the text of one choice. The zero value is the beginning.
 type textCursor struct {
 	characters int
-	begun      []byte // the beginning of a character that later tokens complete
+	begun      []byte // incomplete character, completed by later tokens
 }
 
-// fromTokens writes the next tokens of the text and moves behind them.
+// fromTokens maps the next tokens and advances.
 func (c *textCursor) fromTokens(tokens []engine.TokenLogprob) wire.CompletionLogprobs {
 	out := wire.NewCompletionLogprobs()
 	for _, t := range tokens {
@@ -64,13 +62,13 @@ func (c *textCursor) fromTokens(tokens []engine.TokenLogprob) wire.CompletionLog
 	return out
 }
 
-// advance moves behind a token and returns where it begins. One that begins
-// inside a character begins where that character does.
+// advance moves past a token and returns where it begins. A token that begins inside a
+// character has that character's offset.
 func (c *textCursor) advance(token []byte) int {
 	start, old := c.characters, len(c.begun)
 	c.begun = append(c.begun, token...)
 	if size, _ := engine.FirstChar(c.begun); old > 0 && size == old {
-		start++ // the character before it stays without its end
+		start++ // the previous character stays incomplete
 	}
 	for whole := engine.WholeChars(c.begun); whole > 0; {
 		size, _ := engine.FirstChar(c.begun[:whole])
@@ -80,15 +78,15 @@ func (c *textCursor) advance(token []byte) int {
 	return start
 }
 
-// fromTop lists the alternatives and, as the vendor does, the token itself.
-// Two of the same spelling, which a vocabulary may have, are one member.
+// fromTop maps the alternatives and, as the vendor does, the token itself. Tokens with the
+// same text, which a vocabulary may have, share one field.
 func fromTop(t engine.TokenLogprob) wire.CompletionTopLogprobs {
 	top := make(wire.CompletionTopLogprobs, len(t.Top)+1)
 	if math.IsNaN(t.Logprob) {
 		return top
 	}
 	for _, alternative := range t.Top {
-		if spelling := fromTokenBytes(alternative.Token); !has(top, spelling) { // likeliest first
+		if spelling := fromTokenBytes(alternative.Token); !has(top, spelling) { // most likely first
 			top[spelling] = alternative.Logprob
 		}
 	}
@@ -103,7 +101,7 @@ func has(top wire.CompletionTopLogprobs, spelling string) bool {
 	return ok
 }
 
-// fromLogprob is null for the first token of a prompt.
+// fromLogprob returns null for the first token of a prompt.
 func fromLogprob(logprob float64) nullable.Nullable[float64] {
 	if math.IsNaN(logprob) {
 		return nullable.NewNullNullable[float64]()
@@ -111,8 +109,8 @@ func fromLogprob(logprob float64) nullable.Nullable[float64] {
 	return nullable.NewNullableWithValue(logprob)
 }
 
-// fromTokenBytes is the token as text. A token with parts of characters is
-// marked, and their bytes are written out, as the vendor does: bytes: \xe2\x9c.
+// fromTokenBytes returns the token as text. Incomplete characters are written as bytes, as
+// the vendor does: bytes:\xe2\x9c.
 func fromTokenBytes(token []byte) string {
 	if utf8.Valid(token) {
 		return string(token)

@@ -9,9 +9,8 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// completionEncoder turns the events of one reply into chunks: what is new, a
-// chunk with the finish reason for each choice, the counts if they were asked
-// for, and the done mark.
+// completionEncoder turns the events of one reply into chunks: deltas, a chunk with the
+// finish reason per choice, token counts if requested, and [DONE].
 type completionEncoder struct {
 	plainFrames
 	head    head
@@ -62,8 +61,7 @@ func (e *completionEncoder) chunk(choice wire.CompletionChunkChoice) []sse.Frame
 	return []sse.Frame{sse.NewFrame("", e.newChunk([]wire.CompletionChunkChoice{choice}))}
 }
 
-// newChunk makes a chunk with usage null, if usage will come, as the vendor
-// does.
+// newChunk returns a chunk, with usage null if usage will follow, as the vendor does.
 func (e *completionEncoder) newChunk(choices []wire.CompletionChunkChoice) wire.CompletionChunk {
 	c := wire.NewCompletionChunk(e.head.id, e.head.created, e.head.model)
 	c.Choices = choices

@@ -17,19 +17,19 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// CreateEmbedding turns texts into vectors.
+// CreateEmbedding returns vectors of texts.
 func (a *API) CreateEmbedding(ctx context.Context, in wire.CreateEmbeddingRequestObject) (wire.CreateEmbeddingResponseObject, error) {
 	req, err := toEmbeddingRequest(in.Body)
 	if err != nil {
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	x.Asks(req.Model)
+	x.SetModel(req.Model)
 	embeddings, err := a.engine.Embed(ctx, req)
 	if err != nil {
 		return nil, atInput(err, in.Body.Input)
 	}
-	x.Used(engine.Usage{PromptTokens: embeddings.PromptTokens})
+	x.SetUsage(engine.Usage{PromptTokens: embeddings.PromptTokens})
 	if err := x.HoldVectors(embeddings.Vectors); err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func (a *API) CreateEmbedding(ctx context.Context, in wire.CreateEmbeddingReques
 	return embeddingReply{x, req.Model, embeddings, encode}, nil
 }
 
-// embeddingReply is the reply. Written as a whole it would be many times what
-// the vectors are, for as long as the client takes.
+// embeddingReply streams its vectors: encoded as a whole it would take a multiple of their
+// memory while the client reads.
 type embeddingReply struct {
 	exchange   *exchange.Exchange
 	model      string
@@ -48,7 +48,7 @@ type embeddingReply struct {
 
 // VisitCreateEmbeddingResponse writes the reply, vector by vector.
 func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
-	const start = `"data":[` // no text has this: its quotes are escaped
+	const start = `"data":[` // not in any text: quotes are escaped there
 	before, behind, _ := bytes.Cut(r.list(), []byte(start))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
@@ -59,7 +59,7 @@ func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) erro
 			out = append(out, ',')
 		}
 		if _, err := w.Write(append(out, one[len(before)+len(start):len(one)-len(behind)]...)); err != nil {
-			return nil // the client has left
+			return nil // the client has disconnected
 		}
 		out = out[:0]
 	}
@@ -67,7 +67,7 @@ func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) erro
 	return nil
 }
 
-// list is the reply with some of the vectors, as it is sent.
+// list encodes the reply with some of the vectors.
 func (r embeddingReply) list(some ...wire.Embedding) []byte {
 	tokens := r.embeddings.PromptTokens
 	list := wire.NewEmbeddingList(r.model, wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens})
@@ -88,8 +88,8 @@ func toEmbeddingRequest(in *wire.CreateEmbeddingRequest) (*engine.EmbeddingReque
 	}, nil
 }
 
-// toEmbeddingInputs tries the forms of an input. The document has seen to it
-// that one fits; of those that do not, decoding stops at the first value.
+// toEmbeddingInputs tries the forms of an input. The document ensures that one fits;
+// decoding the others fails at the first value.
 func toEmbeddingInputs(in wire.EmbeddingInput) ([]engine.EmbeddingInput, error) {
 	if text, err := in.AsEmbeddingText(); err == nil {
 		return []engine.EmbeddingInput{{Text: text}}, nil
@@ -115,8 +115,8 @@ func toEmbeddingInputs(in wire.EmbeddingInput) ([]engine.EmbeddingInput, error) 
 	return inputs, nil
 }
 
-// atInput names the input that an error is about. One that is not in a list
-// has no index: the first of its tokens would be meant by it.
+// atInput adds the input's index to an error. A single input has none: the index would mean
+// its first token.
 func atInput(err error, in wire.EmbeddingInput) error {
 	var coded *engine.Error
 	if !errors.As(err, &coded) || coded.Place.Field != engine.FieldInput {
@@ -130,16 +130,15 @@ func atInput(err error, in wire.EmbeddingInput) error {
 	return coded
 }
 
-// fromVector holds the ways to write a vector.
+// fromVector holds the encodings of a vector.
 var fromVector = map[wire.EmbeddingEncodingFormat]func([]float32) wire.EmbeddingVector{
 	wire.EmbeddingEncodingFormatFloat:  fromNumbers,
 	wire.EmbeddingEncodingFormatBase64: fromBytes,
 }
 
-// fromNumbers writes each number with as few digits as tell it from the next
-// 32-bit one.
+// fromNumbers writes each number with the fewest digits that identify the float32.
 func fromNumbers(vector []float32) (out wire.EmbeddingVector) {
-	_ = out.FromEmbeddingNumbers(vector) // an engine gives finite numbers, so it cannot fail
+	_ = out.FromEmbeddingNumbers(vector) // an engine returns finite numbers: cannot fail
 	return out
 }
 
@@ -148,6 +147,6 @@ func fromBytes(vector []float32) (out wire.EmbeddingVector) {
 	for _, x := range vector {
 		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(x))
 	}
-	_ = out.FromEmbeddingBase64(base64.StdEncoding.EncodeToString(bytes)) // a string cannot fail
+	_ = out.FromEmbeddingBase64(base64.StdEncoding.EncodeToString(bytes)) // a string: cannot fail
 	return out
 }

@@ -72,8 +72,8 @@ func TestToEmbeddingRequest(t *testing.T) {
 	}
 }
 
-// TestEmbeddingViolations has what the walk along the document cannot reach:
-// forms of an input that overlap, and large ones.
+// TestEmbeddingViolations checks what the walk along the document cannot reach: input forms
+// that overlap, and large ones.
 func TestEmbeddingViolations(t *testing.T) {
 	operation := createEmbedding(t)
 	many := func(value string, n int) string {
@@ -112,8 +112,8 @@ func TestEmbeddingViolations(t *testing.T) {
 	}
 }
 
-// TestVectorEncodings: both ways to write a vector give the same numbers, bit
-// for bit, whatever numbers they are.
+// TestVectorEncodings checks that both encodings of a vector give the same numbers, bit for
+// bit.
 func TestVectorEncodings(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	edges := []float32{0, float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32, -math.MaxFloat32, 1e-7, 0.1, 1, 16777216, 1e21}
@@ -170,8 +170,7 @@ func decodeVector(t *testing.T, text []byte) []float32 {
 	return numbers
 }
 
-// TestNumbersAreShort: a number takes no more digits than tell it from the
-// next 32-bit one.
+// TestNumbersAreShort checks that a number has the fewest digits that identify the float32.
 func TestNumbersAreShort(t *testing.T) {
 	text, err := json.Marshal(fromNumbers([]float32{0.1, -0.062772, 1.0 / 3}))
 	if err != nil || string(text) != "[0.1,-0.062772,0.33333334]" {

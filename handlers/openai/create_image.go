@@ -12,19 +12,19 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// CreateImage draws pictures of what a text describes.
+// CreateImage generates images from a prompt.
 func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject) (wire.CreateImageResponseObject, error) {
 	req, err := toImageRequest(in.Body)
 	if err != nil {
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	x.Asks(req.Model)
+	x.SetModel(req.Model)
 	images, err := a.engine.GenerateImages(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := x.HoldPictures(images); err != nil {
+	if err := x.HoldImages(images); err != nil {
 		return nil, err
 	}
 	out := wire.NewImageList(a.clock().Unix())
@@ -54,8 +54,7 @@ func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
 	}, nil
 }
 
-// toSize reads a size, of which the document has seen to the form; auto is 0
-// by 0.
+// toSize parses a size, whose form the document has checked; auto is 0 by 0.
 func toSize(size string) (width, height int, err error) {
 	if size == "auto" {
 		return 0, 0, nil

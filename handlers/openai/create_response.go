@@ -20,7 +20,7 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	// A stream is held as well: its last event has the whole answer.
+	// A stream is held as well: its last event repeats the whole answer.
 	events := x.Hold(x.HideReasoning("ResponseOutputReasoning", places.name(x.Watch(req, a.engine.Generate(ctx, req), responseNames))))
 	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(events)
@@ -39,6 +39,5 @@ func (a *API) CreateResponse(ctx context.Context, in wire.CreateResponseRequestO
 	return streamed{stream, newResponseEncoder(r, x)}, nil
 }
 
-// responseNames are what a response's request calls parameters that
-// [engine.Start] has other names for.
+// responseNames maps parameters of [engine.Start] to those of a response's request.
 var responseNames = map[string]string{"reasoning_effort": "reasoning.effort"}

@@ -15,8 +15,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// unsupportedParameter is the detail, in the document, of a parameter that is
-// unsupported whatever its value.
+// unsupportedParameter is the document's error detail for a parameter that is unsupported
+// whatever its value.
 const unsupportedParameter = "parameter"
 
 // WriteError answers with an error.
@@ -26,7 +26,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err *engine.Error) {
 }
 
 func fromError(x *exchange.Exchange, err *engine.Error) []byte {
-	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(x, err)}) // strings alone: cannot fail
+	body, _ := plainjson.Marshal(wire.ErrorResponse{Error: fromErrorObject(x, err)}) // only strings: cannot fail
 	return body
 }
 
@@ -38,7 +38,7 @@ func fromErrorObject(x *exchange.Exchange, err *engine.Error) wire.Error {
 	}
 	param := fromPlace(err.Place)
 	if err.Code == engine.CodeContextLength && err.Place.Field == engine.FieldMessages {
-		param = "messages" // all of them: none is too long by itself
+		param = "messages" // the messages as a whole are too long
 	}
 	if param = cmp.Or(err.Param, param); param != "" {
 		e.Param.Set(x.Locate(param))
@@ -46,8 +46,8 @@ func fromErrorObject(x *exchange.Exchange, err *engine.Error) wire.Error {
 	return e
 }
 
-// ErrorCode is the way back: the code of an error that a server of this program
-// has answered with, by its status, if it has one, and the code in its body.
+// ErrorCode is the inverse: the engine's code for an error of another diglot server, by
+// status, if any, and code.
 func ErrorCode(status int, code string) engine.Code {
 	document, err := openapi.OpenAI()
 	if err != nil {
@@ -61,7 +61,7 @@ func ErrorCode(status int, code string) engine.Code {
 	return engine.Code(name)
 }
 
-// fromPlace names a place in the neutral request as this style does.
+// fromPlace returns this style's path for a place in the neutral request.
 func fromPlace(p engine.Place) string {
 	switch p.Field {
 	case engine.FieldMessages:
@@ -99,7 +99,7 @@ func nameErrors(events iter.Seq2[engine.Event, error], param func(*engine.Error)
 	}
 }
 
-// fromViolation words what the document says against a request.
+// fromViolation turns a violation of the document into an error.
 func fromViolation(v *openapi.Violation) *engine.Error {
 	param := v.Param()
 	err := engine.Errorf(engine.CodeInvalidArgument, "Invalid value for '%s': it %s.", param, v.Reason)

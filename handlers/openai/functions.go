@@ -12,10 +12,9 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// dialect is how a reply tells of calls. The members functions and
-// function_call are older than tools, and clients that send them read nothing
-// else. A function is a tool of which an answer calls at most one; the rest is
-// words.
+// dialect is how a reply reports calls. functions and function_call predate tools, and
+// clients that send them read nothing else. A function is a tool that an answer calls at
+// most once; only the names differ.
 type dialect struct {
 	place   func(engine.Place) string
 	whole   func(*wire.ChatCompletion)
@@ -46,7 +45,7 @@ func hasFunctions(in *wire.CreateChatCompletionRequest) bool {
 	return len(optional.Or(in.Functions, nil)) > 0
 }
 
-// toCallable maps what the answer may call, by either name.
+// toCallable maps tools or functions.
 func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.ToolChoice, error) {
 	if hasFunctions(in) {
 		return toFunctionsAlone(in)
@@ -62,7 +61,7 @@ func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.Too
 	return tools, choice, err
 }
 
-// toFunctionsAlone refuses what belongs to tools: it would have no effect.
+// toFunctionsAlone rejects fields of tools, which would have no effect.
 func toFunctionsAlone(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.ToolChoice, error) {
 	var choice engine.ToolChoice
 	if len(optional.Or(in.Tools, nil)) > 0 {
@@ -107,8 +106,8 @@ func toFunctionChoice(in *wire.CreateChatCompletionRequest) (engine.ToolChoice, 
 	return choice, nil
 }
 
-// callFunction remembers a call without an id, which a function message
-// answers by its name, and gives it one.
+// callFunction gives a call without an id one, which a function message refers to by the
+// function's name.
 func (c conversation) callFunction(call wire.FunctionCallParam) engine.ToolCall {
 	id := fmt.Sprintf("function%d", len(c.calls))
 	c.calls[id] = call.Name
@@ -131,7 +130,7 @@ func (c conversation) toFunctionMessage(m wire.ChatCompletionFunctionMessagePara
 	}, nil
 }
 
-// asFunctionCalls retells the calls of a whole reply.
+// asFunctionCalls converts the calls of a whole reply.
 func asFunctionCalls(out *wire.ChatCompletion) {
 	for i := range out.Choices {
 		choice := &out.Choices[i]
@@ -149,7 +148,7 @@ func asFunctionReason(reason wire.FinishReason) wire.FinishReason {
 	return reason
 }
 
-// functionEncoder retells the calls of a stream.
+// functionEncoder converts the calls of a stream.
 type functionEncoder struct{ *encoder }
 
 // Encode implements [sse.Encoder].
@@ -174,8 +173,7 @@ func (e functionEncoder) callDelta(choice int, delta wire.FunctionCallDelta) []s
 	return e.chunk(wire.NewChatCompletionChunkChoice(choice, wire.ChatCompletionDelta{FunctionCall: &delta}))
 }
 
-// fromFunctionPlace names a place in the neutral request for clients that
-// speak of functions.
+// fromFunctionPlace returns the path for clients that send functions.
 func fromFunctionPlace(p engine.Place) string {
 	switch p.Field {
 	case engine.FieldTools:
@@ -188,7 +186,7 @@ func fromFunctionPlace(p engine.Place) string {
 	return fromPlace(p)
 }
 
-// name gives the errors among events the names that their places have.
+// name sets the client's paths in errors among the events.
 func (d dialect) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return nameErrors(events, func(err *engine.Error) string {
 		switch err.Place.Field {
@@ -199,7 +197,7 @@ func (d dialect) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Ev
 	})
 }
 
-// ignore names the parts of tool schemas that no grammar can enforce.
+// ignore reports the parts of tool schemas that no grammar can enforce.
 func (d dialect) ignore(x *exchange.Exchange, places []engine.Place) {
 	for _, p := range places {
 		x.Ignore(x.Locate(d.place(p)))

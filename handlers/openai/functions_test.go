@@ -56,8 +56,7 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// TestFunctionReplies writes the answers that hold at most one call as
-// clients with functions read them.
+// TestFunctionReplies encodes answers with at most one call for clients with functions.
 func TestFunctionReplies(t *testing.T) {
 	h := head{id: "chatcmpl-1", created: 1_700_000_000, model: "m"}
 	for _, r := range handlerstest.Replies() {

@@ -12,11 +12,10 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// conversation maps messages in order; a tool message needs the call that it
-// answers.
+// conversation maps messages in order; a tool message needs the call that it answers.
 type conversation struct {
-	calls     map[string]string // names of the functions called so far, by id
-	functions map[string]string // ids of the latest calls that came without one, by name
+	calls     map[string]string // names of called functions, by call id
+	functions map[string]string // ids of the latest calls that came without one, by function name
 }
 
 func toMessages(in []wire.ChatCompletionMessageParam) ([]engine.Message, error) {
@@ -120,12 +119,12 @@ func (c conversation) toAssistantParts(m wire.ChatCompletionAssistantMessagePara
 		return nil, err
 	}
 	for _, text := range texts {
-		if text != "" || len(calls) == 0 { // clients send "" beside calls
+		if text != "" || len(calls) == 0 { // clients send "" along with calls
 			parts = append(parts, engine.Text{Text: text})
 		}
 	}
 	parts = append(parts, calls...)
-	if len(parts) == 0 { // the model said nothing, or the client has dropped what it thought
+	if len(parts) == 0 { // an empty answer, or the client has dropped its reasoning
 		parts = append(parts, engine.Text{})
 	}
 	return parts, nil
@@ -148,8 +147,7 @@ func (c conversation) toCalls(m wire.ChatCompletionAssistantMessageParam) ([]eng
 	return parts, nil
 }
 
-// toArguments reads the arguments of an earlier call. Clients leave out empty
-// ones.
+// toArguments reads the arguments of an earlier call. Clients omit empty ones.
 func toArguments(in nullable.Nullable[string]) string {
 	if text := optional.Or(in, ""); strings.TrimSpace(text) != "" {
 		return text
@@ -157,7 +155,7 @@ func toArguments(in nullable.Nullable[string]) string {
 	return engine.NoArguments
 }
 
-// toAssistantTexts lists what the message says; a refusal is text as well.
+// toAssistantTexts returns the texts of the message; a refusal is text too.
 func toAssistantTexts(m wire.ChatCompletionAssistantMessageParam) ([]string, error) {
 	content, err := m.Content.Get()
 	if err != nil { // absent
@@ -207,7 +205,7 @@ func (c conversation) toToolMessage(m wire.ChatCompletionToolMessageParam, param
 	}, nil
 }
 
-// callPrefix marks the ids of calls in this style; inside, ids have no prefix.
+// callPrefix begins call ids of this style; internal ids have no prefix.
 const callPrefix = "call_"
 
 func toCallID(id string) string   { return strings.TrimPrefix(id, callPrefix) }

@@ -13,8 +13,8 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// toRequest maps a request that fits the document. What fails here is what a
-// schema cannot state.
+// toRequest maps a request that fits the document. Its errors are rules that a schema
+// cannot state.
 func toRequest(in *wire.CreateChatCompletionRequest) (*engine.Request, error) {
 	messages, err := toMessages(in.Messages)
 	if err != nil {
@@ -154,7 +154,7 @@ func toLogitBias(in map[string]float64) (map[int]float64, error) {
 	return bias, nil
 }
 
-// toMaxTokens takes the current name before the older one.
+// toMaxTokens prefers the current name to the older one.
 func toMaxTokens(in *wire.CreateChatCompletionRequest) *int {
 	if n := optional.Count(in.MaxCompletionTokens); n != nil {
 		return n
@@ -224,16 +224,15 @@ func toReasoning(in nullable.Nullable[wire.ReasoningEffort]) engine.Reasoning {
 	}
 }
 
-// toImage maps a picture, which keeps its place in the request.
+// toImage maps an image, and records its path in the request.
 func toImage(url, param string) (engine.Image, error) {
 	image, err := toPicture(url, param)
 	image.Param = param
 	return image, err
 }
 
-// toPicture reads a data URI; any other URL is kept for the engine. What type
-// the URI names is not held against the data, as the vendor does not: clients
-// name one for all their images.
+// toPicture reads a data URI; any other URL is left to the engine. Like the vendor it does
+// not compare the URI's media type with the data: clients declare one type for all images.
 func toPicture(url, param string) (engine.Image, error) {
 	scheme, rest, _ := strings.Cut(url, ":")
 	switch scheme = strings.ToLower(scheme); {

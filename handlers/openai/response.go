@@ -10,7 +10,7 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 )
 
-// head is what a reply and all chunks of a stream have in common.
+// head holds the fields that a reply and all chunks of a stream share.
 type head struct {
 	id      string
 	created int64 // seconds since 1970
@@ -40,8 +40,8 @@ func fromChoice(index int, choice engine.Choice, logprobs bool) wire.ChatComplet
 	return out
 }
 
-// fromBlocks flattens the blocks of an answer: this style has one text, one
-// line of reasoning and a list of calls.
+// fromBlocks flattens the blocks of an answer: this style has one text, one reasoning text
+// and a list of calls.
 func fromBlocks(blocks []engine.Block) wire.ChatCompletionMessage {
 	out := wire.NewChatCompletionMessage()
 	var text, reasoning strings.Builder
@@ -99,8 +99,7 @@ func fromLogprobs(tokens []engine.TokenLogprob) wire.ChatCompletionLogprobs {
 	return out
 }
 
-// fromToken gives a token as text and as bytes: a token may be a part of a
-// character, which the text cannot say.
+// fromToken returns a token as text and as bytes, since it may be part of a character.
 func fromToken(token []byte) (string, nullable.Nullable[[]int]) {
 	bytes := make([]int, len(token))
 	for i, b := range token {

@@ -10,16 +10,16 @@ import (
 	"github.com/diglot/diglot/handlers/internal/exchange"
 )
 
-// itemPlaces says which item of the input each message begins with.
+// itemPlaces maps messages to the input items that they begin with.
 type itemPlaces []int
 
-// Places of messages that are no items.
+// Messages that are not items.
 const (
 	instructionsPlace = -1
 	wholeInputPlace   = -2
 )
 
-// fromPlace names a place in the neutral request as a response's request does.
+// fromPlace returns the path in a response's request.
 func (p itemPlaces) fromPlace(place engine.Place) string {
 	switch place.Field {
 	case engine.FieldMessages:
@@ -46,28 +46,27 @@ func (p itemPlaces) fromMessage(index int) string {
 	return fmt.Sprintf("input[%d]", p[index])
 }
 
-// name gives the errors among events the names that their places have in the
-// request.
+// name sets the paths of this request in errors among the events.
 func (p itemPlaces) name(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return nameErrors(events, func(err *engine.Error) string {
 		switch {
 		case err.Param != "":
 			return err.Param
 		case err.Code == engine.CodeContextLength:
-			return "input" // all of it: no item is too long by itself
+			return "input" // the input as a whole is too long
 		}
 		return p.fromPlace(err.Place)
 	})
 }
 
-// ignore names the parts of tool schemas that no grammar can enforce.
+// ignore reports the parts of tool schemas that no grammar can enforce.
 func (p itemPlaces) ignore(x *exchange.Exchange, places []engine.Place) {
 	for _, place := range places {
 		x.Ignore(x.Locate(p.fromPlace(place)))
 	}
 }
 
-// fromResponseError is the error of a failed response. Codex tries again after
+// fromResponseError returns the error of a failed response. Codex retries after
 // server_error and rate_limit_exceeded, and stops after other codes.
 func fromResponseError(x *exchange.Exchange, err *engine.Error) wire.ResponseError {
 	code := cmp.Or(x.Error(err).Failed, string(wire.ResponseErrorCodeServerError))

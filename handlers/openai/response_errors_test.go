@@ -8,7 +8,7 @@ import (
 	"github.com/diglot/diglot/handlers/handlerstest"
 )
 
-// TestItemPlaces holds the names of places: messages are not items one by one.
+// TestItemPlaces checks paths: messages are not items one by one.
 func TestItemPlaces(t *testing.T) {
 	places := itemPlaces{instructionsPlace, 0, 3}
 	tests := []struct {

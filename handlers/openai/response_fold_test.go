@@ -18,15 +18,14 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// responseFold puts the items of a streamed response together from its
-// deltas, as clients do that show them.
+// responseFold folds the items of a streamed response from its deltas, as clients do.
 type responseFold struct {
 	items []foldedItem
 	last  wire.Response // of the last event that has one
 	count int
 }
 
-// foldedItem has the members of all kinds of items.
+// foldedItem has the fields of all kinds of items.
 type foldedItem struct {
 	ID        string       `json:"id"`
 	Type      string       `json:"type"`
@@ -45,7 +44,7 @@ type foldedPart struct {
 	Logprobs []wire.ResponseLogprob `json:"logprobs"`
 }
 
-// foldedEvent has the members of all events.
+// foldedEvent has the fields of all events.
 type foldedEvent struct {
 	Type           string                 `json:"type"`
 	SequenceNumber int                    `json:"sequence_number"`
@@ -204,9 +203,9 @@ func randomBlock(random *rand.Rand, index int) []engine.Event {
 	return append(events, engine.BlockStop{Index: index})
 }
 
-// TestRandomResponses holds that a stream, folded, is the reply that is not
-// streamed: item by item, id by id; and that one which breaks off anywhere
-// still follows the document and tells what it has.
+// TestRandomResponses checks that a stream folds to the whole reply, item by item and id by
+// id, and that a stream which breaks off anywhere still follows the document and reports
+// what it has.
 func TestRandomResponses(t *testing.T) {
 	document, err := openapi.OpenAI()
 	if err != nil {
@@ -254,7 +253,7 @@ func asText(t testing.TB, r wire.Response) string {
 	return string(text)
 }
 
-// TestFoldFindsFaults holds that the fold above can fail.
+// TestFoldFindsFaults checks that the fold can fail.
 func TestFoldFindsFaults(t *testing.T) {
 	document, err := openapi.OpenAI()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// itemReader makes messages of items. What the assistant did between two
-// turns of others (thinking, text, calls) is one message.
+// itemReader turns items into messages. Consecutive items of the assistant (thinking, text,
+// calls) are one message.
 type itemReader struct {
 	messages []engine.Message
 	places   itemPlaces
@@ -38,7 +38,7 @@ func toItemMessages(in *wire.CreateResponseRequest) ([]engine.Message, itemPlace
 	return r.messages, r.places, nil
 }
 
-// add appends a message, or parts to the assistant's turn that is under way.
+// add appends a message, or parts to the assistant's current turn.
 func (r *itemReader) add(item int, role engine.Role, parts ...engine.Part) {
 	if n := len(r.messages); n > 0 && role == engine.RoleAssistant && r.messages[n-1].Role == role {
 		r.messages[n-1].Parts = append(r.messages[n-1].Parts, parts...)
@@ -54,7 +54,7 @@ func (r *itemReader) read(item wire.ResponseInputItem, i int) error {
 		return err
 	}
 	param := fmt.Sprintf("input[%d]", i)
-	if kind == "" { // what has no type is a message
+	if kind == "" { // an item without a type is a message
 		m, err := item.AsResponseInputMessage()
 		if err != nil {
 			return err
@@ -176,8 +176,8 @@ func toOutputParts(in wire.ResponseFunctionOutput, param string) ([]engine.Part,
 	return parts, nil
 }
 
-// reasoning takes the thinking itself before its summary, which is the same
-// where it comes from this server. An item with neither says nothing.
+// reasoning prefers the thinking itself to its summary; from this server they are the same.
+// An item with neither is empty.
 func (r *itemReader) reasoning(v wire.ResponseInputReasoning, i int) {
 	var parts []engine.Part
 	for _, p := range optional.Or(v.Content, nil) {

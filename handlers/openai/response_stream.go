@@ -9,28 +9,27 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// responseEncoder turns the events of one reply into the events of a
-// response: its beginning, each item with its parts, and the response as a
-// whole, in which every item is the one that was streamed.
+// responseEncoder turns the events of one reply into the events of a response: its
+// beginning, each item with its parts, and the whole response with all streamed items.
 type responseEncoder struct {
 	*responder
 	sequence int // of the next event
 	begun    bool
-	output   []wire.ResponseOutputItem // the items that are done
-	item     *openItem                 // the one that is not, or nil
+	output   []wire.ResponseOutputItem // finished items
+	item     *openItem                 // the current item, or nil
 	reason   engine.FinishReason
 	x        *exchange.Exchange
 }
 
-// openItem is an item under way. It stays open when its block ends, until it
-// is known whether that was the end of a whole item.
+// openItem is an item in progress. It stays open after its block ends, until it is known
+// whether the item is complete.
 type openItem struct {
 	id    string
 	block engine.Block
 	text  strings.Builder // of the block, whatever its kind
 }
 
-// whole is the block as far as it got.
+// whole returns the block so far.
 func (i *openItem) whole() engine.Block {
 	b := i.block
 	if b.Kind == engine.BlockToolCall {
@@ -70,13 +69,13 @@ func (e *responseEncoder) Encode(event engine.Event) []sse.Frame {
 	return nil
 }
 
-// next numbers an event.
+// next returns the next sequence number.
 func (e *responseEncoder) next() int {
 	e.sequence++
 	return e.sequence - 1
 }
 
-// newEventFrame makes a frame whose name is the type of its event.
+// newEventFrame returns a frame that is named after the event's type.
 func newEventFrame[T ~string](kind T, event any) sse.Frame { return sse.NewFrame(string(kind), event) }
 
 func (e *responseEncoder) begin() []sse.Frame {
@@ -86,7 +85,7 @@ func (e *responseEncoder) begin() []sse.Frame {
 	return []sse.Frame{newEventFrame(created.Type, created), newEventFrame(progress.Type, progress)}
 }
 
-// open begins an item and its only part; a call has none.
+// open begins an item and its only part; a call has no part.
 func (e *responseEncoder) open(start engine.BlockStart) []sse.Frame {
 	e.item = &openItem{
 		id:    e.newID(itemPrefix[start.Kind]),
@@ -173,8 +172,8 @@ func (e *responseEncoder) stopSummary(text string) []sse.Frame {
 	return []sse.Frame{newEventFrame(done.Type, done), newEventFrame(part.Type, part)}
 }
 
-// stopArguments ends a call. LangChain loses one that has no delta, so one
-// without arguments gets an empty one.
+// stopArguments ends a call. LangChain loses a call without a delta, so one without
+// arguments gets an empty delta.
 func (e *responseEncoder) stopArguments(block engine.Block) []sse.Frame {
 	var frames []sse.Frame
 	if block.Arguments == "" {
@@ -194,7 +193,7 @@ func (e *responseEncoder) close(status wire.ResponseItemStatus) []sse.Frame {
 	return []sse.Frame{newEventFrame(done.Type, done)}
 }
 
-// end is the last event of a response that came to its end.
+// end returns the last event of a complete response.
 func (e *responseEncoder) end(response wire.Response) sse.Frame {
 	if response.Status == wire.ResponseStatusIncomplete {
 		incomplete := wire.NewResponseIncompleteEvent(e.next(), response)
@@ -204,13 +203,13 @@ func (e *responseEncoder) end(response wire.Response) sse.Frame {
 	return newEventFrame(completed.Type, completed)
 }
 
-// Fail implements [sse.Encoder]. Some clients see only the failed response
-// (Codex), some only the error event, and of those some only the object in it
-// (the vendor's SDKs) and others the members beside it.
+// Fail implements [sse.Encoder]. Some clients read only the failed response (Codex), some
+// only the error event, and of those some the object in it (the vendor's SDKs) and others
+// the fields beside it.
 func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
 	var frames []sse.Frame
 	if !e.begun {
-		frames = e.begin() // clients expect it before anything else
+		frames = e.begin() // clients expect it first
 	}
 	output := e.output
 	if e.item != nil {

@@ -38,8 +38,7 @@ const (
 	calledItem = `{"type":"function_call","call_id":"call_1","name":"f","arguments":"{\"a\": <1>"}`
 )
 
-// checkResponseMappings completes what each test says: what is wanted is a
-// request of one user turn, unless it says otherwise.
+// checkResponseMappings completes each test with a request of one user turn.
 func checkResponseMappings(t *testing.T, tests []handlerstest.Mapping) {
 	t.Helper()
 	for i := range tests {
@@ -153,8 +152,7 @@ func TestResponseSettings(t *testing.T) {
 	})
 }
 
-// newTestResponder makes a responder whose ids count up, at a time that
-// stands still.
+// newTestResponder makes a responder with sequential ids and a fixed time.
 func newTestResponder(t testing.TB, body string) *responder {
 	t.Helper()
 	var in wire.CreateResponseRequest

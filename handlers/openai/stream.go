@@ -9,16 +9,15 @@ import (
 	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
-// encoder turns the events of one reply into chunks: the role of each choice
-// first, then what is new, a chunk with the finish reason for each choice,
-// the counts if they were asked for, and the done mark.
+// encoder turns the events of one reply into chunks: the role of each choice, then deltas,
+// a chunk with the finish reason per choice, token counts if requested, and [DONE].
 type encoder struct {
 	plainFrames
 	head     head
 	choices  int
 	logprobs bool
 	usage    bool
-	calls    map[int]int // how many tool calls each choice has begun
+	calls    map[int]int // number of tool calls begun, by choice
 }
 
 func newEncoder(h head, req *engine.Request, usage bool, x *exchange.Exchange) *encoder {
@@ -62,7 +61,7 @@ func (e *encoder) Encode(event engine.Event) []sse.Frame {
 	return nil
 }
 
-// roles opens every choice: helpers need the role before anything else.
+// roles opens every choice: client helpers need the role first.
 func (e *encoder) roles() []sse.Frame {
 	var frames []sse.Frame
 	for i := range e.choices {
@@ -93,8 +92,7 @@ func (e *encoder) chunk(choice wire.ChatCompletionChunkChoice) []sse.Frame {
 	return []sse.Frame{sse.NewFrame("", e.newChunk([]wire.ChatCompletionChunkChoice{choice}))}
 }
 
-// newChunk makes a chunk with usage null, if usage will come, as the vendor
-// does.
+// newChunk returns a chunk, with usage null if usage will follow, as the vendor does.
 func (e *encoder) newChunk(choices []wire.ChatCompletionChunkChoice) wire.ChatCompletionChunk {
 	c := wire.NewChatCompletionChunk(e.head.id, e.head.created, e.head.model)
 	c.Choices = choices
@@ -104,12 +102,11 @@ func (e *encoder) newChunk(choices []wire.ChatCompletionChunkChoice) wire.ChatCo
 	return c
 }
 
-// plainFrames is what the streams of chunks have in common: errors, and that the
-// server is still there.
+// plainFrames has the error and keep-alive frames that chunk streams share.
 type plainFrames struct{ x *exchange.Exchange }
 
-// Fail implements [sse.Encoder]: a data frame without a name that holds an
-// error object, which every client raises.
+// Fail implements [sse.Encoder]: an unnamed data frame with an error object, which every
+// client raises.
 func (p plainFrames) Fail(err *engine.Error) []sse.Frame {
 	return []sse.Frame{{Data: fromError(p.x, err)}}
 }

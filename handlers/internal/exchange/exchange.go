@@ -1,6 +1,6 @@
-// Package exchange is one request and its reply as the log, the trace and
-// the reply headers see them. The outermost handler opens an [Exchange] and
-// puts it into the context; what lies below adds what it learns.
+// Package exchange collects what the log, the trace and the reply headers report of one
+// request and its reply. The outermost handler opens an [Exchange] and puts it into the
+// context; the layers below add to it.
 package exchange
 
 import (
@@ -22,19 +22,18 @@ import (
 
 // Exchange collects facts about one request. It is safe for concurrent use.
 type Exchange struct {
-	ID     string // what the client sees as x-request-id
-	Strict bool   // the client wants a 400 for every ignored field
+	ID     string // x-request-id
+	Strict bool   // ignored fields are errors
 
-	// Memory is what the request has reserved of the bytes that all may hold;
-	// it ends with the exchange. Nil: no limit.
+	// Memory is the request's reservation in the shared budget, released when the exchange
+	// ends. Nil: no limit.
 	Memory *budget.Share
 
-	// Document is that of the style, as it is in force; set before the style
-	// writes anything.
+	// Document is the style's, compiled for the profile; set before the style writes
+	// anything.
 	Document *openapi.Document
 
-	// Enter takes a place among the requests that are worked on, once the body is
-	// there. Nil: there are enough.
+	// Enter takes one of the request slots, once the body has arrived. Nil: no limit.
 	Enter func() *engine.Error
 
 	mu        sync.Mutex
@@ -58,8 +57,7 @@ func With(ctx context.Context, x *Exchange) context.Context {
 	return context.WithValue(ctx, key{}, x)
 }
 
-// From returns the exchange of ctx; where there is none, an unconnected one,
-// so that callers need not ask.
+// From returns the exchange of ctx, or an unconnected one, so that callers need not ask.
 func From(ctx context.Context) *Exchange {
 	if x, ok := ctx.Value(key{}).(*Exchange); ok {
 		return x
@@ -67,21 +65,21 @@ func From(ctx context.Context) *Exchange {
 	return &Exchange{}
 }
 
-// Facts is what is known of an exchange at one moment.
+// Facts is a snapshot of an exchange.
 type Facts struct {
 	Operation string          // operationId of the document, or empty
-	Caller    string          // the name of the key; empty where none is asked for
-	Model     string          // that was asked for
-	Request   *engine.Request // nil where nothing is generated
+	Caller    string          // name of the key; empty if keys are not checked
+	Model     string          // as requested
+	Request   *engine.Request // nil if nothing is generated
 	Prompt    string          // as rendered
 	Dropped   int             // messages left out of a conversation that was too long
 	Usage     engine.Usage
-	Deltas    int      // of an answer that did not come to its end: its pieces so far, about one for each token
+	Deltas    int      // of an unfinished answer: pieces so far, about one per token
 	Ignored   []string // fields that had no effect, sorted
 	Err       error
 }
 
-// Facts returns what is known so far.
+// Facts returns a snapshot.
 func (x *Exchange) Facts() Facts {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -92,16 +90,16 @@ func (x *Exchange) Facts() Facts {
 	return Facts{operation, x.caller, x.model, x.request, x.prompt, x.dropped, x.usage, x.deltas, slices.Clone(x.ignored), x.err}
 }
 
-// Shift says how places in the body that goes on become places in the one
-// that the client sent.
-func (x *Exchange) Shift(locate func(place string) string) {
+// SetLocate sets the translation of paths in the checked body to paths in the client's
+// body.
+func (x *Exchange) SetLocate(locate func(place string) string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.locate = locate
 }
 
-// Locate turns a place in what was bound into the place that the client
-// knows: what it sent to no effect was left out before.
+// Locate returns the client's path for a path in the checked body, from which ignored items
+// were removed.
 func (x *Exchange) Locate(place string) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -111,7 +109,7 @@ func (x *Exchange) Locate(place string) string {
 	return x.locate(place)
 }
 
-// Rename says that the client has given a member by another of its names.
+// Rename records that the client used another name of a field.
 func (x *Exchange) Rename(from, to string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -127,21 +125,21 @@ func (x *Exchange) Rename(from, to string) {
 	}
 }
 
-// Operate says which operation of the document the request is for.
-func (x *Exchange) Operate(operation *openapi.Operation) {
+// SetOperation records the operation of the request.
+func (x *Exchange) SetOperation(operation *openapi.Operation) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.operation = operation
 }
 
-// Call says whose key the request came with.
-func (x *Exchange) Call(caller string) {
+// SetCaller records the name of the key.
+func (x *Exchange) SetCaller(caller string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.caller = caller
 }
 
-// Ignore adds fields that had no effect.
+// Ignore adds ignored fields.
 func (x *Exchange) Ignore(fields ...string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -155,7 +153,7 @@ func (x *Exchange) ignore(fields []string) {
 	x.ignored = slices.Compact(x.ignored)
 }
 
-// Fail records why the reply is an error. The first reason stays.
+// Fail records why the reply is an error. The first reason wins.
 func (x *Exchange) Fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -164,14 +162,14 @@ func (x *Exchange) Fail(err error) {
 	}
 }
 
-// Error is what the document has for err, by its code and detail.
+// Error returns the document's error for err, by code and detail.
 func (x *Exchange) Error(err *engine.Error) openapi.Error {
 	code := string(err.Code)
 	e, _ := x.Document.Error(code+"."+err.Detail, code, string(engine.CodeInternal))
 	return e
 }
 
-// Answer records err and answers with it, in the words of a style.
+// Answer records err and writes the style's error reply.
 func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, body []byte) {
 	x.Fail(err)
 	header := w.Header()
@@ -183,31 +181,31 @@ func (x *Exchange) Answer(w http.ResponseWriter, err *engine.Error, status int, 
 		header.Set("X-Should-Retry", "false")
 	}
 	body = append(x.Narrow(status, body), '\n')
-	header.Set("Content-Length", strconv.Itoa(len(body))) // the reply may be flushed before the handler returns
+	header.Set("Content-Length", strconv.Itoa(len(body))) // a flush before the handler returns would make it chunked
 	w.WriteHeader(status)
 	w.Write(body)
 }
 
-// soon is when to try again, in seconds, where nobody knows better.
-const soon = 5
+// defaultRetryAfter is in seconds.
+const defaultRetryAfter = 5
 
-// retryAfter is when a client may try again; 0: that says nothing. What is
-// overloaded says it in any case: a server behind this one may not have told.
+// retryAfter returns when to retry, or 0. Overload always has a time, even if an upstream
+// did not send one.
 func retryAfter(err *engine.Error) int {
 	if err.Code == engine.CodeOverloaded {
-		return cmp.Or(max(0, err.RetryAfter), soon)
+		return cmp.Or(max(0, err.RetryAfter), defaultRetryAfter)
 	}
 	return err.RetryAfter
 }
 
-// Invalid is an error about a parameter of the request.
+// Invalid returns an error about a parameter of the request.
 func Invalid(param, format string, args ...any) *engine.Error {
 	err := engine.Errorf(engine.CodeInvalidArgument, format, args...)
 	err.Param = param
 	return err
 }
 
-// Dotted is a JSON pointer as error messages have it behind a parameter: .a.b
+// Dotted formats a JSON pointer as the suffix of a parameter: .a.b
 func Dotted(pointer string) string {
 	var b strings.Builder
 	for token := range jsontext.Pointer(pointer).Tokens() {
@@ -216,8 +214,8 @@ func Dotted(pointer string) string {
 	return b.String()
 }
 
-// Reply answers with a value as JSON. The generated types that would do it
-// escape what matters in HTML. An error means that nothing was written.
+// Reply writes a value as JSON. The methods of the generated types would escape HTML. On
+// error nothing was written.
 func (x *Exchange) Reply(w http.ResponseWriter, value any) error {
 	body, err := plainjson.Marshal(value)
 	if err != nil {
@@ -225,7 +223,7 @@ func (x *Exchange) Reply(w http.ResponseWriter, value any) error {
 	}
 	w.Header().Set("Content-Type", jsonType)
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(append(x.Narrow(http.StatusOK, body), '\n')) // fails only when the client has left
+	_, _ = w.Write(append(x.Narrow(http.StatusOK, body), '\n')) // fails only if the client has disconnected
 	return nil
 }
 
@@ -235,7 +233,7 @@ const jsonType = "application/json"
 func (x *Exchange) Narrow(status int, body []byte) []byte {
 	operation := x.asked()
 	if operation == nil && x.Document != nil {
-		operation = x.Document.Operations()[0] // errors look the same everywhere
+		operation = x.Document.Operations()[0] // errors are the same everywhere
 	}
 	if operation == nil {
 		return body
@@ -246,7 +244,7 @@ func (x *Exchange) Narrow(status int, body []byte) []byte {
 	return body
 }
 
-// Stream narrows the events of the reply; nil if there is nothing to withhold.
+// Stream returns what narrows the reply's events, or nil.
 func (x *Exchange) Stream() *openapi.Stream {
 	operation := x.asked()
 	if operation == nil {
@@ -264,11 +262,10 @@ func (x *Exchange) asked() *openapi.Operation {
 	return x.operation
 }
 
-// Watch records what req and the events of its reply tell, and passes the
-// events on. For a strict client the reply ends before it begins where
-// something would have no effect: a part of a tool's schema that cannot be
-// enforced, or a parameter that the model's server does not know. names says
-// what the style calls parameters that have another name in [engine.Start].
+// Watch records the request and its events, and passes the events on. For a strict client
+// the first event is an error if anything would be ignored: a part of a tool schema that
+// cannot be enforced, or a parameter that the upstream does not know. names maps parameters
+// of [engine.Start] to the style's.
 func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, error], names map[string]string) iter.Seq2[engine.Event, error] {
 	x.mu.Lock()
 	x.model, x.request = req.Model, req
@@ -299,7 +296,7 @@ func renamed(parameters []string, names map[string]string) []string {
 	return out
 }
 
-// effectless is the error of a strict client's request, or nil.
+// effectless returns the error of a strict request with ignored parts, or nil.
 func effectless(start engine.Start) *engine.Error {
 	switch {
 	case len(start.Unenforced) > 0:
@@ -312,15 +309,15 @@ func effectless(start engine.Start) *engine.Error {
 	return nil
 }
 
-// Asks records the model of a request that generates no events.
-func (x *Exchange) Asks(model string) {
+// SetModel records the model of a request that generates no events.
+func (x *Exchange) SetModel(model string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.model = model
 }
 
-// Used records what a request without events has used.
-func (x *Exchange) Used(usage engine.Usage) {
+// SetUsage records the usage of a request without events.
+func (x *Exchange) SetUsage(usage engine.Usage) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.usage = usage

@@ -7,21 +7,19 @@ import (
 )
 
 const (
-	// textWeight is how many bytes of memory are reserved for each byte of an
-	// answer that is held until it is whole: for itself, for what it is decoded
-	// to, and for the reply.
+	// textWeight is the bytes reserved per byte of an answer that is held until it is
+	// complete: for the text, its decoded form, and the reply.
 	textWeight = 3
 
-	// tokenWeight is for each token with its probability, and for each that
-	// might have stood there.
+	// tokenWeight is per token with log probability, alternatives included.
 	tokenWeight = 256
 
-	// blockWeight is for each block, such as a call, however little it holds.
+	// blockWeight is per block, such as a call.
 	blockWeight = 2 << 10
 )
 
-// Hold passes events on whose sum is held in memory, which is reserved as they
-// come. Where there is no more the sequence ends with an error.
+// Hold passes on events that are collected in memory, and reserves that memory. It ends
+// with an error when there is none left.
 func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
@@ -36,8 +34,7 @@ func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.
 	}
 }
 
-// reserve takes memory until the reply has been taken. The error says that there is
-// no more.
+// reserve reserves memory until the reply has been sent.
 func (x *Exchange) reserve(bytes int64) error {
 	if x.Memory.Reserve(bytes) {
 		return nil
@@ -52,16 +49,15 @@ func (x *Exchange) reserve(bytes int64) error {
 	return full
 }
 
-// What is held of replies without events, in bytes.
+// Bytes reserved for replies without events.
 const (
-	// numberWeight is for each number of a vector, which is written piece by piece.
+	// numberWeight is per number of a vector, which is written piece by piece.
 	numberWeight = 8
 
-	// pictureWeight is for each byte of a picture: for itself, in base64, and in
-	// the reply.
-	pictureWeight = 4
+	// imageWeight is per byte of an image: for the image, its base64, and the reply.
+	imageWeight = 4
 
-	// itemWeight is for each vector, picture or model beside it.
+	// itemWeight is per vector, image or model, in addition.
 	itemWeight = 1 << 10
 )
 
@@ -74,11 +70,11 @@ func (x *Exchange) HoldVectors(vectors [][]float32) error {
 	return x.reserve(int64(n))
 }
 
-// HoldPictures reserves memory for pictures.
-func (x *Exchange) HoldPictures(pictures []engine.Image) error {
-	n := itemWeight * len(pictures)
-	for _, p := range pictures {
-		n += pictureWeight * len(p.Data)
+// HoldImages reserves memory for images.
+func (x *Exchange) HoldImages(images []engine.Image) error {
+	n := itemWeight * len(images)
+	for _, p := range images {
+		n += imageWeight * len(p.Data)
 	}
 	return x.reserve(int64(n))
 }

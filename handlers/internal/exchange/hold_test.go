@@ -7,8 +7,7 @@ import (
 	"github.com/diglot/diglot/internal/budget"
 )
 
-// TestTooLargeToHold: who asks again is not helped where an answer would never
-// have room.
+// TestTooLargeToHold checks that an answer which never fits is not to be retried.
 func TestTooLargeToHold(t *testing.T) {
 	const all = 64 << 20
 	picture := engine.Image{Data: make([]byte, 4<<20)}
@@ -26,11 +25,11 @@ func TestTooLargeToHold(t *testing.T) {
 		{"it never has", 4, engine.CodeInternal, true},
 	} {
 		x := &Exchange{Memory: b.Share()}
-		var pictures []engine.Image
+		var images []engine.Image
 		for range tt.number {
-			pictures = append(pictures, picture)
+			images = append(images, picture)
 		}
-		err := x.HoldPictures(pictures)
+		err := x.HoldImages(images)
 		var got engine.Error
 		if err != nil {
 			got = *engine.AsError(err)

@@ -6,14 +6,14 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// HideReasoning removes reasoning blocks if the document withholds the component that
-// they become, and renumbers the other blocks. It is for styles with one choice.
+// HideReasoning removes reasoning blocks if the document withholds their component, and
+// renumbers the other blocks. It is for styles with one choice.
 func (x *Exchange) HideReasoning(component string, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	if o := x.asked(); o == nil || o.Sends(component) {
 		return events
 	}
 	return func(yield func(engine.Event, error) bool) {
-		removed, open := 0, false // blocks; open: the current one is
+		removed, open := 0, false // number of removed blocks; the current one is removed
 		for event, err := range events {
 			switch v := event.(type) {
 			case engine.BlockStart:

@@ -1,10 +1,9 @@
-// Package fetch gets the images that requests name by URL, so that an engine
-// sees their data alone.
+// Package fetch downloads the images that requests name by URL, so that engines only see
+// data.
 //
-// A URL in a request makes the server speak to whomever a client names. So it
-// speaks to public addresses only: what a name resolves to is checked on the
-// connection itself, after every redirect, and where nobody could change it any
-// more. An operator can name hosts that are excepted.
+// A URL in a request makes the server connect to a host of the client's choice (SSRF). So
+// only public addresses are allowed, and the address of the actual connection is checked,
+// after resolution and every redirect. An operator can allow further hosts.
 package fetch
 
 import (
@@ -19,12 +18,12 @@ import (
 
 const (
 	maxBytes = picture.MaxBytes // of one image
-	maxTotal = 64 << 20         // of all images of a request, one as often as it is there
+	maxTotal = 64 << 20         // of all images of a request, repeated ones counted each time
 	maxTime  = 10 * time.Second // for one image
 	maxAll   = 30 * time.Second // for all images of a request
 )
 
-// Engine is an engine whose requests have no URLs of images left.
+// Engine is an engine whose requests no longer hold image URLs.
 type Engine struct {
 	engine.Engine
 	fetcher *fetcher
@@ -32,8 +31,8 @@ type Engine struct {
 
 var _ engine.Finder = (*Engine)(nil)
 
-// New makes an Engine in front of e. Images may come from the hosts, whatever
-// their addresses are, and from hosts with public addresses.
+// New wraps e. Images may come from public addresses, and from the given hosts whatever
+// their addresses.
 func New(e engine.Engine, hosts []string) *Engine {
 	return &Engine{e, newFetcher(hosts)}
 }
@@ -64,8 +63,7 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return e.Engine.Count(ctx, full)
 }
 
-// complete returns the request with the data of its images. The client's own
-// is left as it is.
+// complete returns a copy of the request with the images' data.
 func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Request, error) {
 	if !slices.ContainsFunc(req.Messages, func(m engine.Message) bool { return namesImage(m.Parts) }) {
 		return req, nil
@@ -75,7 +73,7 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, maxAll, errSlow)
 	defer cancel()
-	b := basket{ctx: ctx, fetcher: e.fetcher, got: map[string]engine.Image{}, room: maxTotal}
+	b := loader{ctx: ctx, fetcher: e.fetcher, got: map[string]engine.Image{}, room: maxTotal}
 	full := *req
 	full.Messages = slices.Clone(req.Messages)
 	for i := range full.Messages {
@@ -92,8 +90,8 @@ func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Req
 	return &full, nil
 }
 
-// check refuses what would be refused after the images were there: a request
-// that comes to nothing must not send this server anywhere.
+// check rejects what would be rejected after the download: a request that fails must not
+// make this server connect anywhere.
 func (e *Engine) check(ctx context.Context, req *engine.Request) error {
 	model, err := engine.FindModel(ctx, e.Engine, req.Model)
 	if err != nil {
@@ -105,8 +103,7 @@ func (e *Engine) check(ctx context.Context, req *engine.Request) error {
 	return nil
 }
 
-// namesImage reports whether there is an image by URL among the parts, or in a
-// result there.
+// namesImage reports whether the parts, or results among them, hold an image URL.
 func namesImage(parts []engine.Part) bool {
 	return slices.ContainsFunc(parts, func(p engine.Part) bool {
 		switch p := p.(type) {
@@ -119,16 +116,16 @@ func namesImage(parts []engine.Part) bool {
 	})
 }
 
-// basket holds the images of one request.
-type basket struct {
+// loader holds the images of one request.
+type loader struct {
 	ctx     context.Context
 	fetcher *fetcher
 	got     map[string]engine.Image
 	room    int // bytes left
 }
 
-// fill returns the parts of a message with the data of their images.
-func (b *basket) fill(parts []engine.Part, message int) ([]engine.Part, error) {
+// fill returns the parts of a message with their images' data.
+func (b *loader) fill(parts []engine.Part, message int) ([]engine.Part, error) {
 	full := slices.Clone(parts)
 	for i, p := range full {
 		switch p := p.(type) {
@@ -151,7 +148,7 @@ func (b *basket) fill(parts []engine.Part, message int) ([]engine.Part, error) {
 	return full, nil
 }
 
-func (b *basket) image(i engine.Image) (engine.Image, error) {
+func (b *loader) image(i engine.Image) (engine.Image, error) {
 	if i.URL == "" {
 		return i, nil
 	}
@@ -161,12 +158,11 @@ func (b *basket) image(i engine.Image) (engine.Image, error) {
 		if err != nil {
 			return engine.Image{}, err
 		}
-		// What a server says about its files is often wrong, and no fault of
-		// the client: the data tells.
+		// Declared types are often wrong, and not by the client's fault: the data decides.
 		got = engine.Image{Data: data}
 		b.got[i.URL] = got
 	}
-	// On its way to the model's process, the data is there once for each place.
+	// On the way to the model's process, the data is repeated at each place.
 	if len(got.Data) > b.room {
 		return engine.Image{}, engine.Errorf(engine.CodeInvalidArgument, "The images have more than %d bytes in all.", maxTotal)
 	}

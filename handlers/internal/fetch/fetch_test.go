@@ -226,8 +226,8 @@ func TestEngineTotal(t *testing.T) {
 	}
 }
 
-// TestEngineTotalOfOne has one image in many places: a small request that the
-// model's process would get as a large one.
+// TestEngineTotalOfOne repeats one image: a small request that the model's process would
+// get as a large one.
 func TestEngineTotalOfOne(t *testing.T) {
 	hits := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -249,8 +249,8 @@ func TestEngineTotalOfOne(t *testing.T) {
 	}
 }
 
-// TestEngineTogether has images of two requests that are too many bytes for
-// what all may take, and lets one go.
+// TestEngineTogether has the images of two requests exceed the shared memory; one of them
+// succeeds.
 func TestEngineTogether(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(make([]byte, 1<<20))

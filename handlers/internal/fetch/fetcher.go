@@ -21,7 +21,7 @@ import (
 
 const (
 	maxRedirects = 5
-	maxFetches   = 16 // at a time, for all requests together
+	maxFetches   = 16 // concurrent, for all requests together
 	retryAfter   = 5  // seconds
 )
 
@@ -33,11 +33,11 @@ var (
 	errLogin     = errors.New("it holds a user name or a password")
 )
 
-// fetcher gets files over HTTP. It uses no proxy: what the proxy connects to
-// could not be checked.
+// fetcher downloads files over HTTP, without proxy: what a proxy connects to cannot be
+// checked.
 type fetcher struct {
 	client *http.Client
-	turns  *semaphore.Weighted // of all requests
+	turns  *semaphore.Weighted // shared by all requests
 }
 
 func newFetcher(hosts []string) *fetcher {
@@ -81,8 +81,7 @@ func checkURL(u *url.URL) error {
 	return nil
 }
 
-// get returns what is at an address, of at most so many bytes. Errors are of
-// type *engine.Error, for the client.
+// get downloads up to limit bytes. Errors are of type *engine.Error, for the client.
 func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -115,7 +114,7 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 	if resp.ContentLength > int64(limit) {
 		return nil, tooLarge(u, limit)
 	}
-	data, err := io.ReadAll(counted{io.LimitReader(resp.Body, int64(limit)+1), exchange.From(ctx).Memory})
+	data, err := io.ReadAll(reserving{io.LimitReader(resp.Body, int64(limit)+1), exchange.From(ctx).Memory})
 	switch {
 	case errors.Is(err, errFull):
 		return nil, crowded("The images of all requests under way have too many bytes together; try again later.")
@@ -128,7 +127,7 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 	return data, nil
 }
 
-// begin waits for the turn to fetch an image, and returns what ends it.
+// begin waits for a slot to download, and returns what releases it.
 func (f *fetcher) begin(ctx context.Context) (func(), error) {
 	if f.turns.Acquire(ctx, 1) == nil {
 		return func() { f.turns.Release(1) }, nil
@@ -145,20 +144,19 @@ func crowded(message string) *engine.Error {
 	return err
 }
 
-// weight is how many bytes of memory are reserved for each byte of an image:
-// for itself, for the room that it grows into, and for one copy on the way to
-// the model.
+// weight is the bytes reserved per byte of an image: for the data, for a growing buffer,
+// and for a copy on the way to the model.
 const weight = 3
 
 var errFull = errors.New("no memory is left for images")
 
-// counted reads as far as a request may take memory.
-type counted struct {
+// reserving is a reader that reserves memory for what it reads.
+type reserving struct {
 	io.Reader
 	memory *budget.Share
 }
 
-func (c counted) Read(p []byte) (int, error) {
+func (c reserving) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if !c.memory.Reserve(weight * int64(n)) {
 		return 0, errFull
@@ -166,8 +164,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain finds the reason that means something to the client. An ended
-// request stays what it is.
+// explain turns err into an error for the client. A canceled request stays one.
 func explain(ctx context.Context, err error) error {
 	for _, known := range []error{errPrivate, errScheme, errRedirects, errLogin} {
 		if errors.Is(err, known) {
@@ -200,16 +197,14 @@ func tooLarge(u *url.URL, limit int) *engine.Error {
 	return engine.Errorf(engine.CodeInvalidArgument, "The image at %s is too large: it has more than %d bytes.", name(u), limit)
 }
 
-// name is a URL without what may be secret in it: whoever signs addresses does
-// so in the query.
+// name returns a URL without its query, where signed URLs have their secret.
 func name(u *url.URL) string {
 	short := *u
 	short.User, short.RawQuery, short.Fragment = nil, "", ""
 	return short.String()
 }
 
-// publicOnly lets no connection to any other address come to be. It sees what
-// is really connected to, after all names are resolved.
+// publicOnly rejects connections to other addresses. It sees the resolved address.
 func publicOnly(network, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !isPublic(at.Addr()) {

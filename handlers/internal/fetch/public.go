@@ -2,14 +2,13 @@ package fetch
 
 import "net/netip"
 
-// special are the parts of the address space that are not for talking to
-// strangers, by the registries of special-purpose addresses at IANA.
+// special lists address ranges that are not public, from IANA's special-purpose registries.
 var special = prefixes(
 	"0.0.0.0/8",       // this network
 	"10.0.0.0/8",      // private
-	"100.64.0.0/10",   // shared, behind a provider's translation; clouds put services there
+	"100.64.0.0/10",   // carrier-grade NAT; clouds put services there
 	"127.0.0.0/8",     // loopback
-	"169.254.0.0/16",  // link-local, and the metadata of clouds
+	"169.254.0.0/16",  // link-local; metadata services of clouds
 	"172.16.0.0/12",   // private
 	"192.0.0.0/24",    // protocol assignments
 	"192.0.2.0/24",    // documentation
@@ -26,11 +25,10 @@ var special = prefixes(
 	"3fff::/20",       // documentation
 )
 
-// global is all of IPv6 that is handed out to networks.
+// global is the allocated unicast space of IPv6.
 var global = netip.MustParsePrefix("2000::/3")
 
-// translated is IPv4 as a network without it sees it (NAT64): the last four
-// bytes are the real address.
+// translated is NAT64: the last four bytes are the IPv4 address.
 var translated = netip.MustParsePrefix("64:ff9b::/96")
 
 func prefixes(list ...string) []netip.Prefix {
@@ -41,7 +39,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return all
 }
 
-// isPublic reports whether an address is for anybody to connect to.
+// isPublic reports whether an address is public.
 func isPublic(a netip.Addr) bool {
 	a = a.Unmap()
 	if a.Zone() != "" {

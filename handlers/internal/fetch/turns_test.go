@@ -10,8 +10,8 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// TestTurns has more fetches than may be under way: the others wait for their
-// turn, and for no longer than their requests, or than images may take.
+// TestTurns has more downloads than may run: the others wait, but no longer than their
+// requests or the time for images.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFetcher(nil)

@@ -1,5 +1,4 @@
-// Package mount makes the router of one style: chi, with answers to unknown
-// paths and methods that are errors of that style.
+// Package mount makes the router of a style: chi, with 404 and 405 as errors of the style.
 package mount
 
 import (
@@ -13,11 +12,11 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// WriteError answers with an error of one style.
+// WriteError writes an error in one style.
 type WriteError func(http.ResponseWriter, *http.Request, *engine.Error)
 
-// Unbound answers a request that fits the document and not the generated types:
-// the two differ, which is our mistake, not the client's.
+// Unbound answers a request that fits the document but not the generated types, which is a
+// bug of the server.
 func (write WriteError) Unbound(w http.ResponseWriter, r *http.Request, err error) {
 	write(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
 }
@@ -41,7 +40,7 @@ func Router(document *openapi.Document, write WriteError) chi.Router {
 	})
 	router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
 		allow := allowed(document, router, r.URL.EscapedPath())
-		if allow == "" { // chi asks for the path of a method that it knows only
+		if allow == "" { // chi looks up the path only for methods that it knows
 			write(w, r, notFound(r))
 			return
 		}
@@ -70,8 +69,8 @@ func notFound(r *http.Request) *engine.Error {
 	return engine.Errorf(engine.CodeNotFound, "No such path: %s.", r.URL.Path)
 }
 
-// allowed lists the methods of a path for the Allow header: a custom 405 of
-// chi is not told them, so the router is asked again.
+// allowed lists the methods of a path for the Allow header, which chi does not tell a
+// custom 405 handler.
 func allowed(document *openapi.Document, router chi.Routes, path string) string {
 	var found []string
 	for _, o := range document.Operations() {

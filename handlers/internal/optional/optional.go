@@ -1,6 +1,5 @@
-// Package optional reads members of a request that may be left out. Absent
-// and null mean the same in both documents, and neither means zero: a zero
-// that was sent is obeyed.
+// Package optional reads optional request fields. Absent and null mean the same in both
+// documents, and neither means zero: a zero that was sent counts.
 package optional
 
 import (
@@ -9,7 +8,7 @@ import (
 	"github.com/oapi-codegen/nullable"
 )
 
-// Or returns the value, or the alternative where it is absent or null.
+// Or returns the value, or the alternative if it is absent or null.
 func Or[T any](n nullable.Nullable[T], alternative T) T {
 	if v, err := n.Get(); err == nil {
 		return v
@@ -17,16 +16,15 @@ func Or[T any](n nullable.Nullable[T], alternative T) T {
 	return alternative
 }
 
-// Set sets what has a default where another value is given.
+// Set overwrites a default if a value is given.
 func Set[T any](to *T, n nullable.Nullable[T]) {
 	if v, err := n.Get(); err == nil {
 		*to = v
 	}
 }
 
-// Count returns the number, or nil where it is absent or null. One that is
-// larger than a count can be, on any machine, is the largest: it means as much
-// as there is.
+// Count returns the number, or nil if absent or null. A number beyond int means no limit,
+// so it is capped.
 func Count(n nullable.Nullable[int64]) *int {
 	if v, err := n.Get(); err == nil {
 		return new(Bound(v))
@@ -34,10 +32,10 @@ func Count(n nullable.Nullable[int64]) *int {
 	return nil
 }
 
-// Bound is a number that was sent, or the largest that a count can be.
+// Bound caps a number at the largest int.
 func Bound(n int64) int { return int(min(n, math.MaxInt32)) }
 
-// Pointer returns the value, or nil where it is absent or null.
+// Pointer returns the value, or nil if absent or null.
 func Pointer[T any](n nullable.Nullable[T]) *T {
 	if v, err := n.Get(); err == nil {
 		return &v

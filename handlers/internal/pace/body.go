@@ -1,6 +1,5 @@
-// Package pace ends what a client lets stand still: a body that does not
-// arrive, a reply that is not taken. Deadlines are on progress and not on the
-// whole, which may take as long as it needs.
+// Package pace sets deadlines on the progress of clients, for bodies that do not arrive and
+// replies that are not read. A whole body or reply may take as long as it needs.
 package pace
 
 import (
@@ -12,30 +11,29 @@ import (
 	"time"
 )
 
-// Rate is the fewest bytes a second, on the average of one stall time, that
-// count as progress.
+// Rate is the minimum progress in bytes per second, averaged over a stall time.
 const Rate = 1 << 10
 
-// Fair is how many bytes a second a client must send, or take, to keep memory that
-// others want, in each stall time.
-const Fair = 64 << 10
+// FairRate is the minimum in bytes per second for a client to keep memory that others wait
+// for.
+const FairRate = 64 << 10
 
-// ErrStalled is the error of reading a body that does not arrive.
+// ErrStalled is the read error of a body that does not arrive.
 var ErrStalled = errors.New("the request body stopped arriving")
 
-// ErrUnfair is that of one that arrives too slowly for what it takes from others.
-var ErrUnfair = errors.New("the request body arrives slowly, and others want its memory")
+// ErrSlow is the read error of a body that arrives slowly while others wait for its memory.
+var ErrSlow = errors.New("the request body arrives slowly, and others want its memory")
 
-// meter is what a client has sent or taken, and how long it was waited for, in one
-// stretch of a stall time or more after the other.
+// meter measures the bytes that a client has sent or read, and the time spent waiting for
+// it, in intervals of at least a stall time.
 type meter struct {
 	begun  time.Time
 	bytes  int64
 	waited time.Duration
-	unfair time.Time // when the last stretch ended in which it was
+	slow   time.Time // end of the last slow interval
 }
 
-// add notes bytes that were waited for since begun.
+// add records bytes that were waited for since begun.
 func (m *meter) add(n int, begun time.Time, stall time.Duration) {
 	now := time.Now()
 	if m.begun.IsZero() {
@@ -47,34 +45,33 @@ func (m *meter) add(n int, begun time.Time, stall time.Duration) {
 	if took < stall {
 		return
 	}
-	isUnfair := m.waited > took/2 && float64(m.bytes) < took.Seconds()*Fair
-	*m = meter{begun: now, unfair: m.unfair}
-	if isUnfair {
-		m.unfair = now
+	isSlow := m.waited > took/2 && float64(m.bytes) < took.Seconds()*FairRate
+	*m = meter{begun: now, slow: m.slow}
+	if isSlow {
+		m.slow = now
 	}
 }
 
-// isUnfair reports whether the client has been so of late.
-func (m *meter) isUnfair(stall time.Duration) bool { return time.Since(m.unfair) < 2*stall }
+// isSlow reports whether the client was slow recently.
+func (m *meter) isSlow(stall time.Duration) bool { return time.Since(m.slow) < 2*stall }
 
-// Body is a request body that must make progress from its first read on.
+// Body is a request body that must make progress from the first read on.
 type Body struct {
-	body    io.ReadCloser
-	control *http.ResponseController
-	stall   time.Duration
-	missing int64 // bytes until the deadline is renewed; 0: none is set
-	arrived func()
-	crowds  func() bool
-	meter   meter
-	whole   atomic.Bool
+	body      io.ReadCloser
+	control   *http.ResponseController
+	stall     time.Duration
+	missing   int64 // bytes until the deadline is renewed; 0: no deadline
+	arrived   func()
+	contended func() bool
+	meter     meter
+	whole     atomic.Bool
 }
 
-// NewBody returns the body of r, whose reply is w. A client that sends nothing
-// for the stall time, or less than [Rate] during it, has stalled. The call of
-// arrived tells that the body is whole; crowds reports whether others want the
-// memory of the request, so that it must not be slow.
-func NewBody(w http.ResponseWriter, r *http.Request, stall time.Duration, arrived func(), crowds func() bool) *Body {
-	b := &Body{body: r.Body, control: http.NewResponseController(w), stall: stall, arrived: arrived, crowds: crowds}
+// NewBody returns the body of r. A client that sends nothing for the stall time, or less
+// than [Rate], has stalled. arrived is called when the body is complete; contended reports
+// whether others wait for the request's memory, in which case the body must not be slow.
+func NewBody(w http.ResponseWriter, r *http.Request, stall time.Duration, arrived func(), contended func() bool) *Body {
+	b := &Body{body: r.Body, control: http.NewResponseController(w), stall: stall, arrived: arrived, contended: contended}
 	if r.Body == nil || r.Body == http.NoBody {
 		b.end()
 	}
@@ -103,26 +100,24 @@ func (b *Body) Read(p []byte) (int, error) {
 	switch {
 	case errors.Is(err, io.EOF):
 		b.end()
-		// The connection is watched for the client's leaving from now on.
+		// From now on net/http watches the connection for a disconnect.
 		_ = b.control.SetReadDeadline(time.Time{})
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = ErrStalled
-	case err == nil && b.meter.isUnfair(b.stall) && b.crowds():
-		err = ErrUnfair
+	case err == nil && b.meter.isSlow(b.stall) && b.contended():
+		err = ErrSlow
 	}
 	return n, err
 }
 
-// renew begins another stall time. A writer that has no deadlines is one in a
-// test.
+// renew begins another stall time. Only writers in tests have no deadlines.
 func (b *Body) renew() {
 	b.missing = max(1, int64(b.stall.Seconds()*Rate))
 	_ = b.control.SetReadDeadline(time.Now().Add(b.stall))
 }
 
-// Linger reads on for a short time and throws away what comes, so that a client
-// which is still sending gets to the reply before the connection is reset, and
-// one that sends nothing does not keep it.
+// Linger discards input for a short time, so that a client that is still sending gets the
+// reply before the connection is reset.
 func (b *Body) Linger(limit time.Duration) {
 	_ = b.control.SetReadDeadline(time.Now().Add(limit))
 	_, _ = io.Copy(io.Discard, b.body)

@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// piece is how many bytes a client may take one stall time for.
+// piece is how many bytes a client has one stall time for.
 const piece = 32 << 10
 
-// Writer writes a reply, each piece of which must be taken in the stall time.
+// Writer writes a reply, each piece of which must be read within the stall time.
 type Writer struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	stall   time.Duration
-	crowds  func() bool
-	meter   meter
+	control   *http.ResponseController
+	stall     time.Duration
+	contended func() bool
+	meter     meter
 }
 
-// NewWriter returns a writer for a reply over HTTP/1, where a deadline without
-// a write under way does no harm. crowds is as in [NewBody].
-func NewWriter(w http.ResponseWriter, stall time.Duration, crowds func() bool) *Writer {
-	p := &Writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall, crowds: crowds}
+// NewWriter returns a writer for HTTP/1 replies, where a deadline without a pending write
+// is harmless. contended is as in [NewBody].
+func NewWriter(w http.ResponseWriter, stall time.Duration, contended func() bool) *Writer {
+	p := &Writer{ResponseWriter: w, control: http.NewResponseController(w), stall: stall, contended: contended}
 	p.Renew() // for what net/http writes by itself
 	return p
 }
@@ -39,7 +39,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	}
 }
 
-// FlushError sends what was written, which takes the time of a stream.
+// FlushError sends what was written, which blocks in a stream.
 func (w *Writer) FlushError() error {
 	w.begin()
 	begun := time.Now()
@@ -48,17 +48,17 @@ func (w *Writer) FlushError() error {
 	return err
 }
 
-// begin begins a write. That of a client which others wait for without need fails
-// at once, as that of one which takes nothing does in the end.
+// begin begins a write. It fails at once for a slow client whose memory others wait for, as
+// it does in the end for one that has stalled.
 func (w *Writer) begin() {
 	w.Renew()
-	if w.meter.isUnfair(w.stall) && w.crowds() {
+	if w.meter.isSlow(w.stall) && w.contended() {
 		_ = w.control.SetWriteDeadline(time.Now())
 	}
 }
 
-// Renew begins another stall time: also that of what net/http writes once the
-// handler has returned.
+// Renew begins another stall time, also for what net/http writes after the handler has
+// returned.
 func (w *Writer) Renew() { _ = w.control.SetWriteDeadline(time.Now().Add(w.stall)) }
 
 // Unwrap lets http.ResponseController reach the connection.

@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decoders are the ways in which clients are known to read a stream: each
-// returns the data of the events.
+// decoders are known ways of clients to read a stream; each returns the data of the events.
 var decoders = map[string]func([]byte) ([]string, error){
 	"by the standard": readStandard,
 	"an event at each blank line (older Go SDKs)": readEachBlankLine,
@@ -120,8 +119,7 @@ func readPieces(in []byte) ([]string, error) {
 	return all, nil
 }
 
-// TestKeepAlives holds that comments, wherever they come and how many, are
-// nothing to any of the decoders.
+// TestKeepAlives checks that all decoders skip comments.
 func TestKeepAlives(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

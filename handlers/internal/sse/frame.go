@@ -1,5 +1,5 @@
-// Package sse writes server-sent events: the frames of the event-stream
-// format, and the loop that turns the events of an engine into them.
+// Package sse writes server-sent events: frames in the event-stream format, and the loop
+// that turns engine events into them.
 //
 // The format is the WHATWG one: https://html.spec.whatwg.org/multipage/server-sent-events.html
 package sse
@@ -20,23 +20,22 @@ type Frame struct {
 	Comment string // set: the frame is this comment and nothing else
 }
 
-// NewFrame is a frame whose data is the JSON of data. Nothing is escaped that
-// JSON does not ask for, but for characters at which some clients end a line.
+// NewFrame returns a frame with data as JSON. Only necessary characters are escaped, and
+// those at which some clients split lines.
 func NewFrame(event string, data any) Frame {
-	b, _ := plainjson.Marshal(data) // the generated types hold nothing that cannot be encoded
+	b, _ := plainjson.Marshal(data) // the generated types can always be encoded
 	return Frame{Event: event, Data: oneLine(b)}
 }
 
-// lineEnds are characters that the event-stream format does not take for the
-// end of a line, and line readers of Python do, such as those of httpx: there
-// the rest of the data would be lost.
+// lineEnds are no line ends in the event-stream format, but Python's line readers, such as
+// httpx's, split at them and lose the rest of the data.
 var lineEnds = []struct{ plain, escaped []byte }{
 	{[]byte("\u0085"), []byte(`\u0085`)},
 	{[]byte("\u2028"), []byte(`\u2028`)},
 	{[]byte("\u2029"), []byte(`\u2029`)},
 }
 
-// oneLine escapes line ends in JSON, where they stand in strings alone.
+// oneLine escapes line separators in JSON, which only strings can hold.
 func oneLine(b []byte) []byte {
 	for _, end := range lineEnds {
 		if bytes.Contains(b, end.plain) {
@@ -46,11 +45,10 @@ func oneLine(b []byte) []byte {
 	return b
 }
 
-// Append adds the frame and its blank line to b. Clients drop a frame whose
-// blank line is missing, and some forget half a frame at the end of a read:
-// so a frame always goes out whole, in one write. A comment has no blank line
-// of its own and begins the next frame: some clients take each blank line for
-// the end of an event, and cannot read one without data.
+// Append adds the frame and its blank line to b. Clients drop a frame without its blank
+// line, and some lose a partial one at the end of a read, so a frame must go out in one
+// write. A comment has no blank line of its own and precedes the next frame: some clients
+// take each blank line for the end of an event and cannot parse one without data.
 func (f Frame) Append(b []byte) []byte {
 	if f.Comment != "" {
 		return append(append(append(b, ": "...), f.Comment...), '\n')
@@ -61,14 +59,13 @@ func (f Frame) Append(b []byte) []byte {
 	return append(append(append(b, "data: "...), f.Data...), "\n\n"...)
 }
 
-// Reader reads frames back; comments and unknown fields are skipped.
+// Reader reads frames back, without comments and unknown fields.
 type Reader struct{ in *bufio.Reader }
 
 // NewReader reads the frames of r.
 func NewReader(r io.Reader) *Reader { return &Reader{bufio.NewReader(r)} }
 
-// Next returns the next frame, or io.EOF. A last frame without its blank line
-// is not a frame.
+// Next returns the next frame, or io.EOF. A last frame without its blank line is dropped.
 func (r *Reader) Next() (Frame, error) {
 	var f Frame
 	var data [][]byte

@@ -11,26 +11,25 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// Silence is how long a client may hear nothing: after it the headers go out
-// even if there is no event yet, and then a keep-alive frame. Clients give up
-// on a silent stream after minutes; proxies after as little as ten seconds.
+// Silence is the longest time without output: then the headers are sent, later a keep-alive
+// frame. Clients give up on a silent stream after minutes, proxies after as little as ten
+// seconds.
 const Silence = 4 * time.Second
 
-// Encoder turns the events of one reply into the frames of one style.
+// Encoder turns the events of a reply into the frames of a style.
 type Encoder interface {
-	// Encode returns the frames for one event, possibly none.
+	// Encode returns the frames of an event, possibly none.
 	Encode(event engine.Event) []Frame
 
-	// Fail returns the frames that tell a client of an error after the
-	// headers. Where the document has no such frame the connection is aborted,
-	// so that nobody takes the stream for a whole one.
+	// Fail returns the frames of an error after the headers. Without any the connection is
+	// aborted, so that nobody takes the stream for complete.
 	Fail(err *engine.Error) []Frame
 
-	// KeepAlive returns a frame that means nothing.
+	// KeepAlive returns a frame without content.
 	KeepAlive() Frame
 }
 
-// Stream is a reply under way.
+// Stream is a reply in progress.
 type Stream struct {
 	ctx     context.Context
 	pairs   <-chan pair
@@ -42,9 +41,8 @@ type pair struct {
 	err   error
 }
 
-// Open starts to pull events. It returns once the reply is known to have
-// begun (an event after Start came), or has failed, or [Silence] has passed. An
-// error that came by then is returned, so that the status is still free to
+// Open starts the events. It returns once the reply has begun (an event after Start came)
+// or failed, or after [Silence]. An error until then is returned, as the status can still
 // tell it. The events stop when ctx ends.
 func Open(ctx context.Context, events iter.Seq2[engine.Event, error]) (*Stream, error) {
 	pairs := make(chan pair)
@@ -85,8 +83,8 @@ func pump(ctx context.Context, events iter.Seq2[engine.Event, error], pairs chan
 	}
 }
 
-// Unenforced is what the first event says of the request's tool schemas, if
-// it came in time for the headers.
+// Unenforced returns the parts of tool schemas that are not enforced, if Start came in time
+// for the headers.
 func (s *Stream) Unenforced() []engine.Place {
 	for _, p := range s.pending {
 		if start, ok := p.event.(engine.Start); ok {
@@ -96,15 +94,14 @@ func (s *Stream) Unenforced() []engine.Place {
 	return nil
 }
 
-// Serve writes the stream to w. An error from now on has no status: it is told
-// in the stream and recorded in the exchange of the request. One that the
-// style cannot tell aborts the reply as net/http has it, by a panic with
-// [http.ErrAbortHandler]: no stream that is cut short ends as a whole one does.
+// Serve writes the stream to w. An error from now on is sent in the stream and recorded in
+// the exchange. If the style has no frame for it, Serve panics with [http.ErrAbortHandler],
+// so that a stream that was cut off does not end like a complete one.
 func (s *Stream) Serve(w http.ResponseWriter, encoder Encoder) {
 	header := w.Header()
 	header.Set("Content-Type", "text/event-stream")
 	header.Set("Cache-Control", "no-cache")
-	header.Set("X-Accel-Buffering", "no") // nginx would collect the frames
+	header.Set("X-Accel-Buffering", "no") // nginx would buffer the frames
 	w.WriteHeader(http.StatusOK)
 
 	out := &writer{w: w, control: http.NewResponseController(w), contract: exchange.From(s.ctx).Stream()}
@@ -154,9 +151,8 @@ type writer struct {
 	buf      []byte
 }
 
-// write sends the frames that the document does not withhold, and returns their
-// number. It fails only when the client has left, which ends the context of
-// the request as well.
+// write sends the frames that are not withheld, and returns their number. It fails only if
+// the client has disconnected, which also ends the request's context.
 func (o *writer) write(frames []Frame) (sent int) {
 	for _, f := range frames {
 		if o.contract != nil && f.Comment == "" {
@@ -173,5 +169,5 @@ func (o *writer) write(frames []Frame) (sent int) {
 	return sent
 }
 
-// flush sends what was written; a writer that cannot is one in a test.
+// flush sends what was written. Only writers in tests cannot flush.
 func (o *writer) flush() { _ = o.control.Flush() }

@@ -1,6 +1,5 @@
-// Package validate holds requests against a document before a handler sees
-// them: what it lets through is what the document says, so that a handler
-// never asks again. What is bound later is what was checked here.
+// Package validate checks requests against a document before a handler sees them, so that
+// handlers need not check again. What is bound later is what was checked here.
 package validate
 
 import (
@@ -21,21 +20,20 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// Config says how to check the requests of one style.
+// Config configures the checks of one style.
 type Config struct {
 	Document *openapi.Document
 	MaxBody  int64 // bytes
 
-	// FromViolation words a violation as the style does.
+	// FromViolation turns a violation into an error of the style.
 	FromViolation func(*openapi.Violation) *engine.Error
-	// WriteError renders an error in the style.
+	// WriteError writes an error in the style.
 	WriteError func(http.ResponseWriter, *http.Request, *engine.Error)
 }
 
-// Middleware checks requests that chi has routed; it belongs between the
-// routing and the generated code, which binds parameters and body. A request that fits goes on with a body that holds
-// what fits: without members that have no effect, which are named in the
-// exchange.
+// Middleware checks requests between chi's routing and the generated code, which binds
+// parameters and body. A valid request goes on with the checked body, without ignored
+// fields, which are recorded in the exchange.
 func Middleware(c Config) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -51,12 +49,12 @@ func Middleware(c Config) func(http.Handler) http.Handler {
 func (c Config) check(r *http.Request) *engine.Error {
 	pattern := chi.RouteContext(r.Context()).RoutePattern()
 	operation, ok := c.Document.Route(r.Method, pattern)
-	if !ok { // the routes are generated from the document: impossible
+	if !ok { // routes are generated from the document: impossible
 		return engine.Errorf(engine.CodeInternal, "Internal error.").
 			Because(fmt.Errorf("no operation for the route %s %s", r.Method, pattern))
 	}
 	x := exchange.From(r.Context())
-	x.Operate(operation)
+	x.SetOperation(operation)
 	ignored, v := operation.CheckParameters(r.URL.Query(), r.Header, func(name string) string {
 		value, err := url.PathUnescape(chi.URLParam(r, name))
 		if err != nil {
@@ -104,7 +102,7 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 		return c.FromViolation(v)
 	}
 	ignore(x, checked.Ignored)
-	x.Shift(checked.Locate)
+	x.SetLocate(checked.Locate)
 	r.Body = &checkedBody{bytes.NewReader(checked.Body), checked.Body}
 	r.ContentLength = int64(len(checked.Body))
 	return nil
@@ -116,40 +114,37 @@ type checkedBody struct {
 	text []byte
 }
 
-// Bytes is the whole body, for generated code that binds it. Nobody may change
-// it.
+// Bytes returns the whole body for the generated code. It is read-only.
 func (b *checkedBody) Bytes() []byte { return b.text }
 
 // Close implements [io.ReadCloser].
 func (b *checkedBody) Close() error { return nil }
 
-// weight is how many bytes of memory are reserved for each byte of a body: for
-// itself, and for what it is decoded to on the way, which is less than three
-// times as much.
+// weight is the bytes reserved per byte of a body: for itself and its decoded forms, which
+// take less than three times as much.
 const weight = 4
 
-// perValue is how many bytes of memory are reserved for each value in a body,
-// beside those of its text: half of them while it is checked. A list of digits
-// becomes many times as large as it is; what stands in the way of that are the
-// bounds of the document on how many values there may be.
+// perValue is the bytes reserved per value in a body, half of them while it is checked. An
+// array of digits takes many times its size when decoded; the document's limit on values
+// bounds that.
 const perValue = 64
 
-// valuesMemory is the most that is reserved for values: for as many as the
-// documents allow.
+// valuesMemory is the most that is reserved for values, as the documents limit their
+// number.
 const valuesMemory = 64 << 20
 
-// Most is how many bytes of memory one body of n bytes may have reserved.
+// Most returns the most memory that is reserved for a body of n bytes.
 func Most(n int64) int64 { return weight*(n+1) + valuesMemory }
 
-// read reads the body. Memory is reserved as bytes arrive, not for what the
-// client has announced: who sends nothing holds nothing.
+// read reads the body. Memory is reserved as bytes arrive, not by Content-Length, so that a
+// client that sends nothing holds nothing.
 func (c Config) read(r *http.Request, memory *budget.Share) ([]byte, *engine.Error) {
 	if r.ContentLength > c.MaxBody {
 		return nil, c.tooLarge()
 	}
-	most := c.MaxBody + 1 // one byte more shows that there is more
+	most := c.MaxBody + 1 // one byte more shows an overlong body
 	if r.ContentLength >= 0 {
-		most = r.ContentLength + 1 // room for the end to be seen
+		most = r.ContentLength + 1 // one byte more to read the end
 	}
 	var body []byte
 	for {
@@ -172,7 +167,7 @@ func (c Config) read(r *http.Request, memory *budget.Share) ([]byte, *engine.Err
 			return body, nil
 		case errors.Is(err, pace.ErrStalled):
 			return nil, engine.Errorf(engine.CodeDeadline, "The request body did not arrive in time.").Because(err)
-		case errors.Is(err, pace.ErrUnfair):
+		case errors.Is(err, pace.ErrSlow):
 			return nil, full().Because(err)
 		case err != nil:
 			return nil, engine.Errorf(engine.CodeInvalidArgument, "The request body could not be read.").Because(err)
@@ -180,23 +175,22 @@ func (c Config) read(r *http.Request, memory *budget.Share) ([]byte, *engine.Err
 	}
 }
 
-// firstRead is how many bytes are reserved for a body that has not begun.
+// firstRead is reserved before a body begins.
 const firstRead = 4 << 10
 
 func (c Config) tooLarge() *engine.Error {
 	return engine.Errorf(engine.CodeTooLarge, "The request body is larger than %d bytes.", c.MaxBody)
 }
 
-// full is the error of a body that has no room beside those under way.
+// full is the error of a body without memory.
 func full() *engine.Error {
 	err := engine.Errorf(engine.CodeOverloaded, "The requests under way take all memory that there is for them; try again later.")
 	err.RetryAfter = 2
 	return err
 }
 
-// isJSON accepts JSON under any of its names, and no type at all. The form
-// type that curl -d sends by itself is refused: a page on any site can send
-// that without asking first.
+// isJSON accepts JSON media types, and none at all. The form type that curl -d sends is
+// refused: pages of any site can send it without a preflight.
 func isJSON(contentType string) bool {
 	if contentType == "" {
 		return true

@@ -53,7 +53,7 @@ func (o *Bounds) Register(set *pflag.FlagSet) {
 
 // least is the memory that the largest body may need.
 func (o *Bounds) least() int64 {
-	return handlers.LeastBodies(cmp.Or(int64(o.Body), handlers.DefaultMaxBody))
+	return handlers.MinBodies(cmp.Or(int64(o.Body), handlers.DefaultMaxBody))
 }
 
 // Check fails for bounds that would admit no request.

@@ -8,18 +8,18 @@ import (
 	"github.com/diglot/diglot/handlers"
 )
 
-// fate is what becomes of something that a client may send.
-type fate struct {
+// supportTest is what becomes of something that a client may send.
+type supportTest struct {
 	name, members string
 	place         string // at which it is refused; empty: it is taken
 	message       string // a part of the refusal
 	ignored       string // what of it has no effect
 }
 
-func checkFates(t *testing.T, path, base string, fates []fate) {
+func checkSupport(t *testing.T, path, base string, tests []supportTest) {
 	t.Helper()
 	h := newHandler(t, handlers.Config{Engine: openStorm(t), AllowImageHosts: []string{pictureHost}})
-	for _, f := range fates {
+	for _, f := range tests {
 		t.Run(f.name, func(t *testing.T) {
 			w := post(t, h, path, []byte(`{"model":"m",`+base+f.members+"}"))
 			if f.place == "" {
@@ -40,7 +40,7 @@ func checkFates(t *testing.T, path, base string, fates []fate) {
 	}
 }
 
-// TestMessageBlocks holds what becomes of every kind of block, of tool and of
+// TestMessageBlocks checks what becomes of every kind of block, of tool and of
 // setting that clients of the Anthropic style send.
 func TestMessageBlocks(t *testing.T) {
 	user := func(blocks string) string {
@@ -58,7 +58,7 @@ func TestMessageBlocks(t *testing.T) {
 	}
 	picture := `"source":{"type":"base64","media_type":"image/png","data":"` + pixel + `"}`
 	const block = "messages.0.content.1"
-	fates := []fate{
+	tests := []supportTest{
 		{name: "text", members: user(`{"type":"text","text":""}`)},
 		{name: "text with a mark for the cache", members: user(`{"type":"text","text":"v","cache_control":{"type":"ephemeral"}}`), ignored: "messages[].content[].cache_control"},
 		{name: "text with citations", members: user(`{"type":"text","text":"v","citations":[{"type":"char_location"}]}`), ignored: "messages[].content[].citations"},
@@ -115,14 +115,14 @@ func TestMessageBlocks(t *testing.T) {
 	for _, kind := range []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
 		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "advisor_tool_result", "container_upload"} {
 		left := "messages[].content[type=" + kind + "]"
-		fates = append(fates,
-			fate{name: kind, members: assistant(fmt.Sprintf(`{"type":"text","text":"a"},{"type":%q,"id":"srvtoolu_1","content":[{}]},{"type":"text","text":"b"}`, kind)), ignored: left},
-			fate{name: kind + " alone", members: assistant(fmt.Sprintf(`{"type":%q}`, kind)), ignored: left})
+		tests = append(tests,
+			supportTest{name: kind, members: assistant(fmt.Sprintf(`{"type":"text","text":"a"},{"type":%q,"id":"srvtoolu_1","content":[{}]},{"type":"text","text":"b"}`, kind)), ignored: left},
+			supportTest{name: kind + " alone", members: assistant(fmt.Sprintf(`{"type":%q}`, kind)), ignored: left})
 	}
-	checkFates(t, "/v1/messages", `"max_tokens":8,`, fates)
+	checkSupport(t, "/v1/messages", `"max_tokens":8,`, tests)
 }
 
-// TestChatMembers holds what becomes of what clients of the OpenAI style send
+// TestChatMembers checks what becomes of what clients of the OpenAI style send
 // beside the usual.
 func TestChatMembers(t *testing.T) {
 	const user = `"messages":[{"role":"user","content":"u"}],`
@@ -131,7 +131,7 @@ func TestChatMembers(t *testing.T) {
 	assistant := func(members string) string {
 		return `"messages":[{"role":"user","content":"u"},{"role":"assistant",` + members + `},{"role":"user","content":"v"}]`
 	}
-	checkFates(t, "/v1/chat/completions", "", []fate{
+	checkSupport(t, "/v1/chat/completions", "", []supportTest{
 		{name: "developer", members: `"messages":[{"role":"developer","content":"d"},{"role":"user","content":"u"}]`},
 		{name: "both limits", members: user + `"max_tokens":1,"max_completion_tokens":2`},
 		{name: "effort", members: user + `"reasoning_effort":"high"`},

@@ -46,9 +46,9 @@ func (deaf) GenerateImages(ctx context.Context, _ *engine.ImageRequest) ([]engin
 	return nil, ctx.Err()
 }
 
-// TestOver ends the server's time while a request of each operation runs: its
-// client is told, in its style, before the status or behind it.
-func TestOver(t *testing.T) {
+// TestShutdown shuts down while a request of each operation runs: its client gets an error
+// in its style, before the status or after it.
+func TestShutdown(t *testing.T) {
 	const get, anthropic = " HTTP/1.1\r\nHost: localhost\r\n", "anthropic-version: 2023-06-01\r\n"
 	post := func(path, body string) string { return head(path, len(body)) + body }
 	stream := func(body string) string { return strings.Replace(body, "{", `{"stream":true,`, 1) }
@@ -74,8 +74,8 @@ func TestOver(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				over, end := context.WithCancel(t.Context())
-				c := servePipes(t, Config{Engine: deaf{}, Over: over}, many).dial(t, here)
+				shutdown, end := context.WithCancel(t.Context())
+				c := servePipes(t, Config{Engine: deaf{}, Shutdown: shutdown}, many).dial(t, here)
 				send(c, tt.request)
 				time.Sleep(2 * sse.Silence) // a stream has its status then
 				end()
