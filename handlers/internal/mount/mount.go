@@ -21,7 +21,7 @@ func (write WriteError) Unbound(w http.ResponseWriter, r *http.Request, err erro
 	write(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
 }
 
-// Failed answers an error of an operation, unless nobody listens.
+// Failed answers an error of an operation, unless the client has disconnected.
 func (write WriteError) Failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		err = r.Context().Err()
@@ -29,9 +29,8 @@ func (write WriteError) Failed(w http.ResponseWriter, r *http.Request, err error
 	write(w, r, engine.AsError(err))
 }
 
-// Router returns an empty router for the operations of a document, whose 404
-// and 405 are written by write. An operation that the document refuses is not
-// found, whether it is mounted or not.
+// Router returns an empty router for the operations of a document. write writes its 404 and
+// 405. An operation that the document refuses is a 404, mounted or not.
 func Router(document *openapi.Document, write WriteError) chi.Router {
 	router := chi.NewRouter()
 	router.Use(refuse(document, write))
@@ -50,8 +49,7 @@ func Router(document *openapi.Document, write WriteError) chi.Router {
 	return router
 }
 
-// refuse answers an operation that the document has and the server refuses,
-// always or in this profile, with what the document says of it.
+// refuse answers operations that the document marks as refused, with the mark's note.
 func refuse(document *openapi.Document, write WriteError) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
