@@ -74,8 +74,8 @@ func TestImagesFail(t *testing.T) {
 		param, code      string
 		message          string // a part of it
 	}{
-		{"too small", images, drawing(`"size":"15x16"`), 400, "size", "", "from 16 to 2048 pixels, and not 15x16"},
-		{"too large", images, drawing(`"size":"2048x2049"`), 400, "size", "", "and not 2048x2049"},
+		{"too small", images, drawing(`"size":"15x16"`), 400, "size", "", "from 16 to 2048 pixels, not 15x16"},
+		{"too large", images, drawing(`"size":"2048x2049"`), 400, "size", "", "not 2048x2049"},
 		{"no size", images, drawing(`"size":"0x0"`), 400, "size", "", ""},
 		{"a size in words", images, drawing(`"size":"large"`), 400, "size", "", ""},
 		{"a size with a sign", images, drawing(`"size":"-16x16"`), 400, "size", "", ""},
