@@ -19,7 +19,7 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 		}
 		return id
 	}
-	out := format.NewReader(p.format, format.Options{Choice: choice, Tools: p.tools, Opening: p.opening, Stops: p.stops,
+	out := format.NewParser(p.format, format.Options{Choice: choice, Tools: p.tools, Opening: p.opening, Stops: p.stops,
 		Logprobs: p.request.Logprobs != nil, IDs: callIDs(p.request.Messages), NewID: newID})
 	flush := func() error {
 		if idErr != nil {
@@ -49,7 +49,7 @@ func (e *Engine) answer(ctx context.Context, p *plan, choice int, emit func(engi
 
 // decode parses generated tokens until the model or the answer ends, and returns
 // the reason. flush emits the events that each token completed.
-func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *format.Reader, t *tally, flush func() error) (engine.FinishReason, error) {
+func (e *Engine) decode(ctx context.Context, p *plan, choice int, out *format.Parser, t *tally, flush func() error) (engine.FinishReason, error) {
 	if p.limit == 0 {
 		return engine.FinishMaxTokens, nil
 	}

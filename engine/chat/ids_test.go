@@ -34,7 +34,7 @@ func TestIDsOfCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		hermes, _ := format.ByName("hermes")
-		out := format.NewReader(hermes, format.Options{Tools: tools, IDs: callIDs(earlier),
+		out := format.NewParser(hermes, format.Options{Tools: tools, IDs: callIDs(earlier),
 			NewID: func() string { made++; return "new" + strconv.Itoa(made) }})
 		for _, id := range tt.written {
 			text, _ := json.Marshal(id)

@@ -8,19 +8,18 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// Constraint is what the tools and the format of a request come to in an output
-// format. It is shared by requests and not changed.
+// Constraint holds the tools and the grammar of a request in an output format.
+// Requests share it; it is not changed.
 type Constraint struct {
 	Tools      Tools            // that may be called
-	Unenforced []engine.Place   // parts of schemas that are not enforced
-	Grammar    *grammar.Grammar // of the whole output; nil: anything goes
-	Size       int              // of memory, about
+	Unenforced []engine.Place   // schema keywords that are not enforced
+	Grammar    *grammar.Grammar // of the whole output; nil: unconstrained
+	Size       int              // estimated bytes of memory
 }
 
-// Constrain reads each schema of a request once and makes one grammar of all.
-// opening is what the prompt holds of the answer, and thinks says that the model
-// may begin to reason. Whether a client asked for strictness makes no
-// difference: what can be enforced is.
+// Constrain compiles the schemas of a request into one grammar. opening is the
+// part of the answer that the prompt already holds; thinks: the model may reason.
+// What can be enforced is enforced, whether a client sets strict or not.
 func Constrain(ctx context.Context, format *Format, req *engine.Request, opening string, thinks bool) (*Constraint, error) {
 	reply, err := replyGrammar(ctx, req.Format)
 	if err != nil {
@@ -53,15 +52,15 @@ func Constrain(ctx context.Context, format *Format, req *engine.Request, opening
 		}
 		done.Size = done.Grammar.Size()
 	}
-	done.Size += done.Tools.bare() + 100*len(unenforced)
+	done.Size += done.Tools.compact() + 100*len(unenforced)
 	for _, place := range unenforced {
 		done.Size += len(place.Path)
 	}
 	return &done, nil
 }
 
-// root is the grammar of the output; nil: anything goes. Reasoning is never
-// constrained, but it may not hide a call that is not one.
+// root is the grammar of the output; nil: unconstrained. Reasoning is free text
+// that may not contain what the scanner reads as a call.
 func (c *constraint) root(ctx context.Context) (grammar.Node, error) {
 	switch {
 	case c.format.channels && (c.reply != nil || len(c.tools) > 0):
@@ -78,7 +77,7 @@ func (c *constraint) root(ctx context.Context) (grammar.Node, error) {
 	return c.auto(ctx)
 }
 
-// wrong is the error of a constraint that does not compile.
+// wrong is the error of a grammar that does not compile.
 func (c *constraint) wrong(req *engine.Request, err error) error {
 	var cost *grammar.CostError
 	switch {
@@ -90,7 +89,7 @@ func (c *constraint) wrong(req *engine.Request, err error) error {
 	return engine.AsError(err)
 }
 
-// tooLarge names the schema that costs most.
+// tooLarge names the most expensive schema.
 func (c *constraint) tooLarge(req *engine.Request, cost *grammar.CostError) *engine.Error {
 	if c.reply != nil && cost.Most == c.reply {
 		return engine.Errorf(engine.CodeInvalidArgument, "The schema of the response format is too large or too complex to enforce.").

@@ -1,14 +1,12 @@
-// Package format knows what models write. An output [Format] is a table: the
-// marks around reasoning and around tool calls, and how a call is spelled.
-// A format is found by its name, or made of what a chat template shows of its
-// markup (a [Syntax]).
+// Package format describes the output formats of models. A [Format] is a table of
+// reasoning delimiters, tool call delimiters and the syntax of a call. It is
+// found by name or derived from the chat template's markup (a [Syntax]).
 //
-// Two things read the same table. A [Reader] takes the output of a model token
-// by token and makes events of it: text, reasoning and calls, with stop strings
-// cut out and white space around markup taken off. What it says does not depend
-// on where the tokens were cut. [Constrain] makes a grammar of the table and of
-// the schemas of a request, so that a constrained model writes what a Reader
-// understands.
+// Two things use the table. A [Parser] parses the output of a model, token by
+// token, into events: text, reasoning and tool calls, without stop strings and
+// the white space around markup. Its events do not depend on token boundaries.
+// [Constrain] turns the table and the schemas of a request into a grammar, so
+// that a constrained model writes what a Parser accepts.
 //
-// The package knows no model, no template and no token numbers.
+// The package knows no model, no template and no token ids.
 package format

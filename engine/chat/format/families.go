@@ -24,7 +24,7 @@ func Names() []string {
 // formats is every format there is.
 var formats = []*Format{plain, hermes, llama3, mistral, deepseek, qwenCoder, glm, minimax, dsml, harmony, gemma, lfm2, olmo3, kimi, functionary, commandR, apertus, nemotron, granite}
 
-// Names of formats that templates and engines know of.
+// Names of formats that other packages refer to.
 const (
 	Hermes  = "hermes"
 	Llama3  = "llama3"
@@ -32,8 +32,7 @@ const (
 	Kimi    = "kimi"
 )
 
-// PlainText is the format of models that write nothing but text.
+// PlainText is the format without reasoning and tool calls.
 func PlainText() *Format { return plain }
 
-// plain is for models that write nothing but text.
 var plain = &Format{Name: "plain"}

@@ -7,55 +7,52 @@ import (
 )
 
 // Format is how a family of models writes reasoning and tool calls. Families
-// differ in a table, not in code: the scanner and the constraints read both
-// from here.
+// differ in this table, not in code.
 type Format struct {
 	Name string
 
-	// Markers are control tokens that the format knows. They must come out of
-	// the model as text; all others are dropped.
+	// Markers are the special tokens of the format. The model decodes them as
+	// text, and drops all others.
 	Markers []string
 
-	// Calls are the ways in which the model may write a call. The first is the
-	// one that constraints ask for.
+	// Calls are the syntaxes in which the model may write a call.
 	Calls []callSyntax
 
-	// Open and Close stand around reasoning; empty: the format has none.
+	// Open and Close are the reasoning delimiters; empty: none.
 	Open, Close string
 
-	// Ends are spelled-out ends of a turn.
+	// Ends are markers that end the turn.
 	Ends []string
 
-	// Silent are marks of structure that a client does not see.
+	// Silent are markers that are removed from the text.
 	Silent []string
 
-	// IDLength is the length of the ids that the model's template wants; 0: any.
+	// IDLength is the length of call ids that the template demands; 0: any.
 	IDLength int
 
-	channels bool // harmony: every part of an answer has a header of its own
+	channels bool // harmony: every part of an answer has a header
 }
 
 // callSyntax is the markup around calls:
 //
 //	section open <call> end between open <call> end sectionEnd
 //
-// Models vary the white space in it; pad and separator are what they are held
-// to where output is constrained.
+// Models vary the white space; the grammar fixes it to pad and separator.
 type callSyntax struct {
-	section, sectionEnd string   // around a run of calls; empty: each stands alone
+	section, sectionEnd string   // around all calls; empty: none
 	open                string   // before each call
-	ends                []string // behind each call, in order; each may be missing
+	ends                []string // after each call, in order; each may be missing
 	between             string   // bytes that may separate calls
-	list                bool     // the calls of a section are a JSON array
-	loose               bool     // models forget the section: open alone begins one
-	bare                bool     // no mark at all: a JSON object at the start of the answer
-	unasked             bool     // some models write it all the same: it is read, and never asked for
-	pad                 string   // before and behind each call
-	separator           string   // between calls
-	reader              callReader
+	array               bool     // the calls of a section are a JSON array
+	optionalSection     bool     // models omit section: open alone begins a call
+	bare                bool     // no delimiters: a JSON object at the start of the answer
+	parseOnly           bool     // accepted from models that err, never in the grammar
+	pad                 string   // grammar: before and after each call
+	separator           string   // grammar: between calls
+	parser              callParser
 }
 
-// opener is the mark by which the scanner finds the call.
+// opener is the delimiter by which the scanner finds the call.
 func (c *callSyntax) opener() string {
 	if c.section != "" {
 		return c.section
@@ -63,10 +60,10 @@ func (c *callSyntax) opener() string {
 	return c.open
 }
 
-// HasCalls reports whether the format has a way to write calls.
+// HasCalls reports whether the format has tool calls.
 func (f *Format) HasCalls() bool { return len(f.Calls) > 0 || f.channels }
 
-// callsWhere lists the syntaxes that fit.
+// callsWhere returns the syntaxes for which fits is true.
 func (f *Format) callsWhere(fits func(*callSyntax) bool) []*callSyntax {
 	var list []*callSyntax
 	for i := range f.Calls {
@@ -77,34 +74,33 @@ func (f *Format) callsWhere(fits func(*callSyntax) bool) []*callSyntax {
 	return list
 }
 
-// opensReasoning reports whether the part of the answer that the prompt already
-// holds ends inside reasoning.
+// opensReasoning reports whether the prompt ends inside reasoning.
 func (f *Format) opensReasoning(opening string) bool {
 	return f.Open != "" && strings.LastIndex(opening, f.Open) > strings.LastIndex(opening, f.Close)
 }
 
-// callReader reads one kind of call.
-type callReader interface {
-	// head reads up to the arguments; b begins behind the opening mark. It
-	// says no for anything but a call of one of the tools.
+// callParser parses one kind of call.
+type callParser interface {
+	// head parses up to the arguments; b begins after the opening delimiter. The
+	// verdict is no unless it is a call of one of the tools.
 	head(b []byte, tools Tools) (head, verdict)
 
 	// grammar is a whole call as the model should write it.
 	grammar(t *tool) grammar.Node
 }
 
-// callBody reads the arguments of one call.
-type callBody interface {
-	// read gives out what b adds to the arguments. It returns how many bytes it
-	// used up and whether the arguments are complete. With final set nothing
-	// more comes.
+// argumentsParser parses the arguments of one call.
+type argumentsParser interface {
+	// read writes the arguments in b to out. It returns how many bytes it
+	// consumed and whether the arguments are complete. final: b is the end of the
+	// output.
 	read(b []byte, final bool, out *writer) (n int, complete bool)
 }
 
-// head is what stands before the arguments of a call.
+// head is the part of a call before its arguments.
 type head struct {
-	id   string // where the model wrote one
+	id   string // if the model wrote one
 	name string
-	size int      // bytes used up
-	body callBody // reads what follows
+	size int             // bytes consumed
+	body argumentsParser // of what follows
 }

@@ -2,8 +2,8 @@ package format
 
 import "strings"
 
-// harmony is what gpt-oss writes. Each part of an answer is a message with a
-// header that names its channel, and for a call, whom it is for:
+// harmony is what gpt-oss writes. Each part of an answer is a message whose header
+// names its channel and, for a call, its recipient:
 //
 //	<|channel|>analysis<|message|>…<|end|>
 //	<|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{…}<|call|>
@@ -27,11 +27,11 @@ const (
 	harmonyFunctions = "functions." // before the names of the request's tools
 )
 
-// harmonyHeader says what the content of a message is.
+// harmonyHeader is the header of a message.
 type harmonyHeader struct{ channel, recipient string }
 
-// readHarmonyHeader reads a header without the mark at its end. The recipient
-// may stand with the role or with the channel.
+// readHarmonyHeader parses a header without <|message|>. The recipient may follow
+// the role or the channel.
 func readHarmonyHeader(b []byte) harmonyHeader {
 	var h harmonyHeader
 	role, channel, _ := strings.Cut(string(b), harmonyChannel)

@@ -1,7 +1,7 @@
 package format
 
-// commandR is what Command R7B and its successors write. The text has marks
-// of its own:
+// commandR is what Command R7B and its successors write. The text has delimiters
+// too:
 //
 //	<|START_THINKING|>…<|END_THINKING|><|START_ACTION|>[{"tool_call_id": "0", "tool_name": "f", "parameters": {…}}]<|END_ACTION|>
 //	<|START_RESPONSE|>text<|END_RESPONSE|>
@@ -13,20 +13,20 @@ var commandR = &Format{
 	Close:  "<|END_THINKING|>",
 	Silent: []string{"<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>"},
 	Calls: []callSyntax{{
-		section: "<|START_ACTION|>", sectionEnd: "<|END_ACTION|>", between: " \t\r\n,[]", separator: ", ", list: true,
-		reader: jsonCall{name: []string{"tool_name"}, arguments: []string{"parameters"}},
+		section: "<|START_ACTION|>", sectionEnd: "<|END_ACTION|>", between: " \t\r\n,[]", separator: ", ", array: true,
+		parser: jsonCall{name: []string{"tool_name"}, arguments: []string{"parameters"}},
 	}},
 }
 
-// apertus is what Apertus writes: the name is the only member of the object.
+// apertus is what Apertus writes: [{"f": {…}}].
 var apertus = &Format{
 	Name:    "apertus",
 	Markers: []string{"<|inner_prefix|>", "<|inner_suffix|>", "<|tools_prefix|>", "<|tools_suffix|>"},
 	Open:    "<|inner_prefix|>",
 	Close:   "<|inner_suffix|>",
 	Calls: []callSyntax{{
-		section: "<|tools_prefix|>", sectionEnd: "<|tools_suffix|>", between: " \t\r\n,[]", separator: ", ", list: true,
-		reader: jsonCall{},
+		section: "<|tools_prefix|>", sectionEnd: "<|tools_suffix|>", between: " \t\r\n,[]", separator: ", ", array: true,
+		parser: jsonCall{},
 	}},
 }
 
@@ -37,8 +37,8 @@ var nemotron = &Format{
 	Open:    "<think>",
 	Close:   "</think>",
 	Calls: []callSyntax{{
-		section: "<TOOLCALL>", sectionEnd: "</TOOLCALL>", between: " \t\r\n,[]", separator: ", ", list: true,
-		reader: plainJSONCall,
+		section: "<TOOLCALL>", sectionEnd: "</TOOLCALL>", between: " \t\r\n,[]", separator: ", ", array: true,
+		parser: plainJSONCall,
 	}},
 }
 
@@ -49,15 +49,15 @@ var granite = &Format{
 	Open:    "<think>",
 	Close:   "</think>",
 	Calls: []callSyntax{{
-		section: "<|tool_call|>", between: " \t\r\n,[]", separator: ", ", list: true,
-		reader: plainJSONCall,
+		section: "<|tool_call|>", between: " \t\r\n,[]", separator: ", ", array: true,
+		parser: plainJSONCall,
 	}},
 }
 
 var plainJSONCall = jsonCall{name: []string{"name"}, arguments: []string{"arguments", "parameters"}, id: "id"}
 
-// hermes is what Hermes 2 and 3, Qwen2.5, Qwen3 and many after them write,
-// and what models without a syntax of their own are asked for:
+// hermes is what Hermes 2 and 3, Qwen2.5, Qwen3 and many others write. Models
+// without a call syntax are prompted to use it:
 //
 //	<think>…</think>text<tool_call>
 //	{"name": "f", "arguments": {…}}
@@ -72,17 +72,17 @@ var hermes = &Format{
 		ends:      []string{"</tool_call>"},
 		pad:       "\n",
 		separator: "\n",
-		reader: jsonCall{
+		parser: jsonCall{
 			name:      []string{"name"},
 			arguments: []string{"arguments", "parameters"},
 			id:        "id",
 		},
 	}, {
-		// Small models, Qwen2.5-Coder first among them, forget the marks.
-		bare:    true,
-		unasked: true,
-		between: " \t\r\n",
-		reader: jsonCall{
+		// Small models, Qwen2.5-Coder above all, omit the tags.
+		bare:      true,
+		parseOnly: true,
+		between:   " \t\r\n",
+		parser: jsonCall{
 			name:      []string{"name"},
 			arguments: []string{"arguments", "parameters"},
 			first:     []string{"name"},
@@ -90,8 +90,8 @@ var hermes = &Format{
 	}},
 }
 
-// llama3 is what Llama 3.1 to 3.3 write: a call is the whole answer, with or
-// without the mark of a built-in tool in front.
+// llama3 is what Llama 3.1 to 3.3 write: a call is the whole answer, sometimes
+// behind the token of built-in tools.
 //
 //	{"name": "f", "parameters": {…}}
 //	<|python_tag|>{"name": "f", "parameters": {…}}
@@ -99,8 +99,8 @@ var llama3 = &Format{
 	Name:    "llama3",
 	Markers: []string{"<|python_tag|>"},
 	Calls: []callSyntax{
-		{bare: true, between: " \t\r\n;", separator: "; ", reader: llama3Call},
-		{open: "<|python_tag|>", reader: llama3Call},
+		{bare: true, between: " \t\r\n;", separator: "; ", parser: llama3Call},
+		{open: "<|python_tag|>", parser: llama3Call},
 	},
 }
 
@@ -110,8 +110,8 @@ var llama3Call = jsonCall{
 	first:     []string{"name", "type", "function", "parameters", "arguments"},
 }
 
-// mistral is what the models of Mistral write, older ones a list, newer ones
-// a name in front, with an id where the template wants one:
+// mistral is what Mistral's models write: older ones an array, newer ones the name
+// first, and an id if the template has one:
 //
 //	[TOOL_CALLS][{"name": "f", "arguments": {…}}]
 //	[THINK]…[/THINK][TOOL_CALLS]f[CALL_ID]123456789[ARGS]{…}
@@ -120,12 +120,12 @@ var mistral = &Format{
 	Markers:  []string{"[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"},
 	Open:     "[THINK]",
 	Close:    "[/THINK]",
-	IDLength: 9, // their templates refuse any other
+	IDLength: 9, // the templates refuse any other
 	Calls: []callSyntax{
 		{
-			section: "[TOOL_CALLS]", between: " \t\r\n,[]", separator: ", ", list: true,
-			reader: jsonCall{name: []string{"name"}, arguments: []string{"arguments"}, id: "id"},
+			section: "[TOOL_CALLS]", between: " \t\r\n,[]", separator: ", ", array: true,
+			parser: jsonCall{name: []string{"name"}, arguments: []string{"arguments"}, id: "id"},
 		},
-		{open: "[TOOL_CALLS]", reader: namedCall{idMark: "[CALL_ID]", mark: "[ARGS]"}},
+		{open: "[TOOL_CALLS]", parser: namedCall{idMark: "[CALL_ID]", mark: "[ARGS]"}},
 	},
 }

@@ -1,7 +1,7 @@
 package format
 
-// gemma is what Gemma 4 writes, in a dictionary syntax of its own, and
-// FunctionGemma, in an older form of it. Gemma 2 and 3 were taught no syntax.
+// gemma is the dictionary syntax of Gemma 4, and an older form of it that
+// FunctionGemma writes. Gemma 2 and 3 were trained on none.
 //
 //	<|channel>thought
 //	…<channel|>text<|tool_call>call:f{k:<|"|>v<|"|>,n:1}<tool_call|>
@@ -13,13 +13,13 @@ var gemma = &Format{
 	Open:  "<|channel>thought",
 	Close: "<channel|>",
 	Calls: []callSyntax{
-		{open: "<|tool_call>", ends: []string{"<tool_call|>"}, reader: literalCall{prefix: "call:", style: gemmaStyle}},
+		{open: "<|tool_call>", ends: []string{"<tool_call|>"}, parser: literalCall{prefix: "call:", style: gemmaStyle}},
 		{open: "<start_function_call>", ends: []string{"<end_function_call>"},
-			reader: literalCall{prefix: "call:", style: escapeStyle}},
+			parser: literalCall{prefix: "call:", style: escapeStyle}},
 	},
 }
 
-// lfm2 is what LFM 2 and 2.5 write, calls as in Python:
+// lfm2 is what LFM 2 and 2.5 write, Python calls:
 //
 //	<think>…</think><|tool_call_start|>[f(k="v", n=1)]<|tool_call_end|>
 var lfm2 = &Format{
@@ -29,12 +29,12 @@ var lfm2 = &Format{
 	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<|tool_call_start|>", sectionEnd: "<|tool_call_end|>",
-		between: " \t\r\n,[]", separator: ", ", list: true,
-		reader: literalCall{style: pythonStyle},
+		between: " \t\r\n,[]", separator: ", ", array: true,
+		parser: literalCall{style: pythonStyle},
 	}},
 }
 
-// olmo3 is what Olmo 3 writes: calls as in Python, one a line.
+// olmo3 is what Olmo 3 writes: Python calls, one per line.
 var olmo3 = &Format{
 	Name:    "olmo3",
 	Markers: []string{"<think>", "</think>", "<function_calls>", "</function_calls>"},
@@ -42,6 +42,6 @@ var olmo3 = &Format{
 	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<function_calls>", sectionEnd: "</function_calls>", between: " \t\r\n", separator: "\n",
-		reader: literalCall{style: pythonStyle},
+		parser: literalCall{style: pythonStyle},
 	}},
 }

@@ -1,7 +1,7 @@
 package format
 
-// kimi is what Kimi K2 writes. The id is part of the call, and the opening of
-// the section is often forgotten:
+// kimi is what Kimi K2 writes. The id is part of the call, and the model often
+// omits the start of the section:
 //
 //	<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{…}<|tool_call_end|><|tool_calls_section_end|>
 var kimi = &Format{
@@ -11,20 +11,20 @@ var kimi = &Format{
 	Open:  "<think>",
 	Close: "</think>",
 	Calls: []callSyntax{{
-		section: "<|tool_calls_section_begin|>", sectionEnd: "<|tool_calls_section_end|>", between: " \t\r\n", loose: true,
+		section: "<|tool_calls_section_begin|>", sectionEnd: "<|tool_calls_section_end|>", between: " \t\r\n", optionalSection: true,
 		open: "<|tool_call_begin|>", ends: []string{"<|tool_call_end|>"},
-		reader: namedCall{mark: "<|tool_call_argument_begin|>", indexed: true},
+		parser: namedCall{mark: "<|tool_call_argument_begin|>", indexed: true},
 	}},
 }
 
 // functionary is what Functionary 3.1 writes: <function=f>{…}</function>.
 var functionary = &Format{
 	Name:  "functionary",
-	Calls: []callSyntax{{open: "<function=", ends: []string{"</function>"}, reader: namedCall{mark: ">"}}},
+	Calls: []callSyntax{{open: "<function=", ends: []string{"</function>"}, parser: namedCall{mark: ">"}}},
 }
 
-// deepseek is what DeepSeek R1 and its distilled models write, and in a
-// shorter form V3.1 and Cogito:
+// deepseek is what DeepSeek R1 and its distillations write, and, in the shorter
+// form, V3.1 and Cogito:
 //
 //	<think>…</think>text<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f
 //	```json
@@ -40,14 +40,14 @@ var deepseek = &Format{
 	Close: "</think>",
 	Calls: []callSyntax{
 		{
-			section: deepseekBegin, sectionEnd: "<｜tool▁calls▁end｜>", between: " \t\r\n", separator: "\n", loose: true,
+			section: deepseekBegin, sectionEnd: "<｜tool▁calls▁end｜>", between: " \t\r\n", separator: "\n", optionalSection: true,
 			open: "<｜tool▁call▁begin｜>", ends: []string{"\n```", "<｜tool▁call▁end｜>"},
-			reader: namedCall{prefix: "function<｜tool▁sep｜>", mark: "\n```json\n"},
+			parser: namedCall{prefix: "function<｜tool▁sep｜>", mark: "\n```json\n"},
 		},
 		{
-			section: deepseekBegin, sectionEnd: "<｜tool▁calls▁end｜>", between: " \t\r\n", loose: true,
+			section: deepseekBegin, sectionEnd: "<｜tool▁calls▁end｜>", between: " \t\r\n", optionalSection: true,
 			open: "<｜tool▁call▁begin｜>", ends: []string{"<｜tool▁call▁end｜>"},
-			reader: namedCall{mark: "<｜tool▁sep｜>"},
+			parser: namedCall{mark: "<｜tool▁sep｜>"},
 		},
 	},
 }

@@ -1,7 +1,7 @@
 package format
 
-// qwenCoder is what Qwen3-Coder, Qwen3.5, Nemotron 3 and Step 3.5 write. The
-// tag around it is often forgotten:
+// qwenCoder is what Qwen3-Coder, Qwen3.5, Nemotron 3 and Step 3.5 write. They often
+// omit the outer tag:
 //
 //	<tool_call>
 //	<function=f>
@@ -16,8 +16,8 @@ var qwenCoder = &Format{
 	Open:    "<think>",
 	Close:   "</think>",
 	Calls: []callSyntax{
-		{open: "<tool_call>", ends: []string{"</tool_call>"}, pad: "\n", separator: "\n", reader: qwenCoderCall},
-		{open: "<function=", ends: []string{"</tool_call>"}, pad: "\n", separator: "\n", reader: taggedCall{
+		{open: "<tool_call>", ends: []string{"</tool_call>"}, pad: "\n", separator: "\n", parser: qwenCoderCall},
+		{open: "<function=", ends: []string{"</tool_call>"}, pad: "\n", separator: "\n", parser: taggedCall{
 			nameEnd: ">", keyOpen: "<parameter=", keyEnd: ">", valueEnd: "</parameter>", end: "</function>", line: "\n"}},
 	},
 }
@@ -28,7 +28,7 @@ var qwenCoderCall = taggedCall{
 	end: "</function>", line: "\n",
 }
 
-// glm is what GLM 4.5 to 4.7 write, and others after them:
+// glm is what GLM 4.5 to 4.7 and others write:
 //
 //	<think>…</think>text<tool_call>f
 //	<arg_key>k</arg_key>
@@ -41,7 +41,7 @@ var glm = &Format{
 	Open:  "<think>",
 	Close: "</think>",
 	Ends:  []string{"<|user|>", "<|observation|>"},
-	Calls: []callSyntax{{open: "<tool_call>", ends: []string{"</tool_call>"}, separator: "\n", reader: taggedCall{
+	Calls: []callSyntax{{open: "<tool_call>", ends: []string{"</tool_call>"}, separator: "\n", parser: taggedCall{
 		keyOpen: "<arg_key>", keyEnd: "</arg_key>", valueStart: "<arg_value>", valueEnd: "</arg_value>", line: "\n",
 	}}},
 }
@@ -54,7 +54,7 @@ var minimax = &Format{
 	Close:   "</think>",
 	Calls: []callSyntax{{
 		section: "<minimax:tool_call>", sectionEnd: "</minimax:tool_call>", between: " \t\r\n", pad: "\n", separator: "\n",
-		reader: taggedCall{
+		parser: taggedCall{
 			nameOpen: `<invoke name="`, nameEnd: `">`,
 			keyOpen: `<parameter name="`, keyEnd: `">`, valueEnd: "</parameter>",
 			end: "</invoke>",
@@ -62,8 +62,8 @@ var minimax = &Format{
 	}},
 }
 
-// dsml is what DeepSeek V3.2 and V4 write. An attribute of each argument says
-// whether it is a string.
+// dsml is what DeepSeek V3.2 and V4 write. An attribute of each argument tells
+// strings from JSON.
 var dsml = &Format{
 	Name:    "dsml",
 	Markers: []string{"<think>", "</think>", "｜DSML｜"},
@@ -76,7 +76,7 @@ func dsmlCalls(section string) callSyntax {
 	return callSyntax{
 		section: "<｜DSML｜" + section + ">", sectionEnd: "</｜DSML｜" + section + ">",
 		between: " \t\r\n", pad: "\n", separator: "\n",
-		reader: taggedCall{
+		parser: taggedCall{
 			nameOpen: `<｜DSML｜invoke name="`, nameEnd: `">`,
 			keyOpen: `<｜DSML｜parameter name="`, keyEnd: `"`, valueEnd: "</｜DSML｜parameter>",
 			rawString: ` string="true">`, rawJSON: ` string="false">`,

@@ -10,7 +10,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// constraint makes the grammar of a whole output.
+// constraint builds the grammar of a whole output.
 type constraint struct {
 	format   *Format
 	tools    Tools
@@ -18,22 +18,21 @@ type constraint struct {
 	required bool
 	single   bool
 	opening  string
-	thinks   bool // the model may open reasoning by itself
+	thinks   bool // the model may start reasoning
 }
 
-// openers are the marks that a call may begin with, and whether one may begin
-// without any. They are those that the scanner knows: what it reads as a call
-// has to be one.
+// openers returns the delimiters that the scanner takes for the start of a call,
+// and whether a call may start without one. Free text may not contain them.
 func (c *constraint) openers() (marks []string, bare bool) {
 	for i := range c.format.Calls {
 		s := &c.format.Calls[i]
 		switch {
-		case s.unasked:
+		case s.parseOnly:
 			continue
 		case s.bare:
 			bare = true
 			continue
-		case s.loose:
+		case s.optionalSection:
 			marks = append(marks, s.open)
 		}
 		marks = append(marks, s.opener())
@@ -41,8 +40,8 @@ func (c *constraint) openers() (marks []string, bare bool) {
 	return marks, bare
 }
 
-// auto is free text, and then perhaps calls. Text is free up to a call's
-// first mark, so all that it costs is to look for that.
+// auto is free text and optional calls. Text is free up to the opening delimiter
+// of a call, so matching it only searches for that.
 func (c *constraint) auto(ctx context.Context) (grammar.Node, error) {
 	openers, bare := c.openers()
 	text := grammar.Until(openers...)
@@ -60,12 +59,11 @@ func (c *constraint) auto(ctx context.Context) (grammar.Node, error) {
 	return grammar.Choice(c.calls(), text, grammar.Literal("")), nil
 }
 
-// notBare is text that is not the beginning of a call without marks: it does
-// not begin with an object whose first member is "name".
+// notBare is text that does not begin a bare call: an object whose first field is
+// "name".
 const notBare = `^\s*([^{\s]|\{\s*([^"\s]|"([^n]|n[^a]|na[^m]|nam[^e]|name[^"])))`
 
-// reasoned is a reply or calls, whichever are not nil, and the reasoning that
-// may come before them.
+// reasoned is a reply or calls, if not nil, after optional reasoning.
 func (c *constraint) reasoned(reply, calls grammar.Node) grammar.Node {
 	var direct []grammar.Node
 	if reply != nil {
@@ -78,17 +76,17 @@ func (c *constraint) reasoned(reply, calls grammar.Node) grammar.Node {
 	f := c.format
 	switch {
 	case f.opensReasoning(c.opening):
-		return c.behindReasoning(reply, calls)
+		return c.afterReasoning(reply, calls)
 	case c.thinks:
-		opened := grammar.Seq(grammar.Whitespace(), grammar.Literal(f.Open), c.behindReasoning(reply, calls))
+		opened := grammar.Seq(grammar.Whitespace(), grammar.Literal(f.Open), c.afterReasoning(reply, calls))
 		return grammar.Choice(append(direct, opened)...)
 	}
 	return grammar.Choice(direct...)
 }
 
-// behindReasoning is the rest of open reasoning, and what follows it. A call
-// with a mark ends reasoning by itself, as it does with many models.
-func (c *constraint) behindReasoning(reply, calls grammar.Node) grammar.Node {
+// afterReasoning is the rest of open reasoning and what follows it. A call with a
+// delimiter also ends reasoning, since many models omit the closing one.
+func (c *constraint) afterReasoning(reply, calls grammar.Node) grammar.Node {
 	end := grammar.Seq(grammar.Literal(c.format.Close), grammar.Whitespace())
 	var ways []grammar.Node
 	if reply != nil {
@@ -106,12 +104,12 @@ func (c *constraint) behindReasoning(reply, calls grammar.Node) grammar.Node {
 	return grammar.Seq(grammar.Until(stops...), grammar.Choice(ways...))
 }
 
-// calls is one call or, where the request allows it, several, in any of the
-// ways that the format knows: the model takes the one that it was taught.
+// calls is one call or, if the request allows it, several, in any syntax of the
+// format: the model uses the one that it was trained on.
 func (c *constraint) calls() grammar.Node {
 	var ways []grammar.Node
 	for i := range c.format.Calls {
-		if s := &c.format.Calls[i]; !s.unasked {
+		if s := &c.format.Calls[i]; !s.parseOnly {
 			ways = append(ways, c.callsAs(s))
 		}
 	}
@@ -121,7 +119,7 @@ func (c *constraint) calls() grammar.Node {
 func (c *constraint) callsAs(s *callSyntax) grammar.Node {
 	var each []grammar.Node
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
-		each = append(each, s.reader.grammar(c.tools[name]))
+		each = append(each, s.parser.grammar(c.tools[name]))
 	}
 	pad := grammar.Literal("")
 	if s.pad != "" {
@@ -140,10 +138,10 @@ func (c *constraint) callsAs(s *callSyntax) grammar.Node {
 		run = grammar.Seq(one, grammar.Repeat(grammar.Seq(separator, one), 0, -1))
 	}
 	open, end := s.section, s.sectionEnd
-	if s.list {
+	if s.array {
 		open, end = open+"[", "]"+end
 	}
-	if s.loose {
+	if s.optionalSection {
 		return grammar.Seq(grammar.Optional(grammar.Literal(open)), run, grammar.Optional(grammar.Literal(end)))
 	}
 	return grammar.Seq(grammar.Literal(open), run, grammar.Literal(end))

@@ -8,12 +8,12 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// harmonyContent is the content of a message that is no call: it may hold
-// none of the marks with which another message could begin.
+// harmonyContent is the content of a message that is not a call. It contains no
+// token that ends or begins a message.
 var harmonyContent = grammar.Until(harmonyEnd, harmonyCall, harmonyReturn, harmonyStart, harmonyChannel)
 
-// channels is the grammar of a whole answer: thinking and announcements, then
-// the answer or a call.
+// channels is the grammar of a whole answer: analysis and commentary messages,
+// then the final message or a call.
 func (c *constraint) channels() grammar.Node {
 	var ends []grammar.Node
 	if len(c.tools) > 0 {
@@ -41,7 +41,7 @@ func (c *constraint) channels() grammar.Node {
 	return grammar.Seq(harmonyContent, grammar.Optional(grammar.Literal(harmonyReturn)))
 }
 
-// channelFinal is the answer.
+// channelFinal is the final message.
 func (c *constraint) channelFinal() grammar.Node {
 	start, end := harmonyChannel+"final", grammar.Optional(grammar.Literal(harmonyReturn))
 	if c.reply != nil {
@@ -52,7 +52,7 @@ func (c *constraint) channelFinal() grammar.Node {
 	return grammar.Seq(grammar.Literal(start+harmonyMessage), harmonyContent, end)
 }
 
-// channelCalls is a call: the format has one in a turn.
+// channelCalls is one call: harmony has no parallel calls.
 func (c *constraint) channelCalls() grammar.Node {
 	var each []grammar.Node
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {

@@ -8,17 +8,17 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// jsonCall reads calls that are one JSON object: {"name": …, "arguments": …}.
-// Members may come in any order and others are skipped.
+// jsonCall parses calls that are one JSON object: {"name": …, "arguments": …}.
+// Fields may come in any order; unknown ones are skipped.
 type jsonCall struct {
-	name      []string // members that hold the name; none: the only member is named like the tool
-	arguments []string // members that hold the arguments
-	id        string   // member that holds an id, or empty
-	first     []string // members that may be the first: others are no call. None: any
+	name      []string // fields that hold the name; none: {"NAME": arguments}
+	arguments []string // fields that hold the arguments
+	id        string   // field that holds an id, or empty
+	first     []string // a call begins with one of these fields; none: with any
 }
 
-// head finds the name. The body begins with the object again, since the
-// arguments may stand before the name.
+// head finds the name. The body starts over at the object, since the arguments
+// may precede the name.
 func (j jsonCall) head(b []byte, tools Tools) (head, verdict) {
 	var h head
 	at, v := spaces(b), yes
@@ -54,13 +54,13 @@ func (j jsonCall) head(b []byte, tools Tools) (head, verdict) {
 			h.body = j.body()
 			return h, tools.knows(h.name)
 		case j.id != "" && key == j.id:
-			// A number or an object as an id is no reason to lose the call.
+			// An id that is not a string does not invalidate the call.
 			_ = json.Unmarshal(text, &h.id)
 		}
 	}
 }
 
-// jsonKey reads a member's name, the colon and the white space behind it.
+// jsonKey parses a field's name, the colon and the white space after it.
 func jsonKey(b []byte) (key string, size int, v verdict) {
 	if v := begins(b, `"`); v != yes {
 		return "", 0, v
@@ -84,7 +84,7 @@ func jsonKey(b []byte) (key string, size int, v verdict) {
 	return key, n, yes
 }
 
-func (j jsonCall) body() callBody {
+func (j jsonCall) body() argumentsParser {
 	return &jsonCallBody{keys: j.arguments, any: len(j.name) == 0}
 }
 
@@ -95,7 +95,7 @@ func (j jsonCall) grammar(t *tool) grammar.Node {
 	return spaced("{", quote(j.name[0]), ":", quote(t.name), ",", quote(j.arguments[0]), ":", t.grammar, "}")
 }
 
-// spaced is nodes and literals with white space between them, as JSON allows.
+// spaced is a sequence of nodes and literals with optional white space between.
 func spaced(parts ...any) grammar.Node {
 	var list []grammar.Node
 	for i, p := range parts {
@@ -112,17 +112,16 @@ func spaced(parts ...any) grammar.Node {
 	return grammar.Seq(list...)
 }
 
-// jsonCallBody gives out the arguments of a call that is one JSON object,
-// byte for byte.
+// jsonCallBody copies the arguments of a call that is one JSON object.
 type jsonCallBody struct {
 	keys    []string
-	any     bool // the value of any member is the arguments
-	inside  bool // the object was opened
-	value   bool // inside a member's value
-	wanted  bool // which is the arguments
-	quoted  bool // which are a string that holds JSON
+	any     bool // the value of any field is the arguments
+	inside  bool // after the opening brace
+	value   bool // inside a field's value
+	wanted  bool // the value is the arguments
+	quoted  bool // the arguments are a string that contains JSON
 	extent  jsonExtent
-	decoded []byte // the quoted arguments so far, as they are spelled
+	decoded []byte // the quoted arguments so far
 }
 
 func (j *jsonCallBody) read(b []byte, final bool, out *writer) (int, bool) {
@@ -144,7 +143,7 @@ func (j *jsonCallBody) read(b []byte, final bool, out *writer) (int, bool) {
 			if at == len(b) {
 				return at, false
 			}
-			at++ // the head has seen the bracket
+			at++ // the brace, checked by head
 			j.inside = true
 		default:
 			at += skim(b[at:], " \t\r\n,")
@@ -153,7 +152,7 @@ func (j *jsonCallBody) read(b []byte, final bool, out *writer) (int, bool) {
 			}
 			key, n, v := jsonKey(b[at:])
 			if v != yes {
-				// Broken behind the name: what came is the call.
+				// Malformed after the name: the call ends here.
 				return at, v == no
 			}
 			at += n
@@ -164,12 +163,12 @@ func (j *jsonCallBody) read(b []byte, final bool, out *writer) (int, bool) {
 
 func (j *jsonCallBody) startValue(key string, first byte) {
 	j.value = true
-	j.wanted = (j.any || slices.Contains(j.keys, key)) && first != 'n' // null is as good as absent
+	j.wanted = (j.any || slices.Contains(j.keys, key)) && first != 'n' // null counts as absent
 	j.quoted = j.wanted && first == '"'
 	j.extent = jsonExtent{}
 }
 
-// readValue reads a member's value and reports whether it ended.
+// readValue reads a field's value and reports whether it is complete.
 func (j *jsonCallBody) readValue(b []byte, out *writer) (n int, ended bool) {
 	for n < len(b) && !ended {
 		switch j.extent.next(b[n]) {
@@ -194,7 +193,7 @@ func (j *jsonCallBody) readValue(b []byte, out *writer) (n int, ended bool) {
 	return n, ended
 }
 
-// unquote gives out arguments that the model wrote as a string holding JSON.
+// unquote writes arguments that the model wrote as a string containing JSON.
 func (j *jsonCallBody) unquote(out *writer) {
 	if !j.quoted {
 		return

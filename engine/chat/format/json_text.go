@@ -5,23 +5,22 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// jsonExtent finds where a JSON value ends, one byte at a time. It follows
-// strings and brackets and trusts the rest: whether the value is correct is
-// for whoever reads it.
+// jsonExtent finds the end of a JSON value, one byte at a time. It tracks strings
+// and brackets and does not validate.
 type jsonExtent struct {
 	depth    int
 	inString bool
 	escaped  bool
-	scalar   bool // a number or a word, which only what follows it can end
+	scalar   bool // a number or literal, ended by the byte after it
 }
 
-// extent says where the byte just read stands.
+// extent is the position of a byte in a value.
 type extent int
 
 const (
-	extentInside extent = iota // part of the value, which goes on
-	extentLast                 // the last byte of the value
-	extentBehind               // no part of it: the value ended before
+	extentInside extent = iota
+	extentLast          // the last byte of the value
+	extentBehind        // after the value
 )
 
 func (x *jsonExtent) next(c byte) extent {
@@ -64,8 +63,8 @@ func (x *jsonExtent) ended() extent {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// jsonLength measures the value that b begins with: perhaps, where it does
-// not end in b; no, where b begins with no value.
+// jsonLength is the length of the JSON value at the start of b; perhaps: it is
+// incomplete; no: there is none.
 func jsonLength(b []byte) (int, verdict) {
 	var x jsonExtent
 	for i, c := range b {
@@ -82,11 +81,11 @@ func jsonLength(b []byte) (int, verdict) {
 	return len(b), perhaps
 }
 
-// quote is the JSON text of a string, broken characters marked as in any text.
+// quote is a string as JSON, with U+FFFD for invalid UTF-8.
 func quote(s string) string { return plainjson.Quote(engine.DecodeText([]byte(s))) }
 
-// escape is the inside of a JSON string. Bytes above ASCII stay as they are,
-// so that characters may come in parts.
+// escape escapes bytes for a JSON string. It keeps bytes above ASCII, because
+// characters may be split between tokens.
 func escape(b []byte) []byte {
 	const hex = "0123456789abcdef"
 	out := make([]byte, 0, len(b)+8)

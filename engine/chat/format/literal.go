@@ -10,8 +10,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// literalCall reads calls whose arguments are written like a dictionary or
-// like keyword arguments: prefix NAME{k:v} or NAME(k=v).
+// literalCall parses calls with a dictionary or keyword arguments:
+// prefix NAME{k:v} or NAME(k=v).
 type literalCall struct {
 	prefix string
 	style  *literalStyle
@@ -20,10 +20,10 @@ type literalCall struct {
 // literalStyle is how values are written.
 type literalStyle struct {
 	open, assign string
-	end          string   // what closes the arguments
-	quotes       []string // around strings; the first is the one to write
-	escapes      bool     // strings know backslashes
-	python       bool     // words are True, False and None
+	end          string   // closes the arguments
+	quotes       []string // around strings; the grammar uses the first
+	escapes      bool     // strings have backslash escapes
+	python       bool     // True, False and None
 }
 
 var (
@@ -55,33 +55,33 @@ func (l literalCall) head(b []byte, tools Tools) (head, verdict) {
 	return h, yes
 }
 
-// literalBody makes JSON of literals while they come.
+// literalBody converts literals to JSON as they stream.
 type literalBody struct {
 	style   *literalStyle
 	tool    *tool
-	strings *marks   // what a string may begin with
-	ends    []*marks // what ends it, for each of them
-	closers []byte   // of the open brackets, as JSON
-	quote   int      // index of the open string's quotes; -1: outside
-	word    []byte   // a number, a word or a bare key that is not complete
-	comma   bool     // owed before the next item
-	key     bool     // a key comes next
-	opened  bool     // the object's bracket was given out
-	count   int      // arguments so far
+	strings *delimiters   // that begin a string
+	ends    []*delimiters // that end it or an escape, by quotes
+	closers []byte        // of the open brackets, as JSON
+	quote   int           // index of the open string's quotes; -1: outside
+	word    []byte        // an incomplete number, literal or bare key
+	comma   bool          // to write before the next item
+	key     bool          // a key comes next
+	opened  bool          // the opening brace is written
+	count   int           // arguments so far
 }
 
 func newLiteralBody(style *literalStyle, t *tool) *literalBody {
 	l := &literalBody{style: style, tool: t, closers: []byte{'}'}, quote: -1, key: true}
-	var all []mark
+	var all []delimiter
 	for _, q := range style.quotes {
-		all = append(all, mark{text: q})
-		ends := []mark{{text: q}}
+		all = append(all, delimiter{text: q})
+		ends := []delimiter{{text: q}}
 		if style.escapes {
-			ends = append(ends, mark{text: `\`})
+			ends = append(ends, delimiter{text: `\`})
 		}
-		l.ends = append(l.ends, newMarks(ends))
+		l.ends = append(l.ends, newDelimiters(ends))
 	}
-	l.strings = newMarks(all)
+	l.strings = newDelimiters(all)
 	return l
 }
 
@@ -135,7 +135,7 @@ func (l *literalBody) inString(b []byte, final bool, out *writer) (int, verdict)
 	return n + len(hit.text), yes
 }
 
-// unescape reads the escape that b begins with, as Python and JSON know it.
+// unescape decodes the Python or JSON escape at the start of b.
 func unescape(b []byte) (size int, text []byte, v verdict) {
 	if len(b) < 2 {
 		return len(b), nil, perhaps
@@ -145,7 +145,7 @@ func unescape(b []byte) (size int, text []byte, v verdict) {
 		if i := strings.IndexByte("nrtbf0\n", b[1]); i >= 0 {
 			return 2, []byte([]string{"\n", "\r", "\t", "\b", "\f", "\x00", ""}[i]), yes
 		}
-		return 2, b[1:2], yes // quotes, the backslash, and what is no escape
+		return 2, b[1:2], yes // quotes, the backslash, and unknown escapes
 	}
 	if len(b) < 2+digits {
 		return len(b), nil, perhaps
@@ -157,7 +157,7 @@ func unescape(b []byte) (size int, text []byte, v verdict) {
 	return 2 + digits, utf8.AppendRune(nil, rune(code)), yes
 }
 
-// outside reads one byte, or the beginning of a string.
+// outside reads one byte, or the start of a string.
 func (l *literalBody) outside(b []byte, final bool, out *writer) (int, verdict) {
 	for i, q := range l.style.quotes {
 		switch begins(b, q) {
@@ -174,7 +174,7 @@ func (l *literalBody) outside(b []byte, final bool, out *writer) (int, verdict) 
 	}
 	switch c := b[0]; {
 	case isSpace(c):
-		if !l.key { // white space may stand between a bare key and its mark
+		if !l.key { // white space may precede the assignment sign
 			l.endWord(out)
 		}
 	case c == ',':
@@ -199,7 +199,8 @@ func (l *literalBody) outside(b []byte, final bool, out *writer) (int, verdict) 
 	return 1, yes
 }
 
-// item comes before each key and value: it gives out what is owed.
+// item writes what precedes a key or a value: the comma, and the name of a
+// positional argument.
 func (l *literalBody) item(out *writer) {
 	if l.comma {
 		out.callArguments([]byte(", "))
@@ -210,7 +211,7 @@ func (l *literalBody) item(out *writer) {
 	}
 }
 
-// positional names an argument that came without its name, by its place.
+// positional writes the name of a positional argument.
 func (l *literalBody) positional(out *writer) {
 	if l.count < len(l.tool.parameters) {
 		out.callArguments([]byte(quote(l.tool.parameters[l.count].name) + ": "))
@@ -219,7 +220,7 @@ func (l *literalBody) positional(out *writer) {
 	l.key = false
 }
 
-// endKey gives out a key. A quoted one is out already.
+// endKey writes a bare key and the colon. A quoted key is already written.
 func (l *literalBody) endKey(out *writer) {
 	if len(l.word) > 0 {
 		if l.comma {
@@ -236,7 +237,7 @@ func (l *literalBody) endKey(out *writer) {
 	}
 }
 
-// endWord gives out a value that is no string and no bracket.
+// endWord writes a number, a literal or an unquoted string.
 func (l *literalBody) endWord(out *writer) {
 	if len(l.word) == 0 {
 		return
@@ -262,23 +263,22 @@ func (l *literalBody) endWord(out *writer) {
 	out.callArguments([]byte(word))
 }
 
-// grammar has the arguments in the order of the schema: a required one must
-// be there, the others may be left out.
+// grammar has the arguments in schema order; only the required ones must be there.
 func (l literalCall) grammar(t *tool) grammar.Node {
 	s := l.style
 	return grammar.Seq(grammar.Literal(l.prefix+t.name+s.open), s.list(t.parameters), grammar.Literal(s.end))
 }
 
-// list is the arguments, with commas between those that are there. It is made
-// from the last to the first, so that each value is one node, whether an
-// argument stands before it or not: a tool may have thousands.
+// list is the arguments, with commas between those present. It is built from the
+// last to the first so that the grammar stays linear in the number of arguments:
+// a tool may have thousands.
 func (s *literalStyle) list(parameters []*parameter) grammar.Node {
 	comma := ","
 	if s.python {
 		comma = ", "
 	}
-	first := grammar.Literal("")  // the arguments that are left where none was written
-	behind := grammar.Literal("") // and where one was
+	first := grammar.Literal("")  // the remaining arguments if none was written
+	behind := grammar.Literal("") // and if one was
 	for _, p := range slices.Backward(parameters) {
 		one := grammar.Seq(grammar.Literal(p.name+s.assign), s.value(p))
 		next := grammar.Seq(grammar.Literal(comma), one)
@@ -291,8 +291,8 @@ func (s *literalStyle) list(parameters []*parameter) grammar.Node {
 	return first
 }
 
-// value is one value. Where it is written unlike JSON, what is in objects and
-// lists is free.
+// value is one value. In a syntax other than JSON, the content of objects and
+// arrays is unconstrained.
 func (s *literalStyle) value(p *parameter) grammar.Node {
 	kind := p.kind
 	if s.python {

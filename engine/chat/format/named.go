@@ -7,19 +7,19 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// maxHead is how far a name's end is looked for.
+// maxHead limits the search for the end of a name, in bytes.
 const maxHead = 512
 
-// namedCall reads calls that name the tool in front of a JSON object:
+// namedCall parses calls that are a name and a JSON object:
 //
 //	prefix NAME [idMark ID] mark {…}
 //	ID idFirst NAME mark {…}
 type namedCall struct {
 	prefix  string // before the name
-	idMark  string // between the name and an id; empty: there is none
-	idFirst string // between an id that comes first and the name; empty: none does
+	idMark  string // between the name and an id; empty: no id
+	idFirst string // between a leading id and the name; empty: no leading id
 	mark    string // before the arguments
-	indexed bool   // the name is written "functions.NAME:0", and that is the call's id
+	indexed bool   // the name is "functions.NAME:0", which is also the call id
 }
 
 func (n namedCall) head(b []byte, tools Tools) (head, verdict) {
@@ -75,8 +75,7 @@ func (n namedCall) grammar(t *tool) grammar.Node {
 	return grammar.Seq(append(name, grammar.Literal(n.mark), grammar.Whitespace(), t.grammar)...)
 }
 
-// jsonBody gives out a JSON value byte for byte. Where something else stands
-// there is nothing to give out.
+// jsonBody copies a JSON object or array. Anything else counts as no arguments.
 type jsonBody struct {
 	extent  jsonExtent
 	started bool

@@ -6,15 +6,13 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// scanner reads the raw output of a model, in whatever pieces it comes, and
-// tells its writer what is text, what is reasoning and what is a tool call.
+// scanner splits the raw output of a model into text, reasoning and tool calls for
+// its writer.
 //
-// It is a state machine over a buffer: each step takes what it understands
-// from the front of the buffer and reports whether another step may follow at
-// once. What a step cannot decide yet stays in the buffer, so no answer
-// depends on where the pieces were cut. A tool call leaves the buffer only
-// once its name is known to be one of the request's tools: call markup around
-// anything else is given out as the text that it is.
+// It is a state machine over a buffer: each step consumes what it can decide and
+// reports whether the next step may run at once. The rest stays in the buffer, so
+// the result does not depend on token boundaries. A call is consumed only once
+// its name is known to be one of the request's tools; other call markup is text.
 type scanner struct {
 	format *Format
 	tools  Tools
@@ -23,22 +21,22 @@ type scanner struct {
 	buf    []byte
 	pos    int // of buf[0] in the whole output
 	final  bool
-	reason engine.FinishReason // why it is final
+	reason engine.FinishReason // if final
 	step   func(*scanner) bool
 
-	inText, inReasoning *marks
+	inText, inReasoning *delimiters
 
 	kind      kindOfProse
-	skipSpace bool          // white space that comes next belongs to the markup before it
-	fresh     bool          // no text was shown yet
-	syntaxes  []*callSyntax // that the mark in front may begin
-	syntax    *callSyntax   // the one that it did
-	inSection bool          // between the opening and the end of a section of calls
-	body      callBody
-	ended     bool // the model spelled out the end of its turn
+	skipSpace bool          // white space that follows belongs to the markup
+	fresh     bool          // no text yet
+	syntaxes  []*callSyntax // candidates for the call at the front
+	syntax    *callSyntax   // of the current call
+	inSection bool          // inside a section of calls
+	body      argumentsParser
+	ended     bool // a marker ended the turn
 }
 
-// kindOfProse is what lies between calls.
+// kindOfProse is text or reasoning.
 type kindOfProse int
 
 const (
@@ -52,7 +50,7 @@ func (s *scanner) write(piece []byte) {
 	s.run()
 }
 
-// finish reads what was held back: nothing more comes.
+// finish reads what was held back.
 func (s *scanner) finish(reason engine.FinishReason) {
 	s.final, s.reason = true, reason
 	s.run()
@@ -63,16 +61,15 @@ func (s *scanner) run() {
 	}
 }
 
-// done says that what may still come is no part of the answer.
 func (s *scanner) done() bool { return s.ended || s.out.stopped }
 
-// take removes n bytes from the front of the buffer.
+// take consumes n bytes.
 func (s *scanner) take(n int) {
 	s.pos += n
 	s.buf = s.buf[n:]
 }
 
-// emit gives out n bytes from the front of the buffer as prose.
+// emit consumes n bytes as text or reasoning.
 func (s *scanner) emit(n int) {
 	if n == 0 {
 		return
@@ -86,7 +83,7 @@ func (s *scanner) emit(n int) {
 	s.take(n)
 }
 
-// prose reads text or reasoning up to the next mark.
+// prose reads text or reasoning up to the next delimiter.
 func (s *scanner) prose() bool {
 	if s.skipSpace {
 		s.take(spaces(s.buf))
@@ -104,11 +101,11 @@ func (s *scanner) prose() bool {
 			return s.call(bare, false)
 		}
 	}
-	marks := s.inText
+	search := s.inText
 	if s.kind == proseReasoning {
-		marks = s.inReasoning
+		search = s.inReasoning
 	}
-	n, hit := marks.find(s.buf, s.final)
+	n, hit := search.find(s.buf, s.final)
 	s.emit(n)
 	if hit == nil || s.done() {
 		return false
@@ -116,8 +113,8 @@ func (s *scanner) prose() bool {
 	return s.marked(hit)
 }
 
-// bare lists the syntaxes of calls that have no opening mark, where one may
-// begin: such a call is all that the answer holds, so it stands at its start.
+// bare returns the syntaxes without delimiters if such a call may begin here: only
+// at the start of the text.
 func (s *scanner) bare() []*callSyntax {
 	if !s.fresh || s.kind != proseText || len(s.tools) == 0 {
 		return nil
@@ -125,8 +122,8 @@ func (s *scanner) bare() []*callSyntax {
 	return s.format.callsWhere(func(c *callSyntax) bool { return c.bare })
 }
 
-// marked acts on the mark that the buffer begins with.
-func (s *scanner) marked(hit *mark) bool {
+// marked handles the delimiter at the front of the buffer.
+func (s *scanner) marked(hit *delimiter) bool {
 	switch hit.means {
 	case meansReasoning:
 		s.kind, s.skipSpace = proseReasoning, true
@@ -136,7 +133,7 @@ func (s *scanner) marked(hit *mark) bool {
 		if list := s.format.callsWhere(func(c *callSyntax) bool { return c.opener() == hit.text }); len(list) > 0 {
 			return s.call(list, false)
 		}
-		return s.call(s.format.callsWhere(func(c *callSyntax) bool { return c.loose && c.open == hit.text }), true)
+		return s.call(s.format.callsWhere(func(c *callSyntax) bool { return c.optionalSection && c.open == hit.text }), true)
 	case meansEnd:
 		s.ended = true
 	case meansNothing:
@@ -145,21 +142,21 @@ func (s *scanner) marked(hit *mark) bool {
 	return true
 }
 
-// call begins to read a call at the front of the buffer.
+// call starts to parse a call at the front of the buffer.
 func (s *scanner) call(list []*callSyntax, inSection bool) bool {
 	s.syntaxes, s.inSection = list, inSection
 	s.step = (*scanner).callHead
 	return true
 }
 
-// callHead reads up to the arguments of a call. Nothing leaves the buffer
-// before the whole head is there and names a tool.
+// callHead parses up to the arguments of a call. It consumes nothing until the
+// whole head is there and names a tool.
 func (s *scanner) callHead() bool {
 	for _, c := range s.syntaxes {
 		lead, v := s.callLead(c)
 		var h head
 		if v == yes {
-			h, v = c.reader.head(s.buf[lead:], s.tools)
+			h, v = c.parser.head(s.buf[lead:], s.tools)
 		}
 		switch {
 		case v == perhaps && !s.final:
@@ -176,29 +173,29 @@ func (s *scanner) callHead() bool {
 	return true
 }
 
-// callLead measures the marks in front of a call's head.
+// callLead is the length of the delimiters before a call's head.
 func (s *scanner) callLead(c *callSyntax) (int, verdict) {
 	n := 0
 	if !s.inSection && c.section != "" {
-		n = len(c.section) // found by its mark
+		n = len(c.section) // already matched
 		n += skim(s.buf[n:], c.between)
 	}
 	v := begins(s.buf[n:], c.open)
 	return min(n+len(c.open), len(s.buf)), v
 }
 
-// notCall gives out the beginning of what looked like a call as prose.
+// notCall emits as text what looked like the start of a call.
 func (s *scanner) notCall() {
 	n := len(s.syntaxes[0].opener())
 	if s.inSection || n == 0 {
-		n = 1 // the marks in front were a call's, or there are none
+		n = 1 // there is no opening delimiter to emit
 	}
 	s.inSection = false
 	s.step = (*scanner).prose
 	s.emit(min(n, len(s.buf)))
 }
 
-// callArguments reads arguments until they are complete.
+// callArguments parses arguments until they are complete.
 func (s *scanner) callArguments() bool {
 	n, complete := s.body.read(s.buf, s.final, s.out)
 	s.take(n)
@@ -214,7 +211,7 @@ func (s *scanner) callArguments() bool {
 	return true
 }
 
-// callTail skips the marks behind a call.
+// callTail skips the delimiters after a call.
 func (s *scanner) callTail() bool {
 	c := s.syntax
 	for _, end := range c.ends {
@@ -279,23 +276,23 @@ func (s *scanner) betweenBare() bool {
 	return true
 }
 
-// marksOf are what the scanner looks for in text and in reasoning.
-func marksOf(f *Format, calls bool) (inText, inReasoning *marks) {
-	var both, text []mark
+// delimitersOf returns what the scanner searches for in text and in reasoning.
+func delimitersOf(f *Format, calls bool) (inText, inReasoning *delimiters) {
+	var both, text []delimiter
 	if calls {
 		for i := range f.Calls {
-			both = append(both, mark{f.Calls[i].opener(), meansCall})
-			if c := &f.Calls[i]; c.section != "" && c.loose {
-				both = append(both, mark{c.open, meansCall})
+			both = append(both, delimiter{f.Calls[i].opener(), meansCall})
+			if c := &f.Calls[i]; c.section != "" && c.optionalSection {
+				both = append(both, delimiter{c.open, meansCall})
 			}
 		}
 	}
 	for _, end := range f.Ends {
-		both = append(both, mark{end, meansEnd})
+		both = append(both, delimiter{end, meansEnd})
 	}
 	for _, s := range f.Silent {
-		text = append(text, mark{s, meansNothing})
+		text = append(text, delimiter{s, meansNothing})
 	}
-	text = append(text, mark{f.Open, meansReasoning})
-	return newMarks(append(text, both...)), newMarks(append(both, mark{f.Close, meansReasoningEnd}))
+	text = append(text, delimiter{f.Open, meansReasoning})
+	return newDelimiters(append(text, both...)), newDelimiters(append(both, delimiter{f.Close, meansReasoningEnd}))
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// harmonyMarks end the content of a message. The last two begin the next one
-// where its end was forgotten.
-var harmonyMarks = newMarks([]mark{
+// harmonyMarks end the content of a message. The last two begin the next message
+// when the model omits the end.
+var harmonyMarks = newDelimiters([]delimiter{
 	{harmonyEnd, meansNothing}, {harmonyCall, meansEnd}, {harmonyReturn, meansEnd},
 	{harmonyStart, meansMessage}, {harmonyChannel, meansMessage},
 })
 
-// openChannel starts where the prompt ends: within a header, or within the
-// content of a message.
+// openChannel starts where the prompt ends: in a header, or in the content of a
+// message.
 func (s *scanner) openChannel(opening string) {
 	s.step = (*scanner).channelHeader
 	if i := strings.LastIndex(opening, harmonyStart); i >= 0 {
@@ -29,12 +29,11 @@ func (s *scanner) openChannel(opening string) {
 	} else {
 		opening = strings.TrimPrefix(opening, harmonyStart+"assistant")
 	}
-	// What the prompt holds comes before the output.
 	s.buf, s.pos = []byte(opening), -len(opening)
 }
 
-// channelHeader reads up to the content of a message. Output that begins with
-// no header at all is text.
+// channelHeader reads up to the content of a message. Output without a header is
+// text.
 func (s *scanner) channelHeader() bool {
 	at := spaces(s.buf)
 	rest := s.buf[at:]
@@ -59,13 +58,13 @@ func (s *scanner) channelHeader() bool {
 		return false
 	case size < 0:
 		s.startChannel(harmonyHeader{})
-		s.emit(min(at+1, len(s.buf))) // what looked like a header is text
+		s.emit(min(at+1, len(s.buf))) // it only looked like a header
 		return len(s.buf) > 0
 	}
 	h := readHarmonyHeader(s.buf[:size])
 	s.startChannel(h)
 	if h.recipient != "" && s.body == nil {
-		s.emit(size + len(harmonyMessage)) // a call of something that is no tool is text
+		s.emit(size + len(harmonyMessage)) // a call of an unknown tool is text
 		return true
 	}
 	s.take(size + len(harmonyMessage))
@@ -86,7 +85,7 @@ func (s *scanner) startChannel(h harmonyHeader) {
 	}
 }
 
-// channelProse reads the content of a message that is no call.
+// channelProse reads the content of a message that is not a call.
 func (s *scanner) channelProse() bool {
 	n, hit := harmonyMarks.find(s.buf, s.final)
 	s.emit(n)
@@ -117,7 +116,7 @@ func (s *scanner) channelCall() bool {
 	return true
 }
 
-// channelAfterCall skips white space and the mark behind a call.
+// channelAfterCall skips white space after a call.
 func (s *scanner) channelAfterCall() bool {
 	s.take(spaces(s.buf))
 	if len(s.buf) == 0 {

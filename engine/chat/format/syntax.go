@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// SyntaxKind is the shape of a tool call in a model's output.
+// SyntaxKind is the kind of a tool call syntax.
 type SyntaxKind string
 
-// The closed list of shapes.
+// The kinds.
 const (
-	SyntaxUnknown SyntaxKind = ""       // the template shows no calls, or in an order that is not understood
-	SyntaxJSON    SyntaxKind = "json"   // one JSON object holds the name and the arguments
+	SyntaxUnknown SyntaxKind = ""       // the template shows no calls, or an unknown syntax
+	SyntaxJSON    SyntaxKind = "json"   // one JSON object with the name and the arguments
 	SyntaxNamed   SyntaxKind = "named"  // the name, then the arguments as one JSON object
-	SyntaxTagged  SyntaxKind = "tagged" // the name, then each argument by itself
+	SyntaxTagged  SyntaxKind = "tagged" // the name, then each argument in tags
 )
 
-// Syntax is the markup of a model's output as its template shows it. White
-// space in it is as in the template. An id of a call reads {id}.
+// Syntax is the markup of a model's output, found by rendering its chat template.
+// White space is as in the template. {id} stands for a call id.
 //
 //	SectionStart CallStart call CallEnd (Separator CallStart call CallEnd)* SectionEnd
 //
@@ -27,7 +27,7 @@ const (
 //	named   name NameEnd {…}
 //	tagged  name NameEnd (ArgumentStart key KeyEnd value ArgumentEnd)*
 type Syntax struct {
-	ReasoningStart, ReasoningEnd string // trimmed; empty: the model does not think, or nothing shows how
+	ReasoningStart, ReasoningEnd string // trimmed; empty: no reasoning, or unknown
 	TurnEnd                      string
 
 	Kind                     SyntaxKind
@@ -40,14 +40,14 @@ type Syntax struct {
 
 	NameEnd, ArgumentStart, KeyEnd, ArgumentEnd string
 
-	Odd bool // a second call or argument is written in another way
+	Odd bool // a second call or argument is written differently
 }
 
-// Generic is the name of formats that are made of a [Syntax].
+// Generic is the name of formats derived from a [Syntax].
 const Generic = "generic"
 
-// Recognize finds the output format of a model: the one of that name, or one
-// made of what its template shows. control are the model's control tokens.
+// Recognize returns the output format of a name, or one derived from the syntax
+// of the model's template. control holds the model's special tokens.
 func Recognize(name string, syntax *Syntax, control []string) (*Format, bool) {
 	if name == Generic {
 		return syntax.format(control), true
@@ -62,7 +62,7 @@ func Recognize(name string, syntax *Syntax, control []string) (*Format, bool) {
 	return f, ok
 }
 
-// idPlace stands for an id in the marks of a [Syntax].
+// idPlace stands for a call id in a [Syntax].
 const idPlace = "{id}"
 
 // marks is all the markup of the syntax.
@@ -71,8 +71,8 @@ func (s *Syntax) marks() string {
 		s.NameEnd, s.ArgumentStart, s.KeyEnd, s.ArgumentEnd}, " ")
 }
 
-// format is a format made of what a template shows. White space around marks
-// is what models vary, so it is only asked for where output is constrained.
+// format derives a format. Models vary the white space around delimiters, so only
+// the grammar has it.
 func (s *Syntax) format(control []string) *Format {
 	f := &Format{Name: Generic, Open: s.ReasoningStart, Close: s.ReasoningEnd}
 	c := callSyntax{
@@ -80,7 +80,7 @@ func (s *Syntax) format(control []string) *Format {
 		sectionEnd: strings.TrimSpace(s.SectionEnd),
 		between:    " \t\r\n" + strings.TrimSpace(s.Separator),
 		separator:  s.Separator,
-		list:       s.Array,
+		array:      s.Array,
 	}
 	if s.Array {
 		c.between += ",[]"
@@ -89,7 +89,7 @@ func (s *Syntax) format(control []string) *Format {
 	if strings.HasSuffix(s.CallStart, "\n") {
 		c.pad = "\n"
 	}
-	// A mark in two parts: what is between them is white space or an id.
+	// A delimiter in two parts has white space or an id between.
 	c.open, start, _ = cutMark(start)
 	c.ends = strings.Fields(s.CallEnd)
 	switch s.Kind {
@@ -98,16 +98,16 @@ func (s *Syntax) format(control []string) *Format {
 		if s.NameField == "" {
 			j = jsonCall{}
 		}
-		c.reader = j
+		c.parser = j
 		if start != "" {
 			c.open = strings.TrimSpace(s.CallStart)
 		}
 	case SyntaxNamed:
-		c.reader = s.named(start)
+		c.parser = s.named(start)
 	case SyntaxTagged:
-		c.reader = s.tagged(start)
+		c.parser = s.tagged(start)
 	}
-	if c.opener() != "" && c.reader != nil {
+	if c.opener() != "" && c.parser != nil {
 		f.Calls = []callSyntax{c}
 	}
 	marks := s.marks()
@@ -119,7 +119,7 @@ func (s *Syntax) format(control []string) *Format {
 	return f
 }
 
-// cutMark cuts a mark where an id or white space stands in it.
+// cutMark cuts a delimiter at an id or white space.
 func cutMark(s string) (before, after string, id bool) {
 	if before, after, id = strings.Cut(s, idPlace); id {
 		return before, after, true
@@ -130,8 +130,8 @@ func cutMark(s string) (before, after string, id bool) {
 	return s, "", false
 }
 
-// named reads a name and then one JSON object; nil: no mark is between them.
-func (s *Syntax) named(prefix string) callReader {
+// named is the parser of SyntaxNamed; nil: nothing separates name and arguments.
+func (s *Syntax) named(prefix string) callParser {
 	n := namedCall{prefix: prefix, mark: strings.TrimSpace(s.NameEnd)}
 	if strings.Contains(s.CallStart, idPlace) {
 		n.prefix, n.idFirst = "", prefix
@@ -148,8 +148,8 @@ func (s *Syntax) named(prefix string) callReader {
 	return n
 }
 
-// tagged reads a name and then each argument by itself.
-func (s *Syntax) tagged(nameOpen string) callReader {
+// tagged is the parser of SyntaxTagged; nil: a delimiter is missing.
+func (s *Syntax) tagged(nameOpen string) callParser {
 	t := taggedCall{
 		nameOpen: nameOpen,
 		nameEnd:  strings.TrimSpace(s.NameEnd),

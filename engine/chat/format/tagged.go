@@ -9,24 +9,24 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// taggedCall reads calls that spell out each argument between tags of its own:
+// taggedCall parses calls that have each argument in tags:
 //
 //	nameOpen NAME nameEnd (keyOpen KEY keyEnd valueStart VALUE valueEnd)* end
 //
-// Strings stand there as they are, everything else as JSON. Marks are written
-// without the white space around them, which models vary.
+// Strings are raw text, everything else is JSON. The tags are given without the
+// white space around them, which models vary.
 type taggedCall struct {
 	nameOpen string // may be empty
-	nameEnd  string // empty: the name ends at white space or at a tag
+	nameEnd  string // empty: white space or a tag ends the name
 	keyOpen  string
 	keyEnd   string
 
-	valueStart string // behind the key and white space; may be empty
+	valueStart string // may be empty
 	valueEnd   string
 	end        string // may be empty
-	line       string // around values where output is constrained: "\n" or empty
-	rawString  string // an attribute behind the key that says that the value is a string; empty: the schema says it
-	rawJSON    string // one that says that it is JSON
+	line       string // grammar: around values, "\n" or empty
+	rawString  string // attribute of string values; empty: the schema decides
+	rawJSON    string // attribute of JSON values
 }
 
 func (g taggedCall) head(b []byte, tools Tools) (head, verdict) {
@@ -53,16 +53,16 @@ func (g taggedCall) head(b []byte, tools Tools) (head, verdict) {
 	}
 	h.size = at + size + len(g.nameEnd)
 	h.body = &taggedBody{taggedCall: g, tool: tools[h.name],
-		ends: newMarks([]mark{{text: g.valueEnd}, {text: "\n" + g.valueEnd}})}
+		ends: newDelimiters([]delimiter{{text: g.valueEnd}, {text: "\n" + g.valueEnd}})}
 	return h, yes
 }
 
-// taggedBody makes one JSON object of tagged arguments. Strings come out as
-// they come in; a value of another type, once it is complete.
+// taggedBody converts tagged arguments to a JSON object. Strings stream; other
+// values are written once complete.
 type taggedBody struct {
 	taggedCall
 	tool  *tool
-	ends  *marks
+	ends  *delimiters
 	step  taggedStep
 	count int
 	text  bool // the value is a string
@@ -119,7 +119,7 @@ func (g *taggedBody) read(b []byte, final bool, out *writer) (int, bool) {
 	}
 }
 
-// tag reads the tag of an argument, and says no where the arguments end.
+// tag parses the tag of an argument; no: the arguments end.
 func (g *taggedBody) tag(b []byte, out *writer) (int, verdict) {
 	at := spaces(b)
 	if g.end != "" {
@@ -153,8 +153,8 @@ func (g *taggedBody) tag(b []byte, out *writer) (int, verdict) {
 	return at, yes
 }
 
-// valueOpening reads what stands between a key and its value, and finds
-// whether the value is a string.
+// valueOpening parses what is between a key and its value, and reports whether the
+// value is a string.
 func (g *taggedBody) valueOpening(b []byte, key string) (n int, isText bool, v verdict) {
 	if g.rawString != "" {
 		isText := begins(b, g.rawString)
@@ -203,7 +203,7 @@ func (g *taggedBody) add(b []byte, out *writer) {
 	}
 }
 
-// endValue gives out the value that was gathered. What is no JSON is a string.
+// endValue writes a collected value. What is not valid JSON becomes a string.
 func (g *taggedBody) endValue(out *writer, complete bool) {
 	if g.text {
 		if complete {
@@ -232,11 +232,11 @@ func (g *taggedBody) close(out *writer) {
 	}
 }
 
-// grammar holds the model to the order of the schema, so that what is
-// required can be asked for.
+// grammar has the arguments in schema order; only so can it demand the required
+// ones.
 func (g taggedCall) grammar(t *tool) grammar.Node {
 	start, end, space := g.line, g.line+g.valueEnd, grammar.Whitespace()
-	if g.valueStart != "" { // it stands on the value's own line
+	if g.valueStart != "" { // it is on the line of the value
 		start, end = g.line+g.valueStart, g.valueEnd
 	}
 	nodes := []grammar.Node{grammar.Literal(g.nameOpen + t.name + g.nameEnd), space}

@@ -7,19 +7,18 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// textBuffer holds back the end of a text that is not yet safe to show: the
-// beginning of a character, of a stop string, and white space that markup
-// behind it may swallow.
+// textBuffer holds back the end of a text that cannot be sent yet: an incomplete
+// character, a possible stop string, and white space that belongs to markup if
+// that follows.
 type textBuffer struct {
-	stops     []string // texts that end the answer; empty ones are not allowed
-	holdSpace bool     // hold white space at the end
+	stops     []string // stop strings, none of them empty
+	holdSpace bool     // hold trailing white space
 	held      []byte
 }
 
-// add takes more text and returns what may be shown. Where a stop string is
-// complete, it returns the text before it and the string, which stays held; of
-// several the one that was complete first, then the longest, as if each byte
-// came alone.
+// add appends text and returns what may be sent. At a stop string it returns the
+// text before it and the string, which stays held. Of several it is the one that
+// ends first, then the longest, as if the text came byte by byte.
 func (t *textBuffer) add(b []byte) (show, stop string) {
 	old := len(t.held)
 	t.held = append(t.held, b...)
@@ -29,10 +28,10 @@ func (t *textBuffer) add(b []byte) (show, stop string) {
 	return engine.DecodeText(t.cut(t.safe())), ""
 }
 
-// rest returns what was held: nothing more comes.
+// rest returns the held text.
 func (t *textBuffer) rest() string { return engine.DecodeText(t.cut(len(t.held))) }
 
-// trimmed returns what was held but for white space at the end.
+// trimmed returns the held text without trailing white space.
 func (t *textBuffer) trimmed() string {
 	show := engine.DecodeText(bytes.TrimRight(t.held, " \t\r\n"))
 	t.held = t.held[:0]
@@ -45,8 +44,8 @@ func (t *textBuffer) cut(n int) []byte {
 	return b
 }
 
-// stop finds the stop string that ends first. All of them end behind the
-// first old bytes, which were searched before.
+// stop finds the stop string that ends first. The first old bytes were searched
+// before.
 func (t *textBuffer) stop(old int) (at int, stop string) {
 	end := len(t.held) + 1
 	for _, s := range t.stops {
@@ -62,7 +61,7 @@ func (t *textBuffer) stop(old int) (at int, stop string) {
 	return at, stop
 }
 
-// safe is how much of the held text may be shown.
+// safe is how many bytes of the held text may be sent.
 func (t *textBuffer) safe() int {
 	n := engine.WholeChars(t.held)
 	if t.holdSpace {

@@ -8,27 +8,27 @@ import (
 	"github.com/diglot/diglot/engine/chat/grammar"
 )
 
-// tool is one of the request's tools as the formats need it.
+// tool is one of the request's tools.
 type tool struct {
 	name       string
 	parameters []*parameter
-	grammar    grammar.Node // the JSON text of the arguments
+	grammar    grammar.Node // of the arguments as JSON
 }
 
-// parameter is one of the named arguments of a tool.
+// parameter is a property of a tool's schema.
 type parameter struct {
 	name     string
-	isString bool // the schema allows strings and nothing else
+	isString bool // the schema allows only strings
 	required bool
-	kind     string         // the one type that the schema names, or empty
-	words    []grammar.Node // the strings that an enumeration allows; none: any string
-	json     grammar.Node   // its JSON text
+	kind     string         // the type in the schema if it is one, or empty
+	words    []grammar.Node // the strings of an enum; none: any string
+	json     grammar.Node   // of the value as JSON
 }
 
 // Tools holds the tools that may be called, by name.
 type Tools map[string]*tool
 
-// knows is the verdict on a complete name.
+// knows is the verdict on a complete tool name.
 func (t Tools) knows(name string) verdict {
 	if t[name] == nil {
 		return no
@@ -36,8 +36,8 @@ func (t Tools) knows(name string) verdict {
 	return yes
 }
 
-// NewTools reads the tools of a request, each schema once, and returns what
-// in them cannot be enforced.
+// NewTools compiles the schemas of a request's tools and returns the keywords that
+// cannot be enforced.
 func NewTools(ctx context.Context, tools []engine.Tool) (Tools, []engine.Place, error) {
 	set := make(Tools, len(tools))
 	var loose []engine.Place
@@ -61,7 +61,7 @@ func NewTools(ctx context.Context, tools []engine.Tool) (Tools, []engine.Place, 
 	return set, loose, nil
 }
 
-// parameters are the properties of a schema in its own order.
+// parameters are the properties of a schema, in schema order.
 func parameters(properties []grammar.Property) []*parameter {
 	list := make([]*parameter, len(properties))
 	for i, p := range properties {
@@ -73,9 +73,9 @@ func parameters(properties []grammar.Property) []*parameter {
 	return list
 }
 
-// bare forgets what only making the constraint needs, and tells how many
-// bytes about are left.
-func (t Tools) bare() int {
+// compact drops the grammars, which only Constrain needs, and estimates the bytes
+// that are left.
+func (t Tools) compact() int {
 	size := 0
 	for name, made := range t {
 		size += 200 + len(name)
@@ -95,12 +95,12 @@ func (t Tools) only(names []string) Tools {
 	}
 	named := make(Tools, len(names))
 	for _, name := range names {
-		named[name] = t[name] // check has found it
+		named[name] = t[name] // exists: Request.Check
 	}
 	return named
 }
 
-// replyGrammar is what the text of the answer must follow; nil: anything.
+// replyGrammar is the grammar of the response format; nil: free text.
 func replyGrammar(ctx context.Context, f engine.Format) (grammar.Node, error) {
 	switch f.Kind {
 	case engine.FormatJSON:

@@ -7,38 +7,37 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// writer makes the events of one choice: it opens blocks when there is
-// something to put into them, closes them, and counts.
+// writer makes the events of one choice. A block opens with its first content.
 type writer struct {
 	choice int
 	newID  func() string
 
-	events  []engine.Event // not yet handed on
+	events  []engine.Event // not yet taken
 	open    engine.BlockKind
 	started bool // BlockStart of the open block was sent
 	index   int  // of the open block, or the next
 	calls   int
-	ids     map[string]bool // of calls in the conversation, this answer's too
+	ids     map[string]bool // call ids in the conversation and this answer
 	stopped bool
-	stop    string // what stopped it
+	stop    string // the stop string
 
 	text      textBuffer // of the open text or reasoning block
 	stops     []string
 	holdSpace bool
 	arguments textBuffer // of the open call
-	written   bool       // arguments came
+	written   bool       // the open call has arguments
 
 	tokens tokenLedger
 }
 
-// take hands the events on.
+// take returns the events so far.
 func (w *writer) take() []engine.Event {
 	events := w.events
 	w.events = nil
 	return events
 }
 
-// echo begins the answer with its prompt, in which stop strings mean nothing.
+// echo emits the prompt as text, in which stop strings do not count.
 func (w *writer) echo(text string, tokens []engine.TokenLogprob) {
 	if text == "" {
 		return
@@ -49,10 +48,9 @@ func (w *writer) echo(text string, tokens []engine.TokenLogprob) {
 	w.add(engine.TextDelta{Choice: w.choice, Index: w.index, Text: text, Logprobs: tokens})
 }
 
-// textAt adds text that stands at a place of the raw output. Stop strings
-// are looked for here alone: they end what the client reads as the answer's
-// text. Reasoning is not part of that, and a stop string cut out of arguments
-// would leave JSON that nobody can read.
+// textAt adds text at an offset of the raw output. Stop strings apply to text
+// alone: reasoning is not part of the answer, and arguments cut at a stop string
+// would be invalid JSON.
 func (w *writer) textAt(b []byte, at int) {
 	w.begin(engine.BlockText, w.stops)
 	w.tokens.text(at, len(b))
@@ -64,7 +62,7 @@ func (w *writer) textAt(b []byte, at int) {
 	}
 }
 
-// reasoningAt adds reasoning that stands at a place of the raw output.
+// reasoningAt adds reasoning at an offset of the raw output.
 func (w *writer) reasoningAt(b []byte, at int) {
 	w.begin(engine.BlockReasoning, nil)
 	w.tokens.reasoning(at, len(b))
@@ -72,8 +70,8 @@ func (w *writer) reasoningAt(b []byte, at int) {
 	w.show(show)
 }
 
-// begin makes kind the open block. Its start is sent with its first text, so
-// that an empty pair of markers leaves no block.
+// begin makes kind the open block. Its start is sent with its first text, so empty
+// reasoning makes no block.
 func (w *writer) begin(kind engine.BlockKind, stops []string) {
 	if w.open == kind {
 		return
@@ -104,8 +102,7 @@ func (w *writer) endProse(trim bool) {
 		return
 	}
 	if trim {
-		rest := w.text.trimmed()
-		w.show(rest)
+		w.show(w.text.trimmed())
 	} else {
 		w.show(w.text.rest())
 	}
@@ -121,12 +118,11 @@ func (w *writer) close() {
 	w.open, w.started = "", false
 }
 
-// legalID is what every style allows as the id of a call, its prefix in front.
+// legalID is what every API style accepts as a call id, with its prefix.
 var legalID = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// callStart opens a call. Formats that let the model write ids pass one. It is
-// kept where it is an id by which a client can tell this call from all others:
-// models also write the same one each time.
+// callStart opens a call. An id that the model wrote is kept if it is valid and
+// unique in the conversation: some models repeat one id.
 func (w *writer) callStart(id, name string) {
 	w.endProse(true)
 	if !legalID.MatchString(id) || w.ids[id] {
@@ -142,7 +138,7 @@ func (w *writer) callStart(id, name string) {
 	w.add(engine.BlockStart{Choice: w.choice, Index: w.index, Kind: w.open, CallID: id, Name: name})
 }
 
-// callArguments adds a piece of the JSON text of the arguments.
+// callArguments appends to the arguments, which are JSON.
 func (w *writer) callArguments(b []byte) {
 	show, _ := w.arguments.add(b)
 	w.showArguments(show)
@@ -156,18 +152,18 @@ func (w *writer) showArguments(s string) {
 	w.add(engine.ToolCallDelta{Choice: w.choice, Index: w.index, Arguments: s})
 }
 
-// callEnd closes a complete call. One without arguments has an empty object,
-// so that a client can always parse them.
+// callEnd closes a complete call. Without arguments it gets {}, which clients can
+// parse.
 func (w *writer) callEnd() {
 	w.showArguments(w.arguments.rest())
 	if !w.written {
-		w.showArguments("{}")
+		w.showArguments(engine.NoArguments)
 	}
 	w.close()
 }
 
-// callCut closes a call that ended early: what came is what the client gets. A
-// model that ends its turn behind the name of a tool has no more to say to it.
+// callCut closes a truncated call. A model that ends its turn after the name of a
+// tool means a call without arguments.
 func (w *writer) callCut(reason engine.FinishReason) {
 	w.showArguments(w.arguments.rest())
 	if !w.written && reason == engine.FinishEndOfTurn {
@@ -176,7 +172,7 @@ func (w *writer) callCut(reason engine.FinishReason) {
 	w.close()
 }
 
-// finish closes what is open and says why the answer ended.
+// finish closes the open block and emits the finish reason.
 func (w *writer) finish(reason engine.FinishReason) {
 	if w.open == engine.BlockToolCall {
 		w.callCut(reason)
@@ -194,15 +190,15 @@ func (w *writer) finish(reason engine.FinishReason) {
 
 func (w *writer) add(e engine.Event) { w.events = append(w.events, e) }
 
-// tokenLedger knows which tokens the raw output is made of, until their bytes
-// have found a block.
+// tokenLedger assigns the tokens of the raw output to blocks, for log
+// probabilities and the count of reasoning tokens.
 type tokenLedger struct {
-	report     bool // log probabilities are wanted
-	end        int  // of the raw output so far
+	report     bool // keep log probabilities
+	end        int  // length of the raw output so far
 	waiting    []tokenEntry
-	reasoned   int // tokens with at least one byte in a reasoning block
+	reasoned   int // tokens with at least one byte of reasoning
 	pending    []pendingToken
-	textLength int // bytes of the open text block that came
+	textLength int // bytes of the open text block
 }
 
 type tokenEntry struct {
@@ -212,17 +208,17 @@ type tokenEntry struct {
 	reasoning bool
 }
 
-// pendingToken waits for its text to be shown.
+// pendingToken is a token whose text is not sent yet.
 type pendingToken struct {
-	at      int // of its first byte in the text of the block
+	at      int // offset of its first byte in the block
 	logprob engine.TokenLogprob
 }
 
-// add enters the next token of the output.
+// add appends a token of the output.
 func (l *tokenLedger) add(t engine.TokenLogprob) {
 	l.end += len(t.Token)
 	if len(t.Token) == 0 {
-		return // stands for no text, and belongs to none
+		return // belongs to no block
 	}
 	e := tokenEntry{end: l.end}
 	if l.report {
@@ -232,7 +228,7 @@ func (l *tokenLedger) add(t engine.TokenLogprob) {
 	l.waiting = append(l.waiting, e)
 }
 
-// reasoning says that n bytes at a place went into a reasoning block.
+// reasoning assigns n bytes at an offset to a reasoning block.
 func (l *tokenLedger) reasoning(at, n int) {
 	l.visit(at, n, func(e *tokenEntry, _ int) {
 		if !e.reasoning {
@@ -242,7 +238,7 @@ func (l *tokenLedger) reasoning(at, n int) {
 	})
 }
 
-// text says that n bytes at a place are the next of the open text block.
+// text assigns n bytes at an offset to the open text block.
 func (l *tokenLedger) text(at, n int) {
 	l.visit(at, n, func(e *tokenEntry, start int) {
 		if l.report && !e.reported {
@@ -253,8 +249,8 @@ func (l *tokenLedger) text(at, n int) {
 	l.textLength += n
 }
 
-// visit calls f with each token that has a byte in the n bytes at a place, and
-// where its part of them begins; it drops the tokens that end before or there.
+// visit calls f with each token that overlaps the n bytes at an offset, and where
+// the overlap begins. It drops the tokens that end there or before.
 func (l *tokenLedger) visit(at, n int, f func(*tokenEntry, int)) {
 	start := at
 	for len(l.waiting) > 0 {
@@ -273,8 +269,7 @@ func (l *tokenLedger) visit(at, n int, f func(*tokenEntry, int)) {
 	}
 }
 
-// shown returns the tokens of the text that was shown, where the last held
-// bytes of it were not.
+// shown returns the pending tokens of all text but the last held bytes.
 func (l *tokenLedger) shown(held int) []engine.TokenLogprob {
 	var out []engine.TokenLogprob
 	for len(l.pending) > 0 && l.pending[0].at < l.textLength-held {
@@ -284,5 +279,5 @@ func (l *tokenLedger) shown(held int) []engine.TokenLogprob {
 	return out
 }
 
-// forget drops what is left of a block that ends.
+// forget drops the pending tokens of a block that ends.
 func (l *tokenLedger) forget() { l.pending, l.textLength = nil, 0 }

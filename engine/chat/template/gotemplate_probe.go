@@ -56,7 +56,7 @@ func (p *prober) readsBoth() bool {
 	text, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools())
 	text = text[wholeMarkers(text, commonPrefix(base, text)):]
 	tools, _, _ := format.NewTools(context.Background(), probeTools()) // ours: it can be read
-	out := format.NewReader(written, format.Options{Tools: tools, NewID: func() string { return probeID }})
+	out := format.NewParser(written, format.Options{Tools: tools, NewID: func() string { return probeID }})
 	out.Read(engine.TokenLogprob{Token: []byte(text)})
 	out.Finish(engine.FinishEndOfTurn)
 	var names []string

@@ -230,7 +230,7 @@ func TestGoTemplateFormats(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			read := format.NewReader(written, format.Options{Tools: tools, NewID: func() string { return "id" }})
+			read := format.NewParser(written, format.Options{Tools: tools, NewID: func() string { return "id" }})
 			read.Read(engine.TokenLogprob{Token: []byte(tt.output)})
 			read.Finish(engine.FinishEndOfTurn)
 			want := []engine.Event{

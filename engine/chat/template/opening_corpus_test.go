@@ -70,7 +70,7 @@ func TestOpeningIsTheTemplates(t *testing.T) {
 
 // readAs is how an answer is read to which a prompt has this opening.
 func readAs(f *format.Format, opening string) string {
-	r := format.NewReader(f, format.Options{Opening: opening})
+	r := format.NewParser(f, format.Options{Opening: opening})
 	r.Read(engine.TokenLogprob{Token: []byte("\nsome words")})
 	r.Finish(engine.FinishMaxTokens)
 	return fmt.Sprint(r.Events())

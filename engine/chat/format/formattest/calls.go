@@ -1,9 +1,9 @@
-// Package formattest has calls as each output format writes them, for tests.
+// Package formattest has sample calls of each output format, for tests.
 package formattest
 
 import "github.com/diglot/diglot/engine"
 
-// Tools are add, with a schema that an argument can break, and now.
+// Tools returns add, which has a schema, and now, which has none.
 func Tools() []engine.Tool {
 	return []engine.Tool{
 		{Name: "add", Parameters: []byte(`{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"}},"required":["a"],"additionalProperties":false}`)},
@@ -11,8 +11,8 @@ func Tools() []engine.Tool {
 	}
 }
 
-// Calls are, by the name of a format, its two calls add(a=1) and now(); harmony,
-// which has one call in a turn, has the first alone.
+// Calls returns the calls add(a=1) and now() by format; for harmony, which has no
+// parallel calls, only the first.
 func Calls() map[string]string {
 	return map[string]string{
 		"apertus":     `<|tools_prefix|>[{"add": {"a": 1}}, {"now": {}}]<|tools_suffix|>`,
