@@ -15,8 +15,8 @@ func TestBrokenTemplates(t *testing.T) {
 		{"unknown statement", "{% include 'x' %}", "compile"},
 		{"deep brackets", "{{ " + strings.Repeat("(", 100_000) + " }}", "deeper than 200"},
 		{"too long", strings.Repeat("x", maxTemplate+1), "more than"},
-		{"blind", "hello", errBlindTemplate.Error()},
-		{"never renders", "{{ raise_exception('no') }}", errBlindTemplate.Error()},
+		{"blind", "hello", errUserMissing.Error()},
+		{"never renders", "{{ raise_exception('no') }}", errUserMissing.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := New(tt.source, Model{}, testTime); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -10,17 +10,17 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// turn is one message as templates see it: a tool result is a turn of its
-// own, and text is one string unless there is a picture beside it.
+// turn is one message as templates see it: each tool result is a turn, and the
+// content is one string unless it has images.
 type turn struct {
 	role      engine.Role
 	name      string // of the speaker, or of the tool
 	text      string
-	parts     []engine.Part // Text and seen, in order; nil where there is no picture
+	parts     []engine.Part // Text and seen, in order; nil: no image
 	reasoning string
 	calls     []engine.ToolCall
 	callID    string // of a tool result
-	mark      string // a rune of ours behind the text: boundary, continuation or none
+	mark      string // after the text: control.Boundary, control.Continuation or none
 }
 
 // conversation is what a template renders.
@@ -28,10 +28,10 @@ type conversation struct {
 	turns     []turn
 	tools     []engine.Tool
 	reasoning engine.Reasoning
-	complete  bool // nothing is asked for: the last turn is over
+	complete  bool // no generation prompt
 }
 
-// continues reports whether the answer goes on where the last turn ends.
+// continues reports whether the answer continues the last turn.
 func (c *conversation) continues() bool {
 	if c.complete || len(c.turns) == 0 {
 		return false
@@ -40,7 +40,7 @@ func (c *conversation) continues() bool {
 	return last.role == engine.RoleAssistant && len(last.calls) == 0
 }
 
-// images counts them.
+// images counts the images.
 func (c *conversation) images() int {
 	n := 0
 	for _, t := range c.turns {
@@ -53,8 +53,7 @@ func (c *conversation) images() int {
 	return n
 }
 
-// opened is c with the continuation for the text of a turn that the answer goes
-// on with.
+// opened is c with Continuation in place of the text that the answer continues.
 func (c conversation) opened() conversation {
 	if !c.continues() {
 		return c
@@ -65,8 +64,8 @@ func (c conversation) opened() conversation {
 	return c
 }
 
-// bounded is c with a boundary behind each text, and nothing of a client's that
-// templates write behind one: thoughts and arguments, which are left out.
+// bounded is c with a Boundary after each text, and without the reasoning and the
+// arguments, which templates write after it.
 func (c conversation) bounded() conversation {
 	c.turns = slices.Clone(c.turns)
 	for i := range c.turns {
@@ -89,7 +88,7 @@ func (t turn) bounded() turn {
 	return t
 }
 
-// lastText is the text that the conversation ends with.
+// lastText is the text of the last turn.
 func (c *conversation) lastText() string {
 	if len(c.turns) == 0 {
 		return ""
@@ -97,13 +96,13 @@ func (c *conversation) lastText() string {
 	return c.turns[len(c.turns)-1].text
 }
 
-// seen is an image, and the message that it is in.
+// seen is an image and the index of its message.
 type seen struct {
 	engine.Image
 	message int
 }
 
-// readTurns makes turns of a client's messages.
+// readTurns converts messages to turns.
 func readTurns(messages []engine.Message) []turn {
 	var turns []turn
 	for i, m := range messages {
@@ -120,7 +119,7 @@ func readTurns(messages []engine.Message) []turn {
 	return turns
 }
 
-// shownParts are the parts of a turn that has a picture; nil: it has none.
+// shownParts are the texts and images of a turn; nil: it has no image.
 func shownParts(parts []engine.Part, message int) []engine.Part {
 	if !hasImage(parts) {
 		return nil
@@ -163,12 +162,12 @@ func readTurn(m engine.Message, index int) turn {
 func readResult(r engine.ToolResult, message int) turn {
 	t := turn{role: engine.RoleTool, name: r.Name, callID: r.CallID, text: joinText(r.Parts), parts: shownParts(r.Parts, message)}
 	if r.IsError && !strings.HasPrefix(strings.ToLower(t.text), "error") {
-		t = t.prefixed("Error: ") // templates have no other place for it
+		t = t.prefixed("Error: ") // templates have no field for errors
 	}
 	return t
 }
 
-// prefixed puts text in front of a turn's own.
+// prefixed prepends text to a turn.
 func (t turn) prefixed(text string) turn {
 	t.text = text + t.text
 	if t.parts != nil {
@@ -177,8 +176,8 @@ func (t turn) prefixed(text string) turn {
 	return t
 }
 
-// joinText joins the text parts with line ends, as other servers do: the
-// parts are separate blocks, and one string is all that most templates take.
+// joinText joins the text parts with newlines, as other servers do: most templates
+// take one string.
 func joinText(parts []engine.Part) string {
 	var texts []string
 	for _, p := range parts {
@@ -189,10 +188,9 @@ func joinText(parts []engine.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// partText is the text that stands for a part in what a template sees. An
-// image is a text too, of one placeholder: what templates write for images is
-// for their own processors, in many ways, and some of it any client could
-// write as well. llama.cpp puts the model's own marks around the image.
+// partText is the text of a part for a template; that of an image is a
+// placeholder. What templates write for images is meant for their own
+// processors, and clients could write it too. llama.cpp adds the image tokens.
 func partText(p engine.Part, mask *control.Mask) string {
 	switch p := p.(type) {
 	case engine.Text:
@@ -203,8 +201,8 @@ func partText(p engine.Part, mask *control.Mask) string {
 	return ""
 }
 
-// masked is the text of a turn for a template, with our mark behind it.
+// masked is the masked text of a turn, and its mark.
 func (t turn) masked(m *control.Mask) string { return m.Text(t.text) + t.mark }
 
-// noParameters stands for a tool without a schema: templates look into it.
+// noParameters is the schema of a tool without one: templates read its properties.
 var noParameters = json.RawMessage(`{"type": "object", "properties": {}}`)

@@ -1,11 +1,10 @@
-// Package template makes prompts of requests with a model's own chat template,
-// in Jinja or as a Go template. When a template is loaded it is probed: made-up
-// conversations are rendered to learn what it can show and how its model writes
-// reasoning and calls ([Capabilities]). What it would leave out silently is put
-// where it is seen; what it refuses is repaired, or told to the client.
+// Package template renders requests with a model's chat template, Jinja or Go. A
+// template is probed when loaded: it renders made-up conversations, which show
+// what it supports and how the model writes reasoning and tool calls
+// ([Capabilities]). What it would silently omit is moved to where it is shown;
+// what it rejects is repaired, or reported to the client.
 //
-// Templates come out of model files, and requests from clients: neither is
-// trusted. Loops, time, depth, memory and output are bounded, and counted before
-// they are spent. No text of a client becomes a control token, whatever it is:
-// the control tokens of a prompt are those that the template's own source has.
+// Neither templates, which come with models, nor requests are trusted. Time,
+// memory, depth and output are limited. No text of a client becomes a special
+// token: those of a prompt come from the template's source alone.
 package template

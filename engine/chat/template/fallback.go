@@ -9,13 +9,12 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// A template that knows nothing of tools gets them in words: the system text
-// describes them and asks for calls in the syntax of the hermes format, which
-// most models have seen, and earlier calls and results are shown in it too.
-// Templates that show calls but not tools (DeepSeek R1 and V3.1) get the words
-// with an example in the template's own syntax.
+// If a template has no tools, the system prompt describes them and asks for calls
+// in the hermes format, which most models have seen. Earlier calls and results are
+// shown in it too. For templates that show calls but not tools (DeepSeek R1 and
+// V3.1) the example is in the template's own syntax.
 
-// fallbackFormat is the format in which such a model is asked to call.
+// fallbackFormat is the output format of models without tool support.
 const fallbackFormat = format.Hermes
 
 const (
@@ -26,13 +25,12 @@ const (
 	fallbackExample = "<tool_call>\n{\"name\": \"function_name\", \"arguments\": {\"argument_name\": \"value\"}}\n</tool_call>"
 )
 
-// describeTools is the text that makes tools known to a model whose template
-// cannot. example shows a call.
+// describeTools describes tools for the system prompt. example shows a call.
 func describeTools(tools []engine.Tool, example string) string {
 	return listTools(tools) + toolsUsage + example + toolsOften
 }
 
-// listTools is the part of it that says what tools there are.
+// listTools is the part of it that lists the tools.
 func listTools(tools []engine.Tool) string {
 	var b strings.Builder
 	b.WriteString(toolsIntro)
@@ -50,8 +48,8 @@ func listTools(tools []engine.Tool) string {
 	return b.String()
 }
 
-// callsAsText writes the calls of a turn into its text, and makes a result the
-// words of the user.
+// callsAsText moves the calls of a turn into its text, and turns a result into a
+// user turn.
 func callsAsText(t turn) turn {
 	if t.role == engine.RoleTool {
 		const start, end = "<tool_response>\n", "\n</tool_response>"
@@ -77,14 +75,14 @@ func callsAsText(t turn) turn {
 	return t
 }
 
-// oneLine takes the line ends out of JSON text; other text stays as it is.
+// oneLine removes newlines from valid JSON.
 func oneLine(raw []byte) string {
 	if !strings.Contains(string(raw), "\n") || !json.Valid(raw) {
 		return string(raw)
 	}
 	var b strings.Builder
 	for line := range strings.SplitSeq(string(raw), "\n") {
-		b.WriteString(strings.TrimSpace(line)) // a line end in JSON stands between tokens
+		b.WriteString(strings.TrimSpace(line))
 	}
 	return b.String()
 }

@@ -5,21 +5,20 @@ import (
 	"time"
 )
 
-// A template of the other kind is Go's own text/template, as Ollama's
-// definition files have it: either one exchange (.System, .Prompt, .Response)
-// that is repeated for a conversation, or all of it (.Messages, .Tools). The
-// library knows the language; execution is ours, because the library collects
-// exchanges in memory that nothing bounds, sorts the members of a client's
-// JSON and leaves out the keywords of a schema that it has no field for.
+// Go templates are text/template as in Ollama's Modelfiles: either one exchange
+// (.System, .Prompt, .Response), repeated for a conversation, or all of it
+// (.Messages, .Tools). Ollama's package parses them; execution is ours, because
+// Ollama's takes unlimited memory, sorts the fields of a client's JSON and drops
+// schema keywords that it has no field for.
 
-// goTemplate is such a template, compiled.
+// goTemplate is a compiled Go template.
 type goTemplate struct {
 	compiled *template.Template
 	now      func() time.Time
-	whole    bool // it shows a conversation, not one exchange
-	infills  bool // it knows of a gap
-	apart    bool // it shows either the text of a turn or its calls
-	// Whether what a template does with these is print them: then they can be
-	// the text that they came as. A map, which it may look into, is sorted.
+	whole    bool // uses .Messages
+	hasFIM   bool // uses .Suffix (fill in the middle)
+	apart    bool // shows either the text of a turn or its calls
+	// Whether the template only prints these: then the client's JSON is kept as it
+	// is. A map, into which it could index, would be sorted.
 	printsArguments, printsProperties bool
 }

@@ -11,31 +11,28 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// Go templates build no lists and no objects: what they make is text, by
-// functions and by methods of what they are given. Both ask before they make
-// it, in the same budget as those of Jinja.
+// Go templates only make text, by functions and by methods of their data. Both
+// charge the Meter first, as in Jinja.
 
-// guardMade is the function that asks for what methods make. It stands before
-// each action that uses some.
+// guardMade is the function that charges for methods. It precedes each action that
+// calls some.
 const guardMade = "diglotMade"
 
-// lookWrites is how many pieces are written between two looks at the memory,
-// which are also looks at the stack: a template may call itself.
-const lookWrites = 64
+// checkWrites is how many writes there are between two checks of the memory and of
+// the stack: a template may recurse.
+const checkWrites = 64
 
-// manyWrites is how many pieces are written by a rendering that may take much
-// memory.
+// manyWrites is how many writes make a rendering a large one.
 const manyWrites = 512
 
-// goRendering is the state of one run of a Go template.
+// goRendering is the state of one execution.
 type goRendering struct {
 	*bounds.Meter
-	given int64 // bytes of what the template is given, written out
+	given int64 // printed size of the data, in bytes
 }
 
-// goFunctions are what a template may call: the library's and those of the
-// language that make text, with our clock. r is nil for a template that is only
-// parsed.
+// goFunctions are the functions of templates: Ollama's, and the built-in ones that
+// make text. r is nil at parse time.
 func goFunctions(now func() time.Time, r *goRendering) template.FuncMap {
 	date := func(days int) func(...string) string {
 		return func(...string) string { return now().AddDate(0, 0, days).Format(time.DateOnly) }
@@ -44,7 +41,7 @@ func goFunctions(now func() time.Time, r *goRendering) template.FuncMap {
 		"currentDate":   date(0),
 		"yesterdayDate": date(-1),
 		"json": func(v any) (string, error) {
-			if err := r.Grow(bounds.Times(r.goSize(v), 6)); err != nil {
+			if err := r.Charge(bounds.Times(r.goSize(v), 6)); err != nil {
 				return "", err
 			}
 			return goJSON(v)
@@ -59,7 +56,7 @@ func goFunctions(now func() time.Time, r *goRendering) template.FuncMap {
 			for _, arg := range args {
 				word = max(word, r.goSize(arg))
 			}
-			if err := r.Grow(bounds.FormatSize(format, word, len(args))); err != nil {
+			if err := r.Charge(bounds.FormatSize(format, word, len(args))); err != nil {
 				return "", err
 			}
 			return fmt.Sprintf(format, args...), nil
@@ -69,31 +66,31 @@ func goFunctions(now func() time.Time, r *goRendering) template.FuncMap {
 			if !ok {
 				return "any", nil
 			}
-			return property.ToTypeScriptType(), r.Grow(bounds.Times(r.given, 8))
+			return property.ToTypeScriptType(), r.Charge(bounds.Times(r.given, 8))
 		},
 		guardMade: func(methods int) (string, error) {
-			return "", r.Grow(bounds.Times(bounds.Times(r.given, 8), int64(methods)))
+			return "", r.Charge(bounds.Times(bounds.Times(r.given, 8), int64(methods)))
 		},
 	}
 }
 
-// text is a function that makes a text which is some times as long as what it
-// is given.
+// text wraps a function whose result is at most factor times as long as its
+// arguments.
 func (r *goRendering) text(factor int64, f func(...any) string) func(...any) (string, error) {
 	return func(args ...any) (string, error) {
 		sum := int64(0)
 		for _, arg := range args {
 			sum = bounds.Add(sum, r.goSize(arg), 1)
 		}
-		if err := r.Grow(bounds.Times(sum, factor)); err != nil {
+		if err := r.Charge(bounds.Times(sum, factor)); err != nil {
 			return "", err
 		}
 		return f(args...), nil
 	}
 }
 
-// goSize is how long a value is when it is written out. What is no text is a
-// part of what the template was given.
+// goSize is an upper bound of the printed size of a value: that of all data,
+// unless it is a scalar.
 func (r *goRendering) goSize(v any) int64 {
 	switch v := v.(type) {
 	case string:
@@ -104,8 +101,7 @@ func (r *goRendering) goSize(v any) int64 {
 	return r.given
 }
 
-// goSize is how long a value is, written as JSON: the data of a template is a
-// tree.
+// goSize is an upper bound of a value's size as JSON. The data is a tree.
 func goSize(v reflect.Value) int64 {
 	const name = 64 // of a field, with what is around it
 	switch v.Kind() {
@@ -129,7 +125,7 @@ func goSize(v reflect.Value) int64 {
 		return sum
 	case reflect.Struct:
 		sum := int64(name)
-		if m, ok := addressed(v).(*api.ToolPropertiesMap); ok { // no tree inside: a ring
+		if m, ok := addressed(v).(*api.ToolPropertiesMap); ok { // a linked list inside
 			for key, property := range m.All() {
 				sum = bounds.Add(sum, goSize(reflect.ValueOf(key)), goSize(reflect.ValueOf(property)))
 			}
@@ -143,7 +139,7 @@ func goSize(v reflect.Value) int64 {
 	return name
 }
 
-// addressed is a pointer to v, where there can be one.
+// addressed is a pointer to v, or nil.
 func addressed(v reflect.Value) any {
 	if !v.CanAddr() || !v.CanInterface() {
 		return nil
@@ -151,8 +147,8 @@ func addressed(v reflect.Value) any {
 	return v.Addr().Interface()
 }
 
-// countMethods puts a call of guardMade before each node below root whose
-// pipeline uses methods.
+// countMethods inserts a call of guardMade before each node whose pipeline calls
+// methods.
 func countMethods(root parse.Node, methods map[string]bool) {
 	walkTemplate(root, func(n parse.Node) {
 		list, ok := n.(*parse.ListNode)
@@ -177,7 +173,7 @@ func madeNode(methods int) parse.Node {
 	return parsed.Root.Nodes[0]
 }
 
-// pipeOf is what a node evaluates itself; nil: nothing.
+// pipeOf is the pipeline of a node, or nil.
 func pipeOf(n parse.Node) *parse.PipeNode {
 	switch n := n.(type) {
 	case *parse.ActionNode:
@@ -194,7 +190,7 @@ func pipeOf(n parse.Node) *parse.PipeNode {
 	return nil
 }
 
-// usesOf counts the methods that a pipeline uses.
+// usesOf counts the methods that a pipeline calls.
 func usesOf(p *parse.PipeNode, methods map[string]bool) int {
 	if p == nil {
 		return 0

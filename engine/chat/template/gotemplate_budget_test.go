@@ -78,8 +78,8 @@ func TestHostileGoCalls(t *testing.T) {
 		if made := int64(after.TotalAlloc - before.TotalAlloc); made > mostMade {
 			t.Errorf("%s: %d MB were made, more than %d", name, made>>20, mostMade>>20)
 		}
-		if !bounds.TookTooMuch(err) {
-			t.Errorf("%s: error %v, want %v", name, err, bounds.ErrHeap)
+		if !bounds.LimitExceeded(err) {
+			t.Errorf("%s: error %v, want %v", name, err, bounds.ErrMemory)
 		}
 	}
 }

@@ -13,21 +13,21 @@ import (
 	ollama "github.com/ollama/ollama/template"
 )
 
-// goAction is an action of a Go template that reads a field of its data,
-// which all have capitals there.
+// goAction is an action that reads a field, which Go templates write with a dot
+// and a capital.
 var goAction = regexp.MustCompile(`\{\{[^}]*[\s({$]\.[A-Z]|\{\{\.[A-Z]`)
 
-// jinjaStatement begins with a word, which a percent sign in the text of a Go
-// template is hardly followed by.
+// jinjaStatement needs a word after "{%", which the text of a Go template hardly
+// ever has.
 var jinjaStatement = regexp.MustCompile(`\{%[-+]?\s*[a-z]+[\s%-]`)
 
-// isGoTemplate tells the two languages of templates apart by their syntax:
-// Jinja has statements in {% %} and names without a dot in front.
+// isGoTemplate reports whether a source is a Go template and not Jinja, which has
+// {% %} and names without a leading dot.
 func isGoTemplate(source string) bool {
 	return !jinjaStatement.MatchString(source) && goAction.MatchString(source)
 }
 
-// compileGo makes a Template of Go source, about which nothing is known yet.
+// compileGo compiles a Go template, not yet probed.
 func compileGo(source string, model Model, now func() time.Time) (*Template, error) {
 	parsed, err := parseGo(source)
 	if err != nil {
@@ -41,12 +41,12 @@ func compileGo(source string, model Model, now func() time.Time) (*Template, err
 		compiled: parsed.Template.Funcs(goFunctions(now, nil)),
 		now:      now,
 		whole:    slices.Contains(fields, "messages"),
-		infills:  slices.Contains(fields, "suffix"),
+		hasFIM:   slices.Contains(fields, "suffix"),
 	}
 	methods := goMethods()
 	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}
 	special := control.NewTokens(model.Control)
-	ownTexts(special, g.walk)
+	encodeTexts(special, g.walk)
 	special.Finish(false)
 	for _, part := range g.compiled.Templates() {
 		if part.Tree == nil || part.Root == nil {
@@ -69,8 +69,7 @@ func compileGo(source string, model Model, now func() time.Time) (*Template, err
 	}, nil
 }
 
-// parseGo parses a source. The library looks into the tree, in ways that a
-// strange one is too much for.
+// parseGo parses a source. Ollama's package panics on some.
 func parseGo(source string) (parsed *ollama.Template, err error) {
 	if nestsDeeply(source) {
 		return nil, fmt.Errorf("actions are more than %d deep inside each other", maxActions)
@@ -83,7 +82,7 @@ func parseGo(source string) (parsed *ollama.Template, err error) {
 	return ollama.Parse(strings.ReplaceAll(source, "\r\n", "\n"))
 }
 
-// walk visits all nodes of the template.
+// walk visits all nodes.
 func (g *goTemplate) walk(visit func(parse.Node)) {
 	for _, part := range g.compiled.Templates() {
 		if part.Tree != nil && part.Root != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// jsonText is JSON in its own words, where a template only prints it.
+// jsonText is the client's JSON as it is, for templates that only print it.
 type jsonText string
 
 // MarshalJSON implements [json.Marshaler].
@@ -19,24 +19,24 @@ func (t jsonText) MarshalJSON() ([]byte, error) {
 	if json.Valid([]byte(t)) {
 		return []byte(t), nil
 	}
-	return plainjson.Marshal(string(t)) // what a model wrote badly
+	return plainjson.Marshal(string(t)) // malformed arguments of a model
 }
 
-// printJSON is goJSON of values that are JSON.
+// printJSON is goJSON without the error.
 func printJSON(v any) string {
 	text, _ := goJSON(v)
 	return text
 }
 
-// decodeJSON keeps numbers as they are written.
+// decodeJSON keeps numbers as written.
 func decodeJSON(raw []byte, target any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return d.Decode(target)
 }
 
-// maskJSON masks every string in JSON text, keys included, and takes out the
-// white space. The order of members stays.
+// maskJSON masks every string in JSON, keys included, and compacts it. The order
+// of fields stays.
 func maskJSON(raw []byte, mask func(string) string) (jsonText, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -77,7 +77,7 @@ func (w *jsonMasker) value(depth int) error {
 	return nil
 }
 
-// members is what is between the brackets of which the first was read.
+// members reads an object or array after its opening bracket.
 func (w *jsonMasker) members(open json.Delim, depth int) error {
 	w.out.WriteString(open.String())
 	for i := 0; w.decoder.More(); i++ {
@@ -102,8 +102,7 @@ func (w *jsonMasker) members(open json.Delim, depth int) error {
 	return nil
 }
 
-// goJSON writes a value as models know JSON: without the escapes that are for
-// pages of HTML.
+// goJSON writes JSON without HTML escapes, as models know it.
 func goJSON(v any) (string, error) {
 	if text, ok := v.(jsonText); ok {
 		return string(text), nil

@@ -12,11 +12,10 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// Go templates often decide by how far a message is from the end, and leave
-// out silently what they have no place for. What is lost is found here, and
-// [Template.fit] puts it elsewhere.
+// Go templates often treat the last messages differently and silently omit what
+// they have no place for. That is found here, and [Template.fit] moves it.
 
-// goCalls finds what a Go template that shows calls loses beside them.
+// goCalls finds what a Go template omits in turns with calls.
 func (p *prober) goCalls() {
 	caps, g := &p.t.caps, p.t.golang
 	both, ok := p.render(finished(user(probeUser), calling(probeAnswer, probeCall(probeID))).withTools())
@@ -24,15 +23,15 @@ func (p *prober) goCalls() {
 
 	answered := p.callAndResult(probeID)
 	text, ok := p.render(answered)
-	caps.ToolsLast = caps.Tools && ok && !strings.Contains(text, probeTool2) // which is described, and not called
+	caps.ToolsLast = caps.Tools && ok && !strings.Contains(text, probeTool2) // described, not called
 
 	answered.turns = append([]turn{system(probeSystem)}, answered.turns...)
 	if caps.System && !p.shows(answered, probeSystem, probeResult) {
-		caps.System, caps.SystemAnywhere = false, false // then it is in the words of the user
+		caps.System, caps.SystemAnywhere = false, false // fit moves it to the user's turn
 	}
 }
 
-// goRest finds what is known only when the format is.
+// goRest probes what depends on the format.
 func (p *prober) goRest() {
 	if caps := &p.t.caps; caps.ToolCalls && caps.ParallelCalls {
 		caps.ParallelCalls = p.readsBoth()
@@ -44,18 +43,18 @@ func (p *prober) goRest() {
 	})
 }
 
-// readsBoth reports whether two calls in one turn read as two: a model writes
-// calls as it sees them in the conversation. Some templates write lists
-// without commas, or put both between the marks of one.
+// readsBoth reports whether two rendered calls of one turn parse as two, since
+// models imitate the calls in the conversation. Some templates write arrays
+// without commas, or both calls in one pair of delimiters.
 func (p *prober) readsBoth() bool {
 	written, ok := format.Recognize(p.t.format, &p.t.caps.Syntax, p.t.model.Control)
 	if !ok {
-		return true // said elsewhere
+		return true // chat.New reports it
 	}
 	base, _ := p.render(finished(user(probeUser), assistant("")).withTools())
 	text, _ := p.render(finished(user(probeUser), calling("", probeCall(probeID), probeCall2(probeID))).withTools())
 	text = text[wholeMarkers(text, commonPrefix(base, text)):]
-	tools, _, _ := format.NewTools(context.Background(), probeTools()) // ours: it can be read
+	tools, _, _ := format.NewTools(context.Background(), probeTools()) // valid schemas
 	out := format.NewParser(written, format.Options{Tools: tools, NewID: func() string { return probeID }})
 	out.Read(engine.TokenLogprob{Token: []byte(text)})
 	out.Finish(engine.FinishEndOfTurn)
@@ -68,10 +67,9 @@ func (p *prober) readsBoth() bool {
 	return slices.Equal(names, []string{probeTool, probeTool2})
 }
 
-// gap finds how a template that fills in the middle of a text marks the gap;
-// zero where it does not.
+// gap finds the fill-in-the-middle tokens of a template; zero: it has none.
 func (g *goTemplate) gap(m *bounds.Meter, mask *control.Mask) (prompt.FIM, error) {
-	if !g.infills {
+	if !g.hasFIM {
 		return prompt.FIM{}, nil
 	}
 	w := &boundedWriter{r: goRendering{Meter: m}}

@@ -10,8 +10,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// boundedWriter collects a prompt until there is too much of it, or it took
-// too long or too much memory.
+// boundedWriter collects a prompt within the limits.
 type boundedWriter struct {
 	r      goRendering
 	text   strings.Builder
@@ -22,13 +21,13 @@ func (w *boundedWriter) Write(b []byte) (int, error) {
 	if w.text.Len()+len(b) > bounds.MaxPrompt {
 		return 0, fmt.Errorf("the prompt has more than %d bytes", bounds.MaxPrompt)
 	}
-	err := w.r.Grow(2 * int64(len(b)))
+	err := w.r.Charge(2 * int64(len(b)))
 	w.writes++
 	if w.writes == manyWrites && err == nil {
-		err = w.r.Begin() // it may be deep: a template may call itself
+		err = w.r.Begin() // may be a deep recursion
 	}
-	if w.writes%lookWrites == 0 && err == nil {
-		err = w.r.Look(0)
+	if w.writes%checkWrites == 0 && err == nil {
+		err = w.r.Check(0)
 	}
 	if err != nil {
 		return 0, err
@@ -43,7 +42,7 @@ func (g *goTemplate) execute(w *boundedWriter, data map[string]any) (err error) 
 			err = fmt.Errorf("the template engine panicked: %v", p)
 		}
 	}()
-	own, err := g.compiled.Clone() // for functions that know how much there is left
+	own, err := g.compiled.Clone() // for functions bound to this Meter
 	if err != nil {
 		return err
 	}
@@ -51,8 +50,7 @@ func (g *goTemplate) execute(w *boundedWriter, data map[string]any) (err error) 
 	return own.Funcs(goFunctions(g.now, &w.r)).Execute(w, data)
 }
 
-// prompt renders a conversation. level is that of thinking, where one was
-// asked for.
+// prompt renders a conversation. level is the reasoning effort, or empty.
 func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask *control.Mask) (string, error) {
 	messages := g.messages(c, mask)
 	tools, err := g.tools(c.tools, mask)
@@ -65,7 +63,7 @@ func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask 
 		data["Think"] = mode == engine.ReasoningOn || mode == engine.ReasoningDefault && level != ""
 		data["ThinkLevel"] = level
 		data["IsThinkSet"] = mode != engine.ReasoningDefault || level != ""
-		data["Suffix"] = "" // an absent one would be printed as that
+		data["Suffix"] = "" // absent, it prints "<no value>"
 		return g.execute(w, data)
 	}
 	if !g.whole {
@@ -88,8 +86,8 @@ func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask 
 	return w.text.String(), err
 }
 
-// exchanges runs a template of one exchange for each in the conversation. The
-// last one, whose answer is asked for, has the continuation for its answer.
+// exchanges executes a template of one exchange for each in the conversation. The
+// response of the last one is Continuation.
 func (g *goTemplate) exchanges(messages []*goMessage, run func(map[string]any) error) error {
 	next := map[string]string{}
 	flush := func() error {
@@ -99,7 +97,7 @@ func (g *goTemplate) exchanges(messages []*goMessage, run func(map[string]any) e
 	}
 	order := []string{"System", "Prompt", "Response"}
 	place := map[string]int{string(engine.RoleSystem): 0, string(engine.RoleUser): 1, string(engine.RoleAssistant): 2}
-	filled := -1 // the last place that is taken in this exchange
+	filled := -1 // the last field set in this exchange
 	for _, m := range messages {
 		at, ok := place[m.Role]
 		if !ok {
@@ -118,8 +116,8 @@ func (g *goTemplate) exchanges(messages []*goMessage, run func(map[string]any) e
 	return flush()
 }
 
-// cutResponse cuts what a template writes behind the answer that it is asked
-// for. The text of an answer that is begun is cut by whoever knows it.
+// cutResponse cuts what a template writes after the response. If the answer
+// continues a turn, begun cuts it.
 func cutResponse(text string, c conversation) string {
 	if c.continues() {
 		return text

@@ -344,12 +344,12 @@ func TestBrokenGoTemplates(t *testing.T) {
 		{"not closed", "{{ if .Prompt }}x", "unexpected EOF"},
 		{"no such function", "{{ shout .Prompt }}", `"shout" not defined`},
 		{"no such template", `{{ .Prompt }}{{ template "x" }}`, "undefined template"},
-		{"shows nothing", "{{ .System }}", errBlindTemplate.Error()},
-		{"fails", "{{ .Prompt.Text }}", errBlindTemplate.Error()},
+		{"shows nothing", "{{ .System }}", errUserMissing.Error()},
+		{"fails", "{{ .Prompt.Text }}", errUserMissing.Error()},
 		{"deep", strings.Repeat("{{ if .Prompt }}", maxActions+1) + "{{ .Prompt }}" + strings.Repeat("{{ end }}", maxActions+1), "deep inside each other"},
 		{"deep alternatives", "{{ if .Prompt }}" + strings.Repeat("{{- else if .Prompt }}", maxActions) + "{{ .Prompt }}{{ end }}", "deep inside each other"},
 		{"too long", "{{ .Prompt }}" + strings.Repeat(" ", maxTemplate), "more than"},
-		{"endless recursion", `{{ define "x" }}{{ template "x" . }}{{ end }}{{ .Prompt }}{{ template "x" . }}`, errBlindTemplate.Error()},
+		{"endless recursion", `{{ define "x" }}{{ template "x" . }}{{ end }}{{ .Prompt }}{{ template "x" . }}`, errUserMissing.Error()},
 	} {
 		_, err := New(tt.source, Model{}, testTime)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -360,16 +360,16 @@ func TestBrokenGoTemplates(t *testing.T) {
 
 // TestGoTemplateLimits renders without end, with and without output.
 func TestGoTemplateLimits(t *testing.T) {
-	slow, long := bounds.ErrSlow.Error(), "more than"
+	slow, long := bounds.ErrTimeout.Error(), "more than"
 	for _, tt := range []struct{ name, source, want string }{
 		{"loops", "{{ range 1000000000 }}{{ range 1000000000 }}{{ end }}{{ end }}{{ .Prompt }}", slow},
 		{"loops with output", "{{ range 1000000000 }}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" +
 			strings.Repeat("x", 100_000) + "{{ end }}{{ .Prompt }}", long},
 		{"a tree of templates", `{{ define "x" }}{{ if . }}{{ template "x" (slice . 1) }}{{ template "x" (slice . 1) }}{{ end }}{{ end }}` +
 			`{{ .Prompt }}{{ template "x" "` + strings.Repeat("x", 200) + `" }}`, slow},
-		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, bounds.ErrHeap.Error()},
-		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, bounds.ErrHeap.Error()},
-		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, bounds.ErrHeap.Error()},
+		{"a text that doubles", `{{ $x := "x" }}{{ range 60 }}{{ $x = printf "%s%s" $x $x }}{{ end }}{{ .Prompt }}`, bounds.ErrMemory.Error()},
+		{"JSON of JSON", `{{ $x := "\"" }}{{ range 60 }}{{ $x = json $x }}{{ end }}{{ .Prompt }}`, bounds.ErrMemory.Error()},
+		{"escapes of escapes", `{{ $x := "&" }}{{ range 60 }}{{ $x = html (print $x $x) }}{{ end }}{{ .Prompt }}`, bounds.ErrMemory.Error()},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tpl, err := compile(tt.source, Model{}, testTime)

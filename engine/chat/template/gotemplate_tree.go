@@ -9,14 +9,14 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// maxActions bounds how deep actions may be inside each other. What the
-// library does with a tree takes time by the square of its depth.
+// maxActions limits the nesting of actions: Ollama's package takes time quadratic
+// in it.
 const maxActions = 200
 
-// goBlock is an action that others may be inside of, or the end of one.
+// goBlock is an action with a body, or the end of one.
 var goBlock = regexp.MustCompile(`\{\{-?\s*(if|range|with|block|define|else\s+(?:if|with)|end)\b`)
 
-// nestsDeeply reports whether a source has actions too deep inside each other.
+// nestsDeeply reports whether actions nest deeper than maxActions.
 func nestsDeeply(source string) bool {
 	depth := 0
 	var open []int // how many levels each end closes
@@ -26,7 +26,7 @@ func nestsDeeply(source string) bool {
 		case block[1] == "end":
 			depth -= open[last]
 			open = open[:last]
-		case strings.HasPrefix(block[1], "else") && last >= 0: // one inside the other, with one end for both
+		case strings.HasPrefix(block[1], "else") && last >= 0: // nested, with one end for both
 			open[last]++
 			depth++
 		default:
@@ -40,8 +40,8 @@ func nestsDeeply(source string) bool {
 	return false
 }
 
-// guardTemplate puts an empty text in front of each body that may run often.
-// Writing it asks the writer, which knows when there was enough.
+// guardTemplate inserts an empty text at the start of each loop body and of root:
+// writing it makes the writer check the limits.
 func guardTemplate(root *parse.ListNode) {
 	guard := func(list *parse.ListNode) {
 		list.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText}}, list.Nodes...)
@@ -98,8 +98,7 @@ func walkTemplate(n parse.Node, visit func(parse.Node)) {
 	}
 }
 
-// fieldUse counts how often a template reads a field, and how often it does
-// so only to print it.
+// fieldUse counts the reads of a field, and those that only print it.
 type fieldUse struct {
 	name          string
 	read, printed int
@@ -135,7 +134,7 @@ func (u *fieldUse) shown(p *parse.PipeNode) bool {
 	return len(path) > 0 && path[len(path)-1] == u.name
 }
 
-// fieldPath is what a node reads, from the outside in.
+// fieldPath is the path of fields that a node reads.
 func fieldPath(n parse.Node) []string {
 	switch n := n.(type) {
 	case *parse.FieldNode:
@@ -150,9 +149,9 @@ func fieldPath(n parse.Node) []string {
 
 func (u *fieldUse) onlyPrinted() bool { return u.read == u.printed }
 
-// ownTexts replaces the control tokens in the texts of a Go template, whose nodes
-// walk visits.
-func ownTexts(s *control.Tokens, walk func(visit func(parse.Node))) {
+// encodeTexts replaces the special tokens in the literals of a Go template by
+// placeholders. walk visits its nodes.
+func encodeTexts(s *control.Tokens, walk func(visit func(parse.Node))) {
 	if s.Empty() {
 		return
 	}
@@ -181,13 +180,13 @@ func ownTexts(s *control.Tokens, walk func(visit func(parse.Node))) {
 	walk(func(n parse.Node) {
 		switch n := n.(type) {
 		case *parse.TextNode:
-			n.Text = []byte(s.Own(string(n.Text), control.Printed))
+			n.Text = []byte(s.EncodeSpecial(string(n.Text), control.Printed))
 		case *parse.StringNode:
 			use := control.Printed
 			if compares[n] {
 				use = control.Compared
 			}
-			n.Text = s.Own(n.Text, use)
+			n.Text = s.EncodeSpecial(n.Text, use)
 		}
 	})
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/ollama/ollama/api"
 )
 
-// goMessage is one turn as Go templates see it. The names of fields are those
-// that templates use.
+// goMessage is one turn with the field names of Ollama's templates.
 type goMessage struct {
 	Role       string
 	Content    string
 	Thinking   string
-	Images     []string // as many as are in Content, where they are marked
+	Images     []string // one per placeholder in Content
 	ToolCalls  []goCall
 	ToolName   string
 	ToolCallID string
@@ -37,7 +36,7 @@ type goCallFunction struct {
 
 func (f goCallFunction) String() string { return printJSON(f) }
 
-// goMap is an object that a template looks into.
+// goMap is an object that a template may index. It prints as JSON.
 type goMap map[string]any
 
 func (m goMap) String() string { return printJSON(m) }
@@ -47,7 +46,7 @@ type goList []any
 
 func (l goList) String() string { return printJSON(l) }
 
-// printable gives the objects and arrays in a value their own types.
+// printable converts the objects and arrays in a value to goMap and goList.
 func printable(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -66,7 +65,7 @@ func printable(v any) any {
 	return v
 }
 
-// goTools, like each of them, print as the client's JSON.
+// goTools print as the client's JSON, as does each of them.
 type goTools []goTool
 
 func (t goTools) String() string { return printJSON(t) }
@@ -86,7 +85,7 @@ type goFunction struct {
 
 func (f goFunction) String() string { return printJSON(f) }
 
-// goParameters are a schema, with the parts that templates look into.
+// goParameters is a schema with the fields that templates read.
 type goParameters struct {
 	Type        string
 	Required    []string
@@ -104,8 +103,8 @@ type goProperties map[string]api.ToolProperty
 
 func (p goProperties) String() string { return printJSON(p) }
 
-// messages makes the template's values of turns. Neighbors of one role are
-// one message, as templates of this kind expect.
+// messages converts turns. Adjacent turns of one role become one message, as in
+// Ollama.
 func (g *goTemplate) messages(c conversation, mask *control.Mask) []*goMessage {
 	var all []*goMessage
 	add := func(turn turn) {
@@ -126,7 +125,7 @@ func (g *goTemplate) messages(c conversation, mask *control.Mask) []*goMessage {
 	return all
 }
 
-// joins reports whether two neighbors are one message.
+// joins reports whether adjacent messages become one.
 func (g *goTemplate) joins(a, b *goMessage) bool {
 	calls := len(a.ToolCalls)+len(b.ToolCalls) > 0
 	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.apart)
@@ -174,8 +173,8 @@ func (m *goMessage) join(next *goMessage) {
 	}
 }
 
-// arguments are those of a call: what the model wrote, where the template
-// prints them. What is no JSON object stays a text.
+// arguments are those of a call: the model's text if the template only prints
+// them, else an object.
 func (g *goTemplate) arguments(raw string, mask *control.Mask) any {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -192,7 +191,7 @@ func (g *goTemplate) arguments(raw string, mask *control.Mask) any {
 	return printable(object)
 }
 
-// tools makes the template's values of tools.
+// tools converts tools.
 func (g *goTemplate) tools(tools []engine.Tool, mask *control.Mask) (goTools, error) {
 	var all goTools
 	for i, tool := range tools {
@@ -214,8 +213,8 @@ func (g *goTemplate) tools(tools []engine.Tool, mask *control.Mask) (goTools, er
 	return all, nil
 }
 
-// parameters reads what templates look into. A schema may be written in ways
-// that they do not know; that part stays empty for them.
+// parameters reads the fields of a schema that templates use. A field of an
+// unexpected type stays empty.
 func (g *goTemplate) parameters(schema jsonText) goParameters {
 	p := goParameters{text: schema}
 	var members map[string]json.RawMessage
@@ -246,7 +245,7 @@ func (g *goTemplate) parameters(schema jsonText) goParameters {
 	return p
 }
 
-// goData are the types of what a Go template is given.
+// goData has a value of each type in a template's data.
 func goData() []any {
 	return []any{
 		goMessage{}, goCall{}, goCallFunction{}, goMap{}, goList{}, goTools{}, goTool{}, goFunction{}, goParameters{}, goProperties{}, jsonText(""),

@@ -94,7 +94,7 @@ func TestRenderWaits(t *testing.T) {
 		}
 	}()
 	<-held
-	large := &engine.Request{Messages: []engine.Message{say("user", strings.Repeat("u", 2*bounds.LookEvery))}}
+	large := &engine.Request{Messages: []engine.Message{say("user", strings.Repeat("u", 2*bounds.CheckEvery))}}
 	small := &engine.Request{Messages: []engine.Message{say("user", "u")}}
 	if _, err := tpl.Render(t.Context(), small); err != nil {
 		t.Error(err)

@@ -12,14 +12,12 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/sandbox"
 )
 
-// maxTemplate bounds the source of a template, in bytes: it comes out of a model
-// file, and a model file is not trusted.
+// maxTemplate limits the source of a template, in bytes.
 const maxTemplate = 1 << 20
 
-// New compiles a chat template, in Jinja or as a Go template, and finds out what
-// it can do by rendering made-up conversations, which takes a few milliseconds.
-// An empty source is the built-in template of model.Format, or of the plain
-// format. now tells templates the date. The error is for the log.
+// New compiles and probes a chat template, Jinja or Go, which takes a few
+// milliseconds. An empty source is the built-in template of model.Format, or of
+// the plain format. now is the clock of templates. The error is for the log.
 func New(source string, model Model, now func() time.Time) (*Template, error) {
 	if source == "" {
 		source = builtinTemplate(model.Format)
@@ -34,7 +32,7 @@ func New(source string, model Model, now func() time.Time) (*Template, error) {
 	return t, nil
 }
 
-// compile makes a Template about which nothing is known yet.
+// compile compiles a template, not yet probed.
 func compile(source string, model Model, now func() time.Time) (*Template, error) {
 	if len(source) > maxTemplate {
 		return nil, fmt.Errorf("the chat template has %d bytes, more than %d", len(source), maxTemplate)
@@ -43,7 +41,7 @@ func compile(source string, model Model, now func() time.Time) (*Template, error
 		return compileGo(source, model, now)
 	}
 	special := control.NewTokens(model.Control)
-	bos, eos := special.Own(model.BOS, control.Printed), special.Own(model.EOS, control.Printed)
+	bos, eos := special.EncodeSpecial(model.BOS, control.Printed), special.EncodeSpecial(model.EOS, control.Printed)
 	script, err := sandbox.Compile(source, special)
 	if err != nil {
 		return nil, err
@@ -59,15 +57,15 @@ func compile(source string, model Model, now func() time.Time) (*Template, error
 	}, nil
 }
 
-var errBlindTemplate = errors.New("the chat template does not show what the user says")
+var errUserMissing = errors.New("the chat template does not show what the user says")
 
-// probe fills in the capabilities, the format and the header.
+// probe finds the capabilities, the format and the header.
 func (t *Template) probe(source string) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), bounds.MaxTime, bounds.ErrSlow)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), bounds.MaxTime, bounds.ErrTimeout)
 	defer cancel()
 	p := &prober{t: t, ctx: ctx, source: source}
 	if !p.content() {
-		return cmp.Or(p.broken, errBlindTemplate)
+		return cmp.Or(p.broken, errUserMissing)
 	}
 	p.roles()
 	p.tools()

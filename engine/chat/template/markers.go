@@ -14,10 +14,10 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// maxMarker bounds what is taken for a marker; more is a sentence.
+// maxMarker is the longest marker; longer ones are sentences.
 const maxMarker = 120
 
-// marker is what counts as one: <…> or [NAME].
+// marker is <…> or [NAME].
 var marker = regexp.MustCompile(`<[^<>\s][^<>]*>|\[/?[A-Z_]{3,}[A-Z_ ]*\]`)
 
 // lastMarker is the marker that s ends with, and the space behind it.
@@ -42,7 +42,7 @@ func firstMarker(s string) string {
 	return s[:first[1]]
 }
 
-// openMarker is the length of the marker that s breaks off in.
+// openMarker is the length of the incomplete marker at the end of s.
 func openMarker(s string) int {
 	if i := strings.LastIndexByte(s, '<'); i >= 0 && !strings.Contains(s[i:], ">") {
 		return len(s) - i
@@ -54,7 +54,7 @@ func openMarker(s string) int {
 	return len(s) - i
 }
 
-// wholeMarkers shortens the prefix of n bytes so that it cuts no marker.
+// wholeMarkers shortens the prefix of n bytes so that it splits no marker.
 func wholeMarkers(s string, n int) int {
 	if n == len(s) {
 		return n
@@ -62,7 +62,7 @@ func wholeMarkers(s string, n int) int {
 	return n - openMarker(s[:n])
 }
 
-// wholeSuffix shortens the suffix of n bytes so that it cuts no marker.
+// wholeSuffix shortens the suffix of n bytes so that it splits no marker.
 func wholeSuffix(s string, n int) int {
 	at := len(s) - n
 	if openMarker(s[:at]) == 0 {
@@ -101,8 +101,8 @@ func wordsInOrder(s string, words ...string) bool {
 	return true
 }
 
-// jsonStart is where JSON begins in s: the first brace, or bracket that does
-// not begin a marker like [TOOL_CALLS]. -1: nowhere.
+// jsonStart is the offset of the first brace, or bracket that does not begin a
+// marker like [TOOL_CALLS], or -1.
 func jsonStart(s string) int {
 	for i := range len(s) {
 		if s[i] == '{' || s[i] == '[' && (i+1 == len(s) || s[i+1] < 'A' || s[i+1] > 'Z') {
@@ -112,7 +112,7 @@ func jsonStart(s string) int {
 	return -1
 }
 
-// decodePrefix reads the JSON value that s begins with, and returns the rest.
+// decodePrefix decodes the JSON value at the start of s and returns the rest.
 func decodePrefix(s string) (value any, rest string, ok bool) {
 	d := json.NewDecoder(strings.NewReader(s))
 	if err := d.Decode(&value); err != nil {

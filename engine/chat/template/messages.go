@@ -9,8 +9,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// variables makes what the template sees. It is made anew for each
-// rendering, because templates may change it.
+// variables makes the template's variables, for each rendering anew because
+// templates may change them.
 func (t *Template) variables(c conversation, mask *control.Mask) (map[string]jinja.Value, error) {
 	messages := make([]jinja.Value, len(c.turns))
 	for i, turn := range c.turns {
@@ -41,8 +41,8 @@ func (t *Template) variables(c conversation, mask *control.Mask) (map[string]jin
 	return vars, nil
 }
 
-// reasoningVariables sets what templates of different makers ask for. A
-// template reads its own and does not see the others.
+// reasoningVariables sets the variables of all vendors' templates; each reads its
+// own.
 func (t *Template) reasoningVariables(r engine.Reasoning, vars map[string]jinja.Value) {
 	switch r.Mode {
 	case engine.ReasoningOn:
@@ -64,7 +64,7 @@ func (t *Template) reasoningVariables(r engine.Reasoning, vars map[string]jinja.
 	}
 }
 
-// Effort is the level that the template takes for the one asked for, or empty.
+// Effort is the effort that the template applies for the one asked for, or empty.
 func (c Capabilities) Effort(asked string) string {
 	if asked == "" {
 		return ""
@@ -77,7 +77,7 @@ func (c Capabilities) Effort(asked string) string {
 	return ""
 }
 
-// message makes the template's value of one turn.
+// message converts a turn.
 func (t *Template) message(turn turn, mask *control.Mask) jinja.Value {
 	pairs := []pair{{"role", word(string(turn.role))}}
 	if turn.role == engine.RoleTool {
@@ -137,7 +137,7 @@ func (t *Template) listsParts(role engine.Role) bool {
 	return t.caps.Parts
 }
 
-// joinLines joins texts with a line end each, where there is none already.
+// joinLines joins texts with a newline unless there is one.
 func joinLines(texts []string) string {
 	var b strings.Builder
 	for i, t := range texts {
@@ -153,8 +153,8 @@ func maskedPart(text string) jinja.Value {
 	return dict(pair{"type", word("text")}, pair{"text", word(text)})
 }
 
-// call makes the template's value of a call. Arguments that are not a JSON
-// object stay the string that they are, where the template can take one.
+// call converts a tool call. Arguments that are not a JSON object stay a string if
+// the template accepts one.
 func (t *Template) call(call engine.ToolCall, mask *control.Mask) jinja.Value {
 	arguments := word(mask.Text(call.Arguments))
 	if t.caps.ObjectArguments {
@@ -178,8 +178,7 @@ func (t *Template) call(call engine.ToolCall, mask *control.Mask) jinja.Value {
 	)
 }
 
-// toolValue makes the template's value of a tool, out of the client's own
-// JSON and in its order.
+// toolValue converts a tool. The fields of its schema keep their order.
 func toolValue(tool engine.Tool, mask *control.Mask) (jinja.Value, error) {
 	raw := tool.Parameters
 	if len(raw) == 0 || string(raw) == "null" {

@@ -11,9 +11,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 )
 
-// fit changes a conversation into one that the template can show in full.
-// What a template would leave out silently has to be put elsewhere here;
-// what it refuses aloud is repaired only once it has refused.
+// fit adapts a conversation so that the template shows all of it: what it would
+// silently omit is moved. What it rejects with an error is left to repairs.
 func (t *Template) fit(c conversation) conversation {
 	c.turns = slices.Clone(c.turns)
 	for i := range c.turns {
@@ -36,22 +35,21 @@ func (t *Template) fit(c conversation) conversation {
 			c.turns[i] = callsAsText(c.turns[i])
 		}
 	} else if !t.caps.ParallelCalls {
-		c.turns = oneCallEach(c.turns)
+		c.turns = splitParallelCalls(c.turns)
 	}
 	if !t.caps.Tools && len(c.tools) > 0 {
-		c.turns = instruct(c.turns, describeTools(c.tools, t.example))
+		c.turns = addSystem(c.turns, describeTools(c.tools, t.example))
 		c.tools = nil
 	} else if t.caps.ToolsLast && len(c.tools) > 0 && len(c.turns) > 0 && c.turns[len(c.turns)-1].role != engine.RoleUser {
-		// How a call is written, the conversation shows by now.
-		c.turns = instruct(c.turns, strings.TrimSpace(listTools(c.tools)))
+		// The conversation already shows how calls are written.
+		c.turns = addSystem(c.turns, strings.TrimSpace(listTools(c.tools)))
 	}
 	c.turns = t.fitSystem(c.turns)
 	return c
 }
 
-// instruct adds a system turn in front, but behind the client's own words, which
-// say who the model is.
-func instruct(turns []turn, text string) []turn {
+// addSystem inserts a system turn, after the client's own if there is one.
+func addSystem(turns []turn, text string) []turn {
 	turns = append([]turn{{role: engine.RoleSystem, text: text}}, turns...)
 	if len(turns) > 1 && turns[1].role == engine.RoleSystem {
 		turns[0], turns[1] = turns[1], turns[0]
@@ -59,10 +57,9 @@ func instruct(turns []turn, text string) []turn {
 	return turns
 }
 
-// fitSystem puts system turns where the template shows them. A later one that
-// it does not show becomes words of the user in the same place: its place in
-// the conversation matters to what it says, and so does the prompt before it,
-// which a model need not read again.
+// fitSystem moves system turns to where the template shows them. A later one
+// becomes a user turn in the same place: its position matters, and the prompt
+// before it stays a cached prefix.
 func (t *Template) fitSystem(turns []turn) []turn {
 	lead := 0
 	for lead < len(turns) && turns[lead].role.Instructs() {
@@ -89,7 +86,7 @@ func (t *Template) fitSystem(turns []turn) []turn {
 	if len(rest) == 0 || rest[0].role != engine.RoleUser {
 		return append([]turn{{role: engine.RoleUser, text: text}}, rest...)
 	}
-	rest[0] = joinTwo(turn{role: engine.RoleUser, text: text}, rest[0])
+	rest[0] = mergeTurns(turn{role: engine.RoleUser, text: text}, rest[0])
 	return rest
 }
 
@@ -103,8 +100,8 @@ func joinTurns(turns []turn) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// joinTwo makes one turn of two by the same speaker.
-func joinTwo(a, b turn) turn {
+// mergeTurns merges two turns of the same role.
+func mergeTurns(a, b turn) turn {
 	if a.parts != nil || b.parts != nil {
 		a.parts = slices.Concat(partsOf(a), []engine.Part{engine.Text{Text: "\n\n"}}, partsOf(b))
 	}
@@ -124,8 +121,8 @@ func partsOf(t turn) []engine.Part {
 // whiteSpace is what Jinja trims.
 const whiteSpace = " \t\n\r\f\v"
 
-// splitReasoning takes reasoning out of the text of an earlier answer: a
-// client that does not know reasoning sends it back as it came.
+// splitReasoning moves reasoning out of the text of an earlier answer: clients
+// without reasoning support send it back inline.
 func splitReasoning(s *format.Syntax, t *turn) {
 	start, end := strings.TrimSpace(s.ReasoningStart), strings.TrimSpace(s.ReasoningEnd)
 	if start == "" || end == "" || t.reasoning != "" || t.parts != nil {
@@ -142,9 +139,9 @@ func splitReasoning(s *format.Syntax, t *turn) {
 	t.reasoning, t.text = strings.TrimSpace(reasoning), strings.TrimLeft(text, whiteSpace)
 }
 
-// oneCallEach gives each of several parallel calls a turn of its own, and puts
-// its result right behind it.
-func oneCallEach(turns []turn) []turn {
+// splitParallelCalls splits parallel calls into turns of one call, each followed by its
+// result.
+func splitParallelCalls(turns []turn) []turn {
 	var out []turn
 	for i := 0; i < len(turns); i++ {
 		calling := turns[i]
@@ -173,12 +170,11 @@ func oneCallEach(turns []turn) []turn {
 	return out
 }
 
-// shortIDLength is what Mistral's templates demand of an id: nine letters and
-// digits.
+// shortIDLength is the length of call ids that Mistral's templates demand.
 const shortIDLength = 9
 
-// shortenIDs gives calls and results ids that Mistral's templates accept. The
-// same id gives the same short one, in this and in every later request.
+// shortenIDs replaces call ids by hashes that Mistral's templates accept, the same
+// in every request so that prompts stay cached.
 func shortenIDs(t *turn) {
 	t.calls = slices.Clone(t.calls)
 	for i := range t.calls {
@@ -200,9 +196,8 @@ func shortID(id string) string {
 	return digits[:shortIDLength]
 }
 
-// numberIDs gives calls and results the ids that Kimi K2 writes itself, the name
-// of the tool and the number of the call in the conversation, whatever ids
-// clients know them by.
+// numberIDs replaces call ids by those that Kimi K2 writes: the name of the tool
+// and the number of the call in the conversation.
 func numberIDs(turns []turn) {
 	numbered := map[string]string{}
 	calls := 0
@@ -221,24 +216,23 @@ func numberIDs(turns []turn) {
 	}
 }
 
-// repairs are what is tried, one after the other and on top of each other,
-// when a template refuses a conversation. None loses a word of text.
+// repairs are applied one after the other, cumulatively, until the template
+// accepts the conversation. None drops text.
 var repairs = []func([]turn) []turn{
 	func(turns []turn) []turn { return turns },
 	alternate,
 	withoutReasoningBesideCalls,
 }
 
-// alternate makes user and assistant take turns, for templates that insist on
-// it: neighbors of the same role are joined, and where one is still missing a
-// blank one stands in. Mistral's templates do not count calls and results, so
-// a user who speaks after a result needs one before, and they refuse one that
-// is empty.
+// alternate makes user and assistant turns alternate: adjacent turns of one role
+// are merged, and a blank turn fills each gap. Mistral's templates do not count
+// calls and results, so a user turn after a result needs a blank answer before it,
+// and they reject an empty one.
 func alternate(turns []turn) []turn {
 	var joined []turn
 	for _, t := range turns {
 		if n := len(joined); n > 0 && joined[n-1].role == t.role && t.role != engine.RoleTool {
-			joined[n-1] = joinTwo(joined[n-1], t)
+			joined[n-1] = mergeTurns(joined[n-1], t)
 			continue
 		}
 		joined = append(joined, t)
@@ -262,8 +256,8 @@ func alternate(turns []turn) []turn {
 	return out
 }
 
-// withoutReasoningBesideCalls drops earlier thinking where a template has room
-// for either it or the text that stands beside a call.
+// withoutReasoningBesideCalls drops earlier reasoning from turns with calls and
+// text, for templates that show only one of the two.
 func withoutReasoningBesideCalls(turns []turn) []turn {
 	turns = slices.Clone(turns)
 	for i := range turns {

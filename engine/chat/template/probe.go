@@ -26,8 +26,8 @@ func (p *prober) roles() {
 		system(probeSystem), system(probeSystem2), user(probeUser), assistant(probeAnswer), system(probeSystem2), user(probeUser2),
 	}}, probeSystem, probeSystem2, probeUser, probeAnswer, probeSystem2, probeUser2)
 
-	// ChatML templates print any role; only one that names it knows it. Where
-	// it is another name for the user it is no help.
+	// ChatML templates print any role, so the source must name it. An alias of
+	// user or system does not count.
 	if !strings.Contains(p.source, `"developer"`) && !strings.Contains(p.source, `'developer'`) {
 		return
 	}
@@ -40,8 +40,8 @@ func (p *prober) roles() {
 		as(developer) != as(user(probeSystem)) && as(developer) != as(system(probeSystem))
 }
 
-// tools finds out about tools and about calls. Some templates show only the
-// latter, and leave it to the system text to say which tools there are.
+// tools probes tools and calls. Some templates show only calls, and leave the
+// tools to the system prompt.
 func (p *prober) tools() {
 	caps := &p.t.caps
 	caps.Tools = p.shows(conversation{turns: []turn{user(probeUser)}}.withTools(), probeTool)
@@ -58,8 +58,8 @@ func (p *prober) tools() {
 	caps.NullContent, caps.ObjectArguments = false, false
 }
 
-// showsCall reports whether a call and its result are shown, and the arguments
-// as they are, not quoted once more.
+// showsCall reports whether a call and its result are shown, with arguments that
+// are not quoted twice.
 func (p *prober) showsCall() bool {
 	text, ok := p.render(p.callAndResult(probeID))
 	if !ok {
@@ -74,7 +74,7 @@ func (p *prober) showsCall() bool {
 	return strings.Contains(text, probeTool) && strings.Contains(text, probeValue) && strings.Contains(text, probeResult) && !quoted
 }
 
-// calls finds the finer points of a template that shows calls.
+// calls probes the details of a template that shows calls.
 func (p *prober) calls() {
 	caps := &p.t.caps
 	if p.t.golang != nil {
@@ -117,9 +117,9 @@ func (p *prober) thinking() {
 	}
 }
 
-// header finds what the template writes in front of each turn of the
-// assistant: what follows the user's turn both when an answer is asked for
-// and when one is shown. Reasoning that is opened there is part of the answer.
+// header finds the header of assistant turns: what follows the user's turn both in
+// a generation prompt and before an earlier answer. A reasoning delimiter after it
+// is part of the answer.
 func (p *prober) header() string {
 	asked, ok1 := p.render(conversation{turns: []turn{user(probeUser)}})
 	shown, ok2 := p.render(finished(user(probeUser), assistant(probeAnswer)))
@@ -134,7 +134,7 @@ func (p *prober) header() string {
 	both := asked[:wholeMarkers(asked, commonPrefix(asked, shown))]
 	if p.t.golang == nil {
 		both = both[wholeMarkers(both, commonPrefix(both, alone)):]
-	} else { // it always asks for an answer, so that the end of the user's turn cannot be told apart
+	} else { // always has a generation prompt, so the end of the user's turn is not known
 		both = strings.TrimPrefix(both, p.t.caps.Syntax.ReasoningEnd)
 	}
 	for _, mark := range []string{p.t.caps.Syntax.ReasoningStart, p.t.caps.Syntax.ReasoningEnd} {
@@ -145,9 +145,8 @@ func (p *prober) header() string {
 	return both
 }
 
-// fingerprints are strings that only models of one output format have, in the
-// order in which they are looked for: all of one row must be there, and not
-// the one that it excludes.
+// fingerprints are strings that identify an output format. The first row wins
+// whose strings are all there and whose excluded one is not.
 var fingerprints = []struct {
 	format  string
 	all     []string
@@ -172,10 +171,9 @@ var fingerprints = []struct {
 	{format: "functionary", all: []string{"<function=", "</function>"}, without: "<parameter="},
 }
 
-// format picks the output format, by what the template says in so many words,
-// or by the syntax of the calls that it shows. Where neither tells how calls
-// are read, the model is better off without its template's help: it gets tools
-// in the words of the fallback, as if the template had none.
+// format detects the output format, by fingerprints or by the syntax of the calls
+// that the template shows. If neither tells how to parse calls, the template's
+// tool support is not used: the fallback describes the tools.
 func (p *prober) format() string {
 	caps := &p.t.caps
 	if p.t.model.Format != "" {

@@ -6,8 +6,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/format"
 )
 
-// readable reports whether the markup alone tells where calls are and what is in
-// them.
+// readable reports whether calls can be parsed by the markup alone.
 func readable(s *format.Syntax) bool {
 	start := strings.TrimSpace(s.SectionStart + s.CallStart)
 	switch s.Kind {
@@ -28,12 +27,12 @@ func isHermes(s *format.Syntax) bool {
 	return s.Kind == format.SyntaxJSON && start == "<tool_call>" && !s.Array && s.NameField == "name" && s.ArgumentsField == "arguments"
 }
 
-// isBareJSON reports whether a call is a JSON object with nothing around it.
+// isBareJSON reports whether a call is a JSON object without delimiters.
 func isBareJSON(s *format.Syntax) bool {
 	return s.Kind == format.SyntaxJSON && strings.TrimSpace(s.SectionStart+s.CallStart) == ""
 }
 
-// example shows how a call is written, where the template shows calls.
+// example is a sample call, in the template's syntax if it can be derived.
 func (c *Capabilities) example() string {
 	s := &c.Syntax
 	if c.ToolCalls && s.Kind == format.SyntaxNamed {
@@ -43,13 +42,12 @@ func (c *Capabilities) example() string {
 	return fallbackExample
 }
 
-// markup is a syntax that is being read off renderings.
+// markup derives a syntax from renderings.
 type markup struct{ format.Syntax }
 
-// syntax finds the markup by rendering conversations that differ in one thing:
-// with and without reasoning, text and a call, one call and two, one argument
-// and two. What they have in common is cut away, and what remains around the
-// known words is the markup.
+// syntax derives the markup from pairs of conversations that differ in one thing:
+// with and without reasoning, text and a call, one call and two, one argument and
+// two. What differs, apart from the probe words, is the markup.
 func (p *prober) syntax() format.Syntax {
 	var s markup
 	plain, ok := p.render(p.thoughtful(finished(user(probeUser), assistant(probeAnswer))))
@@ -68,8 +66,8 @@ func (p *prober) thoughtful(c conversation) conversation {
 	return c
 }
 
-// reasoning finds what stands around reasoning. Some templates show it only
-// beside calls, and some never do, but name its end.
+// reasoning finds the reasoning delimiters. Some templates show reasoning only in
+// turns with calls; some never do, but their source has </think>.
 func (p *prober) reasoning(s *markup, plain string) {
 	thought := assistant(probeAnswer)
 	thought.reasoning = probeReasoning
@@ -89,8 +87,8 @@ func (p *prober) reasoning(s *markup, plain string) {
 	}
 }
 
-// readReasoning reads the markers around the reasoning in text. anchor is the
-// word behind it, before what the same turn begins with when it has none.
+// readReasoning finds the delimiters around the reasoning in text. anchor is the
+// word after it; before is the rendering up to the same turn without reasoning.
 func (s *markup) readReasoning(text, anchor, before string) {
 	head, tail, ok := cutLast(text, probeReasoning)
 	if !ok || !strings.Contains(tail, anchor) {
@@ -107,13 +105,13 @@ func (s *markup) readReasoning(text, anchor, before string) {
 	s.ReasoningStart, s.ReasoningEnd = strings.TrimSpace(start), strings.TrimSpace(end)
 }
 
-// shownCall is one call in a rendered prompt, with what is around it.
+// shownCall is what surrounds the tool's name in a rendered call.
 type shownCall struct {
-	before string // since the turn of the assistant began
-	after  string // up to the end of the prompt
+	before string // from the start of the assistant turn
+	after  string // to the end of the prompt
 }
 
-// callSyntax reads the markup of calls.
+// callSyntax derives the markup of calls.
 func (p *prober) callSyntax(s *markup) {
 	base, ok := p.render(finished(user(probeUser), assistant("")).withTools())
 	if !ok {
@@ -173,8 +171,8 @@ func (s *markup) readJSON(one shownCall, between string) {
 		s.SectionStart, s.SectionEnd = start, end
 		return
 	}
-	// between runs from the name of one call to the name of the next: the
-	// objects around the names do not belong to it.
+	// between runs from one name to the next: cut off the rest of one object and
+	// the start of the other.
 	_, rest, ok := decodePrefix(one.before[open:] + probeTool + between)
 	if i := jsonStart(rest); ok && i >= 0 {
 		s.section(start, rest[:i], end)
@@ -183,7 +181,7 @@ func (s *markup) readJSON(one shownCall, between string) {
 	s.SectionStart, s.SectionEnd = start, end
 }
 
-// readFields finds the members that hold the name, the arguments and the id.
+// readFields finds the fields of the name, the arguments and the id.
 func (s *markup) readFields(path string, value any) {
 	object, _ := value.(map[string]any)
 	for key, member := range object {
@@ -221,8 +219,8 @@ func (s *markup) readNamed(one shownCall, between string) {
 	s.section(one.before, rest, s.withoutTurnEnd(after))
 }
 
-// readTagged reads calls whose arguments stand by themselves. pairs shows one
-// call with two arguments: between them is an end and a start.
+// readTagged reads calls with arguments in tags. pairs is a call with two
+// arguments: the end tag of one and the start tag of the other are between them.
 func (s *markup) readTagged(one shownCall, between, pairs string) {
 	toKey, rest, _ := strings.Cut(one.after, probeKey)
 	s.Kind, s.NameEnd = format.SyntaxTagged, toKey
@@ -239,8 +237,8 @@ func (s *markup) readTagged(one shownCall, between, pairs string) {
 	s.section(one.before, strings.TrimPrefix(between, s.ArgumentEnd), s.withoutTurnEnd(after))
 }
 
-// section splits what stands before, between and behind calls: between is the
-// end of one call, a separator, and the start of the next.
+// section splits what is before, between and after calls: between is the end of a
+// call, the separator, and the start of the next.
 func (s *markup) section(start, between, end string) {
 	if between == "" {
 		s.SectionStart, s.SectionEnd = start, end
@@ -258,7 +256,7 @@ func (s *markup) withoutTurnEnd(text string) string {
 	return text[:len(text)-wholeSuffix(text, commonSuffix(text, s.TurnEnd))]
 }
 
-// nameIDs writes {id} for the made-up id.
+// nameIDs replaces the probe's id by {id}.
 func (s *markup) nameIDs() {
 	for _, f := range []*string{&s.SectionStart, &s.SectionEnd, &s.CallStart, &s.CallEnd, &s.Separator, &s.NameEnd} {
 		*f = strings.ReplaceAll(*f, probeID, "{id}")

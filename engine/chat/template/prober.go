@@ -12,8 +12,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// The words of the made-up conversations. They are unlike anything that a
-// template writes by itself, and no template trims or quotes them.
+// The words of the probe's conversations. No template writes them itself, nor
+// trims or quotes them.
 const (
 	probeSystem    = "SYSTEMWORDa"
 	probeSystem2   = "SYSTEMWORDb"
@@ -26,20 +26,20 @@ const (
 	probeTool, probeTool2   = "alpha_tool", "gamma_tool"
 	probeKey, probeKey2     = "first_key", "other_key"
 	probeValue, probeValue2 = "VALUEWORDa", "WORTHWORDb"
-	probeID                 = "call00001" // as the strictest template wants it
+	probeID                 = "call00001" // valid in the strictest template
 	probeLongID             = "call_0123456789abcdefghij"
 )
 
-// prober finds out what one template can do. It changes the template's
-// capabilities as it goes, so that each step renders with what is known.
+// prober probes one template. It sets the capabilities as it goes, since each step
+// renders with those found before.
 type prober struct {
 	t      *Template
 	ctx    context.Context
 	source string
-	broken error // why the rest of the probe makes no sense
+	broken error // ends the probe
 }
 
-// render renders whole turns, with the tools of the probe if there are any.
+// render renders a conversation, and reports whether the template accepts it.
 func (p *prober) render(c conversation) (string, bool) {
 	if p.broken != nil {
 		return "", false
@@ -49,13 +49,13 @@ func (p *prober) render(c conversation) (string, bool) {
 	if err == nil {
 		return mask.Unmask(text), true
 	}
-	if errors.Is(err, bounds.ErrSlow) || errors.Is(err, bounds.ErrStuck) || bounds.TookTooMuch(err) {
+	if errors.Is(err, bounds.ErrTimeout) || errors.Is(err, bounds.ErrStuck) || bounds.LimitExceeded(err) {
 		p.broken = err
 	}
 	return "", false
 }
 
-// shows reports whether a conversation is rendered with all the words, in order.
+// shows reports whether the rendering has all the words, in order.
 func (p *prober) shows(c conversation, words ...string) bool {
 	text, ok := p.render(c)
 	for _, w := range words {
@@ -86,7 +86,7 @@ func probeCall2(id string) engine.ToolCall {
 	return engine.ToolCall{ID: id, Name: probeTool2, Arguments: fmt.Sprintf(`{"%s": "%s"}`, probeKey2, probeValue2)}
 }
 
-// probeTools describes the two tools that the made-up conversations have.
+// probeTools are the tools of the probe's conversations.
 func probeTools() []engine.Tool {
 	schema := fmt.Sprintf(`{"type": "object", "properties": {"%s": {"type": "string", "description": "x"}, `+
 		`"%s": {"type": "string", "description": "y"}}, "required": []}`, probeKey, probeKey2)
@@ -96,7 +96,7 @@ func probeTools() []engine.Tool {
 	}
 }
 
-// finished is a conversation that asks for nothing.
+// finished is a conversation without generation prompt.
 func finished(turns ...turn) conversation { return conversation{turns: turns, complete: true} }
 
 func (c conversation) withTools() conversation {
@@ -110,8 +110,7 @@ func withParts(t turn) turn {
 	return t
 }
 
-// showsParts reports whether both parts are shown, and nothing of the list that
-// they are in.
+// showsParts reports whether both parts are shown, and not the list as such.
 func (p *prober) showsParts(c conversation) bool {
 	text, ok := p.render(c)
 	_, text, ok1 := strings.Cut(text, probeUser)
@@ -127,8 +126,8 @@ func (p *prober) callAndResult(id string) conversation {
 	}}.withTools()
 }
 
-// has reports whether the source holds all the words, or the model has them as
-// control tokens: some templates leave the markup of calls to the client.
+// has reports whether each word is in the source or a special token of the model:
+// some templates leave the markup of calls to the client.
 func (p *prober) has(words ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool {
 		return !strings.Contains(p.source, w) && !slices.Contains(p.t.model.Control, w)

@@ -13,10 +13,9 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/sandbox"
 )
 
-// Render makes the prompt of a request. It does not ask whether the model can
-// see the images in it. With ToolNone the tools are left out: a model that
-// does not know them is not tempted. The error is an *engine.Error: what the
-// template refuses is the client's mistake.
+// Render renders a request. It does not check for vision. With ToolNone the tools
+// are omitted, so that the model is not tempted. The error is an *engine.Error; a
+// conversation that the template rejects is an invalid argument.
 func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, error) {
 	mask := control.NewMask(t.special)
 	c := conversation{turns: readTurns(req.Messages), reasoning: req.Reasoning}
@@ -29,7 +28,7 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 		c.turns = repair(c.turns)
 		rendered, err := t.renderConversation(ctx, c, mask)
 		if err == nil && !rendered.shows(c.images()) {
-			err = errBlind
+			err = errImagesMissing
 		}
 		if err == nil {
 			return rendered, nil
@@ -60,8 +59,7 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 	return Rendering{Spans: mask.Spans(text), Opening: opening}, nil
 }
 
-// begun is what the template writes for c, up to the text that the answer goes on
-// with.
+// begun is the rendering of c, up to the text that the answer continues.
 func (t *Template) begun(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
 	text, err := t.text(ctx, c, mask)
 	if err != nil || !c.continues() {
@@ -74,7 +72,7 @@ func (t *Template) begun(ctx context.Context, c conversation, mask *control.Mask
 	return text[:end], nil
 }
 
-// text is what the template writes for c.
+// text is the rendering of c.
 func (t *Template) text(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
 	if t.golang != nil {
 		return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) {
@@ -88,20 +86,19 @@ func (t *Template) text(ctx context.Context, c conversation, mask *control.Mask)
 	return t.run(ctx, vars)
 }
 
-// run executes a template in Jinja.
+// run executes a Jinja template.
 func (t *Template) run(ctx context.Context, vars map[string]jinja.Value) (string, error) {
 	return t.bounds.Run(ctx, func(m *bounds.Meter) (string, error) { return t.script.Render(m, t.now, vars) })
 }
 
-// opening is the part of a prompt behind the header of the turn that is asked
-// for. After a tool result some templates write no header: then only reasoning
-// that is opened behind the result belongs to the answer. Any of this may be in
-// a client's text too, and a client's text in any of this ("hi" is in "think"),
-// so that a second rendering, with boundaries, tells where the template's own
-// words begin.
+// opening is the part of the generation prompt after the header of the turn. After
+// a tool result some templates write no header: then only a reasoning delimiter
+// after the result counts. A client's text may contain either, or be contained in
+// it ("hi" is in "think"), so a second rendering, with boundaries, locates the
+// generation prompt.
 func (t *Template) opening(ctx context.Context, c conversation, prompt string, mask *control.Mask) (string, error) {
 	if t.header != "" && strings.HasSuffix(mask.Unmask(tail(prompt)), t.header) {
-		return "", nil // whoever wrote it, there is nothing behind it
+		return "", nil // nothing after the header
 	}
 	text, err := t.begun(ctx, c.bounded(), mask)
 	if err != nil {
@@ -123,16 +120,15 @@ func (t *Template) opening(ctx context.Context, c conversation, prompt string, m
 	return "", nil
 }
 
-// tail is the end of a prompt, in which the header of the answer is.
+// tail is the end of a prompt, which contains the generation prompt.
 func tail(prompt string) string { return prompt[max(0, len(prompt)-maxOpening):] }
 
-// maxOpening is more than what any template writes between the last words of
-// the conversation and the answer, in bytes.
+// maxOpening is more than the length of any template's generation prompt, in bytes.
 const maxOpening = 512
 
 var (
 	errNoContinuation = errors.New("the chat template does not show the text of the last message")
-	errBlind          = errors.New("the chat template does not show each image once")
+	errImagesMissing  = errors.New("the chat template does not show each image once")
 )
 
 // shows reports whether there are n images, each once.
@@ -148,7 +144,7 @@ func (r Rendering) shows(n int) bool {
 	return spans == n && len(found) == n
 }
 
-// failure is the client's error for a rendering that failed.
+// failure is the error that a client gets for a failed rendering.
 func failure(err error, mask *control.Mask) *engine.Error {
 	place := engine.Place{Field: engine.FieldMessages}
 	var r *sandbox.Refusal
@@ -159,19 +155,19 @@ func failure(err error, mask *control.Mask) *engine.Error {
 	case errors.Is(err, errNoContinuation):
 		return engine.Errorf(engine.CodeInvalidArgument, "This model cannot continue an assistant message that is already begun.").
 			At(place).Because(err)
-	case errors.Is(err, errBlind):
+	case errors.Is(err, errImagesMissing):
 		return engine.Errorf(engine.CodeInvalidArgument, "This model's chat template does not show images in such a place.").
 			At(place).Because(err)
-	case bounds.TookTooMuch(err):
+	case bounds.LimitExceeded(err):
 		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too much memory for these messages.").
 			At(place).Because(err)
 		e.NoRetry = true
 		return e
-	case errors.Is(err, bounds.ErrCrowded), errors.Is(err, bounds.ErrStuck):
+	case errors.Is(err, bounds.ErrBusy), errors.Is(err, bounds.ErrStuck):
 		e := engine.Errorf(engine.CodeOverloaded, "The model has no room to prepare the prompt now; try again later.").Because(err)
 		e.RetryAfter = 5
 		return e
-	case errors.Is(err, bounds.ErrSlow):
+	case errors.Is(err, bounds.ErrTimeout):
 		e := engine.Errorf(engine.CodeInternal, "The model's chat template takes too long for these messages.").At(place).Because(err)
 		e.NoRetry = true
 		return e
@@ -184,10 +180,10 @@ func failure(err error, mask *control.Mask) *engine.Error {
 	return engine.Errorf(engine.CodeInternal, "The model's chat template failed.").Because(err)
 }
 
-// maxRefusal is how much is told of a template's own error message, in bytes.
+// maxRefusal limits the template's own error message, in bytes.
 const maxRefusal = 300
 
-// clip makes one line of a template's message, of bounded length.
+// clip shortens a template's error message to one line.
 func clip(message string) string {
 	message = strings.Join(strings.Fields(message), " ")
 	if len(message) > maxRefusal {

@@ -10,74 +10,72 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/sandbox"
 )
 
-// Model is what a template has to know of its model.
+// Model describes the model of a template.
 type Model struct {
-	Format   string   // name of its output format; empty: found from the template
-	BOS, EOS string   // spellings of its tokens
-	Control  []string // spellings of all control and user-defined tokens
+	Format   string   // name of its output format; empty: detected from the template
+	BOS, EOS string   // token texts
+	Control  []string // texts of all control and user-defined tokens
 }
 
-// Template is a chat template, compiled, with what was learnt about it when
-// it was loaded. It is safe for concurrent use.
+// Template is a compiled and probed chat template. It is safe for concurrent use.
 type Template struct {
 	model    Model
-	script   *sandbox.Template // in Jinja
-	golang   *goTemplate       // or in Go's language
+	script   *sandbox.Template // Jinja, or
+	golang   *goTemplate       // Go
 	special  *control.Tokens
-	bos, eos string // as the template sees them
+	bos, eos string // as placeholders
 	now      func() time.Time
 	bounds   *bounds.Bounds
 	caps     Capabilities
 	format   string
-	example  string     // how a call is written, for a model that is told of its tools in words
-	fim      prompt.FIM // where the template says how it marks a gap
-	header   string     // what stands in front of each turn of the assistant
+	example  string     // a sample call, if the system prompt describes the tools
+	fim      prompt.FIM // if the template has fill in the middle
+	header   string     // of assistant turns
 }
 
 // Rendering is a rendered prompt.
 type Rendering struct {
 	Spans []prompt.Span
-	// Opening is the end of the prompt that belongs to the answer already,
-	// such as "<think>\n": whoever reads the answer reads it first. The text
-	// of an assistant message that is to be continued is not in it.
+	// Opening is the end of the generation prompt that is part of the answer, such
+	// as "<think>\n": a parser of the answer starts with it. The text of an
+	// assistant message that is continued is not in it.
 	Opening string
 }
 
-// Capabilities are what a chat template can show, found by rendering made-up
-// conversations and looking for their words in the prompt.
+// Capabilities are what a chat template supports, found by probing.
 type Capabilities struct {
-	System         bool // a system turn in front
-	SystemAnywhere bool // system turns at any place, several of them too
-	Developer      bool // the role developer, as something of its own
+	System         bool // a leading system turn
+	SystemAnywhere bool // several system turns, in any position
+	Developer      bool // the role developer, not as an alias
 	TypedContent   bool // content must be a list of parts, never a string
 	Parts          bool // content may be a list of parts
-	ResultParts    bool // that of a tool result may, too
+	ResultParts    bool // content of a tool result may be a list of parts
 
-	Tools           bool // descriptions of tools
-	ToolsLast       bool // only where a user has the last word
+	Tools           bool // tool definitions
+	ToolsLast       bool // tool definitions, but only if the last turn is the user's
 	ToolCalls       bool // earlier calls and their results
 	ParallelCalls   bool // several calls in one turn
-	ObjectArguments bool // arguments of a call want to be an object, not JSON text
-	StringArguments bool // they may be a string, whatever is in it
-	NullContent     bool // content beside calls must be null, not empty
-	ShortIDs        bool // ids of calls must be nine letters and digits
+	ObjectArguments bool // arguments must be an object, not a string
+	StringArguments bool // arguments may be a string of any content
+	NullContent     bool // content of a turn with calls must be null, not empty
+	ShortIDs        bool // call ids must be nine letters and digits
 
-	ThinkingSwitch bool     // thinking can be turned on and off
-	Efforts        []string // levels of thinking that the template accepts: of low, medium and high
+	ThinkingSwitch bool     // reasoning can be turned on and off
+	Efforts        []string // supported ones of low, medium and high
 
 	Syntax format.Syntax
 }
 
-// Capabilities returns what the template can show. The caller must not change
-// the slices in it.
+// Capabilities returns what the template supports. The caller must not change its
+// slices.
 func (t *Template) Capabilities() Capabilities { return t.caps }
 
 // Format names the output format that a model with this template writes.
 func (t *Template) Format() string { return t.format }
 
-// FIM returns how the template marks a gap in a text; zero: it does not say.
+// FIM returns the fill-in-the-middle tokens of the template; zero: none.
 func (t *Template) FIM() prompt.FIM { return t.fim }
 
-// repeats reports whether the template is one exchange, which a system turn in
-// the middle of a conversation would break in two.
+// repeats reports whether the template is one exchange. A later system turn would
+// split an exchange in two.
 func (t *Template) repeats() bool { return t.golang != nil && !t.golang.whole }

@@ -11,13 +11,13 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// pair is a member of a dict.
+// pair is an item of a dict.
 type pair struct {
 	key   string
 	value jinja.Value
 }
 
-// dict makes a template value with its members in the given order.
+// dict returns a dict with its items in the given order.
 func dict(pairs ...pair) jinja.Value {
 	v := jinja.NewDict()
 	d := v.AsDict()
@@ -27,12 +27,11 @@ func dict(pairs ...pair) jinja.Value {
 	return v
 }
 
-// word is a template value of a text that is ours, not the client's.
+// word is the value of a text that needs no mask.
 func word(s string) jinja.Value { return jinja.NewString(s) }
 
-// fromJSON makes a template value of JSON text. Members keep the order that
-// the client gave them, integers stay integers, and every string, keys
-// included, passes through mask.
+// fromJSON converts JSON. Fields keep their order, integers stay integers, and all
+// strings, keys included, are masked.
 func fromJSON(raw []byte, mask func(string) string) (jinja.Value, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -88,7 +87,7 @@ func (r *jsonReader) object(depth int) (jinja.Value, error) {
 		if err != nil {
 			return v, err
 		}
-		d.Set(r.mask(key.(string)), member) // the decoder lets only strings stand here
+		d.Set(r.mask(key.(string)), member) // the decoder allows only strings here
 	}
 	_, err := r.decoder.Token()
 	return v, err
@@ -107,8 +106,8 @@ func (r *jsonReader) array(depth int) (jinja.Value, error) {
 	return jinja.NewList(items), err
 }
 
-// numberValue keeps 1 and 1.0 apart, as Python does. An integer beyond 64 bits
-// becomes a float: the library has nothing wider.
+// numberValue distinguishes 1 from 1.0, as Python does. An integer beyond 64 bits
+// becomes a float.
 func numberValue(n json.Number) jinja.Value {
 	if !strings.ContainsAny(string(n), ".eE") {
 		if i, err := n.Int64(); err == nil {

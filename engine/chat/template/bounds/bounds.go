@@ -1,7 +1,7 @@
-// Package bounds keeps the rendering of a template that nobody trusts within
-// limits: of time, of memory, of depth. What an operation makes is counted before
-// it is made, on the [Meter] of its rendering. One rendering at a time takes much
-// memory, so that the limit of one is a limit for all of them.
+// Package bounds limits the time, memory and depth of rendering untrusted
+// templates. Allocations are charged to the [Meter] of the rendering beforehand.
+// Only one rendering of a template at a time may take much memory, so the limit
+// holds for all of them together.
 package bounds
 
 import (
@@ -10,24 +10,23 @@ import (
 	"time"
 )
 
-// Bounds are those of one template.
+// Bounds are the limits of one template.
 type Bounds struct {
 	Time  time.Duration
-	Heap  uint64       // bytes that a rendering may add to it
-	turns *turnstile   // of those that add much
-	stuck atomic.Int32 // renders that ran out of time and have not ended
+	Heap  uint64       // bytes that a rendering may add to the heap
+	turns *semaphore   // of large renderings
+	stuck atomic.Int32 // renderings that timed out and still run
 }
 
-// New makes the bounds of a template.
-func New() *Bounds { return &Bounds{Time: MaxTime, Heap: MaxHeap, turns: newTurnstile()} }
+// New returns the default limits.
+func New() *Bounds { return &Bounds{Time: MaxTime, Heap: MaxHeap, turns: newSemaphore()} }
 
-// Run does the work of one rendering, which asks its Meter before it makes
-// something.
+// Run executes one rendering, which charges its Meter before each allocation.
 func (b *Bounds) Run(ctx context.Context, work func(*Meter) (string, error)) (string, error) {
 	if b.stuck.Load() > 0 {
 		return "", ErrStuck
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, b.Time, ErrSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, b.Time, ErrTimeout)
 	defer cancel()
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
@@ -41,9 +40,9 @@ func (b *Bounds) Run(ctx context.Context, work func(*Meter) (string, error)) (st
 		text, err := b.metered(ctx, work)
 		done <- result{text, err}
 	}()
-	// The guards end a rendering within one step of a loop. What they cannot
-	// reach is one long expression: until that is over the template rests, so
-	// that at most the renderings of this moment are lost.
+	// The guards end a rendering at the next loop iteration, but not within one
+	// long expression. While one runs past the time limit, new renderings of the
+	// template fail at once, so goroutines do not pile up.
 	slow := time.NewTimer(b.Time)
 	defer slow.Stop()
 	select {
@@ -56,17 +55,17 @@ func (b *Bounds) Run(ctx context.Context, work func(*Meter) (string, error)) (st
 		<-done
 		b.stuck.Add(-1)
 	}()
-	return "", ErrSlow
+	return "", ErrTimeout
 }
 
-// metered does the work and ends its Meter.
+// metered runs work with a Meter.
 func (b *Bounds) metered(ctx context.Context, work func(*Meter) (string, error)) (string, error) {
 	m := b.meter(ctx)
 	defer m.end()
 	return work(m)
 }
 
-// meter begins the Meter of a rendering that ends with ctx.
+// meter returns the Meter of a new rendering.
 func (b *Bounds) meter(ctx context.Context) *Meter {
 	return &Meter{ctx: ctx, start: HeapSize(), limit: int64(b.Heap), turns: b.turns}
 }

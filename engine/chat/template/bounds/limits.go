@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// Why a rendering ends before it is done.
+// Why a rendering is aborted.
 var (
-	ErrSlow    = errors.New("the chat template takes too long")
+	ErrTimeout = errors.New("the chat template takes too long")
 	ErrStuck   = errors.New("an earlier rendering of the chat template has not ended")
-	ErrHeap    = errors.New("the chat template takes too much memory")
-	ErrCrowded = errors.New("others took the memory while the chat template was rendered")
+	ErrMemory  = errors.New("the chat template takes too much memory")
+	ErrBusy    = errors.New("other work took the memory while the chat template was rendered")
 	ErrWork    = errors.New("one operation of the chat template takes too long")
-	ErrDeep    = errors.New("a value of the chat template nests too deeply")
+	ErrNesting = errors.New("a value of the chat template nests too deeply")
 )
 
-// TookTooMuch reports whether a rendering ended for what it would have taken.
-func TookTooMuch(err error) bool {
-	return errors.Is(err, ErrHeap) || errors.Is(err, ErrWork) || errors.Is(err, ErrDeep)
+// LimitExceeded reports whether a rendering exceeded its own limits.
+func LimitExceeded(err error) bool {
+	return errors.Is(err, ErrMemory) || errors.Is(err, ErrWork) || errors.Is(err, ErrNesting)
 }
 
 const (
-	MaxTime    = 10 * time.Second // of a rendering; a big request takes 30 ms
+	MaxTime    = 10 * time.Second // of a rendering; a large request takes 30 ms
 	MaxPrompt  = 64 << 20         // bytes of a rendered prompt
-	MaxNesting = 1000             // of a client's JSON; the walk over it recurses
+	MaxNesting = 1000             // of a client's JSON, which is walked recursively
 
-	// MaxHeap is how many bytes the heap may grow by while a template is
-	// rendered: a text that is put to itself in a loop doubles with each step,
-	// and would fill the memory long before it has run out of time. Prompts
-	// have at most an eighth of it.
+	// MaxHeap is how many bytes the heap may grow by during a rendering: a string
+	// that doubles in a loop fills the memory long before MaxTime. A prompt takes
+	// at most an eighth of it.
 	MaxHeap = 512 << 20
 )

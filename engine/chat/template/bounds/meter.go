@@ -7,34 +7,32 @@ import (
 )
 
 const (
-	// LookEvery is how many bytes a rendering may make between two looks at
+	// CheckEvery is how many bytes a rendering may allocate between two checks of
 	// the heap.
-	LookEvery = 1 << 20
+	CheckEvery = 1 << 20
 
-	// ownShare is the part of its limit that a rendering must have made itself
-	// to be what the heap grew by.
+	// A rendering is blamed for the growth of the heap if it has allocated this
+	// fraction of its limit, or of the stacks if it is this deep.
 	ownShare = 16
-
-	// ownDepth is how deep a rendering is that may be what the stacks grew by.
 	ownDepth = 16
 )
 
-// Meter counts what one rendering takes.
+// Meter counts the memory and depth of one rendering.
 type Meter struct {
-	ctx   context.Context
-	start uint64 // size of the heap when it began
-	limit int64  // bytes that may be added to it
-	made  int64  // bytes since the heap was last looked at
-	total int64  // bytes of what is counted before it is made
-	depth int
-	turns *turnstile
-	alone bool // it has the slot of turns
+	ctx       context.Context
+	start     uint64 // heap size at the start
+	limit     int64  // bytes that may be added
+	unchecked int64  // bytes charged since the last check of the heap
+	total     int64  // bytes charged
+	depth     int
+	turns     *semaphore
+	exclusive bool // holds the slot of turns
 }
 
-// Limit is how many bytes the rendering may take.
+// Limit is how many bytes the rendering may add to the heap.
 func (m *Meter) Limit() int64 { return m.limit }
 
-// Err says why the rendering is to end; nil: it may go on.
+// Err returns why the rendering must end, or nil.
 func (m *Meter) Err() error {
 	if m.ctx.Err() != nil {
 		return context.Cause(m.ctx)
@@ -42,8 +40,7 @@ func (m *Meter) Err() error {
 	return nil
 }
 
-// Enter goes down into a body that may lead to itself. It returns how deep the
-// rendering is then.
+// Enter begins a body that may recurse, and returns the depth.
 func (m *Meter) Enter() (depth int, err error) {
 	if m.depth++; m.depth > ownDepth {
 		err = m.Begin()
@@ -51,30 +48,29 @@ func (m *Meter) Enter() (depth int, err error) {
 	return m.depth, err
 }
 
-// Leave comes up again.
+// Leave ends such a body.
 func (m *Meter) Leave() { m.depth-- }
 
-// Grow asks for bytes that are about to be made. What nobody holds any more
-// is collected before it says no.
-func (m *Meter) Grow(bytes int64) error {
-	m.made = Add(m.made, bytes)
+// Charge charges bytes that are about to be allocated. It runs the garbage collector
+// before it refuses.
+func (m *Meter) Charge(bytes int64) error {
+	m.unchecked = Add(m.unchecked, bytes)
 	m.total = Add(m.total, bytes)
-	if m.made < LookEvery {
+	if m.unchecked < CheckEvery {
 		return nil
 	}
-	m.made = 0
+	m.unchecked = 0
 	if bytes > m.limit {
-		return ErrHeap
+		return ErrMemory
 	}
 	if err := m.Begin(); err != nil {
 		return err
 	}
-	return m.Look(bytes)
+	return m.Check(bytes)
 }
 
-// Look says no where the heap has no room for bytes, or where the rendering is to
-// end.
-func (m *Meter) Look(bytes int64) error {
+// Check checks that the heap has room for bytes and that the rendering may go on.
+func (m *Meter) Check(bytes int64) error {
 	if m.ctx.Err() != nil {
 		return context.Cause(m.ctx)
 	}
@@ -87,21 +83,21 @@ func (m *Meter) Look(bytes int64) error {
 		return nil
 	}
 	if m.total < m.limit/ownShare && m.depth < ownDepth {
-		return ErrCrowded
+		return ErrBusy
 	}
-	return ErrHeap
+	return ErrMemory
 }
 
-// Begin gives the rendering the slot for those that take much memory, once. What
-// others have left behind is collected first: it is not what this one takes.
+// Begin acquires the slot of large renderings, once. It collects the garbage of
+// others first, so that this one is not charged for it.
 func (m *Meter) Begin() error {
-	if m.alone {
+	if m.exclusive {
 		return nil
 	}
 	if err := m.turns.enter(m.ctx); err != nil {
 		return err
 	}
-	m.alone = true
+	m.exclusive = true
 	if HeapSize() > uint64(m.limit)/8 {
 		runtime.GC()
 	}
@@ -109,17 +105,16 @@ func (m *Meter) Begin() error {
 	return nil
 }
 
-// end gives the slot back.
+// end releases the slot.
 func (m *Meter) end() {
-	if m.alone {
-		m.alone = false
+	if m.exclusive {
+		m.exclusive = false
 		<-m.turns.slot
 	}
 }
 
-// HeapSize is how many bytes objects take on the heap, with those that nobody
-// holds any more and that have not been collected yet, and the stacks of
-// goroutines: a template may be deep instead of wide.
+// HeapSize is the size of the heap, garbage included, and of all stacks: a
+// template may take memory by recursion too.
 func HeapSize() uint64 {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)

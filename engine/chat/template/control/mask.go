@@ -1,6 +1,6 @@
-// Package control keeps the control tokens of prompts apart from what clients
-// write. [Tokens] are those of a template's source; a [Mask] is made for each
-// request.
+// Package control keeps the client's text in a prompt from becoming special
+// tokens. [Tokens] are those that a template's source writes; each request has a
+// [Mask] for its strings.
 package control
 
 import (
@@ -16,31 +16,32 @@ import (
 	"github.com/diglot/diglot/engine/chat/prompt"
 )
 
-// Mask prepares the strings of one request for a template, and makes the
-// prompt of what the template has written. It is not safe for concurrent use.
+// Mask masks the strings of one request, and makes the prompt of the rendered
+// text. It is not safe for concurrent use.
 //
-// Before rendering, some runes of a client's strings are replaced by others: its
-// own of the private plane, and one rune of each place that could complete a
-// spelling which the template begins. After rendering they are put back.
+// Masking replaces runes of the client's strings by placeholders: runes of the
+// private plane, and one rune wherever the string could complete a special token
+// that the template begins. After rendering they are restored.
 type Mask struct {
 	*Tokens
-	placeholders map[string]rune        // by the text that they stand for
-	original     map[rune]string        // and back
-	images       map[rune]*prompt.Image // those that stand for an image
+	placeholders map[string]rune        // by original text
+	original     map[rune]string        // by placeholder
+	images       map[rune]*prompt.Image // by placeholder
 }
 
-// Continuation stands for the text of a turn that the answer goes on with: the
-// prompt ends where it is. A [Mask] lets no client write it, as little as the
-// boundary, which tells where a text ends in a prompt that nobody is asked.
+// Continuation stands for the text of the assistant turn that the answer
+// continues: the prompt is cut there. Boundary marks the end of each text in a
+// rendering that only locates the template's own words. Clients can write
+// neither: both are masked.
 const (
 	Continuation = string(rune(lastPlaceholder))
 	Boundary     = string(rune(lastPlaceholder - 1))
 )
 
-// NewMask makes the Mask of one request.
+// NewMask returns the Mask of one request.
 func NewMask(s *Tokens) *Mask { return &Mask{Tokens: s} }
 
-// Text prepares a client's string.
+// Text masks a client's string.
 func (m *Mask) Text(text string) string {
 	if m.endings == nil && strings.IndexByte(text, privateLead) < 0 {
 		return text
@@ -63,11 +64,11 @@ func (m *Mask) Text(text string) string {
 	return b.String()
 }
 
-// find returns the places of the runes to replace, in order.
+// find returns the offsets of the runes to replace, in order.
 func (m *Mask) find(text string) []int {
 	var found []int
 	for i, r := range text {
-		if r >= firstPlaceholder { // the client's own must not read as one of ours
+		if r >= firstPlaceholder { // must not be taken for a placeholder
 			found = append(found, i)
 		}
 	}
@@ -92,9 +93,8 @@ func (m *Mask) find(text string) []int {
 	return found
 }
 
-// steady is the offset of the rune that a template is least likely to look for,
-// quote or escape on its way into the prompt: a letter, or else what is neither
-// space nor a quote.
+// steady is the offset of the rune that a template is least likely to search for,
+// quote or escape: a letter or digit, or else no space and no quote.
 func steady(text string) int {
 	other := -1
 	for i, r := range text {
@@ -108,8 +108,7 @@ func steady(text string) int {
 	return max(0, other)
 }
 
-// placeholder returns the rune that stands for text. A request that uses up
-// the whole plane gets U+FFFD for the rest.
+// placeholder returns the placeholder of text, or U+FFFD once all are used.
 func (m *Mask) placeholder(text string) rune {
 	if r, ok := m.placeholders[text]; ok {
 		return r
@@ -125,7 +124,7 @@ func (m *Mask) placeholder(text string) rune {
 	return r
 }
 
-// Image returns the rune that stands for an image.
+// Image returns the placeholder of an image.
 func (m *Mask) Image(i *prompt.Image) rune {
 	r := m.free()
 	if m.images == nil {
@@ -137,17 +136,16 @@ func (m *Mask) Image(i *prompt.Image) rune {
 	return r
 }
 
-// free returns a rune that stands for nothing yet, or U+FFFD.
+// free returns an unused placeholder, or U+FFFD.
 func (m *Mask) free() rune {
 	r := firstPlaceholder + rune(len(m.marks)+len(m.original)+len(m.images))
-	if r >= lastPlaceholder-1 { // the last two are taken, see boundary
+	if r >= lastPlaceholder-1 { // Boundary and Continuation
 		return utf8.RuneError
 	}
 	return r
 }
 
-// Spans makes a prompt of what a template has written: control tokens, images,
-// and text.
+// Spans splits a rendered text into special tokens, images and text.
 func (m *Mask) Spans(text string) []prompt.Span {
 	if m.ascii {
 		text = m.readEscapes(text)
@@ -182,7 +180,7 @@ func (m *Mask) known(r rune) bool {
 	return text || image
 }
 
-// add puts what a rune stands for into a prompt.
+// add appends what a placeholder stands for.
 func (m *Mask) add(p *assembly, r rune) {
 	if mark, ok := m.mark(r); ok {
 		if mark.begun {
@@ -203,13 +201,13 @@ func (m *Mask) add(p *assembly, r rune) {
 	p.write(m.original[r])
 }
 
-// assembly is a prompt that is put together.
+// assembly builds the spans of a prompt.
 type assembly struct {
 	spans   []prompt.Span
 	parts   []string // of the text since the last span
-	length  int      // of it
-	begun   []int    // places in it where a spelling may begin
-	clients []int    // places in it of runes that are a client's, in order
+	length  int      // of that text
+	begun   []int    // offsets in it where a special token may begin
+	clients []int    // offsets in it of the client's runes, in order
 }
 
 func (p *assembly) write(text string) {
@@ -219,8 +217,8 @@ func (p *assembly) write(text string) {
 	}
 }
 
-// flush makes spans of the text, which has spellings in it that were put
-// together from parts.
+// flush makes spans of the text and finds the special tokens in it that the
+// template concatenated.
 func (p *assembly) flush(s *Tokens) {
 	text := strings.Join(p.parts, "")
 	done := 0
@@ -228,7 +226,7 @@ func (p *assembly) flush(s *Tokens) {
 		if at < done {
 			continue
 		}
-		end := len(text) // up to where no rune is known to be a client's
+		end := len(text) // no client's rune before
 		for len(p.clients) > 0 && p.clients[0] < at {
 			p.clients = p.clients[1:]
 		}
@@ -251,11 +249,11 @@ func (p *assembly) flush(s *Tokens) {
 	p.parts, p.length, p.begun, p.clients = nil, 0, nil, nil
 }
 
-// escapedPlaceholder is a rune of the private plane in JSON that is all ASCII.
+// escapedPlaceholder is a placeholder in JSON written with ensure_ascii.
 var escapedPlaceholder = regexp.MustCompile(`\\udb[c-f][0-9a-f]\\ud[c-f][0-9a-f]{2}`)
 
-// readEscapes undoes the escapes of placeholders. Text that is not ASCII is
-// escaped itself then, as the template would have done.
+// readEscapes unescapes placeholders. The text they stand for is escaped instead
+// if it is not ASCII, as the template would have done.
 func (m *Mask) readEscapes(prompt string) string {
 	return escapedPlaceholder.ReplaceAllStringFunc(prompt, func(escape string) string {
 		high, err1 := strconv.ParseUint(escape[2:6], 16, 16)
@@ -279,7 +277,7 @@ func (m *Mask) readEscapes(prompt string) string {
 	})
 }
 
-// Unmask is the text of what a template has written.
+// Unmask restores the text of a rendering.
 func (m *Mask) Unmask(text string) string {
 	return prompt.Prompt{Spans: m.Spans(text)}.String()
 }

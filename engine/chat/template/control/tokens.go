@@ -10,19 +10,17 @@ import (
 	"github.com/diglot/diglot/engine/chat/tokenizer"
 )
 
-// The template writes control tokens, and nothing that a client sends becomes
-// one. So which tokens a prompt has is read out of the template's source, not
-// out of the prompt: when a template is compiled, each spelling in a text that
-// it can write is replaced by a rune out of a private plane, and after
-// rendering these runes, and no others, are control tokens. Whatever else is in
-// the prompt is text, wherever it comes from and whatever was done to it. A
-// client's own runes of that plane are replaced by others before rendering.
+// Only the template writes special tokens, never a client. So they are found in
+// the template's source, not in the prompt: at compile time, special-token text in
+// the source's literals is replaced by placeholders, runes of a private plane of
+// Unicode. After rendering, the placeholders are the special tokens, and
+// everything else is text, whatever the template did to it. A client's own runes
+// of that plane are masked before rendering.
 //
-// Some templates put a spelling together out of parts: '<|' ~ role ~ '|>'. The
-// character that such a spelling begins with is a rune of its own, and a
-// spelling that stands in the prompt from there on is that token, unless a
-// client's text is a part of it. For such templates, therefore, what could
-// complete a spelling is made known in a client's texts too, see [Mask].
+// Some templates concatenate special tokens: '<|' ~ role ~ '|>'. There the first
+// character is a placeholder, and if special-token text starts at it in the prompt
+// that is the token, unless a client's text is part of it. For such templates a
+// [Mask] also masks what could complete a token in the client's text.
 
 // The private plane.
 const (
@@ -30,56 +28,56 @@ const (
 	lastPlaceholder  = 0x10fffd
 )
 
-// privateLead is the first byte of every rune of the private plane in UTF-8.
+// privateLead is the first UTF-8 byte of all placeholders.
 const privateLead = 0xf4
 
-// Tokens are the control tokens of one model as its template writes them.
-// They do not change once the template is compiled.
+// Tokens are the special tokens that a model's template writes, and what the
+// template does with strings. They do not change once the template is compiled.
 type Tokens struct {
 	spellings *tokenizer.Spellings
-	marks     []ownMark // what the runes from firstPlaceholder on stand for
+	marks     []ownMark // by placeholder, from firstPlaceholder on
 	runes     map[ownMark]rune
 
-	missing   []string             // ends of spellings that the template begins
-	endings   *tokenizer.Spellings // of missing; nil: the template writes its spellings whole
-	cuts      []string             // texts at which it may cut a client's
-	slices    bool                 // it cuts texts at any place
-	names     map[string]bool      // what it asks for by name, or compares with
-	foldsCase bool                 // it changes the case of letters
-	ascii     bool                 // it writes JSON that is all ASCII
+	missing   []string             // ends of special tokens that the template begins
+	endings   *tokenizer.Spellings // of missing; nil: the template concatenates none
+	cuts      []string             // where it may split a client's text
+	slices    bool                 // it slices texts at any offset
+	names     map[string]bool      // attributes it reads, and texts it compares with
+	foldsCase bool                 // it changes the case of texts
+	ascii     bool                 // it writes JSON with ensure_ascii
 }
 
-// ownMark is what a rune of the template's stands for.
+// ownMark is what a placeholder of the template stands for.
 type ownMark struct {
 	text  string
-	begun bool // a character that a spelling begins with, which something else may end
+	begun bool // the first character of a concatenated special token
 }
 
-// maxMarks bounds the part of the plane that is the template's.
+// maxMarks limits the placeholders of a template.
 const maxMarks = 1 << 12
 
-// NewTokens makes the set of a model's control tokens.
+// NewTokens returns the special tokens of a model, before its template is read.
 func NewTokens(control []string) *Tokens {
 	return &Tokens{spellings: prompt.Spellings(control), runes: map[ownMark]rune{}, names: map[string]bool{}}
 }
 
-// Use is what a template does with a text in its source.
+// Use is what a template does with a literal.
 type Use int
 
 const (
-	Printed  Use = iota // it may be written
-	Compared            // it is looked for, or is the name of something
+	Printed  Use = iota // may be written to the prompt
+	Compared            // searched for, compared, or a key
 )
 
-// Own replaces the spellings in a text of the template's.
-func (s *Tokens) Own(literal string, use Use) string {
+// EncodeSpecial replaces the special tokens in a literal of the template by placeholders.
+func (s *Tokens) EncodeSpecial(literal string, use Use) string {
 	if s.Empty() || literal == "" {
 		return literal
 	}
 	if use == Compared {
 		s.CutsAt(literal)
 		s.AsksFor(literal)
-		if isWord(literal) { // the role "user" may be a token as well
+		if isWord(literal) { // the role "user" may be a special token as well
 			return literal
 		}
 	}
@@ -97,8 +95,8 @@ func (s *Tokens) Own(literal string, use Use) string {
 	return b.String() + rest
 }
 
-// begin replaces the characters with which spellings begin that end behind the
-// text, or where a format puts something in.
+// begin replaces the first characters of special tokens that continue after the
+// text, or at a format verb in it.
 func (s *Tokens) begin(text string) string {
 	var b strings.Builder
 	done := 0
@@ -113,8 +111,8 @@ func (s *Tokens) begin(text string) string {
 	return b.String() + text[done:]
 }
 
-// begins reports whether text begins a spelling, and notes what it lacks. Nobody
-// puts words together out of letters: what is begun is markup.
+// begins reports whether text begins a special token, and notes the missing ends.
+// Words do not count: templates concatenate markup, not letters.
 func (s *Tokens) begins(text string) bool {
 	begun := false
 	for n := 1; n <= len(text) && s.spellings.Prefix(text[:n]); n++ {
@@ -129,7 +127,7 @@ func (s *Tokens) begins(text string) bool {
 	return begun
 }
 
-// place is the rune of a mark, as text.
+// place is the placeholder of a mark, as text.
 func (s *Tokens) place(m ownMark) string {
 	r, ok := s.runes[m]
 	if !ok {
@@ -143,7 +141,7 @@ func (s *Tokens) place(m ownMark) string {
 	return string(r)
 }
 
-// mark is what a rune stands for.
+// mark is what a placeholder stands for.
 func (s *Tokens) mark(r rune) (ownMark, bool) {
 	if i := int(r) - firstPlaceholder; i >= 0 && i < len(s.marks) {
 		return s.marks[i], true
@@ -151,23 +149,22 @@ func (s *Tokens) mark(r rune) (ownMark, bool) {
 	return ownMark{}, false
 }
 
-// Empty reports whether the model has no control tokens.
+// Empty reports whether the model has no special tokens.
 func (s *Tokens) Empty() bool { return s.spellings.Len() == 0 }
 
-// CutsAnywhere says that the template cuts texts at any place.
+// CutsAnywhere notes that the template slices texts.
 func (s *Tokens) CutsAnywhere() { s.slices = true }
 
-// CutsAt says that the template may cut a text where this one is in it.
+// CutsAt notes that the template may split a text at this one.
 func (s *Tokens) CutsAt(text string) { s.cuts = append(s.cuts, text) }
 
-// FoldCase says that the template changes the case of letters.
+// FoldCase notes that the template changes the case of texts.
 func (s *Tokens) FoldCase() { s.foldsCase = true }
 
-// AsksFor says that the template asks for something by name.
+// AsksFor notes a name or literal that the template reads or compares with.
 func (s *Tokens) AsksFor(name string) { s.names[name] = true }
 
-// Finish ends the reading of a source. ascii says that it writes JSON that is
-// all ASCII.
+// Finish ends the scan of a source. ascii: it writes JSON with ensure_ascii.
 func (s *Tokens) Finish(ascii bool) {
 	s.ascii = ascii
 	s.runes = nil
@@ -186,15 +183,15 @@ func (s *Tokens) Finish(ascii bool) {
 	s.cuts = slices.DeleteFunc(slices.Compact(s.cuts), func(c string) bool { return c == "" })
 }
 
-// asked reports whether a client's whole text is a name that the template asks
-// for, and no part of a spelling.
+// asked reports whether a client's text is a name of the template and no part of
+// a special token.
 func (s *Tokens) asked(text string) bool {
 	return s.names[text] && s.endings.Agrees(text) < len(text) && s.endings.Longest(text) == 0
 }
 
-// completes says how many bytes of text, from place i on, could be what is
-// missing to a spelling: all of an end, or a part of one between two places
-// where the template may cut the text. 0: none.
+// completes returns how many bytes of text from i on could complete a special
+// token: a whole missing end, or a part of one between two offsets where the
+// template may split the text.
 func (s *Tokens) completes(text string, i int) int {
 	rest := text[i:]
 	if n := s.endings.Longest(rest); n > 0 {
@@ -218,15 +215,15 @@ func (s *Tokens) completes(text string, i int) int {
 	return 0
 }
 
-// isWord reports whether a text has letters, digits and what joins them alone.
+// isWord reports whether a text has only letters, digits, space, "_", "-" and ".".
 func isWord(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-. ", r)
 	}) < 0
 }
 
-// folded is a text without the difference of small and capital letters, and for
-// each of its bytes the place in the text that it stands for.
+// folded is a case-folded text, and for each of its bytes the offset in the
+// original.
 func folded(text string) (string, []int) {
 	var b strings.Builder
 	var places []int

@@ -166,7 +166,7 @@ func parseCost(g given) (int64, error) {
 		}
 	}
 	if deepest > bounds.MaxNesting {
-		return 0, bounds.ErrDeep
+		return 0, bounds.ErrNesting
 	}
 	return bounds.Times(int64(len(s)), 80), nil
 }
@@ -292,7 +292,7 @@ func jsonCost(g given) (int64, error) {
 		return bounds.Add(item, key, 1, bounds.Times(pad, int64(depth)+1))
 	}}
 	if pad > g.r.Limit() {
-		return 0, bounds.ErrHeap // it is made before the first use
+		return 0, bounds.ErrMemory // it is made before the first use
 	}
 	err := m.walk(g.arg(0, ""), 0)
 	if g.arg(1, "ensure_ascii").IsTruthy() {

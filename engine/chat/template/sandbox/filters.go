@@ -33,7 +33,7 @@ func (r *rendering) counted(c cost, f callable) callable {
 		}
 		options, err := g.options()
 		if err == nil {
-			err = r.Grow(bounds.Add(bytes, options))
+			err = r.Charge(bounds.Add(bytes, options))
 		}
 		if err != nil {
 			return jinja.Undefined(), err

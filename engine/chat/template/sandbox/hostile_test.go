@@ -244,8 +244,8 @@ func TestHostileCalls(t *testing.T) {
 		if made > mostMade {
 			t.Errorf("%s: %d MB were made, more than %d: %.80s", name, made>>20, mostMade>>20, rows[name])
 		}
-		if !bounds.TookTooMuch(err) && !strings.Contains(fmt.Sprint(err), "there is no variable") && !strings.Contains(fmt.Sprint(err), "is no function") {
-			t.Errorf("%s: error %v, want %v: %.80s", name, err, bounds.ErrHeap, rows[name])
+		if !bounds.LimitExceeded(err) && !strings.Contains(fmt.Sprint(err), "there is no variable") && !strings.Contains(fmt.Sprint(err), "is no function") {
+			t.Errorf("%s: error %v, want %v: %.80s", name, err, bounds.ErrMemory, rows[name])
 		}
 	}
 }
@@ -283,7 +283,7 @@ func TestBottomless(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); name != "a map of maps" && (err == nil || !strings.Contains(err.Error(), "nest") && !bounds.TookTooMuch(err)) {
+		if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); name != "a map of maps" && (err == nil || !strings.Contains(err.Error(), "nest") && !bounds.LimitExceeded(err)) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

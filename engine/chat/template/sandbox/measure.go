@@ -27,11 +27,11 @@ func (m *measure) walk(v jinja.Value, depth int) error {
 	m.nodes++
 	switch {
 	case depth > bounds.MaxNesting:
-		return bounds.ErrDeep
+		return bounds.ErrNesting
 	case m.nodes > m.most:
 		return bounds.ErrWork
 	case m.bytes > m.r.Limit():
-		return bounds.ErrHeap
+		return bounds.ErrMemory
 	case m.nodes%(1<<12) == 0 && m.r.Err() != nil:
 		return m.r.Err()
 	}

@@ -61,7 +61,7 @@ func (r *rendering) format(text string) callable {
 			}
 			place := fmt.Sprintf("{%d}", i)
 			places := int64(strings.Count(result, place)) + 1
-			if err := r.Grow(bounds.Add(bounds.Times(int64(len(result)), 2), bounds.Times(places, bounds.Times(with, 2)))); err != nil {
+			if err := r.Charge(bounds.Add(bounds.Times(int64(len(result)), 2), bounds.Times(places, bounds.Times(with, 2)))); err != nil {
 				return jinja.Undefined(), err
 			}
 			word, err := r.natives.print(arg)

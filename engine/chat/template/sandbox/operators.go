@@ -13,7 +13,7 @@ func (r *rendering) operate(args []jinja.Value) (jinja.Value, error) {
 	operator, a, b := args[0].AsString(), args[1], args[2]
 	bytes, err := r.operationCost(operator, a, b)
 	if err == nil {
-		err = r.Grow(bytes)
+		err = r.Charge(bytes)
 	}
 	if err != nil {
 		return jinja.Undefined(), err
@@ -80,14 +80,14 @@ func tupleLength(v jinja.Value) int {
 func (r *rendering) output(args []jinja.Value) (jinja.Value, error) {
 	n, err := r.printed(args[0])
 	if err == nil {
-		err = r.Grow(n)
+		err = r.Charge(n)
 	}
 	return args[0], err
 }
 
 // iterate is around what a loop goes through.
 func (r *rendering) iterate(args []jinja.Value) (jinja.Value, error) {
-	return args[0], r.Grow(bounds.Add(iterated(args[0]), bounds.Times(length(args[0]), 24)))
+	return args[0], r.Charge(bounds.Add(iterated(args[0]), bounds.Times(length(args[0]), 24)))
 }
 
 // compare is around what is compared: lists are gone through.
@@ -101,7 +101,7 @@ func (r *rendering) compare(args []jinja.Value) (jinja.Value, error) {
 
 // test is around what is tested, and what it is tested with.
 func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
-	if err := r.Grow(bounds.Times(int64(len(textOf(args[0]))), 3)); err != nil {
+	if err := r.Charge(bounds.Times(int64(len(textOf(args[0]))), 3)); err != nil {
 		return jinja.Undefined(), err
 	}
 	return r.compare(args)
@@ -109,7 +109,7 @@ func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
 
 // item is around what an item is taken of: a text is made a list.
 func (r *rendering) item(args []jinja.Value) (jinja.Value, error) {
-	return args[0], r.Grow(bounds.Times(int64(len(textOf(args[0]))), 4))
+	return args[0], r.Charge(bounds.Times(int64(len(textOf(args[0]))), 4))
 }
 
 // slice is around what a slice is taken of.
@@ -123,7 +123,7 @@ func (r *rendering) slice(args []jinja.Value) (jinja.Value, error) {
 	case v.IsString():
 		bytes = bounds.Times(int64(len(v.AsString())), 2)
 	}
-	return v, r.Grow(bytes)
+	return v, r.Charge(bytes)
 }
 
 // callee is around what is called: what is no function is written out by the

@@ -28,12 +28,12 @@ func prelex(source string, g guards, s *control.Tokens) (string, error) {
 		switch p.kind {
 		case 't':
 			if text = p.body; text != "" {
-				text = "{{ " + quoteLiteral(s.Own(text, control.Printed)) + " }}"
+				text = "{{ " + quoteLiteral(s.EncodeSpecial(text, control.Printed)) + " }}"
 			}
 		case '{':
-			text, err = w.output(ownTag(s, p.body))
+			text, err = w.output(encodeTag(s, p.body))
 		case '%':
-			text, err = w.write(ownTag(s, p.body))
+			text, err = w.write(encodeTag(s, p.body))
 		}
 		if err != nil {
 			return "", fmt.Errorf("in %.60q: %w", p.body, err)

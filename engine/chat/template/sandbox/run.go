@@ -135,7 +135,7 @@ func (r *rendering) step(args []jinja.Value) (jinja.Value, error) {
 	if len(args) > 0 && numberOf(args[0]) > maxMacroDepth {
 		return jinja.Undefined(), fmt.Errorf("a loop nests deeper than %d", maxMacroDepth)
 	}
-	return jinja.NewString(""), r.Look(0)
+	return jinja.NewString(""), r.Check(0)
 }
 
 func (r *rendering) strftimeNow(args []jinja.Value) (jinja.Value, error) {
@@ -143,7 +143,7 @@ func (r *rendering) strftimeNow(args []jinja.Value) (jinja.Value, error) {
 		return jinja.Undefined(), errors.New("strftime_now wants one string")
 	}
 	format := args[0].AsString()
-	if err := r.Grow(bounds.Times(int64(len(format)), 32)); err != nil {
+	if err := r.Charge(bounds.Times(int64(len(format)), 32)); err != nil {
 		return jinja.Undefined(), err
 	}
 	return jinja.NewString(strftime(r.now(), format)), nil
@@ -185,7 +185,7 @@ func (r *rendering) rangeOf(args []jinja.Value) (jinja.Value, error) {
 		if len(items) == maxRange {
 			return jinja.Undefined(), fmt.Errorf("range has more than %d items", maxRange)
 		}
-		if err := r.Grow(64); err != nil {
+		if err := r.Charge(64); err != nil {
 			return jinja.Undefined(), err
 		}
 		items = append(items, jinja.NewInt(i))

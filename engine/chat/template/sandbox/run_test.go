@@ -12,13 +12,13 @@ import (
 
 func TestLimits(t *testing.T) {
 	for _, tt := range []struct{ name, source, want string }{
-		{"endless loop", "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", bounds.ErrSlow.Error()},
+		{"endless loop", "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}", bounds.ErrTimeout.Error()},
 		{"endless recursion", "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "macros nest deeper than"},
 		{"long range", "{{ range(100001) }}", "range has more than"},
 		{"range without end", "{{ range(0, 1, 0) }}", "a step other than 0"},
 		{"range of text", "{{ range('a') }}", "integers"},
-		{"a text that doubles", "{% set ns = namespace(x='0123456789abcdef') %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrHeap.Error()},
-		{"a list that doubles", "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrHeap.Error()},
+		{"a text that doubles", "{% set ns = namespace(x='0123456789abcdef') %}{% for i in range(40) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrMemory.Error()},
+		{"a list that doubles", "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", bounds.ErrMemory.Error()},
 		{"long prompt", "{% for i in range(100) %}{{ 'x' * 1000000 }}{% endfor %}", "bytes, more than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -27,9 +27,9 @@ func TestLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch tt.want {
-			case bounds.ErrSlow.Error():
+			case bounds.ErrTimeout.Error():
 				tpl.bounds.Time = 20 * time.Millisecond
-			case bounds.ErrHeap.Error():
+			case bounds.ErrMemory.Error():
 				tpl.bounds.Heap = 32 << 20
 			}
 			if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); err == nil || !strings.Contains(err.Error(), tt.want) {
@@ -70,8 +70,8 @@ func TestStuck(t *testing.T) {
 		return jinja.None(), nil
 	})
 	tpl.bounds.Time = time.Millisecond
-	if _, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); !errors.Is(err, bounds.ErrSlow) {
-		t.Errorf("a hanging template gives %v, want %v", err, bounds.ErrSlow)
+	if _, err := tpl.run(t.Context(), map[string]jinja.Value{"hang": hang}); !errors.Is(err, bounds.ErrTimeout) {
+		t.Errorf("a hanging template gives %v, want %v", err, bounds.ErrTimeout)
 	}
 	tpl.bounds.Time = bounds.MaxTime
 	if _, err := tpl.run(t.Context(), map[string]jinja.Value{}); !errors.Is(err, bounds.ErrStuck) {

@@ -8,8 +8,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// ownTag replaces the control tokens in the string literals of a Jinja tag.
-func ownTag(s *control.Tokens, body string) string {
+// encodeTag replaces the control tokens in the string literals of a Jinja tag.
+func encodeTag(s *control.Tokens, body string) string {
 	if s.Empty() {
 		return body
 	}
@@ -20,7 +20,7 @@ func ownTag(s *control.Tokens, body string) string {
 		n := tagToken(body[i:])
 		if c := body[i]; c == '\'' || c == '"' {
 			literal := unquote(body[i+1 : max(i+1, i+n-1)])
-			own := s.Own(literal, r.use(body[i+n:]))
+			own := s.EncodeSpecial(literal, r.use(body[i+n:]))
 			r.cut(literal)
 			if own != literal {
 				b.WriteString(body[done:i] + quoteLiteral(own))
@@ -118,10 +118,10 @@ func isTagName(token string) bool {
 
 // Methods and filters that look for their arguments and write none of them.
 var (
-	lookingMethods = []string{"get", "split", "rsplit", "startswith", "endswith", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix",
+	searchMethods = []string{"get", "split", "rsplit", "startswith", "endswith", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix",
 		"partition", "rpartition", "find", "rfind", "index", "count", "pop"}
-	lookingFilters = []string{"selectattr", "rejectattr", "select", "reject", "map", "groupby", "sort", "dictsort", "attr", "equalto", "eq", "ne", "in"}
-	strippers      = []string{"strip", "lstrip", "rstrip", "trim"}
+	searchFilters = []string{"selectattr", "rejectattr", "select", "reject", "map", "groupby", "sort", "dictsort", "attr", "equalto", "eq", "ne", "in"}
+	strippers     = []string{"strip", "lstrip", "rstrip", "trim"}
 )
 
 // use tells what becomes of a string literal here; rest is the tag behind it.
@@ -142,8 +142,8 @@ func (r *tagReader) use(rest string) control.Use {
 	switch {
 	case b.listed, b.sign == "{" && next == ":", b.sign == "[" && b.callee != "":
 		return control.Compared
-	case b.sign == "(" && b.method && slices.Contains(lookingMethods, b.callee),
-		b.sign == "(" && !b.method && slices.Contains(lookingFilters, b.callee),
+	case b.sign == "(" && b.method && slices.Contains(searchMethods, b.callee),
+		b.sign == "(" && !b.method && slices.Contains(searchFilters, b.callee),
 		b.sign == "(" && b.callee == "replace" && b.argument == 0:
 		return control.Compared
 	}

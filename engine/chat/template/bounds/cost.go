@@ -3,17 +3,15 @@ package bounds
 import "strings"
 
 const (
-	// MaxBytes is more than anything that is counted: sums and products end
-	// there.
+	// MaxBytes is where sums and products saturate.
 	MaxBytes = 1 << 50
 
-	// MaxWork bounds what one operation may look at, which is not always paid
-	// for with memory: values that are compared, or characters. It is about a
-	// tenth of a second.
+	// MaxWork limits the values or characters that one operation may visit, since
+	// a comparison, for instance, takes time but no memory. It is about 0.1 s.
 	MaxWork = 1 << 24
 )
 
-// Add is the sum of numbers that are not negative.
+// Add is the saturating sum of non-negative numbers.
 func Add(numbers ...int64) int64 {
 	sum := int64(0)
 	for _, n := range numbers {
@@ -22,7 +20,7 @@ func Add(numbers ...int64) int64 {
 	return sum
 }
 
-// Times is the product of two numbers; 0 where one is negative.
+// Times is the saturating product of two numbers; 0 if one is negative.
 func Times(a, b int64) int64 {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -33,7 +31,7 @@ func Times(a, b int64) int64 {
 	return a * b
 }
 
-// Work says no to an operation that would take too many steps.
+// Work returns ErrWork for an operation of too many steps.
 func Work(steps int64) error {
 	if steps > MaxWork {
 		return ErrWork
@@ -41,8 +39,9 @@ func Work(steps int64) error {
 	return nil
 }
 
-// FormatSize is how many bytes a format makes of some values, of which the
-// longest has so many. A width is a number in the format, or one of the values.
+// FormatSize is an upper bound of the bytes that a printf format makes of some
+// values, the longest of which has word bytes. A width is a number in the format,
+// or one of the values.
 func FormatSize(format string, word int64, values int) int64 {
 	const widest = 1 << 20 // fmt takes no width or precision beyond a million
 	wide := int64(0)
@@ -51,7 +50,7 @@ func FormatSize(format string, word int64, values int) int64 {
 			wide++
 		}
 	}
-	places := int64(strings.Count(format, "%") + values) // what is left over is added
-	word = Add(Times(word, 12), 512)                     // in hexadecimal, in quotes, or with the names of its parts
+	places := int64(strings.Count(format, "%") + values) // fmt appends extra values
+	word = Add(Times(word, 12), 512)                     // in hexadecimal, quoted, or with field names
 	return Add(Times(int64(len(format)), 2), Times(places, word), Times(wide, 2*widest))
 }

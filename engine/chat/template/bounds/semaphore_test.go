@@ -15,7 +15,7 @@ func TestRenderingBehindAnother(t *testing.T) {
 	var all sync.WaitGroup
 	all.Go(func() {
 		text, err := b.Run(t.Context(), func(m *Meter) (string, error) {
-			err := m.Grow(3 * LookEvery)
+			err := m.Charge(3 * CheckEvery)
 			close(held)
 			<-release
 			return "done", err
@@ -25,14 +25,14 @@ func TestRenderingBehindAnother(t *testing.T) {
 		}
 	})
 	<-held
-	b.turns.patience = time.Millisecond
-	if err := b.meter(t.Context()).Grow(2 * LookEvery); !errors.Is(err, ErrCrowded) {
-		t.Errorf("behind it: %v, want %v", err, ErrCrowded)
+	b.turns.maxWait = time.Millisecond
+	if err := b.meter(t.Context()).Charge(2 * CheckEvery); !errors.Is(err, ErrBusy) {
+		t.Errorf("behind it: %v, want %v", err, ErrBusy)
 	}
 	b.turns.waiting.Store(maxWaiting)
-	b.turns.patience = time.Hour
-	if err := b.meter(t.Context()).Grow(2 * LookEvery); !errors.Is(err, ErrCrowded) {
-		t.Errorf("behind many: %v, want %v", err, ErrCrowded)
+	b.turns.maxWait = time.Hour
+	if err := b.meter(t.Context()).Charge(2 * CheckEvery); !errors.Is(err, ErrBusy) {
+		t.Errorf("behind many: %v, want %v", err, ErrBusy)
 	}
 	b.turns.waiting.Store(0)
 	close(release)

@@ -1,0 +1,41 @@
+package bounds
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// maxWaiting limits the renderings that wait for the slot. Each holds about
+// [CheckEvery] bytes.
+const maxWaiting = 64
+
+// semaphore has one slot, for the rendering that may take much memory.
+type semaphore struct {
+	slot    chan struct{}
+	waiting atomic.Int32
+	maxWait time.Duration
+}
+
+func newSemaphore() *semaphore {
+	return &semaphore{slot: make(chan struct{}, 1), maxWait: MaxTime / 2}
+}
+
+// enter acquires the slot. It gives up after half the time limit with ErrBusy,
+// since waiting is not the fault of the request.
+func (t *semaphore) enter(ctx context.Context) error {
+	defer t.waiting.Add(-1)
+	if t.waiting.Add(1) > maxWaiting {
+		return ErrBusy
+	}
+	maxWait := time.NewTimer(t.maxWait)
+	defer maxWait.Stop()
+	select {
+	case t.slot <- struct{}{}:
+		return nil
+	case <-maxWait.C:
+		return ErrBusy
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
