@@ -50,6 +50,8 @@ func TestMarksChangeReplies(t *testing.T) {
 			"/v1/messages", `"content":[{"type":"text","text":"x"}]`, `{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`, `hm`},
 		{"a member of a union, in the other style", "openai.yaml", "description: What the model thought.\n      required: [id", "description: What the model thought.\n      " + mark + "\n      required: [id",
 			"/v1/responses", `"output":[{"id":"msg_`, `"output_index":0,"item":{"id":"msg_`, `hm`},
+		{"an item of a list", "openai.yaml", "description: The vector of one input.\n", "description: The vector of one input.\n      " + mark + "\n",
+			"/v1/embeddings", `"data":[]`, `"data":[]`, `"index":0`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			own, err := openapi.Embedded()

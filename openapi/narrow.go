@@ -11,7 +11,7 @@ import (
 // [ProfileDocument], whatever is marked as unsupported. Where the mark has an
 // Instead, that is the value; a required field becomes null, others are removed.
 func (r *Reply) Narrow(body []byte) []byte {
-	if r.Body == nil || !r.Body.narrows() {
+	if !r.Narrows() {
 		return body
 	}
 	narrowed, ok := narrow(r.Body, body)
@@ -20,6 +20,9 @@ func (r *Reply) Narrow(body []byte) []byte {
 	}
 	return narrowed
 }
+
+// Narrows reports whether [Reply.Narrow] can change anything.
+func (r *Reply) Narrows() bool { return r.Body != nil && r.Body.narrows() }
 
 // Narrows reports whether [Stream.Narrow] can change anything. It is asked once per
 // stream, because a stream has a frame for every token.

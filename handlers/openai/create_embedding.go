@@ -48,13 +48,16 @@ type embeddingReply struct {
 
 // VisitCreateEmbeddingResponse writes the reply, vector by vector.
 func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) error {
+	if r.exchange.Narrows(http.StatusOK) {
+		return r.exchange.Reply(w, r.list(r.all()...))
+	}
 	const start = `"data":[` // not in any text: quotes are escaped there
-	before, behind, _ := bytes.Cut(r.list(), []byte(start))
+	before, behind, _ := bytes.Cut(encoded(r.list()), []byte(start))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	out := slices.Concat(before, []byte(start))
 	for i, vector := range r.embeddings.Vectors {
-		one := r.list(wire.NewEmbedding(i, r.encode(vector)))
+		one := encoded(r.list(wire.NewEmbedding(i, r.encode(vector))))
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -67,13 +70,26 @@ func (r embeddingReply) VisitCreateEmbeddingResponse(w http.ResponseWriter) erro
 	return nil
 }
 
-// list encodes the reply with some of the vectors.
-func (r embeddingReply) list(some ...wire.Embedding) []byte {
+// all are the vectors of the reply.
+func (r embeddingReply) all() []wire.Embedding {
+	var all []wire.Embedding
+	for i, vector := range r.embeddings.Vectors {
+		all = append(all, wire.NewEmbedding(i, r.encode(vector)))
+	}
+	return all
+}
+
+// list is the reply with some of the vectors.
+func (r embeddingReply) list(some ...wire.Embedding) wire.EmbeddingList {
 	tokens := r.embeddings.PromptTokens
 	list := wire.NewEmbeddingList(r.model, wire.EmbeddingUsage{PromptTokens: tokens, TotalTokens: tokens})
 	list.Data = append(list.Data, some...)
+	return list
+}
+
+func encoded(list wire.EmbeddingList) []byte {
 	text, _ := plainjson.Marshal(list) // strings and numbers, see fromNumbers: cannot fail
-	return r.exchange.Narrow(http.StatusOK, text)
+	return text
 }
 
 func toEmbeddingRequest(in *wire.CreateEmbeddingRequest) (*engine.EmbeddingRequest, error) {

@@ -231,17 +231,31 @@ const jsonType = "application/json"
 
 // Narrow removes from a whole reply what the document withholds.
 func (x *Exchange) Narrow(status int, body []byte) []byte {
+	if reply := x.reply(status); reply != nil {
+		return reply.Narrow(body)
+	}
+	return body
+}
+
+// Narrows reports whether Narrow can change anything.
+func (x *Exchange) Narrows(status int) bool {
+	reply := x.reply(status)
+	return reply != nil && reply.Narrows()
+}
+
+func (x *Exchange) reply(status int) *openapi.Reply {
 	operation := x.asked()
 	if operation == nil && x.Document != nil {
 		operation = x.Document.Operations()[0] // errors are the same everywhere
 	}
 	if operation == nil {
-		return body
+		return nil
 	}
-	if reply, err := operation.Reply(status, jsonType); err == nil {
-		return reply.Narrow(body)
+	reply, err := operation.Reply(status, jsonType)
+	if err != nil {
+		return nil
 	}
-	return body
+	return reply
 }
 
 // Stream returns what narrows the reply's events, or nil.
