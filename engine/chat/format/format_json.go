@@ -72,11 +72,7 @@ var hermes = &Format{
 		ends:      []string{"</tool_call>"},
 		pad:       "\n",
 		separator: "\n",
-		parser: jsonCall{
-			name:      []string{"name"},
-			arguments: []string{"arguments", "parameters"},
-			id:        "id",
-		},
+		parser:    plainJSONCall,
 	}, {
 		// Small models, Qwen2.5-Coder above all, omit the tags.
 		bare:      true,

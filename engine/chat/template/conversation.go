@@ -206,3 +206,15 @@ func (t turn) masked(m *control.Mask) string { return m.Text(t.text) + t.mark }
 
 // noParameters is the schema of a tool without one: templates read its properties.
 var noParameters = json.RawMessage(`{"type": "object", "properties": {}}`)
+
+func schemaOf(tool engine.Tool) json.RawMessage {
+	if len(tool.Parameters) == 0 || string(tool.Parameters) == "null" {
+		return noParameters
+	}
+	return tool.Parameters
+}
+
+func invalidSchema(index int, err error) error {
+	return engine.Errorf(engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.").
+		At(engine.Place{Field: engine.FieldTools, Index: index}).Because(err)
+}

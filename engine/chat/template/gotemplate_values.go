@@ -195,14 +195,9 @@ func (g *goTemplate) arguments(raw string, mask *control.Mask) any {
 func (g *goTemplate) tools(tools []engine.Tool, mask *control.Mask) (goTools, error) {
 	var all goTools
 	for i, tool := range tools {
-		raw := tool.Parameters
-		if len(raw) == 0 || string(raw) == "null" {
-			raw = noParameters
-		}
-		masked, err := maskJSON(raw, mask.Text)
+		masked, err := maskJSON(schemaOf(tool), mask.Text)
 		if err != nil {
-			return nil, engine.Errorf(engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.").
-				At(engine.Place{Field: engine.FieldTools, Index: i}).Because(err)
+			return nil, invalidSchema(i, err)
 		}
 		all = append(all, goTool{Type: "function", Function: goFunction{
 			Name:        mask.Text(tool.Name),

@@ -22,8 +22,7 @@ func (t *Template) variables(c conversation, mask *control.Mask) (map[string]jin
 		for i, tool := range c.tools {
 			v, err := toolValue(tool, mask)
 			if err != nil {
-				return nil, engine.Errorf(engine.CodeInvalidArgument, "The parameters of the tool are not valid JSON.").
-					At(engine.Place{Field: engine.FieldTools, Index: i}).Because(err)
+				return nil, invalidSchema(i, err)
 			}
 			list[i] = v
 		}
@@ -180,11 +179,7 @@ func (t *Template) call(call engine.ToolCall, mask *control.Mask) jinja.Value {
 
 // toolValue converts a tool. The fields of its schema keep their order.
 func toolValue(tool engine.Tool, mask *control.Mask) (jinja.Value, error) {
-	raw := tool.Parameters
-	if len(raw) == 0 || string(raw) == "null" {
-		raw = noParameters
-	}
-	parameters, err := fromJSON(raw, mask.Text)
+	parameters, err := fromJSON(schemaOf(tool), mask.Text)
 	if err != nil {
 		return jinja.Undefined(), err
 	}

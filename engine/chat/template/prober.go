@@ -58,14 +58,7 @@ func (p *prober) render(c conversation) (string, bool) {
 // shows reports whether the rendering has all the words, in order.
 func (p *prober) shows(c conversation, words ...string) bool {
 	text, ok := p.render(c)
-	for _, w := range words {
-		i := strings.Index(text, w)
-		if !ok || i < 0 {
-			return false
-		}
-		text = text[i+len(w):]
-	}
-	return ok
+	return ok && wordsInOrder(text, words...)
 }
 
 func user(text string) turn { return turn{role: engine.RoleUser, text: text} }

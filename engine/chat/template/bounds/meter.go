@@ -51,7 +51,7 @@ func (m *Meter) Enter() (depth int, err error) {
 // Leave ends such a body.
 func (m *Meter) Leave() { m.depth-- }
 
-// Charge charges bytes that are about to be allocated. It runs the garbage collector
+// Charge counts bytes that are about to be allocated. It runs the garbage collector
 // before it refuses.
 func (m *Meter) Charge(bytes int64) error {
 	m.unchecked = Add(m.unchecked, bytes)
@@ -71,8 +71,8 @@ func (m *Meter) Charge(bytes int64) error {
 
 // Check checks that the heap has room for bytes and that the rendering may go on.
 func (m *Meter) Check(bytes int64) error {
-	if m.ctx.Err() != nil {
-		return context.Cause(m.ctx)
+	if err := m.Err(); err != nil {
+		return err
 	}
 	most := m.start + uint64(m.limit)
 	if HeapSize()+uint64(bytes) <= most {
@@ -94,7 +94,7 @@ func (m *Meter) Begin() error {
 	if m.exclusive {
 		return nil
 	}
-	if err := m.turns.enter(m.ctx); err != nil {
+	if err := m.turns.acquire(m.ctx); err != nil {
 		return err
 	}
 	m.exclusive = true

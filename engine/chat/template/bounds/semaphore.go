@@ -21,19 +21,19 @@ func newSemaphore() *semaphore {
 	return &semaphore{slot: make(chan struct{}, 1), maxWait: MaxTime / 2}
 }
 
-// enter acquires the slot. It gives up after half the time limit with ErrBusy,
+// acquire acquires the slot. It gives up after half the time limit with ErrBusy,
 // since waiting is not the fault of the request.
-func (t *semaphore) enter(ctx context.Context) error {
+func (t *semaphore) acquire(ctx context.Context) error {
 	defer t.waiting.Add(-1)
 	if t.waiting.Add(1) > maxWaiting {
 		return ErrBusy
 	}
-	maxWait := time.NewTimer(t.maxWait)
-	defer maxWait.Stop()
+	timer := time.NewTimer(t.maxWait)
+	defer timer.Stop()
 	select {
 	case t.slot <- struct{}{}:
 		return nil
-	case <-maxWait.C:
+	case <-timer.C:
 		return ErrBusy
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -10,15 +10,14 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// given is what a filter, a method or a function is given.
+// given holds the arguments of a filter, method or function.
 type given struct {
 	r     *rendering
 	args  []jinja.Value
 	named map[string]jinja.Value
 }
 
-// arg is an argument by its place, or by its name; undefined where there is
-// none.
+// arg is a positional or named argument, or undefined.
 func (g given) arg(i int, name string) jinja.Value {
 	if v, ok := g.named[name]; ok {
 		return v
@@ -29,15 +28,14 @@ func (g given) arg(i int, name string) jinja.Value {
 	return jinja.Undefined()
 }
 
-// cost is how many bytes something makes at most, temporary ones included. Its
-// error is that of a rendering that must end.
+// cost is an upper bound of the bytes that a call allocates, temporary ones
+// included. An error ends the rendering.
 type cost func(given) (int64, error)
 
-// free is the cost of what makes nothing, or a number.
+// free is the cost of what allocates nothing, or a number.
 func free(given) (int64, error) { return 0, nil }
 
-// printing is the cost of what makes a text out of the first argument, some
-// times as long.
+// printing is the cost of a text factor times as long as the first argument.
 func printing(factor int64) cost {
 	return func(g given) (int64, error) {
 		n, err := g.r.printed(g.arg(0, ""))
@@ -45,8 +43,8 @@ func printing(factor int64) cost {
 	}
 }
 
-// going is the cost of what goes through the first argument and makes some
-// bytes for each item.
+// going is the cost of an iteration over the first argument that allocates some
+// bytes per item.
 func going(each int64) cost {
 	return func(g given) (int64, error) {
 		v := g.arg(0, "")
@@ -54,8 +52,8 @@ func going(each int64) cost {
 	}
 }
 
-// choosing is the cost of what also looks at each item, or, where attribute
-// says at which place of the arguments it is named, at an attribute of it.
+// choosing is the cost of an iteration that also reads each item, or the
+// attribute of it that the argument with that index names.
 func choosing(each int64, attribute int) cost {
 	return func(g given) (int64, error) {
 		v := g.arg(0, "")
@@ -68,8 +66,8 @@ func choosing(each int64, attribute int) cost {
 	}
 }
 
-// attributes is the cost of looking up an attribute of n values: a number in
-// its path goes through each text.
+// attributes is the cost of reading an attribute of n values: a number in its path
+// indexes strings, which converts them.
 func attributes(path string, n, longest int64) int64 {
 	numbers := int64(0)
 	for part := range strings.SplitSeq(path, ".") {
@@ -80,8 +78,8 @@ func attributes(path string, n, longest int64) int64 {
 	return bounds.Times(bounds.Times(numbers, n), bounds.Times(longest, 96))
 }
 
-// filterCosts are all filters of the library. Those that are free make no more
-// than they are given.
+// filterCosts has all filters of the library. Those that are free allocate no more
+// than their arguments.
 var filterCosts = map[string]cost{
 	"abs":        free,
 	"batch":      batchCost,
@@ -149,8 +147,8 @@ func escapeCost(g given) (int64, error) {
 	return bounds.Times(n, 12), err
 }
 
-// parseCost is that of values out of JSON, the smallest of which take the most
-// for each byte. The parser goes as deep as the text.
+// parseCost is the cost of decoding JSON: small values take the most per byte. The
+// decoder recurses as deep as the text.
 func parseCost(g given) (int64, error) {
 	s := textOf(g.arg(0, ""))
 	depth, deepest := 0, 0
@@ -218,14 +216,14 @@ func replaceCost(g given) (int64, error) {
 	return g.r.replaced(g.args[0], n, g.args[1], g.args[2], count)
 }
 
-// replaced is the cost of a text, of n bytes, in which something is replaced,
-// count times at most; all where that is negative.
+// replaced is the cost of replacing in a text of n bytes, at most count times
+// unless that is negative.
 func (r *rendering) replaced(v jinja.Value, n int64, before, after jinja.Value, count int64) (int64, error) {
 	with, err := r.printed(after)
 	if err != nil {
 		return 0, err
 	}
-	found := bounds.Add(n, 1) // in something that is no text: as often as can be
+	found := bounds.Add(n, 1) // not a string: the most that is possible
 	if v.IsString() && (before.IsString() || before.IsUndefined()) {
 		found = int64(strings.Count(v.AsString(), textOf(before)))
 	}
@@ -243,7 +241,7 @@ func sortCost(g given) (int64, error) {
 	return bounds.Times(length(g.arg(0, "")), 48), err
 }
 
-// uniqueCost: each item is compared with all that were found before.
+// uniqueCost: each item is compared with all unique ones before.
 func uniqueCost(g given) (int64, error) {
 	v := g.arg(0, "")
 	m, err := g.r.scan(v)
@@ -262,7 +260,7 @@ func trimCost(g given) (int64, error) {
 	return n, trimming(n, g.args[1])
 }
 
-// trimming says no to taking any of many characters off a long text.
+// trimming refuses to trim many different characters off a long text.
 func trimming(n int64, characters jinja.Value) error {
 	if s := textOf(characters); len(s) >= utf8.RuneSelf || !isASCII(s) {
 		return bounds.Work(bounds.Times(n, int64(len(s))))
@@ -292,7 +290,7 @@ func jsonCost(g given) (int64, error) {
 		return bounds.Add(item, key, 1, bounds.Times(pad, int64(depth)+1))
 	}}
 	if pad > g.r.Limit() {
-		return 0, bounds.ErrMemory // it is made before the first use
+		return 0, bounds.ErrMemory // the library allocates it at once
 	}
 	err := m.walk(g.arg(0, ""), 0)
 	if g.arg(1, "ensure_ascii").IsTruthy() {
@@ -301,8 +299,8 @@ func jsonCost(g given) (int64, error) {
 	return bounds.Times(m.bytes, 3), err
 }
 
-// methodCosts are all methods of the library's texts, lists and dicts, and
-// those of a loop that compare. The first argument is what the method is of.
+// methodCosts has all methods of strings, lists and dicts, and those of a loop that
+// compare. The first argument is the receiver.
 var methodCosts = map[string]cost{
 	"append":     appendCost,
 	"capitalize": printing(8),
@@ -310,7 +308,7 @@ var methodCosts = map[string]cost{
 	"count":      searchCost,
 	"endswith":   searchCost,
 	"find":       searchCost,
-	"format":     free, // it counts by itself
+	"format":     free, // charges by itself
 	"get":        free,
 	"insert":     appendCost,
 	"items":      going(192),
@@ -385,8 +383,8 @@ func splitCost(g given) (int64, error) {
 	return bounds.Times(parts, 96), nil
 }
 
-// functionCosts are the library's functions that are not replaced by others.
-// What they are given by name is copied.
+// functionCosts has the library's functions that are not replaced. They copy named
+// arguments.
 var functionCosts = map[string]cost{
 	"cycler":    namedCost,
 	"dict":      namedCost,
@@ -406,5 +404,5 @@ func namedCost(g given) (int64, error) {
 	return sum, nil
 }
 
-// costlyTests are those that make a text of the one that they look at.
+// costlyTests are the tests that convert their operand.
 var costlyTests = []string{"upper", "lower"}

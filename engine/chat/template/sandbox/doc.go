@@ -1,7 +1,6 @@
-// Package sandbox runs Jinja templates that nobody trusts. The language is that of
-// a library; a template's source is rewritten before the library sees it: Jinja's
-// rules for white space are applied, control tokens are replaced by the runes that
-// stand for them, and around each operation, filter and method that makes
-// something stands a call of ours, which counts what is made on the rendering's
-// Meter before it is made.
+// Package sandbox renders untrusted Jinja templates with the library
+// ardanlabs/jinja. It rewrites the source first: Jinja's white space rules are
+// applied, special tokens are replaced by placeholders, and each operation, filter
+// and method that allocates is wrapped in a guard, which charges the Meter of the
+// rendering beforehand.
 package sandbox

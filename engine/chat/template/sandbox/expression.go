@@ -6,18 +6,13 @@ import (
 	"strings"
 )
 
-// The library evaluates expressions by itself, and what one of them makes may
-// be thousands of times larger than what it is made of: a text times a number,
-// an indent, a width in a format. So expressions are parsed here, by the
-// library's own rules, and written back with calls of functions that count
-// what each operation makes before it is made. The library then finds no
-// operation that is not counted.
+// A short expression can allocate thousands of times its own size: a string times
+// a number, an indent, the width of a format. So expressions are parsed here, by
+// the library's own rules, and written back with guards, which charge for each
+// operation before the library does it.
 
-const (
-	// maxOperators bounds the operations in one tag: the library goes down as
-	// deep as they hang on each other.
-	maxOperators = 2000
-)
+// maxOperators limits the operations in one tag, on which the library recurses.
+const maxOperators = 2000
 
 // translator rewrites one expression.
 type translator struct {
@@ -26,13 +21,13 @@ type translator struct {
 	operators int
 	depth     int
 	names     guards
-	loops     bool // there is a loop that calls itself, with what it is given
+	loops     bool // the template has a recursive loop, whose calls take arguments
 }
 
-// written is a part of an expression, written anew.
+// written is a rewritten part of an expression.
 type written struct {
 	text   string
-	scalar bool // it is a literal, and no list
+	scalar bool // a literal that is not a list or dict
 }
 
 // translate rewrites a whole expression.
@@ -71,23 +66,23 @@ func (t *translator) next() token {
 	return k
 }
 
-// took takes the next token if it is a mark or a keyword.
-func (t *translator) took(text string) bool {
-	if k := t.peek(); !k.is(text) && !k.names(text) {
+// accept consumes the next token if it is this operator or keyword.
+func (t *translator) accept(text string) bool {
+	if k := t.peek(); !k.is(text) && !k.isKeyword(text) {
 		return false
 	}
 	t.at++
 	return true
 }
 
-func (t *translator) want(mark string) error {
+func (t *translator) expect(mark string) error {
 	if k := t.next(); !k.is(mark) {
 		return fmt.Errorf("expected %q but got %q", mark, k.text)
 	}
 	return nil
 }
 
-// end is an error where something is left.
+// end expects the end of the expression.
 func (t *translator) end() error {
 	if k := t.peek(); k.kind != tokenEnd {
 		return fmt.Errorf("unexpected %q behind an expression", k.text)
@@ -95,8 +90,8 @@ func (t *translator) end() error {
 	return nil
 }
 
-// deeper counts a step down. The function it returns is the way back.
-func (t *translator) deeper() (func(), error) {
+// descend enters a nested expression. The returned function leaves it.
+func (t *translator) descend() (func(), error) {
 	if t.depth++; t.depth > maxBrackets {
 		return nil, fmt.Errorf("an expression nests deeper than %d", maxBrackets)
 	}
@@ -111,20 +106,20 @@ func (t *translator) operator() error {
 	return nil
 }
 
-// call writes a call of one of our functions.
+// call writes a call of a guard.
 func (t *translator) call(name string, args ...string) string {
 	return t.names.name(name) + "(" + strings.Join(args, ", ") + ")"
 }
 
 // expression is: or [if or [else expression]].
 func (t *translator) expression() (written, error) {
-	back, err := t.deeper()
+	back, err := t.descend()
 	if err != nil {
 		return written{}, err
 	}
 	defer back()
 	w, err := t.chain("or")
-	if err != nil || !t.took("if") {
+	if err != nil || !t.accept("if") {
 		return w, err
 	}
 	condition, err := t.chain("or")
@@ -132,7 +127,7 @@ func (t *translator) expression() (written, error) {
 		return w, err
 	}
 	text := "(" + w.text + " if " + condition.text
-	if t.took("else") {
+	if t.accept("else") {
 		other, err := t.expression()
 		if err != nil {
 			return w, err
@@ -142,15 +137,14 @@ func (t *translator) expression() (written, error) {
 	return written{text: text + ")"}, t.operator()
 }
 
-// chain is operands of "or", or of "and", which are only evaluated as far as
-// needed, so that they stay as they are.
+// chain is operands of "or" or "and". These need no guard, and short-circuit.
 func (t *translator) chain(keyword string) (written, error) {
 	operand := t.not
 	if keyword == "or" {
 		operand = func() (written, error) { return t.chain("and") }
 	}
 	left, err := operand()
-	for err == nil && t.took(keyword) {
+	for err == nil && t.accept(keyword) {
 		var right written
 		if right, err = operand(); err == nil {
 			left = written{text: "(" + left.text + " " + keyword + " " + right.text + ")"}
@@ -161,10 +155,10 @@ func (t *translator) chain(keyword string) (written, error) {
 }
 
 func (t *translator) not() (written, error) {
-	if !t.took("not") {
+	if !t.accept("not") {
 		return t.comparison()
 	}
-	back, err := t.deeper()
+	back, err := t.descend()
 	if err != nil {
 		return written{}, err
 	}
@@ -173,8 +167,8 @@ func (t *translator) not() (written, error) {
 	return written{text: "(not " + w.text + ")"}, err
 }
 
-// comparison is operands between comparisons. What is compared with a literal
-// takes no time.
+// comparison is operands and comparison operators. Comparing with a literal needs
+// no guard.
 func (t *translator) comparison() (written, error) {
 	first, err := t.binary(0)
 	if err != nil {
@@ -213,30 +207,30 @@ func (t *translator) comparison() (written, error) {
 	return written{text: "(" + b.String() + ")"}, nil
 }
 
-// comparator takes a comparison; empty: there is none.
+// comparator consumes a comparison operator; empty: there is none.
 func (t *translator) comparator() string {
 	k := t.peek()
 	switch {
-	case k.kind == tokenMark && slices.Contains([]string{"==", "!=", "<", ">", "<=", ">="}, k.text), k.names("in"):
+	case k.kind == tokenOperator && slices.Contains([]string{"==", "!=", "<", ">", "<=", ">="}, k.text), k.isKeyword("in"):
 		t.at++
 		return k.text
-	case k.names("not") && t.ahead(1).names("in"):
+	case k.isKeyword("not") && t.ahead(1).isKeyword("in"):
 		t.at += 2
 		return "not in"
 	}
 	return ""
 }
 
-// levels are the operators between values, from those that bind least.
+// levels are the binary operators, from the lowest precedence.
 var levels = [][]string{{"~"}, {"+", "-"}, {"*", "/", "%", "//"}, {"**"}}
 
-// binary is operands of one level.
+// binary is operands and operators of one precedence.
 func (t *translator) binary(level int) (written, error) {
 	if level == len(levels) {
 		return t.unary()
 	}
 	left, err := t.binary(level + 1)
-	for err == nil && t.peek().kind == tokenMark && slices.Contains(levels[level], t.peek().text) {
+	for err == nil && t.peek().kind == tokenOperator && slices.Contains(levels[level], t.peek().text) {
 		operator := t.next().text
 		var right written
 		if right, err = t.binary(level + 1); err == nil {
@@ -247,8 +241,7 @@ func (t *translator) binary(level int) (written, error) {
 	return left, err
 }
 
-// operation writes an operation: those that can make a text or a list are
-// ours, and the others make numbers.
+// operation writes an operation: guarded if it can make a string or a list.
 func (t *translator) operation(operator string, left, right written) string {
 	switch operator {
 	case "~", "+", "*", "%":
@@ -257,7 +250,7 @@ func (t *translator) operation(operator string, left, right written) string {
 	return "(" + left.text + " " + operator + " " + right.text + ")"
 }
 
-// unary is a sign, which binds before filters, and what is behind it.
+// unary is an optional sign, which binds tighter than filters, and its operand.
 func (t *translator) unary() (written, error) {
 	sign := t.sign()
 	if sign == "" {
@@ -274,7 +267,7 @@ func (t *translator) unary() (written, error) {
 	return t.postfix(written{text: "(" + sign + w.text + ")", scalar: w.scalar}, true)
 }
 
-// sign takes one; empty: there is none.
+// sign consumes a sign; empty: there is none.
 func (t *translator) sign() string {
 	if k := t.peek(); k.is("-") || k.is("+") {
 		t.at++
@@ -283,9 +276,9 @@ func (t *translator) sign() string {
 	return ""
 }
 
-// signed is what is behind a sign, without filters.
+// signed is the operand of a sign, without filters.
 func (t *translator) signed() (written, error) {
-	back, err := t.deeper()
+	back, err := t.descend()
 	if err != nil {
 		return written{}, err
 	}

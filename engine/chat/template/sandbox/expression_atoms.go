@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// atom is a literal, a name, or something in brackets.
+// atom is a literal, a name, or a bracketed expression.
 func (t *translator) atom() (written, error) {
 	k := t.next()
 	switch {
@@ -18,9 +18,9 @@ func (t *translator) atom() (written, error) {
 		return written{text: k.text, scalar: scalar}, nil
 	case k.kind == tokenNumber, k.kind == tokenFloat:
 		return written{text: k.text, scalar: true}, nil
-	case k.kind == tokenText:
+	case k.kind == tokenString:
 		text := k.text
-		for t.peek().kind == tokenText { // neighbors are one
+		for t.peek().kind == tokenString { // adjacent strings are one
 			text += " " + t.next().text
 		}
 		return written{text: text, scalar: true}, nil
@@ -37,30 +37,30 @@ func (t *translator) atom() (written, error) {
 	return written{}, fmt.Errorf("unexpected %q", k.text)
 }
 
-// parentheses are around an expression, or a tuple.
+// parentheses is a parenthesized expression or a tuple.
 func (t *translator) parentheses() (written, error) {
-	if t.took(")") {
+	if t.accept(")") {
 		return written{text: "()"}, nil
 	}
 	first, err := t.expression()
 	if err != nil {
 		return first, err
 	}
-	if t.took(")") {
+	if t.accept(")") {
 		return written{text: "(" + first.text + ")", scalar: first.scalar}, nil
 	}
 	text := "(" + first.text + ","
-	for t.took(",") && !t.peek().is(")") {
+	for t.accept(",") && !t.peek().is(")") {
 		w, err := t.expression()
 		if err != nil {
 			return w, err
 		}
 		text += w.text + ","
 	}
-	return written{text: text + ")"}, t.want(")")
+	return written{text: text + ")"}, t.expect(")")
 }
 
-// list is one in brackets, of which the first was taken. Commas may lack.
+// list is a list after its opening bracket. Commas are optional.
 func (t *translator) list() (written, error) {
 	var b strings.Builder
 	for k := t.peek(); !k.is("]") && k.kind != tokenEnd; k = t.peek() {
@@ -69,9 +69,9 @@ func (t *translator) list() (written, error) {
 			return w, err
 		}
 		b.WriteString(w.text + ", ")
-		t.took(",")
+		t.accept(",")
 	}
-	return written{text: "[" + b.String() + "]"}, t.want("]")
+	return written{text: "[" + b.String() + "]"}, t.expect("]")
 }
 
 func (t *translator) dict() (written, error) {
@@ -79,7 +79,7 @@ func (t *translator) dict() (written, error) {
 	for k := t.peek(); !k.is("}") && k.kind != tokenEnd; k = t.peek() {
 		key, err := t.expression()
 		if err == nil {
-			err = t.want(":")
+			err = t.expect(":")
 		}
 		if err != nil {
 			return key, err
@@ -90,29 +90,29 @@ func (t *translator) dict() (written, error) {
 		}
 		name := key.text
 		if !key.scalar {
-			name = t.call(guardOutput, name) // it becomes a text
+			name = t.call(guardOutput, name) // converted to a string
 		}
 		b.WriteString(name + ": " + value.text + ", ")
-		t.took(",")
+		t.accept(",")
 	}
-	return written{text: "{" + b.String() + "}"}, t.want("}")
+	return written{text: "{" + b.String() + "}"}, t.expect("}")
 }
 
-// postfix is what stands behind a value: members, items, slices, calls, and
-// filters and tests unless a sign is before the value.
+// postfix is what follows a value: attributes, items, slices, calls, and, unless
+// the value has a sign, filters and tests.
 func (t *translator) postfix(w written, filters bool) (written, error) {
 	for {
 		var err error
 		switch {
-		case t.took("."):
+		case t.accept("."):
 			w, err = t.member(w)
-		case t.took("["):
+		case t.accept("["):
 			w, err = t.item(w)
-		case t.took("("):
+		case t.accept("("):
 			w, err = t.invoke(w.text)
-		case filters && t.took("|"):
+		case filters && t.accept("|"):
 			w, err = t.filter(w)
-		case filters && t.took("is"):
+		case filters && t.accept("is"):
 			w, err = t.test(w)
 		default:
 			return w, nil
@@ -126,8 +126,8 @@ func (t *translator) postfix(w written, filters bool) (written, error) {
 	}
 }
 
-// member is a name behind a dot. Where it may be a method, what it is of is
-// noted, and the method becomes one that counts.
+// member is an attribute. If it may be a method, guards note the receiver and wrap
+// the method.
 func (t *translator) member(w written) (written, error) {
 	k := t.next()
 	if k.kind != tokenName && k.kind != tokenNumber {
@@ -139,17 +139,17 @@ func (t *translator) member(w written) (written, error) {
 	return written{text: t.call(guardMethod, "'"+k.text+"'", t.call(guardOwner, w.text)+"."+k.text)}, nil
 }
 
-// item is what stands in brackets behind a value: an index or a key, or a slice.
+// item is an index, a key or a slice.
 func (t *translator) item(w written) (written, error) {
 	var parts []string // with the colons between them
 	var key written
 	for k := t.peek(); !k.is("]") && len(parts) < 5; k = t.peek() {
-		if t.took(":") {
+		if t.accept(":") {
 			parts = append(parts, ":")
 			continue
 		}
 		if n := len(parts); n > 0 && parts[n-1] != ":" {
-			break // want says what is wrong
+			break // expect reports it
 		}
 		var err error
 		if key, err = t.expression(); err != nil {
@@ -161,21 +161,21 @@ func (t *translator) item(w written) (written, error) {
 		return w, fmt.Errorf("nothing stands in the brackets behind %.60q", w.text)
 	}
 	if len(parts) > 1 || parts[0] == ":" {
-		if !w.scalar { // of a literal, the library looks at the bounds in another way
+		if !w.scalar { // the library slices literals differently
 			w.text = t.call(guardSliced, w.text)
 		}
-		return written{text: w.text + "[" + strings.Join(parts, "") + "]"}, t.want("]")
+		return written{text: w.text + "[" + strings.Join(parts, "") + "]"}, t.expect("]")
 	}
 	if !key.scalar {
-		key.text = t.call(guardOutput, key.text) // it may become a text
+		key.text = t.call(guardOutput, key.text) // may be converted to a string
 	}
 	if !key.scalar || isDigit(strings.TrimLeft(key.text, "(-+")[0]) {
 		w.text = t.call(guardItem, w.text)
 	}
-	return written{text: w.text + "[" + key.text + "]"}, t.want("]")
+	return written{text: w.text + "[" + key.text + "]"}, t.expect("]")
 }
 
-// invoke is a call, of which the first bracket was taken.
+// invoke is a call after its opening parenthesis.
 func (t *translator) invoke(what string) (written, error) {
 	guard := ""
 	if t.loops {
@@ -185,14 +185,14 @@ func (t *translator) invoke(what string) (written, error) {
 	return written{text: t.call(guardCallee, what) + args}, err
 }
 
-// arguments are those in the brackets of a call, of which the first was taken,
-// each in a call of guard where there is one.
+// arguments are those of a call after its opening parenthesis, each wrapped in
+// guard unless that is empty.
 func (t *translator) arguments(guard string) (string, error) {
 	var all []string
 	for k := t.peek(); !k.is(")") && k.kind != tokenEnd; k = t.peek() {
 		prefix := ""
 		switch {
-		case t.took("**"):
+		case t.accept("**"):
 			prefix = "**"
 		case k.kind == tokenName && t.ahead(1).is("="):
 			prefix = k.text + "="
@@ -206,12 +206,12 @@ func (t *translator) arguments(guard string) (string, error) {
 			w.text = t.call(guard, w.text)
 		}
 		all = append(all, prefix+w.text)
-		t.took(",")
+		t.accept(",")
 	}
-	return "(" + strings.Join(all, ", ") + ")", t.want(")")
+	return "(" + strings.Join(all, ", ") + ")", t.expect(")")
 }
 
-// filter is a filter behind a value: ours in place of one of the library's.
+// filter is a filter, replaced by the guarded one.
 func (t *translator) filter(w written) (written, error) {
 	k := t.next()
 	if k.kind != tokenName {
@@ -222,7 +222,7 @@ func (t *translator) filter(w written) (written, error) {
 		name = t.names.name(guardFilter + name)
 	}
 	args := ""
-	if t.took("(") {
+	if t.accept("(") {
 		var err error
 		if args, err = t.arguments(""); err != nil {
 			return w, err
@@ -231,10 +231,10 @@ func (t *translator) filter(w written) (written, error) {
 	return written{text: w.text + "|" + name + args}, nil
 }
 
-// test is one behind "is". Its argument may stand without brackets.
+// test is a test after "is". Its argument needs no parentheses.
 func (t *translator) test(w written) (written, error) {
 	word := " is "
-	if t.took("not") {
+	if t.accept("not") {
 		word = " is not "
 	}
 	k := t.next()
@@ -242,12 +242,12 @@ func (t *translator) test(w written) (written, error) {
 		return w, fmt.Errorf("expected the name of a test, got %q", k.text)
 	}
 	args := ""
-	if t.took("(") {
+	if t.accept("(") {
 		var err error
 		if args, err = t.arguments(guardTested); err != nil {
 			return w, err
 		}
-	} else if next := t.peek(); next.kind == tokenNumber || next.kind == tokenText ||
+	} else if next := t.peek(); next.kind == tokenNumber || next.kind == tokenString ||
 		next.kind == tokenName && !slices.Contains([]string{"and", "or", "else", "if", "in"}, next.text) {
 		arg, err := t.signed()
 		if err != nil {

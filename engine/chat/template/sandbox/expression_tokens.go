@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// tokenKind tells the tokens of an expression apart.
+// tokenKind is the kind of a token.
 type tokenKind byte
 
 const (
@@ -13,8 +13,8 @@ const (
 	tokenName             // of a variable, filter or test, or a keyword
 	tokenNumber           // without a sign
 	tokenFloat
-	tokenText // with its quotes
-	tokenMark // an operator or a bracket
+	tokenString   // with its quotes
+	tokenOperator // an operator or a bracket
 )
 
 type token struct {
@@ -22,20 +22,20 @@ type token struct {
 	text string
 }
 
-// is reports whether it is a mark.
-func (t token) is(mark string) bool { return t.kind == tokenMark && t.text == mark }
+// is reports whether t is this operator or bracket.
+func (t token) is(mark string) bool { return t.kind == tokenOperator && t.text == mark }
 
-// names reports whether it is a keyword.
-func (t token) names(keyword string) bool { return t.kind == tokenName && t.text == keyword }
+// isKeyword reports whether t is this keyword.
+func (t token) isKeyword(keyword string) bool { return t.kind == tokenName && t.text == keyword }
 
-// marks are those of two characters, and those of one.
+// The operators and brackets, of two characters and of one.
 const (
 	longMarks  = "** // == != <= >="
 	shortMarks = ",.:()[]{}|~+-*/%<>="
 )
 
-// tokenize cuts an expression as the library does, which passes over what it
-// does not know.
+// tokenize splits an expression as the library does, which skips unknown
+// characters.
 func tokenize(s string) ([]token, error) {
 	var all []token
 	for i := 0; i < len(s); {
@@ -45,7 +45,7 @@ func tokenize(s string) ([]token, error) {
 			continue
 		}
 		text := s[i : i+n]
-		if kind == tokenText && (n < 2 || text[n-1] != text[0]) {
+		if kind == tokenString && (n < 2 || text[n-1] != text[0]) {
 			return nil, fmt.Errorf("a string is not closed: %.60q", text)
 		}
 		all = append(all, token{kind, text})
@@ -54,12 +54,12 @@ func tokenize(s string) ([]token, error) {
 	return all, nil
 }
 
-// tokenAt is the token that s begins with, and its length; 0: none. Behind a
-// dot a number is an index.
+// tokenAt is the token at the start of s and its length; 0: none. After a dot a
+// number is an index.
 func tokenAt(s string, dot bool) (tokenKind, int) {
 	switch c := s[0]; {
 	case c == '\'' || c == '"':
-		return tokenText, quotedLength(s)
+		return tokenString, quotedLength(s)
 	case isDigit(c):
 		return numberAt(s, dot)
 	case isNameByte(c):
@@ -69,9 +69,9 @@ func tokenAt(s string, dot bool) (tokenKind, int) {
 		}
 		return tokenName, n
 	case len(s) > 1 && strings.Contains(longMarks, s[:2]) && s[1] != ' ' && c != ' ':
-		return tokenMark, 2
+		return tokenOperator, 2
 	case strings.IndexByte(shortMarks, c) >= 0:
-		return tokenMark, 1
+		return tokenOperator, 1
 	}
 	return tokenEnd, 0
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// filters makes functions of the library's filters that count what they make
-// before they make it. The library finds them under other names than its own.
+// filters adds guarded versions of the library's filters, under names of their own.
 func (r *rendering) filters(vars map[string]jinja.Value, names guards) {
 	for name := range filterCosts {
 		vars[names.name(guardFilter+name)] = jinja.NewCallable(name, r.filter(name))
@@ -23,7 +22,7 @@ func (r *rendering) filter(name string) callable {
 	return r.counted(filterCosts[name], native)
 }
 
-// counted is a function that asks before it makes something.
+// counted wraps a function that charges its cost first.
 func (r *rendering) counted(c cost, f callable) callable {
 	return func(args []jinja.Value, named map[string]jinja.Value) (jinja.Value, error) {
 		g := given{r, args, named}
@@ -42,7 +41,7 @@ func (r *rendering) counted(c cost, f callable) callable {
 	}
 }
 
-// options is the cost of arguments that are printed though they are lists.
+// options is the cost of list and dict arguments, which the library may print.
 func (g given) options() (int64, error) {
 	sum := int64(0)
 	one := func(v jinja.Value) error {
@@ -66,8 +65,7 @@ func (g given) options() (int64, error) {
 	return sum, nil
 }
 
-// mapped is the filter that uses others, by their names: it has to use those
-// that count.
+// mapped is the filter map, which calls others by name: it must call guarded ones.
 func (r *rendering) mapped(native callable) callable {
 	return func(args []jinja.Value, named map[string]jinja.Value) (jinja.Value, error) {
 		if _, ok := named["attribute"]; ok || len(args) < 2 {

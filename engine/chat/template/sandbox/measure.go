@@ -8,21 +8,21 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// measure is a walk over a value. A value may hold another one many times, so
-// that a small one is endless when it is written out.
+// measure walks over a value. It may contain another one many times, so a small
+// value can be huge when printed.
 type measure struct {
 	r       *rendering
-	bytes   int64 // that it takes, written out
+	bytes   int64 // printed size
 	nodes   int64
-	longest int64 // text in it, in bytes
+	longest int64 // bytes of the longest string
 	deepest int
-	most    int64 // nodes
+	most    int64 // limit of nodes
 
-	text func(string) int64 // how long a text is when it is written
-	each func(depth int) int64
+	text func(string) int64    // printed size of a string
+	each func(depth int) int64 // of what is around an item
 }
 
-// walk visits v and all that is in it.
+// walk visits v and everything in it.
 func (m *measure) walk(v jinja.Value, depth int) error {
 	m.nodes++
 	switch {
@@ -66,14 +66,13 @@ func (m *measure) walk(v jinja.Value, depth int) error {
 	return nil
 }
 
-// scan walks over v as far as an operation could take it.
+// scan measures v.
 func (r *rendering) scan(v jinja.Value) (*measure, error) {
 	m := &measure{r: r, most: bounds.MaxWork, text: quotedSize, each: func(int) int64 { return 6 }}
 	return m, m.walk(v, 0)
 }
 
-// printed is how many bytes are made to print v; the text of a text is there
-// already.
+// printed is how many bytes printing v allocates; a string is not copied.
 func (r *rendering) printed(v jinja.Value) (int64, error) {
 	if v.IsString() {
 		return int64(len(v.AsString())), nil
@@ -82,12 +81,11 @@ func (r *rendering) printed(v jinja.Value) (int64, error) {
 		return 32, nil
 	}
 	m, err := r.scan(v)
-	// Each list or dict is written by itself, and copied into the one around.
+	// Each list or dict is printed by itself and copied into the outer one.
 	return bounds.Times(m.bytes, int64(m.deepest)+1), err
 }
 
-// quotedSize is the length of a text in quotes, at most, as Python shows it
-// and JSON writes it.
+// quotedSize is an upper bound of a string's size as a Python or JSON literal.
 func quotedSize(s string) int64 {
 	size := int64(len(s)) + 2
 	for i := 0; i < len(s); i++ {
@@ -104,7 +102,7 @@ func quotedSize(s string) int64 {
 	return size
 }
 
-// length is how many items a value has when something goes through it.
+// length is how many items an iteration over a value has.
 func length(v jinja.Value) int64 {
 	switch {
 	case v.IsList():
@@ -117,8 +115,8 @@ func length(v jinja.Value) int64 {
 	return 0
 }
 
-// iterated is how many bytes are made to go through a value: a list is there
-// already.
+// iterated is how many bytes an iteration over a value allocates; a list is not
+// copied.
 func iterated(v jinja.Value) int64 {
 	switch {
 	case v.IsDict():
@@ -129,7 +127,7 @@ func iterated(v jinja.Value) int64 {
 	return 0
 }
 
-// textOf is a value as a text, if it is one.
+// textOf is a string value, or "".
 func textOf(v jinja.Value) string {
 	if v.IsString() {
 		return v.AsString()
@@ -137,7 +135,7 @@ func textOf(v jinja.Value) string {
 	return ""
 }
 
-// numberOf is a value as a number, as the library takes it.
+// numberOf is a value as a number, as the library converts it.
 func numberOf(v jinja.Value) int64 {
 	switch {
 	case v.IsInt():
@@ -152,7 +150,7 @@ func numberOf(v jinja.Value) int64 {
 	return 0
 }
 
-// lines is how many a text has, by all that ends one.
+// lines counts the lines of a text, by all Unicode line ends.
 func lines(s string) int64 {
 	n := int64(1)
 	for _, r := range s {

@@ -8,14 +8,13 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// owner notes what a method is of, which is asked for next.
+// owner notes the receiver of the method that is read next.
 func (r *rendering) owner(args []jinja.Value) (jinja.Value, error) {
 	r.owned = args[0]
 	return args[0], nil
 }
 
-// method is what stands behind a dot: one that counts in place of the
-// library's, and anything else as it is.
+// method wraps an attribute if it is a method of the library.
 func (r *rendering) method(args []jinja.Value) (jinja.Value, error) {
 	name, found, owner := args[0].AsString(), args[1], r.owned
 	r.owned = jinja.Undefined()
@@ -35,8 +34,8 @@ func (r *rendering) method(args []jinja.Value) (jinja.Value, error) {
 	}), nil
 }
 
-// isMethod reports whether the function that was found behind a value is the
-// library's method, and not one that a template put there.
+// isMethod reports whether a function is the library's method, and not an
+// attribute that the template set.
 func isMethod(owner jinja.Value, name, found string) bool {
 	switch {
 	case owner.IsString():
@@ -49,8 +48,8 @@ func isMethod(owner jinja.Value, name, found string) bool {
 	return false
 }
 
-// format is the library's format, counted at each step: what is put in may
-// have places of its own.
+// format is the library's str.format, charged at each step because inserted text
+// may contain placeholders itself.
 func (r *rendering) format(text string) callable {
 	return func(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 		result := text

@@ -27,7 +27,7 @@ func newNatives() (*natives, error) {
 	return n, nil
 }
 
-// fetch gets functions of the library by the names that begin with prefix.
+// fetch returns functions of the library.
 func fetch(names []string, prefix string) (map[string]callable, error) {
 	t, err := jinja.Compile("{{ take(" + prefix + strings.Join(names, ", "+prefix) + ") }}")
 	if err != nil {
@@ -46,7 +46,7 @@ func fetch(names []string, prefix string) (map[string]callable, error) {
 	return found, err
 }
 
-// operate does what the library does.
+// operate runs the library's operation.
 func (n *natives) operate(operator string, a, b jinja.Value) (jinja.Value, error) {
 	result := jinja.Undefined()
 	_, err := n.operations[operator].RenderValues(map[string]jinja.Value{
@@ -59,14 +59,13 @@ func (n *natives) operate(operator string, a, b jinja.Value) (jinja.Value, error
 	return result, err
 }
 
-// print is a value as a text.
+// print converts a value to a string.
 func (n *natives) print(v jinja.Value) (string, error) {
 	text, err := n.filters["string"]([]jinja.Value{v}, nil)
 	return textOf(text), err
 }
 
-// list are the items of what can be gone through; of anything else there are
-// none.
+// list returns the items of a value, none if it is not iterable.
 func (n *natives) list(v jinja.Value) ([]jinja.Value, error) {
 	if !v.IsList() && !v.IsDict() && !v.IsString() {
 		return nil, nil

@@ -7,8 +7,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// operate does an operation between two values: as the library would, if there
-// is room for what it makes.
+// operate charges for a binary operation and runs it.
 func (r *rendering) operate(args []jinja.Value) (jinja.Value, error) {
 	operator, a, b := args[0].AsString(), args[1], args[2]
 	bytes, err := r.operationCost(operator, a, b)
@@ -43,7 +42,7 @@ func (r *rendering) operationCost(operator string, a, b jinja.Value) (int64, err
 	return bounds.Add(left, right), err
 }
 
-// repeated is the cost of a text or a list times a number.
+// repeated is the cost of a string or list times a number.
 func repeated(a, b jinja.Value) int64 {
 	size := func(v jinja.Value) int64 {
 		if v.IsList() {
@@ -60,7 +59,7 @@ func repeated(a, b jinja.Value) int64 {
 	return max(bounds.Times(size(a), count(b)), bounds.Times(size(b), count(a)))
 }
 
-// formatted is the cost of a text with places for values.
+// formatted is the cost of a printf operation.
 func (r *rendering) formatted(a, b jinja.Value) (int64, error) {
 	if !a.IsString() {
 		return 0, nil
@@ -76,7 +75,7 @@ func tupleLength(v jinja.Value) int {
 	return 1
 }
 
-// output is around what becomes a text.
+// output guards a conversion to a string.
 func (r *rendering) output(args []jinja.Value) (jinja.Value, error) {
 	n, err := r.printed(args[0])
 	if err == nil {
@@ -85,12 +84,12 @@ func (r *rendering) output(args []jinja.Value) (jinja.Value, error) {
 	return args[0], err
 }
 
-// iterate is around what a loop goes through.
+// iterate guards what a loop iterates over.
 func (r *rendering) iterate(args []jinja.Value) (jinja.Value, error) {
 	return args[0], r.Charge(bounds.Add(iterated(args[0]), bounds.Times(length(args[0]), 24)))
 }
 
-// compare is around what is compared: lists are gone through.
+// compare guards an operand of a comparison, which walks over lists and dicts.
 func (r *rendering) compare(args []jinja.Value) (jinja.Value, error) {
 	if v := args[0]; !v.IsList() && !v.IsDict() {
 		return v, nil
@@ -99,7 +98,7 @@ func (r *rendering) compare(args []jinja.Value) (jinja.Value, error) {
 	return args[0], err
 }
 
-// test is around what is tested, and what it is tested with.
+// test guards an operand of a test.
 func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
 	if err := r.Charge(bounds.Times(int64(len(textOf(args[0]))), 3)); err != nil {
 		return jinja.Undefined(), err
@@ -107,12 +106,12 @@ func (r *rendering) test(args []jinja.Value) (jinja.Value, error) {
 	return r.compare(args)
 }
 
-// item is around what an item is taken of: a text is made a list.
+// item guards an indexed value: a string is converted to a list.
 func (r *rendering) item(args []jinja.Value) (jinja.Value, error) {
 	return args[0], r.Charge(bounds.Times(int64(len(textOf(args[0]))), 4))
 }
 
-// slice is around what a slice is taken of.
+// slice guards a sliced value.
 func (r *rendering) slice(args []jinja.Value) (jinja.Value, error) {
 	v, bytes := args[0], int64(0)
 	switch {
@@ -126,8 +125,8 @@ func (r *rendering) slice(args []jinja.Value) (jinja.Value, error) {
 	return v, r.Charge(bytes)
 }
 
-// callee is around what is called: what is no function is written out by the
-// library's error.
+// callee guards a called value: if it is no function, the library's error would
+// print it.
 func (r *rendering) callee(args []jinja.Value) (jinja.Value, error) {
 	v := args[0]
 	if v.IsDict() {
@@ -136,7 +135,7 @@ func (r *rendering) callee(args []jinja.Value) (jinja.Value, error) {
 		}
 	}
 	if !v.IsCallable() {
-		return jinja.Undefined(), fmt.Errorf("what the chat template calls is no function")
+		return jinja.Undefined(), fmt.Errorf("the chat template calls a value that is not a function")
 	}
 	return v, nil
 }

@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// The Jinja library looks past neighboring tags when it trims whitespace: in
-// `Effort: {{ x }}{%- endif %}` it eats the space after the colon. So the
-// source is cut into tags and text here, Jinja's whitespace rules are applied
-// to the text (with trim_blocks and lstrip_blocks on, as every program that
-// renders chat templates sets them), and each run of text is written back as
-// an output tag with a string literal. The library then finds no text to trim.
-// Expressions are rewritten on the way, and statements get their guards.
+// The library trims whitespace past adjacent tags: in
+// `Effort: {{ x }}{%- endif %}` it removes the space after the colon. So the
+// source is split into tags and text here, Jinja's whitespace rules are applied
+// (with trim_blocks and lstrip_blocks, as transformers sets them), and each text is
+// written back as an output tag with a string literal, which the library does not
+// trim. Expressions and statements get their guards on the way.
 
-// maxBrackets bounds the nesting inside one tag: the library's parser
-// recurses, and a stack that overflows cannot be recovered from.
+// maxBrackets limits the nesting inside one tag: the library's parser recurses,
+// and Go cannot recover from a stack overflow.
 const maxBrackets = 200
 
 // templatePiece is one part of a template source.
 type templatePiece struct {
 	kind        byte // 't' text, '{' output, '%' statement, '#' comment
 	body        string
-	left, right byte // '-', '+' or 0: the whitespace marks of a tag
+	left, right byte // '-', '+' or 0: the whitespace control of a tag
 }
 
 func quoteLiteral(text string) string { return "'" + literalQuoter.Replace(text) + "'" }
@@ -67,8 +66,8 @@ func nextTag(s string) int {
 	return len(s)
 }
 
-// tagEnd is the offset behind the tag that s starts with. Quotes and
-// brackets hide a closing mark, except in a comment.
+// tagEnd is the offset after the tag that s starts with. A closing delimiter in
+// quotes or brackets does not count, except in a comment.
 func tagEnd(s string) (int, error) {
 	if s[1] == '#' {
 		if i := strings.Index(s[2:], "#}"); i >= 0 {
@@ -111,7 +110,7 @@ func quotedLength(s string) int {
 	return len(s)
 }
 
-// readTag reads a whole tag.
+// readTag parses a whole tag.
 func readTag(s string) templatePiece {
 	p := templatePiece{kind: s[1]}
 	body := s[2 : len(s)-2]

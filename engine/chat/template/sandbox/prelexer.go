@@ -9,8 +9,7 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// prelex rewrites a template source, with runes of s in place of the control
-// tokens in it.
+// prelex rewrites a template source, with placeholders of s for special tokens.
 func prelex(source string, g guards, s *control.Tokens) (string, error) {
 	source = strings.ReplaceAll(source, "\r\n", "\n")
 	source = strings.ReplaceAll(source, "\r", "\n")

@@ -7,17 +7,17 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// rendering is the state of one run of a template.
+// rendering is the state of one execution of a template.
 type rendering struct {
 	*bounds.Meter
 	now     func() time.Time
 	natives *natives
-	owned   jinja.Value // what the next method is of
+	owned   jinja.Value // receiver of the next method
 	refused *Refusal
 }
 
-// natives are the library's own filters, functions and operations. It hands
-// them out to templates alone, so small ones are made to get at them.
+// natives are the library's own filters, functions and operations. It does not
+// export them, so small templates fetch them.
 type natives struct {
 	filters    map[string]callable
 	functions  map[string]callable
@@ -26,7 +26,7 @@ type natives struct {
 
 type callable = func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error)
 
-// Refusal is what a template said with raise_exception.
+// Refusal is the error of a template that calls raise_exception.
 type Refusal struct{ Message string }
 
 func (r *Refusal) Error() string { return "the chat template refuses: " + r.Message }

@@ -13,8 +13,8 @@ import (
 
 const (
 	maxRange      = 100_000 // items of range(), as in Jinja's own sandbox
-	maxMacroDepth = 1000    // macros inside each other
-	maxMessage    = 4 << 10 // bytes of a template's own error message, which is clipped later
+	maxMacroDepth = 1000    // nested calls of macros, and recursion of loops
+	maxMessage    = 4 << 10 // bytes of a template's own error message, clipped later
 )
 
 // Template is a Jinja template, compiled.
@@ -24,8 +24,7 @@ type Template struct {
 	natives  *natives
 }
 
-// Compile compiles a source, with runes of special in place of the control
-// tokens in it.
+// Compile compiles a source, with placeholders of special for special tokens.
 func Compile(source string, special *control.Tokens) (*Template, error) {
 	unique := "_"
 	for strings.Contains(source, unique) {
@@ -47,8 +46,8 @@ func Compile(source string, special *control.Tokens) (*Template, error) {
 	return &Template{compiled: compiled, guards: g, natives: natives}, nil
 }
 
-// Render executes the template on vars, which it may change. now is its clock. A
-// template that calls raise_exception gives a *Refusal.
+// Render executes the template on vars, which it may change. now is its clock.
+// raise_exception returns a *Refusal.
 func (s *Template) Render(m *bounds.Meter, now func() time.Time, vars map[string]jinja.Value) (string, error) {
 	r := &rendering{Meter: m, now: now, natives: s.natives}
 	r.functions(vars, s.guards)
@@ -73,7 +72,7 @@ func (r *rendering) render(t *jinja.Template, vars map[string]jinja.Value) (text
 	return text, nil
 }
 
-// functions adds what a template may call to its variables.
+// functions adds the functions and guards to a template's variables.
 func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
 	add := func(name string, f func(args []jinja.Value) (jinja.Value, error)) {
 		vars[name] = jinja.NewCallable(name, func(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
@@ -124,13 +123,13 @@ func (r *rendering) leave([]jinja.Value) (jinja.Value, error) {
 	return jinja.NewString(""), nil
 }
 
-// inside is around an expression before which enter was called.
+// inside ends what enter began, and returns its second argument.
 func (r *rendering) inside(args []jinja.Value) (jinja.Value, error) {
 	r.Leave()
 	return args[1], nil
 }
 
-// step begins the body of a loop, which may be one inside of itself.
+// step begins the body of a loop, which may be recursive.
 func (r *rendering) step(args []jinja.Value) (jinja.Value, error) {
 	if len(args) > 0 && numberOf(args[0]) > maxMacroDepth {
 		return jinja.Undefined(), fmt.Errorf("a loop nests deeper than %d", maxMacroDepth)
@@ -159,7 +158,7 @@ func (r *rendering) raise(args []jinja.Value) (jinja.Value, error) {
 	return jinja.Undefined(), r.refused
 }
 
-// rangeOf is Python's range as a list, bounded.
+// rangeOf is Python's range as a list of limited length.
 func (r *rendering) rangeOf(args []jinja.Value) (jinja.Value, error) {
 	var n [3]int64
 	for i, a := range args {

@@ -10,7 +10,7 @@ import (
 // statements rewrites the tags of a template.
 type statements struct {
 	names guards
-	loops bool // there is a loop that calls itself
+	loops bool // the template has a recursive loop
 	depth int
 }
 
@@ -32,13 +32,13 @@ func cutKeyword(body string) (keyword, rest string) {
 	return body[:i], strings.TrimSpace(body[i:])
 }
 
-// recurses reports whether a piece is the beginning of a loop that calls itself.
+// recurses reports whether a piece begins a recursive loop.
 func (p templatePiece) recurses() bool {
 	keyword, rest := cutKeyword(p.body)
 	return p.kind == '%' && keyword == "for" && findKeyword(rest, "recursive") >= 0
 }
 
-// write rewrites a statement tag, and puts the guards to it that belong there.
+// write rewrites a statement tag and adds its guards.
 func (s *statements) write(body string) (string, error) {
 	keyword, rest := cutKeyword(body)
 	if err := s.nest(keyword, rest); err != nil {
@@ -74,13 +74,13 @@ func (s *statements) write(body string) (string, error) {
 
 func (s *statements) enter() string { return s.names.name(guardEnter) + "()" }
 
-// inside writes an expression that the library evaluates before the body of
-// the loop or macro that it belongs to.
+// inside guards an expression that the library evaluates before the body of its
+// loop or macro, so before the guard there.
 func (s *statements) inside(text string) string {
 	return s.names.name(guardInside) + "(" + s.enter() + ", " + text + ")"
 }
 
-// nest counts how deep a statement is inside others.
+// nest counts the nesting of statements.
 func (s *statements) nest(keyword, rest string) error {
 	opens := slices.Contains([]string{"if", "for", "macro", "call", "filter", "block", "generation"}, keyword) ||
 		keyword == "set" && !strings.Contains(rest, "=")
@@ -96,8 +96,8 @@ func (s *statements) nest(keyword, rest string) error {
 	return nil
 }
 
-// loop rewrites what is behind "for", as the library cuts it, and makes what
-// begins the body.
+// loop rewrites what follows "for", split as the library does, and returns the
+// guard of the body.
 func (s *statements) loop(rest string) (text, begin string, err error) {
 	in := findKeyword(rest, "in")
 	if in < 0 {
@@ -121,8 +121,8 @@ func (s *statements) loop(rest string) (text, begin string, err error) {
 	return text, "{{ " + s.names.name(guardStep) + "(" + depth + ") }}", nil
 }
 
-// macro rewrites what is behind "macro": a name, and parameters, which may
-// have defaults.
+// macro rewrites what follows "macro": a name, and parameters, which may have
+// defaults.
 func (s *statements) macro(rest string) (string, error) {
 	name, parameters, ok := strings.Cut(rest, "(")
 	if !ok {
@@ -139,7 +139,7 @@ func (s *statements) macro(rest string) (string, error) {
 			return "", fmt.Errorf("unexpected %q among the parameters of a macro", k.text)
 		}
 		parameter := k.text
-		if t.took("=") {
+		if t.accept("=") {
 			w, err := t.expression()
 			if err != nil {
 				return "", err
@@ -148,7 +148,7 @@ func (s *statements) macro(rest string) (string, error) {
 		}
 		all = append(all, parameter)
 		if t.peek().kind != tokenEnd {
-			if err := t.want(","); err != nil {
+			if err := t.expect(","); err != nil {
 				return "", err
 			}
 		}
@@ -156,8 +156,7 @@ func (s *statements) macro(rest string) (string, error) {
 	return name + "(" + strings.Join(all, ", ") + ")", nil
 }
 
-// call rewrites what is behind "call": the names of what the body is given,
-// and a call.
+// call rewrites what follows "call": the parameters of the body, and a call.
 func (s *statements) call(rest string) (string, error) {
 	names := ""
 	if strings.HasPrefix(rest, "(") {
@@ -171,7 +170,7 @@ func (s *statements) call(rest string) (string, error) {
 	return names + rest, err
 }
 
-// filter rewrites what is behind "filter": filters that the body passes.
+// filter rewrites what follows "filter": the filters of the body.
 func (s *statements) filter(rest string) (string, error) {
 	text, err := s.names.translate(filterBody+"|"+rest, s.loops)
 	if err != nil {
@@ -184,8 +183,8 @@ func (s *statements) filter(rest string) (string, error) {
 	return filters, nil
 }
 
-// findKeyword is where a word stands in an expression, outside of brackets and
-// strings; -1: nowhere.
+// findKeyword is the offset of a word in an expression, outside of brackets and
+// strings, or -1.
 func findKeyword(s, word string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {

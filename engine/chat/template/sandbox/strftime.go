@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// strftime formats t as C and Python do, in the C locale: templates put the
-// current date into the prompt with it. A directive that it does not know is
-// left as it stands.
+// strftime formats t as C and Python do, in the C locale. Unknown directives are
+// kept.
 func strftime(t time.Time, format string) string {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -17,7 +16,7 @@ func strftime(t time.Time, format string) string {
 			continue
 		}
 		i++
-		unpadded := format[i] == '-' && i+1 < len(format) // glibc: %-d is a day without its zero
+		unpadded := format[i] == '-' && i+1 < len(format) // glibc: %-d has no leading zero
 		if unpadded {
 			i++
 		}
@@ -69,7 +68,7 @@ func directive(t time.Time, c byte) (string, bool) {
 	return "", false
 }
 
-// strftimeLayouts are the directives that package time has a layout for.
+// strftimeLayouts are the directives with a layout in package time.
 var strftimeLayouts = map[byte]string{
 	'a': "Mon", 'A': "Monday", 'b': "Jan", 'B': "January", 'h': "Jan",
 	'd': "02", 'e': "_2", 'm': "01", 'y': "06", 'Y': "2006", 'j': "002",

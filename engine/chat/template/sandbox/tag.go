@@ -8,7 +8,8 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/control"
 )
 
-// encodeTag replaces the control tokens in the string literals of a Jinja tag.
+// encodeTag replaces the special tokens in the string literals of a Jinja tag by
+// placeholders.
 func encodeTag(s *control.Tokens, body string) string {
 	if s.Empty() {
 		return body
@@ -33,14 +34,14 @@ func encodeTag(s *control.Tokens, body string) string {
 	return b.String() + body[done:]
 }
 
-// tagToken is the length of the token that s begins with: white space, a name
-// or number, a string, or a sign.
+// tagToken is the length of the token at the start of s: white space, a name or
+// number, a string, or an operator.
 func tagToken(s string) int {
 	class := func(c byte) int {
 		switch {
 		case strings.IndexByte(jinjaSpace, c) >= 0:
 			return 1
-		case c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+		case isNameByte(c):
 			return 2
 		}
 		return 0
@@ -60,7 +61,7 @@ func tagToken(s string) int {
 	return n
 }
 
-// tagReader knows where in a tag it is.
+// tagReader tracks the position in a tag.
 type tagReader struct {
 	*control.Tokens
 	last, before string // the last two tokens that are not white space
@@ -70,10 +71,10 @@ type tagReader struct {
 // tagBracket is a bracket that is not closed yet.
 type tagBracket struct {
 	sign     string
-	callee   string // of ( and [: the name in front of it; "]" for another value
-	method   bool   // callee stands behind a dot
-	listed   bool   // it stands behind in
-	argument int    // its number
+	callee   string // of ( and [: the name before it; "]" for another value
+	method   bool   // callee follows a dot
+	listed   bool   // follows "in"
+	argument int    // index of the current argument
 }
 
 func (r *tagReader) read(token string) {
@@ -116,7 +117,7 @@ func isTagName(token string) bool {
 	return token != "" && tagToken(token) == len(token) && (token[0] == '_' || token[0]|0x20 >= 'a' && token[0]|0x20 <= 'z')
 }
 
-// Methods and filters that look for their arguments and write none of them.
+// Methods and filters that search for their arguments and do not print them.
 var (
 	searchMethods = []string{"get", "split", "rsplit", "startswith", "endswith", "strip", "lstrip", "rstrip", "removeprefix", "removesuffix",
 		"partition", "rpartition", "find", "rfind", "index", "count", "pop"}
@@ -124,7 +125,7 @@ var (
 	strippers     = []string{"strip", "lstrip", "rstrip", "trim"}
 )
 
-// use tells what becomes of a string literal here; rest is the tag behind it.
+// use is the use of a string literal here; rest is the tag after it.
 func (r *tagReader) use(rest string) control.Use {
 	rest = strings.TrimLeft(rest, jinjaSpace)
 	next := ""
@@ -150,7 +151,7 @@ func (r *tagReader) use(rest string) control.Use {
 	return control.Printed
 }
 
-// cut notes a text at which a client's may be cut.
+// cut notes a literal at which a client's text may be split.
 func (r *tagReader) cut(literal string) {
 	if len(r.open) == 0 {
 		return
@@ -162,8 +163,7 @@ func (r *tagReader) cut(literal string) {
 	}
 }
 
-// unquote reads what is between the quotes of a string literal, as the library
-// does.
+// unquote decodes a string literal without its quotes, as the library does.
 func unquote(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -183,8 +183,8 @@ func unquote(s string) string {
 
 const simpleEscapes = "n\nt\tr\ra\ab\bf\fv\v\\\\''\"\""
 
-// readEscape reads what follows a backslash, and how long it is. An unknown
-// escape stands for itself.
+// readEscape decodes what follows a backslash, and returns its length. Unknown
+// escapes stay as they are.
 func readEscape(s string) (string, int) {
 	for i := 0; i < len(simpleEscapes); i += 2 {
 		if s[0] == simpleEscapes[i] {
