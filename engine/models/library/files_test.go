@@ -40,7 +40,11 @@ func TestFiles(t *testing.T) {
 		for name, want := range map[string]string{"a": "a...", "b": "file", "b:latest": "file", "my model": "file", "модель": "file"} {
 			expect(t, name, h.mustAsk(t, name), want)
 		}
+		for _, name := range []string{"library/b", "library/b", "b", "registry.ollama.ai/library/b", "library/b:latest"} {
+			expect(t, name, h.mustAsk(t, name), "file")
+		}
 		expect(t, "instances: a, one of the two names, and one with a projector", h.running(), 3)
+		expect(t, "launches", len(strings.Fields(h.started())), 3)
 		for _, l := range h.Loaded() {
 			expect(t, l.Name+" has a digest", l.Digest != "", l.Name == "a")
 		}
