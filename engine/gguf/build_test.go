@@ -48,7 +48,7 @@ func small() *Draft {
 	d := &Draft{Tensors: []Weight{{Name: "one", Dims: []uint64{4, 2}}, {Name: "two", Type: 12, Dims: []uint64{512}}}}
 	d.Set("general.architecture", "llama")
 	d.Set("llama.block_count", uint32(4))
-	d.Set("general.sampling.temp", float32(0.5))
+	d.Set("general.sampling.temp", float32(0.6))
 	d.Set("tokenizer.ggml.tokens", []string{"a", "bc"})
 	d.Set("llama.attention.head_count_kv", []int32{3, 5})
 	d.Keys = append(d.Keys, Key{Name: "llama.pattern", Type: ArrayOf, Array: Values{Type: Bool, Bits: []uint64{1, 0}}})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -134,6 +135,9 @@ func (d *reader) value(kind ValueType, key string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if kind == Float32 {
+		return widen(math.Float32frombits(uint32(raw))), nil
+	}
 	return scalar(kind, raw), nil
 }
 
@@ -155,6 +159,13 @@ func scalar(kind ValueType, raw uint64) any {
 		return raw != 0
 	}
 	return raw
+}
+
+// widen returns the float64 with the shortest decimal digits of v, which are what
+// was meant: 0.6, not 0.6000000238418579.
+func widen(v float32) float64 {
+	wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // cannot fail
+	return wide
 }
 
 // array returns a short array of scalars, and the length of others.

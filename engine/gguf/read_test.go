@@ -24,7 +24,7 @@ func TestRead(t *testing.T) {
 	if v, ok := f.Int(f.Key("block_count")); v != 4 || !ok {
 		t.Errorf("block_count is %d", v)
 	}
-	if v, ok := f.Float("general.sampling.temp"); !ok || v != 0.5 {
+	if v, ok := f.Float("general.sampling.temp"); !ok || v != 0.6 {
 		t.Errorf("temp is %v", v)
 	}
 	if v, ok := f.Float("llama.block_count"); !ok || v != 4 {
