@@ -105,7 +105,8 @@ func build(w *weights, file *gguf.File, options Options, plan memory.Plan, sink 
 	case err != nil:
 		return none, err
 	case embedding.embedsOnly:
-		return c, embed(&c, w, embedding, options, sink)
+		err = embed(&c, w, embedding, options, sink) // changes c
+		return c, err
 	}
 	if plan.Context > w.trainedContext() {
 		options.Log.Warn("the context is longer than the model's training context", "context", plan.Context, "trained", w.trainedContext())
