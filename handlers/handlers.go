@@ -26,7 +26,7 @@ type Config struct {
 	Engine engine.Engine // required
 	Log    *slog.Logger  // required
 
-	Documents openapi.Documents // zero: the embedded ones
+	Documents openapi.Documents // nil: the embedded one
 	Profile   openapi.Profile   // zero: the default profile
 	Strict    bool              // ignored fields are errors
 
@@ -111,14 +111,14 @@ func newStyles(c Config, documents openapi.Documents) styles {
 
 // documents returns the documents compiled for the profile.
 func (c Config) documents() (openapi.Documents, error) {
-	if c.Documents != (openapi.Documents{}) {
-		return c.Documents.Narrow(c.Profile)
-	}
 	own, err := openapi.Embedded()
 	if err != nil {
 		return own, err
 	}
-	return own.Narrow(c.Profile)
+	return openapi.Documents{
+		OpenAI:    cmp.Or(c.Documents.OpenAI, own.OpenAI),
+		Anthropic: cmp.Or(c.Documents.Anthropic, own.Anthropic),
+	}.Narrow(c.Profile)
 }
 
 // of picks the style of a request by its path, else by the header that every Anthropic SDK

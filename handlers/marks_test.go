@@ -3,6 +3,8 @@ package handlers_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -94,6 +96,26 @@ func TestMarkedErrorEvent(t *testing.T) {
 		_, aborted := stream(t, newHandler(t, handlers.Config{Engine: e, Documents: own, Profile: profile}), styles[0].path, styles[0].stream)
 		if aborted != (profile == openapi.ProfileDocument) {
 			t.Errorf("profile %s: aborted %t", profile, aborted)
+		}
+	}
+}
+
+// TestOneDocument holds that a server that is given one of the documents has the
+// other of its own.
+func TestOneDocument(t *testing.T) {
+	own, err := openapi.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, documents := range []openapi.Documents{{OpenAI: own.OpenAI}, {Anthropic: own.Anthropic}} {
+		h, err := handlers.New(handlers.Config{Engine: &handlerstest.Engine{Name: "m"}, Log: slog.New(slog.DiscardHandler), Documents: documents})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range styles {
+			if w := ask(t, h, "GET", s.path, nil); w.Code != http.StatusMethodNotAllowed {
+				t.Errorf("%s with the documents %v: status %d", s.path, documents, w.Code)
+			}
 		}
 	}
 }
