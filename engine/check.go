@@ -72,7 +72,7 @@ func (r *Request) checkTools() error {
 	names := make(map[string]bool, len(r.Tools))
 	for i, t := range r.Tools {
 		if names[t.Name] {
-			return invalid(Place{Field: FieldToolName, Index: i}, "Two tools are named '%s'.", t.Name)
+			return invalid(Place{Field: FieldToolName, Index: i}, "There are two named '%s'.", t.Name)
 		}
 		names[t.Name] = true
 	}
@@ -82,7 +82,7 @@ func (r *Request) checkTools() error {
 func (r *Request) checkToolChoice() error {
 	for _, name := range r.ToolChoice.Names {
 		if !r.hasTool(name) {
-			return invalid(Place{Field: FieldToolChoice, Path: "/name"}, "The request has no tool named '%s' that the client runs.", name)
+			return invalid(Place{Field: FieldToolChoice, Path: "/name"}, "The request has none named '%s' that the client runs.", name)
 		}
 	}
 	if r.ToolChoice.Mode == ToolRequired && len(r.Tools) == 0 {
