@@ -70,7 +70,7 @@ func (p *slot) leave() {
 }
 
 func tooManyRequests() *engine.Error {
-	err := engine.Errorf(engine.CodeOverloaded, "Too many requests are under way; try again later.")
+	err := engine.Errorf(engine.CodeOverloaded, "Too many requests are in progress; try again later.")
 	err.RetryAfter = 5
 	return err
 }

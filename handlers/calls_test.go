@@ -22,8 +22,8 @@ func TestHalfCall(t *testing.T) {
 		want, not  string
 	}{
 		{"/v1/chat/completions", chatBody, http.StatusOK, `"arguments":"{\"a\":"`, "error"},
-		{"/v1/messages", messagesBody, http.StatusBadGateway, "is no JSON object", "tool_use"},
-		{"/v1/messages", strings.TrimSuffix(messagesBody, "}") + `,"stream":true}`, http.StatusOK, "is no JSON object", "message_stop"},
+		{"/v1/messages", messagesBody, http.StatusBadGateway, "is not a JSON object", "tool_use"},
+		{"/v1/messages", strings.TrimSuffix(messagesBody, "}") + `,"stream":true}`, http.StatusOK, "is not a JSON object", "message_stop"},
 	} {
 		w := post(t, h, tt.path, []byte(tt.body))
 		if got := w.Body.String(); w.Code != tt.status || !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {

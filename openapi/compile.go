@@ -98,7 +98,7 @@ func compileOnly(text jsontext.Value) (*Schema, error) {
 
 func (c *compiler) schema(ref *openapi3.SchemaRef) (*Schema, error) {
 	if ref.Value == nil {
-		return nil, fmt.Errorf("reference %s leads nowhere", ref.Ref)
+		return nil, fmt.Errorf("reference %s cannot be resolved", ref.Ref)
 	}
 	if s, ok := c.schemas[ref.Value]; ok {
 		return s, nil
@@ -158,12 +158,12 @@ func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
 	}
 	for _, p := range s.Properties {
 		if p.Needs != "" && (s.properties[p.Needs] == nil || s.properties[p.Needs].Schema.Kinds&Boolean == 0) {
-			return fmt.Errorf("line %d: %s of %s names no boolean beside it: %s", p.Line, needsExtension, p.Name, p.Needs)
+			return fmt.Errorf("line %d: %s of %s names no boolean field of the same object: %s", p.Line, needsExtension, p.Name, p.Needs)
 		}
 	}
 	for _, name := range in.Required {
 		if s.properties[name] == nil {
-			return fmt.Errorf("line %d: required member %s is no property", line(in.Origin), name)
+			return fmt.Errorf("line %d: required property %s is not defined", line(in.Origin), name)
 		}
 	}
 	return c.extra(s, in)
@@ -231,7 +231,7 @@ func (c *compiler) union(s *Schema, in *openapi3.Schema) error {
 	for value, target := range in.Discriminator.Mapping {
 		i := slices.IndexFunc(refs, func(ref *openapi3.SchemaRef) bool { return ref.Ref == target.Ref })
 		if i < 0 {
-			return fmt.Errorf("line %d: discriminator value %s leads to no member of the union", line(in.Origin), value)
+			return fmt.Errorf("line %d: discriminator value %s selects no member of the union", line(in.Origin), value)
 		}
 		s.branches[value] = &s.Union[i]
 	}
@@ -252,7 +252,7 @@ func (s *Schema) defaults(in *openapi3.Schema) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("line %d: %s leads to no member of the union", line(in.Origin), defaultMapping)
+	return fmt.Errorf("line %d: %s selects no member of the union", line(in.Origin), defaultMapping)
 }
 
 // link finishes the schemas once all exist: which types a union accepts, for which fields

@@ -58,7 +58,7 @@ func (c *compiler) enum(s *Schema, in *openapi3.Schema) error {
 	marks, _ := in.Extensions[valuesExtension].(map[string]any)
 	for value := range marks {
 		if !slices.Contains(in.Enum, any(value)) {
-			return fmt.Errorf("%s: there is no value %s", valuesExtension, value)
+			return fmt.Errorf("%s: value %s is not in the enum", valuesExtension, value)
 		}
 	}
 	for _, value := range in.Enum {
@@ -89,7 +89,7 @@ func (c *compiler) enum(s *Schema, in *openapi3.Schema) error {
 	}
 	for value, instead := range s.withheld {
 		if instead != nil && !slices.ContainsFunc(s.Enum, func(v jsontext.Value) bool { return string(v) == string(instead) }) {
-			return fmt.Errorf("instead of %s there is to be %s, which is no value of it", value, instead)
+			return fmt.Errorf("%s is replaced by %s, which is not in the enum", value, instead)
 		}
 	}
 	return nil

@@ -161,8 +161,8 @@ func TestMarksThatCannotBeObeyed(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"nothing to be there instead", "description: Its id.}", "description: Its id., " + unsupported + "}}", "so it needs an instead"},
 		{"no value to be there instead", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported}}}", "so it needs an instead"},
-		{"no such value", "enum: [done, length]}", "enum: [done, length], x-support-values: {x: {document: unsupported}}}", "there is no value x"},
-		{"no such value instead", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: x}}}", `instead of length there is to be "x"`},
+		{"no such value", "enum: [done, length]}", "enum: [done, length], x-support-values: {x: {document: unsupported}}}", "value x is not in the enum"},
+		{"no such value instead", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {document: unsupported, instead: x}}}", `length is replaced by "x"`},
 		{"no value left", "enum: [done, length]}", "enum: [done], x-support-values: {done: {document: unsupported}}}", "no value is left"},
 		{"a value that is ignored", "enum: [done, length]}", "enum: [done, length], x-support-values: {length: {server: ignored, note: N.}}}", "implemented or refused"},
 		{"instead of what is served", "description: Its id.}", "description: Its id., x-support: {document: unlisted, instead: x}}", "instead belongs to what is unsupported"},

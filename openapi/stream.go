@@ -15,13 +15,13 @@ const (
 	// eventNameExtension names an event of a stream's itemSchema.
 	eventNameExtension = "x-event-name"
 	// eventSequenceExtension is a regular expression over those names, each
-	// followed by a blank, that the whole stream matches.
+	// followed by a space, that the whole stream matches.
 	eventSequenceExtension = "x-event-sequence"
 )
 
 // Stream is the contract of an event stream: its events and their order.
 type Stream struct {
-	Sequence string // a regular expression over names, each followed by a blank
+	Sequence string // a regular expression over names, each followed by a space
 	Events   []Use  // each with its EventName
 
 	sequence *regexp.Regexp

@@ -4648,7 +4648,7 @@ func (sh *strictHandler) RetrieveModel(w http.ResponseWriter, r *http.Request, m
 	}
 }
 
-// keeper is a union that may keep the JSON which it is read from.
+// keeper is a union that may keep the JSON that it is decoded from.
 type keeper interface{ keep(b []byte) }
 
 var keepers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.Decoder, u keeper) error {
@@ -4659,13 +4659,12 @@ var keepers = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(func(d *jsontext.
 	return err
 }))
 
-// keepUnions decodes JSON that is not changed as long as v lives.
+// keepUnions decodes JSON that must not change while v is in use.
 func keepUnions(b []byte, v any) error {
 	return jsonv2.Unmarshal(b, v, json.DefaultOptionsV1(), keepers)
 }
 
-// bindBody binds a body that has its bytes at hand without reading them once
-// more.
+// bindBody binds a body without reading its bytes again if it has them in memory.
 func bindBody(r *http.Request, v any) error {
 	if body, ok := r.Body.(interface{ Bytes() []byte }); ok {
 		return keepUnions(body.Bytes(), v)

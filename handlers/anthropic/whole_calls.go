@@ -36,7 +36,7 @@ func wholeCalls(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, e
 				input = nil
 			case engine.Finish:
 				if lost || broken && v.Reason == engine.FinishToolCalls {
-					yield(nil, engine.Errorf(engine.CodeEngineCrashed, "The model has called a tool with an input that is no JSON object."))
+					yield(nil, engine.Errorf(engine.CodeEngineCrashed, "The model has called a tool with an input that is not a JSON object."))
 					return
 				}
 			}

@@ -65,10 +65,10 @@ func toCallable(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.Too
 func toFunctionsAlone(in *wire.CreateChatCompletionRequest) ([]engine.Tool, engine.ToolChoice, error) {
 	var choice engine.ToolChoice
 	if len(optional.Or(in.Tools, nil)) > 0 {
-		return nil, choice, exchange.Invalid("functions", "The functions are the forerunner of tools: send one of the two.")
+		return nil, choice, exchange.Invalid("functions", "functions is the predecessor of tools: send one of the two.")
 	}
 	if _, err := in.ToolChoice.Get(); err == nil {
-		return nil, choice, exchange.Invalid("tool_choice", "The tool_choice is for tools; with functions, send function_call.")
+		return nil, choice, exchange.Invalid("tool_choice", "tool_choice is for tools; with functions, send function_call.")
 	}
 	choice, err := toFunctionChoice(in)
 	return toFunctions(optional.Or(in.Functions, nil)), choice, err

@@ -182,7 +182,7 @@ func toLogprobs(in *wire.CreateChatCompletionRequest) (*int, error) {
 		return top, nil
 	}
 	if top != nil && *top > 0 {
-		return nil, exchange.Invalid("top_logprobs", "The top_logprobs need logprobs to be true.")
+		return nil, exchange.Invalid("top_logprobs", "top_logprobs needs logprobs to be true.")
 	}
 	return nil, nil
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/diglot/diglot/internal/plainjson"
 )
 
-// responder makes the objects of one reply, whole or in a stream.
+// responder builds the response objects of one reply, whole or streamed.
 type responder struct {
-	base    wire.Response // in progress and without output: what all objects have in common
-	summary bool          // thinking is shown as a summary
+	base    wire.Response // in progress and without output: what all objects share
+	summary bool          // show thinking as a summary
 	newID   func(prefix string) string
 	clock   func() time.Time
 }
 
-// newResponder makes a responder that repeats what the request says.
+// newResponder makes a responder with the values of the request.
 func newResponder(in *wire.CreateResponseRequest, newID func(prefix string) string, clock func() time.Time) (*responder, error) {
 	functions, err := toFunctionTools(in)
 	if err != nil {
@@ -47,7 +47,7 @@ func newResponder(in *wire.CreateResponseRequest, newID func(prefix string) stri
 	return &responder{base: out, summary: showsSummary(in), newID: newID, clock: clock}, nil
 }
 
-// use puts in what the answer is generated with, as far as that is known.
+// use sets the values that are in use, as far as they are known.
 func (r *responder) use(used engine.Used) {
 	set(&r.base.Temperature, used.Sampling.Temperature)
 	set(&r.base.TopP, used.Sampling.TopP)
@@ -71,7 +71,7 @@ func set[T any](to *T, value *T) {
 	}
 }
 
-// fromEffort is null where the model's template decides how much to think.
+// fromEffort returns null if the model's template decides how much to think.
 func fromEffort(r engine.Reasoning) nullable.Nullable[wire.ReasoningEffort] {
 	switch {
 	case r.Mode == engine.ReasoningOff:
@@ -82,7 +82,7 @@ func fromEffort(r engine.Reasoning) nullable.Nullable[wire.ReasoningEffort] {
 	return nullable.NewNullNullable[wire.ReasoningEffort]()
 }
 
-// repeat returns the value of the request, or null.
+// repeat returns the request's value, or null.
 func repeat[T any](in nullable.Nullable[T]) nullable.Nullable[T] {
 	if v, err := in.Get(); err == nil {
 		return nullable.NewNullableWithValue(v)
@@ -127,7 +127,7 @@ func (r *responder) fromResponse(in *engine.Response) wire.Response {
 	return r.finish(output, choice.Reason, in.Usage)
 }
 
-// finish is the response that came to its end.
+// finish returns a complete response.
 func (r *responder) finish(output []wire.ResponseOutputItem, reason engine.FinishReason, usage engine.Usage) wire.Response {
 	out := r.base
 	out.Output = output
@@ -142,7 +142,7 @@ func (r *responder) finish(output []wire.ResponseOutputItem, reason engine.Finis
 	return out
 }
 
-// fail is the response that an error cut short.
+// fail returns a response that an error cut short.
 func (r *responder) fail(x *exchange.Exchange, output []wire.ResponseOutputItem, err *engine.Error) wire.Response {
 	out := r.base
 	out.Output = output
@@ -151,7 +151,7 @@ func (r *responder) fail(x *exchange.Exchange, output []wire.ResponseOutputItem,
 	return out
 }
 
-// fromItemFinish is the status of the last item; all others are completed.
+// fromItemFinish returns the status of the last item; all others are completed.
 func fromItemFinish(reason engine.FinishReason) wire.ResponseItemStatus {
 	if reason == engine.FinishMaxTokens {
 		return wire.ResponseItemStatusIncomplete
@@ -159,14 +159,14 @@ func fromItemFinish(reason engine.FinishReason) wire.ResponseItemStatus {
 	return wire.ResponseItemStatusCompleted
 }
 
-// itemPrefix begins the id of an item; clients go by the prefix at times.
+// itemPrefix begins the id of an item; some clients rely on it.
 var itemPrefix = map[engine.BlockKind]string{
 	engine.BlockText:      "msg_",
 	engine.BlockReasoning: "rs_",
 	engine.BlockToolCall:  "fc_",
 }
 
-// fromBlock makes an item of a block. One in progress has no content yet.
+// fromBlock makes an item of a block; in progress it has no content.
 func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseItemStatus) wire.ResponseOutputItem {
 	var item wire.ResponseOutputItem
 	begun := status == wire.ResponseItemStatusInProgress
@@ -193,9 +193,8 @@ func (r *responder) fromBlock(b engine.Block, id string, status wire.ResponseIte
 	return item
 }
 
-// hold puts a value into a union. The methods that are generated for this
-// decode the value once more, which sorts its members. It cannot fail: values
-// are strings, numbers and lists of them.
+// hold puts a value into a union. The generated methods decode the value once more, which
+// sorts its fields. It cannot fail: values are strings, numbers and lists of them.
 func hold(union json.Unmarshaler, value any) {
 	b, _ := plainjson.Marshal(value)
 	_ = union.UnmarshalJSON(b)

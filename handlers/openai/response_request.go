@@ -115,7 +115,7 @@ func toResponseToolNames(choice engine.ToolChoice, option wire.ResponseToolChoic
 			return choice, nil
 		}
 		if choice.Mode == engine.ToolRequired {
-			return choice, exchange.Invalid("tool_choice.tools", "The tool_choice wants a call, and there is no function among its tools.")
+			return choice, exchange.Invalid("tool_choice.tools", "tool_choice requires a call, but lists no function.")
 		}
 		choice.Mode = engine.ToolNone // no names would allow all functions
 	}

@@ -202,7 +202,7 @@ func (l *linter) follow(n *yaml.Node) *yaml.Node {
 		target = get(target, name)
 	}
 	if target == nil {
-		l.add(ref, "reference %s leads nowhere", ref.Value)
+		l.add(ref, "reference %s cannot be resolved", ref.Value)
 		return n
 	}
 	return target

@@ -64,7 +64,7 @@ func (l *linter) object(s *yaml.Node) {
 	if required := get(s, "required"); required != nil {
 		for _, name := range required.Content {
 			if get(properties, name.Value) == nil {
-				l.add(name, "required member %s is no property", name.Value)
+				l.add(name, "required property %s is not defined", name.Value)
 			}
 		}
 	}

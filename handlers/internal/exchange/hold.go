@@ -40,11 +40,11 @@ func (x *Exchange) reserve(bytes int64) error {
 		return nil
 	}
 	if x.Memory.Exceeds(bytes) {
-		never := engine.Errorf(engine.CodeInternal, "The answer is larger than what the server may hold of one.")
+		never := engine.Errorf(engine.CodeInternal, "The answer is larger than the memory for buffered replies.")
 		never.NoRetry = true
 		return never
 	}
-	full := engine.Errorf(engine.CodeOverloaded, "The answers under way take all memory that there is for them; try again later.")
+	full := engine.Errorf(engine.CodeOverloaded, "The memory for buffered replies is exhausted; try again later.")
 	full.RetryAfter = 5
 	return full
 }

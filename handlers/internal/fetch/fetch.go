@@ -164,7 +164,7 @@ func (b *loader) image(i engine.Image) (engine.Image, error) {
 	}
 	// On the way to the model's process, the data is repeated at each place.
 	if len(got.Data) > b.room {
-		return engine.Image{}, engine.Errorf(engine.CodeInvalidArgument, "The images have more than %d bytes in all.", maxTotal)
+		return engine.Image{}, engine.Errorf(engine.CodeInvalidArgument, "The images have more than %d bytes in total.", maxTotal)
 	}
 	b.room -= len(got.Data)
 	return got, nil

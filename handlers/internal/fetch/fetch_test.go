@@ -241,7 +241,7 @@ func TestEngineTotalOfOne(t *testing.T) {
 		t.Error(err)
 	}
 	err := generate(t.Context(), e, request(urls...))
-	if err == nil || !strings.Contains(err.Message, "more than 67108864 bytes in all") {
+	if err == nil || !strings.Contains(err.Message, "more than 67108864 bytes in total") {
 		t.Errorf("error %v, want the images to be too large in all", err)
 	}
 	if hits != 2 {

@@ -117,7 +117,7 @@ func (f *fetcher) get(ctx context.Context, address string, limit int) ([]byte, e
 	data, err := io.ReadAll(reserving{io.LimitReader(resp.Body, int64(limit)+1), exchange.From(ctx).Memory})
 	switch {
 	case errors.Is(err, errFull):
-		return nil, crowded("The images of all requests under way have too many bytes together; try again later.")
+		return nil, crowded("The memory for images is exhausted; try again later.")
 	case err != nil:
 		return nil, failed(u, explain(ctx, err))
 	}

@@ -80,7 +80,7 @@ func (c Config) checkBody(r *http.Request, x *exchange.Exchange, operation *open
 		return engine.Errorf(engine.CodeMediaType, "The Content-Type must be application/json.")
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
-		return engine.Errorf(engine.CodeMediaType, "The Content-Encoding %q is not supported; send the body as it is.", coding)
+		return engine.Errorf(engine.CodeMediaType, "The Content-Encoding %q is not supported; send the body uncompressed.", coding)
 	}
 	body, err := c.read(r, x.Memory)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c Config) tooLarge() *engine.Error {
 
 // full is the error of a body without memory.
 func full() *engine.Error {
-	err := engine.Errorf(engine.CodeOverloaded, "The requests under way take all memory that there is for them; try again later.")
+	err := engine.Errorf(engine.CodeOverloaded, "The memory for request bodies is exhausted; try again later.")
 	err.RetryAfter = 2
 	return err
 }
