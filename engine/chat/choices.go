@@ -9,9 +9,9 @@ import (
 	"github.com/diglot/diglot/engine"
 )
 
-// sideBySide generates the choices concurrently. emit is called only from the
+// concurrently generates the choices concurrently. emit is called only from the
 // caller's goroutine.
-func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
+func (e *Engine) concurrently(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -61,7 +61,7 @@ func (e *Engine) sideBySide(ctx context.Context, p *plan, emit func(engine.Event
 // end, so nothing streams before.
 func (e *Engine) best(ctx context.Context, p *plan, emit func(engine.Event) bool) ([]tally, error) {
 	answers := make([][]engine.Event, p.choices)
-	tallies, err := e.sideBySide(ctx, p, func(event engine.Event) bool {
+	tallies, err := e.concurrently(ctx, p, func(event engine.Event) bool {
 		i := choiceOf(event)
 		answers[i] = append(answers[i], event)
 		return true

@@ -71,7 +71,7 @@ func (e *Engine) answers(ctx context.Context, p *plan, emit func(engine.Event) b
 	case p.choices > p.wanted:
 		tallies, err = e.best(ctx, p, emit)
 	case p.choices > 1:
-		tallies, err = e.sideBySide(ctx, p, emit)
+		tallies, err = e.concurrently(ctx, p, emit)
 	default:
 		tallies = make([]tally, 1)
 		tallies[0], err = e.answer(ctx, p, 0, emit)

@@ -41,22 +41,22 @@ func (e *Engine) answerRoom(req *engine.Request) int {
 // The number of turns is estimated from the average bytes per token, which is
 // mostly right or off by one; otherwise a binary search follows.
 func (e *Engine) truncate(ctx context.Context, p *plan, err error) error {
-	whole, turns := p.request, oldTurns(p.request.Messages)
+	whole, turns := p.request, droppableTurns(p.request.Messages)
 	tokens := len(p.prompt)
 	if err != nil {
 		tokens = engine.AsError(err).Tokens
 	}
 	if len(turns) == 0 {
-		return e.shorten(ctx, p, whole, nil)
+		return e.dropTurns(ctx, p, whole, nil)
 	}
 	var fits *plan
 	few, enough := 0, len(turns)+1 // turns known to be too few, and known to be enough
-	n := guess(whole.Messages, turns, tokens, tokens+e.answerRoom(whole)-e.info.Context)
+	n := estimateTurns(whole.Messages, turns, tokens, tokens+e.answerRoom(whole)-e.info.Context)
 	for step := 1; few+1 < enough && few < len(turns); step++ {
 		if step > maxAttempts {
 			n = len(turns)
 		}
-		err = e.shorten(ctx, p, whole, turns[:n])
+		err = e.dropTurns(ctx, p, whole, turns[:n])
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -84,8 +84,8 @@ func (e *Engine) truncate(ctx context.Context, p *plan, err error) error {
 	return err
 }
 
-// guess estimates how many turns hold the excess tokens, at least 1.
-func guess(messages []engine.Message, turns [][]int, tokens, excess int) int {
+// estimateTurns estimates how many turns hold the excess tokens, at least 1.
+func estimateTurns(messages []engine.Message, turns [][]int, tokens, excess int) int {
 	if tokens == 0 {
 		return (len(turns) + 1) / 2
 	}
@@ -125,8 +125,8 @@ func size(parts []engine.Part) int {
 	return n
 }
 
-// shorten renders and tokenizes the conversation without some turns.
-func (e *Engine) shorten(ctx context.Context, p *plan, whole *engine.Request, turns [][]int) error {
+// dropTurns renders and tokenizes the conversation without some turns.
+func (e *Engine) dropTurns(ctx context.Context, p *plan, whole *engine.Request, turns [][]int) error {
 	gone := map[int]bool{}
 	for _, i := range slices.Concat(turns...) {
 		gone[i] = true
@@ -152,11 +152,11 @@ func (e *Engine) shorten(ctx context.Context, p *plan, whole *engine.Request, tu
 	return e.tokenize(ctx, p, rendering)
 }
 
-// oldTurns groups the messages that may be dropped, oldest first. A group is a
+// droppableTurns groups the messages that may be dropped, oldest first. A group is a
 // user message with the replies to it, or, after the last user message, one step
 // of the assistant. Tool results go with their calls. Instructions, the last user
 // message and the last step stay: the model continues from these.
-func oldTurns(messages []engine.Message) [][]int {
+func droppableTurns(messages []engine.Message) [][]int {
 	last, end := -1, -1
 	for i, m := range messages {
 		if m.Role == engine.RoleUser {

@@ -58,7 +58,7 @@ func TestOldTurns(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := oldTurns(conversationOf(tt.turns))
+			got := droppableTurns(conversationOf(tt.turns))
 			if len(got) == 0 {
 				got = nil
 			}
@@ -180,7 +180,7 @@ func TestTruncateWork(t *testing.T) {
 			}
 			t.Logf("%d prompts, %d words, %d turns left out", m.prompts, m.words, p.start.Dropped)
 			one := new(*p)
-			if err := e.shorten(t.Context(), one, req, oldTurns(req.Messages)[:p.start.Dropped-1]); err == nil && !e.crowded(one, nil) {
+			if err := e.dropTurns(t.Context(), one, req, droppableTurns(req.Messages)[:p.start.Dropped-1]); err == nil && !e.crowded(one, nil) {
 				t.Errorf("%d turns were left out, and one fewer would do", p.start.Dropped)
 			}
 		})

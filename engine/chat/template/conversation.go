@@ -16,7 +16,7 @@ type turn struct {
 	role      engine.Role
 	name      string // of the speaker, or of the tool
 	text      string
-	parts     []engine.Part // Text and seen, in order; nil: no image
+	parts     []engine.Part // Text and imagePart, in order; nil: no image
 	reasoning string
 	calls     []engine.ToolCall
 	callID    string // of a tool result
@@ -45,7 +45,7 @@ func (c *conversation) images() int {
 	n := 0
 	for _, t := range c.turns {
 		for _, p := range t.parts {
-			if _, ok := p.(seen); ok {
+			if _, ok := p.(imagePart); ok {
 				n++
 			}
 		}
@@ -53,8 +53,8 @@ func (c *conversation) images() int {
 	return n
 }
 
-// opened is c with Continuation in place of the text that the answer continues.
-func (c conversation) opened() conversation {
+// withContinuation is c with Continuation in place of the text that the answer continues.
+func (c conversation) withContinuation() conversation {
 	if !c.continues() {
 		return c
 	}
@@ -64,17 +64,17 @@ func (c conversation) opened() conversation {
 	return c
 }
 
-// bounded is c with a Boundary after each text, and without the reasoning and the
+// withBoundaries is c with a Boundary after each text, and without the reasoning and the
 // arguments, which templates write after it.
-func (c conversation) bounded() conversation {
+func (c conversation) withBoundaries() conversation {
 	c.turns = slices.Clone(c.turns)
 	for i := range c.turns {
-		c.turns[i] = c.turns[i].bounded()
+		c.turns[i] = c.turns[i].withBoundaries()
 	}
 	return c
 }
 
-func (t turn) bounded() turn {
+func (t turn) withBoundaries() turn {
 	if t.mark == "" {
 		t.mark = control.Boundary
 	}
@@ -96,8 +96,8 @@ func (c *conversation) lastText() string {
 	return c.turns[len(c.turns)-1].text
 }
 
-// seen is an image and the index of its message.
-type seen struct {
+// imagePart is an image and the index of its message.
+type imagePart struct {
 	engine.Image
 	message int
 }
@@ -130,7 +130,7 @@ func shownParts(parts []engine.Part, message int) []engine.Part {
 		case engine.Text:
 			shown = append(shown, p)
 		case engine.Image:
-			shown = append(shown, seen{p, message})
+			shown = append(shown, imagePart{p, message})
 		}
 	}
 	return shown
@@ -195,7 +195,7 @@ func partText(p engine.Part, mask *control.Mask) string {
 	switch p := p.(type) {
 	case engine.Text:
 		return mask.Text(p.Text)
-	case seen:
+	case imagePart:
 		return string(mask.Image(&prompt.Image{Message: p.message, Source: p.Image}))
 	}
 	return ""

@@ -13,11 +13,11 @@ import (
 
 // goTemplate is a compiled Go template.
 type goTemplate struct {
-	compiled *template.Template
-	now      func() time.Time
-	whole    bool // uses .Messages
-	hasFIM   bool // uses .Suffix (fill in the middle)
-	apart    bool // shows either the text of a turn or its calls
+	compiled     *template.Template
+	now          func() time.Time
+	usesMessages bool // has .Messages, the whole conversation
+	hasFIM       bool // uses .Suffix (fill in the middle)
+	textOrCalls  bool // shows either the text of a turn or its calls
 	// Whether the template only prints these: then the client's JSON is kept as it
 	// is. A map, into which it could index, would be sorted.
 	printsArguments, printsProperties bool

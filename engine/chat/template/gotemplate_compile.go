@@ -38,10 +38,10 @@ func compileGo(source string, model Model, now func() time.Time) (*Template, err
 		return nil, fmt.Errorf("read the chat template, which is a Go template: %w", err)
 	}
 	g := &goTemplate{
-		compiled: parsed.Template.Funcs(goFunctions(now, nil)),
-		now:      now,
-		whole:    slices.Contains(fields, "messages"),
-		hasFIM:   slices.Contains(fields, "suffix"),
+		compiled:     parsed.Template.Funcs(goFunctions(now, nil)),
+		now:          now,
+		usesMessages: slices.Contains(fields, "messages"),
+		hasFIM:       slices.Contains(fields, "suffix"),
 	}
 	methods := goMethods()
 	arguments, properties := fieldUse{name: "Arguments"}, fieldUse{name: "Properties"}

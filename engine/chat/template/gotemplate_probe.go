@@ -19,7 +19,7 @@ import (
 func (p *prober) goCalls() {
 	caps, g := &p.t.caps, p.t.golang
 	both, ok := p.render(finished(user(probeUser), calling(probeAnswer, probeCall(probeID))).withTools())
-	g.apart = ok && !(strings.Contains(both, probeAnswer) && strings.Contains(both, probeValue))
+	g.textOrCalls = ok && !(strings.Contains(both, probeAnswer) && strings.Contains(both, probeValue))
 
 	answered := p.callAndResult(probeID)
 	text, ok := p.render(answered)
@@ -36,9 +36,9 @@ func (p *prober) goRest() {
 	if caps := &p.t.caps; caps.ToolCalls && caps.ParallelCalls {
 		caps.ParallelCalls = p.readsBoth()
 	}
-	_, p.broken = p.t.bounds.Run(p.ctx, func(m *bounds.Meter) (string, error) {
+	_, p.err = p.t.bounds.Run(p.ctx, func(m *bounds.Meter) (string, error) {
 		var err error
-		p.t.fim, err = p.t.golang.gap(m, control.NewMask(p.t.special))
+		p.t.fim, err = p.t.golang.probeFIM(m, control.NewMask(p.t.special))
 		return "", err
 	})
 }
@@ -67,8 +67,8 @@ func (p *prober) readsBoth() bool {
 	return slices.Equal(names, []string{probeTool, probeTool2})
 }
 
-// gap finds the fill-in-the-middle tokens of a template; zero: it has none.
-func (g *goTemplate) gap(m *bounds.Meter, mask *control.Mask) (prompt.FIM, error) {
+// probeFIM finds the fill-in-the-middle tokens of a template; zero: it has none.
+func (g *goTemplate) probeFIM(m *bounds.Meter, mask *control.Mask) (prompt.FIM, error) {
 	if !g.hasFIM {
 		return prompt.FIM{}, nil
 	}

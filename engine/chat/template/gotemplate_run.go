@@ -66,7 +66,7 @@ func (g *goTemplate) prompt(m *bounds.Meter, c conversation, level string, mask 
 		data["Suffix"] = "" // absent, it prints "<no value>"
 		return g.execute(w, data)
 	}
-	if !g.whole {
+	if !g.usesMessages {
 		err := g.exchanges(messages, run)
 		return cutResponse(w.text.String(), c), err
 	}
@@ -117,7 +117,7 @@ func (g *goTemplate) exchanges(messages []*goMessage, run func(map[string]any) e
 }
 
 // cutResponse cuts what a template writes after the response. If the answer
-// continues a turn, begun cuts it.
+// continues a turn, renderPrefix cuts it.
 func cutResponse(text string, c conversation) string {
 	if c.continues() {
 		return text

@@ -116,7 +116,7 @@ func (g *goTemplate) messages(c conversation, mask *control.Mask) []*goMessage {
 		all = append(all, m)
 	}
 	for _, t := range c.turns {
-		if g.apart && t.text != "" && len(t.calls) > 0 {
+		if g.textOrCalls && t.text != "" && len(t.calls) > 0 {
 			add(turn{role: t.role, text: t.text, parts: t.parts, reasoning: t.reasoning, mark: t.mark})
 			t = turn{role: t.role, calls: t.calls}
 		}
@@ -128,7 +128,7 @@ func (g *goTemplate) messages(c conversation, mask *control.Mask) []*goMessage {
 // joins reports whether adjacent messages become one.
 func (g *goTemplate) joins(a, b *goMessage) bool {
 	calls := len(a.ToolCalls)+len(b.ToolCalls) > 0
-	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.apart)
+	return a.Role == b.Role && a.Role != string(engine.RoleTool) && !(calls && g.textOrCalls)
 }
 
 func (g *goTemplate) message(turn turn, mask *control.Mask) *goMessage {
@@ -138,7 +138,7 @@ func (g *goTemplate) message(turn turn, mask *control.Mask) *goMessage {
 	}
 	var b strings.Builder
 	for _, p := range turn.parts {
-		if _, ok := p.(seen); ok {
+		if _, ok := p.(imagePart); ok {
 			b.WriteString(partText(p, mask))
 			m.Images = append(m.Images, "")
 		}

@@ -65,7 +65,7 @@ func (t *Template) probe(source string) error {
 	defer cancel()
 	p := &prober{t: t, ctx: ctx, source: source}
 	if !p.content() {
-		return cmp.Or(p.broken, errUserMissing)
+		return cmp.Or(p.err, errUserMissing)
 	}
 	p.roles()
 	p.tools()
@@ -74,8 +74,8 @@ func (t *Template) probe(source string) error {
 	t.header = p.header()
 	t.format = p.format()
 	t.example = t.caps.example()
-	if t.golang != nil && p.broken == nil {
+	if t.golang != nil && p.err == nil {
 		p.goRest()
 	}
-	return p.broken
+	return p.err
 }

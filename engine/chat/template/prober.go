@@ -36,12 +36,12 @@ type prober struct {
 	t      *Template
 	ctx    context.Context
 	source string
-	broken error // ends the probe
+	err    error // ends the probe
 }
 
 // render renders a conversation, and reports whether the template accepts it.
 func (p *prober) render(c conversation) (string, bool) {
-	if p.broken != nil {
+	if p.err != nil {
 		return "", false
 	}
 	mask := control.NewMask(p.t.special)
@@ -50,7 +50,7 @@ func (p *prober) render(c conversation) (string, bool) {
 		return mask.Unmask(text), true
 	}
 	if errors.Is(err, bounds.ErrTimeout) || errors.Is(err, bounds.ErrStuck) || bounds.LimitExceeded(err) {
-		p.broken = err
+		p.err = err
 	}
 	return "", false
 }

@@ -45,11 +45,11 @@ func (t *Template) Render(ctx context.Context, req *engine.Request) (Rendering, 
 
 // renderConversation renders c as it is.
 func (t *Template) renderConversation(ctx context.Context, c conversation, mask *control.Mask) (Rendering, error) {
-	text, err := t.begun(ctx, c.opened(), mask)
+	text, err := t.renderPrefix(ctx, c.withContinuation(), mask)
 	if err != nil {
 		return Rendering{}, err
 	}
-	opening, err := t.opening(ctx, c.opened(), text, mask)
+	opening, err := t.opening(ctx, c.withContinuation(), text, mask)
 	if err != nil {
 		return Rendering{}, err
 	}
@@ -59,8 +59,8 @@ func (t *Template) renderConversation(ctx context.Context, c conversation, mask 
 	return Rendering{Spans: mask.Spans(text), Opening: opening}, nil
 }
 
-// begun is the rendering of c, up to the text that the answer continues.
-func (t *Template) begun(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
+// renderPrefix is the rendering of c, up to the text that the answer continues.
+func (t *Template) renderPrefix(ctx context.Context, c conversation, mask *control.Mask) (string, error) {
 	text, err := t.text(ctx, c, mask)
 	if err != nil || !c.continues() {
 		return text, err
@@ -100,7 +100,7 @@ func (t *Template) opening(ctx context.Context, c conversation, prompt string, m
 	if t.header != "" && strings.HasSuffix(mask.Unmask(tail(prompt)), t.header) {
 		return "", nil // nothing after the header
 	}
-	text, err := t.begun(ctx, c.bounded(), mask)
+	text, err := t.renderPrefix(ctx, c.withBoundaries(), mask)
 	if err != nil {
 		return "", err
 	}

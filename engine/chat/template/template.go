@@ -78,4 +78,4 @@ func (t *Template) FIM() prompt.FIM { return t.fim }
 
 // repeats reports whether the template is one exchange. A later system turn would
 // split an exchange in two.
-func (t *Template) repeats() bool { return t.golang != nil && !t.golang.whole }
+func (t *Template) repeats() bool { return t.golang != nil && !t.golang.usesMessages }

@@ -86,16 +86,16 @@ func (m *Mask) find(text string) []int {
 			continue
 		}
 		if n := m.completes(looked, i); n > 0 {
-			found = append(found, place(i+steady(looked[i:i+n])))
+			found = append(found, place(i+stableRune(looked[i:i+n])))
 		}
 	}
 	slices.Sort(found)
 	return found
 }
 
-// steady is the offset of the rune that a template is least likely to search for,
+// stableRune is the offset of the rune that a template is least likely to search for,
 // quote or escape: a letter or digit, or else no space and no quote.
-func steady(text string) int {
+func stableRune(text string) int {
 	other := -1
 	for i, r := range text {
 		switch {

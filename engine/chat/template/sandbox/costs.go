@@ -10,15 +10,15 @@ import (
 	"github.com/diglot/diglot/engine/chat/template/bounds"
 )
 
-// given holds the arguments of a filter, method or function.
-type given struct {
+// callArgs holds the arguments of a filter, method or function.
+type callArgs struct {
 	r     *rendering
 	args  []jinja.Value
 	named map[string]jinja.Value
 }
 
 // arg is a positional or named argument, or undefined.
-func (g given) arg(i int, name string) jinja.Value {
+func (g callArgs) arg(i int, name string) jinja.Value {
 	if v, ok := g.named[name]; ok {
 		return v
 	}
@@ -30,32 +30,32 @@ func (g given) arg(i int, name string) jinja.Value {
 
 // cost is an upper bound of the bytes that a call allocates, temporary ones
 // included. An error ends the rendering.
-type cost func(given) (int64, error)
+type cost func(callArgs) (int64, error)
 
-// free is the cost of what allocates nothing, or a number.
-func free(given) (int64, error) { return 0, nil }
+// noCost is the cost of what allocates nothing, or a number.
+func noCost(callArgs) (int64, error) { return 0, nil }
 
-// printing is the cost of a text factor times as long as the first argument.
-func printing(factor int64) cost {
-	return func(g given) (int64, error) {
+// textCost is the cost of a text factor times as long as the first argument.
+func textCost(factor int64) cost {
+	return func(g callArgs) (int64, error) {
 		n, err := g.r.printed(g.arg(0, ""))
 		return bounds.Times(n, factor), err
 	}
 }
 
-// going is the cost of an iteration over the first argument that allocates some
+// iterationCost is the cost of an iteration over the first argument that allocates some
 // bytes per item.
-func going(each int64) cost {
-	return func(g given) (int64, error) {
+func iterationCost(each int64) cost {
+	return func(g callArgs) (int64, error) {
 		v := g.arg(0, "")
 		return bounds.Add(iterated(v), bounds.Times(length(v), each)), nil
 	}
 }
 
-// choosing is the cost of an iteration that also reads each item, or the
+// attributeCost is the cost of an iteration that also reads each item, or the
 // attribute of it that the argument with that index names.
-func choosing(each int64, attribute int) cost {
-	return func(g given) (int64, error) {
+func attributeCost(each int64, attribute int) cost {
+	return func(g callArgs) (int64, error) {
 		v := g.arg(0, "")
 		m, err := g.r.scan(v)
 		if err != nil {
@@ -78,53 +78,53 @@ func attributes(path string, n, longest int64) int64 {
 	return bounds.Times(bounds.Times(numbers, n), bounds.Times(longest, 96))
 }
 
-// filterCosts has all filters of the library. Those that are free allocate no more
+// filterCosts has all filters of the library. Those without cost allocate no more
 // than their arguments.
 var filterCosts = map[string]cost{
-	"abs":        free,
+	"abs":        noCost,
 	"batch":      batchCost,
-	"capitalize": printing(8),
-	"count":      free,
-	"d":          free,
-	"default":    free,
-	"dictsort":   going(192),
+	"capitalize": textCost(8),
+	"count":      noCost,
+	"d":          noCost,
+	"default":    noCost,
+	"dictsort":   iterationCost(192),
 	"e":          escapeCost,
 	"escape":     escapeCost,
-	"first":      going(0),
-	"float":      printing(2),
+	"first":      iterationCost(0),
+	"float":      textCost(2),
 	"from_json":  parseCost,
 	"fromjson":   parseCost,
 	"indent":     indentCost,
-	"int":        printing(2),
-	"items":      going(192),
+	"int":        textCost(2),
+	"items":      iterationCost(192),
 	"join":       joinCost,
-	"last":       going(0),
-	"length":     free,
-	"list":       going(32),
-	"lower":      printing(3),
-	"map":        choosing(32, 99),
-	"max":        choosing(0, 2),
-	"min":        choosing(0, 2),
-	"reject":     choosing(64, 99),
-	"rejectattr": choosing(64, 1),
+	"last":       iterationCost(0),
+	"length":     noCost,
+	"list":       iterationCost(32),
+	"lower":      textCost(3),
+	"map":        attributeCost(32, 99),
+	"max":        attributeCost(0, 2),
+	"min":        attributeCost(0, 2),
+	"reject":     attributeCost(64, 99),
+	"rejectattr": attributeCost(64, 1),
 	"replace":    replaceCost,
-	"reverse":    going(32),
-	"round":      free,
-	"safe":       free,
-	"select":     choosing(64, 99),
-	"selectattr": choosing(64, 1),
+	"reverse":    iterationCost(32),
+	"round":      noCost,
+	"safe":       noCost,
+	"select":     attributeCost(64, 99),
+	"selectattr": attributeCost(64, 1),
 	"sort":       sortCost,
-	"string":     printing(1),
-	"sum":        choosing(0, 1),
-	"title":      printing(8),
+	"string":     textCost(1),
+	"sum":        attributeCost(0, 1),
+	"title":      textCost(8),
 	"tojson":     jsonCost,
 	"trim":       trimCost,
 	"unique":     uniqueCost,
-	"upper":      printing(3),
-	"wordcount":  printing(16),
+	"upper":      textCost(3),
+	"wordcount":  textCost(16),
 }
 
-func batchCost(g given) (int64, error) {
+func batchCost(g callArgs) (int64, error) {
 	count := numberOf(g.arg(1, "linecount"))
 	if count <= 0 {
 		return 0, nil
@@ -136,7 +136,7 @@ func batchCost(g given) (int64, error) {
 	return bounds.Add(iterated(g.arg(0, "")), bounds.Times(n, 96)), nil
 }
 
-func escapeCost(g given) (int64, error) {
+func escapeCost(g callArgs) (int64, error) {
 	n, err := g.r.printed(g.arg(0, ""))
 	if s := textOf(g.arg(0, "")); err == nil && s != "" {
 		for _, c := range []string{"&", "<", ">", `"`, "'"} {
@@ -149,7 +149,7 @@ func escapeCost(g given) (int64, error) {
 
 // parseCost is the cost of decoding JSON: small values take the most per byte. The
 // decoder recurses as deep as the text.
-func parseCost(g given) (int64, error) {
+func parseCost(g callArgs) (int64, error) {
 	s := textOf(g.arg(0, ""))
 	depth, deepest := 0, 0
 	for i := 0; i < len(s); i++ {
@@ -169,7 +169,7 @@ func parseCost(g given) (int64, error) {
 	return bounds.Times(int64(len(s)), 80), nil
 }
 
-func indentCost(g given) (int64, error) {
+func indentCost(g callArgs) (int64, error) {
 	n, err := g.r.printed(g.arg(0, ""))
 	if err != nil {
 		return 0, err
@@ -187,7 +187,7 @@ func indentCost(g given) (int64, error) {
 	return bounds.Add(bounds.Times(n, 4), bounds.Times(count, 16), bounds.Times(bounds.Times(bounds.Add(count, 1), max(width, 0)), 2)), nil
 }
 
-func joinCost(g given) (int64, error) {
+func joinCost(g callArgs) (int64, error) {
 	v := g.arg(0, "")
 	n := length(v)
 	sum := bounds.Add(iterated(v), bounds.Times(n, 24))
@@ -204,7 +204,7 @@ func joinCost(g given) (int64, error) {
 	return bounds.Add(sum, bounds.Times(m.bytes, 2), bounds.Times(between, n), attributes(path, n, m.longest)), err
 }
 
-func replaceCost(g given) (int64, error) {
+func replaceCost(g callArgs) (int64, error) {
 	n, err := g.r.printed(g.arg(0, ""))
 	if err != nil || len(g.args) < 3 {
 		return n, err
@@ -233,7 +233,7 @@ func (r *rendering) replaced(v jinja.Value, n int64, before, after jinja.Value, 
 	return bounds.Add(bounds.Times(n, 2), bounds.Times(found, with)), nil
 }
 
-func sortCost(g given) (int64, error) {
+func sortCost(g callArgs) (int64, error) {
 	m, err := g.r.scan(g.arg(0, ""))
 	if err == nil {
 		err = bounds.Work(bounds.Times(m.nodes, 16))
@@ -242,7 +242,7 @@ func sortCost(g given) (int64, error) {
 }
 
 // uniqueCost: each item is compared with all unique ones before.
-func uniqueCost(g given) (int64, error) {
+func uniqueCost(g callArgs) (int64, error) {
 	v := g.arg(0, "")
 	m, err := g.r.scan(v)
 	if err == nil {
@@ -252,7 +252,7 @@ func uniqueCost(g given) (int64, error) {
 	return bounds.Add(iterated(v), bounds.Times(length(v), 96), bounds.Times(m.bytes, 2), attributes(path, length(v), m.longest)), err
 }
 
-func trimCost(g given) (int64, error) {
+func trimCost(g callArgs) (int64, error) {
 	n, err := g.r.printed(g.arg(0, ""))
 	if err != nil || len(g.args) < 2 {
 		return n, err
@@ -272,7 +272,7 @@ func isASCII(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }
 
-func jsonCost(g given) (int64, error) {
+func jsonCost(g callArgs) (int64, error) {
 	pad, item, key := int64(-1), int64(2), int64(2)
 	switch indent := g.arg(2, "indent"); {
 	case indent.IsString():
@@ -303,17 +303,17 @@ func jsonCost(g given) (int64, error) {
 // compare. The first argument is the receiver.
 var methodCosts = map[string]cost{
 	"append":     appendCost,
-	"capitalize": printing(8),
+	"capitalize": textCost(8),
 	"changed":    changedCost,
 	"count":      searchCost,
 	"endswith":   searchCost,
 	"find":       searchCost,
-	"format":     free, // charges by itself
-	"get":        free,
+	"format":     noCost, // charges by itself
+	"get":        noCost,
 	"insert":     appendCost,
-	"items":      going(192),
-	"keys":       going(64),
-	"lower":      printing(3),
+	"items":      iterationCost(192),
+	"keys":       iterationCost(64),
+	"lower":      textCost(3),
 	"lstrip":     stripCost,
 	"pop":        popCost,
 	"replace":    methodReplaceCost,
@@ -321,13 +321,13 @@ var methodCosts = map[string]cost{
 	"split":      splitCost,
 	"startswith": searchCost,
 	"strip":      stripCost,
-	"title":      printing(8),
+	"title":      textCost(8),
 	"update":     updateCost,
-	"upper":      printing(3),
-	"values":     going(64),
+	"upper":      textCost(3),
+	"values":     iterationCost(64),
 }
 
-func appendCost(g given) (int64, error) {
+func appendCost(g callArgs) (int64, error) {
 	list := g.arg(0, "").AsList()
 	if len(list.Items) < cap(list.Items) {
 		return 0, nil
@@ -335,7 +335,7 @@ func appendCost(g given) (int64, error) {
 	return bounds.Times(int64(len(list.Items))+8, 48), nil
 }
 
-func changedCost(g given) (int64, error) {
+func changedCost(g callArgs) (int64, error) {
 	for _, v := range g.args[1:] {
 		if _, err := g.r.scan(v); err != nil {
 			return 0, err
@@ -344,22 +344,22 @@ func changedCost(g given) (int64, error) {
 	return 0, nil
 }
 
-func searchCost(g given) (int64, error) {
+func searchCost(g callArgs) (int64, error) {
 	return bounds.Times(int64(len(textOf(g.arg(0, "")))), 6), nil
 }
 
-func stripCost(g given) (int64, error) {
+func stripCost(g callArgs) (int64, error) {
 	if len(g.args) < 2 {
 		return 0, nil
 	}
 	return 0, trimming(int64(len(textOf(g.args[0]))), g.args[1])
 }
 
-func popCost(g given) (int64, error) { return bounds.Times(length(g.arg(0, "")), 16), nil }
+func popCost(g callArgs) (int64, error) { return bounds.Times(length(g.arg(0, "")), 16), nil }
 
-func updateCost(g given) (int64, error) { return bounds.Times(length(g.arg(1, "")), 128), nil }
+func updateCost(g callArgs) (int64, error) { return bounds.Times(length(g.arg(1, "")), 128), nil }
 
-func methodReplaceCost(g given) (int64, error) {
+func methodReplaceCost(g callArgs) (int64, error) {
 	if len(g.args) < 3 {
 		return 0, nil
 	}
@@ -371,7 +371,7 @@ func methodReplaceCost(g given) (int64, error) {
 }
 
 // splitCost counts the parts.
-func splitCost(g given) (int64, error) {
+func splitCost(g callArgs) (int64, error) {
 	s, parts := textOf(g.arg(0, "")), int64(1)
 	if at := g.arg(1, "sep"); at.IsString() && at.AsString() != "" {
 		parts = bounds.Add(parts, int64(strings.Count(s, at.AsString())))
@@ -392,7 +392,7 @@ var functionCosts = map[string]cost{
 	"namespace": namedCost,
 }
 
-func namedCost(g given) (int64, error) {
+func namedCost(g callArgs) (int64, error) {
 	sum := bounds.Times(int64(len(g.args)+len(g.named)), 128)
 	for _, v := range g.args {
 		m, err := g.r.scan(v)

@@ -24,8 +24,8 @@ type translator struct {
 	loops     bool // the template has a recursive loop, whose calls take arguments
 }
 
-// written is a rewritten part of an expression.
-type written struct {
+// rewritten is a part of a rewritten expression.
+type rewritten struct {
 	text   string
 	scalar bool // a literal that is not a list or dict
 }
@@ -112,10 +112,10 @@ func (t *translator) call(name string, args ...string) string {
 }
 
 // expression is: or [if or [else expression]].
-func (t *translator) expression() (written, error) {
+func (t *translator) expression() (rewritten, error) {
 	back, err := t.descend()
 	if err != nil {
-		return written{}, err
+		return rewritten{}, err
 	}
 	defer back()
 	w, err := t.chain("or")
@@ -134,47 +134,47 @@ func (t *translator) expression() (written, error) {
 		}
 		text += " else " + other.text
 	}
-	return written{text: text + ")"}, t.operator()
+	return rewritten{text: text + ")"}, t.operator()
 }
 
 // chain is operands of "or" or "and". These need no guard, and short-circuit.
-func (t *translator) chain(keyword string) (written, error) {
+func (t *translator) chain(keyword string) (rewritten, error) {
 	operand := t.not
 	if keyword == "or" {
-		operand = func() (written, error) { return t.chain("and") }
+		operand = func() (rewritten, error) { return t.chain("and") }
 	}
 	left, err := operand()
 	for err == nil && t.accept(keyword) {
-		var right written
+		var right rewritten
 		if right, err = operand(); err == nil {
-			left = written{text: "(" + left.text + " " + keyword + " " + right.text + ")"}
+			left = rewritten{text: "(" + left.text + " " + keyword + " " + right.text + ")"}
 			err = t.operator()
 		}
 	}
 	return left, err
 }
 
-func (t *translator) not() (written, error) {
+func (t *translator) not() (rewritten, error) {
 	if !t.accept("not") {
 		return t.comparison()
 	}
 	back, err := t.descend()
 	if err != nil {
-		return written{}, err
+		return rewritten{}, err
 	}
 	defer back()
 	w, err := t.not()
-	return written{text: "(not " + w.text + ")"}, err
+	return rewritten{text: "(not " + w.text + ")"}, err
 }
 
 // comparison is operands and comparison operators. Comparing with a literal needs
 // no guard.
-func (t *translator) comparison() (written, error) {
+func (t *translator) comparison() (rewritten, error) {
 	first, err := t.binary(0)
 	if err != nil {
 		return first, err
 	}
-	operands, operators := []written{first}, []string{}
+	operands, operators := []rewritten{first}, []string{}
 	for {
 		operator := t.comparator()
 		if operator == "" {
@@ -204,7 +204,7 @@ func (t *translator) comparison() (written, error) {
 		}
 		b.WriteString(t.call(guardCompared, w.text))
 	}
-	return written{text: "(" + b.String() + ")"}, nil
+	return rewritten{text: "(" + b.String() + ")"}, nil
 }
 
 // comparator consumes a comparison operator; empty: there is none.
@@ -225,16 +225,16 @@ func (t *translator) comparator() string {
 var levels = [][]string{{"~"}, {"+", "-"}, {"*", "/", "%", "//"}, {"**"}}
 
 // binary is operands and operators of one precedence.
-func (t *translator) binary(level int) (written, error) {
+func (t *translator) binary(level int) (rewritten, error) {
 	if level == len(levels) {
 		return t.unary()
 	}
 	left, err := t.binary(level + 1)
 	for err == nil && t.peek().kind == tokenOperator && slices.Contains(levels[level], t.peek().text) {
 		operator := t.next().text
-		var right written
+		var right rewritten
 		if right, err = t.binary(level + 1); err == nil {
-			left = written{text: t.operation(operator, left, right)}
+			left = rewritten{text: t.operation(operator, left, right)}
 			err = t.operator()
 		}
 	}
@@ -242,7 +242,7 @@ func (t *translator) binary(level int) (written, error) {
 }
 
 // operation writes an operation: guarded if it can make a string or a list.
-func (t *translator) operation(operator string, left, right written) string {
+func (t *translator) operation(operator string, left, right rewritten) string {
 	switch operator {
 	case "~", "+", "*", "%":
 		return t.call(guardOperation, "'"+operator+"'", left.text, right.text)
@@ -251,7 +251,7 @@ func (t *translator) operation(operator string, left, right written) string {
 }
 
 // unary is an optional sign, which binds tighter than filters, and its operand.
-func (t *translator) unary() (written, error) {
+func (t *translator) unary() (rewritten, error) {
 	sign := t.sign()
 	if sign == "" {
 		w, err := t.atom()
@@ -264,7 +264,7 @@ func (t *translator) unary() (written, error) {
 	if err != nil {
 		return w, err
 	}
-	return t.postfix(written{text: "(" + sign + w.text + ")", scalar: w.scalar}, true)
+	return t.postfix(rewritten{text: "(" + sign + w.text + ")", scalar: w.scalar}, true)
 }
 
 // sign consumes a sign; empty: there is none.
@@ -277,15 +277,15 @@ func (t *translator) sign() string {
 }
 
 // signed is the operand of a sign, without filters.
-func (t *translator) signed() (written, error) {
+func (t *translator) signed() (rewritten, error) {
 	back, err := t.descend()
 	if err != nil {
-		return written{}, err
+		return rewritten{}, err
 	}
 	defer back()
 	if sign := t.sign(); sign != "" {
 		w, err := t.signed()
-		return written{text: "(" + sign + w.text + ")"}, err
+		return rewritten{text: "(" + sign + w.text + ")"}, err
 	}
 	w, err := t.atom()
 	if err != nil {

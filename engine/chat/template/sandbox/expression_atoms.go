@@ -7,23 +7,23 @@ import (
 )
 
 // atom is a literal, a name, or a bracketed expression.
-func (t *translator) atom() (written, error) {
+func (t *translator) atom() (rewritten, error) {
 	k := t.next()
 	switch {
 	case k.kind == tokenName:
 		if strings.HasPrefix(k.text, hiddenFilter) && k.text != filterBody {
-			return written{}, fmt.Errorf("there is no variable %q", k.text)
+			return rewritten{}, fmt.Errorf("there is no variable %q", k.text)
 		}
 		scalar := slices.Contains([]string{"None", "none", "null", "True", "true", "False", "false"}, k.text)
-		return written{text: k.text, scalar: scalar}, nil
+		return rewritten{text: k.text, scalar: scalar}, nil
 	case k.kind == tokenNumber, k.kind == tokenFloat:
-		return written{text: k.text, scalar: true}, nil
+		return rewritten{text: k.text, scalar: true}, nil
 	case k.kind == tokenString:
 		text := k.text
 		for t.peek().kind == tokenString { // adjacent strings are one
 			text += " " + t.next().text
 		}
-		return written{text: text, scalar: true}, nil
+		return rewritten{text: text, scalar: true}, nil
 	case k.is("("):
 		return t.parentheses()
 	case k.is("["):
@@ -32,22 +32,22 @@ func (t *translator) atom() (written, error) {
 		return t.dict()
 	case k.is("-"):
 		w, err := t.atom()
-		return written{text: "(-" + w.text + ")"}, err
+		return rewritten{text: "(-" + w.text + ")"}, err
 	}
-	return written{}, fmt.Errorf("unexpected %q", k.text)
+	return rewritten{}, fmt.Errorf("unexpected %q", k.text)
 }
 
 // parentheses is a parenthesized expression or a tuple.
-func (t *translator) parentheses() (written, error) {
+func (t *translator) parentheses() (rewritten, error) {
 	if t.accept(")") {
-		return written{text: "()"}, nil
+		return rewritten{text: "()"}, nil
 	}
 	first, err := t.expression()
 	if err != nil {
 		return first, err
 	}
 	if t.accept(")") {
-		return written{text: "(" + first.text + ")", scalar: first.scalar}, nil
+		return rewritten{text: "(" + first.text + ")", scalar: first.scalar}, nil
 	}
 	text := "(" + first.text + ","
 	for t.accept(",") && !t.peek().is(")") {
@@ -57,11 +57,11 @@ func (t *translator) parentheses() (written, error) {
 		}
 		text += w.text + ","
 	}
-	return written{text: text + ")"}, t.expect(")")
+	return rewritten{text: text + ")"}, t.expect(")")
 }
 
 // list is a list after its opening bracket. Commas are optional.
-func (t *translator) list() (written, error) {
+func (t *translator) list() (rewritten, error) {
 	var b strings.Builder
 	for k := t.peek(); !k.is("]") && k.kind != tokenEnd; k = t.peek() {
 		w, err := t.expression()
@@ -71,10 +71,10 @@ func (t *translator) list() (written, error) {
 		b.WriteString(w.text + ", ")
 		t.accept(",")
 	}
-	return written{text: "[" + b.String() + "]"}, t.expect("]")
+	return rewritten{text: "[" + b.String() + "]"}, t.expect("]")
 }
 
-func (t *translator) dict() (written, error) {
+func (t *translator) dict() (rewritten, error) {
 	var b strings.Builder
 	for k := t.peek(); !k.is("}") && k.kind != tokenEnd; k = t.peek() {
 		key, err := t.expression()
@@ -95,12 +95,12 @@ func (t *translator) dict() (written, error) {
 		b.WriteString(name + ": " + value.text + ", ")
 		t.accept(",")
 	}
-	return written{text: "{" + b.String() + "}"}, t.expect("}")
+	return rewritten{text: "{" + b.String() + "}"}, t.expect("}")
 }
 
 // postfix is what follows a value: attributes, items, slices, calls, and, unless
 // the value has a sign, filters and tests.
-func (t *translator) postfix(w written, filters bool) (written, error) {
+func (t *translator) postfix(w rewritten, filters bool) (rewritten, error) {
 	for {
 		var err error
 		switch {
@@ -128,21 +128,21 @@ func (t *translator) postfix(w written, filters bool) (written, error) {
 
 // member is an attribute. If it may be a method, guards note the receiver and wrap
 // the method.
-func (t *translator) member(w written) (written, error) {
+func (t *translator) member(w rewritten) (rewritten, error) {
 	k := t.next()
 	if k.kind != tokenName && k.kind != tokenNumber {
 		return w, fmt.Errorf("expected a name behind a dot, got %q", k.text)
 	}
 	if _, ok := methodCosts[k.text]; !ok {
-		return written{text: w.text + "." + k.text}, nil
+		return rewritten{text: w.text + "." + k.text}, nil
 	}
-	return written{text: t.call(guardMethod, "'"+k.text+"'", t.call(guardOwner, w.text)+"."+k.text)}, nil
+	return rewritten{text: t.call(guardMethod, "'"+k.text+"'", t.call(guardOwner, w.text)+"."+k.text)}, nil
 }
 
 // item is an index, a key or a slice.
-func (t *translator) item(w written) (written, error) {
+func (t *translator) item(w rewritten) (rewritten, error) {
 	var parts []string // with the colons between them
-	var key written
+	var key rewritten
 	for k := t.peek(); !k.is("]") && len(parts) < 5; k = t.peek() {
 		if t.accept(":") {
 			parts = append(parts, ":")
@@ -164,7 +164,7 @@ func (t *translator) item(w written) (written, error) {
 		if !w.scalar { // the library slices literals differently
 			w.text = t.call(guardSliced, w.text)
 		}
-		return written{text: w.text + "[" + strings.Join(parts, "") + "]"}, t.expect("]")
+		return rewritten{text: w.text + "[" + strings.Join(parts, "") + "]"}, t.expect("]")
 	}
 	if !key.scalar {
 		key.text = t.call(guardOutput, key.text) // may be converted to a string
@@ -172,17 +172,17 @@ func (t *translator) item(w written) (written, error) {
 	if !key.scalar || isDigit(strings.TrimLeft(key.text, "(-+")[0]) {
 		w.text = t.call(guardItem, w.text)
 	}
-	return written{text: w.text + "[" + key.text + "]"}, t.expect("]")
+	return rewritten{text: w.text + "[" + key.text + "]"}, t.expect("]")
 }
 
 // invoke is a call after its opening parenthesis.
-func (t *translator) invoke(what string) (written, error) {
+func (t *translator) invoke(what string) (rewritten, error) {
 	guard := ""
 	if t.loops {
 		guard = guardIterated
 	}
 	args, err := t.arguments(guard)
-	return written{text: t.call(guardCallee, what) + args}, err
+	return rewritten{text: t.call(guardCallee, what) + args}, err
 }
 
 // arguments are those of a call after its opening parenthesis, each wrapped in
@@ -212,7 +212,7 @@ func (t *translator) arguments(guard string) (string, error) {
 }
 
 // filter is a filter, replaced by the guarded one.
-func (t *translator) filter(w written) (written, error) {
+func (t *translator) filter(w rewritten) (rewritten, error) {
 	k := t.next()
 	if k.kind != tokenName {
 		return w, fmt.Errorf("expected the name of a filter, got %q", k.text)
@@ -228,11 +228,11 @@ func (t *translator) filter(w written) (written, error) {
 			return w, err
 		}
 	}
-	return written{text: w.text + "|" + name + args}, nil
+	return rewritten{text: w.text + "|" + name + args}, nil
 }
 
 // test is a test after "is". Its argument needs no parentheses.
-func (t *translator) test(w written) (written, error) {
+func (t *translator) test(w rewritten) (rewritten, error) {
 	word := " is "
 	if t.accept("not") {
 		word = " is not "
@@ -256,7 +256,7 @@ func (t *translator) test(w written) (written, error) {
 		args = "(" + t.call(guardTested, arg.text) + ")"
 	}
 	if args == "" && !slices.Contains(costlyTests, k.text) {
-		return written{text: "(" + w.text + word + k.text + ")"}, nil
+		return rewritten{text: "(" + w.text + word + k.text + ")"}, nil
 	}
-	return written{text: "(" + t.call(guardTested, w.text) + word + k.text + args + ")"}, nil
+	return rewritten{text: "(" + t.call(guardTested, w.text) + word + k.text + args + ")"}, nil
 }

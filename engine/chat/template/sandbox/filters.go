@@ -19,13 +19,13 @@ func (r *rendering) filter(name string) callable {
 	if name == "map" {
 		native = r.mapped(native)
 	}
-	return r.counted(filterCosts[name], native)
+	return r.charged(filterCosts[name], native)
 }
 
-// counted wraps a function that charges its cost first.
-func (r *rendering) counted(c cost, f callable) callable {
+// charged wraps a function that charges its cost first.
+func (r *rendering) charged(c cost, f callable) callable {
 	return func(args []jinja.Value, named map[string]jinja.Value) (jinja.Value, error) {
-		g := given{r, args, named}
+		g := callArgs{r, args, named}
 		bytes, err := c(g)
 		if err != nil {
 			return jinja.Undefined(), err
@@ -42,7 +42,7 @@ func (r *rendering) counted(c cost, f callable) callable {
 }
 
 // options is the cost of list and dict arguments, which the library may print.
-func (g given) options() (int64, error) {
+func (g callArgs) options() (int64, error) {
 	sum := int64(0)
 	one := func(v jinja.Value) error {
 		if !v.IsList() && !v.IsDict() {

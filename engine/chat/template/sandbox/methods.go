@@ -25,7 +25,7 @@ func (r *rendering) method(args []jinja.Value) (jinja.Value, error) {
 	if name == "format" {
 		f = r.format(owner.AsString())
 	}
-	count := r.counted(methodCosts[name], func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) { return jinja.None(), nil })
+	count := r.charged(methodCosts[name], func([]jinja.Value, map[string]jinja.Value) (jinja.Value, error) { return jinja.None(), nil })
 	return jinja.NewCallable(found.AsCallable().Name, func(args []jinja.Value, named map[string]jinja.Value) (jinja.Value, error) {
 		if _, err := count(append([]jinja.Value{owner}, args...), named); err != nil {
 			return jinja.Undefined(), err

@@ -83,7 +83,7 @@ func (r *rendering) functions(vars map[string]jinja.Value, g guards) {
 	add("raise_exception", r.raise)
 	add("range", r.rangeOf)
 	for name, cost := range functionCosts {
-		vars[name] = jinja.NewCallable(name, r.counted(cost, r.natives.functions[name]))
+		vars[name] = jinja.NewCallable(name, r.charged(cost, r.natives.functions[name]))
 	}
 	for name, f := range map[string]func([]jinja.Value) (jinja.Value, error){
 		guardStep:      r.step,
