@@ -54,6 +54,10 @@ func TestMarksChangeReplies(t *testing.T) {
 			"/v1/responses", `"output":[{"id":"msg_`, `"output_index":0,"item":{"id":"msg_`, `hm`},
 		{"an item of a list", "openai.yaml", "description: The vector of one input.\n", "description: The vector of one input.\n      " + mark + "\n",
 			"/v1/embeddings", `"data":[]`, `"data":[]`, `"index":0`},
+		{"an event with a number", "openai.yaml", "x-event-name: created\n", "x-event-name: created\n      " + mark + "\n",
+			"/v1/responses", ``, `{"type":"response.in_progress","sequence_number":0,`, ``},
+		{"an event with a number, in between", "openai.yaml", "x-event-name: content_part_added\n", "x-event-name: content_part_added\n      " + mark + "\n",
+			"/v1/responses", ``, `{"type":"response.reasoning_text.delta","sequence_number":3,`, ``},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			own, err := openapi.Embedded()

@@ -29,6 +29,7 @@ var narrowing = []struct {
 	{"a member", "x-support: {document: supported, server: refused, note: Nothing comes after.}", unsupported + "}",
 		"writeLetter", "open", `{"id":"l","text":"","signature":null,"postscript":"p"}`, `{"id":"l","text":"","signature":null}`},
 	{"an event", "x-event-name: word\n", "x-event-name: word\n      " + unsupported + "}\n", "writeLetter", "word", `{"word":"a","index":0}`, ""},
+	{"the first event", "x-event-name: open\n", "x-event-name: open\n      " + unsupported + "}\n", "writeLetter", "open", `{"id":"l","text":"","signature":null}`, ""},
 	{"another event", "x-event-name: word\n", "x-event-name: word\n      " + unsupported + "}\n", "writeLetter", "close", `{"reason":"done"}`, `{"reason":"done"}`},
 	{"an event without a name", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `{"error":{"type":"mistake","message":"broke"}}`, ""},
 	{"beside it", "description: It broke.\n", "description: It broke.\n      " + unsupported + "}\n", "readLetter", "", `{"word":"a","index":0}`, `{"word":"a","index":0}`},
@@ -57,12 +58,32 @@ func TestNarrowReplies(t *testing.T) {
 					}
 				}
 			}
+			checkWhole(t, streamOf(t, narrowed, tt.operation), tt.operation)
 			if tt.want != tt.data {
 				if err := streamOf(t, narrowed, tt.operation).NewChecker().Frame(tt.event, tt.data); err == nil {
 					t.Error("the narrowed document takes what it withholds")
 				}
 			}
 		})
+	}
+}
+
+// checkWhole narrows a whole stream, which then has the events that the document demands.
+func checkWhole(t *testing.T, stream *Stream, operation string) {
+	t.Helper()
+	checker := stream.NewChecker()
+	for _, frame := range map[string][][2]string{
+		"writeLetter": {{"open", `{"id":"l","text":"","signature":null}`}, {"word", `{"word":"a","index":0}`}, {"close", `{"reason":"done"}`}},
+		"readLetter":  {{"", `{"word":"a","index":0}`}, {"", "[DONE]"}},
+	}[operation] {
+		if data, ok := stream.Narrow(frame[0], []byte(frame[1])); ok {
+			if err := checker.Frame(frame[0], string(data)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := checker.End(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -45,6 +45,11 @@ func compileStream(media *openapi3.MediaType, c *compiler) (*Stream, error) {
 	if s.Sequence == "" {
 		return nil, fmt.Errorf("event stream without %s", eventSequenceExtension)
 	}
+	for _, event := range s.Events {
+		if event.withheld {
+			s.Sequence = regexp.MustCompile(`\b`+regexp.QuoteMeta(event.EventName)+` `).ReplaceAllString(s.Sequence, "")
+		}
+	}
 	if s.sequence, err = regexp.Compile(`\A(?:` + s.Sequence + `)\z`); err != nil {
 		return nil, fmt.Errorf("%s: %w", eventSequenceExtension, err)
 	}

@@ -7,6 +7,7 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/sse"
+	"github.com/diglot/diglot/openapi"
 )
 
 // responseEncoder turns the events of one reply into the events of a response: its
@@ -19,6 +20,7 @@ type responseEncoder struct {
 	item     *openItem                 // the current item, or nil
 	reason   engine.FinishReason
 	x        *exchange.Exchange
+	contract *openapi.Stream // tells what is withheld; nil: nothing
 }
 
 // openItem is an item in progress. It stays open after its block ends, until it is known
@@ -41,7 +43,7 @@ func (i *openItem) whole() engine.Block {
 }
 
 func newResponseEncoder(r *responder, x *exchange.Exchange) *responseEncoder {
-	return &responseEncoder{responder: r, x: x, output: []wire.ResponseOutputItem{}}
+	return &responseEncoder{responder: r, x: x, contract: x.Stream(), output: []wire.ResponseOutputItem{}}
 }
 
 // Encode implements [sse.Encoder].
@@ -69,20 +71,25 @@ func (e *responseEncoder) Encode(event engine.Event) []sse.Frame {
 	return nil
 }
 
-// next returns the next sequence number.
-func (e *responseEncoder) next() int {
+// newEventFrame returns a frame that is named after the event's type. Its number is taken
+// unless the document withholds it, so that clients see no gap.
+func newEventFrame[T ~string](e *responseEncoder, kind T, event any) sse.Frame {
+	f := sse.NewFrame(string(kind), event)
+	if e.contract != nil {
+		if _, sent := e.contract.Narrow(f.Event, f.Data); !sent {
+			return f
+		}
+	}
 	e.sequence++
-	return e.sequence - 1
+	return f
 }
-
-// newEventFrame returns a frame that is named after the event's type.
-func newEventFrame[T ~string](kind T, event any) sse.Frame { return sse.NewFrame(string(kind), event) }
 
 func (e *responseEncoder) begin() []sse.Frame {
 	e.begun = true
-	created := wire.NewResponseCreatedEvent(e.next(), e.base)
-	progress := wire.NewResponseInProgressEvent(e.next(), e.base)
-	return []sse.Frame{newEventFrame(created.Type, created), newEventFrame(progress.Type, progress)}
+	created := wire.NewResponseCreatedEvent(e.sequence, e.base)
+	frames := []sse.Frame{newEventFrame(e, created.Type, created)}
+	progress := wire.NewResponseInProgressEvent(e.sequence, e.base)
+	return append(frames, newEventFrame(e, progress.Type, progress))
 }
 
 // open begins an item and its only part; a call has no part.
@@ -91,17 +98,17 @@ func (e *responseEncoder) open(start engine.BlockStart) []sse.Frame {
 		id:    e.newID(itemPrefix[start.Kind]),
 		block: engine.Block{Kind: start.Kind, CallID: start.CallID, Name: start.Name},
 	}
-	added := wire.NewResponseOutputItemAddedEvent(e.next(), len(e.output), e.fromBlock(e.item.block, e.item.id, wire.ResponseItemStatusInProgress))
-	frames := []sse.Frame{newEventFrame(added.Type, added)}
+	added := wire.NewResponseOutputItemAddedEvent(e.sequence, len(e.output), e.fromBlock(e.item.block, e.item.id, wire.ResponseItemStatusInProgress))
+	frames := []sse.Frame{newEventFrame(e, added.Type, added)}
 	switch {
 	case start.Kind == engine.BlockToolCall:
 		return frames
 	case e.isSummary():
-		part := wire.NewResponseReasoningSummaryPartAddedEvent(e.next(), e.item.id, len(e.output), wire.NewResponseSummaryText(""))
-		return append(frames, newEventFrame(part.Type, part))
+		part := wire.NewResponseReasoningSummaryPartAddedEvent(e.sequence, e.item.id, len(e.output), wire.NewResponseSummaryText(""))
+		return append(frames, newEventFrame(e, part.Type, part))
 	}
-	part := wire.NewResponseContentPartAddedEvent(e.next(), e.item.id, len(e.output), fromPart(e.item.block))
-	return append(frames, newEventFrame(part.Type, part))
+	part := wire.NewResponseContentPartAddedEvent(e.sequence, e.item.id, len(e.output), fromPart(e.item.block))
+	return append(frames, newEventFrame(e, part.Type, part))
 }
 
 // isSummary reports whether the open item is thinking shown as a summary.
@@ -123,25 +130,25 @@ func fromPart(b engine.Block) wire.ResponseContentPart {
 func (e *responseEncoder) textDelta(v engine.TextDelta) []sse.Frame {
 	e.item.text.WriteString(v.Text)
 	e.item.block.Logprobs = append(e.item.block.Logprobs, v.Logprobs...)
-	delta := wire.NewResponseOutputTextDeltaEvent(e.next(), e.item.id, len(e.output), v.Text)
+	delta := wire.NewResponseOutputTextDeltaEvent(e.sequence, e.item.id, len(e.output), v.Text)
 	delta.Logprobs = fromTextLogprobs(v.Logprobs)
-	return []sse.Frame{newEventFrame(delta.Type, delta)}
+	return []sse.Frame{newEventFrame(e, delta.Type, delta)}
 }
 
 func (e *responseEncoder) reasoningDelta(text string) []sse.Frame {
 	e.item.text.WriteString(text)
 	if e.isSummary() {
-		delta := wire.NewResponseReasoningSummaryTextDeltaEvent(e.next(), e.item.id, len(e.output), text)
-		return []sse.Frame{newEventFrame(delta.Type, delta)}
+		delta := wire.NewResponseReasoningSummaryTextDeltaEvent(e.sequence, e.item.id, len(e.output), text)
+		return []sse.Frame{newEventFrame(e, delta.Type, delta)}
 	}
-	delta := wire.NewResponseReasoningTextDeltaEvent(e.next(), e.item.id, len(e.output), text)
-	return []sse.Frame{newEventFrame(delta.Type, delta)}
+	delta := wire.NewResponseReasoningTextDeltaEvent(e.sequence, e.item.id, len(e.output), text)
+	return []sse.Frame{newEventFrame(e, delta.Type, delta)}
 }
 
 func (e *responseEncoder) argumentsDelta(arguments string) []sse.Frame {
 	e.item.text.WriteString(arguments)
-	delta := wire.NewResponseFunctionCallArgumentsDeltaEvent(e.next(), e.item.id, len(e.output), arguments)
-	return []sse.Frame{newEventFrame(delta.Type, delta)}
+	delta := wire.NewResponseFunctionCallArgumentsDeltaEvent(e.sequence, e.item.id, len(e.output), arguments)
+	return []sse.Frame{newEventFrame(e, delta.Type, delta)}
 }
 
 // stop ends the part of the open item.
@@ -153,23 +160,24 @@ func (e *responseEncoder) stop() []sse.Frame {
 	case e.isSummary():
 		return e.stopSummary(block.Text)
 	case block.Kind == engine.BlockReasoning:
-		done := wire.NewResponseReasoningTextDoneEvent(e.next(), e.item.id, len(e.output), block.Text)
-		return append([]sse.Frame{newEventFrame(done.Type, done)}, e.partDone(block))
+		done := wire.NewResponseReasoningTextDoneEvent(e.sequence, e.item.id, len(e.output), block.Text)
+		return append([]sse.Frame{newEventFrame(e, done.Type, done)}, e.partDone(block))
 	}
-	done := wire.NewResponseOutputTextDoneEvent(e.next(), e.item.id, len(e.output), block.Text)
+	done := wire.NewResponseOutputTextDoneEvent(e.sequence, e.item.id, len(e.output), block.Text)
 	done.Logprobs = fromTextLogprobs(block.Logprobs)
-	return append([]sse.Frame{newEventFrame(done.Type, done)}, e.partDone(block))
+	return append([]sse.Frame{newEventFrame(e, done.Type, done)}, e.partDone(block))
 }
 
 func (e *responseEncoder) partDone(block engine.Block) sse.Frame {
-	part := wire.NewResponseContentPartDoneEvent(e.next(), e.item.id, len(e.output), fromPart(block))
-	return newEventFrame(part.Type, part)
+	part := wire.NewResponseContentPartDoneEvent(e.sequence, e.item.id, len(e.output), fromPart(block))
+	return newEventFrame(e, part.Type, part)
 }
 
 func (e *responseEncoder) stopSummary(text string) []sse.Frame {
-	done := wire.NewResponseReasoningSummaryTextDoneEvent(e.next(), e.item.id, len(e.output), text)
-	part := wire.NewResponseReasoningSummaryPartDoneEvent(e.next(), e.item.id, len(e.output), wire.NewResponseSummaryText(text))
-	return []sse.Frame{newEventFrame(done.Type, done), newEventFrame(part.Type, part)}
+	done := wire.NewResponseReasoningSummaryTextDoneEvent(e.sequence, e.item.id, len(e.output), text)
+	frames := []sse.Frame{newEventFrame(e, done.Type, done)}
+	part := wire.NewResponseReasoningSummaryPartDoneEvent(e.sequence, e.item.id, len(e.output), wire.NewResponseSummaryText(text))
+	return append(frames, newEventFrame(e, part.Type, part))
 }
 
 // stopArguments ends a call. LangChain loses a call without a delta, so one without
@@ -179,8 +187,8 @@ func (e *responseEncoder) stopArguments(block engine.Block) []sse.Frame {
 	if block.Arguments == "" {
 		frames = e.argumentsDelta("")
 	}
-	done := wire.NewResponseFunctionCallArgumentsDoneEvent(e.next(), e.item.id, len(e.output), block.Name, block.Arguments)
-	return append(frames, newEventFrame(done.Type, done))
+	done := wire.NewResponseFunctionCallArgumentsDoneEvent(e.sequence, e.item.id, len(e.output), block.Name, block.Arguments)
+	return append(frames, newEventFrame(e, done.Type, done))
 }
 
 // close ends the open item, if there is one.
@@ -188,19 +196,19 @@ func (e *responseEncoder) close(status wire.ResponseItemStatus) []sse.Frame {
 	if e.item == nil {
 		return nil
 	}
-	done := wire.NewResponseOutputItemDoneEvent(e.next(), len(e.output), e.fromBlock(e.item.whole(), e.item.id, status))
+	done := wire.NewResponseOutputItemDoneEvent(e.sequence, len(e.output), e.fromBlock(e.item.whole(), e.item.id, status))
 	e.output, e.item = append(e.output, done.Item), nil
-	return []sse.Frame{newEventFrame(done.Type, done)}
+	return []sse.Frame{newEventFrame(e, done.Type, done)}
 }
 
 // end returns the last event of a complete response.
 func (e *responseEncoder) end(response wire.Response) sse.Frame {
 	if response.Status == wire.ResponseStatusIncomplete {
-		incomplete := wire.NewResponseIncompleteEvent(e.next(), response)
-		return newEventFrame(incomplete.Type, incomplete)
+		incomplete := wire.NewResponseIncompleteEvent(e.sequence, response)
+		return newEventFrame(e, incomplete.Type, incomplete)
 	}
-	completed := wire.NewResponseCompletedEvent(e.next(), response)
-	return newEventFrame(completed.Type, completed)
+	completed := wire.NewResponseCompletedEvent(e.sequence, response)
+	return newEventFrame(e, completed.Type, completed)
 }
 
 // Fail implements [sse.Encoder]. Some clients read only the failed response (Codex), some
@@ -215,11 +223,12 @@ func (e *responseEncoder) Fail(err *engine.Error) []sse.Frame {
 	if e.item != nil {
 		output = append(output, e.fromBlock(e.item.whole(), e.item.id, wire.ResponseItemStatusIncomplete))
 	}
-	failed := wire.NewResponseFailedEvent(e.next(), e.fail(e.x, output, err))
+	failed := wire.NewResponseFailedEvent(e.sequence, e.fail(e.x, output, err))
+	frames = append(frames, newEventFrame(e, failed.Type, failed))
 	object := fromErrorObject(e.x, err)
-	event := wire.NewResponseErrorEvent(e.next(), object.Message, object)
+	event := wire.NewResponseErrorEvent(e.sequence, object.Message, object)
 	event.Code, event.Param = object.Code, object.Param
-	return append(frames, newEventFrame(failed.Type, failed), newEventFrame(event.Type, event))
+	return append(frames, newEventFrame(e, event.Type, event))
 }
 
 // KeepAlive implements [sse.Encoder].

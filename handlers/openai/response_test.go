@@ -243,7 +243,7 @@ func TestResponseUsed(t *testing.T) {
 	} {
 		events := handlerstest.Text("x")
 		events[0] = engine.Start{PromptTokens: 3, Used: tt.used}
-		encoder := newResponseEncoder(newTestResponder(t, tt.body), nil)
+		encoder := newResponseEncoder(newTestResponder(t, tt.body), &exchange.Exchange{})
 		places := map[string]any{"the whole response": wholeResponse(t, newTestResponder(t, tt.body), events)}
 		for _, event := range events {
 			for _, f := range encoder.Encode(event) {
