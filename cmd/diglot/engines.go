@@ -185,7 +185,7 @@ func checkNames(ctx context.Context, files process.Files, scripts engine.Mux) er
 		}
 	}
 	for i, name := range names {
-		if slices.ContainsFunc(names[:i], func(other string) bool { return engine.SameModel(name, other) }) {
+		if slices.ContainsFunc(names[:i], func(other string) bool { return engine.SameModel(store.Shortest(name), store.Shortest(other)) }) {
 			return fmt.Errorf("model %q is named twice", name)
 		}
 	}

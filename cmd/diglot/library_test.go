@@ -15,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/local/inspection/inspectiontest"
 	"github.com/diglot/diglot/engine/models/library"
+	"github.com/diglot/diglot/engine/models/store"
 )
 
 func get(t *testing.T, url string) string {
@@ -180,9 +182,22 @@ func TestCommandsForModelsOfFlags(t *testing.T) {
 func serveFile(t *testing.T, o libraryOptions) (*engines, string) {
 	t.Helper()
 	u := newUser(t)
-	files := process.Files{{Name: "m", Path: u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama"})}}
-	env, log := environment{getenv: func(string) string { return "" }}, slog.New(slog.DiscardHandler)
-	config, err := libraryConfig(env, nil, files, process.Limits{Context: 64}, o, log)
+	e := u.scripted(nil, o, "m")
+	return e, serveEngine(t, e.all)
+}
+
+// scripted serves the models of a store, and a file under the names, as flags do, in
+// processes that play a script.
+func (u *user) scripted(models *store.Store, o libraryOptions, names ...string) *engines {
+	t := u.t
+	t.Helper()
+	path := u.made("tiny.gguf", inspectiontest.Recipe{Architecture: "llama"})
+	var files process.Files
+	for _, name := range names {
+		files = append(files, library.File{Name: name, Path: path})
+	}
+	env, log := u.environment(nil, nil), slog.New(slog.DiscardHandler)
+	config, err := libraryConfig(env, models, files, process.Limits{Context: 64}, o, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +205,73 @@ func serveFile(t *testing.T, o libraryOptions) (*engines, string) {
 	config.Start = func(ctx context.Context, l library.Launch) (library.Instance, error) {
 		return process.Start(ctx, process.Config(env.getenv, log), l, command)
 	}
-	e := &engines{library: library.New(config)}
+	e := &engines{library: library.New(config), models: models}
 	e.all = joined(nil, e.library)
 	t.Cleanup(func() { _ = e.close() })
-	return e, serveEngine(t, e.all)
+	return e
+}
+
+// TestFilesBesideTheStore has a file of a flag hide a model of the store, which has a copy.
+func TestFilesBesideTheStore(t *testing.T) {
+	u := newUser(t)
+	u.far()
+	u.must("cp", "far", "copy")
+	models, err := openStore(u.environment(nil, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := u.scripted(models, libraryOptions{keepAlive: -1}, "far", "my model")
+	u.control(e)
+	names := func() string {
+		var all []string
+		var loaded []control.Model
+		if err := json.Unmarshal([]byte(u.must("ps", "--json")), &loaded); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range loaded {
+			if !m.Stopping {
+				all = append(all, m.Name)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	for _, tt := range []struct {
+		load, command []string
+		said, left    string
+	}{
+		{[]string{"copy", "far"}, []string{"stop", "library/far", "copy"}, "stopped far\nstopped copy\n", ""},
+		{[]string{"far", "my model"}, []string{"stop", "far", "my model"}, "stopped far\nstopped my model\n", ""},
+		{[]string{"my model"}, []string{"stop", "my model"}, "stopped my model\n", ""},
+		{[]string{"copy", "far"}, []string{"rm", "copy"}, "removed copy\n", "far"},
+		{[]string{"far"}, []string{"rm", "far"}, "removed far\n", "far"},
+	} {
+		for _, name := range tt.load {
+			if err := e.Load(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		status, _, said := u.do(tt.command...)
+		if status != 0 || said != tt.said || names() != tt.left {
+			t.Errorf("%q: status %d, %q; want %q, and %q loaded, not %q", tt.command, status, said, tt.said, tt.left, names())
+		}
+	}
+}
+
+// control serves the commands.
+func (u *user) control(e *engines) {
+	u.t.Helper()
+	l, err := control.Listen(filepath.Join(u.home, ".diglot", "diglot.sock"))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	s := &http.Server{Handler: control.New(control.Config{
+		Library: e,
+		API:     http.NotFoundHandler(),
+		Paced:   func(h http.Handler) http.Handler { return h },
+		Log:     slog.New(slog.DiscardHandler),
+	})}
+	go func() { _ = s.Serve(l) }()
+	u.t.Cleanup(func() { _ = s.Close() })
 }
 
 // sayHello asks the model m.

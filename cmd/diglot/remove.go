@@ -8,8 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
-	"github.com/diglot/diglot/cmd/diglot/internal/exit"
-	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/models/store"
 )
 
@@ -49,23 +47,22 @@ func removeModel(ctx context.Context, env environment, store *store.Store, n sto
 		return err
 	}
 	fmt.Fprintf(env.stderr, "removed %s\n", n)
-	if err := stopIfLoaded(ctx, env, n.String()); err != nil {
+	if err := unloadRemoved(ctx, env); err != nil {
 		fmt.Fprintf(env.stderr, "the server may still have %s loaded: %v\n", n, err)
 	}
 	return nil
 }
 
-// stopIfLoaded unloads a model in the running server, if there is one and it
-// still knows the model.
-func stopIfLoaded(ctx context.Context, env environment, name string) error {
+// unloadRemoved has the running server, if there is one, unload what is no longer in its
+// store. A file of --model with the name of a removed model stays.
+func unloadRemoved(ctx context.Context, env environment) error {
 	server, err := dial(env)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	err = server.Stop(ctx, name)
-	if errors.Is(err, control.ErrNotRunning) || exit.HasCode(err, engine.CodeModelNotFound) {
-		return nil
+	if _, err := server.Loaded(ctx); !errors.Is(err, control.ErrNotRunning) { // it looks at the store before it lists
+		return err
 	}
-	return err
+	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/models/store"
 )
 
@@ -23,46 +25,65 @@ func newStop(env environment) *cobra.Command {
 		Args:              arguments(1, anyNumber, "at least one model name"),
 		ValidArgsFunction: completeLoaded(env, anyNumber),
 		RunE: func(c *cobra.Command, args []string) error {
-			names, err := parseNames(args)
-			if err != nil {
-				return err
-			}
-			return stopModels(c.Context(), env, names)
+			return stopModels(c.Context(), env, args)
 		},
 	}
 }
 
-func stopModels(ctx context.Context, env environment, names []store.Name) error {
+func stopModels(ctx context.Context, env environment, args []string) error {
 	server, err := dial(env)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	digest := digestsOf(ctx, env, server)
-	stopped := map[string]string{} // message by digest
+	loaded, unreachable := server.Loaded(ctx)
+	names, err := namesOf(args, loaded)
+	if err := cmp.Or(err, unreachable); err != nil {
+		return err
+	}
+	keyOf := keysOf(ctx, env, server, loaded)
+	stopped := map[string]string{} // message by key
 	var failed []error
-	for _, n := range names {
-		d := digest(n)
-		how, done := stopped[d]
-		if !done || d == "" { // otherwise it is another name of a model just stopped
-			if how, err = stopModel(ctx, server, n, d); err != nil {
+	for _, name := range names {
+		k := keyOf(name)
+		how, done := stopped[k]
+		if !done || k == "" { // otherwise it is another name of a model just stopped
+			if how, err = stopModel(ctx, server, name, k); err != nil {
 				failed = append(failed, err)
 				continue
 			}
-			stopped[d] = how
+			stopped[k] = how
 		}
-		fmt.Fprintf(env.stderr, how+"\n", n)
+		fmt.Fprintf(env.stderr, how+"\n", name)
 	}
 	return errors.Join(failed...)
 }
 
+// namesOf returns the names of the models to stop. The server may have one from a flag
+// that no store could have.
+func namesOf(args []string, loaded []control.Model) ([]string, error) {
+	names := make([]string, len(args))
+	for i, arg := range args {
+		n, err := parseName(arg)
+		switch {
+		case err == nil:
+			names[i] = n.String()
+		case slices.ContainsFunc(loaded, func(m control.Model) bool { return hasName(m, arg) }):
+			names[i] = arg
+		default:
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
 // stopModel unloads a model and returns a message with %s for its name.
-func stopModel(ctx context.Context, server *control.Client, n store.Name, digest string) (how string, err error) {
-	if err := server.Stop(ctx, n.String()); err != nil {
+func stopModel(ctx context.Context, server *control.Client, name, k string) (how string, err error) {
+	if err := server.Stop(ctx, name); err != nil {
 		return "", err
 	}
 	gone, err := waitGone(ctx, server, func(m control.Model) bool {
-		return m.Stopping && (m.Name == n.String() || digest != "" && m.Digest == digest) // it may be listed under another name
+		return m.Stopping && (m.Name == name || key(m) == k) // it may be listed under another name
 	})
 	if gone {
 		return "stopped %s", err
@@ -70,24 +91,34 @@ func stopModel(ctx context.Context, server *control.Client, n store.Name, digest
 	return "%s stops when its requests have finished", err
 }
 
-// digestsOf returns a lookup from a model's name to its digest. The digest is
-// empty if unknown, as when the server serves another store.
-func digestsOf(ctx context.Context, env environment, server *control.Client) func(store.Name) string {
-	unknown := func(store.Name) string { return "" }
-	if checkServed(ctx, env, server) != nil {
-		return unknown
-	}
+// keysOf returns a lookup from a name to the key of its model. The server decides what a
+// name refers to: a file of --model hides the store's model. The key is empty if
+// unknown, as when the server serves another store.
+func keysOf(ctx context.Context, env environment, server *control.Client, loaded []control.Model) func(string) string {
 	models, err := openStore(env)
-	if err != nil {
-		return unknown
-	}
-	return func(n store.Name) string {
+	served := err == nil && checkServed(ctx, env, server) == nil
+	return func(name string) string {
+		if i := slices.IndexFunc(loaded, func(m control.Model) bool { return !m.Stopping && hasName(m, name) }); i >= 0 {
+			return key(loaded[i])
+		}
+		n, err := store.ParseName(name)
+		if err != nil || !served {
+			return ""
+		}
 		m, err := models.Model(n)
 		if err != nil {
 			return ""
 		}
 		return m.Digest.String()
 	}
+}
+
+// key tells loaded models apart. A file of --model has no digest.
+func key(m control.Model) string { return cmp.Or(m.Digest, m.Name) }
+
+func hasName(m control.Model, name string) bool {
+	is := func(other string) bool { return engine.SameModel(store.Shortest(other), store.Shortest(name)) }
+	return is(m.Name) || slices.ContainsFunc(m.Others, is)
 }
 
 const (

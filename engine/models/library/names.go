@@ -44,21 +44,12 @@ func (e *Engine) FindModel(_ context.Context, name string) (engine.Model, error)
 
 // file returns the model of a file with this name, in any of its forms, or nil.
 func (e *Engine) file(name string) *model {
-	name = shortest(name)
-	i := slices.IndexFunc(e.files, func(m *model) bool { return engine.SameModel(shortest(m.name), name) })
+	name = store.Shortest(name)
+	i := slices.IndexFunc(e.files, func(m *model) bool { return engine.SameModel(store.Shortest(m.name), name) })
 	if i < 0 {
 		return nil
 	}
 	return e.files[i]
-}
-
-// shortest is the shortest form of a name, if it is one that a store could have.
-func shortest(name string) string {
-	n, err := store.ParseName(name)
-	if err != nil {
-		return name
-	}
-	return n.String()
 }
 
 // find looks up a name in the files and the store. The error is of type

@@ -52,6 +52,15 @@ func ParseName(s string) (Name, error) {
 	return n, nil
 }
 
+// Shortest is the shortest form of a name. Text that is no name stays as it is.
+func Shortest(s string) string {
+	n, err := ParseName(s)
+	if err != nil {
+		return s
+	}
+	return n.String()
+}
+
 // String is the shortest form that ParseName reads as n.
 func (n Name) String() string {
 	var b strings.Builder
