@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -126,7 +127,7 @@ func headerList(names []string) string {
 			b.WriteString("...")
 			break
 		}
-		b.WriteString(strings.Map(headerRune, name))
+		b.WriteString(cmp.Or(strings.Map(headerRune, name), "?")) // a field may have an empty name
 	}
 	return b.String()
 }

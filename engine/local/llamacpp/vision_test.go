@@ -259,7 +259,7 @@ func TestBadImage(t *testing.T) {
 	req := lookAt(m, whole, engine.Image{Data: whole.Data[:len(whole.Data)-30], MediaType: "image/png"})
 	req.Messages = append([]engine.Message{{Role: engine.RoleUser, Parts: []engine.Part{engine.Text{Text: "Hi"}}}}, req.Messages...)
 	_, err := engine.Collect(e.Generate(t.Context(), req))
-	if e := engine.AsError(err); e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Index != 1 || !strings.Contains(e.Message, "cut short") {
+	if e := engine.AsError(err); e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Index != 1 || !strings.Contains(e.Message, "truncated") {
 		t.Errorf("error %v, want an invalid argument in the second message", err)
 	}
 	if got, _ := say(t, e, lookAt(m, whole)); !strings.Contains(got, "red") {

@@ -66,6 +66,16 @@ type house struct {
 	name    string
 	model   *shown
 	handler http.Handler
+	took    uint64 // bytes that the last request allocated, the checks of its reply aside
+}
+
+// measured notes what next allocates.
+func (h *house) measured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		before := allocated()
+		defer func() { h.took = allocated() - before }()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // relay is the test of the input that is being tried.
@@ -94,7 +104,9 @@ func openHouses(f *testing.F, tb *relay) []*house {
 		if err != nil {
 			f.Fatal(err)
 		}
-		all = append(all, &house{m.file + " " + m.template, w, handlerstest.Contract(tb, h)})
+		one := &house{name: m.file + " " + m.template, model: w}
+		one.handler = handlerstest.Contract(tb, one.measured(h))
+		all = append(all, one)
 	}
 	return all
 }
@@ -248,11 +260,10 @@ type wholeCase struct {
 func (c *wholeCase) post(ctx context.Context, body []byte) *httptest.ResponseRecorder {
 	c.t.Helper()
 	c.house.model.reset()
-	before := allocated()
 	w := httptest.NewRecorder()
 	c.serve(ctx, body, w)
 	_, pieces, _ := c.house.model.seen()
-	if took, most := allocated()-before, uint64(wholeHeap+heapPerByte*len(body)+heapPerPiece*pieces); took > most {
+	if took, most := c.house.took, uint64(wholeHeap+heapPerByte*len(body)+heapPerPiece*pieces); took > most {
 		c.t.Errorf("%s: %d bytes were allocated for a body of %d and %d tokens, want %d at most\n%.2000s", c.house.name, took, len(body), pieces, most, body)
 	}
 	if w.Code >= 500 && w.Code != http.StatusServiceUnavailable && w.Code != 529 || brokeOff(w.Body.Bytes()) {
