@@ -9,7 +9,7 @@ import (
 )
 
 // TestSequenceOfRequest: a reply is held against what its request asked for.
-// Package enginetest has the rules that need no request.
+// Those of package enginetest are the rules that need no request.
 func TestSequenceOfRequest(t *testing.T) {
 	text, stop := engine.BlockStart{Kind: engine.BlockText}, engine.BlockStop{}
 	end, done := engine.Finish{Reason: engine.FinishMaxTokens}, engine.Done{}
