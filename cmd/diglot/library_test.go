@@ -211,6 +211,13 @@ func (u *user) scripted(models *store.Store, o libraryOptions, names ...string) 
 	return e
 }
 
+func TestOneNameInTwoForms(t *testing.T) {
+	files := process.Files{{Name: "m"}, {Name: "library/m:latest"}}
+	if err := checkNames(t.Context(), files, nil); err == nil || !strings.Contains(err.Error(), "named twice") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestFilesBesideTheStore has a file of a flag hide a model of the store, which has a copy.
 func TestFilesBesideTheStore(t *testing.T) {
 	u := newUser(t)
