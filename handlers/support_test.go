@@ -157,7 +157,7 @@ func TestChatMembers(t *testing.T) {
 		{name: "an earlier call of one", members: assistant(`"tool_calls":[{"id":"1","type":"custom","custom":{"name":"c","input":"i"}}]`), place: "messages[1].tool_calls[0]", message: "Custom tools are not offered"},
 		{name: "a search", members: user + `"web_search_options":{}`, place: "web_search_options", message: "no web search"},
 		{name: "an unknown member", members: user + `"logit_biases":{}`, ignored: "logit_biases"},
-		{name: "a member without a name", members: user + `"":1,"é":2`, ignored: "?, ?"},
+		{name: "a member without a name", members: user + `"":1,"é":2`, ignored: "?, %C3%A9"},
 		{name: "an unknown part", members: part(`{"type":"video","video":{}}`), place: "messages[0].content[0].type", message: `; "video" was sent`},
 		{name: "an unknown role", members: `"messages":[{"role":"ipython","content":"u"}]`, place: "messages[0].role", message: `; "ipython" was sent`},
 		{name: "an unknown kind of tool", members: user + `"tools":[{"type":"web_search"}]`, place: "tools[0].type", message: `; "web_search" was sent`},
