@@ -207,9 +207,9 @@ func (n *narrower) fits(s *Schema, i int32) bool {
 	if kind != '"' || s.enum == nil {
 		return true
 	}
-	text := string(n.str(i))
-	_, withheld := s.withheld[text]
-	return withheld || s.enum[text]
+	text := n.str(i)
+	_, withheld := s.withheld[string(text)]
+	return withheld || s.enum[string(text)]
 }
 
 func (n *narrower) drop(i int32) { n.nodes[i].dropped, n.edited = true, true }

@@ -156,8 +156,8 @@ func TestHungryRenderings(t *testing.T) {
 		all.Wait()
 		close(ended)
 		looker.Wait()
-		if taken := peak.Load() - start; taken > 4*tpl.bounds.Heap {
-			t.Errorf("%s: %d MB are taken", name, taken>>20)
+		if peak.Load() > start+4*tpl.bounds.Heap { // Go may have freed more than was taken
+			t.Errorf("%s: %d MB are taken", name, (peak.Load()-start)>>20)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func TestModelRefuses(t *testing.T) {
 		{"heads that are text", set("llama.attention.head_count_kv", []string{"2", "2"}), "llama.attention.head_count_kv is stored as array of string"},
 		{"layers as a signed number", set("llama.block_count", int32(2)), "llama.block_count is stored as int32; the number of layers must be a uint32"},
 		{"an epsilon that is no number", set(eps, float32(math.NaN())), eps + " is NaN; what keeps a norm from dividing by zero must be above 0, and at most 1"},
-		{"an epsilon below zero", set(eps, float32(-1e-5)), eps + " is -9.99"},
+		{"an epsilon below zero", set(eps, float32(-1e-5)), eps + " is -1e-05"},
 		{"an epsilon of zero", set(eps, float32(0)), eps + " is 0"},
 		{"no epsilon", set(eps, nil), eps + " is missing; models of the architecture llama have it"},
 		{"rotations of another length", set("llama.rope.dimension_count", uint32(8)), "llama.rope.dimension_count is 8; in models of the architecture llama it is the length of a key, which is 16"},
