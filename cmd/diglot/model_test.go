@@ -60,7 +60,7 @@ func TestModelCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, _, stderr := execute(t.Context(), "serve", "--model", "m="+write(t, "cut.gguf", string(whole[:len(whole)/2])))
-	if status != 1 || !strings.Contains(stderr, `model "m"`) || !strings.Contains(stderr, "ends before the end of tensor") {
+	if status != 1 || !strings.Contains(stderr, `model "m"`) || !strings.Contains(stderr, "is truncated within tensor") {
 		t.Errorf("status %d:\n%s", status, stderr)
 	}
 }
