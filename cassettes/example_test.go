@@ -10,7 +10,7 @@ import (
 func ExampleLoad() {
 	all, err := cassettes.Load()
 	if err != nil {
-		panic(err)
+		panic(err) // an example has no t
 	}
 	for _, c := range all {
 		name, sdk := c.Case()

@@ -100,7 +100,7 @@ func sendOrAbort(t *testing.T, handler http.Handler, i cassettes.Interaction) *h
 	t.Helper()
 	defer func() {
 		if cause := recover(); cause != nil && (cause != http.ErrAbortHandler || !errorEvent.MatchString(i.Response.Body)) {
-			panic(cause)
+			panic(cause) // not an aborted reply
 		}
 	}()
 	return send(t, handler, i)

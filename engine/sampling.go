@@ -117,7 +117,7 @@ func readRange(field string, words []string) Range {
 func readNumber(field, text string) float64 {
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(fmt.Sprintf("tag of Sampling.%s: %v", field, err))
+		panic(fmt.Sprintf("tag of Sampling.%s: %v", field, err)) // a mistake in this file
 	}
 	return x
 }
