@@ -42,6 +42,9 @@ func preprocessorFlags(llama string) []string {
 		// The module's own build omits weight repacking, which makes prefill a
 		// tenth faster.
 		"-DGGML_USE_CPU_REPACK",
+		// Nor has it the kernels for AMX, which llama.cpp would call on a CPU that
+		// has it.
+		"-U__AMX_INT8__",
 	}
 }
 

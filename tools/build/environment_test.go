@@ -14,6 +14,7 @@ func TestPreprocessorFlags(t *testing.T) {
 		"-I/module/ml/backend/ggml/ggml/src",
 		"-I/module/ml/backend/ggml/ggml/src/ggml-cpu",
 		"-DGGML_USE_CPU_REPACK",
+		"-U__AMX_INT8__",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("flags %q lack %q", strings.Join(got, " "), want)
