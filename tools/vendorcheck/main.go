@@ -9,7 +9,7 @@
 // JSON or YAML, compressed by gzip or not. They are not part of the project.
 //
 // A difference is explained by the support mark of our field (x-support) or by an
-// entry in reasons.yaml. Differences without a reason and unused entries are printed,
+// entry in tools/internal/comparison/reasons.yaml. Differences without a reason and unused entries are printed,
 // and the exit status is 1.
 package main
 
@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/diglot/diglot/tools/internal/comparison"
 )
 
 func main() {
@@ -41,31 +43,31 @@ func main() {
 
 // run compares both styles and reports whether everything is explained.
 func run(openAI, anthropic, out string, said io.Writer) (bool, error) {
-	reasons, err := readReasons(reasonsFile)
+	reasons, err := comparison.Known()
 	if err != nil {
 		return false, err
 	}
-	var report report
+	var report comparison.Report
 	for _, s := range []struct{ title, ours, vendor string }{
 		{"OpenAI style", "openapi/openai.yaml", openAI},
 		{"Anthropic style", "openapi/anthropic.yaml", anthropic},
 	} {
-		ours, err := readDocument(s.ours)
+		ours, err := comparison.Read(s.ours)
 		if err != nil {
 			return false, err
 		}
-		vendor, err := readDocument(s.vendor)
+		vendor, err := comparison.Read(s.vendor)
 		if err != nil {
 			return false, err
 		}
-		compared, err := compareDocuments(ours, vendor, reasons.Links[s.title])
+		compared, err := comparison.Compare(ours, vendor, reasons.Links[s.title])
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", s.title, err)
 		}
 		compared.Title = s.title
 		report.Styles = append(report.Styles, compared)
 	}
-	unused := reasons.explain(report)
+	unused := reasons.Explain(report)
 	if out != "" {
 		var page bytes.Buffer
 		if err := pageTemplate.Execute(&page, report); err != nil {
@@ -79,7 +81,7 @@ func run(openAI, anthropic, out string, said io.Writer) (bool, error) {
 }
 
 // summarise prints what needs attention, then the counts.
-func summarise(r report, unused []string, said io.Writer) bool {
+func summarise(r comparison.Report, unused []string, said io.Writer) bool {
 	for _, d := range r.Unexplained() {
 		fmt.Fprintf(said, "unexplained: %s, %s: %s: %s (vendor: %s; ours: %s)\n", d.Operation, d.Part, d.Field, d.Kind, d.Vendor, d.Ours)
 	}

@@ -1,4 +1,4 @@
-package main
+package comparison
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/diglot/diglot/openapi"
 )
 
 const markName = "x-support"
@@ -38,9 +40,9 @@ type form struct {
 const maxNesting = 20
 
 // union returns the shape of alternatives.
-func (d *document) union(schemas []object) shape { return d.unionAt(schemas, 0) }
+func (d *Document) union(schemas []object) shape { return d.unionAt(schemas, 0) }
 
-func (d *document) unionAt(schemas []object, depth int) shape {
+func (d *Document) unionAt(schemas []object, depth int) shape {
 	all := shape{kinds: map[string]values{}}
 	for _, s := range schemas {
 		all = all.or(d.shape(s, depth))
@@ -48,7 +50,7 @@ func (d *document) unionAt(schemas []object, depth int) shape {
 	return all
 }
 
-func (d *document) shape(schema object, depth int) shape {
+func (d *Document) shape(schema object, depth int) shape {
 	mark, nullable := schema[markName], schema["nullable"] == true
 	schema = d.resolve(schema)
 	if mark == nil {
@@ -56,6 +58,9 @@ func (d *document) shape(schema object, depth int) shape {
 	}
 	if schema == nil || depth > maxNesting {
 		return shape{any: true}
+	}
+	if m := readMark(mark); d.listing && m.Document == openapi.ListingUnlisted && m.Server == openapi.SupportImplemented {
+		return shape{kinds: map[string]values{}}
 	}
 	s := own(schema)
 	for _, keyword := range []string{"anyOf", "oneOf"} {
@@ -66,7 +71,7 @@ func (d *document) shape(schema object, depth int) shape {
 	for _, part := range objects(schema["allOf"]) {
 		s = s.and(d.shape(part, depth+1))
 	}
-	if limits, ok := mark.(object); ok && limits["only"] != nil {
+	if limits, ok := mark.(object); ok && limits["only"] != nil && !d.listing {
 		s = s.and(own(child(limits, "only")))
 	}
 	if (nullable || schema["nullable"] == true) && !s.any {

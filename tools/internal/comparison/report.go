@@ -1,29 +1,22 @@
-package main
+package comparison
 
 import (
-	_ "embed"
 	"slices"
 	"strings"
-	"text/template"
 )
 
-//go:embed vendor.md.tmpl
-var templateText string
+// Report is the result for all styles.
+type Report struct{ Styles []Compared }
 
-var pageTemplate = template.Must(template.New("vendor.md").Parse(templateText))
-
-// report is the result for all styles.
-type report struct{ Styles []compared }
-
-// tally has the counts of a report.
-type tally struct{ Operations, Fields, Differences, ByMark, ByReason, Unexplained int }
+// Tally has the counts of a report.
+type Tally struct{ Operations, Fields, Differences, ByMark, ByReason, Unexplained int }
 
 // Tally returns the counts over all styles.
-func (r report) Tally() tally {
-	var t tally
+func (r Report) Tally() Tally {
+	var t Tally
 	for _, s := range r.Styles {
 		for _, o := range s.Operations {
-			if o.Name != everyOperation && o.Refused == "" && !strings.Contains(o.Name, "?") {
+			if o.Name != EveryOperation && o.Refused == "" && !strings.Contains(o.Name, "?") {
 				t.Operations++
 			}
 			t.Fields += o.Fields
@@ -44,8 +37,8 @@ func (r report) Tally() tally {
 }
 
 // Unexplained lists the differences without a reason.
-func (r report) Unexplained() []difference {
-	var all []difference
+func (r Report) Unexplained() []Difference {
+	var all []Difference
 	for _, s := range r.Styles {
 		for _, o := range s.Operations {
 			for _, d := range o.Differences {
@@ -58,17 +51,17 @@ func (r report) Unexplained() []difference {
 	return all
 }
 
-// row is one row of a table: differences of one kind with one reason.
-type row struct{ Part, Fields, Kind, Vendor, Ours, Reason string }
+// Row is one row of a table: differences of one kind with one reason.
+type Row struct{ Part, Fields, Kind, Vendor, Ours, Reason string }
 
 // Rows groups similar differences of an operation.
-func (o comparedOperation) Rows() []row {
+func (o Operation) Rows() []Row {
 	type key struct{ part, kind, vendor, ours, reason string }
-	groups := map[key][]difference{}
+	groups := map[key][]Difference{}
 	var order []key
 	for _, d := range o.Differences {
 		k := key{d.Part, d.Kind, d.Vendor, d.Ours, d.Reason}
-		if d.Kind == kindLacks {
+		if d.Kind == Lacks {
 			k.vendor = "" // a missing field may have any type
 		}
 		if groups[k] == nil {
@@ -76,7 +69,7 @@ func (o comparedOperation) Rows() []row {
 		}
 		groups[k] = append(groups[k], d)
 	}
-	var rows []row
+	var rows []Row
 	for _, k := range order {
 		var fields, types []string
 		for _, d := range groups[k] {
@@ -85,7 +78,7 @@ func (o comparedOperation) Rows() []row {
 				types = append(types, d.Vendor)
 			}
 		}
-		rows = append(rows, row{k.part, strings.Join(fields, ", "), k.kind, cell(strings.Join(types, "; ")), cell(k.ours), cell(k.reason)})
+		rows = append(rows, Row{k.part, strings.Join(fields, ", "), k.kind, cell(strings.Join(types, "; ")), cell(k.ours), cell(k.reason)})
 	}
 	return rows
 }

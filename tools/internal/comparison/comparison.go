@@ -1,4 +1,11 @@
-package main
+// Package comparison compares two OpenAPI documents, ours and a vendor's: what a
+// vendor's clients may send that ours does not take, and what ours sends that they do
+// not expect.
+//
+// Forms are paired by operation, part and field, unions by their discriminator. What a
+// support mark of our field (x-support) or an entry in reasons.yaml explains is
+// separated from what nothing explains.
+package comparison
 
 import (
 	"fmt"
@@ -11,15 +18,16 @@ import (
 
 // Kinds of differences.
 const (
-	kindLacks    = "lacks"    // only the vendor has it
-	kindType     = "type"     // one side sends a type that the other does not accept
-	kindValues   = "values"   // the same for a value
-	kindRequired = "required" // only we require it
-	kindOptional = "optional" // we may omit what the vendor always sends
+	Lacks    = "lacks"    // only the vendor has it
+	Type     = "type"     // one side sends a type that the other does not accept
+	Values   = "values"   // the same for a value
+	Required = "required" // only we require it
+	Optional = "optional" // we may omit what the vendor always sends
+	Gone     = "gone"     // only we have it, and no mark says that it is an extension
 )
 
-// difference is a difference between our document and the vendor's.
-type difference struct {
+// Difference is a difference between our document and the vendor's.
+type Difference struct {
 	Operation, Part, Field string
 	Kind                   string
 	Vendor, Ours           string // what each side has
@@ -27,53 +35,45 @@ type difference struct {
 	Reason                 string
 }
 
-// compared is the result for one style.
-type compared struct {
+// Compared is the result for one style.
+type Compared struct {
 	Title      string
 	Vendor     string // title and version of the document
-	Operations []comparedOperation
+	Operations []Operation
 }
 
-type comparedOperation struct {
+// Operation is the result for one operation.
+type Operation struct {
 	Name        string
 	Refused     string // why we do not serve it; empty: we do
 	Fields      int    // fields that both sides have
-	Differences []difference
+	Differences []Difference
+	Listed      []string // parts and fields that the vendor has and our marks call unlisted
 }
 
-// links complete a vendor's document where it does not say what a component is for.
-type links struct {
+// Links complete a vendor's document where it does not say what a component is for.
+type Links struct {
 	Events  map[string]string `yaml:"events"`  // component of a stream's data, by operation
 	Failure string            `yaml:"failure"` // component of errors
 }
 
-const everyOperation = "every operation"
+// EveryOperation is the name under which errors are compared.
+const EveryOperation = "every operation"
 
-// compareDocuments compares each of our operations, and the errors once for all.
-func compareDocuments(ours, vendor *document, links links) (compared, error) {
-	result := compared{Vendor: strings.TrimSpace(vendor.title + " " + vendor.version)}
-	failures := newComparer(ours, vendor, everyOperation)
+// Compare compares each of our operations, and the errors once for all.
+func Compare(ours, vendor *Document, links Links) (Compared, error) {
+	result := Compared{Vendor: strings.TrimSpace(vendor.title + " " + vendor.version)}
+	failures := newComparer(ours, vendor, EveryOperation)
 	for _, o := range ours.operations {
 		if mark := readMark(o.mark); idle(mark) {
-			result.Operations = append(result.Operations, comparedOperation{Name: o.name, Refused: mark.Note})
+			result.Operations = append(result.Operations, Operation{Name: o.name, Refused: mark.Note})
 			continue
 		}
 		forms := vendor.find(o.name)
 		if len(forms) == 0 {
 			return result, fmt.Errorf("the vendor's document has no %s", o.name)
 		}
-		var known []difference
-		for _, v := range forms {
-			name := o.name
-			if _, query, ok := strings.Cut(v.name, "?"); ok {
-				name += "?" + query
-			}
-			c := newComparer(ours, vendor, name)
-			c.compare(v, o, links.Events[name])
-			found := slices.DeleteFunc(c.found, func(d difference) bool { return slices.ContainsFunc(known, d.same) })
-			known = append(known, found...)
-			result.Operations = append(result.Operations, comparedOperation{Name: name, Fields: c.fields, Differences: found})
-		}
+		result.Operations = append(result.Operations, compareForms(ours, vendor, o, forms, links)...)
 		if failure := forms[0].failure; o.failure != nil && failure != nil {
 			failures.part("error", false, failure, o.failure)
 		} else if o.failure != nil && links.Failure != "" {
@@ -81,27 +81,56 @@ func compareDocuments(ours, vendor *document, links links) (compared, error) {
 		}
 	}
 	result.Operations = append(result.Operations,
-		comparedOperation{Name: everyOperation, Fields: failures.fields, Differences: failures.found})
+		Operation{Name: EveryOperation, Fields: failures.fields, Differences: failures.found})
 	return result, nil
 }
 
+// compareForms compares an operation with each form in which the vendor has it. What
+// several forms share is in the first.
+func compareForms(ours, vendor *Document, o operation, forms []operation, links Links) []Operation {
+	var all []*comparer
+	for _, v := range forms {
+		name := o.name
+		if _, query, ok := strings.Cut(v.name, "?"); ok {
+			name += "?" + query
+		}
+		c := newComparer(ours, vendor, name)
+		c.compare(v, o, links.Events[name])
+		all = append(all, c)
+	}
+	keepGone(all)
+	var results []Operation
+	var known []Difference
+	var listed []string
+	for _, c := range all {
+		c.listed = slices.DeleteFunc(c.listed, func(field string) bool { return slices.Contains(listed, field) })
+		listed = append(listed, c.listed...)
+		found := slices.DeleteFunc(c.found, func(d Difference) bool { return slices.ContainsFunc(known, d.same) })
+		known = append(known, found...)
+		results = append(results, Operation{Name: c.operation, Fields: c.fields, Differences: found, Listed: c.listed})
+	}
+	return results
+}
+
 // same records that a difference is also in another form of an operation.
-func (d difference) same(e difference) bool {
+func (d Difference) same(e Difference) bool {
 	return d.Part == e.Part && d.Field == e.Field && d.Kind == e.Kind
 }
 
 // comparer compares the parts of one operation.
 type comparer struct {
-	ours, vendor    *document
+	ours, vendor    *Document
 	operation, name string
 	request         bool // this part is sent by the client
 	seen            map[seen]bool
 	fields          int
-	found           []difference
+	found           []Difference
+	listed          []string
+	met             map[string]bool // parts and fields that both sides have
 }
 
-func newComparer(ours, vendor *document, operation string) *comparer {
-	return &comparer{ours: ours, vendor: vendor, operation: operation, seen: map[seen]bool{}}
+func newComparer(ours, vendor *Document, operation string) *comparer {
+	return &comparer{ours: ours, vendor: vendor, operation: operation, seen: map[seen]bool{}, met: map[string]bool{}}
 }
 
 // seen is a pair of forms in a direction, which is compared only once.
@@ -110,7 +139,7 @@ type seen struct {
 	request      bool
 }
 
-// compare compares a whole operation. The type of its events may come from [links].
+// compare compares a whole operation. The type of its events may come from [Links].
 func (c *comparer) compare(vendor, ours operation, events string) {
 	if events != "" {
 		vendor.events = one(component(events))
@@ -122,7 +151,7 @@ func (c *comparer) compare(vendor, ours operation, events string) {
 }
 
 func (c *comparer) add(field, kind, vendor, ours string, mark openapi.Mark) {
-	d := difference{Operation: c.operation, Part: c.name, Field: field, Kind: kind, Vendor: vendor, Ours: ours}
+	d := Difference{Operation: c.operation, Part: c.name, Field: field, Kind: kind, Vendor: vendor, Ours: ours}
 	if mark.Note != "" {
 		d.Mark = fmt.Sprintf("%s: %s", mark.Server, mark.Note)
 	}
@@ -138,13 +167,13 @@ func (c *comparer) parameters(vendor, ours []parameter) {
 		c.name = v.in
 		i := slices.IndexFunc(ours, func(o parameter) bool { return o.in == v.in && strings.EqualFold(o.name, v.name) })
 		if i < 0 {
-			c.add(v.name, kindLacks, c.vendor.union(one(v.schema)).text(), "", openapi.Mark{})
+			c.add(v.name, Lacks, c.vendor.union(one(v.schema)).text(), "", openapi.Mark{})
 			continue
 		}
 		c.fields++
 		c.schemas(v.name, one(v.schema), one(ours[i].schema), readMark(ours[i].mark))
 		if ours[i].required && !v.required {
-			c.add(v.name, kindRequired, "optional", "required", openapi.Mark{})
+			c.add(v.name, Required, "optional", "required", openapi.Mark{})
 		}
 	}
 }
@@ -155,7 +184,7 @@ func (c *comparer) part(name string, request bool, vendor, ours []object) {
 	}
 	c.name, c.request = name, request
 	if ours == nil {
-		c.add("", kindLacks, c.vendor.union(vendor).text(), "", openapi.Mark{})
+		c.add("", Lacks, c.vendor.union(vendor).text(), "", openapi.Mark{})
 		return
 	}
 	c.schemas("", vendor, ours, openapi.Mark{})
@@ -165,6 +194,7 @@ func (c *comparer) part(name string, request bool, vendor, ours []object) {
 func (c *comparer) schemas(field string, vendor, ours []object, mark openapi.Mark) {
 	v, o := c.vendor.union(vendor), c.ours.union(ours)
 	c.kinds(field, v, o, mark)
+	c.goneValues(field, v, ours)
 	if v.any || o.any || idle(mark) {
 		return
 	}
@@ -189,7 +219,7 @@ func readMark(value any) openapi.Mark {
 	return mark
 }
 
-func markOf(d *document, schemas []object) openapi.Mark {
+func markOf(d *Document, schemas []object) openapi.Mark {
 	for _, s := range schemas {
 		if s[markName] != nil {
 			return readMark(s[markName])
@@ -199,64 +229,6 @@ func markOf(d *document, schemas []object) openapi.Mark {
 		}
 	}
 	return openapi.Mark{}
-}
-
-// kinds compares types and values: of a request those that the vendor accepts, of a
-// reply those that we send.
-func (c *comparer) kinds(field string, v, o shape, mark openapi.Mark) {
-	sent, taken := o, v
-	if c.request {
-		sent, taken = v, o
-	}
-	if taken.any {
-		return
-	}
-	if sent.any {
-		c.add(field, kindType, v.text(), o.text(), mark)
-		return
-	}
-	beyond := map[string]values{}
-	kind := kindValues
-	for name, some := range sent.kinds {
-		if name == "null" && c.request {
-			continue // null means absent for a field
-		}
-		allowed, ok := taken.kinds[name]
-		if number, is := taken.kinds["number"]; !ok && name == "integer" && is {
-			allowed, ok = number, true
-		}
-		switch {
-		case !ok:
-			kind = kindType
-		case allowed != nil && !allowed.cover(name, some):
-			beyond[name] = some.without(allowed)
-		}
-	}
-	switch {
-	case kind == kindType:
-		c.add(field, kind, v.text(), o.text(), mark)
-	case len(beyond) == 0:
-	case c.request:
-		c.add(field, kind, shape{kinds: beyond}.text(), "", mark)
-	default:
-		c.add(field, kind, "", shape{kinds: beyond}.text(), mark)
-	}
-}
-
-func (v values) cover(kind string, other values) bool {
-	if other == nil {
-		return kind == "boolean" && len(v) == 2 || kind == "null"
-	}
-	return len(other.without(v)) == 0
-}
-
-func (v values) without(other values) values {
-	if v == nil {
-		return nil
-	}
-	rest := maps.Clone(v)
-	maps.DeleteFunc(rest, func(text string, _ bool) bool { return other[text] })
-	return rest
 }
 
 // objects compares the objects of two unions, paired by their discriminator.
@@ -281,12 +253,14 @@ func (c *comparer) objects(field string, vendor, ours []form, mark openapi.Mark)
 			f := merge(own[value])
 			c.form(name, merge(tagged[value]), f, readMark(f.mark), tag)
 		case len(others) > 0 && c.request: // ours is for every other value
-			c.add(name, kindLacks, "object", "", readMark(merge(others).mark))
+			c.add(name, Lacks, "object", "", readMark(merge(others).mark))
 		default:
-			c.add(name, kindLacks, "object", "", markOf(c.ours, merge(ours).properties[tag]))
+			c.add(name, Lacks, "object", "", markOf(c.ours, merge(ours).properties[tag]))
 		}
 	}
-	if len(untagged) > 0 {
+	if len(untagged) == 0 {
+		c.goneMembers(field, tag, tagged, own)
+	} else {
 		if len(others) == 0 {
 			others = ours
 		}
@@ -317,7 +291,7 @@ func (c *comparer) tag(vendor, ours []form) string {
 }
 
 // byTag groups forms by the values of the discriminator.
-func byTag(d *document, forms []form, tag string) (tagged map[string][]form, others []form) {
+func byTag(d *Document, forms []form, tag string) (tagged map[string][]form, others []form) {
 	tagged = map[string][]form{}
 	for _, f := range forms {
 		closed := values(nil)
@@ -357,9 +331,10 @@ func (c *comparer) form(field string, vendor, ours form, mark openapi.Mark, tag 
 	}
 	for _, name := range slices.Sorted(maps.Keys(ours.required)) {
 		if _, ok := vendor.properties[name]; c.request && !ok && !vendor.free {
-			c.add(strings.TrimPrefix(field+"."+name, "."), kindRequired, "", "required", openapi.Mark{})
+			c.add(strings.TrimPrefix(field+"."+name, "."), Required, "", "required", openapi.Mark{})
 		}
 	}
+	c.gone(field, vendor, ours, tag)
 	if vendor.additional != nil && ours.additional != nil {
 		c.schemas(field+".*", vendor.additional, ours.additional, markOf(c.ours, ours.additional))
 	}
@@ -377,16 +352,17 @@ func (c *comparer) member(field, name string, vendor, ours form) {
 	}
 	if !ok || !c.request && mark.Server == openapi.SupportRefused { // refused: never sent
 		if !ours.free {
-			c.add(field, kindLacks, c.vendor.union(theirs).text(), "", mark)
+			c.add(field, Lacks, c.vendor.union(theirs).text(), "", mark)
 		}
 		return
 	}
 	c.fields++
+	c.meet(field, mark)
 	c.schemas(field, theirs, own, mark)
 	switch {
 	case c.request && ours.required[name] && !vendor.required[name]:
-		c.add(field, kindRequired, "optional", "required", mark)
+		c.add(field, Required, "optional", "required", mark)
 	case !c.request && vendor.required[name] && !ours.required[name]:
-		c.add(field, kindOptional, "required", "optional", mark)
+		c.add(field, Optional, "required", "optional", mark)
 	}
 }

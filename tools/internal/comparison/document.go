@@ -1,4 +1,4 @@
-package main
+package comparison
 
 import (
 	"bytes"
@@ -20,11 +20,14 @@ import (
 // vendors are not entirely valid.
 type object = map[string]any
 
-// document is an OpenAPI document.
-type document struct {
+// Document is an OpenAPI document.
+type Document struct {
 	title, version string
 	operations     []operation // in order of path and method
 	schemas        object      // components
+	// listing makes shapes of what the service is said to list, whatever the server
+	// does with it.
+	listing bool
 }
 
 // operation is one operation. Each part lists the alternatives of a union.
@@ -45,7 +48,8 @@ type parameter struct {
 	mark     any
 }
 
-func readDocument(path string) (*document, error) {
+// Read reads a document of JSON or YAML, compressed by gzip or not.
+func Read(path string) (*Document, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -55,14 +59,15 @@ func readDocument(path string) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := parseDocument(text)
+	d, err := Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
 }
 
-func parseDocument(text []byte) (*document, error) {
+// Parse reads a document as [Read] does.
+func Parse(text []byte) (*Document, error) {
 	if bytes.HasPrefix(text, []byte{0x1f, 0x8b}) { // gzip's magic number
 		r, err := gzip.NewReader(bytes.NewReader(text))
 		if err != nil {
@@ -87,7 +92,7 @@ func parseDocument(text []byte) (*document, error) {
 		return nil, fmt.Errorf("is no OpenAPI document")
 	}
 	info := child(root, "info")
-	d := &document{schemas: child(root, "components")}
+	d := &Document{schemas: child(root, "components")}
 	d.title, _ = info["title"].(string)
 	if version := info["version"]; version != nil {
 		d.version = fmt.Sprint(version)
@@ -143,7 +148,7 @@ func child(o object, names ...string) object {
 }
 
 // resolve follows references within the document.
-func (d *document) resolve(o object) object {
+func (d *Document) resolve(o object) object {
 	for range 10 {
 		ref, ok := o["$ref"].(string)
 		if !ok {
@@ -159,7 +164,7 @@ func (d *document) resolve(o object) object {
 
 const jsonType = "application/json"
 
-func (d *document) operation(name string, item, in object) operation {
+func (d *Document) operation(name string, item, in object) operation {
 	o := operation{name: name, mark: in[markName]}
 	shared, _ := item["parameters"].([]any)
 	own, _ := in["parameters"].([]any)
@@ -194,7 +199,7 @@ func one(schema object) []object {
 
 // events returns the schemas of a stream's data. If a document describes whole
 // events, as ours do, that is the JSON in the field data.
-func (d *document) events(media object) []object {
+func (d *Document) events(media object) []object {
 	if media["itemSchema"] == nil {
 		return one(child(media, "schema"))
 	}
@@ -217,7 +222,7 @@ var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 // find returns the operations with a method and path, ignoring the names of path
 // parameters. Some vendors document a second form of an operation, with a query after
 // the path; it comes later in the list.
-func (d *document) find(name string) []operation {
+func (d *Document) find(name string) []operation {
 	same := func(s string) string {
 		s, _, _ = strings.Cut(s, "?")
 		return pathParameter.ReplaceAllString(s, "{}")

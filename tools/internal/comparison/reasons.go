@@ -1,4 +1,4 @@
-package main
+package comparison
 
 import (
 	"bytes"
@@ -11,11 +11,14 @@ import (
 )
 
 //go:embed reasons.yaml
-var reasonsFile []byte
+var known []byte
 
-// reasons is the file reasons.yaml.
-type reasons struct {
-	Links   map[string]links `yaml:"links"` // by title of the style
+// Known returns the reasons of reasons.yaml.
+func Known() (*Reasons, error) { return ReadReasons(known) }
+
+// Reasons says why documents differ where no mark says it.
+type Reasons struct {
+	Links   map[string]Links `yaml:"links"` // by title of the style
 	Reasons []reason         `yaml:"reasons"`
 }
 
@@ -29,10 +32,11 @@ type reason struct {
 	Reason    string   `yaml:"reason"`
 }
 
-func readReasons(text []byte) (*reasons, error) {
+// ReadReasons reads a file such as reasons.yaml.
+func ReadReasons(text []byte) (*Reasons, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	decoder.KnownFields(true)
-	var r reasons
+	var r Reasons
 	if err := decoder.Decode(&r); err != nil {
 		return nil, fmt.Errorf("reasons.yaml: %w", err)
 	}
@@ -50,9 +54,9 @@ func readReasons(text []byte) (*reasons, error) {
 	return &r, nil
 }
 
-// explain sets the reason of each difference: the mark of our field, else the first
+// Explain sets the reason of each difference: the mark of our field, else the first
 // entry that matches. It returns the unused entries.
-func (r *reasons) explain(report report) (unused []string) {
+func (r *Reasons) Explain(report Report) (unused []string) {
 	used := map[string]bool{}
 	for _, style := range report.Styles {
 		for _, o := range style.Operations {
@@ -74,7 +78,7 @@ func (r *reasons) explain(report report) (unused []string) {
 	return unused
 }
 
-func (r *reasons) find(style string, d *difference, used map[string]bool) {
+func (r *Reasons) find(style string, d *Difference, used map[string]bool) {
 	for _, one := range r.Reasons {
 		if !glob(one.Style, style) || !glob(one.Operation, d.Operation) || !glob(one.Part, d.Part) || !glob(one.Kind, d.Kind) {
 			continue
