@@ -11,12 +11,9 @@ package cassettes
 
 import (
 	"embed"
-	"fmt"
-	"io/fs"
-	"path"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/diglot/diglot/internal/cassette"
 )
 
 //go:embed script.yaml openai anthropic
@@ -31,50 +28,13 @@ func Script() []byte {
 	return text
 }
 
-// Cassette is one recorded case of one SDK.
-type Cassette struct {
-	Name         string // style/operation/case-sdk, like the file
-	Interactions []Interaction
+// Load reads all cassettes, in order of their names: style/operation/case-sdk.
+func Load() ([]cassette.Cassette, error) {
+	return cassette.ReadFS(files, "anthropic", "openai")
 }
 
-// Interaction is one request and its reply, in the format of go-vcr.
-type Interaction struct {
-	Request struct {
-		Method  string
-		URL     string // path and query, as sent
-		Headers map[string][]string
-		Body    string
-	}
-	Response struct {
-		Code    int
-		Headers map[string][]string
-		Body    string
-	}
-}
-
-// Case returns the case and the SDK of the recording.
-func (c Cassette) Case() (name, sdk string) {
+// CaseOf returns the case and the SDK of a recording.
+func CaseOf(c cassette.Cassette) (name, sdk string) {
 	i := strings.LastIndexByte(c.Name, '-')
 	return c.Name[:i], c.Name[i+1:]
-}
-
-// Load reads all cassettes, in order of their names.
-func Load() ([]Cassette, error) {
-	var all []Cassette
-	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || name == "script.yaml" {
-			return err
-		}
-		text, err := files.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		c := Cassette{Name: strings.TrimSuffix(name, path.Ext(name))}
-		if err := yaml.Unmarshal(text, &c); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		all = append(all, c)
-		return nil
-	})
-	return all, err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/diglot/diglot/cassettes"
+	"github.com/diglot/diglot/internal/cassette"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -80,7 +80,7 @@ func documents(t *testing.T) (openAI, anthropic *openapi.Document) {
 }
 
 // documentOf is the document of the style that a cassette is of.
-func documentOf(c cassettes.Cassette, openAI, anthropic *openapi.Document) *openapi.Document {
+func documentOf(c cassette.Cassette, openAI, anthropic *openapi.Document) *openapi.Document {
 	if strings.HasPrefix(c.Name, "anthropic/") {
 		return anthropic
 	}
@@ -88,7 +88,7 @@ func documentOf(c cassettes.Cassette, openAI, anthropic *openapi.Document) *open
 }
 
 // operation finds what a recorded request asked for.
-func operation(t *testing.T, document *openapi.Document, i cassettes.Interaction) *openapi.Operation {
+func operation(t *testing.T, document *openapi.Document, i cassette.Interaction) *openapi.Operation {
 	t.Helper()
 	u, err := url.Parse(i.Request.URL)
 	if err != nil {
@@ -105,7 +105,7 @@ func operation(t *testing.T, document *openapi.Document, i cassettes.Interaction
 	return o
 }
 
-func checkRefusal(t *testing.T, name string, i cassettes.Interaction, v *openapi.Violation) {
+func checkRefusal(t *testing.T, name string, i cassette.Interaction, v *openapi.Violation) {
 	t.Helper()
 	if i.Response.Code != http.StatusBadRequest {
 		t.Errorf("%s: %v, but the status is %d", name, v, i.Response.Code)

@@ -13,7 +13,7 @@ func ExampleLoad() {
 		panic(err) // an example has no t
 	}
 	for _, c := range all {
-		name, sdk := c.Case()
+		name, sdk := cassettes.CaseOf(c)
 		if name != "anthropic/messages/tool-runner" {
 			continue
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/diglot/diglot/engine/script"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/handlerstest"
+	"github.com/diglot/diglot/internal/cassette"
 	"github.com/diglot/diglot/openapi"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -56,7 +57,7 @@ func TestReplay(t *testing.T) {
 	for _, c := range load(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			row.TB = t
-			var ids cassettes.Normaliser
+			var ids cassette.Normaliser
 			for i, interaction := range c.Interactions {
 				got := send(t, contract, interaction)
 				if diff := gocmp.Diff(expected(interaction), observed(got, interaction, &ids), cmpopts.IgnoreUnexported(frame{})); diff != "" {
@@ -96,7 +97,7 @@ func TestReplayByTheDocument(t *testing.T) {
 }
 
 // sendOrAbort returns nil for a stream that the document has no event to fail with.
-func sendOrAbort(t *testing.T, handler http.Handler, i cassettes.Interaction) *http.Response {
+func sendOrAbort(t *testing.T, handler http.Handler, i cassette.Interaction) *http.Response {
 	t.Helper()
 	defer func() {
 		if cause := recover(); cause != nil && (cause != http.ErrAbortHandler || !errorEvent.MatchString(i.Response.Body)) {
@@ -110,7 +111,7 @@ func sendOrAbort(t *testing.T, handler http.Handler, i cassettes.Interaction) *h
 func TestEveryCaseIsRecorded(t *testing.T) {
 	recorded := map[string][]string{}
 	for _, c := range load(t) {
-		name, sdk := c.Case()
+		name, sdk := cassettes.CaseOf(c)
 		recorded[name] = append(recorded[name], sdk)
 		if len(c.Interactions) == 0 {
 			t.Errorf("%s holds nothing", c.Name)
@@ -137,7 +138,7 @@ func TestEveryCaseIsRecorded(t *testing.T) {
 func TestEveryClientIsRecorded(t *testing.T) {
 	byClient, byOperation := map[string]bool{}, map[string]bool{}
 	for _, c := range load(t) {
-		name, client := c.Case()
+		name, client := cassettes.CaseOf(c)
 		parts := strings.Split(name, "/")
 		byClient[parts[0]+" "+client] = true
 		byOperation[parts[0]+" "+parts[1]+" "+client] = true
@@ -176,7 +177,7 @@ func TestNothingPrivateIsRecorded(t *testing.T) {
 	}
 }
 
-func load(t *testing.T) []cassettes.Cassette {
+func load(t *testing.T) []cassette.Cassette {
 	t.Helper()
 	all, err := cassettes.Load()
 	if err != nil {
@@ -207,7 +208,7 @@ func newHandler(t *testing.T, profile openapi.Profile) http.Handler {
 	return handler
 }
 
-func send(t *testing.T, handler http.Handler, i cassettes.Interaction) *http.Response {
+func send(t *testing.T, handler http.Handler, i cassette.Interaction) *http.Response {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), i.Request.Method, i.Request.URL, strings.NewReader(i.Request.Body))
 	r.Host = "localhost"
@@ -226,13 +227,13 @@ type reply struct {
 	Body    any // a JSON value, or the frames of a stream
 }
 
-func expected(i cassettes.Interaction) reply {
+func expected(i cassette.Interaction) reply {
 	return reply{i.Response.Code, canonical(i.Response.Headers), value(i.Response.Body)}
 }
 
 // observed is got in the form of a recording: its headers are those that the
 // recording has.
-func observed(got *http.Response, i cassettes.Interaction, ids *cassettes.Normaliser) reply {
+func observed(got *http.Response, i cassette.Interaction, ids *cassette.Normaliser) reply {
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(got.Body); err != nil {
 		return reply{Body: err.Error()}

@@ -103,6 +103,8 @@ var borders = []struct {
 		"mounting maps no field"},
 	{"cassettes", []string{"handlers", "engine", "gen", "openapi"},
 		"recordings are data"},
+	{"internal/cassette", []string{"handlers", "engine", "gen", "openapi", "cassettes"},
+		"any HTTP exchange can be recorded"},
 }
 
 // outward are the packages below engine that are clients of other servers:

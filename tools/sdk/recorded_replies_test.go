@@ -18,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/diglot/diglot/cassettes"
+	"github.com/diglot/diglot/internal/cassette"
 )
 
 // place is what a recorded value was sent as.
@@ -63,10 +64,10 @@ func recordedReplies(t *testing.T) []reply {
 }
 
 // valuesOf takes a response apart, a stream with the Go SDK's own decoder.
-func valuesOf(t *testing.T, style string, i cassettes.Interaction) []reply {
+func valuesOf(t *testing.T, style string, i cassette.Interaction) []reply {
 	t.Helper()
 	at := place{style, routeOf(t, i), "reply"}
-	kind := http.Header(i.Response.Headers).Get("Content-Type")
+	kind := i.Response.Headers.Get("Content-Type")
 	switch {
 	case i.Response.Code >= http.StatusBadRequest:
 		at.Part = "error"
@@ -113,7 +114,7 @@ func newReply(t *testing.T, at place, text string) reply {
 	return reply{place: at, value: value}
 }
 
-func routeOf(t *testing.T, i cassettes.Interaction) string {
+func routeOf(t *testing.T, i cassette.Interaction) string {
 	t.Helper()
 	at, err := url.Parse(i.Request.URL)
 	if err != nil {

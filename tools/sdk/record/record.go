@@ -20,6 +20,7 @@ import (
 	"sync"
 
 	"github.com/diglot/diglot/cassettes"
+	normal "github.com/diglot/diglot/internal/cassette"
 	"gopkg.in/dnaeon/go-vcr.v3/cassette"
 	"gopkg.in/dnaeon/go-vcr.v3/recorder"
 )
@@ -123,7 +124,7 @@ func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids cassettes.Normaliser
+	var ids normal.Normaliser
 	words := newMask(cassettes.Script())
 	wordy := slices.Contains(p.wordy, name[strings.LastIndexByte(name, '-')+1:])
 	rec.AddHook(func(i *cassette.Interaction) error {
@@ -139,7 +140,7 @@ func (p *Proxy) recorder(name string) (*recorder.Recorder, error) {
 }
 
 // scrub removes what depends on the machine or the run, and indents JSON.
-func scrub(i *cassette.Interaction, ids *cassettes.Normaliser) {
+func scrub(i *cassette.Interaction, ids *normal.Normaliser) {
 	i.Request = cassette.Request{
 		Method:  i.Request.Method,
 		URL:     pathOf(i.Request.URL),
