@@ -31,6 +31,18 @@ func newAccess(c Config, exposed []string) access {
 
 // check returns why r is not allowed, or nil.
 func (a access) check(r *http.Request) *engine.Error {
+	if err := a.checkSource(r); err != nil {
+		return err
+	}
+	if !a.keyAllowed(r) {
+		return engine.Errorf(engine.CodeUnauthenticated,
+			"Incorrect or missing API key. Send it as Authorization: Bearer, or as x-api-key.")
+	}
+	return nil
+}
+
+// checkSource returns why r is not allowed whatever its key is, or nil.
+func (a access) checkSource(r *http.Request) *engine.Error {
 	if !a.hostAllowed(r.Host) {
 		return engine.Errorf(engine.CodeForbidden,
 			"The host name %q is not allowed. Start the server with --allow-host and this name to allow it.", hostname.WithoutPort(r.Host))
@@ -38,10 +50,6 @@ func (a access) check(r *http.Request) *engine.Error {
 	if origin := r.Header.Get("Origin"); origin != "" && !a.originAllowed(origin, r.Host) {
 		return engine.Errorf(engine.CodeForbidden,
 			"The Origin %q is not allowed. Start the server with --allow-origin to allow it.", origin)
-	}
-	if !a.keyAllowed(r) {
-		return engine.Errorf(engine.CodeUnauthenticated,
-			"Incorrect or missing API key. Send it as Authorization: Bearer, or as x-api-key.")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/fetch"
 	"github.com/diglot/diglot/handlers/openai"
+	"github.com/diglot/diglot/handlers/site"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -41,6 +42,9 @@ type Config struct {
 	Budget  *Budget       // shared by all requests; nil: the defaults
 	Stall   time.Duration // how long a client may make no progress; 0: DefaultStall
 	Ready   func() bool   // reports readiness; nil: always
+
+	// Status tells the page at / about this machine. nil: the page shows names of models only.
+	Status func(context.Context) site.Status
 
 	// Shutdown interrupts running requests when it ends, with an error reply. nil: never.
 	Shutdown context.Context
@@ -79,9 +83,13 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	pages, err := site.New(site.Config{Models: c.Engine.Models, Profile: string(c.Profile), Status: c.Status, Clock: c.Clock})
+	if err != nil {
+		return nil, err
+	}
 	styles := newStyles(c, documents)
 	return &observer{
-		next:   &gate{access: newAccess(c, documents.ReplyHeaders()), styles: styles, budget: c.Budget, ready: c.Ready},
+		next:   &gate{access: newAccess(c, documents.ReplyHeaders()), styles: styles, pages: pages, budget: c.Budget, ready: c.Ready},
 		style:  styles.of,
 		log:    c.Log,
 		trace:  &tracer{out: c.Trace, log: c.Log},
@@ -135,6 +143,7 @@ func (s styles) of(r *http.Request) style {
 type gate struct {
 	access access
 	styles styles
+	pages  *site.Site
 	budget *Budget
 	ready  func() bool
 }
@@ -149,6 +158,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case isPreflight(r):
 		w.WriteHeader(http.StatusNoContent)
+		return
+	case g.pages.Handles(r):
+		g.servePage(w, r, style)
 		return
 	case r.URL.Path == "/health" || r.URL.Path == "/":
 		serveAlive(w, r, style)
@@ -191,6 +203,22 @@ func (g *gate) refusal(r *http.Request) *engine.Error {
 	return nil
 }
 
+// servePage answers requests for pages. Those without a key may see them, but no models.
+func (g *gate) servePage(w http.ResponseWriter, r *http.Request, style style) {
+	err := g.access.checkSource(r)
+	if err == nil {
+		err = g.pages.Serve(w, r, site.Visitor{KeyNeeded: g.access.keys != nil, Known: g.access.keyAllowed(r)})
+	}
+	switch {
+	case err == nil:
+	case site.PrefersHTML(r):
+		exchange.From(r.Context()).Fail(err)
+		g.pages.WriteError(w, err)
+	default:
+		style.writeError(w, r, err)
+	}
+}
+
 // serveReady answers readiness probes.
 func (g *gate) serveReady(w http.ResponseWriter, r *http.Request, style style) {
 	if g.ready == nil || g.ready() {
@@ -218,6 +246,9 @@ func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
 		w.Header().Set("Allow", "GET, HEAD")
 		style.writeError(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed here.", r.Method))
 		return
+	}
+	if r.URL.Path == "/" {
+		w.Header().Add("Vary", "Accept") // browsers get a page
 	}
 	w.Header().Set("Content-Type", "application/json")
 	io.WriteString(w, `{"status":"ok"}`+"\n")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/build"
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
@@ -26,6 +27,7 @@ import (
 	"github.com/diglot/diglot/engine/models/store"
 	"github.com/diglot/diglot/engine/script"
 	"github.com/diglot/diglot/engine/upstream"
+	"github.com/diglot/diglot/handlers/site"
 	"github.com/diglot/diglot/internal/budget"
 )
 
@@ -159,6 +161,27 @@ func (e *engines) Folder() string {
 	return e.models.Dir()
 }
 
+// status is what the page at / shows of this machine. Scripts are always loaded.
+func (e *engines) status(ctx context.Context, limit int64) site.Status {
+	s := site.Status{Version: build.Version(), Limit: limit}
+	if available, err := memory.Available(); err == nil {
+		s.Available = available
+	}
+	if scripts, err := e.scripts.Models(ctx); err == nil {
+		for _, m := range scripts {
+			s.Loaded = append(s.Loaded, site.Loaded{Name: m.Name})
+		}
+	}
+	for _, l := range e.Loaded() {
+		shown := site.Loaded{Name: l.Name, Others: l.Others, Size: l.Size, Requests: l.Requests, Until: l.Until, Loading: l.Loading, Stopping: l.Stopping}
+		if l.Remote != "" {
+			shown.Host = hostOf(l.Remote)
+		}
+		s.Loaded = append(s.Loaded, shown)
+	}
+	return s
+}
+
 // isScripted reports whether a model is scripted. Without a library, any other
 // model is an error.
 func (e *engines) isScripted(ctx context.Context, name string) (bool, error) {
@@ -224,6 +247,9 @@ func (o *libraryOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.memory, "max-memory", "limit the memory of all models to `SIZE`, such as 12GB (default what the machine has)")
 }
 
+// limit is how many bytes all models may use; 0: what the machine has.
+func (o *libraryOptions) limit() int64 { return cmp.Or(int64(o.memory), memory.Budget()) }
+
 // libraryConfig is what a library needs to serve the store, which may be nil, and
 // the files that flags name.
 func libraryConfig(env environment, models *store.Store, files process.Files, l process.Limits, o libraryOptions, log *slog.Logger) (library.Config, error) {
@@ -241,7 +267,7 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 		Start:     process.Starter(program, process.Config(env.getenv, log)),
 		Upstream:  connector(env, log),
 		Plan:      process.PlanMemory,
-		Budget:    cmp.Or(int64(o.memory), memory.Budget()),
+		Budget:    o.limit(),
 		Available: memory.Available,
 		Context:   int(l.Context),
 		Threads:   int(l.Threads),

@@ -27,6 +27,7 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/cmd/diglot/internal/serving"
 	"github.com/diglot/diglot/handlers"
+	"github.com/diglot/diglot/handlers/site"
 	"github.com/diglot/diglot/internal/hostname"
 	"github.com/diglot/diglot/openapi"
 )
@@ -245,6 +246,7 @@ func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *serving.Re
 		Budget:  o.bounds.Budget(),
 		Stall:   o.bounds.Stall,
 		Ready:   ready.Is,
+		Status:  func(ctx context.Context) site.Status { return e.status(ctx, o.library.limit()) },
 	}
 }
 
