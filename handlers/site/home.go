@@ -58,7 +58,8 @@ func (s *Site) serveHome(w http.ResponseWriter, r *http.Request, v Visitor) *eng
 	return nil
 }
 
-// base is the URL of the server as the client called it.
+// base is the URL of the server as the client called it. Behind a proxy that ends TLS it has
+// the wrong scheme; the script of the page knows better.
 func base(r *http.Request) string {
 	if r.TLS != nil {
 		return "https://" + r.Host
