@@ -64,12 +64,12 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 	u.EventName, _ = ref.Value.Extensions[eventNameExtension].(string)
 	switch c.purpose {
 	case forRequest:
-		u.Mark = u.Mark.narrow(c.profile)
+		u.Mark = u.Mark.Narrow(c.profile)
 		u.effect = u.Mark.Server
 		u.Needs, _ = ref.Value.Extensions[needsExtension].(string)
 	case forReply:
 		written := u.Mark.Server
-		if u.Mark = u.Mark.narrow(c.profile); u.Mark.Server == SupportRefused {
+		if u.Mark = u.Mark.Narrow(c.profile); u.Mark.Server == SupportRefused {
 			u.effect, u.withheld = SupportRefused, written != SupportRefused
 		}
 	}

@@ -105,7 +105,7 @@ func (c *compiler) markedValue(s *Schema, value string, written any) (bool, erro
 	if mark.Server != SupportImplemented && mark.Server != SupportRefused {
 		return false, fmt.Errorf("%s: a value is implemented or refused", value)
 	}
-	narrowed := mark.narrow(c.profile)
+	narrowed := mark.Narrow(c.profile)
 	s.ValueMarks = append(s.ValueMarks, ValueMark{value, narrowed})
 	if narrowed.Server == mark.Server {
 		return mark.Server != SupportRefused, nil

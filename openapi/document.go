@@ -140,7 +140,7 @@ func compileOperation(in *openapi3.Operation, profile Profile, request, reply *c
 	if err != nil {
 		return nil, err
 	}
-	o.Mark = mark.narrow(profile)
+	o.Mark = mark.Narrow(profile)
 	for _, ref := range in.Parameters {
 		p, err := compileParameter(ref.Value, profile, request)
 		if err != nil {
@@ -181,7 +181,7 @@ func compileParameter(in *openapi3.Parameter, profile Profile, c *compiler) (Par
 	if err != nil {
 		return Parameter{}, err
 	}
-	p.Mark = mark.narrow(profile)
+	p.Mark = mark.Narrow(profile)
 	if p.effect = p.Mark.Server; p.effect == SupportPartial {
 		p.Only, err = compileOnly(p.Mark.Only)
 	}

@@ -9,9 +9,10 @@ import (
 // Row is one field of an operation, as the support matrix and the reference
 // pages print it.
 type Row struct {
-	Part        string // path, query, header, body, "reply 200" or "event NAME"
-	Field       string // messages[].content[type=text].text
-	Type        string // string, array of Message, "a" or "b"
+	Part        string  // path, query, header, body, "reply 200" or "event NAME"
+	Field       string  // messages[].content[type=text].text
+	Type        string  // string, array of Message, "a" or "b"
+	Schema      *Schema // nil for a value of an enum
 	Required    bool
 	Default     string // JSON; empty: none
 	Mark        Mark
@@ -62,7 +63,7 @@ func (o *Operation) Marked() []Row {
 
 func row(part, field string, required bool, u *Use) Row {
 	return Row{
-		Part: part, Field: field, Type: u.Schema.TypeText(), Required: required,
+		Part: part, Field: field, Type: u.Schema.TypeText(), Schema: u.Schema, Required: required,
 		Default: string(u.Default),
 		Mark:    u.Mark, Description: u.Description, Line: u.Line,
 	}

@@ -104,8 +104,8 @@ const (
 	ProfileDocument Profile = "document"
 )
 
-// narrow returns the mark that is in force under p.
-func (m Mark) narrow(p Profile) Mark {
+// Narrow returns the mark that is in force under p.
+func (m Mark) Narrow(p Profile) Mark {
 	if p == ProfileDocument && m.Document == ListingUnsupported && m.Server != SupportIgnored && m.Server != SupportRefused {
 		m.Server, m.Only, m.Note = SupportRefused, nil, "The interface document calls it unsupported."
 	}

@@ -1,18 +1,25 @@
-// Refdocs writes the support matrix and one reference page per style from the documents.
+// Refdocs writes the reference from the documents, the recordings and the pages of clients:
+// as Markdown into FOLDER/reference, and as the site that every server has at /docs into
+// FOLDER/site. Pages that other tools write into FOLDER/reference are taken into the site.
 //
 //	go run ./tools/refdocs FOLDER
 package main
 
-//go:generate go run . ../../gen/reference
+//go:generate go run . ../../gen
 
 import (
-	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/diglot/diglot/openapi"
+	"github.com/diglot/diglot/tools/refdocs/client"
+	"github.com/diglot/diglot/tools/refdocs/example"
+	"github.com/diglot/diglot/tools/refdocs/markdown"
+	"github.com/diglot/diglot/tools/refdocs/reference"
 )
 
 func main() {
@@ -29,46 +36,98 @@ func main() {
 }
 
 func run(folder string) error {
-	files, err := render()
+	documents, err := openapi.Embedded()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	others, err := readOthers(filepath.Join(folder, "reference"))
+	if err != nil {
 		return err
 	}
+	files, err := render(documents, others)
+	if err != nil {
+		return err
+	}
+	return write(folder, files)
+}
+
+// other is a page that another tool writes.
+type other struct {
+	markdown.Other
+	text []byte
+}
+
+// otherPages are the pages of other tools, in the order of the index. One that is not
+// there is left out.
+var otherPages = []markdown.Other{
+	{File: "commands.md", Title: "Commands, flags and environment"},
+	{File: "vendor.md", Title: "Differences from the vendors' documents"},
+	{File: "peers.md", Title: "Scores of other servers"},
+	{File: "diff.md", Title: "Replies of other servers, compared"},
+	{File: "drift.md", Title: "What the vendors' newest SDKs name"},
+}
+
+func readOthers(folder string) ([]other, error) {
+	var all []other
+	for _, page := range otherPages {
+		text, err := os.ReadFile(filepath.Join(folder, page.File))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, other{page, text})
+	}
+	return all, nil
+}
+
+// render returns all files by their paths in the folder.
+func render(documents openapi.Documents, others []other) (map[string][]byte, error) {
+	styles, err := reference.Of(documents)
+	if err != nil {
+		return nil, err
+	}
+	examples, err := example.Of()
+	if err != nil {
+		return nil, err
+	}
+	clients, err := client.All()
+	if err != nil {
+		return nil, err
+	}
+	var names []markdown.Other
+	for _, o := range others {
+		names = append(names, o.Other)
+	}
+	pages, err := markdown.Pages(styles, examples, clients, names)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for name, text := range pages {
+		files["reference/"+name] = text
+	}
+	return files, nil
+}
+
+// write writes the files, and removes what an earlier run left in the folders of
+// generated pages.
+func write(folder string, files map[string][]byte) error {
+	for _, own := range []string{"reference/openai", "reference/anthropic", "reference/support", "reference/clients", "site"} {
+		if err := os.RemoveAll(filepath.Join(folder, filepath.FromSlash(own))); err != nil {
+			return err
+		}
+	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+		path := filepath.Join(folder, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// render returns all pages by file name.
-func render() (map[string][]byte, error) {
-	own, err := openapi.Embedded()
-	if err != nil {
-		return nil, err
-	}
-	return renderOf(own)
-}
-
-// renderOf renders the pages of other documents.
-func renderOf(documents openapi.Documents) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	for _, file := range []struct {
-		name, template string
-		data           any
-	}{
-		{"support.md", "support.md.tmpl", []document{view(documents.OpenAI), view(documents.Anthropic)}},
-		{"openai.md", "reference.md.tmpl", view(documents.OpenAI)},
-		{"anthropic.md", "reference.md.tmpl", view(documents.Anthropic)},
-	} {
-		var b bytes.Buffer
-		if err := pages.ExecuteTemplate(&b, file.template, file.data); err != nil {
-			return nil, err
-		}
-		files[file.name] = b.Bytes()
-	}
-	return files, nil
-}

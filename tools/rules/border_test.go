@@ -107,6 +107,10 @@ var borders = []struct {
 		"recordings are data"},
 	{"internal/cassette", []string{"handlers", "engine", "gen", "openapi", "cassettes"},
 		"any HTTP exchange can be recorded"},
+	{"tools/refdocs/reference", []string{"cassettes", "handlers", "tools/refdocs/client", "tools/refdocs/example", "tools/refdocs/markdown"},
+		"what the documents say does not depend on the pages that show it"},
+	{"tools/refdocs/example", []string{"handlers", "openapi", "tools/refdocs/client", "tools/refdocs/markdown", "tools/refdocs/reference"},
+		"an example is a recording as code, on whatever page"},
 }
 
 // outward are the packages below engine that are clients of other servers:
