@@ -17,6 +17,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/diglot/diglot/cassettes"
+	"github.com/diglot/diglot/internal/cassette"
 )
 
 // Address is where the server of the examples listens.
@@ -89,13 +90,13 @@ func Of() (map[string][]Example, error) {
 	return examples, nil
 }
 
-func exampleOf(operation string, e entry, recorded []cassettes.Cassette) (Example, error) {
-	i := slices.IndexFunc(recorded, func(c cassettes.Cassette) bool { return c.Name == e.From })
+func exampleOf(operation string, e entry, recorded []cassette.Cassette) (Example, error) {
+	i := slices.IndexFunc(recorded, func(c cassette.Cassette) bool { return c.Name == e.From })
 	if i < 0 || e.Turn >= len(recorded[i].Interactions) {
 		return Example{}, fmt.Errorf("there is no recording %s with %d exchanges", e.From, e.Turn+1)
 	}
 	was := recorded[i].Interactions[e.Turn]
-	name, _ := recorded[i].Case()
+	name, _ := cassettes.CaseOf(recorded[i])
 	style, _, _ := strings.Cut(operation, "/")
 	x := exchange{
 		entry: e, operation: operation, style: style, method: was.Request.Method, path: was.Request.URL,
