@@ -130,4 +130,3 @@ func write(folder string, files map[string][]byte) error {
 	}
 	return nil
 }
-
