@@ -1,8 +1,3 @@
-// Package conformance checks any server against a document, from outside.
-//
-// Its cases are generated: [Cases] walks the request schema of an operation and makes, for
-// every field, the values that a server must refuse or ignore, each in an otherwise valid
-// body. A new field is tested before anybody writes a test.
 package conformance
 
 import (
@@ -28,12 +23,16 @@ const (
 // Case is one request and the expected reply.
 type Case struct {
 	Name    string   // the field and what is wrong with it
+	Field   string   // path without indexes: messages[role=user].content
 	Body    []byte   // JSON
+	Base    []byte   // the same body without the odd value
 	Pointer []string // from the body to the invalid value
 	Want    Want
 	Rule    openapi.Rule // that is violated, for WantInvalid
 	Ignored string       // name in Diglot-Ignored, for WantIgnored
-	Mark    openapi.Mark // of the field
+
+	Nullable bool         // the document allows null there, and the case has it
+	Mark     openapi.Mark // of the field
 }
 
 // Cases makes the cases of an operation, in declared order. Bodies start from the given
@@ -185,8 +184,22 @@ func (w *walker) add(at site, value any, c Case, oddity string) {
 	if c.Pointer == nil {
 		c.Pointer = at.pointer
 	}
-	c.Name, c.Body = at.name+": "+oddity, body
+	c.Name, c.Body, c.Field = at.name+": "+oddity, body, at.name
+	c.Base = w.base(at)
 	w.cases = append(w.cases, c)
+}
+
+// base is the body with the value that a site has in its example, or without any.
+func (w *walker) base(at site) []byte {
+	value := at.value
+	if value == nil {
+		value = absent{}
+	}
+	body, err := json.Marshal(at.wrap(value), json.Deterministic(true))
+	if err != nil {
+		return nil // it has no body without this value: an item of an array
+	}
+	return body
 }
 
 // use adds the cases of a field.
@@ -209,11 +222,13 @@ func (w *walker) use(u *openapi.Use, at site) {
 	w.below(u.Schema, at)
 }
 
+const overLimit = "over the limit of the server: "
+
 // limit adds a value that fits the document but not the server's limit.
 func (w *walker) limit(u *openapi.Use, at site) {
 	for _, b := range invalid(u.Only) {
 		if fits(u.Schema, b.value) {
-			w.add(at, b.value, Case{Want: WantInvalid, Rule: b.rule, Mark: u.Mark}, "over the limit of the server: "+b.oddity)
+			w.add(at, b.value, Case{Want: WantInvalid, Rule: b.rule, Mark: u.Mark}, overLimit+b.oddity)
 			return
 		}
 	}
@@ -269,7 +284,7 @@ func (w *walker) object(s *openapi.Schema, at site, decides string) {
 				w.add(field, nil, missing, "null")
 			}
 		} else {
-			w.add(field, nil, Case{Want: WantNothing, Mark: p.Mark}, "null")
+			w.add(field, nil, Case{Want: WantNothing, Mark: p.Mark, Nullable: p.Schema.Kinds&openapi.Null != 0}, "null")
 		}
 		w.use(&p.Use, field)
 		if p.Needs != "" {

@@ -25,6 +25,8 @@ var borders = []struct {
 }{
 	{"openapi", []string{"gen", "handlers", "engine", "cassettes"},
 		"the documents are read as data; whoever knows a style builds on them, not the other way round"},
+	{"openapi/conformance/$", []string{"openapi/conformance/dialect"},
+		"what runs scenarios does not know what they say"},
 	{"gen", []string{"openapi", "handlers", "engine", "cassettes"},
 		"generated code knows the document it came from and nothing else"},
 	{"engine", []string{"net/http", "gen", "handlers", "openapi", "cassettes"},

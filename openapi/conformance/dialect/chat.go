@@ -1,0 +1,193 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// Chat is chat completions.
+func Chat() Dialect {
+	return Dialect{
+		Name: "chat", Style: conformance.OpenAI, Operation: "createChatCompletion", Path: "/v1/chat/completions",
+		Logprobs: true, Choices: true, Seeds: true, Bias: true, Tools: true, System: true, Schemas: true, Stops: true, Reasons: true,
+		write: writeChat, read: readChat, stream: streamChat,
+	}
+}
+
+func writeChat(r Request) map[string]any {
+	body := openAI(r)
+	body.set("max_completion_tokens", r.MaxTokens)
+	body["messages"] = chatMessages(r)
+	var tools []any
+	for _, t := range r.Tools {
+		f := plain{"name": t.Name}
+		f.set("description", t.Description)
+		f.set("parameters", t.Parameters)
+		tools = append(tools, map[string]any{"type": "function", "function": f})
+	}
+	body.set("tools", tools)
+	switch r.Choice {
+	case ChoiceNamed:
+		body["tool_choice"] = map[string]any{"type": "function", "function": map[string]any{"name": r.ChoiceName}}
+	default:
+		body.set("tool_choice", string(r.Choice))
+	}
+	if r.Logprobs != 0 {
+		body["logprobs"] = true
+		body.set("top_logprobs", max(r.Logprobs, 0))
+	}
+	return body
+}
+
+// openAI is what chat completions and completions share.
+func openAI(r Request) plain {
+	body := plain{"model": r.Model}
+	body.set("temperature", r.Temperature)
+	body.set("top_p", r.TopP)
+	body.set("seed", r.Seed)
+	body.set("stop", r.Stop)
+	body.set("n", r.N)
+	body.set("logit_bias", r.Bias)
+	body.set("stream", r.Stream)
+	if r.Stream && r.Usage {
+		body["stream_options"] = map[string]any{"include_usage": true}
+	}
+	switch {
+	case r.Schema != nil:
+		body["response_format"] = map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "schema": r.Schema, "strict": true}}
+	case r.JSON:
+		body["response_format"] = map[string]any{"type": "json_object"}
+	}
+	return body
+}
+
+func chatMessages(r Request) []any {
+	var all []any
+	if r.System != "" {
+		all = append(all, map[string]any{"role": "system", "content": r.System})
+	}
+	for _, turn := range r.Turns {
+		m := plain{"role": turn.Role, "content": turn.Text}
+		if turn.Image != "" {
+			m["content"] = []any{
+				map[string]any{"type": "text", "text": turn.Text},
+				map[string]any{"type": "image_url", "image_url": map[string]any{"url": turn.Image}},
+			}
+		}
+		m.set("reasoning_content", turn.Think)
+		m.set("tool_call_id", turn.CallID)
+		var calls []any
+		for _, c := range turn.Calls {
+			calls = append(calls, map[string]any{"id": c.ID, "type": "function", "function": map[string]any{"name": c.Name, "arguments": c.Arguments}})
+		}
+		m.set("tool_calls", calls)
+		all = append(all, m)
+	}
+	return all
+}
+
+func readChat(a *Answer, body object) {
+	a.ID, a.Model = body.text("id"), body.text("model")
+	for _, choice := range body.objects("choices") {
+		one := a.one(choice.count("index"))
+		message := choice.object("message")
+		one.Text, one.Reasoning = message.text("content"), message.text("reasoning_content")
+		one.Finish = openAIFinish(choice.text("finish_reason"))
+		for _, c := range message.objects("tool_calls") {
+			f := c.object("function")
+			one.Calls = append(one.Calls, Call{c.text("id"), f.text("name"), f.text("arguments")})
+		}
+		one.Tokens = chatTokens(choice.object("logprobs").objects("content"))
+	}
+	a.Usage = openAIUsage(body.object("usage"))
+}
+
+func streamChat(a *Answer, frames []conformance.Frame) error {
+	for _, f := range frames {
+		if f.Data == "[DONE]" {
+			continue
+		}
+		chunk, err := decode(f.Data)
+		if err != nil {
+			return err
+		}
+		if e := chunk.object("error"); e != nil {
+			a.Error = e.text("message")
+			continue
+		}
+		a.ID, a.Model, a.IDs = chunk.text("id"), chunk.text("model"), append(a.IDs, chunk.text("id"))
+		if usage := chunk.object("usage"); usage != nil {
+			a.Usage = openAIUsage(usage)
+		}
+		for _, choice := range chunk.objects("choices") {
+			a.chatDelta(choice)
+		}
+	}
+	return nil
+}
+
+func (a *Answer) chatDelta(choice object) {
+	one := a.one(choice.count("index"))
+	delta := choice.object("delta")
+	if text := delta.text("content"); text != "" {
+		one.Text += text
+		if one.Index == 0 {
+			a.Deltas = append(a.Deltas, text)
+		}
+	}
+	one.Reasoning += delta.text("reasoning_content")
+	if reason := choice.text("finish_reason"); reason != "" {
+		one.Finish = openAIFinish(reason)
+	}
+	one.Tokens = append(one.Tokens, chatTokens(choice.object("logprobs").objects("content"))...)
+	for _, c := range delta.objects("tool_calls") {
+		index := max(c.count("index"), 0)
+		for len(one.Calls) <= index {
+			one.Calls = append(one.Calls, Call{})
+		}
+		call, f := &one.Calls[index], c.object("function")
+		call.ID += c.text("id")
+		call.Name += f.text("name")
+		call.Arguments += f.text("arguments")
+	}
+}
+
+func chatTokens(list []object) []Token {
+	var all []Token
+	for _, entry := range list {
+		logprob, _ := entry.number("logprob")
+		all = append(all, Token{
+			Text: entry.text("token"), Bytes: entry.bytes("bytes"), Logprob: logprob,
+			Top: chatTokens(entry.objects("top_logprobs")), Offset: -1,
+		})
+	}
+	return all
+}
+
+func openAIFinish(reason string) Finish {
+	switch reason {
+	case "tool_calls", "function_call":
+		return FinishTools
+	}
+	return Finish(reason)
+}
+
+func openAIUsage(u object) Usage {
+	return Usage{
+		Input: u.count("prompt_tokens"), Output: u.count("completion_tokens"), Total: u.count("total_tokens"),
+		Cached:    u.object("prompt_tokens_details").count("cached_tokens"),
+		Reasoning: u.object("completion_tokens_details").count("reasoning_tokens"),
+	}
+}
+
+// joined is the text of several parts.
+func joined(parts []object, kind, name string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p.text("type") == kind {
+			b.WriteString(p.text(name))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,178 @@
+package dialect
+
+import (
+	"encoding/json/jsontext"
+
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// Messages is the messages API.
+func Messages() Dialect {
+	return Dialect{
+		Name: "messages", Style: conformance.Anthropic, Operation: "createMessage", Path: "/v1/messages",
+		Tools: true, System: true, Schemas: true, Stops: true, Reasons: true,
+		write: writeMessage, read: readMessage, stream: streamMessage,
+	}
+}
+
+func writeMessage(r Request) map[string]any {
+	body := plain{"model": r.Model, "max_tokens": max(r.MaxTokens, 1)}
+	body.set("system", r.System)
+	body.set("temperature", r.Temperature)
+	body.set("top_p", r.TopP)
+	body.set("stop_sequences", r.Stop)
+	body.set("stream", r.Stream)
+	body["messages"] = messageTurns(r.Turns)
+	var tools []any
+	for _, t := range r.Tools {
+		tool := plain{"name": t.Name, "input_schema": t.Parameters}
+		if t.Parameters == nil {
+			tool["input_schema"] = map[string]any{"type": "object"}
+		}
+		tool.set("description", t.Description)
+		tools = append(tools, tool)
+	}
+	body.set("tools", tools)
+	switch r.Choice {
+	case ChoiceNamed:
+		body["tool_choice"] = map[string]any{"type": "tool", "name": r.ChoiceName}
+	case ChoiceRequired:
+		body["tool_choice"] = map[string]any{"type": "any"}
+	case ChoiceAuto, ChoiceNone:
+		body["tool_choice"] = map[string]any{"type": string(r.Choice)}
+	}
+	if r.Schema != nil {
+		body["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}
+	}
+	return body
+}
+
+func messageTurns(turns []Turn) []any {
+	var all []any
+	for _, turn := range turns {
+		var blocks []any
+		if turn.Think != "" {
+			blocks = append(blocks, map[string]any{"type": "thinking", "thinking": turn.Think, "signature": ""})
+		}
+		role := turn.Role
+		switch {
+		case turn.Role == "tool":
+			role = "user"
+			result := plain{"type": "tool_result", "tool_use_id": turn.CallID, "content": turn.Text}
+			result.set("is_error", turn.IsError)
+			blocks = append(blocks, result)
+		case turn.Text != "":
+			blocks = append(blocks, map[string]any{"type": "text", "text": turn.Text})
+		}
+		if turn.Image != "" {
+			media, data := splitDataURL(turn.Image)
+			blocks = append(blocks, map[string]any{"type": "image", "source": map[string]any{"type": "base64", "media_type": media, "data": data}})
+		}
+		for _, c := range turn.Calls {
+			blocks = append(blocks, map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": jsontext.Value(c.Arguments)})
+		}
+		all = append(all, map[string]any{"role": role, "content": blocks})
+	}
+	return all
+}
+
+func readMessage(a *Answer, body object) {
+	a.ID, a.Model = body.text("id"), body.text("model")
+	one := a.one(0)
+	for _, block := range body.objects("content") {
+		switch block.text("type") {
+		case "text":
+			one.Text += block.text("text")
+		case "thinking":
+			one.Reasoning += block.text("thinking")
+		case "tool_use":
+			one.Calls = append(one.Calls, Call{block.text("id"), block.text("name"), encode(block["input"])})
+		}
+	}
+	one.Finish, one.StopText = messageFinish(body.text("stop_reason")), body.text("stop_sequence")
+	a.Usage = messageUsage(a.Usage, body.object("usage"))
+}
+
+func streamMessage(a *Answer, frames []conformance.Frame) error {
+	one := a.one(0)
+	calls := map[int]int{} // block index to index of the call
+	for _, f := range frames {
+		event, err := decode(f.Data)
+		if err != nil {
+			return err
+		}
+		switch event.text("type") {
+		case "message_start":
+			message := event.object("message")
+			a.ID, a.Model, a.IDs = message.text("id"), message.text("model"), append(a.IDs, message.text("id"))
+			a.Usage = messageUsage(a.Usage, message.object("usage"))
+		case "content_block_start":
+			block := event.object("content_block")
+			one.Text += block.text("text")
+			one.Reasoning += block.text("thinking")
+			if block.text("type") == "tool_use" {
+				calls[event.count("index")] = len(one.Calls)
+				one.Calls = append(one.Calls, Call{ID: block.text("id"), Name: block.text("name")})
+			}
+		case "content_block_delta":
+			delta := event.object("delta")
+			if text := delta.text("text"); text != "" {
+				one.Text += text
+				a.Deltas = append(a.Deltas, text)
+			}
+			one.Reasoning += delta.text("thinking")
+			if i, ok := calls[event.count("index")]; ok {
+				one.Calls[i].Arguments += delta.text("partial_json")
+			}
+		case "message_delta":
+			delta := event.object("delta")
+			one.Finish, one.StopText = messageFinish(delta.text("stop_reason")), delta.text("stop_sequence")
+			a.Usage = messageUsage(a.Usage, event.object("usage"))
+		case "error":
+			a.Error = event.object("error").text("message")
+		}
+	}
+	return nil
+}
+
+func messageFinish(reason string) Finish {
+	switch reason {
+	case "end_turn":
+		return FinishStop
+	case "max_tokens":
+		return FinishLength
+	case "tool_use":
+		return FinishTools
+	case "stop_sequence":
+		return FinishString
+	}
+	return Finish(reason)
+}
+
+// messageUsage adds counts to those that came before: message_delta repeats only some.
+func messageUsage(u Usage, told object) Usage {
+	if n := told.count("input_tokens"); n >= 0 {
+		u.Input = n
+	}
+	if n := told.count("output_tokens"); n >= 0 {
+		u.Output = n
+	}
+	return u
+}
+
+// splitDataURL cuts data:image/png;base64,AAAA.
+func splitDataURL(url string) (mediaType, data string) {
+	rest := url[len("data:"):]
+	for i := range rest {
+		if rest[i] == ',' {
+			head := rest[:i]
+			for j := range head {
+				if head[j] == ';' {
+					return head[:j], rest[i+1:]
+				}
+			}
+			return head, rest[i+1:]
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,148 @@
+package dialect
+
+import (
+	"strings"
+
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// Responses is the responses API.
+func Responses() Dialect {
+	return Dialect{
+		Name: "responses", Style: conformance.OpenAI, Operation: "createResponse", Path: "/v1/responses",
+		Logprobs: true, Tools: true, System: true, Schemas: true, Reasons: true,
+		write: writeResponse, read: readResponse, stream: streamResponse,
+	}
+}
+
+func writeResponse(r Request) map[string]any {
+	body := plain{"model": r.Model, "store": false}
+	body.set("instructions", r.System)
+	body.set("max_output_tokens", r.MaxTokens)
+	body.set("temperature", r.Temperature)
+	body.set("top_p", r.TopP)
+	body.set("stream", r.Stream)
+	body["input"] = responseInput(r.Turns)
+	var tools []any
+	for _, t := range r.Tools {
+		tool := plain{"type": "function", "name": t.Name, "strict": false}
+		tool.set("description", t.Description)
+		tool["parameters"] = t.Parameters
+		tools = append(tools, tool)
+	}
+	body.set("tools", tools)
+	switch r.Choice {
+	case ChoiceNamed:
+		body["tool_choice"] = map[string]any{"type": "function", "name": r.ChoiceName}
+	default:
+		body.set("tool_choice", string(r.Choice))
+	}
+	switch {
+	case r.Schema != nil:
+		body["text"] = map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "schema": r.Schema, "strict": true}}
+	case r.JSON:
+		body["text"] = map[string]any{"format": map[string]any{"type": "json_object"}}
+	}
+	if r.Logprobs != 0 {
+		body["include"] = []string{"message.output_text.logprobs"}
+		body.set("top_logprobs", max(r.Logprobs, 0))
+	}
+	return body
+}
+
+func responseInput(turns []Turn) []any {
+	var all []any
+	for _, turn := range turns {
+		if turn.Role == "tool" {
+			all = append(all, map[string]any{"type": "function_call_output", "call_id": turn.CallID, "output": turn.Text})
+			continue
+		}
+		if turn.Think != "" {
+			all = append(all, map[string]any{"type": "reasoning", "summary": []any{map[string]any{"type": "summary_text", "text": turn.Think}}})
+		}
+		switch {
+		case turn.Image != "":
+			all = append(all, map[string]any{"type": "message", "role": turn.Role, "content": []any{
+				map[string]any{"type": "input_text", "text": turn.Text},
+				map[string]any{"type": "input_image", "image_url": turn.Image},
+			}})
+		case turn.Text != "" || len(turn.Calls) == 0:
+			all = append(all, map[string]any{"type": "message", "role": turn.Role, "content": turn.Text})
+		}
+		for _, c := range turn.Calls {
+			all = append(all, map[string]any{"type": "function_call", "call_id": c.ID, "name": c.Name, "arguments": c.Arguments})
+		}
+	}
+	return all
+}
+
+func readResponse(a *Answer, body object) {
+	a.ID, a.Model = body.text("id"), body.text("model")
+	one := a.one(0)
+	*one = One{Finish: FinishStop}
+	for _, item := range body.objects("output") {
+		switch item.text("type") {
+		case "message":
+			one.Text += joined(item.objects("content"), "output_text", "text")
+			for _, part := range item.objects("content") {
+				one.Tokens = append(one.Tokens, chatTokens(part.objects("logprobs"))...)
+			}
+		case "reasoning":
+			one.Reasoning += joined(item.objects("summary"), "summary_text", "text")
+		case "function_call":
+			one.Calls = append(one.Calls, Call{item.text("call_id"), item.text("name"), item.text("arguments")})
+			one.Finish = FinishTools
+		}
+	}
+	if reason := body.object("incomplete_details").text("reason"); reason == "max_output_tokens" {
+		one.Finish = FinishLength
+	}
+	if body.text("status") == "failed" {
+		a.Error = body.object("error").text("message")
+	}
+	usage := body.object("usage")
+	a.Usage = Usage{
+		Input: usage.count("input_tokens"), Output: usage.count("output_tokens"), Total: usage.count("total_tokens"),
+		Cached:    usage.object("input_tokens_details").count("cached_tokens"),
+		Reasoning: usage.object("output_tokens_details").count("reasoning_tokens"),
+	}
+}
+
+// streamResponse takes the answer from the deltas; usage and reasons come with the last
+// event, whose own text is in Final to compare.
+func streamResponse(a *Answer, frames []conformance.Frame) error {
+	var text, reasoning strings.Builder
+	arguments := map[string]string{} // by item id
+	var ids []string
+	for _, f := range frames {
+		event, err := decode(f.Data)
+		if err != nil {
+			return err
+		}
+		switch event.text("type") {
+		case "response.output_text.delta":
+			text.WriteString(event.text("delta"))
+			a.Deltas = append(a.Deltas, event.text("delta"))
+		case "response.reasoning_summary_text.delta":
+			reasoning.WriteString(event.text("delta"))
+		case "response.function_call_arguments.delta":
+			arguments[event.text("item_id")] += event.text("delta")
+		case "response.output_item.added":
+			if item := event.object("item"); item.text("type") == "function_call" {
+				ids = append(ids, item.text("id"))
+			}
+		case "error":
+			a.Error = event.text("message")
+		}
+		if response := event.object("response"); response != nil {
+			a.IDs = append(a.IDs, response.text("id"))
+			readResponse(a, response)
+		}
+	}
+	one := a.one(0)
+	one.Text, one.Reasoning = text.String(), reasoning.String()
+	for i := range min(len(ids), len(one.Calls)) {
+		one.Calls[i].Arguments = arguments[ids[i]]
+	}
+	return nil
+}

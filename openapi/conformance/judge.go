@@ -1,0 +1,238 @@
+package conformance
+
+import (
+	"bytes"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+// aspect is one side of a reply that the document rules. Each operation has a scenario for
+// each aspect.
+type aspect struct {
+	name  string
+	about string
+}
+
+// The aspects, in the order in which they are reported.
+var (
+	aspectStatus   = aspect{"reply-status", "Each status is one that the document lists."}
+	aspectType     = aspect{"reply-content-type", "Each reply has a media type that the document lists for its status."}
+	aspectHeaders  = aspect{"reply-headers", "Headers of replies are present and valid as declared."}
+	aspectJSON     = aspect{"reply-json", "Replies are JSON in which no field comes twice."}
+	aspectRequired = aspect{"reply-required-fields", "Replies have every field that the document requires."}
+	aspectTypes    = aspect{"reply-field-types", "Fields of replies have the types that the document declares."}
+	aspectValues   = aspect{"reply-values", "Values of replies are in the lists and ranges of the document."}
+	aspectUnknown  = aspect{"reply-undocumented-fields", "Replies have no field that the document lacks."}
+	aspectSpelling = aspect{"reply-plain-characters", "Replies write <, > and & as they are, without escapes for HTML."}
+	aspectErrors   = aspect{"error-kinds", "Each error has a type and code that the document lists for its status."}
+	aspectFrames   = aspect{"stream-frames", "Streams are server-sent events, each of which ends with a blank line."}
+	aspectEvents   = aspect{"stream-events", "Each event of a stream is one that the document lists."}
+	aspectOrder    = aspect{"stream-order", "The events of a stream come in the order of the document."}
+)
+
+func aspects(o *openapi.Operation) []aspect {
+	all := []aspect{
+		aspectStatus, aspectType, aspectHeaders, aspectJSON, aspectRequired, aspectTypes, aspectValues, aspectUnknown,
+		aspectSpelling, aspectErrors,
+	}
+	if slices.ContainsFunc(o.Replies, func(r openapi.Reply) bool { return r.Stream != nil }) {
+		all = append(all, aspectFrames, aspectEvents, aspectOrder)
+	}
+	return all
+}
+
+// finding is a deviation of one reply from the document.
+type finding struct {
+	aspect   aspect
+	message  string
+	document string
+	key      string // equal for the same deviation in other replies
+}
+
+// judge holds a reply against the document of its operation.
+func (t *Target) judge(o *openapi.Operation, x *Exchange) []finding {
+	mediaType := x.MediaType()
+	reply, err := o.Reply(x.Status, x.Header.Get("Content-Type"))
+	if err != nil {
+		if slices.ContainsFunc(o.Replies, func(r openapi.Reply) bool { return r.Status == x.Status }) {
+			return []finding{{aspectType, fmt.Sprintf("%d comes as %q", x.Status, mediaType), err.Error(), mediaType}}
+		}
+		return []finding{{aspectStatus, fmt.Sprintf("status %d", x.Status), err.Error(), strconv.Itoa(x.Status)}}
+	}
+	all := t.judgeHeaders(reply, x)
+	if found := htmlEscape.Find(x.Body); found != nil {
+		all = append(all, finding{aspectSpelling, fmt.Sprintf("the reply spells a character as %s", found[len(found)-6:]), "", ""})
+	}
+	if reply.Stream != nil {
+		return append(all, judgeStream(o, reply.Stream, x)...)
+	}
+	found, _ := judgeJSON(x.Body, func(body []byte) error {
+		return o.CheckReply(x.Status, x.Header.Get("Content-Type"), body)
+	})
+	all = append(all, found...)
+	if x.Status >= 400 {
+		all = append(all, judgeError(o, x.Status, x.Body)...)
+	}
+	return all
+}
+
+// htmlEscape does not match an escaped backslash before letters.
+var htmlEscape = regexp.MustCompile(`(?i)[^\\](\\\\)*\\u00(3c|3e|26)`)
+
+func (t *Target) judgeHeaders(reply *openapi.Reply, x *Exchange) []finding {
+	others := func(string) bool { return true }
+	if err := reply.CheckHeaders(x.Header, others); err != nil {
+		return []finding{{aspectHeaders, err.Error(), "", err.Error()}}
+	}
+	return nil
+}
+
+// judgeJSON collects the violations of a JSON text. Undocumented fields are taken out until
+// none is left, so that they do not hide what else is wrong; rest is what is left.
+func judgeJSON(text []byte, check func([]byte) error) (all []finding, rest []byte) {
+	for range 100 {
+		err := check(bytes.Clone(text)) // a check may replace lone surrogates
+		if err == nil {
+			break
+		}
+		var v *openapi.Violation
+		if !errors.As(err, &v) {
+			return append(all, finding{aspectJSON, err.Error(), "", ""}), text
+		}
+		all = append(all, finding{aspectOf(v.Rule), v.Error(), "", string(v.Rule) + " " + withoutIndexes(v.Param())})
+		if v.Rule != openapi.RuleUnknown && v.Rule != openapi.RuleRefused {
+			break
+		}
+		shorter, err := without(text, v.Pointer)
+		if err != nil {
+			break
+		}
+		text = shorter
+	}
+	return all, text
+}
+
+func aspectOf(r openapi.Rule) aspect {
+	switch r {
+	case openapi.RuleSyntax, openapi.RuleDuplicate, openapi.RuleDepth:
+		return aspectJSON
+	case openapi.RuleRequired:
+		return aspectRequired
+	case openapi.RuleType:
+		return aspectTypes
+	case openapi.RuleUnknown, openapi.RuleRefused:
+		return aspectUnknown
+	}
+	return aspectValues
+}
+
+var index = regexp.MustCompile(`\[\d+\]`)
+
+func withoutIndexes(path string) string { return index.ReplaceAllString(path, "[]") }
+
+// without removes the value at a pointer from a JSON text.
+func without(text []byte, pointer []string) ([]byte, error) {
+	var root any
+	if err := json.Unmarshal(text, &root); err != nil {
+		return nil, err
+	}
+	if len(pointer) == 0 {
+		return nil, errors.New("nothing would be left")
+	}
+	at := root
+	for _, token := range pointer[:len(pointer)-1] {
+		switch value := at.(type) {
+		case map[string]any:
+			at = value[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i >= len(value) {
+				return nil, fmt.Errorf("no item %s", token)
+			}
+			at = value[i]
+		}
+	}
+	object, ok := at.(map[string]any)
+	name := pointer[len(pointer)-1]
+	if _, there := object[name]; !ok || !there {
+		return nil, fmt.Errorf("no field %s", name)
+	}
+	delete(object, name)
+	return json.Marshal(root, json.Deterministic(true))
+}
+
+// judgeError holds the type and code of an error against those that the operation lists.
+// In a stream its status is not known: 0.
+func judgeError(o *openapi.Operation, status int, body []byte) []finding {
+	var reply struct {
+		Error struct {
+			Type string         `json:"type"`
+			Code jsontext.Value `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &reply) != nil || reply.Error.Type == "" {
+		return nil // an invalid error does not fit its schema
+	}
+	code := strings.Trim(string(reply.Error.Code), `"`)
+	if code == "null" {
+		code = ""
+	}
+	for _, e := range o.Errors() {
+		if (status == 0 || e.Status == status) && e.Type == reply.Error.Type && e.Code == code {
+			return nil
+		}
+	}
+	message := fmt.Sprintf("an error of status %d has type %q and code %q", status, reply.Error.Type, code)
+	return []finding{{aspectErrors, message, "it lists no such error for " + o.ID, message}}
+}
+
+func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []finding {
+	var all []finding
+	frames, whole := x.Frames()
+	if !whole || x.Err != nil || !endsBlank(x.Body) {
+		all = append(all, finding{aspectFrames, "the last event of the stream has no blank line", "", "end"})
+	}
+	checker, known := stream.NewChecker(), true
+	for i, f := range frames {
+		if f.Data != "[DONE]" && !jsontext.Value(f.Data).IsValid() {
+			all = append(all, finding{aspectFrames, fmt.Sprintf("data of event %d is not JSON: %s", i, shown([]byte(f.Data))), "", "data"})
+		}
+		found, data := judgeJSON([]byte(f.Data), func(data []byte) error {
+			return inData(stream.NewChecker().Frame(f.Event, string(data)))
+		})
+		if err := checker.Frame(f.Event, string(data)); err != nil {
+			known = false
+			if len(found) == 0 {
+				all = append(all, finding{aspectEvents, err.Error(), "", f.Event})
+			}
+		}
+		all = append(append(all, found...), judgeError(o, 0, data)...)
+	}
+	if err := checker.End(); err != nil && known { // else an unknown event breaks the order too
+		all = append(all, finding{aspectOrder, err.Error(), "x-event-sequence: " + stream.Sequence, ""})
+	}
+	return all
+}
+
+func endsBlank(body []byte) bool {
+	return bytes.HasSuffix(body, []byte("\n\n")) || bytes.HasSuffix(body, []byte("\r\n\r\n"))
+}
+
+// inData makes the pointer of a violation one from the data of an event, not from the event.
+func inData(err error) error {
+	var v *openapi.Violation
+	if !errors.As(err, &v) || len(v.Pointer) == 0 || v.Pointer[0] != "data" {
+		return err
+	}
+	inner := *v
+	inner.Pointer = v.Pointer[1:]
+	return &inner
+}

@@ -1,0 +1,147 @@
+package conformance
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+// Report is the outcome of a run.
+type Report struct {
+	Results []Result // in the order of the scenarios
+}
+
+// Count returns how many scenarios ended so.
+func (r Report) Count(o Outcome) int {
+	n := 0
+	for _, result := range r.Results {
+		if result.Outcome == o {
+			n++
+		}
+	}
+	return n
+}
+
+// Score is the share of passed scenarios among those that passed or failed, in per cent.
+func (r Report) Score() float64 {
+	pass, fail := r.Count(Pass), r.Count(Fail)
+	if pass+fail == 0 {
+		return 0
+	}
+	return 100 * float64(pass) / float64(pass+fail)
+}
+
+// Options are those of one run.
+type Options struct {
+	Parallel int          // scenarios that run at the same time; 0: one
+	Progress func(Result) // called for each scenario that ended, one at a time; or nil
+}
+
+// Run runs scenarios against a server: first those that may run together, then those that
+// run alone, then those that judge the replies of all others.
+func Run(ctx context.Context, target *Target, scenarios []Scenario, options Options) Report {
+	r := &runner{ctx: ctx, target: target, options: options, results: make([]Result, len(scenarios)), offered: map[string]func() string{}}
+	var together, alone, watching []int
+	for i, s := range scenarios {
+		switch {
+		case s.watches:
+			watching = append(watching, i)
+		case s.Alone:
+			alone = append(alone, i)
+		default:
+			together = append(together, i)
+		}
+		r.availability(s)
+	}
+	r.all(scenarios, together, max(options.Parallel, 1))
+	r.all(scenarios, alone, 1)
+	r.all(scenarios, watching, 1)
+	return Report{r.results}
+}
+
+type runner struct {
+	ctx     context.Context
+	target  *Target
+	options Options
+	results []Result
+	offered map[string]func() string // by style and operation: empty, or why it is not there
+
+	mu sync.Mutex // of progress
+}
+
+func (r *runner) all(scenarios []Scenario, chosen []int, parallel int) {
+	var group sync.WaitGroup
+	next := make(chan int)
+	for range min(parallel, len(chosen)) {
+		group.Go(func() {
+			for i := range next {
+				r.one(scenarios[i], i)
+			}
+		})
+	}
+	for _, i := range chosen {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+}
+
+func (r *runner) one(s Scenario, i int) {
+	result := Result{Scenario: s, Outcome: Skipped, Reason: "the run was cancelled"}
+	if r.ctx.Err() == nil {
+		result.Outcome, result.Reason = NotOffered, r.offered[string(s.Style())+s.Operation]()
+		if result.Reason == "" {
+			result = run(r.ctx, r.target, s)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.results[i] = result
+	if r.options.Progress != nil {
+		r.options.Progress(result)
+	}
+}
+
+// availability prepares, for the operation of a scenario, the question whether the server
+// has it. It is asked once, and only if a scenario is about to run.
+func (r *runner) availability(s Scenario) {
+	key := string(s.Style()) + s.Operation
+	if r.offered[key] != nil {
+		return
+	}
+	r.offered[key] = func() string { return "" }
+	if o, ok := r.target.Document(s.Style()).Operation(s.Operation); ok {
+		r.offered[key] = sync.OnceValue(func() string { return r.missing(s.Style(), o) })
+	}
+}
+
+// missing says why a server does not have an operation, or nothing. A server has it if it
+// complains about an empty body; one that does not answer has it too, which the scenarios
+// then find out.
+func (r *runner) missing(style Style, o *openapi.Operation) string {
+	if o.Mark.Server == openapi.SupportRefused {
+		return "the document refuses it in this profile"
+	}
+	request := Request{Method: o.Method, Path: strings.ReplaceAll(o.Path, "{model}", r.target.Models.Text)}
+	if o.Body != nil {
+		request.Body = "{}"
+	}
+	if style == Anthropic {
+		request.Header = http.Header{"Anthropic-Version": {"2023-06-01"}}
+	}
+	ctx, cancel := context.WithTimeout(r.ctx, r.target.timeout())
+	defer cancel()
+	response, x, err := r.target.open(ctx, request)
+	if err != nil {
+		return ""
+	}
+	response.Body.Close()
+	if slices.Contains([]int{404, 405, 501}, x.Status) {
+		return "the server answers " + o.Method + " " + o.Path + " with " + response.Status
+	}
+	return ""
+}

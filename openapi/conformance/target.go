@@ -1,0 +1,138 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/diglot/diglot/openapi"
+)
+
+// Models names the models that scenarios use. Scenarios without their model are skipped.
+type Models struct {
+	Text      string // for chat, responses, messages and completions
+	Embedding string
+	Image     string // draws
+	Vision    string // sees pictures
+}
+
+// Target is a server under test.
+type Target struct {
+	BaseURL string // with or without /v1
+	Models  Models
+	Key     string      // empty: none; sent as both styles send theirs
+	Header  http.Header // added to every request
+	Client  *http.Client
+	Timeout time.Duration // of one request; 0: a minute
+
+	// Documents are what the server claims to follow, narrowed for its profile.
+	Documents openapi.Documents
+
+	// Marks holds the server to the support marks as well, as only the server can be held
+	// whose marks they are: what is marked as refused must be refused, what is ignored must
+	// be reported. Without it, a marked value may be accepted or refused.
+	Marks bool
+
+	// Slots limits how many requests are open at once, over all scenarios. Nil: no limit.
+	Slots chan struct{}
+
+	mu       sync.Mutex
+	observed []*Exchange
+}
+
+const maxReply = 64 << 20
+
+// send sends a request and reads the whole reply. The error is one of the transport: a
+// server that cannot be reached, or no reply in time.
+func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout())
+	defer cancel()
+	if t.Slots != nil {
+		select {
+		case t.Slots <- struct{}{}:
+			defer func() { <-t.Slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	begin := time.Now()
+	response, x, err := t.open(ctx, r)
+	if err != nil {
+		return x, err
+	}
+	defer response.Body.Close()
+	x.Body, x.Err = io.ReadAll(io.LimitReader(response.Body, maxReply))
+	x.Duration = time.Since(begin)
+	t.mu.Lock()
+	t.observed = append(t.observed, x)
+	t.mu.Unlock()
+	return x, nil
+}
+
+func (t *Target) timeout() time.Duration {
+	if t.Timeout == 0 {
+		return time.Minute
+	}
+	return t.Timeout
+}
+
+// open sends a request and reads the header of the reply.
+func (t *Target) open(ctx context.Context, r Request) (*http.Response, *Exchange, error) {
+	body, err := r.encode()
+	if err != nil {
+		return nil, nil, fmt.Errorf("request body: %w", err)
+	}
+	base := strings.TrimSuffix(strings.TrimSuffix(t.BaseURL, "/"), "/v1")
+	request, err := http.NewRequestWithContext(ctx, r.method(), base+r.Path, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	t.address(request, body)
+	for name, values := range r.Header {
+		if request.Header[http.CanonicalHeaderKey(name)] = values; values == nil {
+			request.Header.Del(name)
+		}
+	}
+	x := &Exchange{
+		Method: request.Method, URL: request.URL.String(), Path: request.URL.Path,
+		Sent: request.Header.Clone(), Request: body,
+	}
+	client := t.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, x, err
+	}
+	x.Status, x.Header = response.StatusCode, response.Header
+	return response, x, nil
+}
+
+// address adds what every client of the style sends.
+func (t *Target) address(r *http.Request, body []byte) {
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if document, ok := t.Documents.ForPath(r.URL.Path); ok && document == t.Documents.Anthropic {
+		r.Header.Set("Anthropic-Version", "2023-06-01")
+	}
+	if t.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+t.Key)
+		r.Header.Set("X-Api-Key", t.Key)
+	}
+	maps.Copy(r.Header, t.Header)
+}
+
+// exchanges returns all exchanges so far.
+func (t *Target) exchanges() []*Exchange {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.observed[:len(t.observed):len(t.observed)]
+}
