@@ -19,7 +19,7 @@ require (
 	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package, its newest version that has one; and the reader of its Go templates
 	github.com/opencontainers/go-digest v1.0.0 // digests of blobs, and their check
 	github.com/opencontainers/image-spec v1.1.1 // descriptors and manifests as registries know them
-	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // judges, in tests, the texts that our grammars let through
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // judges what no grammar enforces in the values that the mock engine writes and, in tests, the texts that our grammars let through
 	github.com/spf13/cobra v1.10.2 // the command line: verbs, help, shell completion
 	github.com/spf13/pflag v1.0.9 // the flags of cobra, whose values are types of ours
 	github.com/vbauerster/mpb/v8 v8.16.2 // progress bars
