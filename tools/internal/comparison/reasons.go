@@ -54,15 +54,18 @@ func ReadReasons(text []byte) (*Reasons, error) {
 	return &r, nil
 }
 
-// Explain sets the reason of each difference: the mark of our field, else the first
-// entry that matches. It returns the unused entries.
+// Explain sets the reason of each difference that has none yet: the mark of our field,
+// else the first entry that matches. It returns the unused entries.
 func (r *Reasons) Explain(report Report) (unused []string) {
 	used := map[string]bool{}
 	for _, style := range report.Styles {
 		for _, o := range style.Operations {
 			for i := range o.Differences {
 				d := &o.Differences[i]
-				if d.Reason = d.Mark; d.Reason == "" {
+				if d.Reason == "" {
+					d.Reason = d.Mark
+				}
+				if d.Reason == "" {
 					r.find(style.Title, d, used)
 				}
 			}

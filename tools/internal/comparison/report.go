@@ -73,24 +73,25 @@ func (o Operation) Rows() []Row {
 	for _, k := range order {
 		var fields, types []string
 		for _, d := range groups[k] {
-			fields = append(fields, code(d.Field))
+			fields = append(fields, Code(d.Field))
 			if !slices.Contains(types, d.Vendor) {
 				types = append(types, d.Vendor)
 			}
 		}
-		rows = append(rows, Row{k.part, strings.Join(fields, ", "), k.kind, cell(strings.Join(types, "; ")), cell(k.ours), cell(k.reason)})
+		rows = append(rows, Row{k.part, strings.Join(fields, ", "), k.kind, Cell(strings.Join(types, "; ")), Cell(k.ours), Cell(k.reason)})
 	}
 	return rows
 }
 
-// cell escapes text for a table cell.
-func cell(text string) string {
+// Cell escapes text for a table cell.
+func Cell(text string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
 }
 
-func code(text string) string {
+// Code writes a field as code.
+func Code(text string) string {
 	if text == "" {
 		return "all of it"
 	}
-	return "`" + cell(text) + "`"
+	return "`" + Cell(text) + "`"
 }
