@@ -87,20 +87,20 @@ func chatMessages(r Request) []any {
 	return all
 }
 
-func readChat(a *Answer, body object) {
-	a.ID, a.Model = body.text("id"), body.text("model")
-	for _, choice := range body.objects("choices") {
-		one := a.one(choice.count("index"))
-		message := choice.object("message")
-		one.Text, one.Reasoning = message.text("content"), message.text("reasoning_content")
-		one.Finish = openAIFinish(choice.text("finish_reason"))
-		for _, c := range message.objects("tool_calls") {
-			f := c.object("function")
-			one.Calls = append(one.Calls, Call{c.text("id"), f.text("name"), f.text("arguments")})
+func readChat(a *Answer, body Object) {
+	a.ID, a.Model = body.Text("id"), body.Text("model")
+	for _, choice := range body.Objects("choices") {
+		one := a.one(choice.Count("index"))
+		message := choice.Object("message")
+		one.Text, one.Reasoning = message.Text("content"), message.Text("reasoning_content")
+		one.Finish = openAIFinish(choice.Text("finish_reason"))
+		for _, c := range message.Objects("tool_calls") {
+			f := c.Object("function")
+			one.Calls = append(one.Calls, Call{c.Text("id"), f.Text("name"), f.Text("arguments")})
 		}
-		one.Tokens = chatTokens(choice.object("logprobs").objects("content"))
+		one.Tokens = chatTokens(choice.Object("logprobs").Objects("content"))
 	}
-	a.Usage = openAIUsage(body.object("usage"))
+	a.Usage = openAIUsage(body.Object("usage"))
 }
 
 func streamChat(a *Answer, frames []conformance.Frame) error {
@@ -112,54 +112,54 @@ func streamChat(a *Answer, frames []conformance.Frame) error {
 		if err != nil {
 			return err
 		}
-		if e := chunk.object("error"); e != nil {
-			a.Error = e.text("message")
+		if e := chunk.Object("error"); e != nil {
+			a.Error = e.Text("message")
 			continue
 		}
-		a.ID, a.Model, a.IDs = chunk.text("id"), chunk.text("model"), append(a.IDs, chunk.text("id"))
-		if usage := chunk.object("usage"); usage != nil {
+		a.ID, a.Model, a.IDs = chunk.Text("id"), chunk.Text("model"), append(a.IDs, chunk.Text("id"))
+		if usage := chunk.Object("usage"); usage != nil {
 			a.Usage = openAIUsage(usage)
 		}
-		for _, choice := range chunk.objects("choices") {
+		for _, choice := range chunk.Objects("choices") {
 			a.chatDelta(choice)
 		}
 	}
 	return nil
 }
 
-func (a *Answer) chatDelta(choice object) {
-	one := a.one(choice.count("index"))
-	delta := choice.object("delta")
-	if text := delta.text("content"); text != "" {
+func (a *Answer) chatDelta(choice Object) {
+	one := a.one(choice.Count("index"))
+	delta := choice.Object("delta")
+	if text := delta.Text("content"); text != "" {
 		one.Text += text
 		if one.Index == 0 {
 			a.Deltas = append(a.Deltas, text)
 		}
 	}
-	one.Reasoning += delta.text("reasoning_content")
-	if reason := choice.text("finish_reason"); reason != "" {
+	one.Reasoning += delta.Text("reasoning_content")
+	if reason := choice.Text("finish_reason"); reason != "" {
 		one.Finish = openAIFinish(reason)
 	}
-	one.Tokens = append(one.Tokens, chatTokens(choice.object("logprobs").objects("content"))...)
-	for _, c := range delta.objects("tool_calls") {
-		index := max(c.count("index"), 0)
+	one.Tokens = append(one.Tokens, chatTokens(choice.Object("logprobs").Objects("content"))...)
+	for _, c := range delta.Objects("tool_calls") {
+		index := max(c.Count("index"), 0)
 		for len(one.Calls) <= index {
 			one.Calls = append(one.Calls, Call{})
 		}
-		call, f := &one.Calls[index], c.object("function")
-		call.ID += c.text("id")
-		call.Name += f.text("name")
-		call.Arguments += f.text("arguments")
+		call, f := &one.Calls[index], c.Object("function")
+		call.ID += c.Text("id")
+		call.Name += f.Text("name")
+		call.Arguments += f.Text("arguments")
 	}
 }
 
-func chatTokens(list []object) []Token {
+func chatTokens(list []Object) []Token {
 	var all []Token
 	for _, entry := range list {
-		logprob, _ := entry.number("logprob")
+		logprob, _ := entry.Number("logprob")
 		all = append(all, Token{
-			Text: entry.text("token"), Bytes: entry.bytes("bytes"), Logprob: logprob,
-			Top: chatTokens(entry.objects("top_logprobs")), Offset: -1,
+			Text: entry.Text("token"), Bytes: entry.Bytes("bytes"), Logprob: logprob,
+			Top: chatTokens(entry.Objects("top_logprobs")), Offset: -1,
 		})
 	}
 	return all
@@ -173,20 +173,20 @@ func openAIFinish(reason string) Finish {
 	return Finish(reason)
 }
 
-func openAIUsage(u object) Usage {
+func openAIUsage(u Object) Usage {
 	return Usage{
-		Input: u.count("prompt_tokens"), Output: u.count("completion_tokens"), Total: u.count("total_tokens"),
-		Cached:    u.object("prompt_tokens_details").count("cached_tokens"),
-		Reasoning: u.object("completion_tokens_details").count("reasoning_tokens"),
+		Input: u.Count("prompt_tokens"), Output: u.Count("completion_tokens"), Total: u.Count("total_tokens"),
+		Cached:    u.Object("prompt_tokens_details").Count("cached_tokens"),
+		Reasoning: u.Object("completion_tokens_details").Count("reasoning_tokens"),
 	}
 }
 
 // joined is the text of several parts.
-func joined(parts []object, kind, name string) string {
+func joined(parts []Object, kind, name string) string {
 	var b strings.Builder
 	for _, p := range parts {
-		if p.text("type") == kind {
-			b.WriteString(p.text(name))
+		if p.Text("type") == kind {
+			b.WriteString(p.Text(name))
 		}
 	}
 	return b.String()

@@ -26,12 +26,12 @@ func writeCompletion(r Request) map[string]any {
 	return body
 }
 
-func readCompletion(a *Answer, body object) {
-	a.ID, a.Model = body.text("id"), body.text("model")
-	for _, choice := range body.objects("choices") {
+func readCompletion(a *Answer, body Object) {
+	a.ID, a.Model = body.Text("id"), body.Text("model")
+	for _, choice := range body.Objects("choices") {
 		a.completionChoice(choice)
 	}
-	a.Usage = openAIUsage(body.object("usage"))
+	a.Usage = openAIUsage(body.Object("usage"))
 }
 
 func streamCompletion(a *Answer, frames []conformance.Frame) error {
@@ -43,16 +43,16 @@ func streamCompletion(a *Answer, frames []conformance.Frame) error {
 		if err != nil {
 			return err
 		}
-		if e := chunk.object("error"); e != nil {
-			a.Error = e.text("message")
+		if e := chunk.Object("error"); e != nil {
+			a.Error = e.Text("message")
 			continue
 		}
-		a.ID, a.Model, a.IDs = chunk.text("id"), chunk.text("model"), append(a.IDs, chunk.text("id"))
-		if usage := chunk.object("usage"); usage != nil {
+		a.ID, a.Model, a.IDs = chunk.Text("id"), chunk.Text("model"), append(a.IDs, chunk.Text("id"))
+		if usage := chunk.Object("usage"); usage != nil {
 			a.Usage = openAIUsage(usage)
 		}
-		for _, choice := range chunk.objects("choices") {
-			if text := choice.text("text"); text != "" && choice.count("index") == 0 {
+		for _, choice := range chunk.Objects("choices") {
+			if text := choice.Text("text"); text != "" && choice.Count("index") == 0 {
 				a.Deltas = append(a.Deltas, text)
 			}
 			a.completionChoice(choice)
@@ -61,13 +61,13 @@ func streamCompletion(a *Answer, frames []conformance.Frame) error {
 	return nil
 }
 
-func (a *Answer) completionChoice(choice object) {
-	one := a.one(choice.count("index"))
-	one.Text += choice.text("text")
-	if reason := choice.text("finish_reason"); reason != "" {
+func (a *Answer) completionChoice(choice Object) {
+	one := a.one(choice.Count("index"))
+	one.Text += choice.Text("text")
+	if reason := choice.Text("finish_reason"); reason != "" {
 		one.Finish = openAIFinish(reason)
 	}
-	logprobs := choice.object("logprobs")
+	logprobs := choice.Object("logprobs")
 	tokens, _ := logprobs["tokens"].([]any)
 	values, _ := logprobs["token_logprobs"].([]any)
 	offsets, _ := logprobs["text_offset"].([]any)

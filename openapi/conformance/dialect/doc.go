@@ -24,7 +24,7 @@ type Dialect struct {
 	Reasons                        bool // it can return reasoning
 
 	write  func(Request) map[string]any
-	read   func(*Answer, object)
+	read   func(*Answer, Object)
 	stream func(*Answer, []conformance.Frame) error
 }
 
@@ -198,7 +198,7 @@ func (d Dialect) Read(x *conformance.Exchange) (*Answer, error) {
 		frames, _ := x.Frames()
 		return a, d.stream(a, frames)
 	}
-	var body object
+	var body Object
 	if err := x.JSON(&body); err != nil {
 		return a, err
 	}

@@ -76,21 +76,21 @@ func messageTurns(turns []Turn) []any {
 	return all
 }
 
-func readMessage(a *Answer, body object) {
-	a.ID, a.Model = body.text("id"), body.text("model")
+func readMessage(a *Answer, body Object) {
+	a.ID, a.Model = body.Text("id"), body.Text("model")
 	one := a.one(0)
-	for _, block := range body.objects("content") {
-		switch block.text("type") {
+	for _, block := range body.Objects("content") {
+		switch block.Text("type") {
 		case "text":
-			one.Text += block.text("text")
+			one.Text += block.Text("text")
 		case "thinking":
-			one.Reasoning += block.text("thinking")
+			one.Reasoning += block.Text("thinking")
 		case "tool_use":
-			one.Calls = append(one.Calls, Call{block.text("id"), block.text("name"), encode(block["input"])})
+			one.Calls = append(one.Calls, Call{block.Text("id"), block.Text("name"), encode(block["input"])})
 		}
 	}
-	one.Finish, one.StopText = messageFinish(body.text("stop_reason")), body.text("stop_sequence")
-	a.Usage = messageUsage(a.Usage, body.object("usage"))
+	one.Finish, one.StopText = messageFinish(body.Text("stop_reason")), body.Text("stop_sequence")
+	a.Usage = messageUsage(a.Usage, body.Object("usage"))
 }
 
 func streamMessage(a *Answer, frames []conformance.Frame) error {
@@ -101,35 +101,35 @@ func streamMessage(a *Answer, frames []conformance.Frame) error {
 		if err != nil {
 			return err
 		}
-		switch event.text("type") {
+		switch event.Text("type") {
 		case "message_start":
-			message := event.object("message")
-			a.ID, a.Model, a.IDs = message.text("id"), message.text("model"), append(a.IDs, message.text("id"))
-			a.Usage = messageUsage(a.Usage, message.object("usage"))
+			message := event.Object("message")
+			a.ID, a.Model, a.IDs = message.Text("id"), message.Text("model"), append(a.IDs, message.Text("id"))
+			a.Usage = messageUsage(a.Usage, message.Object("usage"))
 		case "content_block_start":
-			block := event.object("content_block")
-			one.Text += block.text("text")
-			one.Reasoning += block.text("thinking")
-			if block.text("type") == "tool_use" {
-				calls[event.count("index")] = len(one.Calls)
-				one.Calls = append(one.Calls, Call{ID: block.text("id"), Name: block.text("name")})
+			block := event.Object("content_block")
+			one.Text += block.Text("text")
+			one.Reasoning += block.Text("thinking")
+			if block.Text("type") == "tool_use" {
+				calls[event.Count("index")] = len(one.Calls)
+				one.Calls = append(one.Calls, Call{ID: block.Text("id"), Name: block.Text("name")})
 			}
 		case "content_block_delta":
-			delta := event.object("delta")
-			if text := delta.text("text"); text != "" {
+			delta := event.Object("delta")
+			if text := delta.Text("text"); text != "" {
 				one.Text += text
 				a.Deltas = append(a.Deltas, text)
 			}
-			one.Reasoning += delta.text("thinking")
-			if i, ok := calls[event.count("index")]; ok {
-				one.Calls[i].Arguments += delta.text("partial_json")
+			one.Reasoning += delta.Text("thinking")
+			if i, ok := calls[event.Count("index")]; ok {
+				one.Calls[i].Arguments += delta.Text("partial_json")
 			}
 		case "message_delta":
-			delta := event.object("delta")
-			one.Finish, one.StopText = messageFinish(delta.text("stop_reason")), delta.text("stop_sequence")
-			a.Usage = messageUsage(a.Usage, event.object("usage"))
+			delta := event.Object("delta")
+			one.Finish, one.StopText = messageFinish(delta.Text("stop_reason")), delta.Text("stop_sequence")
+			a.Usage = messageUsage(a.Usage, event.Object("usage"))
 		case "error":
-			a.Error = event.object("error").text("message")
+			a.Error = event.Object("error").Text("message")
 		}
 	}
 	return nil
@@ -150,11 +150,11 @@ func messageFinish(reason string) Finish {
 }
 
 // messageUsage adds counts to those that came before: message_delta repeats only some.
-func messageUsage(u Usage, told object) Usage {
-	if n := told.count("input_tokens"); n >= 0 {
+func messageUsage(u Usage, told Object) Usage {
+	if n := told.Count("input_tokens"); n >= 0 {
 		u.Input = n
 	}
-	if n := told.count("output_tokens"); n >= 0 {
+	if n := told.Count("output_tokens"); n >= 0 {
 		u.Output = n
 	}
 	return u

@@ -3,23 +3,27 @@ package dialect
 import (
 	"encoding/json/v2"
 	"fmt"
+
+	"github.com/diglot/diglot/openapi/conformance"
 )
 
-// object is a decoded JSON object. Its methods return zero values for what is not there.
-type object map[string]any
+// Object is a decoded JSON object. Its methods return zero values for what is not there.
+type Object map[string]any
 
-func (o object) text(name string) string {
+// Text is a member that is a string.
+func (o Object) Text(name string) string {
 	s, _ := o[name].(string)
 	return s
 }
 
-func (o object) number(name string) (float64, bool) {
+// Number is a member that is a number.
+func (o Object) Number(name string) (float64, bool) {
 	n, ok := o[name].(float64)
 	return n, ok
 }
 
-// count is a whole number, or -1.
-func (o object) count(name string) int {
+// Count is a whole number, or -1.
+func (o Object) Count(name string) int {
 	n, ok := o[name].(float64)
 	if !ok {
 		return -1
@@ -27,15 +31,16 @@ func (o object) count(name string) int {
 	return int(n)
 }
 
-func (o object) object(name string) object {
+// Object is a member that is an object.
+func (o Object) Object(name string) Object {
 	inner, _ := o[name].(map[string]any)
 	return inner
 }
 
-// objects lists the objects of an array.
-func (o object) objects(name string) []object {
+// Objects lists the objects of an array.
+func (o Object) Objects(name string) []Object {
 	list, _ := o[name].([]any)
-	var all []object
+	var all []Object
 	for _, item := range list {
 		if inner, ok := item.(map[string]any); ok {
 			all = append(all, inner)
@@ -44,7 +49,8 @@ func (o object) objects(name string) []object {
 	return all
 }
 
-func (o object) bytes(name string) []byte {
+// Bytes is a member that lists bytes; nil if it is not a list.
+func (o Object) Bytes(name string) []byte {
 	list, ok := o[name].([]any)
 	if !ok {
 		return nil
@@ -55,6 +61,30 @@ func (o object) bytes(name string) []byte {
 		all = append(all, byte(n))
 	}
 	return all
+}
+
+// Body is the reply as a JSON object, or an error that says what else it is.
+func Body(x *conformance.Exchange) (Object, error) {
+	var o Object
+	err := x.JSON(&o)
+	return o, err
+}
+
+// Events are the events of a stream that hold JSON objects, in order: all but [DONE].
+func Events(x *conformance.Exchange) ([]Object, error) {
+	var all []Object
+	frames, _ := x.Frames()
+	for _, f := range frames {
+		if f.Data == "[DONE]" {
+			continue
+		}
+		event, err := decode(f.Data)
+		if err != nil {
+			return all, err
+		}
+		all = append(all, event)
+	}
+	return all, nil
 }
 
 // plain is a request's body under construction: set leaves zero values out.
@@ -100,8 +130,8 @@ func (p plain) set(name string, value any) {
 	p[name] = value
 }
 
-func decode(data string) (object, error) {
-	var o object
+func decode(data string) (Object, error) {
+	var o Object
 	if err := json.Unmarshal([]byte(data), &o); err != nil {
 		return nil, fmt.Errorf("an event is no JSON object: %s", data)
 	}

@@ -76,35 +76,35 @@ func responseInput(turns []Turn) []any {
 	return all
 }
 
-func readResponse(a *Answer, body object) {
-	a.ID, a.Model = body.text("id"), body.text("model")
+func readResponse(a *Answer, body Object) {
+	a.ID, a.Model = body.Text("id"), body.Text("model")
 	one := a.one(0)
 	*one = One{Finish: FinishStop}
-	for _, item := range body.objects("output") {
-		switch item.text("type") {
+	for _, item := range body.Objects("output") {
+		switch item.Text("type") {
 		case "message":
-			one.Text += joined(item.objects("content"), "output_text", "text")
-			for _, part := range item.objects("content") {
-				one.Tokens = append(one.Tokens, chatTokens(part.objects("logprobs"))...)
+			one.Text += joined(item.Objects("content"), "output_text", "text")
+			for _, part := range item.Objects("content") {
+				one.Tokens = append(one.Tokens, chatTokens(part.Objects("logprobs"))...)
 			}
 		case "reasoning":
-			one.Reasoning += joined(item.objects("summary"), "summary_text", "text")
+			one.Reasoning += joined(item.Objects("summary"), "summary_text", "text")
 		case "function_call":
-			one.Calls = append(one.Calls, Call{item.text("call_id"), item.text("name"), item.text("arguments")})
+			one.Calls = append(one.Calls, Call{item.Text("call_id"), item.Text("name"), item.Text("arguments")})
 			one.Finish = FinishTools
 		}
 	}
-	if reason := body.object("incomplete_details").text("reason"); reason == "max_output_tokens" {
+	if reason := body.Object("incomplete_details").Text("reason"); reason == "max_output_tokens" {
 		one.Finish = FinishLength
 	}
-	if body.text("status") == "failed" {
-		a.Error = body.object("error").text("message")
+	if body.Text("status") == "failed" {
+		a.Error = body.Object("error").Text("message")
 	}
-	usage := body.object("usage")
+	usage := body.Object("usage")
 	a.Usage = Usage{
-		Input: usage.count("input_tokens"), Output: usage.count("output_tokens"), Total: usage.count("total_tokens"),
-		Cached:    usage.object("input_tokens_details").count("cached_tokens"),
-		Reasoning: usage.object("output_tokens_details").count("reasoning_tokens"),
+		Input: usage.Count("input_tokens"), Output: usage.Count("output_tokens"), Total: usage.Count("total_tokens"),
+		Cached:    usage.Object("input_tokens_details").Count("cached_tokens"),
+		Reasoning: usage.Object("output_tokens_details").Count("reasoning_tokens"),
 	}
 }
 
@@ -119,23 +119,23 @@ func streamResponse(a *Answer, frames []conformance.Frame) error {
 		if err != nil {
 			return err
 		}
-		switch event.text("type") {
+		switch event.Text("type") {
 		case "response.output_text.delta":
-			text.WriteString(event.text("delta"))
-			a.Deltas = append(a.Deltas, event.text("delta"))
+			text.WriteString(event.Text("delta"))
+			a.Deltas = append(a.Deltas, event.Text("delta"))
 		case "response.reasoning_summary_text.delta":
-			reasoning.WriteString(event.text("delta"))
+			reasoning.WriteString(event.Text("delta"))
 		case "response.function_call_arguments.delta":
-			arguments[event.text("item_id")] += event.text("delta")
+			arguments[event.Text("item_id")] += event.Text("delta")
 		case "response.output_item.added":
-			if item := event.object("item"); item.text("type") == "function_call" {
-				ids = append(ids, item.text("id"))
+			if item := event.Object("item"); item.Text("type") == "function_call" {
+				ids = append(ids, item.Text("id"))
 			}
 		case "error":
-			a.Error = event.text("message")
+			a.Error = event.Text("message")
 		}
-		if response := event.object("response"); response != nil {
-			a.IDs = append(a.IDs, response.text("id"))
+		if response := event.Object("response"); response != nil {
+			a.IDs = append(a.IDs, response.Text("id"))
 			readResponse(a, response)
 		}
 	}

@@ -1,0 +1,83 @@
+// Package scenario has the promises of a server that do not follow from its documents alone:
+// how the parts of one answer, and several answers to the same question, fit together.
+//
+// A scenario is written once, in the words of package dialect, and made for each dialect that
+// can say it. It forces what it needs of a weak model (a grammar, a bias, a tool that must be
+// called, the most likely tokens), or skips itself and says why. It knows no server: what the
+// two vendors' APIs leave open is not tested.
+package scenario
+
+import (
+	"slices"
+
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// All returns the scenarios.
+func All() []conformance.Scenario {
+	return slices.Concat(
+		identity(),
+		finishes(),
+	)
+}
+
+// each makes a scenario for each dialect that can; a nil can stands for all of them.
+func each(promise, about string, can func(dialect.Dialect) bool, run func(*conformance.Trial, dialect.Dialect)) []conformance.Scenario {
+	var all []conformance.Scenario
+	for _, d := range dialect.All() {
+		if can != nil && !can(d) {
+			continue
+		}
+		all = append(all, one(d, promise, about, run))
+	}
+	return all
+}
+
+// one makes a scenario for one dialect.
+func one(d dialect.Dialect, promise, about string, run func(*conformance.Trial, dialect.Dialect)) conformance.Scenario {
+	return conformance.Scenario{
+		Name:      string(d.Style) + "/" + d.Name + "/" + promise,
+		About:     about,
+		Operation: d.Operation,
+		Needs:     conformance.NeedText,
+		Run:       func(t *conformance.Trial) { run(t, d) },
+	}
+}
+
+// prose is a greedy request whose answer fills maxTokens, and that answer. A model that
+// always ends earlier ends the scenario.
+func prose(t *conformance.Trial, d dialect.Dialect, maxTokens int) (dialect.Request, *dialect.Answer) {
+	for _, text := range []string{ // even a small model answers one of them at length
+		"Write a long story about a fox who lives in a forest.",
+		"Count from one to one hundred, one number per line.",
+		"Explain in detail how bread is baked.",
+		"The quick brown fox jumps over the lazy dog. The quick brown fox",
+	} {
+		r := dialect.Greedy(t.Models.Text, text, maxTokens)
+		a := d.Ask(t, r)
+		if first := a.First(); first.Finish == dialect.FinishLength && first.Text != "" {
+			return r, a
+		}
+	}
+	t.Skipf("the model gives no text of %d tokens", maxTokens)
+	return dialect.Request{}, nil
+}
+
+// streamed is a request with its answer as a stream, and the counts of tokens.
+func streamed(r dialect.Request) dialect.Request {
+	r.Stream, r.Usage = true, true
+	return r
+}
+
+// events are those of a stream; one that cannot be read ends the scenario.
+func events(t *conformance.Trial, x *conformance.Exchange) []dialect.Object {
+	if x.MediaType() != "text/event-stream" {
+		t.Fatalf(x, "a stream was asked for, and the reply is %q", x.MediaType())
+	}
+	all, err := dialect.Events(x)
+	if err != nil {
+		t.Fatalf(x, "%v", err)
+	}
+	return all
+}

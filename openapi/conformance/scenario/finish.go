@@ -1,0 +1,134 @@
+package scenario
+
+import (
+	"slices"
+
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// finishes is how answers end, and that a stream says what a plain reply says.
+func finishes() []conformance.Scenario {
+	chat, completions, responses, messages := dialect.Chat(), dialect.Completions(), dialect.Responses(), dialect.Messages()
+	return slices.Concat(
+		each("finish/length", "An answer that reaches the limit of tokens says so, plain and streamed.", nil, finishLength),
+		each("finish/stop", "An answer that is complete says so, plain and streamed.", schemas, finishStop),
+		each("stream/same-text", "A stream joins to the text of the plain reply to the same greedy request.", nil, sameText),
+		each("stream/same-call", "A stream joins to the tool call of the plain reply to the same greedy request.", tools, sameCall),
+		each("stream/same-usage", "A stream counts the same tokens as the plain reply to the same greedy request.", nil, sameUsage),
+		each("stream/in-pieces", "A stream brings its text in several pieces.", nil, inPieces),
+		[]conformance.Scenario{
+			one(chat, "stream/finish-once", "Every choice has one finish reason, and nothing of it comes after.", finishOnce),
+			one(completions, "stream/finish-once", "Every choice has one finish reason, and nothing of it comes after.", finishOnce),
+			one(chat, "stream/done-last", "A stream ends with one [DONE], a blank line, and nothing after.", doneLast),
+			one(completions, "stream/done-last", "A stream ends with one [DONE], a blank line, and nothing after.", doneLast),
+			one(chat, "stream/usage-if-asked", "The counts of tokens come in one last chunk without choices, if they are asked for, and else not.", usageIfAsked),
+			one(completions, "stream/usage-if-asked", "The counts of tokens come in one last chunk without choices, if they are asked for, and else not.", usageIfAsked),
+			one(messages, "stream/stop-last", "A stream has one message_delta with a stop reason, and ends with one message_stop.", stopLast),
+			one(messages, "stream/usage-in-both-ends", "message_start counts the input, and message_delta the whole output.", usageInBothEnds),
+			one(responses, "stream/last-event", "A stream ends with response.completed or response.incomplete, and there is one such event.", lastEvent),
+			one(responses, "finish/status", "A response is incomplete with the reason max_output_tokens, or completed without a reason.", responseStatus),
+		},
+	)
+}
+
+func schemas(d dialect.Dialect) bool { return d.Schemas }
+
+// closed is the JSON Schema of an object with exactly these members.
+func closed(members map[string]any) map[string]any {
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return map[string]any{"type": "object", "properties": members, "required": names, "additionalProperties": false}
+}
+
+func finishLength(t *conformance.Trial, d dialect.Dialect) {
+	r, plain := prose(t, d, 5)
+	for _, a := range []*dialect.Answer{plain, d.Ask(t, streamed(r))} {
+		if f := a.First().Finish; f != dialect.FinishLength {
+			t.Errorf(a.Exchange, "the answer of 5 tokens ends with %q, want %q", f, dialect.FinishLength)
+		}
+	}
+}
+
+func finishStop(t *conformance.Trial, d dialect.Dialect) {
+	const most = 60
+	r := dialect.Greedy(t.Models.Text, "Is water wet? Answer as JSON.", most)
+	r.Schema = closed(map[string]any{"yes": map[string]any{"type": "boolean"}})
+	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		switch f := a.First().Finish; {
+		case f == dialect.FinishStop:
+		case f == dialect.FinishLength && a.Usage.Output >= most:
+			t.Skipf("the model does not end its answer")
+		default:
+			t.Errorf(a.Exchange, "a complete answer of %d tokens ends with %q, want %q", a.Usage.Output, f, dialect.FinishStop)
+		}
+	}
+}
+
+func sameText(t *conformance.Trial, d dialect.Dialect) {
+	r, plain := prose(t, d, 16)
+	a := d.Ask(t, streamed(r))
+	if got, want := a.First().Text, plain.First().Text; got != want {
+		t.Errorf(a.Exchange, "the stream joins to %q, and the plain reply is %q", got, want)
+	}
+	if got, want := a.First().Finish, plain.First().Finish; got != want {
+		t.Errorf(a.Exchange, "the stream ends with %q, and the plain reply with %q", got, want)
+	}
+}
+
+func sameCall(t *conformance.Trial, d dialect.Dialect) {
+	r := forced(t)
+	plain, a := d.Ask(t, r).First(), d.Ask(t, streamed(r))
+	if len(plain.Calls) == 0 {
+		t.Skipf("the model makes no call, even if it must")
+	}
+	got := a.First()
+	if len(got.Calls) != len(plain.Calls) || got.Finish != plain.Finish {
+		t.Fatalf(a.Exchange, "the stream has %d calls and ends with %q, the plain reply %d and %q", len(got.Calls), got.Finish, len(plain.Calls), plain.Finish)
+	}
+	for i, call := range got.Calls {
+		if want := plain.Calls[i]; call.Name != want.Name || !sameJSON(call.Arguments, want.Arguments) {
+			t.Errorf(a.Exchange, "call %d is %s(%s) in the stream, and %s(%s) in the plain reply", i, call.Name, call.Arguments, want.Name, want.Arguments)
+		}
+	}
+}
+
+func sameUsage(t *conformance.Trial, d dialect.Dialect) {
+	r, plain := prose(t, d, 8)
+	a := d.Ask(t, streamed(r))
+	got, want := a.Usage, plain.Usage
+	got.Cached, want.Cached = 0, 0 // what the first request left in the cache
+	if got != want {
+		t.Errorf(a.Exchange, "the stream counts %+v, and the plain reply %+v", got, want)
+	}
+}
+
+func inPieces(t *conformance.Trial, d dialect.Dialect) {
+	r, _ := prose(t, d, 16)
+	a := d.Ask(t, streamed(r))
+	if len(a.Deltas) < 2 {
+		t.Errorf(a.Exchange, "the text of 16 tokens comes in %d pieces", len(a.Deltas))
+	}
+}
+
+func responseStatus(t *conformance.Trial, d dialect.Dialect) {
+	r, _ := prose(t, d, 5)
+	whole := dialect.Greedy(t.Models.Text, "Is water wet? Answer as JSON.", 60)
+	whole.Schema = closed(map[string]any{"yes": map[string]any{"type": "boolean"}})
+	for _, r := range []dialect.Request{r, whole} {
+		a := d.Ask(t, r)
+		body, err := dialect.Body(a.Exchange)
+		if err != nil {
+			t.Fatalf(a.Exchange, "%v", err)
+		}
+		status, reason := body.Text("status"), body.Object("incomplete_details").Text("reason")
+		if cut := a.Usage.Output >= r.MaxTokens; cut && (status != "incomplete" || reason != "max_output_tokens") {
+			t.Errorf(a.Exchange, "an answer cut at %d tokens has status %q and reason %q", r.MaxTokens, status, reason)
+		} else if !cut && (status != "completed" || body["incomplete_details"] != nil) {
+			t.Errorf(a.Exchange, "a whole answer has status %q and incomplete_details %v", status, body["incomplete_details"])
+		}
+	}
+}
