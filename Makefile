@@ -50,4 +50,4 @@ record:
 	CGO_ENABLED=0 go -C tools/sdk run . -record
 
 clean:
-	rm -rf bin .cache tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules
+	rm -rf bin .cache tools/browser/node_modules tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules

@@ -32,6 +32,7 @@ var steps = []step{
 	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go")},
 	{"frameworks", "frameworks built on the SDKs, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
 	{"agents", "small tasks of coding agents, the same way", suites("agents")},
+	{"browser", "the pages in headless Chromium, over a script", pages},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
 	{"paths", "end-to-end scripts of a user's commands", paths},
 	{"sdkvision", "the same SDKs against a real vision model", sdkOverVision},
@@ -95,6 +96,10 @@ func suites(names ...string) func(context.Context, io.Writer) (tally, error) {
 	return func(ctx context.Context, out io.Writer) (tally, error) {
 		return countLine(ctx, out, "go", append([]string{"-C", "tools/sdk", "run", "."}, names...)...)
 	}
+}
+
+func pages(ctx context.Context, out io.Writer) (tally, error) {
+	return countLine(ctx, out, "go", "run", "./tools/browser")
 }
 
 func sdkOverModel(ctx context.Context, out io.Writer) (tally, error) {
