@@ -23,6 +23,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // the command line: verbs, help, shell completion
 	github.com/spf13/pflag v1.0.9 // the flags of cobra, whose values are types of ours
 	github.com/vbauerster/mpb/v8 v8.16.2 // progress bars
+	github.com/yuin/goldmark v1.8.7 // turns Markdown pages of the reference into HTML, when it is generated
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	golang.org/x/sync v0.25.0 // groups of goroutines that end together
 	golang.org/x/sys v0.50.0 // the system calls by which a process of a model gives up its rights

@@ -20,6 +20,7 @@ import (
 	"github.com/diglot/diglot/tools/refdocs/example"
 	"github.com/diglot/diglot/tools/refdocs/markdown"
 	"github.com/diglot/diglot/tools/refdocs/reference"
+	"github.com/diglot/diglot/tools/refdocs/site"
 )
 
 func main() {
@@ -104,9 +105,20 @@ func render(documents openapi.Documents, others []other) (map[string][]byte, err
 	if err != nil {
 		return nil, err
 	}
+	contents := site.Contents{Styles: styles, Examples: examples, Clients: clients}
+	for _, o := range others {
+		contents.Others = append(contents.Others, site.Other{File: o.File, Title: o.Title, Text: o.text})
+	}
+	html, err := site.Pages(contents)
+	if err != nil {
+		return nil, err
+	}
 	files := map[string][]byte{}
 	for name, text := range pages {
 		files["reference/"+name] = text
+	}
+	for name, text := range html {
+		files["site/"+name] = text
 	}
 	return files, nil
 }
