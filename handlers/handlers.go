@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"time"
@@ -45,6 +46,7 @@ type Config struct {
 
 	// Status tells the page at / about this machine. nil: the page shows names of models only.
 	Status func(context.Context) site.Status
+	Docs   fs.FS // the reference, at /docs/; nil: none
 
 	// Shutdown interrupts running requests when it ends, with an error reply. nil: never.
 	Shutdown context.Context
@@ -83,7 +85,7 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages, err := site.New(site.Config{Models: c.Engine.Models, Profile: string(c.Profile), Status: c.Status, Clock: c.Clock})
+	pages, err := site.New(site.Config{Models: c.Engine.Models, Profile: string(c.Profile), Status: c.Status, Docs: c.Docs, Clock: c.Clock})
 	if err != nil {
 		return nil, err
 	}

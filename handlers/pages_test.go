@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/site"
@@ -76,7 +77,8 @@ func machine(context.Context) site.Status { return site.Status{Version: "v9.9.9"
 // TestFilesOfPages holds that scripts and style sheets need no key, but the right host; and
 // that what is missing is told in the form that the client reads.
 func TestFilesOfPages(t *testing.T) {
-	h := newHandler(t, handlers.Config{Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
+	docs := fstest.MapFS{"index.html": {Data: []byte("<p>")}, "openai/a.html": {Data: []byte("<p>")}}
+	h := newHandler(t, handlers.Config{Docs: docs, Keys: handlers.NewKeys(handlers.Key{Name: "k", Key: "secret"})})
 	for _, tt := range []struct {
 		name, method, path string
 		header             []string
@@ -86,6 +88,8 @@ func TestFilesOfPages(t *testing.T) {
 		{"a script", "GET", "/site/home.js", nil, 200, "text/javascript; charset=utf-8"},
 		{"its head alone", "HEAD", "/site/home.js", nil, 200, "text/javascript; charset=utf-8"},
 		{"a style sheet", "GET", "/site/site.css", nil, 200, "text/css; charset=utf-8"},
+		{"the reference", "GET", "/docs/", nil, 200, "text/html; charset=utf-8"},
+		{"a page of it", "GET", "/docs/openai/a.html", nil, 200, "text/html; charset=utf-8"},
 		{"under another host name", "GET", "/site/home.js", []string{"Host", "evil.example"}, 403, "application/json"},
 		{"no such file, to a program", "GET", "/site/none.js", nil, 404, "application/json"},
 		{"no such page, to a browser", "GET", "/docs/none/", []string{"Accept", browserAccepts}, 404, "text/html; charset=utf-8"},

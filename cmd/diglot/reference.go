@@ -11,6 +11,7 @@ import (
 )
 
 //go:generate go run . reference ../../gen/reference/commands.md
+//go:generate go run ../../tools/refdocs ../../gen
 
 // newReference is the command that writes the help of all others to a file.
 func newReference() *cobra.Command {

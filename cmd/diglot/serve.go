@@ -26,6 +26,7 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/cmd/diglot/internal/serving"
+	reference "github.com/diglot/diglot/gen/site"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/handlers/site"
 	"github.com/diglot/diglot/internal/hostname"
@@ -247,6 +248,7 @@ func (o *serveOptions) config(e *engines, keys *handlers.Keys, ready *serving.Re
 		Stall:   o.bounds.Stall,
 		Ready:   ready.Is,
 		Status:  func(ctx context.Context) site.Status { return e.status(ctx, o.library.limit()) },
+		Docs:    reference.Files,
 	}
 }
 

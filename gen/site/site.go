@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the pages and what they load.
 //
-//go:embed *.html *.css *.js *.json anthropic clients openai
+//go:embed *.html *.css *.js *.json *.svg anthropic clients openai
 var Files embed.FS

@@ -41,15 +41,33 @@ func run(folder string) error {
 	if err != nil {
 		return err
 	}
-	others, err := readOthers(filepath.Join(folder, "reference"))
+	from, err := readSources(filepath.Join(folder, "reference"))
 	if err != nil {
 		return err
 	}
-	files, err := render(documents, others)
+	files, err := render(documents, from)
 	if err != nil {
 		return err
 	}
 	return write(folder, files)
+}
+
+// sources are what the pages show beside the documents.
+type sources struct {
+	examples map[string][]example.Example
+	clients  []client.Client
+	others   []other
+}
+
+func readSources(folder string) (s sources, err error) {
+	if s.examples, err = example.Of(); err != nil {
+		return s, err
+	}
+	if s.clients, err = client.All(); err != nil {
+		return s, err
+	}
+	s.others, err = readOthers(folder)
+	return s, err
 }
 
 // other is a page that another tool writes.
@@ -84,29 +102,21 @@ func readOthers(folder string) ([]other, error) {
 }
 
 // render returns all files by their paths in the folder.
-func render(documents openapi.Documents, others []other) (map[string][]byte, error) {
+func render(documents openapi.Documents, from sources) (map[string][]byte, error) {
 	styles, err := reference.Of(documents)
 	if err != nil {
 		return nil, err
 	}
-	examples, err := example.Of()
-	if err != nil {
-		return nil, err
-	}
-	clients, err := client.All()
-	if err != nil {
-		return nil, err
-	}
 	var names []markdown.Other
-	for _, o := range others {
+	for _, o := range from.others {
 		names = append(names, o.Other)
 	}
-	pages, err := markdown.Pages(styles, examples, clients, names)
+	pages, err := markdown.Pages(styles, from.examples, from.clients, names)
 	if err != nil {
 		return nil, err
 	}
-	contents := site.Contents{Styles: styles, Examples: examples, Clients: clients}
-	for _, o := range others {
+	contents := site.Contents{Styles: styles, Examples: from.examples, Clients: from.clients}
+	for _, o := range from.others {
 		contents.Others = append(contents.Others, site.Other{File: o.File, Title: o.Title, Text: o.text})
 	}
 	html, err := site.Pages(contents)

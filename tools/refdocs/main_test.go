@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/diglot/diglot/handlers/handlerstest"
@@ -12,13 +13,15 @@ import (
 	"github.com/diglot/diglot/tools/refdocs/markdown"
 )
 
+var readOnce = sync.OnceValues(func() (sources, error) { return readSources("../../gen/reference") })
+
 func rendered(t *testing.T, documents openapi.Documents) map[string]string {
 	t.Helper()
-	others, err := readOthers("../../gen/reference")
+	from, err := readOnce()
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := render(documents, others)
+	files, err := render(documents, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +29,7 @@ func rendered(t *testing.T, documents openapi.Documents) map[string]string {
 	for name, text := range files {
 		texts[name] = string(text)
 	}
-	for _, o := range others {
+	for _, o := range from.others {
 		texts["reference/"+o.File] = string(o.text)
 	}
 	return texts
@@ -181,6 +184,10 @@ func TestEditedDocuments(t *testing.T) {
 			"reference/support/anthropic-createMessage.md", "| body | `fresh` | string or null | unlisted | refused | refused | Not yet. |"},
 		{"a field in the tree", newField[0], newField[1],
 			"reference/anthropic/createMessage-request.md", "- <a id=\"body-fresh\"></a>`fresh`: string or null; 2 to 5 characters. It is new. *refused*: Not yet."},
+		{"a field in the browser", newField[0], newField[1],
+			"site/anthropic/createMessage.html", `<code>fresh</code> <span class="type">string or null; 2 to 5 characters</span> <span class="badge refused">refused</span>`},
+		{"a field in the search", newField[0], newField[1],
+			"site/search.json", `["fresh","anthropic/createMessage.html#body-fresh","POST /v1/messages, request","It is new."]`},
 		{"an error", "type: overloaded_error", "type: api_error",
 			"reference/errors.md", "| 529 | overloaded | api_error |  | Too many requests are running or waiting. |"},
 		{"when an error comes", "summary: Too many requests are running or waiting.", "summary: On Mondays.",

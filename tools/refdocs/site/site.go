@@ -37,7 +37,7 @@ import "embed"
 
 // Files are the pages and what they load.
 //
-//go:embed *.html *.css *.js *.json anthropic clients openai
+//go:embed *.html *.css *.js *.json *.svg anthropic clients openai
 var Files embed.FS
 `
 
@@ -75,7 +75,7 @@ type operation struct {
 
 // Pages returns all files of the site.
 func Pages(c Contents) (map[string][]byte, error) {
-	w := &writer{contents: c, files: map[string][]byte{"site.go": []byte(embedded)}}
+	w := &writer{contents: c, files: map[string][]byte{"site.go": []byte(embedded)}, parsed: map[string]*template.Template{}}
 	w.page("index.html", "Reference", "index.html", c)
 	w.page("support.html", "What is supported", "support.html", c)
 	w.page("errors.html", "Errors", "errors.html", c)
@@ -91,7 +91,7 @@ func Pages(c Contents) (map[string][]byte, error) {
 	for _, other := range c.Others {
 		w.markdown(other.File, other.Title, other.Text)
 	}
-	for _, name := range []string{"docs.css", "docs.js"} {
+	for _, name := range []string{"docs.css", "docs.js", "icon.svg"} {
 		text, err := assetFiles.ReadFile("assets/" + name)
 		if err != nil {
 			return nil, err
@@ -110,13 +110,14 @@ func Pages(c Contents) (map[string][]byte, error) {
 type writer struct {
 	contents Contents
 	files    map[string][]byte
+	parsed   map[string]*template.Template // by root
 	err      error
 }
 
 func (w *writer) page(name, title, content string, data any) {
 	var b bytes.Buffer
 	root := strings.Repeat("../", strings.Count(name, "/"))
-	parsed, err := templates(root)
+	parsed, err := w.templates(root)
 	if err == nil {
 		err = parsed.ExecuteTemplate(&b, content, data)
 	}
@@ -138,7 +139,7 @@ func (w *writer) markdown(name, title string, text []byte) {
 
 func (w *writer) layout(name, title, root, content string) {
 	var b bytes.Buffer
-	parsed, err := templates(root)
+	parsed, err := w.templates(root)
 	if err == nil {
 		err = parsed.ExecuteTemplate(&b, "layout.html", page{Contents: w.contents, Title: title, Path: name, Root: root, Content: template.HTML(content)})
 	}
@@ -155,8 +156,14 @@ func (w *writer) fail(name string, err error) {
 	}
 }
 
-func templates(root string) (*template.Template, error) {
-	return template.New("").Funcs(functions(root)).ParseFS(templateFiles, "templates/*.html")
+// templates are those of pages whose way to the root of the site is the same.
+func (w *writer) templates(root string) (*template.Template, error) {
+	if parsed, ok := w.parsed[root]; ok {
+		return parsed, nil
+	}
+	parsed, err := template.New("").Funcs(functions(root)).ParseFS(templateFiles, "templates/*.html")
+	w.parsed[root] = parsed
+	return parsed, err
 }
 
 // HTML is the file of the page in the site.

@@ -12,11 +12,9 @@ import (
 
 func functions(root string) template.FuncMap {
 	return template.FuncMap{
-		"root": func() string { return root },
-		// html/template would not let a relative path stand before a colon in a value.
+		"root":   func() string { return root },
 		"inline": inline, "paragraphs": paragraphs, "badges": badges, "inside": inside, "place": place, "slug": slug,
-		"tree":  func(fields []*reference.Field) treeOf { return treeOf{fields} },
-		"title": func(style, id string) string { return style + "-" + id },
+		"tree": func(fields []*reference.Field) treeOf { return treeOf{fields} },
 	}
 }
 
@@ -104,14 +102,16 @@ func slug(text string) string {
 
 var blanks = regexp.MustCompile(`\n\s*\n+`)
 
+var code = regexp.MustCompile(`(?s)<pre.*?</pre>`)
+
 // lean removes blank lines that templates leave, outside of code.
 func lean(text []byte) []byte {
-	var b strings.Builder
-	for i, part := range regexp.MustCompile(`(?s)<pre.*?</pre>`).Split(string(text), -1) {
-		if i > 0 {
-			b.WriteString(regexp.MustCompile(`(?s)<pre.*?</pre>`).FindAllString(string(text), i)[i-1])
-		}
-		b.WriteString(blanks.ReplaceAllString(part, "\n"))
+	var b []byte
+	at := 0
+	for _, span := range code.FindAllIndex(text, -1) {
+		b = append(b, blanks.ReplaceAll(text[at:span[0]], []byte("\n"))...)
+		b = append(b, text[span[0]:span[1]]...)
+		at = span[1]
 	}
-	return []byte(b.String())
+	return append(b, blanks.ReplaceAll(text[at:], []byte("\n"))...)
 }
