@@ -14,15 +14,39 @@ const maxListed = 1000
 
 // sender sends messages; it is safe for concurrent use.
 type sender struct {
-	mu   sync.Mutex
-	conn io.Writer
-	buf  []byte
+	mu        sync.Mutex
+	conn      io.Writer
+	buf       []byte
+	answering bool // a call is accepted, and its last message not sent
 }
 
 // send sends a message and the bytes that it announces.
 func (s *sender) send(m message, behind []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.write(m, behind)
+}
+
+// begin accepts a call.
+func (s *sender) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answering = true
+	return s.write(accepted{}, nil)
+}
+
+// beat sends a heartbeat, but not behind the last message of a call: the client would
+// take it for the beginning of the next answer.
+func (s *sender) beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answering {
+		_ = s.write(heartbeat{}, nil) // the next event reports the error
+	}
+}
+
+// write sends a message. The caller holds the mutex.
+func (s *sender) write(m message, behind []byte) error {
 	frame, err := appendFrame(s.buf[:0], m)
 	if err != nil {
 		return err
@@ -72,7 +96,10 @@ func (s *sender) last(m message, err error) error {
 	if err != nil {
 		m = errorReply{toWireError(err)}
 	}
-	return s.send(m, nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answering = false
+	return s.write(m, nil)
 }
 
 // lastOf sends a payload and the last message of a call, or the error.

@@ -108,7 +108,7 @@ func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
 		models, err := e.Models(ctx)
 		return s.last(modelList{models}, err)
 	}
-	if err := s.send(accepted{}, nil); err != nil {
+	if err := s.begin(); err != nil {
 		return err
 	}
 	if p, ok := e.(Progress); ok {
@@ -167,7 +167,7 @@ func heartbeats(s *sender, p Progress) (stop func()) {
 			}
 			if now := p.Steps(); now != last {
 				last = now
-				_ = s.send(heartbeat{}, nil) // the next event reports the error
+				s.beat()
 			}
 		}
 	})

@@ -3,6 +3,8 @@ package runner
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -56,7 +58,7 @@ func TestBeatsWhileThereIsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wire bytes.Buffer
 		var progress steps
-		stop := heartbeats(&sender{conn: &wire}, &progress)
+		stop := heartbeats(&sender{conn: &wire, answering: true}, &progress)
 		time.Sleep(heartbeatInterval / 2) // between two checks
 		for _, works := range []bool{true, false, false, true, true} {
 			if works {
@@ -74,6 +76,50 @@ func TestBeatsWhileThereIsProgress(t *testing.T) {
 		}
 		if got, want := wire.Bytes(), bytes.Repeat(frame, 3); !bytes.Equal(got, want) {
 			t.Errorf("sent %x, want three beats: %x", got, want)
+		}
+	})
+}
+
+// TestNoBeatBehindTheLastMessage: a heartbeat is due while the last message of a call waits
+// for its reader.
+func TestNoBeatBehindTheLastMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		var progress steps
+		s := &sender{conn: ours}
+		stop := heartbeats(s, &progress)
+		answered := make(chan error)
+		go func() {
+			for range 2 { // calls
+				answered <- errors.Join(s.begin(), s.last(endOfEvents{}, nil))
+			}
+		}()
+		var want []byte
+		var got bytes.Buffer
+		for _, m := range []message{accepted{}, endOfEvents{}, accepted{}, endOfEvents{}} {
+			frame, err := appendFrame(nil, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, frame...)
+		}
+		if _, err := io.CopyN(&got, theirs, int64(len(want)/4)); err != nil { // accepted
+			t.Fatal(err)
+		}
+		progress.Add(1)
+		time.Sleep(heartbeatInterval)
+		go io.Copy(&got, theirs)
+		for range 2 {
+			if err := <-answered; err != nil {
+				t.Error(err)
+			}
+			synctest.Wait() // for a heartbeat
+		}
+		stop()
+		ours.Close()
+		synctest.Wait()
+		if !bytes.Equal(got.Bytes(), want) {
+			t.Errorf("sent %x, want %x", got.Bytes(), want)
 		}
 	})
 }
