@@ -106,6 +106,9 @@ func Write(folder string, c Cassette) error {
 	if err != nil {
 		return err
 	}
+	if len(text) > MaxFile {
+		return fmt.Errorf("%s: the cassette would be larger than %d bytes", c.Name, MaxFile)
+	}
 	name := filepath.Join(folder, filepath.FromSlash(c.Name)+extension)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

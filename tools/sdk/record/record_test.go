@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/diglot/diglot/cassettes"
+	"gopkg.in/dnaeon/go-vcr.v3/cassette"
 )
 
 func TestSplit(t *testing.T) {
@@ -77,6 +81,33 @@ func TestProxy(t *testing.T) {
 	for _, private := range []string{"secret", "call_Z9Z9Z9Z9Z9Z9Z9Z9", "127.0.0.1"} {
 		if strings.Contains(string(text), private) {
 			t.Errorf("the cassette has %s:\n%s", private, text)
+		}
+	}
+}
+
+// TestFormat has go-vcr read what the proxy wrote.
+func TestFormat(t *testing.T) {
+	all, err := cassettes.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all {
+		vcr, err := cassette.Load(filepath.Join("..", "..", "..", "cassettes", filepath.FromSlash(c.Name)))
+		if err != nil {
+			t.Errorf("%s: %v", c.Name, err)
+			continue
+		}
+		if len(vcr.Interactions) != len(c.Interactions) {
+			t.Errorf("%s: go-vcr reads %d interactions, not %d", c.Name, len(vcr.Interactions), len(c.Interactions))
+			continue
+		}
+		for n, i := range c.Interactions {
+			v := vcr.Interactions[n]
+			got := fmt.Sprint(v.Request.Method, v.Request.URL, v.Request.Headers, v.Request.Body, v.Response.Code, v.Response.Headers, v.Response.Body)
+			want := fmt.Sprint(i.Request.Method, i.Request.URL, i.Request.Headers, i.Request.Body, i.Response.Code, i.Response.Headers, i.Response.Body)
+			if got != want {
+				t.Errorf("%s: go-vcr reads\n%s\nnot\n%s", c.Name, got, want)
+			}
 		}
 	}
 }
