@@ -97,6 +97,9 @@ func Format(all []Interaction) ([]byte, error) {
 	return append([]byte("---\n"), text...), err
 }
 
+// ErrTooLarge is the error for a cassette that could not be read again.
+var ErrTooLarge = fmt.Errorf("the cassette would be larger than %d bytes", MaxFile)
+
 // Write replaces the file of c below folder, which it makes where it is missing.
 func Write(folder string, c Cassette) error {
 	if err := CheckName(c.Name); err != nil {
@@ -107,7 +110,7 @@ func Write(folder string, c Cassette) error {
 		return err
 	}
 	if len(text) > MaxFile {
-		return fmt.Errorf("%s: the cassette would be larger than %d bytes", c.Name, MaxFile)
+		return fmt.Errorf("%s: %w", c.Name, ErrTooLarge)
 	}
 	name := filepath.Join(folder, filepath.FromSlash(c.Name)+extension)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

@@ -20,8 +20,10 @@ type exchange struct {
 	where   Case
 	bodies  *budget.Share // memory of both bodies
 	request cassette.Request
-	reply   *tap  // nil: none yet
-	problem error // why it cannot be recorded
+	reply   *tap   // nil: none yet
+	left    func() // to call when the client has left
+	end     func() // records the exchange, once
+	problem error  // why it cannot be recorded
 }
 
 type exchangeKey struct{}
@@ -45,15 +47,20 @@ func (e *exchange) takeRequest(r *http.Request, limit int64) {
 		return
 	}
 	c := capture{bodies: e.bodies, left: limit}
-	if _, err := io.Copy(&c, r.Body); err != nil {
-		e.problem = err
-	}
+	_, err := io.Copy(&c, r.Body)
 	e.request.Body = string(c.text)
-	forwarded := io.MultiReader(strings.NewReader(e.request.Body), bytes.NewReader(c.refused), r.Body)
+	if err == nil {
+		// The server closes the body when the reply begins, and net/http breaks off
+		// a reply while it cannot read the body of its request.
+		r.Body = io.NopCloser(strings.NewReader(e.request.Body))
+		return
+	}
+	e.problem = err
+	rest := io.MultiReader(strings.NewReader(e.request.Body), bytes.NewReader(c.refused), r.Body)
 	r.Body = struct {
 		io.Reader
 		io.Closer
-	}{forwarded, r.Body}
+	}{rest, r.Body}
 }
 
 // takeReply begins to record a reply.
@@ -65,7 +72,7 @@ func takeReply(limit int64) func(*http.Response) error {
 		case r.StatusCode == http.StatusSwitchingProtocols:
 			e.problem = errUpgraded
 		default:
-			e.reply = &tap{ReadCloser: r.Body, code: r.StatusCode, headers: r.Header.Clone(),
+			e.reply = &tap{ReadCloser: r.Body, left: e.left, end: e.end, length: r.ContentLength, code: r.StatusCode, headers: r.Header.Clone(),
 				capture: capture{bodies: e.bodies, left: limit}}
 			r.Body = e.reply
 		}
@@ -79,15 +86,39 @@ type tap struct {
 	capture
 	code    int
 	headers http.Header
+	length  int64 // -1: unknown
+	read    int64
+	left    func()
+	end     func()
 	ended   error // io.EOF: it is complete; nil: it was not read to its end
 }
 
 func (t *tap) Read(p []byte) (int, error) {
 	n, err := t.ReadCloser.Read(p)
 	_, _ = t.Write(p[:n]) // it remembers what it could not keep
+	t.read += int64(n)
 	t.ended = err
+	if err == nil && t.read == t.length {
+		t.ended = io.EOF
+	}
+	if t.ended == io.EOF {
+		t.end() // before the client can know, and sends its next request
+	}
 	return n, err
 }
+
+// Close reads the rest of a reply that its client did not wait for.
+func (t *tap) Close() error {
+	if t.ended == nil {
+		t.left()
+		_, _ = io.Copy(io.Discard, readerOf(t.Read)) // t remembers how it ended
+	}
+	return t.ReadCloser.Close()
+}
+
+type readerOf func([]byte) (int, error)
+
+func (r readerOf) Read(p []byte) (int, error) { return r(p) }
 
 // capture keeps what is written to it, within its limits.
 type capture struct {

@@ -2,11 +2,11 @@
 // the client and the server, as cassettes.
 //
 // A client notices nothing: replies are passed on as they arrive. An exchange is
-// recorded when its reply is complete, in the case that [Config.Case] names, and
-// the file of the case is replaced at once, so that a crash loses no more than the
-// exchanges in flight. A reply that the server broke off is recorded as such. One
-// that its client did not wait for, or that is too large, is left out, and the log
-// says so.
+// recorded when its reply is complete, in the case that [Config.Case] names; those
+// of a client that waits for its replies are in its order. A reply that the server
+// broke off is recorded as such. One that its client did not wait for, or that is
+// too large, is left out, and the log says so. As a client may leave at the last
+// event, before the reply ends, the proxy reads on for a while.
 package recorder
 
 import (
@@ -17,6 +17,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/diglot/diglot/internal/budget"
 	"github.com/diglot/diglot/internal/cassette"
@@ -26,6 +27,9 @@ import (
 const (
 	DefaultMaxBody   = 8 << 20   // bytes of one body
 	DefaultMaxBodies = 256 << 20 // bytes of all bodies of a session, which stay in memory
+
+	// DefaultGrace is how long a reply may take to end after its client has left.
+	DefaultGrace = time.Second
 )
 
 // Config configures a Proxy.
@@ -42,8 +46,9 @@ type Config struct {
 	Edit func(name string) func(*cassette.Interaction)
 	Log  *slog.Logger
 
-	MaxBody   int64 // 0: DefaultMaxBody
-	MaxBodies int64 // 0: DefaultMaxBodies
+	MaxBody   int64         // 0: DefaultMaxBody
+	MaxBodies int64         // 0: DefaultMaxBodies
+	Grace     time.Duration // 0: DefaultGrace
 }
 
 // Proxy is a recording proxy. It is safe for concurrent use.
@@ -58,8 +63,8 @@ type Proxy struct {
 // New returns a proxy.
 func New(config Config) *Proxy {
 	config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
-	p := &Proxy{config: config, bodies: budget.New(cmp.Or(config.MaxBodies, DefaultMaxBodies)),
-		shelf: newShelf(config.Folder, config.Edit)}
+	config.Grace = cmp.Or(config.Grace, DefaultGrace)
+	p := &Proxy{config: config, bodies: budget.New(cmp.Or(config.MaxBodies, DefaultMaxBodies)), shelf: newShelf(config)}
 	p.forward = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(config.Upstream)
@@ -73,11 +78,11 @@ func New(config Config) *Proxy {
 	return p
 }
 
-// Close waits for exchanges in flight. It returns the first error of writing a
-// cassette.
+// Close waits for exchanges in flight and until everything is written. It returns
+// the first error of that.
 func (p *Proxy) Close() error {
 	p.running.Wait()
-	return p.shelf.failure()
+	return p.shelf.close()
 }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -95,20 +100,24 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.running.Add(1)
 	defer p.running.Done()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
 	e := &exchange{where: p.shelf.number(where), bodies: p.bodies.Share()}
+	e.left = func() { time.AfterFunc(p.config.Grace, cancel) }
+	defer context.AfterFunc(r.Context(), e.left)()
+	e.end = sync.OnceFunc(func() { p.finish(r.Context(), e) })
+	defer e.end() // also when ReverseProxy panics, which aborts a reply
 	e.takeRequest(r, p.config.MaxBody)
-	defer p.finish(r.Context(), e) // also when ReverseProxy panics, which aborts a reply
-	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
+	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(ctx, exchangeKey{}, e)))
 }
 
 // unreachable answers for a server that does not.
 func (p *Proxy) unreachable(w http.ResponseWriter, r *http.Request, err error) {
-	if e := exchangeOf(r); e != nil && e.problem == nil {
+	e := exchangeOf(r)
+	if e != nil && e.problem == nil {
 		e.problem = err
 	}
-	if r.Context().Err() == nil {
-		http.Error(w, "The server behind this recording proxy does not answer; the log of the proxy has the reason.", http.StatusBadGateway)
-	}
+	http.Error(w, "The server behind this recording proxy does not answer; the log of the proxy has the reason.", http.StatusBadGateway)
 }
 
 // finish records an exchange, or logs why not.

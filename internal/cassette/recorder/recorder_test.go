@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -37,7 +38,7 @@ func record(t *testing.T, server http.HandlerFunc, change ...func(*recorder.Conf
 		t.Fatal(err)
 	}
 	config := recorder.Config{Upstream: target, Folder: t.TempDir(), Case: recorder.Named,
-		Scrub: cassette.DefaultScrub(), Log: slog.New(slog.DiscardHandler)}
+		Scrub: cassette.DefaultScrub(), Grace: time.Millisecond, Log: slog.New(slog.DiscardHandler)}
 	for _, c := range change {
 		c(&config)
 	}
@@ -220,6 +221,26 @@ func TestBrokenOff(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +recorded):\n%s", diff)
+	}
+}
+
+// TestEarlyClients leave at the last event.
+func TestEarlyClients(t *testing.T) {
+	left := make(chan struct{})
+	s := record(t, func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, "data: [DONE]\n\n")
+		w.(http.Flusher).Flush()
+		<-left
+		io.WriteString(w, ": the end\n\n")
+	}, func(c *recorder.Config) { c.Grace = time.Minute })
+	reply := s.ask(t, "GET", "/v1/x", "", "Diglot-Case: early")
+	if _, err := bufio.NewReader(reply.Body).ReadString('\n'); err != nil {
+		t.Error(err)
+	}
+	reply.Body.Close()
+	close(left)
+	if found := s.end(t)["early"]; len(found) != 1 || found[0].Response.Body != "data: [DONE]\n\n: the end\n\n" || found[0].Response.Aborted {
+		t.Errorf("recorded %v", found)
 	}
 }
 

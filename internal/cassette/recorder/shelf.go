@@ -2,7 +2,9 @@ package recorder
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 
 	"github.com/diglot/diglot/internal/cassette"
@@ -15,27 +17,28 @@ const maxCases = 10_000
 type shelf struct {
 	folder string
 	edit   func(name string) func(*cassette.Interaction) // nil: nothing
+	log    *slog.Logger
 
-	mu     sync.Mutex
-	tapes  map[string]*tape
-	counts map[string]int // of numbered cases, by their names without number
-	first  error          // of writing
-	ids    sync.Mutex
-	shared cassette.Normaliser // of numbered cases, guarded by ids
+	writing sync.WaitGroup
+	mu      sync.Mutex // guards what follows, and all tapes
+	tapes   map[string]*tape
+	counts  map[string]int      // of numbered cases, by their names without number
+	shared  cassette.Normaliser // of numbered cases
+	first   error               // of writing
 }
 
 // tape is a cassette that is being recorded.
 type tape struct {
 	ids  *cassette.Normaliser
-	lock *sync.Mutex // guards ids
 	edit func(*cassette.Interaction)
 
-	mu       sync.Mutex
 	cassette cassette.Cassette
+	stale    bool // the file lacks an exchange
+	writing  bool
 }
 
-func newShelf(folder string, edit func(string) func(*cassette.Interaction)) *shelf {
-	return &shelf{folder: folder, edit: edit, tapes: map[string]*tape{}, counts: map[string]int{}}
+func newShelf(config Config) *shelf {
+	return &shelf{folder: config.Folder, edit: config.Edit, log: config.Log, tapes: map[string]*tape{}, counts: map[string]int{}}
 }
 
 // number gives a numbered case the next number.
@@ -52,60 +55,77 @@ func (s *shelf) number(c Case) Case {
 	return c
 }
 
-// add puts a scrubbed exchange into its cassette, and writes that.
+// add puts a scrubbed exchange into its cassette.
 func (s *shelf) add(where Case, i cassette.Interaction) error {
-	t, err := s.tape(where)
-	if err != nil {
-		return err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tapes[where.Name]
+	if t == nil && len(s.tapes) == maxCases {
+		return fmt.Errorf("there are %d cases, and no more are recorded", maxCases)
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.normalise(&i)
+	if t == nil {
+		t = s.newTape(where)
+		s.tapes[where.Name] = t
+	}
+	i.Request.Body = t.ids.Request(i.Request.Body)
+	i.Response.Body = t.ids.Reply(i.Response.Body)
+	t.ids.Headers(i.Response.Headers)
 	t.edit(&i)
 	t.cassette.Interactions = append(t.cassette.Interactions, i)
-	if err := cassette.Write(s.folder, t.cassette); err != nil {
-		last := len(t.cassette.Interactions) - 1
-		t.cassette.Interactions = t.cassette.Interactions[:last] // the next one may fit
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.first = cmp.Or(s.first, err)
-		return err
+	t.stale = true
+	if !t.writing {
+		t.writing = true
+		s.writing.Go(func() { s.write(t) })
 	}
 	return nil
 }
 
-// tape returns the cassette of a case.
-func (s *shelf) tape(where Case) (*tape, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if t, ok := s.tapes[where.Name]; ok {
-		return t, nil
-	}
-	if len(s.tapes) == maxCases {
-		return nil, fmt.Errorf("there are %d cases, no more are recorded", maxCases)
-	}
-	t := &tape{ids: &cassette.Normaliser{}, lock: &sync.Mutex{}, edit: func(*cassette.Interaction) {},
-		cassette: cassette.Cassette{Name: where.Name}}
+func (s *shelf) newTape(where Case) *tape {
+	t := &tape{ids: &cassette.Normaliser{}, edit: func(*cassette.Interaction) {}, cassette: cassette.Cassette{Name: where.Name}}
 	if where.Numbered {
-		t.ids, t.lock = &s.shared, &s.ids
+		t.ids = &s.shared
 	}
 	if s.edit != nil {
 		t.edit = s.edit(where.Name)
 	}
-	s.tapes[where.Name] = t
-	return t, nil
+	return t
 }
 
-func (t *tape) normalise(i *cassette.Interaction) {
-	t.lock.Lock()
-	defer t.lock.Unlock()
-	i.Request.Body = t.ids.Request(i.Request.Body)
-	i.Response.Body = t.ids.Reply(i.Response.Body)
-	t.ids.Headers(i.Response.Headers)
+// write writes a cassette until its file is not stale any more. What comes while the
+// disk is busy is written together.
+func (s *shelf) write(t *tape) {
+	for {
+		s.mu.Lock()
+		now := t.cassette
+		if !t.stale {
+			t.writing = false
+			s.mu.Unlock()
+			return
+		}
+		t.stale = false
+		s.mu.Unlock()
+		if err := cassette.Write(s.folder, now); err != nil {
+			s.fail(t, len(now.Interactions), err)
+		}
+	}
 }
 
-// failure is the first error of writing.
-func (s *shelf) failure() error {
+// fail notes that the first count exchanges of a cassette could not be written. Those
+// that are too many for one file are dropped.
+func (s *shelf) fail(t *tape, count int, err error) {
+	s.log.Error("not written", "case", t.cassette.Name, "reason", err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = cmp.Or(s.first, err)
+	if errors.Is(err, cassette.ErrTooLarge) {
+		t.cassette.Interactions = append(t.cassette.Interactions[:count-1:count-1], t.cassette.Interactions[count:]...)
+		t.stale = true
+	}
+}
+
+// close waits until everything is written. It returns the first error.
+func (s *shelf) close() error {
+	s.writing.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.first
