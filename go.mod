@@ -29,7 +29,7 @@ require (
 	golang.org/x/sys v0.50.0 // the system calls by which a process of a model gives up its rights
 	golang.org/x/term v0.48.0 // questions in a terminal, and its raw mode
 	golang.org/x/text v0.44.0 // takes the accents off letters, for tokenizers of the WordPiece kind; in tests, a second opinion on text that is cut in the middle of a character
-	gopkg.in/yaml.v3 v3.0.1 // reads scripts
+	gopkg.in/yaml.v3 v3.0.1 // reads scripts, and the documents as they are written
 	oras.land/oras-go/v2 v2.7.0 // the client of OCI registries, with the credentials of docker
 )
 

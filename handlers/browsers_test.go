@@ -140,7 +140,7 @@ func TestDoors(t *testing.T) {
 			})
 		}
 	}
-	for _, path := range []string{"/", "/health"} {
+	for _, path := range []string{"/", "/health", "/openapi/openai.json"} {
 		if w := ask(t, h, "GET", path, nil); w.Code != 200 {
 			t.Errorf("%s without a key: status %d; probes have none", path, w.Code)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/handlers/anthropic"
+	"github.com/diglot/diglot/handlers/documents"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/fetch"
 	"github.com/diglot/diglot/handlers/openai"
@@ -81,7 +82,7 @@ func New(c Config) (http.Handler, error) {
 		c.Engine = interruptible{c.Engine, c.Shutdown}
 	}
 	c.Engine = engine.Checked(c.Engine)
-	documents, err := c.documents()
+	compiled, err := c.documents()
 	if err != nil {
 		return nil, err
 	}
@@ -89,9 +90,12 @@ func New(c Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	styles := newStyles(c, documents)
+	styles := newStyles(c, compiled)
 	return &observer{
-		next:   &gate{access: newAccess(c, documents.ReplyHeaders()), styles: styles, pages: pages, budget: c.Budget, ready: c.Ready},
+		next: &gate{
+			access: newAccess(c, compiled.ReplyHeaders()), styles: styles, pages: pages, budget: c.Budget, ready: c.Ready,
+			files: documents.New(compiled, c.Keys != nil),
+		},
 		style:  styles.of,
 		log:    c.Log,
 		trace:  &tracer{out: c.Trace, log: c.Log},
@@ -148,6 +152,7 @@ type gate struct {
 	pages  *site.Site
 	budget *Budget
 	ready  func() bool
+	files  documents.Files
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -169,6 +174,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case r.URL.Path == "/readyz":
 		g.serveReady(w, r, style)
+		return
+	case g.files.Has(r.URL.Path):
+		g.serveDocument(w, r, style)
 		return
 	}
 	if err := g.refusal(r); err != nil {
@@ -232,6 +240,19 @@ func (g *gate) serveReady(w http.ResponseWriter, r *http.Request, style style) {
 	style.writeError(w, r, err)
 }
 
+// serveDocument answers tools that read the documents.
+func (g *gate) serveDocument(w http.ResponseWriter, r *http.Request, style style) {
+	if !reads(w, r, style) {
+		return
+	}
+	file, err := g.files.Open(r.URL.Path)
+	if err != nil {
+		style.writeError(w, r, engine.Errorf(engine.CodeInternal, "Internal error.").Because(err))
+		return
+	}
+	file.ServeHTTP(w, r)
+}
+
 // withBody turns HEAD into GET, which has the same headers; net/http drops the body.
 func withBody(r *http.Request) *http.Request {
 	if r.Method != http.MethodHead {
@@ -244,9 +265,7 @@ func withBody(r *http.Request) *http.Request {
 
 // serveAlive answers liveness probes, and clients that request the base URL first.
 func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		style.writeError(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed here.", r.Method))
+	if !reads(w, r, style) {
 		return
 	}
 	if r.URL.Path == "/" {
@@ -254,6 +273,16 @@ func serveAlive(w http.ResponseWriter, r *http.Request, style style) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	io.WriteString(w, `{"status":"ok"}`+"\n")
+}
+
+// reads reports whether the method only reads; if not, it answers with an error.
+func reads(w http.ResponseWriter, r *http.Request, style style) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return true
+	}
+	w.Header().Set("Allow", "GET, HEAD")
+	style.writeError(w, r, engine.Errorf(engine.CodeMethodNotAllowed, "The method %s is not allowed here.", r.Method))
+	return false
 }
 
 func wrongBase(r *http.Request, right, version string) *engine.Error {

@@ -37,6 +37,11 @@ func TestPaths(t *testing.T) {
 		{name: "readiness, its head alone", method: "HEAD", path: "/readyz", status: 200},
 		{name: "readiness has no POST", method: "POST", path: "/readyz", status: 405, style: "openai", allow: "GET, HEAD"},
 
+		{name: "a document", method: "GET", path: "/openapi/openai.json", status: 200},
+		{name: "a document, its head alone", method: "HEAD", path: "/openapi/anthropic-3.1.json", status: 200},
+		{name: "a document has no POST", method: "POST", path: "/openapi/anthropic.json", status: 405, style: "openai", allow: "GET, HEAD"},
+		{name: "no document", method: "GET", path: "/openapi/nobody.yaml", status: 404, style: "openai", message: "No such path"},
+
 		{name: "chat", method: "POST", path: "/v1/chat/completions", body: chatBody, status: 200},
 		{name: "messages", method: "POST", path: "/v1/messages", body: messagesBody, status: 200},
 		{name: "messages of a beta client", method: "POST", path: "/v1/messages?beta=true", body: messagesBody,

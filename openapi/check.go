@@ -158,13 +158,14 @@ func (c *checker) array(s *Schema, i int32) *Violation {
 
 func (c *checker) object(s *Schema, i int32) *Violation {
 	count, required := uint64(0), 0
-	if len(s.Properties) > 0 || s.Extra != ExtraFree || s.MinProperties != nil || s.MaxProperties != nil {
+	if len(s.Properties) > 0 || s.Extra != ExtraFree || s.Names != nil || s.MinProperties != nil || s.MaxProperties != nil {
 		for name := i + 1; name < c.nodes[i].next; name = c.nodes[name+1].next {
 			count++
 			c.path = append(c.path, step{name: name})
 			p, ok := s.properties[string(c.str(name))]
-			var v *Violation
+			v := c.fieldName(s, name)
 			switch {
+			case v != nil:
 			case !ok:
 				v = c.extra(s, name+1)
 			case p.nullAbsent && c.nodes[name+1].kind == 'n':
@@ -188,6 +189,19 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 		return c.missing(s, i)
 	}
 	return c.size(count, s.MinProperties, s.MaxProperties, "field")
+}
+
+// fieldName checks the name of a field. A bad one is a violation of the object.
+func (c *checker) fieldName(s *Schema, name int32) *Violation {
+	if s.Names == nil {
+		return nil
+	}
+	v := c.schema(s.Names, name)
+	if v != nil {
+		v.Pointer = v.Pointer[:len(v.Pointer)-1]
+		v.Reason = "has the field " + quote(c.str(name)) + ", whose name " + v.Reason
+	}
+	return v
 }
 
 // isTrue reports whether a field of an object is true.

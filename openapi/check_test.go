@@ -100,6 +100,8 @@ func TestCheckRefuses(t *testing.T) {
 		{"union: list too long", with(`,"stop":["a","b","c"]`), RuleLength, "stop must have at most 2 items"},
 		{"union: item too short", with(`,"stop":["a",""]`), RuleLength, "stop[1] must not be empty"},
 		{"union: no branch", with(`,"stop":3`), RuleType, "stop must be a string or an array"},
+		{"name in a map", with(`,"bias":{"1":1,"abcdefghijklmnopqrstuvwxyz":2}`), RuleLength,
+			`bias has the field "abcdefghijklmnopqrstuvwxyz", whose name must have at most 20 characters`},
 		{"map value", with(`,"bias":{"1":200}`), RuleRange, "bias[1] must be between -100 and 100"},
 		{"map value null", with(`,"bias":{"a":null}`), RuleType, "bias.a must be a number"},
 		{"no discriminator", turn(`{"content":"x"}`), RuleRequired, "turns[0].role is required"},

@@ -169,8 +169,13 @@ func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
 	return c.extra(s, in)
 }
 
-// extra compiles additionalProperties.
-func (c *compiler) extra(s *Schema, in *openapi3.Schema) error {
+// extra compiles propertyNames and additionalProperties.
+func (c *compiler) extra(s *Schema, in *openapi3.Schema) (err error) {
+	if in.PropertyNames != nil {
+		if s.Names, err = c.schema(in.PropertyNames); err != nil {
+			return fmt.Errorf("propertyNames: %w", err)
+		}
+	}
 	switch has := in.AdditionalProperties; {
 	case has.Schema != nil:
 		use, err := c.use(has.Schema)

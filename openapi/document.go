@@ -19,6 +19,7 @@ type Document struct {
 	Profile     Profile
 	Bodies      Bodies // bounds of every request body
 
+	source     []byte
 	spec       *openapi3.T
 	operations []*Operation // in declared order
 	errors     map[string]Error
@@ -75,7 +76,7 @@ func Load(text []byte) (*Document, error) {
 	if err := spec.Validate(loader.Context, openapi3.DisableExamplesValidation(), allowed); err != nil {
 		return nil, fmt.Errorf("openapi: %w", err)
 	}
-	return compile(spec, ProfileDefault)
+	return compile(text, spec, ProfileDefault)
 }
 
 // Narrow returns the document compiled for another profile.
@@ -86,15 +87,15 @@ func (d *Document) Narrow(p Profile) (*Document, error) {
 	if p == d.Profile {
 		return d, nil
 	}
-	return compile(d.spec, p)
+	return compile(d.source, d.spec, p)
 }
 
-func compile(spec *openapi3.T, profile Profile) (*Document, error) {
+func compile(source []byte, spec *openapi3.T, profile Profile) (*Document, error) {
 	bodies, err := readBodies(spec)
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{Title: spec.Info.Title, Description: spec.Info.Description, Profile: profile, Bodies: bodies, spec: spec}
+	d := &Document{Title: spec.Info.Title, Description: spec.Info.Description, Profile: profile, Bodies: bodies, source: source, spec: spec}
 	request, reply := newCompiler(forRequest, profile), newCompiler(forReply, profile)
 	for path, item := range spec.Paths.Map() {
 		for method, in := range item.Operations() {
@@ -112,6 +113,9 @@ func compile(spec *openapi3.T, profile Profile) (*Document, error) {
 	}
 	return d, d.collectErrors()
 }
+
+// Source returns the document as it was written, for reading only.
+func (d *Document) Source() []byte { return d.source }
 
 // Operations lists the operations in declared order.
 func (d *Document) Operations() []*Operation { return slices.Clone(d.operations) }

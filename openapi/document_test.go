@@ -137,7 +137,7 @@ func TestMatrix(t *testing.T) {
 		`17 query: beta: boolean: unlisted, ignored`,
 		`91 body: model: string: supported, implemented`,
 		`95 body: turns: array of Turn: supported, implemented`,
-		`179 body: turns[role=user]: UserTurn: supported, implemented`,
+		`180 body: turns[role=user]: UserTurn: supported, implemented`,
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)

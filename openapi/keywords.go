@@ -11,7 +11,7 @@ import (
 // with any other keyword does not load, so that nothing is silently unenforced.
 var keywords = map[string]bool{
 	"type": true, "enum": true,
-	"required": true, "properties": true, "additionalProperties": true, "minProperties": true, "maxProperties": true,
+	"required": true, "properties": true, "additionalProperties": true, "propertyNames": true, "minProperties": true, "maxProperties": true,
 	"items": true, "minItems": true, "maxItems": true, "uniqueItems": true,
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
 	"minLength": true, "maxLength": true, "pattern": true,

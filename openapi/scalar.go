@@ -39,13 +39,24 @@ func (c *checker) integer(s *Schema, i int32, raw []byte) *Violation {
 	if !whole {
 		return c.violation(RuleType, "must be "+s.Kinds.nouns())
 	}
-	if _, err := strconv.ParseInt(digits, 10, 64); err != nil {
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
 		return c.violation(RuleRange, "is out of range")
+	}
+	if outside(n, s.Minimum, s.Maximum) {
+		return c.violation(RuleRange, "must be "+rangeText(s))
 	}
 	if bytes.ContainsAny(raw, ".eE") {
 		c.writeInteger(i)
 	}
 	return nil
+}
+
+// outside reports whether a whole number is beyond bounds near which a float64 cannot tell
+// neighbours apart.
+func outside(n int64, low, high *float64) bool {
+	const exact, most = 1 << 53, 1 << 62
+	return low != nil && *low <= -exact && *low > -most && n < int64(*low) || high != nil && *high >= exact && *high < most && n > int64(*high)
 }
 
 // maxDigits is the number of digits of the largest 64-bit integer.

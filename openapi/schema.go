@@ -107,6 +107,7 @@ type Schema struct {
 	Properties []Property // in declared order
 	Extra      Extra      // what happens to unknown fields
 	Additional *Use       // schema of unknown fields, for ExtraChecked
+	Names      *Schema    // of the names of all fields, or nil
 	Items      *Use
 	Content    *Use // of the JSON inside a string; replies and events only
 
@@ -132,7 +133,7 @@ type ValueMark struct {
 }
 
 func (s *Schema) unconstrained() bool {
-	return s.Kinds == AnyKind && len(s.Union) == 0 && s.Extra == ExtraFree && len(s.Properties) == 0 && s.Items == nil &&
+	return s.Kinds == AnyKind && len(s.Union) == 0 && s.Extra == ExtraFree && len(s.Properties) == 0 && s.Items == nil && s.Names == nil &&
 		s.Minimum == nil && s.Maximum == nil && s.MultipleOf == nil && s.MinLength == nil && s.MaxLength == nil &&
 		s.Pattern == nil && s.MinItems == nil && s.MaxItems == nil && !s.UniqueItems && s.MinProperties == nil && s.MaxProperties == nil
 }

@@ -22,6 +22,7 @@ const (
 // Stream is the contract of an event stream: its events and their order.
 type Stream struct {
 	Sequence string // a regular expression over names, each followed by a space
+	Written  string // the same in the document, with withheld events
 	Events   []Use  // each with its EventName
 
 	sequence *regexp.Regexp
@@ -45,6 +46,7 @@ func compileStream(media *openapi3.MediaType, c *compiler) (*Stream, error) {
 	if s.Sequence == "" {
 		return nil, fmt.Errorf("event stream without %s", eventSequenceExtension)
 	}
+	s.Written = s.Sequence
 	for _, event := range s.Events {
 		if event.withheld {
 			s.Sequence = regexp.MustCompile(`\b`+regexp.QuoteMeta(event.EventName)+` `).ReplaceAllString(s.Sequence, "")

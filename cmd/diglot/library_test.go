@@ -102,7 +102,7 @@ func TestWrongNamesInEveryEndpoint(t *testing.T) {
 		} {
 			reply := post(t, url+path, fmt.Sprintf(`{"model":%s,%s}`, quoted, rest))
 			body, err := io.ReadAll(reply.Body)
-			if err != nil || reply.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "in the model name") && !strings.Contains(string(body), "The model name") {
+			if err != nil || reply.StatusCode != http.StatusNotFound || !strings.Contains(string(body), "in the model name") && !strings.Contains(string(body), "The model name") {
 				t.Errorf("%s, model %.20q: status %d, error %v:\n%s", path, name, reply.StatusCode, err, body)
 			}
 		}

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -145,11 +146,11 @@ func toLogitBias(in map[string]float64) (map[int]float64, error) {
 	}
 	bias := make(map[int]float64, len(in))
 	for key, value := range in {
-		token, err := strconv.ParseInt(key, 10, 32)
-		if err != nil || token < 0 || key != strconv.FormatInt(token, 10) { // 01 and 1 would be one token
-			return nil, exchange.Invalid("logit_bias", "The keys of logit_bias must be token ids, as decimal numbers.")
+		token, err := strconv.Atoi(key)
+		if err != nil {
+			return nil, fmt.Errorf("logit_bias: %w", err) // the document lets no other key through
 		}
-		bias[int(token)] = value
+		bias[token] = value
 	}
 	return bias, nil
 }

@@ -262,6 +262,12 @@ func (w *walker) below(s *openapi.Schema, at site) {
 	if s.Additional != nil {
 		w.use(s.Additional, at.member(map[string]any{}, "7"))
 	}
+	if s.Names != nil {
+		for _, b := range invalid(s.Names) {
+			name, _ := b.value.(string)
+			w.add(at, map[string]any{name: 1}, Case{Want: WantInvalid, Rule: b.rule}, "a field whose name is "+b.oddity)
+		}
+	}
 	w.union(s, at)
 }
 

@@ -107,6 +107,8 @@ var borders = []struct {
 		"a style is an adapter, never a step"},
 	{"handlers/anthropic", []string{"handlers/openai", "gen/openai"},
 		"a style is an adapter, never a step"},
+	{"handlers/documents", []string{"gen", "engine", "handlers/$", "handlers/openai", "handlers/anthropic", "handlers/internal"},
+		"a document is served as it is, whatever answers requests"},
 	{"handlers/site", []string{"gen/openai", "gen/anthropic", "handlers/$", "handlers/openai", "handlers/anthropic", "handlers/internal", "openapi"},
 		"a page is served whatever the styles are"},
 	{"handlers/internal", []string{"gen", "handlers/openai", "handlers/anthropic"},

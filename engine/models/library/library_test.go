@@ -100,14 +100,14 @@ func TestNames(t *testing.T) {
 		{"registry.ollama.ai/library/m:latest", "", ""},
 		{"m:7b", engine.CodeModelNotFound, `The model "m:7b" does not exist. "diglot list" shows the models that are here, and "diglot pull m:7b" gets this one where its registry has it.`},
 		{"nobody", engine.CodeModelNotFound, "diglot pull nobody"},
-		{"", engine.CodeInvalidArgument, "name"},
-		{"../../x", engine.CodeInvalidArgument, `"../../x"`},
-		{"a/../../b", engine.CodeInvalidArgument, "name"},
-		{"/etc/passwd", engine.CodeInvalidArgument, "name"},
-		{`a\b`, engine.CodeInvalidArgument, "name"},
-		{"a\x00b", engine.CodeInvalidArgument, "name"},
-		{"модель", engine.CodeInvalidArgument, "name"},
-		{strings.Repeat("a", 1<<20), engine.CodeInvalidArgument, "name"},
+		{"", engine.CodeModelNotFound, "name"},
+		{"../../x", engine.CodeModelNotFound, `"../../x"`},
+		{"a/../../b", engine.CodeModelNotFound, "name"},
+		{"/etc/passwd", engine.CodeModelNotFound, "name"},
+		{`a\b`, engine.CodeModelNotFound, "name"},
+		{"a\x00b", engine.CodeModelNotFound, "name"},
+		{"модель", engine.CodeModelNotFound, "name"},
+		{strings.Repeat("a", 1<<20), engine.CodeModelNotFound, "name"},
 	} {
 		for way, err := range h.everyWay(t.Context(), tt.name) {
 			var got *engine.Error

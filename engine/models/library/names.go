@@ -63,7 +63,9 @@ func (e *Engine) find(name string) (*model, error) {
 	}
 	n, err := store.ParseName(name)
 	if err != nil {
-		return nil, engine.Errorf(engine.CodeInvalidArgument, "%s", err).At(engine.Place{Field: engine.FieldModel})
+		missing := engine.ModelNotFound(name) // no model can have this name
+		missing.Message = err.Error()
+		return nil, missing
 	}
 	m, err := e.config.Store.Model(n)
 	switch {

@@ -276,7 +276,7 @@ func TestStop(t *testing.T) {
 			expect(t, "code where it is not loaded", idle.Code, engine.CodeModelNotFound)
 			expect(t, "message where it is not loaded", idle.Message, fmt.Sprintf("The model %q is not loaded.", name))
 		}
-		expect(t, "code of no name", engine.AsError(h.Stop(t.Context(), "../a")).Code, engine.CodeInvalidArgument)
+		expect(t, "code of no name", engine.AsError(h.Stop(t.Context(), "../a")).Code, engine.CodeModelNotFound)
 		h.mustAsk(t, "a")
 		if err := h.Stop(t.Context(), "a:latest"); err != nil {
 			t.Error(err)
