@@ -34,8 +34,9 @@ func (t *Target) Generated() ([]Scenario, error) {
 	return all, nil
 }
 
-func needOf(o *openapi.Operation) Need {
-	switch subject(o) {
+// NeedOf is what requests of an operation need.
+func NeedOf(o *openapi.Operation) Need {
+	switch Subject(o) {
 	case "embeddings":
 		return NeedEmbedding
 	case "images":
@@ -48,7 +49,7 @@ func needOf(o *openapi.Operation) Need {
 
 // modelFor returns the model that an operation's requests name.
 func (t *Target) modelFor(o *openapi.Operation) string {
-	switch needOf(o) {
+	switch NeedOf(o) {
 	case NeedEmbedding:
 		return t.Models.Embedding
 	case NeedImage:
@@ -60,10 +61,10 @@ func (t *Target) modelFor(o *openapi.Operation) string {
 // samples is the scenario of the document's own examples.
 func (t *Target) samples(style Style, o *openapi.Operation) Scenario {
 	return Scenario{
-		Name:      fmt.Sprintf("%s/%s/examples", style, subject(o)),
+		Name:      fmt.Sprintf("%s/%s/examples", style, Subject(o)),
 		About:     "Every example of a request in the document is answered.",
 		Operation: o.ID,
-		Needs:     needOf(o),
+		Needs:     NeedOf(o),
 		Run: func(t *Trial) {
 			for _, example := range o.Examples {
 				body := t.affordable(o, t.named(o, example), nil)
@@ -85,6 +86,17 @@ func (t *Target) named(o *openapi.Operation, body []byte) []byte {
 			object["model"] = t.modelFor(o)
 		}
 	})
+}
+
+// Affordable is an example of a request with the target's model and a bound on what it
+// generates; nil if the profile refuses it.
+func (t *Target) Affordable(o *openapi.Operation, example []byte) map[string]any {
+	text := t.affordable(o, t.named(o, example), nil)
+	var object map[string]any
+	if _, v := o.Check(text); v != nil || json.Unmarshal(text, &object) != nil {
+		return nil
+	}
+	return object
 }
 
 // limits are the fields that bound what a request generates, and costs.
@@ -142,10 +154,10 @@ func (t *Target) fields(style Style, o *openapi.Operation) ([]Scenario, error) {
 	for _, field := range order {
 		list := byField[field]
 		all = append(all, Scenario{
-			Name:      fmt.Sprintf("%s/%s/field/%s", style, subject(o), cmp.Or(field, "body")),
+			Name:      fmt.Sprintf("%s/%s/field/%s", style, Subject(o), cmp.Or(field, "body")),
 			About:     "Each value of the field is accepted or refused as the document says.",
 			Operation: o.ID,
-			Needs:     needOf(o),
+			Needs:     NeedOf(o),
 			Run: func(t *Trial) {
 				for _, c := range list {
 					t.runCase(o, c)

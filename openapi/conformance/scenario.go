@@ -112,11 +112,15 @@ func (t *Trial) Do(r Request) *Exchange {
 	if err != nil {
 		t.Fatalf(x, "no reply: %v", err)
 	}
+	t.last = x
 	return x
 }
 
 // Try is Do for any goroutine: it returns what keeps the server from answering.
 func (t *Trial) Try(r Request) (*Exchange, error) { return t.send(t.ctx, r) }
+
+// Last is the exchange of the last Do.
+func (t *Trial) Last() *Exchange { return t.last }
 
 // OK is Do for requests that must succeed: any status but 200 ends the run.
 func (t *Trial) OK(r Request) *Exchange {

@@ -7,8 +7,8 @@ import (
 	"github.com/diglot/diglot/openapi"
 )
 
-// subject is the last part of an operation's path without /v1: chat, messages, models.
-func subject(o *openapi.Operation) string {
+// Subject names an operation in scenarios: the last part of its path without /v1: chat, messages, models.
+func Subject(o *openapi.Operation) string {
 	path := strings.TrimPrefix(o.Path, "/v1/")
 	path = strings.ReplaceAll(strings.ReplaceAll(path, "/{model}", "-retrieve"), "/", "-")
 	return strings.TrimSuffix(strings.TrimSuffix(path, "-completions"), "-generations")
@@ -20,7 +20,7 @@ func watchers(style Style, o *openapi.Operation) []Scenario {
 	var all []Scenario
 	for _, a := range aspects(o) {
 		all = append(all, Scenario{
-			Name:      fmt.Sprintf("%s/%s/%s", style, subject(o), a.name),
+			Name:      fmt.Sprintf("%s/%s/%s", style, Subject(o), a.name),
 			About:     a.about,
 			Operation: o.ID,
 			watches:   true,
