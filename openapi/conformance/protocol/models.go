@@ -61,46 +61,45 @@ type list struct {
 	LastID  *string `json:"last_id"`
 }
 
-// models are scenarios of the list of models.
+// get asks for models in the style.
+func (s side) get(path string) conformance.Request {
+	r := conformance.Request{Path: path}
+	if s.style == conformance.Anthropic {
+		r.Header = http.Header{"Anthropic-Version": {"2023-06-01"}}
+	}
+	return r
+}
+
+func named(t *conformance.Trial) string {
+	if t.Models.Text == "" {
+		t.Skipf("it needs a text model, and none is named")
+	}
+	return t.Models.Text
+}
+
+// models are scenarios of the list of models, and of one of them.
 func (s side) models() []conformance.Scenario {
-	one, ok := s.document.Match(http.MethodGet, "/v1/models/m")
-	all, listed := s.document.Match(http.MethodGet, "/v1/models")
-	if !ok || !listed {
-		return nil
+	var all []conformance.Scenario
+	if o, ok := s.document.Match(http.MethodGet, "/v1/models"); ok {
+		all = append(all, s.listing(o)...)
 	}
-	get := func(path string) conformance.Request {
-		r := conformance.Request{Path: path}
-		if s.style == conformance.Anthropic {
-			r.Header = http.Header{"Anthropic-Version": {"2023-06-01"}}
-		}
-		return r
+	if o, ok := s.document.Match(http.MethodGet, "/v1/models/m"); ok {
+		all = append(all, s.retrieving(o)...)
 	}
+	return all
+}
+
+func (s side) listing(o *openapi.Operation) []conformance.Scenario {
 	read := func(t *conformance.Trial) list {
 		var l list
-		x := t.OK(get("/v1/models"))
+		x := t.OK(s.get("/v1/models"))
 		if err := x.JSON(&l); err != nil {
 			t.Fatalf(x, "%v", err)
 		}
 		return l
 	}
-	named := func(t *conformance.Trial) string {
-		if t.Models.Text == "" {
-			t.Skipf("it needs a text model, and none is named")
-		}
-		return t.Models.Text
-	}
-	retrieve := func(t *conformance.Trial, path string) {
-		var m model
-		x := t.OK(get(path))
-		if err := x.JSON(&m); err != nil {
-			t.Fatalf(x, "%v", err)
-		}
-		if m.ID == "" {
-			t.Errorf(x, "the model has no id")
-		}
-	}
 	return []conformance.Scenario{
-		s.scenario(all, "lists-the-model", "The list has the model that requests name.", func(t *conformance.Trial) {
+		s.scenario(o, "lists-the-model", "The list has the model that requests name.", func(t *conformance.Trial) {
 			name := named(t)
 			var ids []string
 			for _, m := range read(t).Data {
@@ -110,7 +109,7 @@ func (s side) models() []conformance.Scenario {
 				t.Errorf(t.Last(), "the list has %q, and not %q", ids, name)
 			}
 		}),
-		s.scenario(all, "lists-once", "Each model is in the list once.", func(t *conformance.Trial) {
+		s.scenario(o, "lists-once", "Each model is in the list once.", func(t *conformance.Trial) {
 			seen := map[string]bool{}
 			for _, m := range read(t).Data {
 				if seen[m.ID] {
@@ -119,7 +118,7 @@ func (s side) models() []conformance.Scenario {
 				seen[m.ID] = true
 			}
 		}),
-		s.scenario(all, "lists-pages", "first_id and last_id of a list are those of its first and last model.", func(t *conformance.Trial) {
+		s.scenario(o, "lists-pages", "first_id and last_id of a list are those of its first and last model.", func(t *conformance.Trial) {
 			if s.style == conformance.OpenAI {
 				t.NotOfferedf("lists of this style have no pages")
 			}
@@ -128,15 +127,29 @@ func (s side) models() []conformance.Scenario {
 				t.Errorf(t.Last(), "first_id or last_id is that of another model")
 			}
 		}),
-		s.scenario(one, "retrieves-the-model", "The model can be looked up by its name.", func(t *conformance.Trial) { retrieve(t, "/v1/models/"+named(t)) }),
-		s.scenario(one, "retrieves-an-escaped-name", "The name may be escaped in the path, slashes as %2F too.", func(t *conformance.Trial) {
-			retrieve(t, "/v1/models/"+url.PathEscape(named(t)))
+	}
+}
+
+func (s side) retrieving(o *openapi.Operation) []conformance.Scenario {
+	retrieve := func(t *conformance.Trial, name string) {
+		var m model
+		x := t.OK(s.get("/v1/models/" + name))
+		if err := x.JSON(&m); err != nil {
+			t.Fatalf(x, "%v", err)
+		}
+		if m.ID == "" {
+			t.Errorf(x, "the model has no id")
+		}
+	}
+	unknown := func(name string) func(*conformance.Trial) {
+		return func(t *conformance.Trial) { s.expectError(t, t.Do(s.get("/v1/models/"+name)), 404) }
+	}
+	return []conformance.Scenario{
+		s.scenario(o, "retrieves-the-model", "The model can be looked up by its name.", func(t *conformance.Trial) { retrieve(t, named(t)) }),
+		s.scenario(o, "retrieves-an-escaped-name", "The name may be escaped in the path, slashes as %2F too.", func(t *conformance.Trial) {
+			retrieve(t, url.PathEscape(named(t)))
 		}),
-		s.scenario(one, "unknown-model", "A model that is not there is a 404 in the envelope of the style.", func(t *conformance.Trial) {
-			s.expectError(t, t.Do(get("/v1/models/no-such-model")), 404)
-		}),
-		s.scenario(one, "unknown-model-with-slashes", "A name with slashes is one name, and not another path.", func(t *conformance.Trial) {
-			s.expectError(t, t.Do(get("/v1/models/no/such%2Fmodel:latest")), 404)
-		}),
+		s.scenario(o, "unknown-model", "A model that is not there is a 404 in the envelope of the style.", unknown("no-such-model")),
+		s.scenario(o, "unknown-model-with-slashes", "A name with slashes is one name, and not another path.", unknown("no/such%2Fmodel:latest")),
 	}
 }
