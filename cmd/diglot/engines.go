@@ -173,7 +173,7 @@ func (e *engines) status(ctx context.Context, limit int64) site.Status {
 		}
 	}
 	for _, l := range e.Loaded() {
-		shown := site.Loaded{Name: l.Name, Others: l.Others, Size: l.Size, Requests: l.Requests, Until: l.Until, Loading: l.Loading, Stopping: l.Stopping}
+		shown := site.Loaded{Name: l.Name, Others: l.Others, Context: l.Context, Size: l.Size, Requests: l.Requests, Until: l.Until, Loading: l.Loading, Stopping: l.Stopping}
 		if l.Remote != "" {
 			shown.Host = hostOf(l.Remote)
 		}

@@ -78,19 +78,16 @@ func (s *Site) models(r *http.Request, loaded []Loaded) ([]model, error) {
 	var all []model
 	shown := map[string]bool{}
 	for _, m := range known {
-		row := model{Name: m.Name, State: "not loaded"}
-		if m.Context > 0 {
-			row.Context = grouped(m.Context)
-		}
+		row := model{Name: m.Name, Context: grouped(m.Context), State: "not loaded"}
 		if i := slices.IndexFunc(loaded, func(l Loaded) bool { return l.is(m.Name) }); i >= 0 {
-			row.State, row.Loaded = loaded[i].state(now), true
+			row = loaded[i].row(m, now)
 			shown[loaded[i].Name] = true
 		}
 		all = append(all, row)
 	}
 	for _, l := range loaded {
 		if !shown[l.Name] {
-			all = append(all, model{Name: l.Name, State: l.state(now), Loaded: true})
+			all = append(all, l.row(engine.Model{Name: l.Name}, now))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b model) int { return cmp.Compare(order(a), order(b)) })
@@ -106,6 +103,12 @@ func order(m model) int {
 
 func (l Loaded) is(name string) bool {
 	return engine.SameModel(l.Name, name) || slices.ContainsFunc(l.Others, func(o string) bool { return engine.SameModel(o, name) })
+}
+
+// row is the row of a model that is loaded; the context may be smaller than what the model
+// was made for.
+func (l Loaded) row(m engine.Model, now time.Time) model {
+	return model{Name: m.Name, Context: grouped(cmp.Or(l.Context, m.Context)), State: l.state(now), Loaded: true}
 }
 
 // state describes a loaded model.
@@ -158,8 +161,11 @@ func size(n int64) string {
 	return units.CustomSize("%.4g %s", float64(n), 1000, []string{"B", "KB", "MB", "GB", "TB"})
 }
 
-// grouped writes a number with commas.
+// grouped writes a number with commas, and nothing for 0.
 func grouped(n int) string {
+	if n == 0 {
+		return ""
+	}
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]

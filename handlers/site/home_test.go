@@ -19,12 +19,12 @@ func TestHome(t *testing.T) {
 		Version: "v1.2.3",
 		Loaded: []Loaded{
 			{Name: "a<b>", Size: 1_500_000_000, Until: noon.Add(4 * time.Minute)},
-			{Name: "gone", Stopping: true, Requests: 1, Size: 500_000_000},
+			{Name: "gone", Context: 4096, Stopping: true, Requests: 1, Size: 500_000_000},
 		},
 		Available: 12_000_000_000,
 		Limit:     16_000_000_000,
 	}
-	secrets := []string{"a&lt;b&gt;", "131,072", "loaded, 1.5 GB, unloads in 4 minutes", "gone", "stopping, 500 MB, 1 request", "idle", "not loaded",
+	secrets := []string{"a&lt;b&gt;", "131,072", "loaded, 1.5 GB, unloads in 4 minutes", "gone", "4,096", "stopping, 500 MB, 1 request", "idle", "not loaded",
 		"models use 2 GB of at most 16 GB, 12 GB available"}
 	for _, tt := range []struct {
 		name       string

@@ -47,6 +47,7 @@ type Status struct {
 type Loaded struct {
 	Name     string
 	Others   []string  // other names that requests used
+	Context  int       // tokens per request; 0: unknown
 	Size     int64     // planned memory in bytes; 0: none of this machine, or not yet known
 	Requests int       // running and waiting
 	Until    time.Time // when it is unloaded if idle; zero: in use, or never

@@ -173,6 +173,7 @@ async function send(event) {
   const answer = new Answer(chosenStyle());
   const asked = fields();
   at('stop').disabled = false;
+  setTimeout(() => answer.events === 0 && refresh(), 1000); // the model may be loading
   try {
     const reply = await fetch(base + style.path, {
       method: 'POST',
