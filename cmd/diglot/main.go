@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/contract"
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/serving"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
@@ -117,6 +118,7 @@ func newRoot(env environment) *cobra.Command {
 		&cobra.Group{ID: groupServer, Title: "Serve and run:"},
 		&cobra.Group{ID: groupModels, Title: "Models on this machine:"},
 		&cobra.Group{ID: groupRegistry, Title: "Registries and remote servers:"},
+		&cobra.Group{ID: contract.Group, Title: "Contract:"},
 		&cobra.Group{ID: groupMore, Title: "Other:"},
 	)
 	root.SetHelpCommand(newHelp())
@@ -129,6 +131,7 @@ func newRoot(env environment) *cobra.Command {
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
 		newVersion(env), newExitCodes(), newEnvironment(), newClients(), newScripts(), newReference(),
 	)
+	root.AddCommand(contract.Commands(contract.Environment{Stdout: env.stdout, Stderr: env.stderr, Getenv: env.getenv})...)
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
@@ -220,7 +223,7 @@ func newExitCodes() *cobra.Command {
 		Long: `Every command exits with one of these codes:
 
   0    success
-  1    failure; standard error has the reason
+  1    failure; standard error has the reason; of diff: there is a difference
   2    invalid command line, or invalid model name
   3    model not found
   4    no server is running, and the command needs one
