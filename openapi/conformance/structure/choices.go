@@ -1,0 +1,135 @@
+package structure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// city is a tool whose calls are short on any model.
+func city() dialect.Tool {
+	return dialect.Tool{
+		Name: "get_weather", Description: "Tells the weather of a city.",
+		Parameters: object{
+			"type": "object", "properties": object{"city": object{"type": "string", "enum": list{"Oslo", "Lima"}}},
+			"required": list{"city"}, "additionalProperties": false,
+		},
+	}
+}
+
+func clock() dialect.Tool {
+	return dialect.Tool{
+		Name: "get_time", Description: "Tells the time in a zone.",
+		Parameters: object{
+			"type": "object", "properties": object{"zone": object{"type": "string", "enum": list{"UTC", "CET"}}},
+			"required": list{"zone"}, "additionalProperties": false,
+		},
+	}
+}
+
+// forced is a request that must be answered with a call.
+func forced(t *conformance.Trial, choice dialect.Choice, name string, tools ...dialect.Tool) dialect.Request {
+	r := dialect.Greedy(t.Models.Text, "How is the weather in Oslo?", 200)
+	r.Tools, r.Choice, r.ChoiceName = tools, choice, name
+	return r
+}
+
+// choices are scenarios of whether tools are called.
+func choices() []conformance.Scenario {
+	return slices.Concat(
+		each("tool-choice-required", "With tools that must be called, the answer is a call of one of them.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			expectCalls(t, d, forced(t, dialect.ChoiceRequired, "", city(), clock()), "get_weather", "get_time")
+		}),
+		each("tool-choice-required-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			r := forced(t, dialect.ChoiceRequired, "", city(), clock())
+			r.Stream = true
+			expectCalls(t, d, r, "get_weather", "get_time")
+		}),
+		each("tool-choice-named", "The tool that the request names is called, and no other.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			for _, name := range []string{"get_time", "get_weather"} {
+				expectCalls(t, d, forced(t, dialect.ChoiceNamed, name, city(), clock()), name)
+			}
+		}),
+		each("tool-choice-named-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			r := forced(t, dialect.ChoiceNamed, "get_time", city(), clock())
+			r.Stream = true
+			expectCalls(t, d, r, "get_time")
+		}),
+		each("tool-choice-none", "No tool is called where the request says so.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			for _, stream := range []bool{false, true} {
+				r := forced(t, dialect.ChoiceNone, "", city())
+				r.MaxTokens, r.Stream = 24, stream
+				if a := d.Ask(t, r); len(a.First().Calls) > 0 || a.First().Finish == dialect.FinishTools {
+					t.Errorf(a.Exchange, "the answer has %d calls and ends with %q", len(a.First().Calls), a.First().Finish)
+				}
+			}
+		}),
+		each("tool-choice-auto", "Where the model decides, there is a call or text, and the reason fits.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			for _, choice := range []dialect.Choice{dialect.ChoiceUnset, dialect.ChoiceAuto} {
+				r := forced(t, choice, "", city())
+				r.MaxTokens = 48
+				a := d.Ask(t, r)
+				if one := a.First(); (len(one.Calls) > 0) != (one.Finish == dialect.FinishTools) && one.Finish != dialect.FinishLength {
+					t.Errorf(a.Exchange, "%d calls, and the reason is %q", len(one.Calls), one.Finish)
+				}
+			}
+		}),
+		each("tool-choice-of-no-tool", "A choice that names a tool which is not offered is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			x := t.Do(d.Encode(forced(t, dialect.ChoiceNamed, "no_such_tool", city())))
+			if x.Status != 400 {
+				t.Errorf(x, "status %d, want 400", x.Status)
+			}
+		}),
+		each("tools-many", "Twenty tools may be offered, and the named one is called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			tools := []dialect.Tool{clock()}
+			for i := range 19 {
+				tool := city()
+				tool.Name += "_" + strings.Repeat("x", i+1)
+				tools = append(tools, tool)
+			}
+			expectCalls(t, d, forced(t, dialect.ChoiceNamed, "get_weather_xxx", tools...), "get_weather_xxx")
+		}),
+		each("tools-twice", "Two tools of one name are a 400, or the name can still be called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+			x := t.Do(d.Encode(forced(t, dialect.ChoiceNamed, "get_weather", city(), city())))
+			if x.Status != 400 && x.Status != 200 {
+				t.Errorf(x, "status %d, want 400 or 200", x.Status)
+			}
+		}),
+	)
+}
+
+// expectCalls wants an answer whose calls are all of the named tools, and each of which fits
+// its tool.
+func expectCalls(t *conformance.Trial, d dialect.Dialect, r dialect.Request, names ...string) {
+	a := d.Ask(t, r)
+	one := a.First()
+	if len(one.Calls) == 0 {
+		t.Fatalf(a.Exchange, "the answer has no call")
+	}
+	if one.Finish == dialect.FinishLength {
+		t.Skipf("the model does not end its call within %d tokens", r.MaxTokens)
+	}
+	if one.Finish != dialect.FinishTools {
+		t.Errorf(a.Exchange, "the answer ends with %q, want the reason for calls", one.Finish)
+	}
+	seen := map[string]bool{}
+	for _, c := range one.Calls {
+		if !slices.Contains(names, c.Name) {
+			t.Errorf(a.Exchange, "a call of %q, want one of %q", c.Name, names)
+		}
+		if c.ID == "" || seen[c.ID] {
+			t.Errorf(a.Exchange, "a call has the id %q, which is empty or another call's", c.ID)
+		}
+		seen[c.ID] = true
+		for _, tool := range r.Tools {
+			if tool.Name != c.Name || tool.Parameters == nil {
+				continue
+			}
+			if err := fits(tool.Parameters, c.Arguments); err != nil {
+				t.Errorf(a.Exchange, "the arguments %s do not fit the tool: %v", c.Arguments, err)
+			}
+		}
+	}
+}
