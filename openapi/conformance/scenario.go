@@ -134,13 +134,14 @@ func (t *Trial) OK(r Request) *Exchange {
 	return x
 }
 
-// Open sends a request and leaves the reply's body to the caller, who closes it.
-func (t *Trial) Open(ctx context.Context, r Request) (io.ReadCloser, *Exchange) {
+// Open sends a request and leaves the reply's body to the caller, who closes it. It is for any
+// goroutine, and bounded by its context alone.
+func (t *Trial) Open(ctx context.Context, r Request) (io.ReadCloser, *Exchange, error) {
 	response, x, err := t.open(ctx, r)
 	if err != nil {
-		t.Fatalf(x, "no reply: %v", err)
+		return nil, x, err
 	}
-	return response.Body, x
+	return response.Body, x, nil
 }
 
 // Errorf reports a failure that the exchange shows; the run goes on.

@@ -170,13 +170,40 @@ func (d Dialect) Encode(r Request) conformance.Request {
 }
 
 // Ask sends a request that must be answered, and reads the answer. What is not a 200, or
-// cannot be read, ends the scenario.
+// cannot be read, ends the scenario: as not offered, if the document itself refuses the request
+// in the server's profile.
 func (d Dialect) Ask(t *conformance.Trial, r Request) *Answer {
-	a, err := d.Read(t.OK(d.Encode(r)))
-	if err != nil {
-		t.Fatalf(a.Exchange, "%v", err)
+	x := t.Do(d.Encode(r))
+	if x.Status == http.StatusBadRequest {
+		if why := d.refused(t, x); why != "" {
+			t.NotOfferedf("the document says: %s", why)
+		}
+	}
+	if x.Status != http.StatusOK {
+		t.Fatalf(x, "status %d, want 200", x.Status)
+	}
+	a, err := d.Read(x)
+	switch {
+	case x.Err != nil:
+		t.Fatalf(x, "the reply breaks off: %v", x.Err)
+	case err != nil:
+		t.Fatalf(x, "%v", err)
+	case a.Error != "":
+		t.Fatalf(x, "the stream ends with an error: %s", a.Error)
 	}
 	return a
+}
+
+// refused says why the document refuses a request, or nothing.
+func (d Dialect) refused(t *conformance.Trial, x *conformance.Exchange) string {
+	o, ok := t.Document(d.Style).Operation(d.Operation)
+	if !ok {
+		return ""
+	}
+	if _, v := o.Check(x.Request); v != nil {
+		return v.Param() + " " + v.Reason
+	}
+	return ""
 }
 
 // Try is Ask for any goroutine.

@@ -19,6 +19,16 @@ func All() []conformance.Scenario {
 	return slices.Concat(
 		identity(),
 		finishes(),
+		counts(),
+		stops(),
+		choices(),
+		logprobs(),
+		biases(),
+		seeds(),
+		characters(),
+		turns(),
+		parallel(),
+		bounds(),
 	)
 }
 

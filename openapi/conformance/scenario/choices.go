@@ -1,0 +1,182 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// choices is several answers to one request, and answers that repeat their prompt.
+func choices() []conformance.Scenario {
+	completions := dialect.Completions()
+	return slices.Concat(
+		each("choices/indexes", "n choices have the indexes 0 to n-1, plain and streamed, and each ends.", several, choiceIndexes),
+		each("choices/counted-together", "The output of all choices is counted together, and the input once.", several, countedTogether),
+		each("choices/greedy-alike", "Greedy choices of one request are all the same text.", several, greedyAlike),
+		each("choices/sampled-differ", "Sampled choices of one request are not all the same text.", several, sampledDiffer),
+		each("choices/same-seed", "The same seed gives the same list of choices again.", several, choicesSeed),
+		[]conformance.Scenario{
+			one(completions, "best-of/number", "With best_of, n of the texts come back, and the tokens of all are counted.", bestOf),
+			one(completions, "best-of/below-n", "A best_of below n is a bad request.", bestOfBelow),
+			one(completions, "echo/begins-with-prompt", "With echo, the text begins with the prompt and goes on as without, plain and streamed.", echoes),
+			one(completions, "echo/every-choice", "With echo, the text of every choice begins with the prompt.", echoEvery),
+			one(completions, "echo/alone", "With echo and a limit of 0 tokens, the text is the prompt alone.", echoAlone),
+			one(completions, "echo/logprobs", "With echo and logprobs, the tokens join to prompt and text, and only the first may have no log probability.", echoLogprobs),
+		},
+	)
+}
+
+func several(d dialect.Dialect) bool { return d.Choices }
+
+// sampled is a request at temperature 1 with a seed.
+func sampled(t *conformance.Trial, seed int) dialect.Request {
+	temperature := 1.0
+	r := dialect.Greedy(t.Models.Text, "Once upon a time in a", 12)
+	r.Temperature, r.Seed = &temperature, &seed
+	return r
+}
+
+func texts(a *dialect.Answer) []string {
+	var all []string
+	for _, c := range a.Choices {
+		all = append(all, c.Text)
+	}
+	return all
+}
+
+func choiceIndexes(t *conformance.Trial, d dialect.Dialect) {
+	r := sampled(t, 1)
+	r.N = 3
+	for i, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		var indexes []int
+		for _, c := range a.Choices {
+			indexes = append(indexes, c.Index)
+			if c.Finish != dialect.FinishStop && c.Finish != dialect.FinishLength {
+				t.Errorf(a.Exchange, "choice %d ends with %q", c.Index, c.Finish)
+			}
+		}
+		if i == 1 {
+			slices.Sort(indexes) // they may arrive in any order
+		}
+		if !slices.Equal(indexes, []int{0, 1, 2}) {
+			t.Errorf(a.Exchange, "the indexes of 3 choices are %v", indexes)
+		}
+	}
+}
+
+func countedTogether(t *conformance.Trial, d dialect.Dialect) {
+	r, single := prose(t, d, 6)
+	r.N = 3
+	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		if a.Usage.Input != single.Usage.Input || a.Usage.Output != 3*single.Usage.Output {
+			t.Errorf(a.Exchange, "3 choices of 6 tokens count %d in and %d out; one counts %d and %d", a.Usage.Input, a.Usage.Output, single.Usage.Input, single.Usage.Output)
+		}
+	}
+}
+
+func greedyAlike(t *conformance.Trial, d dialect.Dialect) {
+	r, single := prose(t, d, 12)
+	r.N = 3
+	a := d.Ask(t, r)
+	for _, text := range texts(a) {
+		if text != single.First().Text {
+			t.Errorf(a.Exchange, "a greedy choice is %q, and the single answer %q", text, single.First().Text)
+		}
+	}
+}
+
+func sampledDiffer(t *conformance.Trial, d dialect.Dialect) {
+	for seed := range 3 {
+		r := sampled(t, seed+1)
+		r.N = 4
+		a := d.Ask(t, r)
+		if all := texts(a); len(slices.Compact(all)) > 1 {
+			return
+		} else if seed == 2 {
+			t.Errorf(a.Exchange, "4 choices at temperature 1 are all %q", all)
+		}
+	}
+}
+
+func choicesSeed(t *conformance.Trial, d dialect.Dialect) {
+	r := sampled(t, 7)
+	r.N = 3
+	first, plain, stream := d.Ask(t, r), d.Ask(t, r), d.Ask(t, streamed(r))
+	slices.SortFunc(stream.Choices, func(a, b dialect.One) int { return a.Index - b.Index })
+	for _, a := range []*dialect.Answer{plain, stream} {
+		if got, want := texts(a), texts(first); !slices.Equal(got, want) {
+			t.Errorf(a.Exchange, "the choices are %q, and before with the same seed %q", got, want)
+		}
+	}
+}
+
+func bestOf(t *conformance.Trial, d dialect.Dialect) {
+	r := sampled(t, 1)
+	r.N, r.MaxTokens, r.Extra = 2, 3, map[string]any{"best_of": 4}
+	a := d.Ask(t, r)
+	if len(a.Choices) != 2 {
+		t.Errorf(a.Exchange, "there are %d choices, want 2", len(a.Choices))
+	}
+	if a.Usage.Output <= 2*3 || a.Usage.Output > 4*3 {
+		t.Errorf(a.Exchange, "4 texts of up to 3 tokens count %d", a.Usage.Output)
+	}
+}
+
+func bestOfBelow(t *conformance.Trial, d dialect.Dialect) {
+	r := sampled(t, 1)
+	r.N, r.MaxTokens, r.Extra = 3, 1, map[string]any{"best_of": 2}
+	if x := t.Do(d.Encode(r)); x.Status != 400 {
+		t.Errorf(x, "status %d, want 400", x.Status)
+	}
+}
+
+func echoes(t *conformance.Trial, d dialect.Dialect) {
+	r, silent := prose(t, d, 5)
+	prompt := r.Turns[0].Text
+	r.Extra = map[string]any{"echo": true}
+	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		if got, want := a.First().Text, prompt+silent.First().Text; got != want {
+			t.Errorf(a.Exchange, "with echo the text is %q, want %q", got, want)
+		}
+		if a.Usage.Output != silent.Usage.Output {
+			t.Errorf(a.Exchange, "with echo the output counts %d tokens, and without %d", a.Usage.Output, silent.Usage.Output)
+		}
+	}
+}
+
+func echoEvery(t *conformance.Trial, d dialect.Dialect) {
+	r := sampled(t, 1)
+	r.N, r.Extra = 2, map[string]any{"echo": true}
+	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		for _, c := range a.Choices {
+			if !strings.HasPrefix(c.Text, r.Turns[0].Text) {
+				t.Errorf(a.Exchange, "the text of choice %d is %q, and does not begin with the prompt", c.Index, c.Text)
+			}
+		}
+	}
+}
+
+func echoAlone(t *conformance.Trial, d dialect.Dialect) {
+	r := dialect.Greedy(t.Models.Text, "To be or not to be: «that» 🙂", 0)
+	r.Extra = map[string]any{"echo": true, "max_tokens": 0}
+	a := d.Ask(t, r)
+	if text := a.First().Text; text != r.Turns[0].Text {
+		t.Errorf(a.Exchange, "the text is %q, want %q", text, r.Turns[0].Text)
+	}
+	if a.Usage.Output != 0 {
+		t.Errorf(a.Exchange, "the output counts %d tokens, want 0", a.Usage.Output)
+	}
+}
+
+func echoLogprobs(t *conformance.Trial, d dialect.Dialect) {
+	r := dialect.Greedy(t.Models.Text, "The cat sat on the mat.", 3)
+	r.Logprobs, r.Extra = 2, map[string]any{"echo": true}
+	a := d.Ask(t, r)
+	checkJoin(t, a)
+	checkValues(t, a, 1)
+	if tokens := a.First().Tokens; len(tokens) < a.Usage.Input+a.Usage.Output-2 {
+		t.Errorf(a.Exchange, "%d tokens have log probabilities; the input counts %d and the output %d", len(tokens), a.Usage.Input, a.Usage.Output)
+	}
+}

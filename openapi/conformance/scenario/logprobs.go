@@ -1,0 +1,235 @@
+package scenario
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// logprobs is how likely each token was, and what else could have come.
+func logprobs() []conformance.Scenario {
+	return slices.Concat(
+		each("logprobs/join-to-text", "The tokens with log probabilities join to the text, plain and streamed.", likely, func(t *conformance.Trial, d dialect.Dialect) {
+			r, _ := probable(t, d)
+			checkJoin(t, d.Ask(t, r))
+			checkJoin(t, d.Ask(t, streamed(r)))
+		}),
+		each("logprobs/one-per-token", "There are as many log probabilities as tokens of output.", likely, onePerToken),
+		each("logprobs/values", "Log probabilities are not above 0, and those of one place add up to no more than 1.", likely, func(t *conformance.Trial, d dialect.Dialect) {
+			_, a := probable(t, d)
+			checkValues(t, a, 0)
+		}),
+		each("logprobs/sorted", "The alternatives at a place are as many as asked for, the most likely first, and none twice.", func(d dialect.Dialect) bool {
+			return d.Logprobs && d.Name != "completions" // there they are an object, which has no order
+		}, sortedTop),
+		each("logprobs/greedy-takes-the-top", "A greedy answer takes the most likely token at every place.", likely, greedyTop),
+		each("logprobs/chosen-among-top", "The chosen token has the same log probability among the alternatives.", likely, chosenAmong),
+		each("logprobs/streamed-alike", "A stream gives the same tokens and log probabilities as the plain reply.", likely, streamedAlike),
+		each("logprobs/before-sampling", "Log probabilities do not depend on the temperature.", likely, beforeSampling),
+		each("logprobs/only-if-asked", "Log probabilities come only if they are asked for.", likely, onlyIfAsked),
+		[]conformance.Scenario{
+			one(dialect.Completions(), "logprobs/text-offsets", "Every text_offset is where its token begins in the text.", textOffsets),
+			one(dialect.Chat(), "logprobs/without-alternatives", "Log probabilities may be asked for without alternatives.", withoutTop),
+		},
+	)
+}
+
+func likely(d dialect.Dialect) bool { return d.Logprobs }
+
+// probable is a greedy request of 8 tokens with 5 alternatives each, and its answer.
+func probable(t *conformance.Trial, d dialect.Dialect) (dialect.Request, *dialect.Answer) {
+	r, _ := prose(t, d, 8)
+	r.Logprobs = 5
+	a := d.Ask(t, r)
+	if len(a.First().Tokens) == 0 {
+		t.Fatalf(a.Exchange, "no log probabilities, which the request asks for")
+	}
+	return r, a
+}
+
+// spelled is the bytes of a token: those that are told, those after the completions API's
+// mark for what is no text, or those of the text.
+func spelled(token dialect.Token) string {
+	if token.Bytes != nil {
+		return string(token.Bytes)
+	}
+	if escaped, ok := strings.CutPrefix(token.Text, "bytes:"); ok {
+		if text, err := strconv.Unquote(`"` + escaped + `"`); err == nil {
+			return text
+		}
+	}
+	return token.Text
+}
+
+func checkJoin(t *conformance.Trial, a *dialect.Answer) {
+	var b strings.Builder
+	for _, token := range a.First().Tokens {
+		b.WriteString(spelled(token))
+	}
+	text := a.First().Text
+	if joined := b.String(); joined != text && utf8.ValidString(joined) { // else the limit cut a character
+		t.Errorf(a.Exchange, "the tokens join to %q, and the text is %q", joined, text)
+	}
+}
+
+// checkValues tolerates that the first tokens have none, as in an echo.
+func checkValues(t *conformance.Trial, a *dialect.Answer, without int) {
+	const tiny = 1e-3
+	for i, token := range a.First().Tokens[min(without, len(a.First().Tokens)):] {
+		if token.Logprob > tiny || math.IsNaN(token.Logprob) {
+			t.Errorf(a.Exchange, "the log probability of token %d is %g", i, token.Logprob)
+		}
+		sum, most := 0.0, math.Inf(-1)
+		for _, top := range token.Top {
+			if top.Logprob > tiny {
+				t.Errorf(a.Exchange, "the log probability of an alternative to token %d is %g", i, top.Logprob)
+			}
+			sum, most = sum+math.Exp(top.Logprob), max(most, top.Logprob)
+		}
+		if sum > 1+tiny {
+			t.Errorf(a.Exchange, "the probabilities of the alternatives to token %d add up to %g", i, sum)
+		}
+		if len(token.Top) > 0 && token.Logprob > most+tiny {
+			t.Errorf(a.Exchange, "token %d has the log probability %g, and the best alternative %g", i, token.Logprob, most)
+		}
+	}
+}
+
+func onePerToken(t *conformance.Trial, d dialect.Dialect) {
+	r, plain := probable(t, d)
+	for _, a := range []*dialect.Answer{plain, d.Ask(t, streamed(r))} {
+		if a.First().Reasoning != "" {
+			t.Skipf("the model thinks, and thinking has no log probabilities")
+		}
+		if n := len(a.First().Tokens); n != a.Usage.Output {
+			t.Errorf(a.Exchange, "%d tokens have log probabilities, and the output counts %d", n, a.Usage.Output)
+		}
+	}
+}
+
+func sortedTop(t *conformance.Trial, d dialect.Dialect) {
+	_, a := probable(t, d)
+	for i, token := range a.First().Tokens {
+		if len(token.Top) != 5 {
+			t.Errorf(a.Exchange, "token %d has %d alternatives, want 5", i, len(token.Top))
+		}
+		seen := map[string]bool{}
+		for j, top := range token.Top {
+			if j > 0 && top.Logprob > token.Top[j-1].Logprob {
+				t.Errorf(a.Exchange, "alternative %d to token %d is more likely than the one before", j, i)
+			}
+			if name := spelled(top); seen[name] && top.Bytes != nil && name != "" {
+				t.Errorf(a.Exchange, "the alternative %q to token %d is there twice", name, i)
+			} else {
+				seen[name] = true
+			}
+		}
+	}
+}
+
+func greedyTop(t *conformance.Trial, d dialect.Dialect) {
+	_, a := probable(t, d)
+	for i, token := range a.First().Tokens {
+		if len(token.Top) == 0 {
+			t.Fatalf(a.Exchange, "token %d has no alternatives", i)
+		}
+		if top := best(token); token.Logprob < top.Logprob-1e-3 {
+			t.Errorf(a.Exchange, "token %d is %q with %g, and %q has %g", i, token.Text, token.Logprob, top.Text, top.Logprob)
+		}
+	}
+}
+
+func chosenAmong(t *conformance.Trial, d dialect.Dialect) {
+	r, _ := probable(t, d)
+	warm := 1.0
+	r.Temperature = &warm
+	a := d.Ask(t, r)
+	for i, token := range a.First().Tokens {
+		at := slices.IndexFunc(token.Top, func(top dialect.Token) bool { return spelled(top) == spelled(token) })
+		if at >= 0 && math.Abs(token.Top[at].Logprob-token.Logprob) > 1e-3 {
+			t.Errorf(a.Exchange, "token %d, %q, has %g, and among the alternatives %g", i, token.Text, token.Logprob, token.Top[at].Logprob)
+		}
+		least := slices.MinFunc(append(token.Top, token), func(a, b dialect.Token) int { return cmp.Compare(a.Logprob, b.Logprob) })
+		if at < 0 && token.Logprob > least.Logprob+1e-3 {
+			t.Errorf(a.Exchange, "token %d, %q, is not among the alternatives, and more likely than one of them", i, token.Text)
+		}
+	}
+}
+
+func streamedAlike(t *conformance.Trial, d dialect.Dialect) {
+	r, plain := probable(t, d)
+	a := d.Ask(t, streamed(r))
+	want, got := plain.First().Tokens, a.First().Tokens
+	if len(got) != len(want) {
+		t.Fatalf(a.Exchange, "the stream has log probabilities of %d tokens, and the plain reply of %d", len(got), len(want))
+	}
+	for i := range got {
+		if spelled(got[i]) != spelled(want[i]) || math.Abs(got[i].Logprob-want[i].Logprob) > 0.01 || len(got[i].Top) != len(want[i].Top) || got[i].Offset != want[i].Offset {
+			t.Errorf(a.Exchange, "token %d is %+v in the stream, and %+v in the plain reply", i, got[i], want[i])
+		}
+	}
+}
+
+func beforeSampling(t *conformance.Trial, d dialect.Dialect) {
+	r, cold := probable(t, d)
+	warm := 1.0
+	r.Temperature = &warm
+	a := d.Ask(t, r)
+	if len(a.First().Tokens) == 0 {
+		t.Fatalf(a.Exchange, "no log probabilities, which the request asks for")
+	}
+	want, got := best(cold.First().Tokens[0]), best(a.First().Tokens[0])
+	if spelled(got) != spelled(want) || math.Abs(got.Logprob-want.Logprob) > 0.05 {
+		t.Errorf(a.Exchange, "at temperature 1 the most likely first token is %q with %g, and at 0 %q with %g", got.Text, got.Logprob, want.Text, want.Logprob)
+	}
+}
+
+// best is the most likely of a token and its alternatives.
+func best(token dialect.Token) dialect.Token {
+	return slices.MaxFunc(append([]dialect.Token{token}, token.Top...), func(a, b dialect.Token) int { return cmp.Compare(a.Logprob, b.Logprob) })
+}
+
+func onlyIfAsked(t *conformance.Trial, d dialect.Dialect) {
+	r := dialect.Greedy(t.Models.Text, "Hello", 2)
+	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		if n := len(a.First().Tokens); n > 0 {
+			t.Errorf(a.Exchange, "%d tokens have log probabilities, which nobody asked for", n)
+		}
+	}
+}
+
+func textOffsets(t *conformance.Trial, d dialect.Dialect) {
+	_, a := probable(t, d)
+	text := []rune(a.First().Text)
+	at := 0
+	for i, token := range a.First().Tokens {
+		if !utf8.ValidString(spelled(token)) || strings.Contains(token.Text, "\ufffd") {
+			t.Skipf("token %d is no whole text", i)
+		}
+		if token.Offset != at {
+			t.Errorf(a.Exchange, "token %d, %q, begins at character %d of %q, and its text_offset is %d", i, token.Text, at, string(text), token.Offset)
+		}
+		at += utf8.RuneCountInString(spelled(token))
+	}
+}
+
+func withoutTop(t *conformance.Trial, d dialect.Dialect) {
+	r, _ := prose(t, d, 4)
+	r.Logprobs = -1
+	a := d.Ask(t, r)
+	checkJoin(t, a)
+	if len(a.First().Tokens) == 0 {
+		t.Errorf(a.Exchange, "no log probabilities, which the request asks for")
+	}
+	for i, token := range a.First().Tokens {
+		if len(token.Top) > 0 {
+			t.Errorf(a.Exchange, "token %d has %d alternatives, and none were asked for", i, len(token.Top))
+		}
+	}
+}

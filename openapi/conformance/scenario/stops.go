@@ -1,0 +1,211 @@
+package scenario
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// stops is where an answer ends because of a stop string. Each takes the strings from the
+// text of a first greedy answer, so that the second must meet them.
+func stops() []conformance.Scenario {
+	return slices.Concat(
+		each("stop/inside-a-token", "A stop string inside a token ends the answer, and shows neither plain nor streamed.", canStop, stopping(insideToken)),
+		each("stop/across-tokens", "A stop string that two tokens share ends the answer, and no part of it shows, plain or streamed.", canStop, stopping(acrossTokens)),
+		each("stop/longer-than-a-token", "A stop string of several tokens ends the answer, and no part of it shows, plain or streamed.", canStop, stopping(severalTokens)),
+		each("stop/at-the-beginning", "A stop string with which the answer would begin leaves it empty.", canStop, stopping(atBeginning)),
+		each("stop/first-of-several", "Of several stop strings the first to appear ends the answer.", canStop, stopping(firstOfSeveral)),
+		each("stop/overlapping", "Stop strings that begin alike do not hide each other.", canStop, stopping(overlapping)),
+		each("stop/near-miss", "Text that only begins like a stop string stays whole.", canStop, stopping(nearMiss)),
+		each("stop/multibyte", "A stop string of multi-byte characters ends the answer between whole characters.", func(d dialect.Dialect) bool { return d.Stops && d.Schemas }, stopMultibyte),
+		each("stop/usage", "An answer that a stop string ends counts no more tokens than without it.", canStop, stopUsage),
+		[]conformance.Scenario{
+			one(dialect.Chat(), "stop/string-form", "One stop string may come without a list.", stopAsString),
+			one(dialect.Completions(), "stop/string-form", "One stop string may come without a list.", stopAsString),
+		},
+	)
+}
+
+func canStop(d dialect.Dialect) bool { return d.Stops }
+
+// cut chooses stop strings from the pieces of a stream and the text that they join to; none
+// where the text has no place for them.
+type cut func(pieces []string, text string) []string
+
+// stopping asks once without and then with the stop strings, plain and streamed.
+func stopping(choose cut) func(*conformance.Trial, dialect.Dialect) {
+	return func(t *conformance.Trial, d dialect.Dialect) {
+		r, _ := prose(t, d, 24)
+		whole := d.Ask(t, streamed(r))
+		text := whole.First().Text
+		r.Stop = choose(whole.Deltas, text)
+		if len(r.Stop) == 0 {
+			t.Skipf("the text %q has no place for such a stop string", text)
+		}
+		checkStop(t, d, r, text)
+	}
+}
+
+// checkStop asks plain and streamed, and compares with the text that comes without stop strings.
+func checkStop(t *conformance.Trial, d dialect.Dialect, r dialect.Request, text string) {
+	want, by := before(text, r.Stop)
+	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+		got := a.First()
+		if got.Text != want {
+			t.Errorf(a.Exchange, "with the stop strings %q the text is %q, want %q", r.Stop, got.Text, want)
+		}
+		switch {
+		case by == "" && got.Finish != dialect.FinishLength:
+			t.Errorf(a.Exchange, "no stop string appears, and the answer ends with %q", got.Finish)
+		case by != "" && got.Finish == dialect.FinishString && got.StopText != by:
+			t.Errorf(a.Exchange, "the stop string %q ends the answer, and %q is told", by, got.StopText)
+		case by != "" && got.Finish != dialect.FinishString && (got.Finish != dialect.FinishStop || told(t, d)):
+			t.Errorf(a.Exchange, "the stop string %q ends the answer, and the reason is %q", by, got.Finish)
+		}
+	}
+}
+
+// told reports whether the dialect tells which stop string ended an answer, in the server's
+// profile.
+func told(t *conformance.Trial, d dialect.Dialect) bool {
+	if d.Style != conformance.Anthropic {
+		return false
+	}
+	o, ok := t.Document(d.Style).Operation(d.Operation)
+	if !ok {
+		return false
+	}
+	reply, err := o.Reply(200, "application/json")
+	return err == nil && strings.Contains(string(reply.Narrow([]byte(`{"stop_sequence":"x"}`))), `"x"`)
+}
+
+// before is the text before the first stop string, and that string.
+func before(text string, stop []string) (string, string) {
+	end, by := len(text), ""
+	for _, s := range stop {
+		if i := strings.Index(text, s); i >= 0 && i < end {
+			end, by = i, s
+		}
+	}
+	return text[:end], by
+}
+
+// usable reports whether an API takes a text as a stop string: Anthropic's wants more than
+// white space.
+func usable(s string) bool { return strings.TrimSpace(s) != "" && utf8.ValidString(s) }
+
+func insideToken(pieces []string, text string) []string {
+	offset := 0
+	for _, p := range pieces {
+		if len(p) >= 4 && offset > 0 && usable(p[1:len(p)-1]) && strings.Index(text, p[1:len(p)-1]) == offset+1 {
+			return []string{p[1 : len(p)-1]}
+		}
+		offset += len(p)
+	}
+	return nil
+}
+
+func acrossTokens(pieces []string, text string) []string {
+	for i := 1; i+1 < len(pieces); i++ {
+		a, b := pieces[i], pieces[i+1]
+		if len(a) < 2 || len(b) < 2 {
+			continue
+		}
+		s := a[len(a)-1:] + b[:2]
+		if usable(s) && strings.Index(text, s) > 0 {
+			return []string{s}
+		}
+	}
+	return nil
+}
+
+func severalTokens(pieces []string, _ string) []string {
+	if len(pieces) < 6 {
+		return nil
+	}
+	if s := strings.Join(pieces[2:6], ""); usable(s) {
+		return []string{s}
+	}
+	return nil
+}
+
+// atBeginning skips leading white space, which some templates leave to the model.
+func atBeginning(_ []string, text string) []string {
+	trimmed := strings.TrimLeft(text, " \n")
+	if len(text)-len(trimmed) > 1 || len(trimmed) < 4 || !usable(trimmed[:2]) {
+		return nil
+	}
+	return []string{text[:len(text)-len(trimmed)+2]}
+}
+
+func firstOfSeveral(_ []string, text string) []string {
+	third := len(text) / 3
+	if len(text) < 18 || !usable(text[third:third+3]) || !usable(text[2*third:2*third+3]) {
+		return nil
+	}
+	return []string{"never there \u2603", text[2*third : 2*third+3], text[third : third+3]}
+}
+
+// overlapping is a string that never comes, begins as the text does, and goes further than
+// one inside it that comes.
+func overlapping(_ []string, text string) []string {
+	at := len(text) / 3
+	if len(text) < 18 || !usable(text[at:at+6]) || !usable(text[at+2:at+5]) {
+		return nil
+	}
+	return []string{text[at:at+6] + "\u2603", text[at+2 : at+5]}
+}
+
+func nearMiss(_ []string, text string) []string {
+	at := len(text) / 3
+	if len(text) < 18 || !usable(text[at:at+6]) || !usable(text[len(text)-4:]) {
+		return nil
+	}
+	return []string{text[at:at+6] + "\u2603", text[len(text)-4:] + "\u2603"}
+}
+
+func stopMultibyte(t *conformance.Trial, d dialect.Dialect) {
+	const value = "日本語と🙂と한국어"
+	r := say(t, value)
+	text := d.Ask(t, r).First().Text
+	for _, stop := range []string{"語", "🙂", "と한"} {
+		if !strings.Contains(text, stop) {
+			t.Skipf("the model cannot be made to say %q", value)
+		}
+		r.Stop = []string{stop}
+		checkStop(t, d, r, text)
+	}
+}
+
+func stopUsage(t *conformance.Trial, d dialect.Dialect) {
+	r, _ := prose(t, d, 24)
+	whole := d.Ask(t, streamed(r))
+	r.Stop = acrossTokens(whole.Deltas, whole.First().Text)
+	if r.Stop == nil {
+		t.Skipf("the text %q has no place for such a stop string", whole.First().Text)
+	}
+	plain, stream := d.Ask(t, r), d.Ask(t, streamed(r))
+	if n := plain.Usage.Output; n < 1 || n > whole.Usage.Output {
+		t.Errorf(plain.Exchange, "the stopped answer counts %d tokens, and the whole one %d", n, whole.Usage.Output)
+	}
+	if plain.Usage.Output != stream.Usage.Output || plain.Usage.Input != whole.Usage.Input {
+		t.Errorf(stream.Exchange, "streamed it counts %+v, and plain %+v", stream.Usage, plain.Usage)
+	}
+}
+
+func stopAsString(t *conformance.Trial, d dialect.Dialect) {
+	r, whole := prose(t, d, 24)
+	r.Stop = firstOfSeveral(nil, whole.First().Text)
+	if r.Stop == nil {
+		t.Skipf("the text %q has no place for a stop string", whole.First().Text)
+	}
+	stop := r.Stop[2]
+	r.Stop, r.Extra = nil, map[string]any{"stop": stop}
+	want, _ := before(whole.First().Text, []string{stop})
+	if a := d.Ask(t, r); a.First().Text != want || a.First().Finish != dialect.FinishStop {
+		t.Errorf(a.Exchange, "with the stop string %q the text is %q and ends with %q, want %q", stop, a.First().Text, a.First().Finish, want)
+	}
+}
