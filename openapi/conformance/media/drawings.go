@@ -1,0 +1,98 @@
+package media
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"image"
+	_ "image/jpeg" // formats of replies
+	_ "image/png"
+	"slices"
+
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+type imageList struct {
+	Created int `json:"created"`
+	Data    []struct {
+		B64 string `json:"b64_json"`
+		URL string `json:"url"`
+	} `json:"data"`
+}
+
+// draw asks for images and decodes them.
+func draw(t *conformance.Trial, fields map[string]any) ([]image.Config, [][]byte, *conformance.Exchange) {
+	body := map[string]any{"model": t.Models.Image, "prompt": "A lighthouse at dusk"}
+	for name, value := range fields {
+		body[name] = value
+	}
+	x := t.OK(conformance.Request{Path: "/v1/images/generations", Body: body})
+	var reply imageList
+	if err := x.JSON(&reply); err != nil {
+		t.Fatalf(x, "%v", err)
+	}
+	var configs []image.Config
+	var files [][]byte
+	for i, d := range reply.Data {
+		if d.B64 == "" && d.URL != "" {
+			t.Skipf("the server answers with addresses of images")
+		}
+		file, err := base64.StdEncoding.DecodeString(d.B64)
+		if err != nil {
+			t.Fatalf(x, "image %d is not base64: %v", i, err)
+		}
+		config, _, err := image.DecodeConfig(bytes.NewReader(file))
+		if err != nil {
+			t.Fatalf(x, "image %d is no PNG or JPEG: %v", i, err)
+		}
+		configs, files = append(configs, config), append(files, file)
+	}
+	return configs, files, x
+}
+
+func drawings() []conformance.Scenario {
+	scenario := func(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
+		return conformance.Scenario{
+			Name: "openai/images/" + promise, About: about,
+			Operation: "createImage", Needs: conformance.NeedImage, Run: run,
+		}
+	}
+	return []conformance.Scenario{
+		scenario("one-image", "One image is drawn where the request does not say how many.", func(t *conformance.Trial) {
+			if all, _, x := draw(t, nil); len(all) != 1 {
+				t.Errorf(x, "%d images, want 1", len(all))
+			}
+		}),
+		scenario("n-images", "n images are drawn, and they differ.", func(t *conformance.Trial) {
+			_, files, x := draw(t, map[string]any{"n": 2})
+			if len(files) != 2 || slices.Equal(files[0], files[1]) {
+				t.Errorf(x, "%d images, want 2 that differ", len(files))
+			}
+		}),
+		scenario("asked-size", "An image has the size that was asked for, or the size is a 400.", func(t *conformance.Trial) {
+			for _, size := range []string{"256x256", "512x512"} {
+				body := map[string]any{"model": t.Models.Image, "prompt": "x", "size": size}
+				if x := t.Do(conformance.Request{Path: "/v1/images/generations", Body: body}); x.Status == 400 {
+					continue
+				}
+				all, _, x := draw(t, map[string]any{"size": size})
+				for _, c := range all {
+					if got := fmt.Sprintf("%dx%d", c.Width, c.Height); got != size {
+						t.Errorf(x, "an image of %s, want %s", got, size)
+					}
+				}
+			}
+		}),
+		scenario("b64-json", "response_format b64_json is obeyed.", func(t *conformance.Trial) {
+			draw(t, map[string]any{"response_format": "b64_json"})
+		}),
+		scenario("bad-size", "A size that is none is a 400.", func(t *conformance.Trial) {
+			for _, size := range []string{"0x0", "axb", "-1x5", "100000000x100000000"} {
+				body := map[string]any{"model": t.Models.Image, "prompt": "x", "size": size}
+				if x := t.Do(conformance.Request{Path: "/v1/images/generations", Body: body}); x.Status != 400 {
+					t.Errorf(x, "status %d for the size %q, want 400", x.Status, size)
+				}
+			}
+		}),
+	}
+}
