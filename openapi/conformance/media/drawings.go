@@ -51,25 +51,25 @@ func draw(t *conformance.Trial, fields map[string]any) ([]image.Config, [][]byte
 }
 
 func drawings() []conformance.Scenario {
-	scenario := func(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
+	image := func(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
 		return conformance.Scenario{
 			Name: "openai/images/" + promise, About: about,
 			Operation: "createImage", Needs: conformance.NeedImage, Run: run,
 		}
 	}
 	return []conformance.Scenario{
-		scenario("one-image", "One image is drawn where the request does not say how many.", func(t *conformance.Trial) {
+		image("one-image", "One image is drawn where the request does not say how many.", func(t *conformance.Trial) {
 			if all, _, x := draw(t, nil); len(all) != 1 {
 				t.Errorf(x, "%d images, want 1", len(all))
 			}
 		}),
-		scenario("n-images", "n images are drawn, and they differ.", func(t *conformance.Trial) {
+		image("n-images", "n images are drawn, and they differ.", func(t *conformance.Trial) {
 			_, files, x := draw(t, map[string]any{"n": 2})
 			if len(files) != 2 || slices.Equal(files[0], files[1]) {
 				t.Errorf(x, "%d images, want 2 that differ", len(files))
 			}
 		}),
-		scenario("asked-size", "An image has the size that was asked for, or the size is a 400.", func(t *conformance.Trial) {
+		image("asked-size", "An image has the size that was asked for, or the size is a 400.", func(t *conformance.Trial) {
 			for _, size := range []string{"256x256", "512x512"} {
 				body := map[string]any{"model": t.Models.Image, "prompt": "x", "size": size}
 				if x := t.Do(conformance.Request{Path: "/v1/images/generations", Body: body}); x.Status == 400 {
@@ -83,10 +83,10 @@ func drawings() []conformance.Scenario {
 				}
 			}
 		}),
-		scenario("b64-json", "response_format b64_json is obeyed.", func(t *conformance.Trial) {
+		image("b64-json", "response_format b64_json is obeyed.", func(t *conformance.Trial) {
 			draw(t, map[string]any{"response_format": "b64_json"})
 		}),
-		scenario("bad-size", "A size that is none is a 400.", func(t *conformance.Trial) {
+		image("bad-size", "A size that is none is a 400.", func(t *conformance.Trial) {
 			for _, size := range []string{"0x0", "axb", "-1x5", "100000000x100000000"} {
 				body := map[string]any{"model": t.Models.Image, "prompt": "x", "size": size}
 				if x := t.Do(conformance.Request{Path: "/v1/images/generations", Body: body}); x.Status != 400 {

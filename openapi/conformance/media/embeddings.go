@@ -6,6 +6,7 @@ import (
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/openapi/conformance"
@@ -77,7 +78,7 @@ func length(v []float32) float64 {
 	return math.Sqrt(sum)
 }
 
-// close reports whether two vectors are the same but for rounding: batches of another shape
+// closeTo reports whether two vectors are the same but for rounding: batches of another shape
 // round differently.
 func closeTo(a, b []float32) bool {
 	if len(a) != len(b) {
@@ -91,13 +92,17 @@ func closeTo(a, b []float32) bool {
 	return true
 }
 
-func embeddings() []conformance.Scenario {
-	scenario := func(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
-		return conformance.Scenario{
-			Name: "openai/embeddings/" + promise, About: about,
-			Operation: "createEmbedding", Needs: conformance.NeedEmbedding, Run: run,
-		}
+func scenario(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
+	return conformance.Scenario{
+		Name: "openai/embeddings/" + promise, About: about,
+		Operation: "createEmbedding", Needs: conformance.NeedEmbedding, Run: run,
 	}
+}
+
+func embeddings() []conformance.Scenario { return slices.Concat(vectors(), inputs()) }
+
+// vectors are scenarios of what comes back.
+func vectors() []conformance.Scenario {
 	return []conformance.Scenario{
 		scenario("base64-equals-floats", "Numbers and base64 are the same vector.", func(t *conformance.Trial) {
 			floats, _, _ := embed(t, map[string]any{"input": "The sky is blue.", "encoding_format": "float"})
@@ -142,6 +147,12 @@ func embeddings() []conformance.Scenario {
 				t.Errorf(x, "the vector has the length %.3f", l)
 			}
 		}),
+	}
+}
+
+// inputs are scenarios of what is sent.
+func inputs() []conformance.Scenario {
+	return []conformance.Scenario{
 		scenario("dimensions", "Fewer dimensions are the first ones, of length one again, or a 400.", fewer),
 		scenario("dimensions-too-many", "More dimensions than the model has are a 400.", func(t *conformance.Trial) {
 			body := map[string]any{"model": t.Models.Embedding, "input": "x", "dimensions": 1_000_000}
