@@ -24,6 +24,7 @@ export async function docs(harness, base) {
       for (const dark of [false, true]) {
         await harness.run(`${name} ${size} ${dark ? 'dark' : 'light'}`, `${base}docs/${at}`, { size, dark }, async (page) => {
           await harness.screenshot(page, `${name}-${size}-${dark ? 'dark' : 'light'}`.replaceAll(/[ /]/g, '-'));
+          await page.$$eval('details', (all) => all.forEach((one) => (one.open = true)));
           await fits(page);
           await accessible(page);
         });

@@ -31,6 +31,7 @@ export class Harness {
   // options: size, dark, script (false: JavaScript is off), expected (a pattern of
   // console errors that the case provokes).
   async run(name, url, options, body) {
+    const start = performance.now();
     const context = await this.browser.createBrowserContext();
     try {
       const page = await context.newPage();
@@ -43,7 +44,7 @@ export class Harness {
       await body(page);
       assert.deepEqual(problems, []);
       this.passed++;
-      console.log(`ok   ${name}`);
+      console.log(`ok   ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`);
     } catch (error) {
       this.failed++;
       console.log(`FAIL ${name}\n${error.stack}`);
