@@ -2,6 +2,7 @@ package handlers_test
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -104,6 +105,22 @@ func TestFilesOfPages(t *testing.T) {
 				t.Errorf("status %d, %q; want %d, %q\n%s", w.Code, w.Header().Get("Content-Type"), tt.status, tt.contentType, w.Body)
 			}
 		})
+	}
+}
+
+// TestLinksOfThePage holds that the page at / links only to what is there, relative to itself:
+// a proxy may serve it below a path.
+func TestLinksOfThePage(t *testing.T) {
+	h := newHandler(t, handlers.Config{Docs: fstest.MapFS{"index.html": {Data: []byte("<!doctype html>")}}})
+	page := ask(t, h, "GET", "/", nil, "Accept", browserAccepts).Body.String()
+	links := regexp.MustCompile(`(?:href|src)="([^"#]+)"`).FindAllStringSubmatch(page, -1)
+	if len(links) < 6 {
+		t.Fatalf("there are %d links in\n%s", len(links), page)
+	}
+	for _, link := range links {
+		if w := ask(t, h, "GET", "/"+link[1], nil); w.Code != 200 {
+			t.Errorf("%s: status %d", link[1], w.Code)
+		}
 	}
 }
 

@@ -21,7 +21,7 @@ type home struct {
 	Visitor
 	Version, Profile string
 	Base             string // URL of the server
-	Docs, OpenAPI    bool
+	Docs             bool
 	Models, More     []model
 	Failed           string // why the models cannot be listed
 	Memory           string
@@ -43,7 +43,6 @@ func (s *Site) serveHome(w http.ResponseWriter, r *http.Request, v Visitor) *eng
 		Profile: s.config.Profile,
 		Base:    base(r),
 		Docs:    s.config.Docs != nil,
-		OpenAPI: s.config.OpenAPI,
 	}
 	if v.Known {
 		all, err := s.models(r, status.Loaded)

@@ -35,8 +35,8 @@ func TestHome(t *testing.T) {
 		{"whoever needs no key", Config{}, Visitor{Known: true}, append(secrets, "v1.2.3", "default profile", "http://localhost:8484/v1", "any non-empty text"), []string{"a<b>", "needs an API key"}},
 		{"whoever has a key", Config{}, Visitor{KeyNeeded: true, Known: true}, append(secrets, "$DIGLOT_API_KEY"), []string{"needs an API key"}},
 		{"whoever has none", Config{}, Visitor{KeyNeeded: true}, []string{"v1.2.3", "needs an API key", "Try a prompt"}, secrets},
-		{"links", Config{Docs: docs, OpenAPI: true}, Visitor{Known: true}, []string{`href="docs/"`, `href="openapi/openai.yaml"`, `href="openapi/anthropic.yaml"`}, nil},
-		{"no links", Config{}, Visitor{Known: true}, nil, []string{`href="docs/"`, `href="openapi/`}},
+		{"links", Config{Docs: docs}, Visitor{Known: true}, []string{`href="docs/"`, `href="openapi/openai.yaml"`, `href="openapi/anthropic.yaml"`}, nil},
+		{"no reference", Config{}, Visitor{Known: true}, nil, []string{`href="docs/"`}},
 		{"no models", Config{Models: func(context.Context) ([]engine.Model, error) { return nil, nil }, Status: none}, Visitor{Known: true}, []string{"There are no models yet"}, []string{"Memory:"}},
 		{"models that cannot be listed", Config{Models: func(context.Context) ([]engine.Model, error) {
 			return nil, engine.Errorf(engine.CodeOverloaded, "The store is busy.")

@@ -31,7 +31,6 @@ type Config struct {
 	Profile string                                        // the profile in force, to show
 	Status  func(context.Context) Status                  // nil: nothing is known of this machine
 	Docs    fs.FS                                         // files of the reference; nil: there are none
-	OpenAPI bool                                          // the documents are at /openapi/, to link to
 	Clock   func() time.Time                              // required
 }
 
