@@ -9,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: run build test test-long race bench generate check record clean
+.PHONY: run build test test-long test-suites race bench generate check record drift clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -48,6 +48,14 @@ check:
 # Records the cassettes anew, with the vendors' SDKs.
 record:
 	CGO_ENABLED=0 go -C tools/sdk run . -record
+
+# Suites of others, fetched from the package indexes, against diglot.
+test-suites:
+	$(TOOL) ./tools/suites
+
+# Renews the report of how the newest SDKs differ from the documents.
+drift:
+	$(TOOL) ./tools/drift -o tools/drift/report.md
 
 clean:
 	rm -rf bin .cache tools/browser/node_modules tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules

@@ -12,8 +12,8 @@
 // explained by the support mark of our field, by an entry in reasons.yaml, or by one of
 // package comparison, which are about the vendors' documents.
 //
-// The exit status is 1 if nothing explains a difference, or an entry of reasons.yaml
-// explains nothing.
+// What nothing explains is printed, and so are entries of reasons.yaml that explain
+// nothing.
 package main
 
 import (
@@ -34,50 +34,46 @@ func main() {
 	out := flag.String("o", "", "`file` to write the page to")
 	pinned := flag.Bool("pinned", false, "read the versions that the tests use, not the newest")
 	flag.Parse()
-	clean, err := watch(ctx, !*pinned, *out, os.Stdout)
-	if err != nil {
+	if err := watch(ctx, !*pinned, *out, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "drift:", err)
-		stop()
-		os.Exit(2)
-	}
-	if !clean {
 		stop()
 		os.Exit(1)
 	}
 }
 
-// watch reports whether everything is explained.
-func watch(ctx context.Context, newest bool, out string, said io.Writer) (bool, error) {
+// watch compares, writes the page to out if there is one, and says what needs attention.
+func watch(ctx context.Context, newest bool, out string, said io.Writer) error {
 	parts, err := readParts()
 	if err != nil {
-		return false, err
+		return err
 	}
 	var read []language
 	for _, s := range sdks {
 		folder, err := s.install(ctx, newest)
 		if err != nil {
-			return false, err
+			return err
 		}
 		t, err := s.types(ctx, folder, names(parts, s))
 		if err != nil {
-			return false, err
+			return err
 		}
 		read = append(read, language{s, t})
 	}
 	r, err := compare(parts, read)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if out != "" {
 		var page bytes.Buffer
 		if err := pageTemplate.Execute(&page, r); err != nil {
-			return false, err
+			return err
 		}
 		if err := os.WriteFile(out, page.Bytes(), 0o644); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return r.summarise(said), nil
+	r.summarise(said)
+	return nil
 }
 
 // names lists the types that an SDK is asked for.
