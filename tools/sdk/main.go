@@ -91,10 +91,10 @@ func prepare(ctx context.Context, o options) (ready []string, skipped int, err e
 		}
 	}
 	for _, s := range suites {
-		if len(o.suites) > 0 && !slices.Contains(o.suites, s.name) || o.model != "" && !s.real {
+		if len(o.suites) > 0 && !slices.Contains(o.suites, s.name) || o.model != "" && !s.real || o.record && s.plays {
 			continue
 		}
-		switch err := s.prepare(ctx); {
+		switch err := prepareWith(ctx, s); {
 		case err != nil && s.native && !o.record:
 			fmt.Printf("note: %v\n", err)
 			skipped++
@@ -105,6 +105,22 @@ func prepare(ctx context.Context, o options) (ready []string, skipped int, err e
 		}
 	}
 	return ready, skipped, nil
+}
+
+// prepareWith installs a suite and those that it needs. Without a native program the code
+// that needs it is skipped.
+func prepareWith(ctx context.Context, s suite) error {
+	for _, other := range suites {
+		if !slices.Contains(s.needs, other.name) {
+			continue
+		}
+		if err := other.prepare(ctx); err != nil && other.native {
+			fmt.Printf("note: %v\n", err)
+		} else if err != nil {
+			return err
+		}
+	}
+	return s.prepare(ctx)
 }
 
 // play starts the server and runs the suites against it. It returns the error of the

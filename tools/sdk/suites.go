@@ -16,6 +16,10 @@ type suite struct {
 	// native: it runs programs that do not exist for all platforms, and is skipped
 	// without them.
 	native bool
+	// needs are suites whose installations it uses.
+	needs []string
+	// plays: it asks for what is recorded, so it is not recorded itself.
+	plays bool
 	// wordy: it sends texts under its makers' copyright, which are masked in
 	// cassettes.
 	wordy bool
@@ -37,6 +41,13 @@ var suites = []suite{
 	frameworkOfPython("pydanticai"),
 	frameworkOfPython("instructor"),
 	agents(),
+	{
+		name: "examples", folder: ".", plays: true,
+		needs:   []string{"python", "node", "frameworks", "langchain", "litellm", "agents"},
+		install: []string{"go", "build", "-o", "../../.cache/sdk-examples/examples", "./examples"},
+		command: []string{"../../.cache/sdk-examples/examples"},
+		env:     []string{"CGO_ENABLED=0"},
+	},
 }
 
 // pythonSuite installs into a folder, not a virtual environment: that needs only pip,

@@ -1,8 +1,10 @@
 package example
 
 import (
+	"encoding/json/jsontext"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -117,8 +119,16 @@ func pythonArguments(x exchange, indent string) string {
 	depth := len(indent)/len(pythonDialect.indent) + 1
 	inner := strings.Repeat(pythonDialect.indent, depth)
 	var b strings.Builder
+	extra := node{kind: jsontext.KindBeginObject}
 	for i, name := range x.request.names {
+		if slices.Contains(x.Extra, name) {
+			extra.names, extra.values = append(extra.names, name), append(extra.values, x.request.values[i])
+			continue
+		}
 		b.WriteString("\n" + inner + name + "=" + pythonDialect.write(x.request.values[i], depth, len(inner)+len(name)+2) + ",")
+	}
+	if len(extra.names) > 0 {
+		b.WriteString("\n" + inner + "extra_body=" + pythonDialect.write(extra, depth, len(inner)+12) + ",")
 	}
 	return b.String() + "\n" + indent
 }

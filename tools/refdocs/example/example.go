@@ -50,7 +50,8 @@ type entry struct {
 	Turn  int    // which of its exchanges
 	Title string
 	Show  []string // paths into the reply
-	Go    string   // the argument of the Go SDK's method
+	Extra []string // fields that the Python SDK does not name
+	Go    string   // the argument of the Go SDK's method; empty where the method has one: no code
 }
 
 // exchange is what the code of an example is made from.
@@ -113,13 +114,13 @@ func exampleOf(operation string, e entry, recorded []cassette.Cassette) (Example
 	if out.Prints, err = x.prints(); err != nil {
 		return out, err
 	}
-	program, err := x.golang()
-	if err != nil {
-		return out, err
-	}
-	out.Code = []Code{
-		{"curl", "bash", x.curl()}, {"Python", "python", x.python()},
-		{"TypeScript", "typescript", x.typescript()}, {"Go", "go", program},
+	out.Code = []Code{{"curl", "bash", x.curl()}, {"Python", "python", x.python()}, {"TypeScript", "typescript", x.typescript()}}
+	if x.Go != "" || x.lists() {
+		program, err := x.golang()
+		if err != nil {
+			return out, err
+		}
+		out.Code = append(out.Code, Code{"Go", "go", program})
 	}
 	return out, nil
 }

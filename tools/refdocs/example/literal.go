@@ -23,16 +23,6 @@ func (n node) field(name string) node {
 	return node{}
 }
 
-// without leaves out a field.
-func (n node) without(name string) node {
-	i := slices.Index(n.names, name)
-	if i < 0 {
-		return n
-	}
-	n.names, n.values = slices.Delete(slices.Clone(n.names), i, i+1), slices.Delete(slices.Clone(n.values), i, i+1)
-	return n
-}
-
 func parse(text []byte) (node, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	n, err := read(d)
