@@ -49,12 +49,19 @@ type Config struct {
 	Status func(context.Context) site.Status
 	Docs   fs.FS // the reference, at /docs/; nil: none
 
+	// Wrap wraps the operations of each style, inside the checks of Host, Origin and keys. refuse
+	// writes an error of the style. nil: nothing.
+	Wrap func(operations http.Handler, refuse Refuse) http.Handler
+
 	// Shutdown interrupts running requests when it ends, with an error reply. nil: never.
 	Shutdown context.Context
 
 	Trace io.Writer        // one JSON line per request; nil: none
 	Clock func() time.Time // nil: time.Now
 }
+
+// Refuse answers a request with an error of its style.
+type Refuse func(http.ResponseWriter, *http.Request, *engine.Error)
 
 // DefaultStall is how long a client may neither send its body nor read its reply.
 const DefaultStall = 30 * time.Second
@@ -116,10 +123,14 @@ type styles struct {
 func newStyles(c Config, documents openapi.Documents) styles {
 	o := openai.New(openai.Config{Engine: c.Engine, Document: documents.OpenAI, MaxBody: c.MaxBody, Clock: c.Clock})
 	a := anthropic.New(anthropic.Config{Engine: c.Engine, Document: documents.Anthropic, MaxBody: c.MaxBody, Clock: c.Clock})
+	wrap := c.Wrap
+	if wrap == nil {
+		wrap = func(operations http.Handler, _ Refuse) http.Handler { return operations }
+	}
 	return styles{
 		documents: documents,
-		openai:    style{documents.OpenAI, o, openai.WriteError},
-		anthropic: style{documents.Anthropic, a, anthropic.WriteError},
+		openai:    style{documents.OpenAI, wrap(o, openai.WriteError), openai.WriteError},
+		anthropic: style{documents.Anthropic, wrap(a, anthropic.WriteError), anthropic.WriteError},
 	}
 }
 

@@ -46,7 +46,7 @@ func TestEditedDocuments(t *testing.T) {
 		{"another value of a header", "openai.yaml", "'^req_[0-9a-f]{24}$'", "'^id_[0-9a-f]{24}$'", chat, nil,
 			"200", "request-id must match ^id_", ""},
 		{"another header", "anthropic.yaml", "x-request-id: {", "x-trace-id: {", messages, nil,
-			"Access-Control-Expose-Headers: Allow, Diglot-Ignored, Retry-After, Upgrade, request-id, x-request-id, x-should-retry, x-trace-id", "x-trace-id comes 0 times", ""},
+			"Access-Control-Expose-Headers: Allow, Diglot-Ignored, Diglot-Replay, Retry-After, Upgrade, request-id, x-request-id, x-should-retry, x-trace-id", "x-trace-id comes 0 times", ""},
 		{"a header less", "openai.yaml", "            request-id: {$ref: '#/components/headers/RequestID'}\n", "", chat, nil,
 			"200", "Request-Id is not in the document", ""},
 		{"a header that is required", "openai.yaml", "had no effect, as comma-separated paths.", "had no effect.\n      required: true", chat, nil,

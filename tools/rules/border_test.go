@@ -97,6 +97,10 @@ var borders = []struct {
 		"the process of a model knows neither clients nor commands"},
 	{"cmd/diglot/internal/serving", []string{"gen", "openapi", "cmd/diglot/internal/terminal", "engine/chat", "engine/models", "engine/script", "engine/upstream"},
 		"a socket is served alike, whoever answers"},
+	{"cmd/diglot/internal/replay", []string{"gen", "cassettes", "cmd/diglot/internal/control", "cmd/diglot/internal/contract", "cmd/diglot/internal/terminal", "engine/chat", "engine/local", "engine/models", "engine/script", "engine/upstream"},
+		"a reply is recorded or made, whatever the command line says"},
+	{"cmd/diglot/internal/replay/fault", []string{"cmd/diglot/internal/replay/$", "engine/mock", "handlers", "internal/cassette", "openapi"},
+		"a fault is one of any reply"},
 	{"cmd/diglot/internal/flagvalue", []string{"gen", "handlers", "openapi", "engine", "cmd/diglot/internal/process"},
 		"what a flag may be does not depend on what it is for"},
 	{"cmd/diglot/internal/terminal", []string{"net/http", "gen", "handlers", "openapi", "cmd/diglot/internal/control", "engine/chat", "engine/local", "engine/models", "engine/script", "engine/upstream"},
@@ -166,7 +170,7 @@ var reserved = []struct {
 	{module + "/engine/local/inspection/inspectiontest", nil, "it is for tests"},
 	{module + "/cmd", nil, "programs are not libraries"},
 	{module + "/tools", []string{"tools"}, "what a developer runs is not part of the product"},
-	{module + "/cassettes", []string{"tools"}, "recordings are for tests"},
+	{module + "/cassettes", []string{"tools", "cmd/diglot/internal/contract"}, "recordings are for tests, and for replays of them"},
 }
 
 func TestBorders(t *testing.T) {
