@@ -36,6 +36,7 @@ var flagValues = []struct {
 	{"run", "format", []cobra.Completion{"json", "text"}, false},
 	{"run", "set", completeSettings(), true},
 	{"serve", "profile", []cobra.Completion{string(openapi.ProfileDefault), string(openapi.ProfileDocument)}, false},
+	{"replay", "profile", []cobra.Completion{string(openapi.ProfileDefault), string(openapi.ProfileDocument)}, false},
 }
 
 func completeSettings() []cobra.Completion {

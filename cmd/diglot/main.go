@@ -129,7 +129,6 @@ func newRoot(env environment) *cobra.Command {
 		newServe(env), newRunner(env), newTemplate(env), newRun(env), newPs(env), newLoad(env), newStop(env),
 		newList(env), newShow(env), newCopy(env), newRemove(env), newCreate(env),
 		newPull(env), newPush(env), newLogin(env), newLogout(env),
-		contract.NewReplay(env.stderr, env.getenv),
 		newVersion(env), newExitCodes(), newEnvironment(), newClients(), newScripts(), newReference(),
 	)
 	root.AddCommand(contract.Commands(contract.Environment{Stdout: env.stdout, Stderr: env.stderr, Getenv: env.getenv})...)

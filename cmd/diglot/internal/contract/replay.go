@@ -48,8 +48,8 @@ type replayOptions struct {
 	hosts     flagvalue.List
 }
 
-// NewReplay returns the command that serves without a model.
-func NewReplay(stderr io.Writer, getenv func(string) string) *cobra.Command {
+// newReplay is the command that serves without a model.
+func newReplay(env Environment) *cobra.Command {
 	var o replayOptions
 	c := &cobra.Command{
 		Use:   "replay",
@@ -64,7 +64,7 @@ func NewReplay(stderr io.Writer, getenv func(string) string) *cobra.Command {
 			if err := o.check(); err != nil {
 				return err
 			}
-			return o.serve(c.Context(), stderr, getenv)
+			return o.serve(c.Context(), env)
 		},
 	}
 	o.register(c.Flags())
@@ -88,14 +88,6 @@ func (o *replayOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.hosts, "allow-host", "accept `NAME` in the Host header besides local names; repeatable")
 }
 
-// noArguments refuses arguments by the name of the command.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usage("%s: unexpected argument %q", c.Name(), args[0])
-	}
-	return nil
-}
-
 func (o *replayOptions) check() error {
 	if o.profile != string(openapi.ProfileDefault) && o.profile != string(openapi.ProfileDocument) {
 		return exit.Usage("replay: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
@@ -106,14 +98,14 @@ func (o *replayOptions) check() error {
 	return o.bounds.Check()
 }
 
-// grace is how long running requests may go on after a signal.
-const grace = 2 * time.Second
+// replayGrace is how long running requests may go on after a signal.
+const replayGrace = 2 * time.Second
 
 // serve serves until ctx ends. The socket is open before the documents are compiled:
 // requests that come earlier wait.
-func (o *replayOptions) serve(ctx context.Context, stderr io.Writer, getenv func(string) string) error {
-	log := slog.New(slog.NewTextHandler(stderr, nil))
-	keys, err := o.keys.Open(ctx, getenv, log)
+func (o *replayOptions) serve(ctx context.Context, env Environment) error {
+	log := slog.New(slog.NewTextHandler(env.Stderr, nil))
+	keys, err := o.keys.Open(ctx, env.Getenv, log)
 	if err != nil {
 		return err
 	}
@@ -127,7 +119,7 @@ func (o *replayOptions) serve(ctx context.Context, stderr io.Writer, getenv func
 	if err != nil {
 		return err
 	}
-	listeners, err := serving.Listen(getenv, o.listen)
+	listeners, err := serving.Listen(env.Getenv, o.listen)
 	if err != nil {
 		return err
 	}
@@ -146,11 +138,11 @@ func (o *replayOptions) serve(ctx context.Context, stderr io.Writer, getenv func
 			Models: o.models, OnlyModels: o.only, Recordings: recordings, Faults: rules, Pace: time.Duration(o.pace),
 		})
 	})
-	fmt.Fprintf(stderr, "listening on http://%s, without a model\n", listeners[0].Addr())
+	fmt.Fprintf(env.Stderr, "listening on http://%s, without a model\n", listeners[0].Addr())
 	if keys == nil {
 		serving.WarnOpen(listeners, log)
 	}
-	service := &serving.Service{Handler: opening, Grace: grace, CutOff: finish, Log: log}
+	service := &serving.Service{Handler: opening, Grace: replayGrace, CutOff: finish, Log: log}
 	l := handlers.NewConnections(o.bounds.Connections(log)).Listen(listeners[0])
 	err = service.Serve(ctx, l)
 	return errors.Join(err, opening.err(), serving.CloseAll(listeners[1:]))
