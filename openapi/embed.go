@@ -22,9 +22,8 @@ func Anthropic() (*Document, error) { return readAnthropic() }
 // Documents holds the documents of both styles.
 type Documents struct{ OpenAI, Anthropic *Document }
 
-// Embedded returns the documents of this server, which are compiled concurrently.
+// Embedded returns the documents of this server.
 func Embedded() (Documents, error) {
-	go func() { _, _ = Anthropic() }() // an error comes again below
 	openAI, err := OpenAI()
 	if err != nil {
 		return Documents{}, fmt.Errorf("openai.yaml: %w", err)

@@ -165,6 +165,7 @@ func (o *replayOptions) recordings() (func() *replay.Recordings, error) {
 		}
 		return replay.NewRecordings(own, embedded)
 	})
+	go read()
 	return read, nil
 }
 
@@ -178,6 +179,7 @@ type opening struct {
 
 func newOpening(open func() (http.Handler, error)) *opening {
 	o := &opening{ready: make(chan struct{})}
+	go func() { _, _ = openapi.Anthropic() }() // while the other is compiled; an error comes again below
 	go func() {
 		defer close(o.ready)
 		o.handler, o.failed = open()
