@@ -33,6 +33,9 @@ func writeChat(r Request) map[string]any {
 	default:
 		body.set("tool_choice", string(r.Choice))
 	}
+	if r.Single {
+		body["parallel_tool_calls"] = false
+	}
 	if r.Logprobs != 0 {
 		body["logprobs"] = true
 		body.set("top_logprobs", max(r.Logprobs, 0))

@@ -44,6 +44,7 @@ type Request struct {
 	Tools       []Tool
 	Choice      Choice
 	ChoiceName  string // for ChoiceNamed
+	Single      bool   // at most one call
 	JSON        bool   // any JSON object
 	Schema      any    // JSON Schema of the answer
 	Logprobs    int    // alternatives per token; 0: none asked for, -1: the tokens alone

@@ -33,13 +33,18 @@ func writeMessage(r Request) map[string]any {
 		tools = append(tools, tool)
 	}
 	body.set("tools", tools)
+	choice := plain{}
 	switch r.Choice {
 	case ChoiceNamed:
-		body["tool_choice"] = map[string]any{"type": "tool", "name": r.ChoiceName}
+		choice["type"], choice["name"] = "tool", r.ChoiceName
 	case ChoiceRequired:
-		body["tool_choice"] = map[string]any{"type": "any"}
+		choice["type"] = "any"
 	case ChoiceAuto, ChoiceNone:
-		body["tool_choice"] = map[string]any{"type": string(r.Choice)}
+		choice["type"] = string(r.Choice)
+	}
+	if len(choice) > 0 {
+		choice.set("disable_parallel_tool_use", r.Single)
+		body["tool_choice"] = choice
 	}
 	if r.Schema != nil {
 		body["output_config"] = map[string]any{"format": map[string]any{"type": "json_schema", "schema": r.Schema}}

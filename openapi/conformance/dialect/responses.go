@@ -37,6 +37,9 @@ func writeResponse(r Request) map[string]any {
 	default:
 		body.set("tool_choice", string(r.Choice))
 	}
+	if r.Single {
+		body["parallel_tool_calls"] = false
+	}
 	switch {
 	case r.Schema != nil:
 		body["text"] = map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "schema": r.Schema, "strict": true}}

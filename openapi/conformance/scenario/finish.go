@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/diglot/diglot/openapi/conformance"
@@ -69,48 +70,59 @@ func finishStop(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func sameText(t *conformance.Trial, d dialect.Dialect) {
-	r, plain := prose(t, d, 16)
-	a := d.Ask(t, streamed(r))
-	if got, want := a.First().Text, plain.First().Text; got != want {
-		t.Errorf(a.Exchange, "the stream joins to %q, and the plain reply is %q", got, want)
+	r, plain := spoken(t, d)
+	alike(t, known(t, d, r, plain), asking(t, d, streamed(r)), differentText)
+}
+
+func differentText(want, got *dialect.Answer) string {
+	if got.First().Text != want.First().Text {
+		return fmt.Sprintf("the text is %q, and the plain reply is %q", got.First().Text, want.First().Text)
 	}
-	if got, want := a.First().Finish, plain.First().Finish; got != want {
-		t.Errorf(a.Exchange, "the stream ends with %q, and the plain reply with %q", got, want)
+	if got.First().Finish != want.First().Finish {
+		return fmt.Sprintf("the answer ends with %q, and the plain reply with %q", got.First().Finish, want.First().Finish)
 	}
+	return ""
 }
 
 func sameCall(t *conformance.Trial, d dialect.Dialect) {
 	r := forced(t)
-	plain, a := d.Ask(t, r).First(), d.Ask(t, streamed(r))
-	if len(plain.Calls) == 0 {
+	plain := d.Ask(t, r)
+	if len(plain.First().Calls) == 0 {
 		t.Skipf("the model makes no call, even if it must")
 	}
-	got := a.First()
-	if len(got.Calls) != len(plain.Calls) || got.Finish != plain.Finish {
-		t.Fatalf(a.Exchange, "the stream has %d calls and ends with %q, the plain reply %d and %q", len(got.Calls), got.Finish, len(plain.Calls), plain.Finish)
+	alike(t, known(t, d, r, plain), asking(t, d, streamed(r)), differentCalls)
+}
+
+func differentCalls(left, right *dialect.Answer) string {
+	want, got := left.First(), right.First()
+	if len(got.Calls) != len(want.Calls) || got.Finish != want.Finish {
+		return fmt.Sprintf("the stream has %d calls and ends with %q, the plain reply %d and %q", len(got.Calls), got.Finish, len(want.Calls), want.Finish)
 	}
 	for i, call := range got.Calls {
-		if want := plain.Calls[i]; call.Name != want.Name || !sameJSON(call.Arguments, want.Arguments) {
-			t.Errorf(a.Exchange, "call %d is %s(%s) in the stream, and %s(%s) in the plain reply", i, call.Name, call.Arguments, want.Name, want.Arguments)
+		if w := want.Calls[i]; call.Name != w.Name || !sameJSON(call.Arguments, w.Arguments) {
+			return fmt.Sprintf("call %d is %s(%s) in the stream, and %s(%s) in the plain reply", i, call.Name, call.Arguments, w.Name, w.Arguments)
 		}
 	}
+	return ""
 }
 
 func sameUsage(t *conformance.Trial, d dialect.Dialect) {
 	r, plain := prose(t, d, 8)
-	a := d.Ask(t, streamed(r))
-	got, want := a.Usage, plain.Usage
-	got.Cached, want.Cached = 0, 0 // what the first request left in the cache
-	if got != want {
-		t.Errorf(a.Exchange, "the stream counts %+v, and the plain reply %+v", got, want)
-	}
+	alike(t, known(t, d, r, plain), asking(t, d, streamed(r)), func(left, right *dialect.Answer) string {
+		got, want := right.Usage, left.Usage
+		got.Cached, want.Cached = 0, 0 // what the first request left in the cache
+		if got != want {
+			return fmt.Sprintf("the stream counts %+v, and the plain reply %+v", got, want)
+		}
+		return ""
+	})
 }
 
 func inPieces(t *conformance.Trial, d dialect.Dialect) {
-	r, _ := prose(t, d, 16)
+	r, _ := spoken(t, d)
 	a := d.Ask(t, streamed(r))
 	if len(a.Deltas) < 2 {
-		t.Errorf(a.Exchange, "the text of 16 tokens comes in %d pieces", len(a.Deltas))
+		t.Errorf(a.Exchange, "the text of a sentence comes in %d pieces", len(a.Deltas))
 	}
 }
 

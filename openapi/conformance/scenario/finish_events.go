@@ -94,8 +94,8 @@ func stopLast(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func usageInBothEnds(t *conformance.Trial, d dialect.Dialect) {
-	r := dialect.Greedy(t.Models.Text, "Hello", 4)
-	plain, a := d.Ask(t, r), d.Ask(t, streamed(r))
+	r, plain := prose(t, d, 4)
+	a := d.Ask(t, streamed(r))
 	for _, event := range events(t, a.Exchange) {
 		switch event.Text("type") {
 		case "message_start":

@@ -40,7 +40,7 @@ func forced(t *conformance.Trial) dialect.Request {
 			"properties": map[string]any{"on": map[string]any{"type": "boolean"}},
 		},
 	}}
-	r.Choice, r.ChoiceName = dialect.ChoiceNamed, "switch_light"
+	r.Choice, r.ChoiceName, r.Single = dialect.ChoiceNamed, "switch_light", true
 	return r
 }
 

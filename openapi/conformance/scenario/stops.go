@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -38,34 +39,40 @@ type cut func(pieces []string, text string) []string
 // stopping asks once without and then with the stop strings, plain and streamed.
 func stopping(choose cut) func(*conformance.Trial, dialect.Dialect) {
 	return func(t *conformance.Trial, d dialect.Dialect) {
-		r, _ := prose(t, d, 24)
+		r, _ := spoken(t, d)
 		whole := d.Ask(t, streamed(r))
-		text := whole.First().Text
-		r.Stop = choose(whole.Deltas, text)
-		if len(r.Stop) == 0 {
-			t.Skipf("the text %q has no place for such a stop string", text)
+		stop := choose(whole.Deltas, whole.First().Text)
+		if len(stop) == 0 {
+			t.Skipf("the text %q has no place for such a stop string", whole.First().Text)
 		}
-		checkStop(t, d, r, text)
+		checkStop(t, d, r, whole, stop)
 	}
 }
 
 // checkStop asks plain and streamed, and compares with the text that comes without stop strings.
-func checkStop(t *conformance.Trial, d dialect.Dialect, r dialect.Request, text string) {
-	want, by := before(text, r.Stop)
-	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
-		got := a.First()
-		if got.Text != want {
-			t.Errorf(a.Exchange, "with the stop strings %q the text is %q, want %q", r.Stop, got.Text, want)
-		}
-		switch {
-		case by == "" && got.Finish != dialect.FinishLength:
-			t.Errorf(a.Exchange, "no stop string appears, and the answer ends with %q", got.Finish)
-		case by != "" && got.Finish == dialect.FinishString && got.StopText != by:
-			t.Errorf(a.Exchange, "the stop string %q ends the answer, and %q is told", by, got.StopText)
-		case by != "" && got.Finish != dialect.FinishString && (got.Finish != dialect.FinishStop || told(t, d)):
-			t.Errorf(a.Exchange, "the stop string %q ends the answer, and the reason is %q", by, got.Finish)
-		}
+func checkStop(t *conformance.Trial, d dialect.Dialect, r dialect.Request, whole *dialect.Answer, stop []string) {
+	stopped, told := r, told(t, d)
+	stopped.Stop = stop
+	for _, request := range []dialect.Request{stopped, streamed(stopped)} {
+		alike(t, known(t, d, r, whole), asking(t, d, request), func(want, got *dialect.Answer) string {
+			return differentStop(want.First(), got.First(), stop, told)
+		})
 	}
+}
+
+func differentStop(whole, got dialect.One, stop []string, told bool) string {
+	want, by := before(whole.Text, stop)
+	switch {
+	case got.Text != want:
+		return fmt.Sprintf("with the stop strings %q the text is %q, want %q", stop, got.Text, want)
+	case by == "" && got.Finish != whole.Finish:
+		return fmt.Sprintf("no stop string appears, and the answer ends with %q", got.Finish)
+	case by != "" && got.Finish == dialect.FinishString && got.StopText != by:
+		return fmt.Sprintf("the stop string %q ends the answer, and %q is told", by, got.StopText)
+	case by != "" && got.Finish != dialect.FinishString && (got.Finish != dialect.FinishStop || told):
+		return fmt.Sprintf("the stop string %q ends the answer, and the reason is %q", by, got.Finish)
+	}
+	return ""
 }
 
 // told reports whether the dialect tells which stop string ended an answer, in the server's
@@ -170,42 +177,41 @@ func nearMiss(_ []string, text string) []string {
 func stopMultibyte(t *conformance.Trial, d dialect.Dialect) {
 	const value = "日本語と🙂と한국어"
 	r := say(t, value)
-	text := d.Ask(t, r).First().Text
+	whole := d.Ask(t, r)
 	for _, stop := range []string{"語", "🙂", "と한"} {
-		if !strings.Contains(text, stop) {
+		if !strings.Contains(whole.First().Text, stop) {
 			t.Skipf("the model cannot be made to say %q", value)
 		}
-		r.Stop = []string{stop}
-		checkStop(t, d, r, text)
+		checkStop(t, d, r, whole, []string{stop})
 	}
 }
 
 func stopUsage(t *conformance.Trial, d dialect.Dialect) {
-	r, _ := prose(t, d, 24)
+	r, _ := spoken(t, d)
 	whole := d.Ask(t, streamed(r))
-	r.Stop = acrossTokens(whole.Deltas, whole.First().Text)
-	if r.Stop == nil {
-		t.Skipf("the text %q has no place for such a stop string", whole.First().Text)
+	stopped := r
+	if stopped.Stop = firstOfSeveral(nil, whole.First().Text); stopped.Stop == nil {
+		t.Skipf("the text %q has no place for a stop string", whole.First().Text)
 	}
-	plain, stream := d.Ask(t, r), d.Ask(t, streamed(r))
-	if n := plain.Usage.Output; n < 1 || n > whole.Usage.Output {
-		t.Errorf(plain.Exchange, "the stopped answer counts %d tokens, and the whole one %d", n, whole.Usage.Output)
-	}
-	if plain.Usage.Output != stream.Usage.Output || plain.Usage.Input != whole.Usage.Input {
-		t.Errorf(stream.Exchange, "streamed it counts %+v, and plain %+v", stream.Usage, plain.Usage)
+	for _, request := range []dialect.Request{stopped, streamed(stopped)} {
+		alike(t, known(t, d, r, whole), asking(t, d, request), func(want, got *dialect.Answer) string {
+			if n := got.Usage.Output; n < 1 || n > want.Usage.Output || got.Usage.Input != want.Usage.Input {
+				return fmt.Sprintf("the stopped answer counts %d in and %d out, and the whole one %d and %d", got.Usage.Input, n, want.Usage.Input, want.Usage.Output)
+			}
+			return ""
+		})
 	}
 }
 
 func stopAsString(t *conformance.Trial, d dialect.Dialect) {
-	r, whole := prose(t, d, 24)
-	r.Stop = firstOfSeveral(nil, whole.First().Text)
-	if r.Stop == nil {
+	r, whole := spoken(t, d)
+	stop := firstOfSeveral(nil, whole.First().Text)
+	if stop == nil {
 		t.Skipf("the text %q has no place for a stop string", whole.First().Text)
 	}
-	stop := r.Stop[2]
-	r.Stop, r.Extra = nil, map[string]any{"stop": stop}
-	want, _ := before(whole.First().Text, []string{stop})
-	if a := d.Ask(t, r); a.First().Text != want || a.First().Finish != dialect.FinishStop {
-		t.Errorf(a.Exchange, "with the stop string %q the text is %q and ends with %q, want %q", stop, a.First().Text, a.First().Finish, want)
-	}
+	stopped := r
+	stopped.Extra = map[string]any{"stop": stop[2]}
+	alike(t, known(t, d, r, whole), asking(t, d, stopped), func(want, got *dialect.Answer) string {
+		return differentStop(want.First(), got.First(), stop[2:], false)
+	})
 }

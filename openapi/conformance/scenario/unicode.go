@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/json/v2"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,9 +66,7 @@ func wholeCharacters(t *conformance.Trial, d dialect.Dialect, text string) {
 			t.Errorf(stream.Exchange, "piece %d of the stream is %q, which is no whole characters", i, delta)
 		}
 	}
-	if joined := stream.First().Text; joined != got {
-		t.Errorf(stream.Exchange, "the stream joins to %q, and the plain reply is %q", joined, got)
-	}
+	alike(t, known(t, d, r, plain), known(t, d, streamed(r), stream), differentText)
 }
 
 func unicodeArguments(t *conformance.Trial, d dialect.Dialect) {
@@ -87,13 +86,15 @@ func unicodeArguments(t *conformance.Trial, d dialect.Dialect) {
 
 func cutByLimit(t *conformance.Trial, d dialect.Dialect) {
 	r := say(t, strings.Repeat("🦑𓂀", 4))
-	for n := 6; n < 14; n++ {
+	for _, n := range []int{7, 8, 9, 10} {
 		r.MaxTokens = n
-		plain, stream := d.Ask(t, r), d.Ask(t, streamed(r))
-		want, got := strings.TrimRight(plain.First().Text, "\ufffd"), strings.TrimRight(stream.First().Text, "\ufffd")
-		if got != want || strings.Contains(want, "\ufffd") {
-			t.Errorf(stream.Exchange, "cut at %d tokens, the stream joins to %q, and the plain reply is %q", n, got, want)
-		}
+		alike(t, asking(t, d, r), asking(t, d, streamed(r)), func(left, right *dialect.Answer) string {
+			want, got := strings.TrimRight(left.First().Text, "\ufffd"), strings.TrimRight(right.First().Text, "\ufffd")
+			if got != want || strings.Contains(want, "\ufffd") {
+				return fmt.Sprintf("cut at %d tokens, the stream joins to %q, and the plain reply is %q", n, got, want)
+			}
+			return ""
+		})
 	}
 }
 
@@ -115,11 +116,13 @@ func escapes(t *conformance.Trial, d dialect.Dialect) {
 		t.Fatalf(want.Exchange, "%v", err)
 	}
 	body := strings.NewReplacer("«", `\u00ab`, "é", `\u00e9`, "🙂", `\ud83d\ude42`, "»", `\u00bb`).Replace(string(raw))
-	got, err := d.Read(t.OK(conformance.Request{Path: d.Path, Body: body}))
-	if err != nil {
-		t.Fatalf(got.Exchange, "%v", err)
-	}
-	compare(t, want, got)
+	compare(t, known(t, d, r, want), func() *dialect.Answer {
+		got, err := d.Read(t.OK(conformance.Request{Path: d.Path, Body: body}))
+		if err != nil {
+			t.Fatalf(got.Exchange, "%v", err)
+		}
+		return got
+	})
 }
 
 func loneSurrogates(t *conformance.Trial, d dialect.Dialect) {

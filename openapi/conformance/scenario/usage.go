@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -55,18 +56,16 @@ func usageCounted(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func exactLimit(t *conformance.Trial, d dialect.Dialect) {
-	r, whole := prose(t, d, 16)
+	r, _ := prose(t, d, 16)
 	for _, n := range []int{1, 2, 5, 16} {
 		r.MaxTokens = n
-		plain, stream := d.Ask(t, r), d.Ask(t, streamed(r))
-		for _, a := range []*dialect.Answer{plain, stream} {
+		for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
+			if a.First().Finish == dialect.FinishStop && a.Usage.Output < n {
+				continue // another text than before, and a shorter one: see tries
+			}
 			if a.Usage.Output != n || a.First().Finish != dialect.FinishLength {
 				t.Errorf(a.Exchange, "with a limit of %d tokens there are %d, and the answer ends with %q", n, a.Usage.Output, a.First().Finish)
 			}
-		}
-		text := strings.TrimRight(plain.First().Text, "\ufffd")
-		if !strings.HasPrefix(whole.First().Text, text) {
-			t.Errorf(plain.Exchange, "the first %d tokens are %q, and of 16 tokens the text is %q", n, text, whole.First().Text)
 		}
 	}
 }
@@ -100,8 +99,8 @@ func sameWhenCached(t *conformance.Trial, d dialect.Dialect) {
 // it is sent with and without escapes.
 func formsAlike(t *conformance.Trial, d dialect.Dialect) {
 	const text = "Où est la mer? \"Là-bas\" <b>&</b>"
-	r := dialect.Greedy(t.Models.Text, text, 2)
-	want := d.Ask(t, r)
+	plain := dialect.Greedy(t.Models.Text, text, 2)
+	r, want := plain, d.Ask(t, plain)
 	var forms []any
 	switch d.Name {
 	case "chat":
@@ -119,18 +118,21 @@ func formsAlike(t *conformance.Trial, d dialect.Dialect) {
 	}
 	for _, form := range forms {
 		r.Extra = map[string]any{field: form}
-		compare(t, want, d.Ask(t, r))
+		compare(t, known(t, d, plain, want), asking(t, d, r))
 	}
 }
 
-// compare reports a difference in input tokens or text.
-func compare(t *conformance.Trial, want, got *dialect.Answer) {
-	if got.Usage.Input != want.Usage.Input {
-		t.Errorf(got.Exchange, "in this form the text counts %d tokens, and in another %d", got.Usage.Input, want.Usage.Input)
-	}
-	if got.First().Text != want.First().Text {
-		t.Errorf(got.Exchange, "in this form the greedy answer is %q, and in another %q", got.First().Text, want.First().Text)
-	}
+// compare reports a difference in input tokens or text between two forms of one request.
+func compare(t *conformance.Trial, reference, ask func() *dialect.Answer) {
+	alike(t, reference, ask, func(want, got *dialect.Answer) string {
+		switch {
+		case got.Usage.Input != want.Usage.Input:
+			return fmt.Sprintf("in this form the text counts %d tokens, and in another %d", got.Usage.Input, want.Usage.Input)
+		case got.First().Text != want.First().Text:
+			return fmt.Sprintf("in this form the greedy answer is %q, and in another %q", got.First().Text, want.First().Text)
+		}
+		return ""
+	})
 }
 
 // conversation is a greedy request with a system text and several turns.
@@ -153,9 +155,6 @@ func inputAsInChat(t *conformance.Trial, d dialect.Dialect) {
 	}
 	if a.Usage.Input != chat.Usage.Input {
 		t.Errorf(a.Exchange, "the input counts %d tokens, and in chat completions %d", a.Usage.Input, chat.Usage.Input)
-	}
-	if got, want := a.First().Text, chat.First().Text; got != want {
-		t.Errorf(a.Exchange, "the greedy answer is %q, and in chat completions %q", got, want)
 	}
 }
 
