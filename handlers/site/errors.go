@@ -13,7 +13,7 @@ type errorPage struct {
 	Docs           bool
 }
 
-// WriteError answers with a page that tells err, for browsers.
+// WriteError answers a browser with a page that tells err.
 func (s *Site) WriteError(w http.ResponseWriter, err *engine.Error) {
 	status := http.StatusInternalServerError
 	switch err.Code {
