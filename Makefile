@@ -9,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: run build test test-long test-suites race bench generate check record drift clean
+.PHONY: run build test test-long test-suites race bench generate check record peers drift clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -56,6 +56,10 @@ test-suites:
 # Renews the report of how the newest SDKs differ from the documents.
 drift:
 	$(TOOL) ./tools/drift -o tools/drift/report.md
+
+# Records the same cases of diglot, llama-server and Ollama, and compares them.
+peers: build
+	$(TOOL) ./tools/peers record
 
 clean:
 	rm -rf bin .cache tools/browser/node_modules tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules
