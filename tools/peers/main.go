@@ -25,7 +25,7 @@ import (
 // places are paths in the repository.
 const (
 	recordings = "cassettes/peers"
-	page       = "gen/reference/peers-recorded.md"
+	page       = "gen/reference/diff.md"
 	suite      = "tools/sdk/python"
 	packages   = ".cache/sdk-python"
 )
