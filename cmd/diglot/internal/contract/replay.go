@@ -149,7 +149,8 @@ func (o *replayOptions) serve(ctx context.Context, env Environment) error {
 }
 
 // recordings reads the user's cassettes, and in the background those of this program, which
-// take longer than all else.
+// take longer than all else. These are about models of their own: whoever names models
+// wants no others.
 func (o *replayOptions) recordings() (func() *replay.Recordings, error) {
 	var own []cassette.Cassette
 	if o.cassettes != "" {
@@ -157,6 +158,10 @@ func (o *replayOptions) recordings() (func() *replay.Recordings, error) {
 		if own, err = cassette.Read(o.cassettes); err != nil {
 			return nil, fmt.Errorf("--cassettes: %w", err)
 		}
+	}
+	if len(o.models) > 0 || o.only {
+		all := replay.NewRecordings(own, nil)
+		return func() *replay.Recordings { return all }, nil
 	}
 	read := sync.OnceValue(func() *replay.Recordings {
 		embedded, err := cassettes.Load()

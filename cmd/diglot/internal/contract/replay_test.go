@@ -114,6 +114,13 @@ func TestReplay(t *testing.T) {
 	if status, body, header := ask(t, "POST", usual+"/v1/chat/completions", `{"mine": 1}`); status != 200 || body != `{"yours":2}`+"\n" || header.Get("Diglot-Replay") != "recorded mine" {
 		t.Errorf("a recording: %d %s %v", status, body, header)
 	}
+	if status, body, header := ask(t, "GET", usual+"/v1/models", ""); status != 200 || !strings.HasPrefix(header.Get("Diglot-Replay"), "recorded openai/models/list-") {
+		t.Errorf("recorded models: %d %s %v", status, body, header)
+	}
+	named := start(t, "--model", "gpt-5")
+	if status, body, header := ask(t, "GET", named+"/v1/models", ""); status != 200 || header.Get("Diglot-Replay") != "mock" || !strings.Contains(body, `"id":"gpt-5"`) {
+		t.Errorf("named models: %d %s %v", status, body, header)
+	}
 	if status, _, header := ask(t, "GET", usual+"/v1/models/any", ""); status != 200 || header.Get("Diglot-Replay") != "mock" {
 		t.Errorf("any model: %d %v", status, header)
 	}

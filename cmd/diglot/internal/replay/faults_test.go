@@ -150,6 +150,9 @@ func TestRubbish(t *testing.T) {
 	if got := post(t, base, "/v1/messages", messages, "rubbish"); got.status != 200 || json.Valid([]byte(got.body)) || got.err != nil {
 		t.Errorf("%+v", got)
 	}
+	if got := post(t, base, "/v1/messages", stream, "rubbish;after=2"); !strings.Contains(got.body, "event: content_block_delta\ndata: {\"delta\":\n\n") {
+		t.Errorf("the event has lost its name: %s", got.body)
+	}
 	got := post(t, base, "/v1/chat/completions", chatSSE, "rubbish;after=2")
 	bad := 0
 	for i, frame := range strings.Split(strings.TrimSuffix(got.body, "\n\n"), "\n\n") {

@@ -119,7 +119,7 @@ func (w *Writer) event(frame []byte) error {
 		panic(http.ErrAbortHandler)
 	}
 	if r := w.fault.Rubbish; r != nil && r.After == w.events {
-		frame = []byte("data: {\"choices\":[{\"delta\":\n\n")
+		frame = broken(frame)
 	}
 	w.events++
 	if err := w.send(frame); err != nil {
@@ -129,6 +129,12 @@ func (w *Writer) event(frame []byte) error {
 		_ = http.NewResponseController(w.ResponseWriter).Flush() // only writers in tests cannot
 	}
 	return w.ctx.Err()
+}
+
+// broken is an event, under its own name, whose data is no JSON.
+func broken(frame []byte) []byte {
+	name, _, _ := bytes.Cut(frame, []byte("data:"))
+	return append(bytes.Clone(name), "data: {\"delta\":\n\n"...)
 }
 
 // stall is silent at its place. A client that outlasts a stall without an end loses the
