@@ -28,6 +28,9 @@ with open(os.environ["SUITE_LIST"], encoding="utf-8") as text:
 # Paths that llama-server has with and without the prefix.
 SHORT = ["/chat/completions", "/responses", "/models"]
 
+# Operations that take what llama-server gets by the flags --seed and --temp.
+SEEDED = ["/v1/chat/completions", "/v1/completions"]
+
 results = {"passed": [], "failed": {}, "skipped": [], "unused": []}
 
 
@@ -66,6 +69,8 @@ class Client(openai.OpenAI):
 
     def _prepare_options(self, options):
         options.json_data["model"] = running.model
+        if "/v1" + options.url in SEEDED:
+            options.json_data.setdefault("seed", 42)
         return options
 
 
@@ -106,6 +111,8 @@ def adapt(utils):
             path = "/v1" + path
         if path.startswith("/v1/") and isinstance(data, dict):
             data = {**data, "model": self.model_alias}
+        if path in SEEDED and isinstance(data, dict):
+            data = {"seed": self.seed, "temperature": self.temperature, **data}
         return path, data
 
     def make_request(self, method, path, data=None, *args, **kwargs):
