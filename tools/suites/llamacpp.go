@@ -69,7 +69,7 @@ func parseExceptions(text []byte) (exceptions, error) {
 	return e, nil
 }
 
-// llamaCpp runs the tests of llama.cpp's server.
+// llamaCpp runs the tests of llama.cpp's server that need no large model.
 func llamaCpp(ctx context.Context, out io.Writer) (tally, error) {
 	list, err := parseExceptions(llamaList)
 	if err != nil {
