@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -135,9 +136,12 @@ func (x *Exchange) Curl() string {
 	return strings.Join(parts, " ")
 }
 
-// quote quotes for a shell; $API_KEY is to be expanded there.
+// variable is a value that stands for a secret one.
+var variable = regexp.MustCompile(`^[a-z0-9-]+: (Bearer )?\$[A-Z][A-Z0-9_]*$`)
+
+// quote quotes for a shell, which is to expand the variable of a header.
 func quote(s string) string {
-	if strings.HasSuffix(s, "$API_KEY") {
+	if variable.MatchString(s) {
 		return `"` + s + `"`
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

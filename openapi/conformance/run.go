@@ -13,6 +13,7 @@ import (
 // Report is the outcome of a run.
 type Report struct {
 	Results []Result // in the order of the scenarios
+	Err     error    // why the run ended early: cancelled, or the server is gone; else nil
 }
 
 // Count returns how many scenarios ended so.
@@ -44,6 +45,9 @@ type Options struct {
 // Run runs scenarios against a server: first those that may run together, then those that
 // run alone, then those that judge the replies of all others.
 func Run(ctx context.Context, target *Target, scenarios []Scenario, options Options) Report {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	target.lost = end
 	r := &runner{ctx: ctx, target: target, options: options, results: make([]Result, len(scenarios)), offered: map[string]func() string{}}
 	var together, alone, watching []int
 	for i, s := range scenarios {
@@ -59,8 +63,9 @@ func Run(ctx context.Context, target *Target, scenarios []Scenario, options Opti
 	}
 	r.all(scenarios, together, max(options.Parallel, 1))
 	r.all(scenarios, alone, 1)
-	r.all(scenarios, watching, 1)
-	return Report{r.results}
+	early := context.Cause(ctx)
+	r.all(scenarios, watching, 1) // they judge what was seen until then
+	return Report{r.results, early}
 }
 
 type runner struct {
@@ -90,12 +95,17 @@ func (r *runner) all(scenarios []Scenario, chosen []int, parallel int) {
 	group.Wait()
 }
 
+const cancelled = "the run was cancelled"
+
 func (r *runner) one(s Scenario, i int) {
-	result := Result{Scenario: s, Outcome: Skipped, Reason: "the run was cancelled"}
-	if r.ctx.Err() == nil {
+	result := Result{Scenario: s, Outcome: Skipped, Reason: cancelled}
+	if r.ctx.Err() == nil || s.watches {
 		result.Outcome, result.Reason = NotOffered, r.offered[string(s.Style())+s.Operation]()
 		if result.Reason == "" {
 			result = run(r.ctx, r.target, s)
+		}
+		if r.ctx.Err() != nil && !s.watches { // its failures may be those of the cancelled run
+			result = Result{Scenario: s, Outcome: Skipped, Reason: cancelled, Duration: result.Duration}
 		}
 	}
 	r.mu.Lock()

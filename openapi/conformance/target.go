@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -44,15 +45,15 @@ type Target struct {
 
 	mu       sync.Mutex
 	observed []*Exchange
+	lost     func(error) // called when the server cannot be reached; or nil
 }
 
 const maxReply = 64 << 20
 
-// send sends a request and reads the whole reply. The error is one of the transport: a
-// server that cannot be reached, or no reply in time.
+// send sends a request and reads the whole reply. A server that asks to come back later is
+// waited for. The error is one of the transport: a server that cannot be reached, or no
+// reply in time.
 func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
-	ctx, cancel := context.WithTimeout(ctx, t.timeout())
-	defer cancel()
 	if t.Slots != nil {
 		select {
 		case t.Slots <- struct{}{}:
@@ -61,6 +62,22 @@ func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
 			return nil, ctx.Err()
 		}
 	}
+	for try := 0; ; try++ {
+		x, err := t.once(ctx, r)
+		delay, later := x.later(try)
+		if err != nil || !later || !sleep(ctx, delay) {
+			if err == nil {
+				t.observe(x)
+			}
+			return x, err
+		}
+	}
+}
+
+// once sends a request once.
+func (t *Target) once(ctx context.Context, r Request) (*Exchange, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.timeout())
+	defer cancel()
 	begin := time.Now()
 	response, x, err := t.open(ctx, r)
 	if err != nil {
@@ -69,10 +86,13 @@ func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
 	defer response.Body.Close()
 	x.Body, x.Err = io.ReadAll(io.LimitReader(response.Body, maxReply))
 	x.Duration = time.Since(begin)
-	t.mu.Lock()
-	t.observed = append(t.observed, x)
-	t.mu.Unlock()
 	return x, nil
+}
+
+func (t *Target) observe(x *Exchange) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.observed = append(t.observed, x)
 }
 
 func (t *Target) timeout() time.Duration {
@@ -100,8 +120,8 @@ func (t *Target) open(ctx context.Context, r Request) (*http.Response, *Exchange
 		}
 	}
 	x := &Exchange{
-		Method: request.Method, URL: request.URL.String(), Path: request.URL.Path,
-		Sent: request.Header.Clone(), Request: body,
+		Method: request.Method, URL: request.URL.Redacted(), Path: request.URL.Path,
+		Sent: t.redacted(request.Header), Request: body,
 	}
 	client := t.Client
 	if client == nil {
@@ -109,6 +129,9 @@ func (t *Target) open(ctx context.Context, r Request) (*http.Response, *Exchange
 	}
 	response, err := client.Do(request)
 	if err != nil {
+		if ctx.Err() == nil {
+			t.unreachable(err)
+		}
 		return nil, x, err
 	}
 	x.Status, x.Header = response.StatusCode, response.Header
@@ -128,6 +151,18 @@ func (t *Target) address(r *http.Request, body []byte) {
 		r.Header.Set("X-Api-Key", t.Key)
 	}
 	maps.Copy(r.Header, t.Header)
+}
+
+// redacted is a header without the values that the user of the kit added, which may be
+// secret: a shell variable stands for each.
+func (t *Target) redacted(h http.Header) http.Header {
+	shown := h.Clone()
+	for name := range t.Header {
+		if slices.Equal(h[name], t.Header[name]) {
+			shown[name] = []string{"$" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))}
+		}
+	}
+	return shown
 }
 
 // exchanges returns all exchanges so far.

@@ -1,0 +1,137 @@
+// Package report shows the outcome of a run of scenarios: as text for a terminal, as JSON,
+// as JUnit XML for CI systems, as Markdown, and as a badge. A [Baseline] is a file of the
+// scenarios that are known to fail, so that a run can tell new failures from old ones.
+//
+// A [Summary] is what all of them show. What a server sent is shown only in part, without
+// control characters, and without the secrets of the run.
+package report
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/diglot/diglot/openapi"
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// Summary is a report and what it is about.
+type Summary struct {
+	conformance.Report
+
+	Server  string // base URL
+	Models  conformance.Models
+	Profile openapi.Profile
+	Marks   bool
+	Date    time.Time
+
+	Docs     string   // base URL of the reference, for links; empty: /docs/, where each diglot has it
+	Baseline Baseline // what is known to fail; nil: nothing is known
+	Secrets  []string // never shown
+}
+
+// Group is the results of one subject: openai/chat.
+type Group struct {
+	Name    string
+	Results []conformance.Result
+}
+
+// Groups returns the results by style and subject, in the order of their first result.
+func (s Summary) Groups() []Group {
+	var groups []Group
+	at := map[string]int{}
+	for _, r := range s.Results {
+		name, _ := split(r.Name)
+		i, ok := at[name]
+		if !ok {
+			i = len(groups)
+			at[name] = i
+			groups = append(groups, Group{Name: name})
+		}
+		groups[i].Results = append(groups[i].Results, r)
+	}
+	return groups
+}
+
+// Count returns how many results of the group ended so.
+func (g Group) Count(o conformance.Outcome) int {
+	return conformance.Report{Results: g.Results}.Count(o)
+}
+
+// split cuts a scenario's name into style/subject and the promise.
+func split(name string) (group, promise string) {
+	style, rest, _ := strings.Cut(name, "/")
+	subject, promise, ok := strings.Cut(rest, "/")
+	if !ok {
+		return style, subject
+	}
+	return style + "/" + subject, promise
+}
+
+// Reason is why scenarios were not tested, and which.
+type Reason struct {
+	Reason string
+	Names  []string
+}
+
+// Reasons lists why scenarios ended so, the most frequent reason first.
+func (s Summary) Reasons(o conformance.Outcome) []Reason {
+	var all []Reason
+	for _, r := range s.Results {
+		if r.Outcome != o {
+			continue
+		}
+		i := slices.IndexFunc(all, func(known Reason) bool { return known.Reason == r.Reason })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Reason{Reason: r.Reason})
+		}
+		all[i].Names = append(all[i].Names, r.Name)
+	}
+	slices.SortStableFunc(all, func(a, b Reason) int { return cmp.Compare(len(b.Names), len(a.Names)) })
+	return all
+}
+
+// Link is where the reference describes what a scenario is about; empty for those of no
+// operation.
+func (s Summary) Link(of conformance.Scenario) string {
+	base := cmp.Or(s.Docs, "/docs/")
+	if of.Operation == "" {
+		return ""
+	}
+	link := strings.TrimSuffix(base, "/") + "/" + string(of.Style()) + "/" + url.PathEscape(of.Operation) + ".html"
+	_, promise := split(of.Name)
+	if field, ok := strings.CutPrefix(promise, "field/"); ok && field != "body" {
+		link += "#body-" + anchors.Replace(field)
+	}
+	return link
+}
+
+// anchors writes messages[role=user].content[] as the reference does: messages-role-user-content.
+var anchors = strings.NewReplacer("[]", "", "[", "-", "=", "-", "]", "", ".", "-")
+
+// clean is text of a server for people: whole characters, no controls, no secrets.
+func (s Summary) clean(text string) string {
+	for _, secret := range s.Secrets {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "[secret]")
+		}
+	}
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\ufffd"))
+}
+
+// cut is the start of a text.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + " … (" + size(len(text)) + ")"
+}
