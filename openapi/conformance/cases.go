@@ -25,7 +25,7 @@ type Case struct {
 	Name    string   // the field and what is wrong with it
 	Field   string   // path without indexes: messages[role=user].content
 	Body    []byte   // JSON
-	Base    []byte   // the same body without the odd value
+	Base    []byte   // the same body without the odd value, and without any for WantNothing
 	Pointer []string // from the body to the invalid value
 	Want    Want
 	Rule    openapi.Rule // that is violated, for WantInvalid
@@ -185,7 +185,9 @@ func (w *walker) add(at site, value any, c Case, oddity string) {
 		c.Pointer = at.pointer
 	}
 	c.Name, c.Body, c.Field = at.name+": "+oddity, body, at.name
-	c.Base = w.base(at)
+	if c.Base = w.base(at); c.Want == WantNothing {
+		c.Base = w.base(site{wrap: at.wrap})
+	}
 	w.cases = append(w.cases, c)
 }
 

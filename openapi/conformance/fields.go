@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json/v2"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,16 +69,43 @@ func (t *Target) samples(style Style, o *openapi.Operation) Scenario {
 		Needs:     NeedOf(o),
 		Run: func(t *Trial) {
 			for _, example := range o.Examples {
-				body := t.affordable(o, t.named(o, example), nil)
-				if _, v := o.Check(body); v != nil {
-					continue // this profile refuses it
-				}
-				if x := t.Do(Request{Path: o.Path, Body: body}); x.Status != 200 {
-					t.Errorf(x, "status %d for an example of the document, want 200", x.Status)
-				}
+				t.sample(o, example)
 			}
 		},
 	}
+}
+
+const (
+	sampleTokens = 16 // that the answer to an example may have
+	fieldTokens  = 2  // that the answer to a case may have: its text does not matter
+)
+
+func (t *Trial) sample(o *openapi.Operation, example []byte) {
+	body := t.affordable(o, t.named(o, example), nil, sampleTokens)
+	if hasImage(body) {
+		if t.Models.Vision == "" {
+			return
+		}
+		body = edited(body, func(object map[string]any) { object["model"] = t.Models.Vision })
+	}
+	if _, v := o.Check(body); v != nil {
+		return // this profile refuses it
+	}
+	x := t.Do(Request{Path: o.Path, Body: body})
+	if x.Status != http.StatusOK && !lacks(x, "suffix") {
+		t.Errorf(x, "status %d for an example of the document, want 200", x.Status)
+	}
+}
+
+// hasImage reports whether a request has an image, for which a model needs vision.
+func hasImage(body []byte) bool { return image.Match(body) }
+
+var image = regexp.MustCompile(`"type":"(image|image_url|input_image)"`)
+
+// lacks reports whether a request was refused because of a field that not every model can
+// serve, such as the text behind the one that is to be filled in.
+func lacks(x *Exchange, field string) bool {
+	return x.Status == http.StatusBadRequest && bytes.Contains(x.Request, []byte(`"`+field+`":`)) && names(x.Body, []string{field})
 }
 
 // named puts the target's model into a body.
@@ -103,23 +132,23 @@ func (t *Target) Affordable(o *openapi.Operation, example []byte) map[string]any
 var limits = []string{"max_completion_tokens", "max_output_tokens", "max_tokens"}
 
 // affordable bounds what a body generates, unless the value at the pointer is the limit.
-func (t *Target) affordable(o *openapi.Operation, body []byte, pointer []string) []byte {
-	for _, name := range limits {
-		if _, ok := o.Body.Schema.Property(name); !ok {
-			continue
-		}
-		return edited(body, func(object map[string]any) {
-			for _, other := range limits {
-				if _, given := object[other]; given {
-					return
-				}
-			}
-			if len(pointer) == 0 || !slices.Contains(limits, pointer[0]) {
-				object[name] = 16
-			}
-		})
+func (t *Target) affordable(o *openapi.Operation, body []byte, pointer []string, most float64) []byte {
+	if len(pointer) > 0 && slices.Contains(limits, pointer[0]) {
+		return body
 	}
-	return body
+	return edited(body, func(object map[string]any) {
+		given := false
+		for _, name := range limits {
+			if n, ok := object[name].(float64); ok {
+				object[name], given = min(n, most), true
+			}
+		}
+		for _, name := range limits {
+			if _, ok := o.Body.Schema.Property(name); ok && !given {
+				object[name], given = most, true
+			}
+		}
+	})
 }
 
 // edited changes a JSON object; what is none stays as it is.
@@ -173,7 +202,7 @@ func (t *Trial) runCase(o *openapi.Operation, c Case) {
 	if len(c.Pointer) == 0 || c.Pointer[0] != "model" {
 		body = t.named(o, body)
 	}
-	body = t.affordable(o, body, c.Pointer)
+	body = t.affordable(o, body, c.Pointer, fieldTokens)
 	x := t.Do(Request{Path: o.Path, Body: body})
 	document := fmt.Sprintf("%s: %s", c.Name, c.wanted(t.Marks))
 	switch {
@@ -202,7 +231,7 @@ func (t *Trial) accepts(o *openapi.Operation, body []byte) bool {
 	if body == nil {
 		return true
 	}
-	return t.Do(Request{Path: o.Path, Body: t.affordable(o, t.named(o, body), nil)}).Status == http.StatusOK
+	return t.Do(Request{Path: o.Path, Body: t.affordable(o, t.named(o, body), nil, fieldTokens)}).Status == http.StatusOK
 }
 
 // must reports whether the case binds a server, given whether the support marks are its own.

@@ -74,10 +74,18 @@ func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
 	}
 }
 
-// once sends a request once.
+// Send sends a request that belongs to no scenario: its reply is not judged, and it may
+// take as long as ctx says.
+func (t *Target) Send(ctx context.Context, r Request) (*Exchange, error) { return t.exchange(ctx, r) }
+
+// once sends a request once, with the time for one request.
 func (t *Target) once(ctx context.Context, r Request) (*Exchange, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.timeout())
 	defer cancel()
+	return t.exchange(ctx, r)
+}
+
+func (t *Target) exchange(ctx context.Context, r Request) (*Exchange, error) {
 	begin := time.Now()
 	response, x, err := t.open(ctx, r)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package contract has the commands about the contract between clients and servers:
-// replay answers without a model, record keeps what a server answers, diff compares two
-// recordings.
+// verify holds a server against the documents, replay answers without a model, record keeps
+// what a server answers, diff compares two recordings.
 package contract
 
 import (
@@ -22,7 +22,7 @@ const Group = "contract"
 
 // Commands returns the commands.
 func Commands(env Environment) []*cobra.Command {
-	return []*cobra.Command{newReplay(env), newRecord(env), newDiff(env)}
+	return []*cobra.Command{newVerify(env), newReplay(env), newRecord(env), newDiff(env)}
 }
 
 // noArguments is for commands that take only flags.

@@ -31,12 +31,38 @@ func Usage(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
+// codedError is an error with a code of its own.
+type codedError struct {
+	error
+	code int
+}
+
+func (e *codedError) Unwrap() error { return e.error }
+
+// Failed is the error for a command that did its work, whose outcome is a failure.
+func Failed(format string, args ...any) error {
+	return &codedError{fmt.Errorf(format, args...), Failure}
+}
+
+// Missing is the error for a model that a server does not have.
+func Missing(format string, args ...any) error {
+	return &codedError{fmt.Errorf(format, args...), NotFound}
+}
+
+// Unreachable is the error for a server that does not answer.
+func Unreachable(format string, args ...any) error {
+	return &codedError{fmt.Errorf(format, args...), NoServer}
+}
+
 // Status is the exit code for the error of a command.
 func Status(err error) int {
 	var usage *usageError
+	var coded *codedError
 	switch {
 	case err == nil:
 		return 0
+	case errors.As(err, &coded):
+		return coded.code
 	case errors.As(err, &usage):
 		return BadUsage
 	case errors.Is(err, store.ErrNotFound), HasCode(err, engine.CodeModelNotFound):

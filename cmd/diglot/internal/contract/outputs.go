@@ -1,0 +1,80 @@
+package contract
+
+import (
+	"cmp"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/report"
+)
+
+// outputs are the forms in which a summary is written.
+type outputs struct {
+	json                   bool
+	junit, markdown, badge string // files
+}
+
+func (o *outputs) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&o.json, "json", false, "print JSON; fields: server, models, profile, marks, date, score, passed, failed, skipped, not_offered, results (name, about, outcome, known, reason, seconds, link, failures (message, document, curl, status, reply)); with --list: name, about, operation, needs")
+	flags.StringVar(&o.junit, "junit", "", "write JUnit XML to `FILE`; failures in the baseline are skipped there")
+	flags.StringVar(&o.markdown, "markdown", "", "write Markdown to `FILE`")
+	flags.StringVar(&o.badge, "badge", "", "write the score as an SVG badge to `FILE`")
+}
+
+// write writes what the flags name.
+func (o *outputs) write(env Environment, s report.Summary) error {
+	shown := s.Text
+	if o.json {
+		shown = s.JSON
+	}
+	if err := shown(env.Stdout); err != nil {
+		return err
+	}
+	return cmp.Or(
+		writeFile(o.junit, s.JUnit),
+		writeFile(o.markdown, s.Markdown),
+		writeFile(o.badge, s.Badge),
+	)
+}
+
+// writeFile writes a whole file; an empty path writes none.
+func writeFile(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(filepath.Clean(path))
+	if err != nil {
+		return err
+	}
+	return cmp.Or(write(f), f.Close())
+}
+
+// listed is a scenario as --list prints it.
+type listed struct {
+	Name      string           `json:"name"`
+	About     string           `json:"about"`
+	Operation string           `json:"operation,omitempty"`
+	Needs     conformance.Need `json:"needs,omitempty"`
+}
+
+func (o *outputs) list(env Environment, all []conformance.Scenario) error {
+	if o.json {
+		var list []listed
+		for _, s := range all {
+			list = append(list, listed{s.Name, s.About, s.Operation, s.Needs})
+		}
+		return json.MarshalWrite(env.Stdout, list, jsontext.WithIndent("  "))
+	}
+	var rows [][]string
+	for _, s := range all {
+		rows = append(rows, []string{s.Name, s.About})
+	}
+	return terminal.Table(env.Stdout, []string{"NAME", "ABOUT"}, rows)
+}

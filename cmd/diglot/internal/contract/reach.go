@@ -1,0 +1,67 @@
+package contract
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
+	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/dialect"
+)
+
+// loading is how long a server may take to load a model.
+const loading = 10 * time.Minute
+
+// reach finds what would make every scenario fail: no server, a wrong key, no such model.
+// Each model gets a first request, with the time to load it.
+func reach(ctx context.Context, target *conformance.Target, styles []conformance.Style) error {
+	list := conformance.Request{Path: "/v1/models"}
+	ask := dialect.Chat()
+	if !slices.Contains(styles, conformance.OpenAI) {
+		ask, list.Header = dialect.Messages(), http.Header{"Anthropic-Version": {"2023-06-01"}}
+	}
+	ctx, cancel := context.WithTimeout(ctx, loading)
+	defer cancel()
+	x, err := target.Send(ctx, list)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return exit.Unreachable("verify: no server answers at %s: %w", redacted(target.BaseURL), err)
+	case x.Status == http.StatusUnauthorized, x.Status == http.StatusForbidden:
+		return exit.Failed("verify: the server answers %s with %d %s; see --api-key-env and --header", list.Path, x.Status, http.StatusText(x.Status))
+	}
+	for name, request := range map[string]conformance.Request{
+		target.Models.Text:      ask.Encode(dialect.Greedy(target.Models.Text, "Hi", 1)),
+		target.Models.Embedding: {Path: "/v1/embeddings", Body: map[string]any{"model": target.Models.Embedding, "input": "Hi"}},
+	} {
+		if name == "" {
+			continue
+		}
+		first, err := target.Send(ctx, request)
+		if err == nil && first.Status == http.StatusNotFound && unlisted(x, name) {
+			return exit.Missing("verify: the server has no model %q; see %s of %s", name, list.Path, redacted(target.BaseURL))
+		}
+	}
+	return ctx.Err()
+}
+
+// unlisted reports whether a server lists models, but not this one.
+func unlisted(list *conformance.Exchange, name string) bool {
+	var models struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if list.Status != http.StatusOK || list.JSON(&models) != nil {
+		return false
+	}
+	for _, m := range models.Data {
+		if m.ID == name {
+			return false
+		}
+	}
+	return true
+}
