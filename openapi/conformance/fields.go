@@ -120,7 +120,7 @@ func (t *Target) named(o *openapi.Operation, body []byte) []byte {
 // Affordable is an example of a request with the target's model and a bound on what it
 // generates; nil if the profile refuses it.
 func (t *Target) Affordable(o *openapi.Operation, example []byte) map[string]any {
-	text := t.affordable(o, t.named(o, example), nil)
+	text := t.affordable(o, t.named(o, example), nil, sampleTokens)
 	var object map[string]any
 	if _, v := o.Check(text); v != nil || json.Unmarshal(text, &object) != nil {
 		return nil
