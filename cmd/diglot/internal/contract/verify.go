@@ -30,7 +30,7 @@ type verifyOptions struct {
 	style    string
 	profile  string
 	marks    bool
-	only     patterns
+	only     selection
 	list     bool
 	dryRun   bool
 	timeout  time.Duration

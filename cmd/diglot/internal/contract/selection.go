@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// patterns are a repeatable flag: which names are chosen. None chooses all.
-type patterns struct {
+// selection is a repeatable flag: which names are chosen. None chooses all.
+type selection struct {
 	texts []string
 	all   []*regexp.Regexp
 }
 
-func (p *patterns) String() string { return strings.Join(p.texts, " ") }
+func (p *selection) String() string { return strings.Join(p.texts, " ") }
 
-func (p *patterns) Type() string { return "pattern" }
+func (p *selection) Type() string { return "pattern" }
 
 // Set reads a name, a part of one up to a slash, a glob whose * and ? also match slashes,
 // or a regular expression between slashes.
-func (p *patterns) Set(text string) error {
+func (p *selection) Set(text string) error {
 	if text == "" {
 		return errors.New("empty value")
 	}
@@ -38,6 +38,6 @@ func (p *patterns) Set(text string) error {
 // globs turns a quoted glob into a regular expression.
 var globs = strings.NewReplacer(`\*`, ".*", `\?`, ".")
 
-func (p *patterns) match(name string) bool {
+func (p *selection) match(name string) bool {
 	return len(p.all) == 0 || slices.ContainsFunc(p.all, func(r *regexp.Regexp) bool { return r.MatchString(name) })
 }
