@@ -104,6 +104,7 @@ var borders = []struct {
 	{"cmd/diglot/internal/replay/fault", []string{"cmd/diglot/internal/replay/$", "engine/mock", "handlers", "internal/cassette", "openapi"},
 		"a fault is one of any reply"},
 	{"cmd/diglot/internal/contract", []string{"cmd/diglot/internal/process", "cmd/diglot/internal/serving", "engine/local", "engine/models", "engine/script", "engine/upstream"},
+	{"cmd/diglot/internal/contract", []string{"cmd/diglot/internal/process", "engine/local", "engine/models", "engine/script", "engine/upstream"},
 		"a contract is checked without a model on this machine"},
 	{"cmd/diglot/internal/flagvalue", []string{"gen", "handlers", "openapi", "engine", "cmd/diglot/internal/process"},
 		"what a flag may be does not depend on what it is for"},
