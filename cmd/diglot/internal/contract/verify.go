@@ -21,6 +21,7 @@ import (
 	"github.com/diglot/diglot/openapi/conformance/protocol"
 	"github.com/diglot/diglot/openapi/conformance/report"
 	"github.com/diglot/diglot/openapi/conformance/scenario"
+	"github.com/diglot/diglot/openapi/conformance/structure"
 )
 
 // verifyOptions are the flags of verify.
@@ -236,7 +237,7 @@ func scenarios(target *conformance.Target) ([]conformance.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(generated, protocol.All(target.Documents), scenario.All())
+	all := slices.Concat(generated, protocol.All(target.Documents), scenario.All(), structure.All())
 	slices.SortStableFunc(all, func(a, b conformance.Scenario) int { return cmp.Compare(b.Style(), a.Style()) }) // openai first
 	return all, nil
 }
