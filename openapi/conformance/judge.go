@@ -205,9 +205,15 @@ func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []fi
 		if f.Data != "[DONE]" && !jsontext.Value(f.Data).IsValid() {
 			all = append(all, finding{aspectFrames, fmt.Sprintf("data of event %d is not JSON: %s", i, shown([]byte(f.Data))), "", "data"})
 		}
+		listed := true
 		found, data := judgeJSON([]byte(f.Data), func(data []byte) error {
-			return inData(stream.NewChecker().Frame(f.Event, string(data)))
+			err := stream.NewChecker().Frame(f.Event, string(data))
+			listed = listed && !isOther(err)
+			return inData(err)
 		})
+		if !listed {
+			found = nil // its fields are those of no event
+		}
 		if err := checker.Frame(f.Event, string(data)); err != nil {
 			known = false
 			if len(found) == 0 {
@@ -220,6 +226,16 @@ func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []fi
 		all = append(all, finding{aspectOrder, err.Error(), "x-event-sequence: " + stream.Sequence, ""})
 	}
 	return all
+}
+
+// isOther reports whether a frame is no event of the document at all.
+func isOther(err error) bool {
+	var v *openapi.Violation
+	if !errors.As(err, &v) {
+		return false
+	}
+	at := strings.Join(v.Pointer, "/")
+	return at == "event" || at == "data/type" && v.Rule == openapi.RuleEnum || v.Rule == openapi.RuleSyntax
 }
 
 func endsBlank(body []byte) bool {

@@ -51,7 +51,7 @@ func (t *Trial) watch(o *openapi.Operation, a aspect) {
 // the one that is shown with a failure is the smallest.
 func (t *Target) observedOf(o *openapi.Operation) []*Exchange {
 	document := t.Documents.OpenAI
-	if _, ok := document.Operation(o.ID); !ok {
+	if own, _ := document.Operation(o.ID); own != o { // both have a listModels
 		document = t.Documents.Anthropic
 	}
 	var all []*Exchange

@@ -58,6 +58,7 @@ func one(d dialect.Dialect, promise, about string, run func(*conformance.Trial, 
 // prose is a greedy request whose answer fills maxTokens, and that answer. A model that
 // always ends earlier ends the scenario.
 func prose(t *conformance.Trial, d dialect.Dialect, maxTokens int) (dialect.Request, *dialect.Answer) {
+	reached, last := true, (*dialect.Answer)(nil)
 	for _, text := range []string{ // even a small model answers one of them at length
 		"Write a long story about a fox who lives in a forest.",
 		"Count from one to one hundred, one number per line.",
@@ -66,9 +67,18 @@ func prose(t *conformance.Trial, d dialect.Dialect, maxTokens int) (dialect.Requ
 	} {
 		r := dialect.Greedy(t.Models.Text, text, maxTokens)
 		a := d.Ask(t, r)
-		if first := a.First(); first.Finish == dialect.FinishLength && first.Text != "" {
+		first := a.First()
+		if first.Finish == dialect.FinishLength && first.Text != "" {
 			return r, a
 		}
+		if a.Usage.Output != maxTokens {
+			reached = false
+		} else if last == nil {
+			last = a
+		}
+	}
+	if reached && last != nil { // by chance, one may end there of itself
+		t.Fatalf(last.Exchange, "each answer has the %d tokens of its limit, and none says that the limit ended it", maxTokens)
 	}
 	t.Skipf("the model gives no text of %d tokens", maxTokens)
 	return dialect.Request{}, nil

@@ -12,7 +12,7 @@ import (
 // counts is how tokens are counted.
 func counts() []conformance.Scenario {
 	count := one(dialect.Messages(), "usage/equals-count-tokens", "count_tokens gives the number of input tokens that the message then has.", countedBefore)
-	count.Name, count.Operation = "anthropic/messages-count-tokens/equals-usage", "countMessageTokens"
+	count.Name, count.Operation = "anthropic/messages-count_tokens/equals-usage", "countMessageTokens"
 	return slices.Concat(
 		each("usage/sum", "The total is the sum of input and output, and the parts are within their whole.", openAI, usageSum),
 		each("usage/counted", "Every answer counts at least one token of input and of output.", nil, usageCounted),

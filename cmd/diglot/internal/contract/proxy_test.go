@@ -26,7 +26,9 @@ type reply struct {
 	body         []byte
 }
 
-func (r *reply) streamed() bool { return strings.HasPrefix(r.header.Get("Content-Type"), "text/event-stream") }
+func (r *reply) streamed() bool {
+	return strings.HasPrefix(r.header.Get("Content-Type"), "text/event-stream")
+}
 
 // object changes a reply of status 200 that is JSON.
 func (r *reply) object(change func(map[string]any)) {
