@@ -152,6 +152,15 @@ func streamFaults() []fault {
 
 const asciiLetters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ."',!?0123456789`
 
+// embeddingFaults are faults of embeddings.
+func embeddingFaults() []fault {
+	return []fault{{"base64 of other numbers", "/v1/embeddings", inObject(func(o map[string]any) {
+		if text, ok := child(o, "data", 0)["embedding"].(string); ok {
+			child(o, "data", 0)["embedding"] = text[8:16] + text[8:]
+		}
+	}), "openai/embeddings/base64-equals-floats", nil}}
+}
+
 // completionFaults are faults of completions.
 func completionFaults() []fault {
 	return []fault{

@@ -21,7 +21,7 @@ type fault struct {
 }
 
 func faults() []fault {
-	return slices.Concat(envelopeFaults(), errorFaults(), chatFaults(), streamFaults(), completionFaults(), responseFaults(), messageFaults())
+	return slices.Concat(envelopeFaults(), errorFaults(), chatFaults(), streamFaults(), completionFaults(), responseFaults(), messageFaults(), embeddingFaults())
 }
 
 const (

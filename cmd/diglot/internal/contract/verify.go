@@ -18,6 +18,7 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/openapi"
 	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/media"
 	"github.com/diglot/diglot/openapi/conformance/protocol"
 	"github.com/diglot/diglot/openapi/conformance/report"
 	"github.com/diglot/diglot/openapi/conformance/scenario"
@@ -237,7 +238,7 @@ func scenarios(target *conformance.Target) ([]conformance.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.Concat(generated, protocol.All(target.Documents), scenario.All(), structure.All())
+	all := slices.Concat(generated, protocol.All(target.Documents), scenario.All(), structure.All(), media.All())
 	slices.SortStableFunc(all, func(a, b conformance.Scenario) int { return cmp.Compare(b.Style(), a.Style()) }) // openai first
 	return all, nil
 }
