@@ -103,7 +103,6 @@ var borders = []struct {
 		"a reply is recorded or made, whatever the command line says"},
 	{"cmd/diglot/internal/replay/fault", []string{"cmd/diglot/internal/replay/$", "engine/mock", "handlers", "internal/cassette", "openapi"},
 		"a fault is one of any reply"},
-	{"cmd/diglot/internal/contract", []string{"cmd/diglot/internal/process", "cmd/diglot/internal/serving", "engine/local", "engine/models", "engine/script", "engine/upstream"},
 	{"cmd/diglot/internal/contract", []string{"cmd/diglot/internal/process", "engine/local", "engine/models", "engine/script", "engine/upstream"},
 		"a contract is checked without a model on this machine"},
 	{"cmd/diglot/internal/flagvalue", []string{"gen", "handlers", "openapi", "engine", "cmd/diglot/internal/process"},

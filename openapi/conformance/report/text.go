@@ -48,6 +48,7 @@ func (s Summary) failures(b *strings.Builder, g Group) {
 			s.failure(b, r)
 		}
 	}
+	fmt.Fprintln(b)
 }
 
 func (s Summary) failure(b *strings.Builder, r conformance.Result) {
@@ -68,7 +69,6 @@ func (s Summary) failure(b *strings.Builder, r conformance.Result) {
 	if link := s.Link(r.Scenario); link != "" {
 		fmt.Fprintf(b, "  see %s\n", link)
 	}
-	fmt.Fprintln(b)
 }
 
 func (s Summary) table(b *strings.Builder) {

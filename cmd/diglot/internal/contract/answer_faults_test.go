@@ -33,14 +33,14 @@ func add(o map[string]any, name string, n float64) {
 }
 
 // chatFaults are faults of plain replies of chat completions.
-func chatFaults() []fault {
+func chatFaults() []mistake {
 	logprobs := func(change func(map[string]any)) func(*reply) {
 		return inChoice(func(c map[string]any) { change(child(c, "logprobs")) })
 	}
 	call := func(change func(f map[string]any)) func(*reply) {
 		return inChoice(func(c map[string]any) { change(child(c, "message", "tool_calls", 0, "function")) })
 	}
-	return []fault{
+	return []mistake{
 		{"all choices have the index 0", chatPath, inObject(func(o map[string]any) { child(o, "choices", -1)["index"] = 0 }), "openai/chat/choices/indexes", nil},
 		{"one count too many", chatPath, inObject(func(o map[string]any) { add(child(o, "usage"), "total_tokens", 1) }), "openai/chat/usage/sum", nil},
 		{"one token too many", chatPath, inObject(func(o map[string]any) { add(child(o, "usage"), "completion_tokens", 1) }), "openai/chat/usage/exact-limit", nil},
@@ -82,8 +82,8 @@ func chatFaults() []fault {
 }
 
 // streamFaults are faults of streams of chat completions.
-func streamFaults() []fault {
-	return []fault{
+func streamFaults() []mistake {
+	return []mistake{
 		{"a second id", chatPath, inEvents(func(e map[string]any) {
 			if child(e, "choices", 0)["finish_reason"] != nil {
 				e["id"] = "chatcmpl-2"
@@ -153,8 +153,8 @@ func streamFaults() []fault {
 const asciiLetters = `ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ."',!?0123456789`
 
 // embeddingFaults are faults of embeddings.
-func embeddingFaults() []fault {
-	return []fault{{"base64 of other numbers", "/v1/embeddings", inObject(func(o map[string]any) {
+func embeddingFaults() []mistake {
+	return []mistake{{"base64 of other numbers", "/v1/embeddings", inObject(func(o map[string]any) {
 		if text, ok := child(o, "data", 0)["embedding"].(string); ok {
 			child(o, "data", 0)["embedding"] = text[8:16] + text[8:]
 		}
@@ -162,8 +162,8 @@ func embeddingFaults() []fault {
 }
 
 // completionFaults are faults of completions.
-func completionFaults() []fault {
-	return []fault{
+func completionFaults() []mistake {
+	return []mistake{
 		{"an echo without the prompt", completionPath, inChoice(func(c map[string]any) {
 			text, _ := c["text"].(string)
 			c["text"] = text[min(3, len(text)):]
@@ -185,8 +185,8 @@ func completionFaults() []fault {
 }
 
 // responseFaults are faults of responses.
-func responseFaults() []fault {
-	return []fault{
+func responseFaults() []mistake {
+	return []mistake{
 		{"a sequence number comes twice", responsePath, inEvents(func(e map[string]any) {
 			if n, _ := e["sequence_number"].(float64); n > 3 {
 				e["sequence_number"] = n - 1
@@ -202,8 +202,8 @@ func responseFaults() []fault {
 }
 
 // messageFaults are faults of messages.
-func messageFaults() []fault {
-	return []fault{
+func messageFaults() []mistake {
+	return []mistake{
 		{"blocks begin at 1", messagePath, inEvents(func(e map[string]any) { add(e, "index", 1) }), "anthropic/messages/stream/block-indexes", nil},
 		{"a delta before its block", messagePath, func(r *reply) {
 			r.frames(func(all []string) []string {

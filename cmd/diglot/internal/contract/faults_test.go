@@ -11,8 +11,8 @@ import (
 	"github.com/diglot/diglot/openapi/conformance"
 )
 
-// fault is one thing that servers get wrong, put into good replies.
-type fault struct {
+// mistake is one thing that servers get wrong, put into good replies.
+type mistake struct {
 	name string
 	path string // of the replies; empty: all
 	put  func(*reply)
@@ -20,7 +20,7 @@ type fault struct {
 	with []string // further scenarios, whose replies the wanted one judges
 }
 
-func faults() []fault {
+func faults() []mistake {
 	return slices.Concat(envelopeFaults(), errorFaults(), chatFaults(), streamFaults(), completionFaults(), responseFaults(), messageFaults(), embeddingFaults())
 }
 
@@ -32,7 +32,7 @@ const (
 )
 
 // envelopeFaults are faults of any reply.
-func envelopeFaults() []fault {
+func envelopeFaults() []mistake {
 	plain, stream := []string{"openai/chat/usage/sum"}, []string{"openai/chat/stream/same-text"}
 	choice := func(change func(map[string]any)) func(*reply) {
 		return func(r *reply) { r.object(func(o map[string]any) { change(child(o, "choices", 0)) }) }
@@ -40,7 +40,7 @@ func envelopeFaults() []fault {
 	top := func(name string, value any) func(*reply) {
 		return func(r *reply) { r.object(func(o map[string]any) { o[name] = value }) }
 	}
-	return []fault{
+	return []mistake{
 		{"a required field is missing", chatPath, choice(func(c map[string]any) { delete(c, "finish_reason") }), "openai/chat/reply-required-fields", plain},
 		{"a field that nobody knows", chatPath, choice(func(c map[string]any) { c["text_length"] = 3 }), "openai/chat/reply-undocumented-fields", plain},
 		{"created is a string", chatPath, top("created", "1795956807"), "openai/chat/reply-field-types", plain},
@@ -71,7 +71,7 @@ func envelopeFaults() []fault {
 }
 
 // errorFaults are faults of errors and of what is around operations.
-func errorFaults() []fault {
+func errorFaults() []mistake {
 	invalid := func(change func(*reply)) func(*reply) {
 		return func(r *reply) {
 			if r.status >= 400 {
@@ -84,7 +84,7 @@ func errorFaults() []fault {
 			r.object(func(o map[string]any) { list, _ := o["data"].([]any); o["data"] = change(list) })
 		}
 	}
-	return []fault{
+	return []mistake{
 		{"500 for a bad body", chatPath, invalid(func(r *reply) { r.status = 500 }), "openai/chat/body-not-json", nil},
 		{"200 for a bad body", messagePath, invalid(func(r *reply) { r.status = 200 }), "anthropic/messages/body-not-json", nil},
 		{"an error as plain text", chatPath, invalid(func(r *reply) {
