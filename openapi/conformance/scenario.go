@@ -122,8 +122,12 @@ func (t *Trial) Try(r Request) (*Exchange, error) { return t.send(t.ctx, r) }
 // Last is the exchange of the last Do.
 func (t *Trial) Last() *Exchange { return t.last }
 
-// OK is Do for requests that must succeed: any status but 200 ends the run.
+// OK is Do for requests that must succeed: any status but 200 ends the run. It ends too,
+// before anything is sent, if the profile refuses a field of the request.
 func (t *Trial) OK(r Request) *Exchange {
+	if field := t.refused(r); field != "" {
+		t.NotOfferedf("the document refuses %s in this profile", field)
+	}
 	x := t.Do(r)
 	if x.Status != 200 {
 		t.Fatalf(x, "status %d, want 200", x.Status)
@@ -132,6 +136,23 @@ func (t *Trial) OK(r Request) *Exchange {
 		t.Fatalf(x, "the reply breaks off: %v", x.Err)
 	}
 	return x
+}
+
+// refused is a field of a request that the document of its path refuses; or empty.
+func (t *Trial) refused(r Request) string {
+	document, ok := t.Documents.ForPath(r.Path)
+	if !ok {
+		return ""
+	}
+	o, ok := document.Match(r.method(), r.Path)
+	body, err := r.encode()
+	if !ok || o.Body == nil || err != nil {
+		return ""
+	}
+	if _, v := o.Check(body); v != nil && v.Rule == openapi.RuleRefused {
+		return v.Param()
+	}
+	return ""
 }
 
 // Open sends a request and leaves the reply's body to the caller, who closes it. It is for any
