@@ -145,7 +145,7 @@ func (x exchange) typescript() string {
 		depth = 1
 	}
 	if x.request.kind != 0 {
-		argument = typescriptDialect.write(x.request, depth, 0)
+		argument = typescriptDialect.write(x.request.spreading(x.Extra), depth, 0)
 	}
 	request := "client." + calls[x.operation].typescript + "(" + argument + ")"
 	switch {
@@ -162,10 +162,27 @@ func (x exchange) typescript() string {
 	default:
 		fmt.Fprintf(&b, "const reply = await %s;\n", request)
 		for _, path := range x.Show {
+			if statement, ok := narrowed[path]; ok {
+				b.WriteString(statement + "\n")
+				continue
+			}
 			fmt.Fprintf(&b, "console.log(%s);\n", counted(path, "%s.length", "reply.%s"))
 		}
 	}
 	return b.String()
+}
+
+// narrowed are the statements that print a path whose type in TypeScript is one of several.
+var narrowed = map[string]string{
+	"choices[0].message.tool_calls[0].function.arguments": "for (const call of reply.choices[0].message.tool_calls ?? []) {\n" +
+		"  if (call.type === \"function\") console.log(call.function.arguments);\n}",
+	"content[0].name":           "for (const block of reply.content) if (block.type === \"tool_use\") console.log(block.name);",
+	"content[0].text":           "for (const block of reply.content) if (block.type === \"text\") console.log(block.text);",
+	"len(data[0].b64_json)":     "console.log(reply.data?.[0].b64_json?.length);",
+	"output[0].content[0].text": "console.log(reply.output_text);",
+	"output[0].name":            "for (const item of reply.output) if (item.type === \"function_call\") console.log(item.name);",
+	"output[0].summary[0].text": "for (const item of reply.output) if (item.type === \"reasoning\") console.log(item.summary[0].text);",
+	"output[1].content[0].text": "console.log(reply.output_text);",
 }
 
 var length = regexp.MustCompile(`^len\((.+)\)$`)

@@ -23,6 +23,21 @@ func (n node) field(name string) node {
 	return node{}
 }
 
+// spreading puts fields into a spread object, which TypeScript does not hold to the type.
+func (n node) spreading(fields []string) node {
+	n.names, n.values = slices.Clone(n.names), slices.Clone(n.values)
+	for i, name := range n.names {
+		if slices.Contains(fields, name) {
+			n.values[i] = node{kind: jsontext.KindBeginObject, names: []string{name}, values: []node{n.values[i]}}
+			n.names[i] = spread
+		}
+	}
+	return n
+}
+
+// spread is the name of a field that stands for those of its value.
+const spread = "..."
+
 func parse(text []byte) (node, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	n, err := read(d)
@@ -111,8 +126,15 @@ var (
 	pythonDialect = dialect{indent: "    ", null: "None", yes: "True", no: "False", trailing: true,
 		key: func(n string) string { return quoted(n) + ": " }}
 	typescriptDialect = dialect{indent: "  ", null: "null", yes: "true", no: "false", trailing: true, padding: true,
-		key: func(n string) string { return n + ": " }}
+		key: typescriptKey}
 )
+
+func typescriptKey(name string) string {
+	if name == spread {
+		return spread
+	}
+	return name + ": "
+}
 
 // maxLine is how long a line of an example gets.
 const maxLine = 88

@@ -2,7 +2,7 @@
 // that it does what the page says:
 //
 //   - curl gets the reply that is shown, apart from ids and times;
-//   - code of the SDKs prints the text that is shown;
+//   - code of the SDKs prints the text that is shown, and in TypeScript fits their types;
 //   - the pages of operations send requests that were recorded, so that a server which plays
 //     the recordings answers each with its own.
 //
@@ -73,6 +73,13 @@ func run(ctx context.Context, server, part string) (passed, failed int, err erro
 	programs := &programs{folder: folder, goProgram: filepath.Join(folder, "all")}
 	if err := programs.buildGo(ctx, all); err != nil {
 		return 0, 0, err
+	}
+	if err := programs.checkTypes(ctx, all); err != nil {
+		failed++
+		fmt.Printf("FAIL types of the code in TypeScript\n%v\n", err)
+	} else {
+		passed++
+		fmt.Println("ok   types of the code in TypeScript")
 	}
 	var workers sync.WaitGroup
 	var mu sync.Mutex

@@ -110,3 +110,45 @@ func (p *programs) buildGo(ctx context.Context, all []example) error {
 	}
 	return nil
 }
+
+// processType is what the code uses of Node, whose types are not installed.
+const processType = "declare const process: { stdout: { write(text: string): void } };\n"
+
+// checkTypes holds the code in TypeScript to the types of the vendors' SDKs.
+func (p *programs) checkTypes(ctx context.Context, all []example) error {
+	target, err := installed(nodes, example{language: "typescript"})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(target, "node_modules", ".examples"), 0o755); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp(filepath.Join(target, "node_modules", ".examples"), "types-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	arguments := []string{"--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--target", "es2023"}
+	add := func(name, text string) error {
+		file := filepath.Join(folder, name)
+		arguments = append(arguments, file)
+		return os.WriteFile(file, []byte(text), 0o644)
+	}
+	if err := add("process.d.ts", processType); err != nil {
+		return err
+	}
+	notInNames := strings.NewReplacer("/", "-", ".", "-")
+	for _, e := range all {
+		if e.language != "typescript" || e.needs != "" {
+			continue
+		}
+		if err := add(fmt.Sprintf("%s-%d.mts", notInNames.Replace(e.page), e.line), e.code); err != nil {
+			return err
+		}
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(target, "node_modules", ".bin", "tsc"), arguments...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
