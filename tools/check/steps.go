@@ -20,6 +20,7 @@ var steps = []step{
 	// Code that only the llama.cpp build uses looks unused here; staticllama checks it.
 	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
 	{"deploy", "linters of the files in tools/deploy", deployFiles},
+	{"ci", "linters and examples of tools/deploy/ci, against diglot replay", ciFiles},
 	// Tests of engine/models/registry would build it too, which would count as their time.
 	{"registry", "build of the OCI registry for tests", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
 	{"test", "Go tests without concurrency, and of memory use", goTests},
