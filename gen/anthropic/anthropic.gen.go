@@ -2113,6 +2113,15 @@ type ListModelsParams struct {
 
 	// BeforeID Lists the models before this id.
 	BeforeID *string `form:"before_id,omitempty" json:"before_id,omitempty"`
+
+	// AnthropicVersion Any version. It asks for this style; without it the path is that of the OpenAI style.
+	AnthropicVersion string `json:"anthropic-version"`
+}
+
+// RetrieveModelParams defines parameters for RetrieveModel.
+type RetrieveModelParams struct {
+	// AnthropicVersion Any version. It asks for this style; without it the path is that of the OpenAI style.
+	AnthropicVersion string `json:"anthropic-version"`
 }
 
 // CreateMessageJSONRequestBody defines body for CreateMessage for application/json ContentType.
@@ -4157,7 +4166,7 @@ type ServerInterface interface {
 	ListModels(w http.ResponseWriter, r *http.Request, params ListModelsParams)
 	// RetrieveModel Retrieve a model
 	// (GET /v1/models/{model})
-	RetrieveModel(w http.ResponseWriter, r *http.Request, model string)
+	RetrieveModel(w http.ResponseWriter, r *http.Request, model string, params RetrieveModelParams)
 }
 
 // Unimplemented server implementation that returns http.StatusNotImplemented for each endpoint.
@@ -4184,7 +4193,7 @@ func (_ Unimplemented) ListModels(w http.ResponseWriter, r *http.Request, params
 
 // RetrieveModel Retrieve a model
 // (GET /v1/models/{model})
-func (_ Unimplemented) RetrieveModel(w http.ResponseWriter, r *http.Request, model string) {
+func (_ Unimplemented) RetrieveModel(w http.ResponseWriter, r *http.Request, model string, params RetrieveModelParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
@@ -4273,6 +4282,31 @@ func (siw *ServerInterfaceWrapper) ListModels(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	headers := r.Header
+
+	// ------------- Required header parameter "anthropic-version" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("anthropic-version")]; found {
+		var AnthropicVersion string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "anthropic-version", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "anthropic-version", valueList[0], &AnthropicVersion, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "anthropic-version", Err: err})
+			return
+		}
+
+		params.AnthropicVersion = AnthropicVersion
+
+	} else {
+		err := fmt.Errorf("Header parameter anthropic-version is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "anthropic-version", Err: err})
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListModels(w, r, params)
 	}))
@@ -4299,8 +4333,36 @@ func (siw *ServerInterfaceWrapper) RetrieveModel(w http.ResponseWriter, r *http.
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RetrieveModelParams
+
+	headers := r.Header
+
+	// ------------- Required header parameter "anthropic-version" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("anthropic-version")]; found {
+		var AnthropicVersion string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "anthropic-version", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "anthropic-version", valueList[0], &AnthropicVersion, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "anthropic-version", Err: err})
+			return
+		}
+
+		params.AnthropicVersion = AnthropicVersion
+
+	} else {
+		err := fmt.Errorf("Header parameter anthropic-version is required, but not found")
+		siw.ErrorHandlerFunc(w, r, &RequiredHeaderError{ParamName: "anthropic-version", Err: err})
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.RetrieveModel(w, r, model)
+		siw.Handler.RetrieveModel(w, r, model, params)
 	}))
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -4471,7 +4533,8 @@ type ListModelsResponseObject interface {
 
 // RetrieveModelRequestObject is a request as it was bound.
 type RetrieveModelRequestObject struct {
-	Model string `json:"model"`
+	Model  string `json:"model"`
+	Params RetrieveModelParams
 }
 
 // RetrieveModelResponseObject writes a reply.
@@ -4623,10 +4686,11 @@ func (sh *strictHandler) ListModels(w http.ResponseWriter, r *http.Request, para
 }
 
 // RetrieveModel operation middleware
-func (sh *strictHandler) RetrieveModel(w http.ResponseWriter, r *http.Request, model string) {
+func (sh *strictHandler) RetrieveModel(w http.ResponseWriter, r *http.Request, model string, params RetrieveModelParams) {
 	var request RetrieveModelRequestObject
 
 	request.Model = model
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.RetrieveModel(ctx, request.(RetrieveModelRequestObject))

@@ -116,6 +116,15 @@ func note(schema, written *yaml.Node, mark openapi.Mark) *yaml.Node {
 // limit narrows a schema by the one in a mark, which does not see null.
 func limit(schema *yaml.Node, mark openapi.Mark) (*yaml.Node, error) {
 	only := fromJSON(mark.Only)
+	if value := onlyBoolean(only); value != nil {
+		withNull := holds(get(schema, "type"), "null")
+		set(schema, "type", text("boolean"))
+		set(schema, "const", value)
+		if withNull {
+			return nullable(schema), nil
+		}
+		return schema, nil
+	}
 	nullable(only)
 	conflict := get(schema, "$ref") != nil || get(schema, "allOf") != nil
 	for name := range members(only) {
@@ -128,6 +137,15 @@ func limit(schema *yaml.Node, mark openapi.Mark) (*yaml.Node, error) {
 		set(schema, name, value)
 	}
 	return schema, nil
+}
+
+// onlyBoolean returns the one boolean that a limit leaves, or nil. Generators know it as a
+// constant, and not as an enum.
+func onlyBoolean(only *yaml.Node) *yaml.Node {
+	if values := items(get(only, "enum")); len(values) == 1 && values[0].ShortTag() == "!!bool" {
+		return values[0]
+	}
+	return nil
 }
 
 // schema exports a schema without the mark of its place.
@@ -245,7 +263,7 @@ func nullable(n *yaml.Node) *yaml.Node {
 		union.Content = append(union.Content, object("type", text("null")))
 		return n
 	}
-	if get(n, "$ref") != nil || get(n, "oneOf") != nil || get(n, "allOf") != nil {
+	if get(n, "$ref") != nil || get(n, "oneOf") != nil || get(n, "allOf") != nil || get(n, "const") != nil {
 		out := object()
 		for _, name := range []string{"description", "deprecated", "default", markExtension, "x-needs"} {
 			if value := get(n, name); value != nil {

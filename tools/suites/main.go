@@ -28,6 +28,7 @@ type suite struct {
 
 // suites are all of them.
 var suites = []suite{
+	{"schemathesis", "requests made from the documents at /openapi/, in both styles and profiles", schemathesis},
 	{"llamacpp", "tests of llama.cpp's server, over small models", llamaCpp},
 }
 
