@@ -35,7 +35,7 @@ var steps = []step{
 	{"frameworks", "frameworks built on the SDKs, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
 	{"agents", "small tasks of coding agents, the same way", suites("agents")},
 	{"browser", "the pages in headless Chromium, over a script", pages},
-	{"examples", "the code of every page of the reference, the same way", suites("examples")},
+	{"examples", "the code of every page of the reference, against diglot replay", suites("examples")},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
 	{"paths", "end-to-end scripts of a user's commands", paths},
 	{"sdkvision", "the same SDKs against a real vision model", sdkOverVision},

@@ -126,7 +126,13 @@ func prepareWith(ctx context.Context, s suite) error {
 // play starts the server and runs the suites against it. It returns the error of the
 // first suite that could not run, or the number of failed cases.
 func play(ctx context.Context, o options) (err error) {
-	address, stop, err := startServer(o.inside, o.model)
+	var chosen []suite
+	for _, s := range suites {
+		if slices.Contains(o.suites, s.name) {
+			chosen = append(chosen, s)
+		}
+	}
+	address, stop, err := startServer(o.inside, serverArguments(o.model, chosen))
 	if err != nil {
 		return err
 	}
@@ -137,12 +143,6 @@ func play(ctx context.Context, o options) (err error) {
 		mode = "real"
 		if strings.Contains(o.model, ",") {
 			mode = "vision" // it has a projector
-		}
-	}
-	var chosen []suite
-	for _, s := range suites {
-		if slices.Contains(o.suites, s.name) {
-			chosen = append(chosen, s)
 		}
 	}
 	if o.record {

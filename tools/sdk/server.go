@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -25,14 +26,20 @@ func serverProgram(ctx context.Context, model string) (program string, remove fu
 	return program, func() {}, err
 }
 
-// startServer starts diglot on a free port and waits until it listens.
-func startServer(program, model string) (address string, stop func(), err error) {
-	args := []string{"serve", "--listen", "127.0.0.1:0"}
-	if model != "" {
-		args = append(args, "--model", model, "--context", "4096")
-	} else {
-		args = append(args, "--script", filepath.Join(root, "cassettes", "script.yaml"))
+// serverArguments are those of diglot on a free port: it replays recordings if nothing but
+// what asks for them runs.
+func serverArguments(model string, chosen []suite) []string {
+	switch {
+	case model != "":
+		return []string{"serve", "--listen", "127.0.0.1:0", "--model", model, "--context", "4096"}
+	case !slices.ContainsFunc(chosen, func(s suite) bool { return !s.plays }):
+		return []string{"replay", "--listen", "127.0.0.1:0"}
 	}
+	return []string{"serve", "--listen", "127.0.0.1:0", "--script", filepath.Join(root, "cassettes", "script.yaml")}
+}
+
+// startServer starts diglot and waits until it listens.
+func startServer(program string, args []string) (address string, stop func(), err error) {
 	home, err := os.MkdirTemp("", "diglot-sdk-home-") // keeps the user's models out of tests
 	if err != nil {
 		return "", nil, err
