@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-var listening = regexp.MustCompile(`listening on (http://\S+)`)
+var listening = regexp.MustCompile(`listening on (http://[^\s,]+)`)
 
 // serverProgram returns bin/diglot for a model, which needs llama.cpp. For a script it
 // builds a server without cgo, which remove deletes.
