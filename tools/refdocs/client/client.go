@@ -3,7 +3,8 @@
 //
 // The pages are written by hand. Code that is marked with a language of the examples runs in
 // the suite "examples" of tools/sdk, like that of all pages; a word after the language
-// names the installation that it needs, or the file that it is written to.
+// names the installation that it needs, or the file that it is written to. What agents print
+// is up to the model, so for them only the exit status counts.
 package client
 
 import (

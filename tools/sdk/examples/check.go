@@ -61,6 +61,9 @@ func (e example) judge(out string) error {
 	if e.reply != "" {
 		return sameReply(out, e.reply)
 	}
+	if e.needs == "agents" { // what an agent is told to do is up to the model
+		return nil
+	}
 	got, want := strings.TrimRight(out, "\n"), strings.TrimRight(e.prints, "\n")
 	if got != want {
 		return fmt.Errorf("it printed %q, and the page says %q", got, want)
