@@ -1,6 +1,8 @@
 //go:build llamacpp
 
 #include "attention.h"
+#include "attention_row.h"
+#include "attention_vector.h"
 #include "ggml.h"
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -10,22 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <mutex>
-
-#if defined(__AVX512F__) || defined(__F16C__)
-#include <immintrin.h>
-#elif defined(__ARM_NEON)
-#include <arm_neon.h>
-#endif
-
-// Allow fused multiply-add, which GCC does not by default with -std=c++17.
-#if defined(__clang__)
-#pragma clang fp contract(fast)
-#elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=fast")
-#endif
 
 namespace {
 
@@ -34,24 +21,12 @@ namespace {
 constexpr int tile_rows = 64;
 constexpr int tile_cells = 64;
 
-// min_rows per KV head: below it llama.cpp's kernel is as fast, as keys are
+// min_rows per KV head: below it the kernel of rows is as fast, as keys are
 // transposed for each tile.
 constexpr int min_rows = 16;
 
 std::mutex turn;
 std::atomic<bool> enabled; // while a tiled_attention exists
-
-// Floats in a vector register, and accumulators per row.
-#if defined(__AVX512F__)
-constexpr int lanes = 16, registers = 4;
-#elif defined(__AVX__)
-constexpr int lanes = 8, registers = 2;
-#elif defined(__ARM_NEON)
-constexpr int lanes = 4, registers = 4;
-#else
-constexpr int lanes = 4, registers = 2;
-#endif
-typedef float vec __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
 
 // add_block adds the product of A (M x k) and B (k x V registers) to C. a_row,
 // b_row and c_row are strides.
@@ -101,35 +76,6 @@ void add_product(int m, int n, int k, const float * a, int a_row, const float * 
     }
 }
 
-// to_fp32 converts from fp16.
-inline void to_fp32(const ggml_fp16_t * x, float * y, int64_t n) {
-    int64_t i = 0;
-#if defined(__AVX512F__)
-    for (; i + 16 <= n; i += 16) {
-        _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x + i))));
-    }
-#elif defined(__F16C__)
-    for (; i + 8 <= n; i += 8) {
-        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x + i))));
-    }
-#elif defined(__ARM_NEON)
-    for (; i + 4 <= n; i += 4) {
-        vst1q_f32(y + i, vcvt_f32_f16(vld1_f16(reinterpret_cast<const __fp16 *>(x + i))));
-    }
-#endif
-    for (; i < n; i++) {
-        y[i] = ggml_fp16_to_fp32(x[i]);
-    }
-}
-
-// parameter reads the scale (0), the maximal ALiBi bias (1) or the logit softcap
-// (2).
-float parameter(const ggml_tensor * op, int number) {
-    float value;
-    std::memcpy(&value, op->op_params + number, sizeof value);
-    return value;
-}
-
 // shape is the shape of an operation and its tiles.
 struct shape {
     const ggml_tensor *q, *k, *v, *mask, *sinks;
@@ -174,10 +120,6 @@ bool supports(const ggml_tensor * op) {
         q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
         parameter(op, 1) == 0 && parameter(op, 2) == 0;
 }
-
-constexpr float masked = -std::numeric_limits<float>::infinity();
-
-constexpr int64_t padding = 32; // between threads, against false sharing
 
 // result is the online softmax of a tile's rows, over the cells so far.
 struct result {
@@ -227,18 +169,6 @@ struct workspace {
         mask = take(tile_cells);                   // of one token
     }
 };
-
-template <typename T>
-const T * at(const ggml_tensor * t, int64_t i1, int64_t i2, int64_t i3) {
-    return reinterpret_cast<const T *>(static_cast<const char *>(t->data) + i1 * t->nb[1] + i2 * t->nb[2] + i3 * t->nb[3]);
-}
-
-// prefetch helps the CPU, which does not predict the stride between cells.
-inline void prefetch(const ggml_fp16_t * x, int64_t n) {
-    for (int64_t i = 0; i < n; i += 32) {
-        __builtin_prefetch(x + i);
-    }
-}
 
 // tile computes one tile of rows.
 struct tile {
@@ -411,7 +341,7 @@ struct registration : ggml::cpu::extra_buffer_type {
     bool supports_op(ggml_backend_dev_t, const ggml_tensor *) override { return false; }
 
     ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override {
-        return supports(op) ? &kernel : nullptr;
+        return supports(op) ? &kernel : row_attention(op);
     }
 };
 

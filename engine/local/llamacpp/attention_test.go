@@ -4,8 +4,8 @@ package llamacpp
 
 import "testing"
 
-// TestAttention holds attention in tiles against a plain one, and so what it
-// leaves to llama.cpp, whose sums have 16 bits.
+// TestAttention holds attention in tiles and in rows against a plain one, and so
+// what they leave to llama.cpp, whose sums have 16 bits.
 func TestAttention(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -21,9 +21,12 @@ func TestAttention(t *testing.T) {
 		{"sinks", attentionCase{heads: 8, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 256, sinks: true}, 1e-3},
 		{"far", attentionCase{heads: 14, kvHeads: 2, key: 64, value: 64, tokens: 16, cells: 4096}, 1e-3},
 		{"a token of each of eight texts", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 8, cells: 512}, 1e-3},
-		{"left to llama.cpp: one token", attentionCase{heads: 32, kvHeads: 1, key: 64, value: 64, tokens: 1, cells: 256}, 0.1},
-		{"left to llama.cpp: few rows", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 3, cells: 256}, 0.1},
-		{"left to llama.cpp: part of a tile of cells", attentionCase{heads: 2, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 200}, 0.1},
+		{"one token, all masked", attentionCase{heads: 32, kvHeads: 1, key: 64, value: 64, tokens: 1, cells: 256}, 1e-3},
+		{"few rows", attentionCase{heads: 9, kvHeads: 3, key: 64, value: 64, tokens: 3, cells: 256}, 1e-3},
+		{"few rows, wide heads", attentionCase{heads: 4, kvHeads: 1, key: 256, value: 256, tokens: 2, cells: 512}, 1e-3},
+		{"few rows, heads that no block divides, and sinks", attentionCase{heads: 14, kvHeads: 2, key: 80, value: 80, tokens: 2, cells: 256, sinks: true}, 1e-3},
+		{"part of a tile of cells", attentionCase{heads: 2, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 200}, 1e-3},
+		{"left to llama.cpp: a length that no vector divides", attentionCase{heads: 2, kvHeads: 2, key: 66, value: 66, tokens: 4, cells: 256}, 0.1},
 	} {
 		for _, tt.shape.threads = range []int{1, 2, 5} {
 			if got := attentionError(tt.shape); got < 0 || got > tt.most {

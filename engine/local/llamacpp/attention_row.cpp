@@ -1,0 +1,297 @@
+//go:build llamacpp
+
+// llama.cpp's kernel adds values in fp16, cell by cell. Which cells a sequence
+// gets depends on what ran before, so equal requests got logits that differed by
+// more than a tenth: the order decides about roundings, and quantized activations
+// of the next layers enlarge them.
+//
+// This kernel gives the same bits in any order. It finds the highest score
+// before it computes weights, rounds these to multiples of 2^-23, and adds their
+// products with fp16 values in fp64. The sums are exact: a product is a multiple
+// of 2^-47, and its sums have to stay below 2^6. Where values are so large and
+// so small at once that they do not, the order changes the last bits of fp64, and
+// hardly ever one of the fp32 result.
+
+#include "attention_row.h"
+#include "attention_vector.h"
+#include "ggml-cpu.h"
+#include "vec.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+// Doubles that are added at once, and accumulators per head.
+constexpr int wide = lanes == 16 ? 8 : 4, columns = lanes == 16 ? 4 : 2;
+typedef float narrow __attribute__((vector_size(wide * sizeof(float)), aligned(4), may_alias));
+typedef double doubles __attribute__((vector_size(wide * sizeof(double)), aligned(8), may_alias));
+
+// most_heads share what is read of a cell.
+constexpr int most_heads = 4;
+
+inline vec load_key(const ggml_fp16_t * x) {
+#if defined(__AVX512F__)
+    return vec(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x))));
+#else
+    float y[lanes];
+    to_fp32(x, y, lanes);
+    return *reinterpret_cast<const vec *>(y);
+#endif
+}
+
+inline doubles load_value(const ggml_fp16_t * x) {
+#if defined(__AVX512F__)
+    return doubles(_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)))));
+#elif defined(__F16C__)
+    return doubles(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(x)))));
+#else
+    float y[wide];
+    to_fp32(x, y, wide);
+    return __builtin_convertvector(*reinterpret_cast<const narrow *>(y), doubles);
+#endif
+}
+
+inline float add_up(vec x) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_ps(__m512(x));
+#else
+    float sum = 0;
+    for (int i = 0; i < lanes; i++) {
+        sum += x[i];
+    }
+    return sum;
+#endif
+}
+
+// unit is what a thread computes at once: heads of a token that share a KV head.
+struct unit {
+    const ggml_tensor *op, *q, *k, *v, *mask, *sinks;
+    int64_t token, first_head, kv_head, stream;
+    int heads;
+
+    const ggml_fp16_t * key(int64_t cell) const { return at<ggml_fp16_t>(k, cell, kv_head, stream); }
+    const ggml_fp16_t * value(int64_t cell) const { return at<ggml_fp16_t>(v, cell, kv_head, stream); }
+    float scale() const { return parameter(op, 0); }
+};
+
+// workspace is the scratch memory of a thread.
+struct workspace {
+    int64_t stride;   // between the scores of two heads
+    int32_t * cells;  // that the token attends to
+    float *bias;      // of each, in the mask
+    float *scores;    // of each head, then weights
+    double *sums;     // of each head
+    int count = 0;    // of cells
+
+    static int64_t padded(int64_t cells) { return (cells + 15) / 16 * 16 + 16; }
+
+    static int64_t size(const ggml_tensor * op) {
+        const int64_t stride = padded(op->src[1]->ne[1]);
+        return (2 + most_heads) * stride * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double) + padding * sizeof(float);
+    }
+
+    workspace(const ggml_tensor * op, void * p) : stride(padded(op->src[1]->ne[1])) {
+        sums = static_cast<double *>(p);
+        bias = reinterpret_cast<float *>(sums + most_heads * op->src[2]->ne[0]);
+        scores = bias + stride;
+        cells = reinterpret_cast<int32_t *>(scores + most_heads * stride);
+    }
+
+    // list finds the cells that the token attends to.
+    void list(const unit & u) {
+        constexpr uint16_t never = 0xfc00; // minus infinity in fp16
+        const uint16_t * m = at<uint16_t>(u.mask, u.token, 0, u.stream);
+        const int64_t all = u.k->ne[1];
+        for (int64_t first = 0; first < all; first += 64) {
+            const int64_t end = std::min(first + 64, all);
+            int different = 0;
+            for (int64_t i = first; i < end; i++) {
+                different |= m[i] ^ never;
+            }
+            for (int64_t i = first; different != 0 && i < end; i++) {
+                cells[count] = static_cast<int32_t>(i);
+                bias[count] = ggml_fp16_to_fp32(m[i]);
+                count += m[i] != never;
+            }
+        }
+    }
+};
+
+// score computes the products of M queries and the keys.
+template <int M>
+void score(const unit & u, const workspace & w, int head) {
+    const int64_t length = u.k->ne[0];
+    const float scale = u.scale();
+    const float * q[M];
+    for (int r = 0; r < M; r++) {
+        q[r] = at<float>(u.q, u.token, u.first_head + head + r, u.stream);
+    }
+    for (int i = 0; i < w.count; i++) {
+        const ggml_fp16_t * key = u.key(w.cells[i]);
+        prefetch(u.value(w.cells[i]), u.v->ne[0]);
+        vec sum[M] = {};
+        for (int64_t d = 0; d < length; d += lanes) {
+            const vec x = load_key(key + d);
+            for (int r = 0; r < M; r++) {
+                sum[r] += x * *reinterpret_cast<const vec *>(q[r] + d);
+            }
+        }
+        for (int r = 0; r < M; r++) {
+            w.scores[(head + r) * w.stride + i] = add_up(sum[r]) * scale + w.bias[i];
+        }
+    }
+}
+
+// add_values adds the weighted values of M heads, in some columns.
+template <int M, int V>
+void add_values(const unit & u, const workspace & w, int head, int64_t column) {
+    doubles sum[M][V] = {};
+    for (int i = 0; i < w.count; i++) {
+        const ggml_fp16_t * value = u.value(w.cells[i]) + column;
+        for (int j = 0; j < V; j++) {
+            const doubles x = load_value(value + j * wide);
+            for (int r = 0; r < M; r++) {
+                sum[r][j] += x * double(w.scores[(head + r) * w.stride + i]);
+            }
+        }
+    }
+    for (int r = 0; r < M; r++) {
+        for (int j = 0; j < V; j++) {
+            *reinterpret_cast<doubles *>(w.sums + (head + r) * u.v->ne[0] + column + j * wide) = sum[r][j];
+        }
+    }
+}
+
+// softmax turns the scores of a head into weights and returns their sum. A sink
+// adds a weight without a value.
+double softmax(const unit & u, const workspace & w, int head) {
+    float * x = w.scores + head * w.stride;
+    const float sink = u.sinks == nullptr ? masked : static_cast<const float *>(u.sinks->data)[u.first_head + head];
+    float highest = sink;
+    for (int i = 0; i < w.count; i++) {
+        highest = std::max(highest, x[i]);
+    }
+    // Whole vectors: the exponential of what is left over may round otherwise.
+    const int whole = (w.count + 15) / 16 * 16;
+    std::fill(x + w.count, x + whole, masked);
+    if (whole > 0) {
+        ggml_vec_soft_max_f32(whole, x, x, highest);
+    }
+    double total = u.sinks == nullptr ? 0 : std::exp(double(sink) - highest);
+    for (int i = 0; i < w.count; i++) {
+        x[i] = (x[i] + 1) - 1;
+        total += x[i];
+    }
+    return total;
+}
+
+template <int M>
+void attend(const unit & u, const workspace & w, int head, ggml_tensor * out) {
+    score<M>(u, w, head);
+    double total[M];
+    for (int r = 0; r < M; r++) {
+        total[r] = softmax(u, w, head + r);
+    }
+    const int64_t length = u.v->ne[0];
+    int64_t column = 0;
+    for (; column + columns * wide <= length; column += columns * wide) {
+        add_values<M, columns>(u, w, head, column);
+    }
+    for (; column < length; column += wide) {
+        add_values<M, 1>(u, w, head, column);
+    }
+    for (int r = 0; r < M; r++) {
+        float * y = const_cast<float *>(at<float>(out, u.first_head + head + r, u.token, u.stream));
+        const double by = total[r] == 0 ? 0 : 1 / total[r];
+        for (int64_t d = 0; d < length; d++) {
+            y[d] = static_cast<float>(w.sums[(head + r) * length + d] * by);
+        }
+    }
+}
+
+void compute(const unit & u, workspace w, ggml_tensor * out) {
+    w.list(u);
+    switch (u.heads) {
+    case 1: return attend<1>(u, w, 0, out);
+    case 2: return attend<2>(u, w, 0, out);
+    case 3: return attend<3>(u, w, 0, out);
+    default: return attend<most_heads>(u, w, 0, out);
+    }
+}
+
+// division is how an operation is divided into units: two or more per thread if
+// there are so many rows, so that the threads end at about the same time.
+struct division {
+    int64_t shared, heads, parts, tokens, kv_heads, streams;
+
+    division(const ggml_tensor * op, int threads) {
+        const ggml_tensor *q = op->src[0], *k = op->src[1];
+        tokens = q->ne[1], kv_heads = k->ne[2], streams = q->ne[3];
+        shared = q->ne[2] / kv_heads;
+        const int64_t most = std::clamp<int64_t>(q->ne[2] * tokens * streams / (2 * threads), 1, most_heads);
+        parts = (shared + most - 1) / most;
+        heads = (shared + parts - 1) / parts;
+        parts = (shared + heads - 1) / heads;
+    }
+
+    int64_t units() const { return parts * kv_heads * tokens * streams; }
+
+    unit at(const ggml_tensor * op, int64_t number) const {
+        unit u = {op, op->src[0], op->src[1], op->src[2], op->src[3], op->src[4]};
+        const int64_t first = number % parts * heads;
+        u.heads = static_cast<int>(std::min(heads, shared - first));
+        number /= parts;
+        u.kv_head = number % kv_heads;
+        u.first_head = u.kv_head * shared + first;
+        number /= kv_heads;
+        u.token = number % tokens;
+        u.stream = number / tokens;
+        return u;
+    }
+};
+
+struct attention : ggml::cpu::tensor_traits {
+    bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
+        size = threads * workspace::size(op);
+        return true;
+    }
+
+    bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
+        if (params->wsize < params->nth * workspace::size(op)) {
+            return false;
+        }
+        const division d(op, params->nth);
+        const workspace w(op, static_cast<char *>(params->wdata) + params->ith * workspace::size(op));
+        if (params->ith == 0) {
+            ggml_threadpool_chunk_set(params->threadpool, params->nth);
+        }
+        ggml_barrier(params->threadpool);
+        for (int64_t i = params->ith; i < d.units(); i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+            compute(d.at(op, i), w, op);
+        }
+        return true;
+    }
+};
+
+// supports reports whether this kernel computes the operation: an fp16 KV cache,
+// one mask for all heads, no ALiBi and no softcap.
+bool supports(const ggml_tensor * op) {
+    if (op->op != GGML_OP_FLASH_ATTN_EXT) {
+        return false;
+    }
+    const ggml_tensor *q = op->src[0], *k = op->src[1], *v = op->src[2], *mask = op->src[3];
+    return q->type == GGML_TYPE_F32 && k->type == GGML_TYPE_F16 && v->type == GGML_TYPE_F16 &&
+        mask != nullptr && mask->type == GGML_TYPE_F16 && mask->ne[2] == 1 && mask->ne[3] == q->ne[3] &&
+        q->nb[0] == sizeof(float) && k->nb[0] == sizeof(ggml_fp16_t) && v->nb[0] == sizeof(ggml_fp16_t) &&
+        k->ne[3] == q->ne[3] && v->ne[3] == q->ne[3] && v->ne[2] == k->ne[2] && q->ne[2] % k->ne[2] == 0 &&
+        k->ne[0] % lanes == 0 && v->ne[0] % lanes == 0 &&
+        parameter(op, 1) == 0 && parameter(op, 2) == 0;
+}
+
+} // namespace
+
+ggml::cpu::tensor_traits * row_attention(const ggml_tensor * op) {
+    static attention kernel;
+    return supports(op) ? &kernel : nullptr;
+}
