@@ -57,6 +57,12 @@ type finding struct {
 	key      string // equal for the same deviation in other replies
 }
 
+// refused reports whether the reply has a field that a support mark refuses, as diglot
+// never sends it. The mark binds nobody else.
+func (f finding) refused() bool {
+	return strings.HasPrefix(f.key, string(openapi.RuleRefused)+" ")
+}
+
 // judge holds a reply against the document of its operation.
 func (t *Target) judge(o *openapi.Operation, x *Exchange) []finding {
 	mediaType := x.MediaType()

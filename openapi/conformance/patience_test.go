@@ -27,12 +27,14 @@ func stubbed(t *testing.T, s stub) *Target {
 	return &Target{BaseURL: "http://server", Documents: documents, Client: &http.Client{Transport: s}}
 }
 
-func answer(status int, header ...string) *http.Response {
+func answer(status int, header ...string) *http.Response { return answerWith(status, "{}", header...) }
+
+func answerWith(status int, body string, header ...string) *http.Response {
 	h := http.Header{}
 	for i := 0; i+1 < len(header); i += 2 {
 		h.Set(header[i], header[i+1])
 	}
-	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader("{}"))}
+	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
 }
 
 func TestRateLimits(t *testing.T) {

@@ -35,7 +35,7 @@ func (t *Trial) watch(o *openapi.Operation, a aspect) {
 	for _, x := range t.observedOf(o) {
 		count++
 		for _, f := range t.judge(o, x) {
-			if f.aspect != a || seen[f.key] {
+			if f.aspect != a || seen[f.key] || f.refused() && !t.Marks {
 				continue
 			}
 			seen[f.key] = true
