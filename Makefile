@@ -57,9 +57,10 @@ test-suites:
 drift:
 	$(TOOL) ./tools/drift -o tools/drift/report.md
 
-# Records the same cases of diglot, llama-server and Ollama, and compares them.
+# Holds diglot beside llama-server and Ollama: replies in the same cases, and scores of verify.
 peers: build
 	$(TOOL) ./tools/peers record
+	$(TOOL) ./tools/peers verify
 
 clean:
 	rm -rf bin .cache tools/browser/node_modules tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules

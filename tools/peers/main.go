@@ -1,13 +1,14 @@
-// Command peers records what diglot, llama-server and Ollama answer in the same 40
-// cases, asked by the vendors' Python SDKs over the same models, and writes a page of
-// how the others differ.
+// Command peers holds diglot beside llama-server and Ollama, over the same models, and
+// writes pages of the reference about it: how their replies differ in 40 cases that the
+// vendors' Python SDKs ask, and how they score with "diglot verify".
 //
-//	go run ./tools/peers record    into cassettes/peers, and the page
-//	go run ./tools/peers page      only the page, from cassettes/peers
+//	go run ./tools/peers record    replies into cassettes/peers, and their page
+//	go run ./tools/peers verify    scores into tools/peers/scores, and their pages
+//	go run ./tools/peers page      only the pages
 //
 // It needs bin/diglot, which make build makes. llama-server and ollama are taken from
-// LLAMA_SERVER and OLLAMA, or from PATH; the recordings of one that is absent stay as
-// they are. The cases are in tools/sdk/python/peers.py.
+// LLAMA_SERVER and OLLAMA, or from PATH; what is known of one that is absent stays as it
+// is. The cases are in tools/sdk/python/peers.py.
 package main
 
 import (
@@ -25,7 +26,8 @@ import (
 // places are paths in the repository.
 const (
 	recordings = "cassettes/peers"
-	page       = "gen/reference/diff.md"
+	scores     = "tools/peers/scores"
+	reference  = "gen/reference"
 	suite      = "tools/sdk/python"
 	packages   = ".cache/sdk-python"
 )
@@ -42,22 +44,41 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("peers", flag.ContinueOnError)
-	only := set.String("only", "", "record this `server` alone: diglot, llama-server or ollama")
+	only := set.String("only", "", "ask this `server` alone: diglot, llama-server or ollama")
 	diglot := set.String("diglot", "bin/diglot", "`program` of diglot, with llama.cpp")
-	if len(args) == 0 || !slices.Contains([]string{"record", "page"}, args[0]) {
-		return fmt.Errorf("want record or page")
+	if len(args) == 0 || !slices.Contains([]string{"record", "verify", "page"}, args[0]) {
+		return fmt.Errorf("want record, verify or page")
 	}
 	if err := set.Parse(args[1:]); err != nil {
 		return err
 	}
-	if args[0] == "record" {
-		if err := recordAll(ctx, *diglot, *only); err != nil {
-			return err
-		}
+	var err error
+	switch args[0] {
+	case "record":
+		err = recordAll(ctx, *diglot, *only)
+	case "verify":
+		err = verifyAll(ctx, *diglot, *only)
 	}
-	text, err := renderPage(os.DirFS(filepath.FromSlash(recordings)))
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.FromSlash(page), text, 0o644)
+	return writePages()
+}
+
+func writePages() error {
+	differences, err := renderPage(os.DirFS(filepath.FromSlash(recordings)))
+	if err != nil {
+		return err
+	}
+	pages, err := renderScores(os.DirFS(filepath.FromSlash(scores)))
+	if err != nil {
+		return err
+	}
+	pages["diff.md"] = differences
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(filepath.FromSlash(reference), name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }

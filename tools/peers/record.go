@@ -35,23 +35,7 @@ func recordAll(ctx context.Context, diglot, only string) error {
 	if err := install(ctx); err != nil {
 		return err
 	}
-	for _, s := range servers {
-		if only != "" && s.name != only {
-			continue
-		}
-		program := s.program(diglot)
-		if program == "" {
-			fmt.Printf("note: no %s in PATH or %s; its recordings stay as they are\n", s.name, s.variable)
-			continue
-		}
-		if program, err = filepath.Abs(program); err != nil {
-			return err
-		}
-		if err := s.record(ctx, program, models); err != nil {
-			return err
-		}
-	}
-	return nil
+	return each(diglot, only, func(s server, program string) error { return s.record(ctx, program, models) })
 }
 
 // fetchModels returns the model of each group of cases.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"net"
@@ -16,10 +17,14 @@ import (
 )
 
 // contextLength is the context of all models, so that one request does not fit.
-// llama-server divides its own by its slots, of which two choices need two.
+// llama-server divides its own by its slots, one for each request at a time.
 const (
 	contextLength = "2048"
-	twoSlots      = "4096"
+	slots         = "4"
+	slotsLength   = "8192"
+	// fewTokens is how long an answer may be that the request does not limit: a small
+	// model may find no end before that of its context.
+	fewTokens = "64"
 )
 
 // model is a model that all servers have under one name.
@@ -53,7 +58,7 @@ var servers = []server{
 		name: "llama-server", variable: "LLAMA_SERVER", version: []string{"--version"}, perModel: true,
 		start: func(_, address, _ string, models []model) (args, env []string) {
 			host, port, _ := net.SplitHostPort(address)
-			args = []string{"--host", host, "--port", port, "--ctx-size", twoSlots, "--parallel", "2", "--jinja", "--threads", "1",
+			args = []string{"--host", host, "--port", port, "--ctx-size", slotsLength, "--parallel", slots, "--jinja", "--threads", "1", "--predict", fewTokens,
 				"--model", models[0].file, "--alias", models[0].name}
 			if models[0].group == "embedding" {
 				args = append(args, "--embedding")
@@ -64,10 +69,33 @@ var servers = []server{
 	{
 		name: "ollama", variable: "OLLAMA", version: []string{"--version"},
 		start: func(_, address, home string, _ []model) (args, env []string) {
-			return []string{"serve"}, []string{"OLLAMA_HOST=" + address, "OLLAMA_MODELS=" + home, "HOME=" + home, "OLLAMA_CONTEXT_LENGTH=" + contextLength}
+			return []string{"serve"}, []string{"OLLAMA_HOST=" + address, "OLLAMA_MODELS=" + home, "HOME=" + home, "OLLAMA_CONTEXT_LENGTH=" + contextLength,
+				"OLLAMA_NUM_PARALLEL=" + slots}
 		},
 		add: createInOllama,
 	},
+}
+
+// each calls use for the servers that are there, or for one of them.
+func each(diglot, only string, use func(s server, program string) error) error {
+	for _, s := range servers {
+		if only != "" && s.name != only {
+			continue
+		}
+		program := s.program(diglot)
+		if program == "" {
+			fmt.Printf("note: no %s in PATH or %s; what is known of it stays as it is\n", s.name, s.variable)
+			continue
+		}
+		program, err := filepath.Abs(program)
+		if err != nil {
+			return err
+		}
+		if err := use(s, program); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // program finds the program of a server, or returns an empty string.
@@ -84,6 +112,9 @@ func (s server) program(diglot string) string {
 
 var number = regexp.MustCompile(`(?:version:? (?:is )?|^diglot )(\S+)`)
 
+// unset is the version of an Ollama that was built from its module, which knows better.
+const unset = "0.0.0"
+
 // versionOf asks a program for its version.
 func (s server) versionOf(ctx context.Context, program string) (string, error) {
 	said, err := exec.CommandContext(ctx, program, s.version...).CombinedOutput()
@@ -91,9 +122,12 @@ func (s server) versionOf(ctx context.Context, program string) (string, error) {
 		return "", fmt.Errorf("%s: %w\n%s", program, err, said)
 	}
 	for line := range strings.Lines(string(said)) {
-		if found := number.FindStringSubmatch(line); found != nil {
+		if found := number.FindStringSubmatch(line); found != nil && found[1] != unset {
 			return found[1], nil
 		}
+	}
+	if built, err := buildinfo.ReadFile(program); err == nil {
+		return built.Main.Version, nil
 	}
 	return "", fmt.Errorf("%s: no version in %q", program, said)
 }
@@ -118,6 +152,7 @@ func (s server) run(ctx context.Context, program string, models []model, use fun
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // Ollama ends its runners then
 	if err := cmd.Start(); err != nil {
 		return err
 	}
@@ -198,21 +233,4 @@ func healthy(ctx context.Context, address string) bool {
 	}
 	reply.Body.Close()
 	return reply.StatusCode != http.StatusServiceUnavailable
-}
-
-// createInOllama puts the models into Ollama's store.
-func createInOllama(ctx context.Context, program, address string, models []model) error {
-	for _, m := range models {
-		file := filepath.Join(os.TempDir(), "peers-"+m.name+".Modelfile")
-		if err := os.WriteFile(file, []byte("FROM "+m.file+"\n"), 0o600); err != nil {
-			return err
-		}
-		defer os.Remove(file)
-		cmd := exec.CommandContext(ctx, program, "create", m.name, "-f", file)
-		cmd.Env = append(os.Environ(), "OLLAMA_HOST="+address)
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("ollama create %s: %w\n%s", m.name, err, said)
-		}
-	}
-	return nil
 }

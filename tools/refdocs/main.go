@@ -82,6 +82,8 @@ var otherPages = []markdown.Other{
 	{File: "commands.md", Title: "Commands, flags and environment"},
 	{File: "vendor.md", Title: "Differences from the vendors' documents"},
 	{File: "peers.md", Title: "Scores of other servers"},
+	{File: "peers-llama-server.md", Title: "Failures of llama-server"},
+	{File: "peers-ollama.md", Title: "Failures of Ollama"},
 	{File: "diff.md", Title: "Replies of other servers, compared"},
 	{File: "drift.md", Title: "What the vendors' newest SDKs name"},
 }
