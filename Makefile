@@ -23,9 +23,9 @@ build:
 test:
 	$(TOOL) ./tools/check
 
-# Half an hour: two minutes of fuzzing for each operation, ten minutes of soak.
+# An hour: two minutes of fuzzing for each operation, ten minutes of soak, all of diglot verify.
 test-long:
-	$(TOOL) ./tools/check fuzz soak
+	$(TOOL) ./tools/check fuzz soak verifyall
 
 # The cgo packages under the race detector: a second, slower build of llama.cpp.
 race:

@@ -44,6 +44,7 @@ var steps = []step{
 // longSteps run only if they are named: make test-long.
 var longSteps = []step{
 	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz},
+	{"verifyall", "diglot verify with all scenarios over each model and in each profile", verifyAll},
 	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak},
 }
 
