@@ -30,6 +30,16 @@ var serial = []string{
 	"engine/chat/tokenizer", "engine/chat/tokenizer/tokenizertest", "openapi", "openapi/conformance",
 }
 
+// kit are the folders whose tests send thousands of requests to a server of the same
+// process. Tests of handlers have the race detector look at that server.
+var kit = []string{
+	"openapi/conformance/media", "openapi/conformance/protocol", "openapi/conformance/report", "openapi/conformance/scenario", "openapi/conformance/structure",
+	"cmd/diglot/internal/contract",
+}
+
+// kitTests are the slow ones of cmd/diglot/internal/contract.
+const kitTests = "^Test(Faults|NoFault)$"
+
 // rendering are the folders whose tests render real or hostile templates. Some
 // are skipped under the race detector.
 var rendering = []string{"engine/chat", "engine/chat/template", "engine/chat/template/sandbox"}
@@ -39,17 +49,19 @@ var rendering = []string{"engine/chat", "engine/chat/template", "engine/chat/tem
 var (
 	plainTests = []packageTests{
 		{tags: "corpus", packages: append(folders(serial), folders(rendering)...)},
+		{packages: folders(kit)},
 		// These measure memory exactly, so their build tags exclude the race
 		// detector, which allocates.
 		{tags: "corpus", run: memoryNames, packages: []string{"./handlers"}},
 		{run: "^Test(LargeReplies|LargeVectorsAndPictures|FrameWeight|LiesTakeNoMemory)$", packages: []string{"./engine/local/runner"}},
 	}
 	raceTests = []packageTests{
-		{packages: []string{"./..."}, except: slices.Concat(rendering, serial)},
+		{packages: []string{"./..."}, except: slices.Concat(rendering, serial, kit)},
+		{packages: []string{"./cmd/diglot/internal/contract"}, skip: kitTests},
 		{packages: folders(rendering), skip: "^Test(GoTemplateLimits|HostileCalls|HostileGoCalls|ControlTokens|Bottomless)$"},
 		{packages: []string{"./engine/chat/grammar"}, run: "^TestGate$"},
 	}
-	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/..."}}}
+	modelTests = []packageTests{{tags: "llamacpp", packages: []string{"./engine/local/llamacpp/...", "./cmd/diglot"}}}
 )
 
 // memoryNames matches tests that measure memory.

@@ -23,7 +23,7 @@ var steps = []step{
 	{"ci", "linters and examples of tools/deploy/ci, against diglot replay", ciFiles},
 	// Tests of engine/models/registry would build it too, which would count as their time.
 	{"registry", "build of the OCI registry for tests", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
-	{"test", "Go tests without concurrency, and of memory use", goTests},
+	{"test", "Go tests that gain nothing from the race detector: without concurrency, of memory use, of the conformance kit", goTests},
 	{"race", "all other Go tests without llama.cpp, with the race detector if there is a C compiler", goRaces},
 	{"testsdk", "recorded replies against the types of the Python, Node and Go SDKs; tests of the recording proxy", testSDK},
 	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/...")},
