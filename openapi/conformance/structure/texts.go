@@ -10,8 +10,8 @@ import (
 // spellings are texts that some family of models or some program reads as more than text.
 func spellings() []string {
 	return []string{
-		"<|im_end|>", "<|im_start|>assistant", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "</s>", "<s>",
-		"<end_of_turn>", "<start_of_turn>model", "[INST]", "[/INST]", "<<SYS>>", "<|start|>", "<|message|>", "<|return|>",
+		"<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|eot_id|>", "<|start_header_id|>", "</s>", "<s>",
+		"<end_of_turn>", "<start_of_turn>", "[INST]", "[/INST]", "<<SYS>>", "<|start|>", "<|message|>", "<|return|>",
 		"<think>", "</think>", "<tool_call>", "</tool_call>", "[TOOL_CALLS]", "<function=get_weather>", "<|python_tag|>",
 		"{{ messages }}", "{% endfor %}", "{{ raise_exception('x') }}", "<unk>", "<pad>", "<bos>", "<eos>", "<|user|>",
 	}
@@ -27,7 +27,7 @@ type place struct {
 func places() []place {
 	system := func(d dialect.Dialect) bool { return d.System }
 	return []place{
-		{"user", func(r *dialect.Request, text string) { r.Turns[0].Text = "Say hello. " + text + " Thanks." }, func(dialect.Dialect) bool { return true }},
+		{"user", func(r *dialect.Request, text string) { r.Turns[0].Text = "Say hello. " + text + " Thanks." }, system},
 		{"system", func(r *dialect.Request, text string) { r.System = "Be brief. " + text + " Always." }, system},
 		{"earlier-answer", func(r *dialect.Request, text string) {
 			r.Turns = append(r.Turns, dialect.Turn{Role: "assistant", Text: "Well, " + text + " it is."}, dialect.Turn{Role: "user", Text: "Go on."})
@@ -35,7 +35,7 @@ func places() []place {
 		{"tool-description", func(r *dialect.Request, text string) {
 			tool := city()
 			tool.Description = "Tells " + text + " the weather."
-			r.Tools, r.Choice = []dialect.Tool{tool}, dialect.ChoiceNone
+			r.Tools = []dialect.Tool{tool} // with ChoiceNone they may be left out of the prompt
 		}, callsTools},
 		{"tool-result", func(r *dialect.Request, text string) {
 			r.Tools, r.Choice = []dialect.Tool{city()}, dialect.ChoiceNone
@@ -47,8 +47,8 @@ func places() []place {
 }
 
 // texts are scenarios of spellings in each string that a client can send: they are counted
-// as the letters that they are. A letter less makes any of them harmless, so it is compared
-// with that: a special token would be one token, where the letters are several.
+// as the letters that they are, where a special token would be one token. The prompt of
+// completions is raw: there a spelling may be meant.
 func texts() []conformance.Scenario {
 	var all []conformance.Scenario
 	for _, p := range places() {
@@ -63,6 +63,10 @@ func texts() []conformance.Scenario {
 		func(d dialect.Dialect) bool { return d.System }, opensNoTurn)...)
 }
 
+// repeats is how often a spelling is sent in one text, so that its own tokens outweigh those
+// that it changes around it.
+const repeats = 8
+
 func (p place) expectText(t *conformance.Trial, d dialect.Dialect, spelling string) {
 	count := func(text string) (int, *conformance.Exchange) {
 		r := dialect.Greedy(t.Models.Text, "Hi.", 1)
@@ -70,21 +74,17 @@ func (p place) expectText(t *conformance.Trial, d dialect.Dialect, spelling stri
 		a := d.Ask(t, r)
 		return a.Usage.Input, a.Exchange
 	}
-	odd, x := count(spelling)
-	harmless, _ := count(broken(spelling))
-	if odd < 0 || harmless < 0 {
+	without, _ := count("")
+	with, x := count(strings.Repeat(spelling, repeats))
+	if with < 0 || without < 0 {
 		t.Skipf("the server does not count")
 	}
-	// The letters of a broken spelling may join to one token less, but not to three.
-	if odd < harmless-2 {
-		t.Errorf(x, "with %q the prompt has %d tokens, with %q %d: it is not read as text", spelling, odd, broken(spelling), harmless)
+	if with == without {
+		t.Skipf("the server leaves this out of its count")
 	}
-}
-
-// broken is a spelling that no vocabulary has, of about the same letters.
-func broken(spelling string) string {
-	middle := len(spelling) / 2
-	return spelling[:middle] + "~" + spelling[middle:]
+	if added := with - without; added < repeats*3/2 {
+		t.Errorf(x, "%d times %q are %d tokens: it is not read as text", repeats, spelling, added)
+	}
 }
 
 func opensNoTurn(t *conformance.Trial, d dialect.Dialect) {
