@@ -29,7 +29,7 @@ var steps = []step{
 	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/...")},
 	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
 	{"llama", "tests of the llama.cpp engine on real models", llamaTests},
-	{"verify", "diglot verify against this server over real models, in both profiles", verify},
+	{"verify", "diglot verify against this server over a real model", verify},
 	{"peers", "engine/upstream against a real llama-server, if there is one", peers},
 	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go")},
 	{"frameworks", "frameworks built on the SDKs, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
