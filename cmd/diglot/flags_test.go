@@ -16,11 +16,12 @@ import (
 // meant, and that the refusal says which can be.
 func TestNumbers(t *testing.T) {
 	absurd := map[string][]string{
-		"time":   {"", "-1s", "5", "1000000h", "9999999999999h", "1e3h", "infinite"},
-		"memory": {"", "-1GB", "12", "much", "9999PB", "99999999999999999999PB", "NaN", "1e300GB"},
-		"speed":  {"", "0", "-1", "NaN", "Inf", "1e300", "2m", "-1s", "fast"},
+		"time":    {"", "-1s", "5", "1000000h", "9999999999999h", "1e3h", "infinite"},
+		"memory":  {"", "-1GB", "12", "much", "9999PB", "99999999999999999999PB", "NaN", "1e300GB"},
+		"percent": {"", "-1", "100.1", "NaN", "Inf", "1e300", "most"},
+		"speed":   {"", "0", "-1", "NaN", "Inf", "1e300", "2m", "-1s", "fast"},
 	}
-	others := map[string]bool{"bool": true, "string": true, "file": true, "text": true, "NAME=VALUE": true}
+	others := map[string]bool{"bool": true, "string": true, "file": true, "text": true, "NAME=VALUE": true, "REGEXP": true, "header": true, "pattern": true}
 	tested := 0
 	eachFlag(newRoot(environment{}), func(command string, f *pflag.Flag) {
 		name := command + " --" + f.Name

@@ -128,7 +128,7 @@ func (o *verifyOptions) register(flags *pflag.FlagSet) {
 	o.outputs.register(flags)
 	flags.StringVar(&o.baseline, "baseline", "", "`FILE` of the scenarios that are known to fail; it need not exist with --write-baseline")
 	flags.BoolVar(&o.writeBaseline, "write-baseline", false, "write what fails now to the file of --baseline, which keeps the reasons in it")
-	flags.Float64Var(&o.minScore, "min-score", 0, "fail below a score of `N` per cent; known and new failures count alike")
+	flags.Var((*percent)(&o.minScore), "min-score", "fail below a score of `N` per cent; known and new failures count alike")
 }
 
 // check finds what cannot be meant.
@@ -141,8 +141,6 @@ func (o *verifyOptions) check(minScore bool) error {
 		return exit.Usage("verify: --profile is %q, not %s or %s", o.profile, openapi.ProfileDefault, openapi.ProfileDocument)
 	case o.writeBaseline && o.baseline == "":
 		return exit.Usage("verify: --write-baseline needs --baseline")
-	case o.minScore < 0 || o.minScore > 100:
-		return exit.Usage("verify: --min-score is %v, not from 0 to 100", o.minScore)
 	case o.list:
 		return nil
 	case o.models == conformance.Models{}:

@@ -45,7 +45,6 @@ func TestVerifyFlags(t *testing.T) {
 		{"no host", "--base-url is", []string{"--model", "m", "--base-url", "localhost:80"}},
 		{"style", "--style is", []string{"--list", "--style", "x"}},
 		{"profile", "--profile is", []string{"--list", "--profile", "x"}},
-		{"score", "--min-score is", []string{"--list", "--min-score", "101"}},
 		{"baseline", "needs --baseline", []string{"--list", "--write-baseline"}},
 		{"no such name", "no scenario has a name like", []string{"--list", "--only", "x"}},
 		{"a key that is not set", "not set", []string{"--model", "m", "--base-url", "http://h", "--api-key-env", "KEY"}},
