@@ -10,7 +10,7 @@ import (
 	"github.com/diglot/diglot/openapi/conformance/scenario"
 )
 
-var wellNamed = regexp.MustCompile(`^(openai|anthropic)/[a-z0-9-]+(/[a-z0-9-]+)+$`)
+var wellNamed = regexp.MustCompile(`^(openai|anthropic)/[a-z0-9_-]+(/[a-z0-9-]+)+$`)
 
 // TestScenarios holds names, sentences and operations to their form: names are in reports,
 // baselines and links.
