@@ -112,7 +112,7 @@ func TestConstraintErrors(t *testing.T) {
 		}
 	}()
 	// A bug in compiling shows as a panic.
-	_, _, _ = c.get(t.Context(), keyOf(2), func(context.Context) (*format.Constraint, error) { panic("x") })
+	_, _, _ = c.get(t.Context(), keyOf(2), func(context.Context) (*format.Constraint, error) { panic("x") }) // what is tested
 }
 
 // What is kept is bounded by bytes, what is in use is not dropped, and beyond

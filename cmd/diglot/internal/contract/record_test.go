@@ -27,7 +27,7 @@ func command(ctx context.Context, stderr io.Writer, args ...string) (string, err
 			return out.String(), err
 		}
 	}
-	panic("no command " + args[0])
+	panic("no command " + args[0]) // a mistake of the test, which has no t here
 }
 
 // TestRecord records over the whole path, and ends as by a signal.

@@ -116,7 +116,7 @@ func (w *Writer) event(frame []byte) error {
 	}
 	w.stall()
 	if cut := w.fault.Cut; cut != nil && cut.Bytes == 0 && cut.After == w.events {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) // as above: net/http ends the connection for it
 	}
 	if r := w.fault.Rubbish; r != nil && r.After == w.events {
 		frame = broken(frame)
@@ -147,7 +147,7 @@ func (w *Writer) stall() {
 	w.waited = true
 	Wait(w.ctx, s.For)
 	if s.For == 0 || w.ctx.Err() != nil {
-		panic(http.ErrAbortHandler)
+		panic(http.ErrAbortHandler) // as above: net/http ends the connection for it
 	}
 }
 
@@ -161,5 +161,5 @@ func (w *Writer) send(b []byte) error {
 	}
 	_, _ = w.ResponseWriter.Write(b[:cut.Bytes-w.bytes])
 	_ = http.NewResponseController(w.ResponseWriter).Flush()
-	panic(http.ErrAbortHandler)
+	panic(http.ErrAbortHandler) // as above: net/http ends the connection for it
 }
