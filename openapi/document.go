@@ -179,6 +179,9 @@ func compileParameter(in *openapi3.Parameter, profile Profile, c *compiler) (Par
 	if err != nil {
 		return Parameter{}, err
 	}
+	if s := use.Schema; s.Kinds&Array != 0 && (s.Kinds != Array || s.Items == nil || s.Items.Schema.Kinds != String) {
+		return Parameter{}, fmt.Errorf("%s: a list in a parameter holds strings", in.Name)
+	}
 	p := Parameter{Name: in.Name, In: in.In, Required: in.Required, Use: use}
 	p.Description, p.Line = in.Description, line(in.Origin)
 	mark, err := readMark(in.Extensions)

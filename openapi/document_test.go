@@ -135,9 +135,9 @@ func TestMatrix(t *testing.T) {
 	want := []string{
 		`13 header: letters-version: string: supported, implemented`,
 		`17 query: beta: boolean: unlisted, ignored`,
-		`91 body: model: string: supported, implemented`,
-		`95 body: turns: array of Turn: supported, implemented`,
-		`180 body: turns[role=user]: UserTurn: supported, implemented`,
+		`95 body: model: string: supported, implemented`,
+		`99 body: turns: array of Turn: supported, implemented`,
+		`184 body: turns[role=user]: UserTurn: supported, implemented`,
 	}
 	if diff := cmp.Diff(want, got[:len(want)]); diff != "" {
 		t.Errorf("first rows (-want +got):\n%s", diff)

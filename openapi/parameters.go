@@ -32,16 +32,29 @@ func (o *Operation) CheckParameters(query url.Values, header http.Header, path f
 			ignored = append(ignored, Ignored{Name: p.Name, Pointer: []string{p.Name}, Mark: p.Mark})
 			continue
 		}
-		if len(values) > 1 && p.Schema.Kinds&Array == 0 {
-			return nil, &Violation{Pointer: []string{p.Name}, Rule: RuleLength, Reason: "must be given once"}
-		}
-		for _, value := range values {
-			if v := p.check(value); v != nil {
-				return nil, v
-			}
+		if v := p.checkAll(values); v != nil {
+			return nil, v
 		}
 	}
 	return ignored, nil
+}
+
+// checkAll checks the values of a parameter. Several are a list of strings.
+func (p *Parameter) checkAll(values []string) *Violation {
+	if p.Schema.Kinds&Array != 0 {
+		text := []byte{'['}
+		for i, value := range values {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			text, _ = jsontext.AppendQuote(text, value) // invalid UTF-8 becomes U+FFFD
+		}
+		return p.checkText(append(text, ']'))
+	}
+	if len(values) > 1 {
+		return &Violation{Pointer: []string{p.Name}, Rule: RuleLength, Reason: "must be given once"}
+	}
+	return p.check(values[0])
 }
 
 // check checks the text of a parameter: as a string if the schema accepts one, else as
@@ -57,6 +70,11 @@ func (p *Parameter) check(value string) *Violation {
 	if p.Schema.Kinds&String != 0 || jsontext.Value(text).Kind() == '"' {
 		text, _ = jsontext.AppendQuote(nil, value) // invalid UTF-8 becomes U+FFFD
 	}
+	return p.checkText(text)
+}
+
+// checkText checks the JSON of a parameter.
+func (p *Parameter) checkText(text []byte) *Violation {
 	t, v := parse(text, unbounded)
 	if v != nil {
 		return &Violation{Pointer: []string{p.Name}, Rule: RuleType, Reason: "must be " + p.Schema.Kinds.nouns()}

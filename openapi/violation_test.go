@@ -67,6 +67,10 @@ func TestCheckParameters(t *testing.T) {
 		{"second value", "readLetter", "limit=1&limit=500", "l", "limit must be given once", ""},
 		{"an exponent", "readLetter", "limit=1e1", "l", "limit must be an integer", ""},
 		{"blanks", "readLetter", "limit=%205", "l", "limit must be an integer", ""},
+		{"a list of one", "readLetter", "only[]=noun", "l", "", ""},
+		{"a list", "readLetter", "only%5B%5D=noun&only[]=verb", "l", "", ""},
+		{"an unknown item", "readLetter", "only[]=noun&only[]=7", "l", `only[] must be one of: noun, verb; "7" was sent`, ""},
+		{"too many items", "readLetter", "only[]=noun&only[]=noun&only[]=verb", "l", "only[] must have at most 2 items", ""},
 		{"unknown", "readLetter", "x=1", "l", "", ""},
 		{"without effect", "writeLetter", "beta=true", "", "", "beta"},
 	}
