@@ -110,6 +110,7 @@ var messageExamples = []string{
 			{"role": "user", "content": [
 				{"type": "text", "text": "u"},
 				{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}]},
+			{"role": "system", "content": [{"type": "text", "text": "s"}], "clear_at": "never", "output_config": {"effort": "low"}},
 			{"role": "assistant", "content": [
 				{"type": "thinking", "thinking": "t", "signature": ""},
 				{"type": "redacted_thinking", "data": "x"},

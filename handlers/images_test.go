@@ -29,6 +29,8 @@ func TestImages(t *testing.T) {
 		{"as a framework asks", `,"n":1,"size":"256x256","response_format":"b64_json","style":"vivid","quality":"standard"`, 1, 256, 256},
 		{"several", `,"n":10,"size":"16x2048"`, 10, 16, 2048},
 		{"what is already so", `,"size":"64x32","stream":false,"partial_images":0,"output_format":"png","background":"opaque","output_compression":90,"moderation":"low"`, 1, 64, 32},
+		{"as the newest client asks", `,"size":"64x32","quality":"xhigh","safety_identifier":"s","complexity":"low"`, 1, 64, 32},
+		{"the best", `,"size":"64x32","quality":"max"`, 1, 64, 32},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -85,6 +87,7 @@ func TestImagesFail(t *testing.T) {
 		{"a URL", images, drawing(`"response_format":"url"`), 400, "response_format", "unsupported_value", "there is no URL"},
 		{"a stream", images, drawing(`"stream":true`), 400, "stream", "unsupported_value", ""},
 		{"another file", images, drawing(`"output_format":"webp"`), 400, "output_format", "unsupported_value", ""},
+		{"an animation", images, drawing(`"output_format":"gif","frame_count":4`), 400, "output_format", "unsupported_value", "PNG"},
 		{"transparent", images, drawing(`"background":"transparent"`), 400, "background", "unsupported_value", ""},
 		{"a quality of its own", images, drawing(`"quality":"best"`), 400, "quality", "", ""},
 		{"no prompt", images, `{"model":"card"}`, 400, "prompt", "", ""},

@@ -206,6 +206,9 @@ func TestModelLists(t *testing.T) {
 		{"the page before", "/v1/models?limit=1&before_id=c", []string{version, "x"}, 200, `"first_id":"b"`},
 		{"an empty page", "/v1/models?after_id=c", []string{version, "x"}, 200, `"first_id":null`},
 		{"unknown parameters are nobody's business", "/v1/models?lifecycle=a&lifecycle=b", []string{version, "x"}, 200, `"has_more":false`},
+		{"models in use", "/v1/models?lifecycle%5B%5D=active&lifecycle[]=retired&limit=1", []string{version, "x"}, 200, `"has_more":true,"first_id":"a"`},
+		{"models that are withdrawn", "/v1/models?lifecycle[]=deprecated&lifecycle[]=retired", []string{version, "x"}, 200, `"data":[],"has_more":false`},
+		{"models in no stage", "/v1/models?lifecycle[]=new", []string{version, "x"}, 400, `lifecycle[]: must be one of: active, deprecated, retired`},
 		{"limit in words", "/v1/models?limit=many", []string{version, "x"}, 400, `limit: must be an integer`},
 		{"limit of nothing", "/v1/models?limit=", []string{version, "x"}, 400, `limit: must be an integer`},
 		{"limit too small", "/v1/models?limit=0", []string{version, "x"}, 400, `limit: must be between 1 and 1000`},
@@ -293,7 +296,7 @@ func TestModelFacts(t *testing.T) {
 	for _, tt := range []struct{ path, version, want string }{
 		{"/v1/models/m", "", `{"id":"m","object":"model","created":0,"owned_by":"library"}`},
 		{"/v1/models/org/m", "", `{"id":"org/m","object":"model","created":0,"owned_by":"org"}`},
-		{"/v1/models/m", "2023-06-01", `{"type":"model","id":"m","display_name":"m","capabilities":null,"created_at":"1970-01-01T00:00:00Z","max_input_tokens":null,"max_tokens":null}`},
+		{"/v1/models/m", "2023-06-01", `{"type":"model","id":"m","display_name":"m","capabilities":null,"created_at":"1970-01-01T00:00:00Z","deprecated_at":null,"lifecycle":"active","line":null,"max_input_tokens":null,"max_tokens":null,"retires_at":null}`},
 	} {
 		w := ask(t, h, "GET", tt.path, nil, "Anthropic-Version", tt.version)
 		if got := strings.TrimSpace(w.Body.String()); got != tt.want {

@@ -74,13 +74,16 @@ func TestMessageBlocks(t *testing.T) {
 		{name: "result of a document", members: result(`,"content":[{"type":"document","source":{}}]`), place: "messages.2.content.0.content.0", message: "type document"},
 		{name: "result of a search", members: result(`,"content":[{"type":"search_result","source":"s","title":"t","content":[]}]`), place: "messages.2.content.0.content.0", message: "type search_result"},
 		{name: "result of a tool search", members: result(`,"content":[{"type":"tool_reference","tool_name":"f"}]`), ignored: "messages[].content[].content[type=tool_reference]"},
+		{name: "result of a browser", members: result(`,"content":[{"type":"text","text":"r"},{"type":"browser_state","tabs":[{"tab_id":"1","title":"","url":"","active":true}]}]`),
+			ignored: "messages[].content[].content[type=browser_state]"},
 		{name: "thinking", members: assistant(`{"type":"thinking","thinking":"t","signature":""},{"type":"text","text":"a"}`)},
 		{name: "thinking without a signature", members: assistant(`{"type":"thinking","thinking":"t"},{"type":"text","text":"a"}`)},
 		{name: "redacted thinking", members: assistant(`{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}`), ignored: "messages[].content[type=redacted_thinking]"},
 		{name: "document", members: user(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}`), place: block, message: "send the text of the document"},
 		{name: "search result", members: user(`{"type":"search_result","source":"s","title":"t","content":[]}`), place: block, message: "send what was found as text"},
-		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type", message: `must be one of: text, image, tool_use, tool_result, thinking, compaction; "hologram" was sent`},
-		{name: "what the service has made of earlier turns", members: assistant(`{"type":"compaction","content":"c","encrypted_content":null},{"type":"text","text":"a"}`)},
+		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type", message: `must be one of: text, image, tool_use, tool_result, thinking, compaction, fallback; "hologram" was sent`},
+		{name: "what the service has made of earlier turns", members: assistant(`{"type":"compaction","content":"c","encrypted_content":null,"signature":"s"},{"type":"text","text":"a"}`)},
+		{name: "how earlier turns have changed the tools", members: assistant(`{"type":"compaction","content":"c","tool_changes":[{"type":"tool_removal","tool":{"type":"tool_reference","name":"f"}}]}`), ignored: "messages[].content[].tool_changes"},
 		{name: "a place behind blocks without effect", members: assistant(`{"type":"server_tool_use"},{"type":"redacted_thinking","data":"x"},{"type":"image",` + picture + `}`), place: "messages.1.content.2", message: "cannot hold a block of type image"},
 		{name: "block without a type", members: user(`{"text":"v"}`), place: block + ".type"},
 
@@ -105,21 +108,44 @@ func TestMessageBlocks(t *testing.T) {
 		{name: "what else a tool may have", members: tool(`"name":"f","input_schema":{"type":"object"},"eager_input_streaming":true,"defer_loading":true,"input_examples":[{}],"cache_control":{"type":"ephemeral"}`),
 			ignored: "tools[].cache_control, tools[].defer_loading, tools[].eager_input_streaming, tools[].input_examples"},
 
-		{name: "a system message in between", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"user","content":"v"}]`},
 		{name: "thinking: enabled", members: user(`{"type":"text","text":""}`) + `,"thinking":{"type":"enabled","budget_tokens":1024}`, ignored: "thinking.budget_tokens"},
 		{name: "thinking: adaptive", members: user(`{"type":"text","text":""}`) + `,"thinking":{"type":"adaptive","display":"omitted"}`, ignored: "thinking.display"},
-		{name: "what has nothing to do", members: user(`{"type":"text","text":""}`) + `,"metadata":{"user_id":"u"},"service_tier":"auto","speed":"fast","container":"c","context_management":{},"inference_geo":"us"`,
-			ignored: "container, context_management, inference_geo, metadata, service_tier, speed"},
-		{name: "a thread", members: user(`{"type":"text","text":""}`) + `,"thread":{"type":"create"}`, place: "thread"},
+		{name: "what has nothing to do", members: user(`{"type":"text","text":""}`) + `,"metadata":{"user_id":"u"},"service_tier":"auto","speed":"fast","container":"c","context_management":{},"inference_geo":"us","fallbacks":[{"model":"n"}]`,
+			ignored: "container, context_management, fallbacks, inference_geo, metadata, service_tier, speed"},
 	}
 	for _, kind := range []string{"server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result",
-		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "advisor_tool_result", "container_upload"} {
+		"text_editor_code_execution_tool_result", "tool_search_tool_result", "mcp_tool_use", "mcp_tool_result", "mcp_tool_listing", "advisor_tool_result", "container_upload"} {
 		left := "messages[].content[type=" + kind + "]"
 		tests = append(tests,
 			supportTest{name: kind, members: assistant(fmt.Sprintf(`{"type":"text","text":"a"},{"type":%q,"id":"srvtoolu_1","content":[{}]},{"type":"text","text":"b"}`, kind)), ignored: left},
 			supportTest{name: kind + " alone", members: assistant(fmt.Sprintf(`{"type":%q}`, kind)), ignored: left})
 	}
 	checkSupport(t, "/v1/messages", `"max_tokens":8,`, tests)
+}
+
+// TestSystemMessages checks what becomes of messages that are instructions, and of roles.
+func TestSystemMessages(t *testing.T) {
+	checkSupport(t, "/v1/messages", `"max_tokens":8,`, []supportTest{
+		{name: "a system message in between", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"user","content":"v"}]`},
+		{name: "a system message of settings", members: `"messages":[{"role":"user","content":"u"},{"role":"system","output_config":{"effort":"low"}},{"role":"system"},{"role":"system","content":null,"clear_at":null,"output_config":null}]`, ignored: "messages[].output_config.effort"},
+		{name: "a system message of tools", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":[{"type":"tool_addition","tool":{"type":"tool_reference","name":"f"}},{"type":"tool_removal","tool":{"type":"tool_reference","name":"g"}}]}]`,
+			ignored: "messages[].content[type=tool_addition], messages[].content[type=tool_removal]"},
+		{name: "a system message for another time", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s","clear_at":"tomorrow"}]`, place: "messages.1.clear_at", message: "never, next_user_message"},
+		{name: "a user's message without content", members: `"messages":[{"role":"user"}]`, place: "messages.0.content", message: "is required"},
+		{name: "a message of no role", members: `"messages":[{"content":"u"}]`, place: "messages.0.role", message: "is required"},
+		{name: "a message of another role", members: `"messages":[{"role":"tool","content":"u"}]`, place: "messages.0.role", message: `must be one of: assistant, user, system; "tool" was sent`},
+	})
+}
+
+// TestOtherAnswers checks what becomes of answers by another model, of requests for a
+// summary, and of stored conversations.
+func TestOtherAnswers(t *testing.T) {
+	checkSupport(t, "/v1/messages", `"max_tokens":8,`, []supportTest{
+		{name: "the service's own choice of another model", members: `"messages":[{"role":"user","content":"u"}],"fallbacks":"default"`, ignored: "fallbacks"},
+		{name: "where another model went on", members: `"messages":[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"fallback","from":{"model":"m"},"to":{"model":"n"},"trigger":{"type":"refusal"}},{"type":"text","text":"b"}]},{"role":"user","content":"v"}]`},
+		{name: "a summary instead of an answer", members: `"messages":[{"role":"user","content":"u"}],"compaction":{"type":"summarize"}`, place: "compaction", message: "ask the model for a summary"},
+		{name: "a thread", members: `"messages":[{"role":"user","content":"u"}],"thread":{"type":"create"}`, place: "thread"},
+	})
 }
 
 // TestChatMembers checks what becomes of what clients of the OpenAI style send

@@ -57,6 +57,39 @@ func (e Base64ImageSourceType) Valid() bool {
 	}
 }
 
+// Defines values for BrowserStateBlockParamType.
+const (
+	BrowserStateBlockParamTypeBrowserState BrowserStateBlockParamType = "browser_state"
+)
+
+// Valid indicates whether the value is a known member of the BrowserStateBlockParamType enum.
+func (e BrowserStateBlockParamType) Valid() bool {
+	switch e {
+	case BrowserStateBlockParamTypeBrowserState:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ClearAt.
+const (
+	ClearAtNever           ClearAt = "never"
+	ClearAtNextUserMessage ClearAt = "next_user_message"
+)
+
+// Valid indicates whether the value is a known member of the ClearAt enum.
+func (e ClearAt) Valid() bool {
+	switch e {
+	case ClearAtNever:
+		return true
+	case ClearAtNextUserMessage:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CompactionBlockParamType.
 const (
 	CompactionBlockParamTypeCompaction CompactionBlockParamType = "compaction"
@@ -156,6 +189,21 @@ const (
 func (e ContentBlockStopFrameEvent) Valid() bool {
 	switch e {
 	case ContentBlockStopFrameEventContentBlockStop:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DefaultFallback.
+const (
+	DefaultFallbackDefault DefaultFallback = "default"
+)
+
+// Valid indicates whether the value is a known member of the DefaultFallback enum.
+func (e DefaultFallback) Valid() bool {
+	switch e {
+	case DefaultFallbackDefault:
 		return true
 	default:
 		return false
@@ -285,6 +333,21 @@ func (e ErrorResponseType) Valid() bool {
 	}
 }
 
+// Defines values for FallbackBlockParamType.
+const (
+	FallbackBlockParamTypeFallback FallbackBlockParamType = "fallback"
+)
+
+// Valid indicates whether the value is a known member of the FallbackBlockParamType enum.
+func (e FallbackBlockParamType) Valid() bool {
+	switch e {
+	case FallbackBlockParamTypeFallback:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FileImageSourceType.
 const (
 	FileImageSourceTypeFile FileImageSourceType = "file"
@@ -405,27 +468,6 @@ func (e MessageDeltaFrameEvent) Valid() bool {
 	}
 }
 
-// Defines values for MessageParamRole.
-const (
-	MessageParamRoleAssistant MessageParamRole = "assistant"
-	MessageParamRoleSystem    MessageParamRole = "system"
-	MessageParamRoleUser      MessageParamRole = "user"
-)
-
-// Valid indicates whether the value is a known member of the MessageParamRole enum.
-func (e MessageParamRole) Valid() bool {
-	switch e {
-	case MessageParamRoleAssistant:
-		return true
-	case MessageParamRoleSystem:
-		return true
-	case MessageParamRoleUser:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for MessageStartEventType.
 const (
 	MessageStartEventTypeMessageStart MessageStartEventType = "message_start"
@@ -501,6 +543,42 @@ func (e ModelInfoType) Valid() bool {
 	}
 }
 
+// Defines values for ModelInfoLifecycle.
+const (
+	ModelInfoLifecycleActive ModelInfoLifecycle = "active"
+)
+
+// Valid indicates whether the value is a known member of the ModelInfoLifecycle enum.
+func (e ModelInfoLifecycle) Valid() bool {
+	switch e {
+	case ModelInfoLifecycleActive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ModelLifecycle.
+const (
+	ModelLifecycleActive     ModelLifecycle = "active"
+	ModelLifecycleDeprecated ModelLifecycle = "deprecated"
+	ModelLifecycleRetired    ModelLifecycle = "retired"
+)
+
+// Valid indicates whether the value is a known member of the ModelLifecycle enum.
+func (e ModelLifecycle) Valid() bool {
+	switch e {
+	case ModelLifecycleActive:
+		return true
+	case ModelLifecycleDeprecated:
+		return true
+	case ModelLifecycleRetired:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PingEventType.
 const (
 	PingEventTypePing PingEventType = "ping"
@@ -567,6 +645,7 @@ const (
 	ServerToolBlockParamTypeBashCodeExecutionToolResult       ServerToolBlockParamType = "bash_code_execution_tool_result"
 	ServerToolBlockParamTypeCodeExecutionToolResult           ServerToolBlockParamType = "code_execution_tool_result"
 	ServerToolBlockParamTypeContainerUpload                   ServerToolBlockParamType = "container_upload"
+	ServerToolBlockParamTypeMcpToolListing                    ServerToolBlockParamType = "mcp_tool_listing"
 	ServerToolBlockParamTypeMcpToolResult                     ServerToolBlockParamType = "mcp_tool_result"
 	ServerToolBlockParamTypeMcpToolUse                        ServerToolBlockParamType = "mcp_tool_use"
 	ServerToolBlockParamTypeServerToolUse                     ServerToolBlockParamType = "server_tool_use"
@@ -586,6 +665,8 @@ func (e ServerToolBlockParamType) Valid() bool {
 	case ServerToolBlockParamTypeCodeExecutionToolResult:
 		return true
 	case ServerToolBlockParamTypeContainerUpload:
+		return true
+	case ServerToolBlockParamTypeMcpToolListing:
 		return true
 	case ServerToolBlockParamTypeMcpToolResult:
 		return true
@@ -639,6 +720,21 @@ func (e StopReason) Valid() bool {
 	case StopReasonStopSequence:
 		return true
 	case StopReasonToolUse:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SystemMessageParamRole.
+const (
+	SystemMessageParamRoleSystem SystemMessageParamRole = "system"
+)
+
+// Valid indicates whether the value is a known member of the SystemMessageParamRole enum.
+func (e SystemMessageParamRole) Valid() bool {
+	switch e {
+	case SystemMessageParamRoleSystem:
 		return true
 	default:
 		return false
@@ -810,6 +906,24 @@ func (e ToolType) Valid() bool {
 	}
 }
 
+// Defines values for ToolChangeBlockParamType.
+const (
+	ToolChangeBlockParamTypeToolAddition ToolChangeBlockParamType = "tool_addition"
+	ToolChangeBlockParamTypeToolRemoval  ToolChangeBlockParamType = "tool_removal"
+)
+
+// Valid indicates whether the value is a known member of the ToolChangeBlockParamType enum.
+func (e ToolChangeBlockParamType) Valid() bool {
+	switch e {
+	case ToolChangeBlockParamTypeToolAddition:
+		return true
+	case ToolChangeBlockParamTypeToolRemoval:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ToolChoiceAnyType.
 const (
 	ToolChoiceAnyTypeAny ToolChoiceAnyType = "any"
@@ -930,6 +1044,24 @@ func (e ToolUseBlockParamType) Valid() bool {
 	}
 }
 
+// Defines values for TurnParamRole.
+const (
+	TurnParamRoleAssistant TurnParamRole = "assistant"
+	TurnParamRoleUser      TurnParamRole = "user"
+)
+
+// Valid indicates whether the value is a known member of the TurnParamRole enum.
+func (e TurnParamRole) Valid() bool {
+	switch e {
+	case TurnParamRoleAssistant:
+		return true
+	case TurnParamRoleUser:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for URLImageSourceType.
 const (
 	URLImageSourceTypeURL URLImageSourceType = "url"
@@ -963,6 +1095,21 @@ type Base64ImageSourceMediaType string
 // Base64ImageSourceType Says that the image is in the request.
 type Base64ImageSourceType string
 
+// BrowserStateBlockParam The tabs of the client's browser, after a call by the service's browser tools.
+type BrowserStateBlockParam struct {
+	// StateChanges What the call changed.
+	StateChanges nullable.Nullable[[]JSONObject] `json:"state_changes,omitempty"`
+
+	// Tabs The open tabs.
+	Tabs []JSONObject `json:"tabs,omitempty"`
+
+	// Type Says that this block is the state of a browser.
+	Type BrowserStateBlockParamType `json:"type"`
+}
+
+// BrowserStateBlockParamType Says that this block is the state of a browser.
+type BrowserStateBlockParamType string
+
 // CacheControlEphemeral A cache breakpoint.
 type CacheControlEphemeral struct {
 	// TTL How long the prompt stays cached.
@@ -978,6 +1125,10 @@ type CitationsConfigParam struct {
 	Enabled nullable.Nullable[bool] `json:"enabled,omitempty"`
 }
 
+// ClearAt How long the model sees instructions: `never` leaves them in, `next_user_message` takes them out once a later
+// message is by the user.
+type ClearAt string
+
 // CompactionBlockParam A summary that the service made of earlier turns. The model reads it as text of its own.
 type CompactionBlockParam struct {
 	// CacheControl Cache breakpoint; the prompt up to here should be cached.
@@ -988,6 +1139,12 @@ type CompactionBlockParam struct {
 
 	// EncryptedContent What only the service can read of it.
 	EncryptedContent nullable.Nullable[string] `json:"encrypted_content,omitempty"`
+
+	// Signature The signature that came with it. Any string is accepted.
+	Signature nullable.Nullable[string] `json:"signature,omitempty"`
+
+	// ToolChanges How the summarized turns changed the tools.
+	ToolChanges nullable.Nullable[[]JSONObject] `json:"tool_changes,omitempty"`
 
 	// Type Says that this block stands for earlier turns.
 	Type CompactionBlockParamType `json:"type"`
@@ -1104,6 +1261,9 @@ type CountMessageTokensRequest struct {
 	// CacheControl Cache breakpoint at the end of the prompt.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
+	// Compaction Asks for a summary of the conversation instead of an answer.
+	Compaction nullable.Nullable[JSONObject] `json:"compaction,omitempty"`
+
 	// ContextManagement How old parts of the conversation are removed.
 	ContextManagement nullable.Nullable[JSONObject] `json:"context_management,omitempty"`
 
@@ -1147,6 +1307,9 @@ type CreateMessageRequest struct {
 	// CacheControl Cache breakpoint at the end of the prompt.
 	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
 
+	// Compaction Asks for a summary of the conversation instead of an answer.
+	Compaction nullable.Nullable[JSONObject] `json:"compaction,omitempty"`
+
 	// Container The container for the service's own tools.
 	Container nullable.Nullable[CreateMessageRequest_Container] `json:"container,omitempty"`
 
@@ -1155,6 +1318,9 @@ type CreateMessageRequest struct {
 
 	// Diagnostics Requests the reason for a prompt cache miss.
 	Diagnostics nullable.Nullable[JSONObject] `json:"diagnostics,omitempty"`
+
+	// Fallbacks Models that answer if this one declines; `default` leaves the choice to the service.
+	Fallbacks nullable.Nullable[CreateMessageRequest_Fallbacks] `json:"fallbacks,omitempty"`
 
 	// InferenceGeo Region in which to run inference.
 	InferenceGeo nullable.Nullable[string] `json:"inference_geo,omitempty"`
@@ -1223,6 +1389,14 @@ type CreateMessageRequest struct {
 type CreateMessageRequest_Container struct {
 	union json.RawMessage
 }
+
+// CreateMessageRequest_Fallbacks Models that answer if this one declines; `default` leaves the choice to the service.
+type CreateMessageRequest_Fallbacks struct {
+	union json.RawMessage
+}
+
+// DefaultFallback The choice of the service.
+type DefaultFallback string
 
 // DirectCaller The model itself makes the call. Programs of the service, which could too, do not run here.
 type DirectCaller struct {
@@ -1310,6 +1484,27 @@ type ErrorResponse struct {
 
 // ErrorResponseType Says that this is an error.
 type ErrorResponseType string
+
+// FallbackBlockParam The place in an earlier answer where another model went on. Models do not see it.
+type FallbackBlockParam struct {
+	// From The model that declined.
+	From *JSONObject `json:"from,omitempty"`
+
+	// To The model that went on.
+	To *JSONObject `json:"to,omitempty"`
+
+	// Trigger Why it went on; anything.
+	Trigger interface{} `json:"trigger,omitempty"`
+
+	// Type Says that another model went on here.
+	Type FallbackBlockParamType `json:"type"`
+}
+
+// FallbackBlockParamType Says that another model went on here.
+type FallbackBlockParamType string
+
+// FallbackModels Models, the first to be tried first.
+type FallbackModels = []JSONObject
 
 // FileImageSource An image that was uploaded before.
 type FileImageSource struct {
@@ -1480,17 +1675,10 @@ type MessageDeltaUsage struct {
 	ServerToolUse nullable.Nullable[JSONObject] `json:"server_tool_use"`
 }
 
-// MessageParam One message of the conversation.
+// MessageParam One message of the conversation, by the role of its author.
 type MessageParam struct {
-	// Content Text, or blocks.
-	Content MessageContent `json:"content"`
-
-	// Role The role of its author. System messages are instructions and may stand anywhere.
-	Role MessageParamRole `json:"role"`
+	union json.RawMessage
 }
-
-// MessageParamRole The role of its author. System messages are instructions and may stand anywhere.
-type MessageParamRole string
 
 // MessageStartEvent The message as far as it is known before the model has written anything.
 type MessageStartEvent struct {
@@ -1571,15 +1759,33 @@ type ModelInfo struct {
 	// CreatedAt When the model was last changed.
 	CreatedAt time.Time `json:"created_at"`
 
+	// DeprecatedAt When the model was deprecated.
+	DeprecatedAt nullable.Nullable[string] `json:"deprecated_at"`
+
+	// Lifecycle The stage of its life; always `active`, as it can be used.
+	Lifecycle ModelInfoLifecycle `json:"lifecycle"`
+
+	// Line The line of models that it belongs to.
+	Line nullable.Nullable[string] `json:"line"`
+
 	// MaxInputTokens How long a prompt may be.
 	MaxInputTokens nullable.Nullable[int] `json:"max_input_tokens"`
 
 	// MaxTokens How long an answer may be.
 	MaxTokens nullable.Nullable[int] `json:"max_tokens"`
+
+	// RetiresAt When the model will be withdrawn.
+	RetiresAt nullable.Nullable[string] `json:"retires_at"`
 }
 
 // ModelInfoType Says that this is a model.
 type ModelInfoType string
+
+// ModelInfoLifecycle The stage of its life; always `active`, as it can be used.
+type ModelInfoLifecycle string
+
+// ModelLifecycle A stage in the life of a model.
+type ModelLifecycle string
 
 // ModelList A page of the models that requests can name.
 type ModelList struct {
@@ -1693,6 +1899,31 @@ type StopReason string
 
 // SystemBlocks Text in blocks, with an empty line between them.
 type SystemBlocks = []TextBlockParam
+
+// SystemMessageParam Instructions for the model. They may stand anywhere.
+type SystemMessageParam struct {
+	// ClearAt How long the model sees the text. Absent means `never`.
+	ClearAt nullable.Nullable[ClearAt] `json:"clear_at,omitempty"`
+
+	// Content Text, or blocks of text. Absent where the message has only settings.
+	Content *MessageContent `json:"content,omitempty"`
+
+	// OutputConfig Settings for answers from here on.
+	OutputConfig nullable.Nullable[SystemOutputConfig] `json:"output_config,omitempty"`
+
+	// Role Says that these are instructions.
+	Role SystemMessageParamRole `json:"role"`
+}
+
+// SystemMessageParamRole Says that these are instructions.
+type SystemMessageParamRole string
+
+// SystemOutputConfig Settings that a system message changes.
+type SystemOutputConfig struct {
+	// Effort How much the model should think, for models that have levels. The last system message that says so counts,
+	// and it wins over `output_config` of the request.
+	Effort nullable.Nullable[Effort] `json:"effort,omitempty"`
+}
 
 // SystemPrompt Text, or blocks of text.
 type SystemPrompt struct {
@@ -1866,6 +2097,18 @@ type Tool struct {
 // ToolType Says that the client defines the tool; may be left out.
 type ToolType string
 
+// ToolChangeBlockParam Offers a tool to the model from here on, or no longer.
+type ToolChangeBlockParam struct {
+	// Tool The tool, or a reference to it.
+	Tool *JSONObject `json:"tool,omitempty"`
+
+	// Type Whether the tool comes or goes.
+	Type ToolChangeBlockParamType `json:"type"`
+}
+
+// ToolChangeBlockParamType Whether the tool comes or goes.
+type ToolChangeBlockParamType string
+
 // ToolChoice Whether the model may, must, or must not use tools, by type.
 type ToolChoice struct {
 	union json.RawMessage
@@ -2019,6 +2262,18 @@ type ToolUseBlockParam struct {
 // ToolUseBlockParamType Says that this block is a tool call.
 type ToolUseBlockParamType string
 
+// TurnParam A message by the user or by the model.
+type TurnParam struct {
+	// Content Text, or blocks.
+	Content MessageContent `json:"content"`
+
+	// Role The role of its author.
+	Role TurnParamRole `json:"role"`
+}
+
+// TurnParamRole The role of its author.
+type TurnParamRole string
+
 // URLImageSource An image at a URL.
 type URLImageSource struct {
 	// Type Says that the image is at a URL.
@@ -2113,6 +2368,10 @@ type ListModelsParams struct {
 
 	// BeforeID Lists the models before this id.
 	BeforeID *string `form:"before_id,omitempty" json:"before_id,omitempty"`
+
+	// Lifecycle Lists only models in these stages; absent means `active` and `deprecated`. All models are `active`, so that
+	// other stages list none.
+	Lifecycle []ModelLifecycle `form:"lifecycle[],omitempty" json:"lifecycle[],omitempty"`
 
 	// AnthropicVersion Any version. It asks for this style; without it the path is that of the OpenAI style.
 	AnthropicVersion string `json:"anthropic-version"`
@@ -2678,6 +2937,58 @@ func (t *ContentBlockParam) MergeCompactionBlockParam(v CompactionBlockParam) er
 	return err
 }
 
+// AsFallbackBlockParam returns the union data inside the ContentBlockParam as a FallbackBlockParam
+func (t ContentBlockParam) AsFallbackBlockParam() (FallbackBlockParam, error) {
+	var body FallbackBlockParam
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromFallbackBlockParam overwrites any union data inside the ContentBlockParam as the provided FallbackBlockParam
+func (t *ContentBlockParam) FromFallbackBlockParam(v FallbackBlockParam) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeFallbackBlockParam performs a merge with any union data inside the ContentBlockParam, using the provided FallbackBlockParam
+func (t *ContentBlockParam) MergeFallbackBlockParam(v FallbackBlockParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsToolChangeBlockParam returns the union data inside the ContentBlockParam as a ToolChangeBlockParam
+func (t ContentBlockParam) AsToolChangeBlockParam() (ToolChangeBlockParam, error) {
+	var body ToolChangeBlockParam
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromToolChangeBlockParam overwrites any union data inside the ContentBlockParam as the provided ToolChangeBlockParam
+func (t *ContentBlockParam) FromToolChangeBlockParam(v ToolChangeBlockParam) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeToolChangeBlockParam performs a merge with any union data inside the ContentBlockParam, using the provided ToolChangeBlockParam
+func (t *ContentBlockParam) MergeToolChangeBlockParam(v ToolChangeBlockParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 // AsServerToolBlockParam returns the union data inside the ContentBlockParam as a ServerToolBlockParam
 func (t ContentBlockParam) AsServerToolBlockParam() (ServerToolBlockParam, error) {
 	var body ServerToolBlockParam
@@ -2730,8 +3041,12 @@ func (t ContentBlockParam) ValueByDiscriminator() (interface{}, error) {
 		return t.AsServerToolBlockParam()
 	case "document":
 		return t.AsDocumentBlockParam()
+	case "fallback":
+		return t.AsFallbackBlockParam()
 	case "image":
 		return t.AsImageBlockParam()
+	case "mcp_tool_listing":
+		return t.AsServerToolBlockParam()
 	case "mcp_tool_result":
 		return t.AsServerToolBlockParam()
 	case "mcp_tool_use":
@@ -2748,6 +3063,10 @@ func (t ContentBlockParam) ValueByDiscriminator() (interface{}, error) {
 		return t.AsServerToolBlockParam()
 	case "thinking":
 		return t.AsThinkingBlockParam()
+	case "tool_addition":
+		return t.AsToolChangeBlockParam()
+	case "tool_removal":
+		return t.AsToolChangeBlockParam()
 	case "tool_result":
 		return t.AsToolResultBlockParam()
 	case "tool_search_tool_result":
@@ -2838,6 +3157,70 @@ func (t *CreateMessageRequest_Container) UnmarshalJSON(b []byte) error {
 }
 
 func (t *CreateMessageRequest_Container) keep(b []byte) { t.union = b }
+
+// AsFallbackModels returns the union data inside the CreateMessageRequest_Fallbacks as a FallbackModels
+func (t CreateMessageRequest_Fallbacks) AsFallbackModels() (FallbackModels, error) {
+	var body FallbackModels
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromFallbackModels overwrites any union data inside the CreateMessageRequest_Fallbacks as the provided FallbackModels
+func (t *CreateMessageRequest_Fallbacks) FromFallbackModels(v FallbackModels) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeFallbackModels performs a merge with any union data inside the CreateMessageRequest_Fallbacks, using the provided FallbackModels
+func (t *CreateMessageRequest_Fallbacks) MergeFallbackModels(v FallbackModels) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsDefaultFallback returns the union data inside the CreateMessageRequest_Fallbacks as a DefaultFallback
+func (t CreateMessageRequest_Fallbacks) AsDefaultFallback() (DefaultFallback, error) {
+	var body DefaultFallback
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromDefaultFallback overwrites any union data inside the CreateMessageRequest_Fallbacks as the provided DefaultFallback
+func (t *CreateMessageRequest_Fallbacks) FromDefaultFallback(v DefaultFallback) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeDefaultFallback performs a merge with any union data inside the CreateMessageRequest_Fallbacks, using the provided DefaultFallback
+func (t *CreateMessageRequest_Fallbacks) MergeDefaultFallback(v DefaultFallback) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t CreateMessageRequest_Fallbacks) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *CreateMessageRequest_Fallbacks) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+func (t *CreateMessageRequest_Fallbacks) keep(b []byte) { t.union = b }
 
 // AsBase64ImageSource returns the union data inside the ImageSource as a Base64ImageSource
 func (t ImageSource) AsBase64ImageSource() (Base64ImageSource, error) {
@@ -3041,6 +3424,95 @@ func (t *MessageContent) UnmarshalJSON(b []byte) error {
 }
 
 func (t *MessageContent) keep(b []byte) { t.union = b }
+
+// AsTurnParam returns the union data inside the MessageParam as a TurnParam
+func (t MessageParam) AsTurnParam() (TurnParam, error) {
+	var body TurnParam
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromTurnParam overwrites any union data inside the MessageParam as the provided TurnParam
+func (t *MessageParam) FromTurnParam(v TurnParam) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeTurnParam performs a merge with any union data inside the MessageParam, using the provided TurnParam
+func (t *MessageParam) MergeTurnParam(v TurnParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsSystemMessageParam returns the union data inside the MessageParam as a SystemMessageParam
+func (t MessageParam) AsSystemMessageParam() (SystemMessageParam, error) {
+	var body SystemMessageParam
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromSystemMessageParam overwrites any union data inside the MessageParam as the provided SystemMessageParam
+func (t *MessageParam) FromSystemMessageParam(v SystemMessageParam) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeSystemMessageParam performs a merge with any union data inside the MessageParam, using the provided SystemMessageParam
+func (t *MessageParam) MergeSystemMessageParam(v SystemMessageParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t MessageParam) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"role"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t MessageParam) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "assistant":
+		return t.AsTurnParam()
+	case "system":
+		return t.AsSystemMessageParam()
+	case "user":
+		return t.AsTurnParam()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t MessageParam) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *MessageParam) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+func (t *MessageParam) keep(b []byte) { t.union = b }
 
 // AsMessageStartFrame returns the union data inside the MessageStreamFrame as a MessageStartFrame
 func (t MessageStreamFrame) AsMessageStartFrame() (MessageStartFrame, error) {
@@ -4112,6 +4584,40 @@ func (t *ToolResultContentBlockParam) MergeToolReferenceBlockParam(v ToolReferen
 	return err
 }
 
+// AsBrowserStateBlockParam returns the union data inside the ToolResultContentBlockParam as a BrowserStateBlockParam
+func (t ToolResultContentBlockParam) AsBrowserStateBlockParam() (BrowserStateBlockParam, error) {
+	var body BrowserStateBlockParam
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromBrowserStateBlockParam overwrites any union data inside the ToolResultContentBlockParam as the provided BrowserStateBlockParam
+func (t *ToolResultContentBlockParam) FromBrowserStateBlockParam(v BrowserStateBlockParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"browser_state"}`))
+	t.union = b
+	return err
+}
+
+// MergeBrowserStateBlockParam performs a merge with any union data inside the ToolResultContentBlockParam, using the provided BrowserStateBlockParam
+func (t *ToolResultContentBlockParam) MergeBrowserStateBlockParam(v BrowserStateBlockParam) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	b, err = runtime.JSONMerge(b, []byte(`{"type":"browser_state"}`))
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
 func (t ToolResultContentBlockParam) Discriminator() (string, error) {
 	var discriminator struct {
 		Discriminator string `json:"type"`
@@ -4126,6 +4632,8 @@ func (t ToolResultContentBlockParam) ValueByDiscriminator() (interface{}, error)
 		return nil, err
 	}
 	switch discriminator {
+	case "browser_state":
+		return t.AsBrowserStateBlockParam()
 	case "document":
 		return t.AsDocumentBlockParam()
 	case "image":
@@ -4278,6 +4786,19 @@ func (siw *ServerInterfaceWrapper) ListModels(w http.ResponseWriter, r *http.Req
 			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "before_id"})
 		} else {
 			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "before_id", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "lifecycle[]" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "lifecycle[]", r.URL.Query(), &params.Lifecycle, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "lifecycle[]"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "lifecycle[]", Err: err})
 		}
 		return
 	}

@@ -223,8 +223,12 @@ func NewModelInfo(id string, displayName string, createdAt time.Time) ModelInfo 
 		DisplayName:    displayName,
 		Capabilities:   nullable.NewNullNullable[JSONObject](),
 		CreatedAt:      createdAt,
+		DeprecatedAt:   nullable.NewNullNullable[string](),
+		Lifecycle:      ModelInfoLifecycleActive,
+		Line:           nullable.NewNullNullable[string](),
 		MaxInputTokens: nullable.NewNullNullable[int](),
 		MaxTokens:      nullable.NewNullNullable[int](),
+		RetiresAt:      nullable.NewNullNullable[string](),
 	}
 }
 

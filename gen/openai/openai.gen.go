@@ -668,17 +668,23 @@ func (e ImageDetail) Valid() bool {
 
 // Defines values for ImageFileFormat.
 const (
+	ImageFileFormatGif  ImageFileFormat = "gif"
 	ImageFileFormatJpeg ImageFileFormat = "jpeg"
 	ImageFileFormatPng  ImageFileFormat = "png"
+	ImageFileFormatSvg  ImageFileFormat = "svg"
 	ImageFileFormatWebp ImageFileFormat = "webp"
 )
 
 // Valid indicates whether the value is a known member of the ImageFileFormat enum.
 func (e ImageFileFormat) Valid() bool {
 	switch e {
+	case ImageFileFormatGif:
+		return true
 	case ImageFileFormatJpeg:
 		return true
 	case ImageFileFormatPng:
+		return true
+	case ImageFileFormatSvg:
 		return true
 	case ImageFileFormatWebp:
 		return true
@@ -693,8 +699,10 @@ const (
 	ImageQualityHd       ImageQuality = "hd"
 	ImageQualityHigh     ImageQuality = "high"
 	ImageQualityLow      ImageQuality = "low"
+	ImageQualityMax      ImageQuality = "max"
 	ImageQualityMedium   ImageQuality = "medium"
 	ImageQualityStandard ImageQuality = "standard"
+	ImageQualityXhigh    ImageQuality = "xhigh"
 )
 
 // Valid indicates whether the value is a known member of the ImageQuality enum.
@@ -708,9 +716,13 @@ func (e ImageQuality) Valid() bool {
 		return true
 	case ImageQualityLow:
 		return true
+	case ImageQualityMax:
+		return true
 	case ImageQualityMedium:
 		return true
 	case ImageQualityStandard:
+		return true
+	case ImageQualityXhigh:
 		return true
 	default:
 		return false
@@ -3075,6 +3087,9 @@ type CreateImageRequest struct {
 
 	// ResponseFormat How images are returned. Absent means `b64_json`.
 	ResponseFormat nullable.Nullable[ImageResponseFormat] `json:"response_format,omitempty"`
+
+	// SafetyIdentifier Opaque identifier of the end user.
+	SafetyIdentifier nullable.Nullable[string] `json:"safety_identifier,omitempty"`
 
 	// Size Width and height in pixels, such as `512x256`. Models differ in their sizes; another one is an error that
 	// lists them; `auto` is the model default.

@@ -20,7 +20,7 @@ func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObj
 	}
 	x := exchange.From(ctx)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
-	events := x.HideReasoning("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(req)))
+	events := x.HideReasoning("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(in.Body, req)))
 	h := head{id: newID("msg_"), model: req.Model}
 	if !in.Body.StreamOrDefault() {
 		response, err := engine.Collect(x.Hold(events))
@@ -48,12 +48,15 @@ func renameFormat(x *exchange.Exchange, config nullable.Nullable[wire.OutputConf
 }
 
 // names maps parameters of [engine.Start] to this style's names. Effort is a parameter of
-// its own here, and has no effect without thinking.
-func names(req *engine.Request) map[string]string {
-	if req.Reasoning.Mode == engine.ReasoningOff {
-		return map[string]string{"reasoning_effort": "output_config.effort"}
+// its own here, of the request or of a message, and has no effect without thinking.
+func names(in *wire.CreateMessageRequest, req *engine.Request) map[string]string {
+	switch {
+	case req.Reasoning.Mode != engine.ReasoningOff:
+		return map[string]string{"reasoning_effort": "thinking"}
+	case optional.Or(optional.Or(in.OutputConfig, wire.OutputConfig{}).Effort, "") == "":
+		return map[string]string{"reasoning_effort": "messages[].output_config.effort"}
 	}
-	return map[string]string{"reasoning_effort": "thinking"}
+	return map[string]string{"reasoning_effort": "output_config.effort"}
 }
 
 // ignore reports the parts of tool schemas that no grammar can enforce.

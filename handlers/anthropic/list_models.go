@@ -16,7 +16,7 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 	if err != nil {
 		return nil, err
 	}
-	page, more, err := cut(models, in.Params)
+	page, more, err := cut(inStages(models, in.Params.Lifecycle), in.Params)
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +33,15 @@ func (a *API) ListModels(ctx context.Context, in wire.ListModelsRequestObject) (
 		out.LastID.Set(page[n-1].Name)
 	}
 	return answer{x, out}, nil
+}
+
+// inStages returns the models in any of the stages. All are active; without stages the
+// list is whole.
+func inStages(models []engine.Model, stages []wire.ModelLifecycle) []engine.Model {
+	if len(stages) == 0 || slices.Contains(stages, wire.ModelLifecycleActive) {
+		return models
+	}
+	return nil
 }
 
 // cut returns the requested page, and whether more models follow in that direction.

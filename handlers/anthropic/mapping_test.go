@@ -42,6 +42,10 @@ func complete(want *engine.Request) {
 	}
 }
 
+func text(role engine.Role, s string) engine.Message {
+	return engine.Message{Role: role, Parts: []engine.Part{engine.Text{Text: s}}}
+}
+
 func TestTools(t *testing.T) {
 	checkMappings(t, []handlerstest.Mapping{
 		{Name: "tools: auto by absence", Body: user + "," + tools, Want: engine.Request{Tools: both}},
@@ -78,12 +82,16 @@ func TestMessages(t *testing.T) {
 		{Name: "none of it", Body: user + `,"system":""`},
 		{Name: "in the middle", Body: `"messages":[{"role":"user","content":"u"},{"role":"system","content":[{"type":"text","text":"s"}]}]`,
 			Want: engine.Request{Messages: append(hello[:1:1], engine.Message{Role: engine.RoleSystem, Parts: []engine.Part{engine.Text{Text: "s"}}})}},
+		{Name: "instructions that pass", Body: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"a","clear_at":"next_user_message"},{"role":"system","content":"b","clear_at":"never"},{"role":"system","content":"c","clear_at":"next_user_message"},{"role":"assistant","content":"a"},{"role":"user","content":"v"},{"role":"system","content":"d","clear_at":"next_user_message"}]`,
+			Want: engine.Request{Messages: append(hello[:1:1], text(engine.RoleSystem, "b"), text(engine.RoleAssistant, "a"), text(engine.RoleUser, "v"), text(engine.RoleSystem, "d"))}},
 		{Name: "nothing but instructions", Body: `"messages":[{"role":"system","content":"s"}]`, Param: "messages"},
 		{Name: "nothing but blocks without effect", Body: `"messages":[{"role":"assistant","content":[{"type":"redacted_thinking","data":"x"}]}]`, Param: "messages"},
 
 		{Name: "calls without input", Body: `"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"f"},{"type":"tool_use","id":"2","name":"f","input":null,"caller":{"type":"direct"}},{"type":"tool_use","id":"3","name":"f","caller":null,"input":{}}]}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{
 				engine.ToolCall{ID: "1", Name: "f", Arguments: "{}"}, engine.ToolCall{ID: "2", Name: "f", Arguments: "{}"}, engine.ToolCall{ID: "3", Name: "f", Arguments: "{}"}}}}}},
+		{Name: "another model went on", Body: `"messages":[{"role":"user","content":"u"},{"role":"assistant","content":[{"type":"fallback","from":{"model":"a"},"to":{"model":"b"},"trigger":null},{"type":"text","text":"a"}]}]`,
+			Want: engine.Request{Messages: append(hello[:1:1], text(engine.RoleAssistant, "a"))}},
 		{Name: "earlier turns in short", Body: `"messages":[{"role":"assistant","content":[{"type":"compaction","content":"c"},{"type":"compaction","content":null,"encrypted_content":"x"},{"type":"text","text":"a","citations":null}]}]`,
 			Want: engine.Request{Messages: []engine.Message{{Role: engine.RoleAssistant, Parts: []engine.Part{engine.Text{Text: "c"}, engine.Text{Text: "a"}}}}}},
 		{Name: "a result of text", Body: answer(`,"content":"r"`), Want: result(false, engine.Text{Text: "r"})},
@@ -122,6 +130,9 @@ func TestSettings(t *testing.T) {
 		{Name: "thinking: disabled", Body: user + `,"thinking":{"type":"disabled"}`},
 		{Name: "effort alone does not turn it on", Body: user + `,"output_config":{"effort":"max"}`, Want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOff, Effort: "high"}}},
 		{Name: "effort", Body: user + `,"thinking":{"type":"adaptive"},"output_config":{"effort":"low","format":null}`, Want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOn, Effort: "low"}}},
+
+		{Name: "effort from here on", Body: `"messages":[{"role":"user","content":"u"},{"role":"system","output_config":{"effort":"high"}},{"role":"system","output_config":{"effort":"low"}},{"role":"system","output_config":{}}],"output_config":{"effort":"max"}`,
+			Want: engine.Request{Reasoning: engine.Reasoning{Mode: engine.ReasoningOff, Effort: "low"}}},
 
 		{Name: "zero is a value", Body: user + `,"temperature":0,"top_p":0,"top_k":0`,
 			Want: engine.Request{Sampling: engine.Sampling{Temperature: new(0.0), TopP: new(0.0), TopK: new(0)}}},

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,11 +14,19 @@ import (
 
 // conversation maps messages in order; a tool result needs the call that it answers.
 type conversation struct {
-	calls map[string]string // names of the tools called so far, by id
+	calls   map[string]string // names of the tools called so far, by id
+	passing []int             // indexes of instructions that last until a user message
+	effort  wire.Effort       // that a system message asked for, or empty
 }
 
-func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
+// toMessages maps the messages and returns what they say of the effort.
+func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, wire.Effort, error) {
 	c := conversation{calls: map[string]string{}}
+	messages, err := c.toMessages(in)
+	return messages, c.effort, err
+}
+
+func (c *conversation) toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
 	messages := make([]engine.Message, 0, len(in.Messages)+1)
 	if in.System != nil {
 		text, err := toSystem(*in.System)
@@ -29,11 +38,10 @@ func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
 		}
 	}
 	for i, m := range in.Messages {
-		turns, err := c.toMessage(m, fmt.Sprintf("messages.%d.content", i))
-		if err != nil {
+		var err error
+		if messages, err = c.add(messages, m, fmt.Sprintf("messages.%d.content", i)); err != nil {
 			return nil, err
 		}
-		messages = append(messages, turns...)
 	}
 	if !slices.ContainsFunc(messages, isTurn) {
 		return nil, exchange.Invalid("messages", "There is no message to answer.")
@@ -60,20 +68,61 @@ func toSystem(in wire.SystemPrompt) (string, error) {
 	return strings.Join(texts, "\n\n"), nil
 }
 
-var toRole = map[wire.MessageParamRole]engine.Role{
-	wire.MessageParamRoleUser:      engine.RoleUser,
-	wire.MessageParamRoleAssistant: engine.RoleAssistant,
-	wire.MessageParamRoleSystem:    engine.RoleSystem,
+var toRole = map[wire.TurnParamRole]engine.Role{
+	wire.TurnParamRoleUser:      engine.RoleUser,
+	wire.TurnParamRoleAssistant: engine.RoleAssistant,
 }
 
-// toMessage maps one message. A user message with tool results becomes several, since
-// results are turns of the tool; one that holds only ignored blocks becomes none.
-func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Message, error) {
-	role := toRole[in.Role]
-	if text, err := in.Content.AsContentText(); err == nil {
+// add maps one message and adds it to those before it.
+func (c *conversation) add(messages []engine.Message, in wire.MessageParam, param string) ([]engine.Message, error) {
+	value, err := in.ValueByDiscriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch m := value.(type) {
+	case wire.TurnParam:
+		if m.Role == wire.TurnParamRoleUser {
+			messages = c.clear(messages)
+		}
+		turns, err := c.toTurns(toRole[m.Role], m.Content, param)
+		return append(messages, turns...), err
+	case wire.SystemMessageParam:
+		return c.addInstructions(messages, m, param)
+	}
+	return nil, fmt.Errorf("%s is a %T, which the document refuses", param, value)
+}
+
+func (c *conversation) addInstructions(messages []engine.Message, in wire.SystemMessageParam, param string) ([]engine.Message, error) {
+	c.effort = cmp.Or(optional.Or(optional.Or(in.OutputConfig, wire.SystemOutputConfig{}).Effort, ""), c.effort)
+	if in.Content == nil {
+		return messages, nil
+	}
+	turns, err := c.toTurns(engine.RoleSystem, *in.Content, param)
+	if optional.Or(in.ClearAt, wire.ClearAtNever) == wire.ClearAtNextUserMessage {
+		for i := range turns {
+			c.passing = append(c.passing, len(messages)+i)
+		}
+	}
+	return append(messages, turns...), err
+}
+
+// clear removes the instructions that last until a message by the user.
+func (c *conversation) clear(messages []engine.Message) []engine.Message {
+	for _, i := range slices.Backward(c.passing) {
+		messages = slices.Delete(messages, i, i+1)
+	}
+	c.passing = nil
+	return messages
+}
+
+// toTurns maps the content of one message. A user message with tool results becomes several
+// turns, since results are turns of the tool; one that holds only blocks without effect
+// becomes none.
+func (c *conversation) toTurns(role engine.Role, in wire.MessageContent, param string) ([]engine.Message, error) {
+	if text, err := in.AsContentText(); err == nil {
 		return []engine.Message{{Role: role, Parts: []engine.Part{engine.Text{Text: text}}}}, nil
 	}
-	blocks, err := in.Content.AsContentBlocks()
+	blocks, err := in.AsContentBlocks()
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +137,7 @@ func (c conversation) toMessage(in wire.MessageParam, param string) ([]engine.Me
 		}
 		if !mayHold(role, part) {
 			kind, _ := b.Discriminator() // a part was made of it, so it has a type
-			return nil, exchange.Invalid(fmt.Sprintf("%s.%d", param, i), "A message of role %s cannot hold a block of type %s.", in.Role, kind)
+			return nil, exchange.Invalid(fmt.Sprintf("%s.%d", param, i), "A message of role %s cannot hold a block of type %s.", role, kind)
 		}
 		turns = addPart(turns, role, part)
 	}
@@ -120,7 +169,7 @@ func addPart(turns []engine.Message, role engine.Role, part engine.Part) []engin
 }
 
 // toPart maps one block; nil for a block without effect.
-func (c conversation) toPart(in wire.ContentBlockParam, param string) (engine.Part, error) {
+func (c *conversation) toPart(in wire.ContentBlockParam, param string) (engine.Part, error) {
 	value, err := in.ValueByDiscriminator()
 	if err != nil {
 		return nil, err
@@ -132,7 +181,7 @@ func (c conversation) toPart(in wire.ContentBlockParam, param string) (engine.Pa
 		return toImage(b.Source, param+".source")
 	case wire.ThinkingBlockParam:
 		return engine.ReasoningText{Text: b.Thinking}, nil
-	case wire.RedactedThinkingBlockParam:
+	case wire.RedactedThinkingBlockParam, wire.FallbackBlockParam:
 		return nil, nil
 	case wire.CompactionBlockParam:
 		if text, err := b.Content.Get(); err == nil {
@@ -153,7 +202,7 @@ func (c conversation) toPart(in wire.ContentBlockParam, param string) (engine.Pa
 	return nil, fmt.Errorf("%s is a %T, which the document refuses", param, value)
 }
 
-func (c conversation) toToolResult(b wire.ToolResultBlockParam, param string) (engine.Part, error) {
+func (c *conversation) toToolResult(b wire.ToolResultBlockParam, param string) (engine.Part, error) {
 	id := toCallID(b.ToolUseID)
 	name, ok := c.calls[id]
 	if !ok {

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // toRequest maps a request that fits the document. Its errors are rules that a schema
 // cannot state.
 func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
-	messages, err := toMessages(in)
+	messages, effort, err := toMessages(in)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	reasoning, err := toReasoning(in)
+	reasoning, err := toReasoning(in, effort)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +117,12 @@ func toFormat(in *wire.CreateMessageRequest) engine.Format {
 	return engine.Format{Kind: engine.FormatSchema, Schema: format.Schema}
 }
 
-// toReasoning turns thinking off by default, as this style does.
-func toReasoning(in *wire.CreateMessageRequest) (engine.Reasoning, error) {
+// toReasoning turns thinking off by default, as this style does. An effort that a message
+// asked for wins over that of the request.
+func toReasoning(in *wire.CreateMessageRequest, effort wire.Effort) (engine.Reasoning, error) {
 	reasoning := engine.Reasoning{
 		Mode:   engine.ReasoningOff,
-		Effort: toEffort[optional.Or(optional.Or(in.OutputConfig, wire.OutputConfig{}).Effort, "")],
+		Effort: toEffort[cmp.Or(effort, optional.Or(optional.Or(in.OutputConfig, wire.OutputConfig{}).Effort, ""))],
 	}
 	if in.Thinking == nil {
 		return reasoning, nil

@@ -104,6 +104,7 @@ func messageExamples() []string {
 		`{"model": "m", "max_tokens": 16, "system": [{"type": "text", "text": "s"}],
 			"messages": [
 				{"role": "user", "content": [{"type": "text", "text": "u"}]},
+				{"role": "system", "content": [{"type": "text", "text": "s"}], "clear_at": "never", "output_config": {"effort": "low"}},
 				{"role": "assistant", "content": [
 					{"type": "thinking", "thinking": "t", "signature": ""},
 					{"type": "redacted_thinking", "data": "x"},

@@ -92,7 +92,8 @@ func (t types) put(operation object, part string, schema any) error {
 	return nil
 }
 
-// parameters makes parameters of the members of an object.
+// parameters makes parameters of the members of an object. The SDKs write the name of a list
+// with brackets.
 func (t types) parameters(schema any) []any {
 	o, _ := schema.(object)
 	for o != nil && o["$ref"] != nil {
@@ -102,7 +103,11 @@ func (t types) parameters(schema any) []any {
 	members, _ := o["properties"].(object)
 	var all []any
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		all = append(all, object{"in": "query", "name": name, "schema": members[name]})
+		in := object{"in": "query", "name": name, "schema": members[name]}
+		if s, ok := members[name].(object); ok && s["type"] == "array" {
+			in["name"] = name + "[]"
+		}
+		all = append(all, in)
 	}
 	return all
 }

@@ -63,7 +63,7 @@ func typesOf(prefix, integer string) types {
 		},
 		Schemas: map[string]any{
 			"Create": schema(object{"name": text, "count": object{"type": integer}, "voice": text, "known": text}),
-			"List":   schema(object{"limit": object{"type": integer}, "after": text}),
+			"List":   schema(object{"limit": object{"type": integer}, "after": text, "stages": object{"type": "array", "items": text}}),
 		},
 	}
 }
@@ -98,6 +98,7 @@ func TestDocument(t *testing.T) {
 	}
 	want := []string{
 		"GET /v1/things query lacks after Python+Node",
+		"GET /v1/things query lacks stages[] Python+Node",
 		"GET /v1/things reply lacks colour Python+Node",
 		"POST /v1/things body lacks voice Python+Node",
 		"POST /v1/things body gone old Python+Node",
