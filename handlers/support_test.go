@@ -81,9 +81,9 @@ func TestMessageBlocks(t *testing.T) {
 		{name: "redacted thinking", members: assistant(`{"type":"redacted_thinking","data":"x"},{"type":"text","text":"a"}`), ignored: "messages[].content[type=redacted_thinking]"},
 		{name: "document", members: user(`{"type":"document","source":{"type":"text","media_type":"text/plain","data":"d"}}`), place: block, message: "send the text of the document"},
 		{name: "search result", members: user(`{"type":"search_result","source":"s","title":"t","content":[]}`), place: block, message: "send what was found as text"},
-		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type", message: `must be one of: text, image, tool_use, tool_result, thinking, compaction, fallback; "hologram" was sent`},
+		{name: "unknown block", members: user(`{"type":"hologram"}`), place: block + ".type", message: `must be one of: text, image, tool_use, tool_result, thinking, compaction, fallback, tool_addition, tool_removal; "hologram" was sent`},
 		{name: "what the service has made of earlier turns", members: assistant(`{"type":"compaction","content":"c","encrypted_content":null,"signature":"s"},{"type":"text","text":"a"}`)},
-		{name: "how earlier turns have changed the tools", members: assistant(`{"type":"compaction","content":"c","tool_changes":[{"type":"tool_removal","tool":{"type":"tool_reference","name":"f"}}]}`), ignored: "messages[].content[].tool_changes"},
+		{name: "how earlier turns have changed the tools", members: assistant(`{"type":"compaction","content":"c","tool_changes":[{"type":"tool_removal","tool":{"type":"tool_reference","name":"f"}}]}`)},
 		{name: "a place behind blocks without effect", members: assistant(`{"type":"server_tool_use"},{"type":"redacted_thinking","data":"x"},{"type":"image",` + picture + `}`), place: "messages.1.content.2", message: "cannot hold a block of type image"},
 		{name: "block without a type", members: user(`{"text":"v"}`), place: block + ".type"},
 
@@ -125,11 +125,20 @@ func TestMessageBlocks(t *testing.T) {
 
 // TestSystemMessages checks what becomes of messages that are instructions, and of roles.
 func TestSystemMessages(t *testing.T) {
+	tools := func(blocks string) string {
+		return `"messages":[{"role":"user","content":"u"},{"role":"system","content":[` + blocks + `]}]`
+	}
 	checkSupport(t, "/v1/messages", `"max_tokens":8,`, []supportTest{
 		{name: "a system message in between", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s"},{"role":"user","content":"v"}]`},
 		{name: "a system message of settings", members: `"messages":[{"role":"user","content":"u"},{"role":"system","output_config":{"effort":"low"}},{"role":"system"},{"role":"system","content":null,"clear_at":null,"output_config":null}]`, ignored: "messages[].output_config.effort"},
-		{name: "a system message of tools", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":[{"type":"tool_addition","tool":{"type":"tool_reference","name":"f"}},{"type":"tool_removal","tool":{"type":"tool_reference","name":"g"}}]}]`,
-			ignored: "messages[].content[type=tool_addition], messages[].content[type=tool_removal]"},
+		{name: "a system message of tools", members: tools(`{"type":"tool_addition","tool":{"type":"tool_reference","name":"f"}},{"type":"tool_removal","tool":{"type":"tool_reference","name":"g"}}`)},
+		{name: "tools of the service that come and go", members: tools(`{"type":"tool_addition","tool":{"type":"mcp_toolset_reference","server_name":"x"}},{"type":"tool_removal","tool":{"type":"tool_definition","definition":{"type":"mcp_toolset"}}}`),
+			ignored: "messages[].content[].tool, messages[].content[].tool.definition"},
+		{name: "a place behind a tool that has gone", members: tools(`{"type":"tool_removal","tool":{"type":"tool_reference","name":"f"}}`) + `,"tools":[{"name":"f","input_schema":{}},{"type":"mcp_toolset"},{"name":"g","input_schema":{"type":"object","properties":{"a":{"type":"nothing"}}}}]`,
+			place: "tools.2.input_schema.properties.a"},
+		{name: "a place in a tool that has come", members: tools(`{"type":"redacted_thinking","data":"x"},{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"name":"h","input_schema":{"type":"object","properties":{"a":{"type":"nothing"}}}}}}`),
+			place: "messages.1.content.1.tool.definition.input_schema.properties.a"},
+		{name: "a tool that comes by no name", members: tools(`{"type":"tool_addition","tool":{"type":"tool_reference"}}`), place: "messages.1.content.0.tool.name", message: "is required"},
 		{name: "a system message for another time", members: `"messages":[{"role":"user","content":"u"},{"role":"system","content":"s","clear_at":"tomorrow"}]`, place: "messages.1.clear_at", message: "never, next_user_message"},
 		{name: "a user's message without content", members: `"messages":[{"role":"user"}]`, place: "messages.0.content", message: "is required"},
 		{name: "a message of no role", members: `"messages":[{"content":"u"}]`, place: "messages.0.role", message: "is required"},

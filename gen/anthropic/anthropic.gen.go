@@ -408,6 +408,24 @@ func (e JSONOutputFormatType) Valid() bool {
 	}
 }
 
+// Defines values for MCPToolReferenceType.
+const (
+	MCPToolReferenceTypeMcpToolReference    MCPToolReferenceType = "mcp_tool_reference"
+	MCPToolReferenceTypeMcpToolsetReference MCPToolReferenceType = "mcp_toolset_reference"
+)
+
+// Valid indicates whether the value is a known member of the MCPToolReferenceType enum.
+func (e MCPToolReferenceType) Valid() bool {
+	switch e {
+	case MCPToolReferenceTypeMcpToolReference:
+		return true
+	case MCPToolReferenceTypeMcpToolsetReference:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for MessageType.
 const (
 	MessageTypeMessage MessageType = "message"
@@ -984,6 +1002,36 @@ func (e ToolChoiceToolType) Valid() bool {
 	}
 }
 
+// Defines values for ToolDefinitionType.
+const (
+	ToolDefinitionTypeToolDefinition ToolDefinitionType = "tool_definition"
+)
+
+// Valid indicates whether the value is a known member of the ToolDefinitionType enum.
+func (e ToolDefinitionType) Valid() bool {
+	switch e {
+	case ToolDefinitionTypeToolDefinition:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ToolNameReferenceType.
+const (
+	ToolNameReferenceTypeToolReference ToolNameReferenceType = "tool_reference"
+)
+
+// Valid indicates whether the value is a known member of the ToolNameReferenceType enum.
+func (e ToolNameReferenceType) Valid() bool {
+	switch e {
+	case ToolNameReferenceTypeToolReference:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ToolReferenceBlockParamType.
 const (
 	ToolReferenceBlockParamTypeToolReference ToolReferenceBlockParamType = "tool_reference"
@@ -1143,8 +1191,8 @@ type CompactionBlockParam struct {
 	// Signature The signature that came with it. Any string is accepted.
 	Signature nullable.Nullable[string] `json:"signature,omitempty"`
 
-	// ToolChanges How the summarized turns changed the tools.
-	ToolChanges nullable.Nullable[[]JSONObject] `json:"tool_changes,omitempty"`
+	// ToolChanges How the summarized turns changed the tools. The changes are made again.
+	ToolChanges nullable.Nullable[[]ToolChangeBlockParam] `json:"tool_changes,omitempty"`
 
 	// Type Says that this block stands for earlier turns.
 	Type CompactionBlockParamType `json:"type"`
@@ -1567,6 +1615,15 @@ type JSONOutputFormatType string
 
 // JSONSchema A JSON Schema, kept as the client wrote it.
 type JSONSchema = json.RawMessage
+
+// MCPToolReference A tool of an MCP server, or all of them.
+type MCPToolReference struct {
+	// Type Whether it is one tool or all.
+	Type MCPToolReferenceType `json:"type"`
+}
+
+// MCPToolReferenceType Whether it is one tool or all.
+type MCPToolReferenceType string
 
 // Message An answer of the model.
 type Message struct {
@@ -2097,10 +2154,19 @@ type Tool struct {
 // ToolType Says that the client defines the tool; may be left out.
 type ToolType string
 
-// ToolChangeBlockParam Offers a tool to the model from here on, or no longer.
+// ToolChange A tool that comes or goes, by the way in which it is named.
+type ToolChange struct {
+	union json.RawMessage
+}
+
+// ToolChangeBlockParam Offers a tool to the model from here on, or no longer. All of `tools` are offered at first. The next answer has
+// what all changes leave.
 type ToolChangeBlockParam struct {
-	// Tool The tool, or a reference to it.
-	Tool *JSONObject `json:"tool,omitempty"`
+	// CacheControl Cache breakpoint; the prompt up to here should be cached.
+	CacheControl nullable.Nullable[CacheControlEphemeral] `json:"cache_control,omitempty"`
+
+	// Tool The tool, or a reference to it. A reference to a tool that is not defined has no effect.
+	Tool *ToolChange `json:"tool,omitempty"`
 
 	// Type Whether the tool comes or goes.
 	Type ToolChangeBlockParamType `json:"type"`
@@ -2162,8 +2228,32 @@ type ToolChoiceTool struct {
 // ToolChoiceToolType Says that a tool is named.
 type ToolChoiceToolType string
 
+// ToolDefinition A tool that is defined here. It takes the place of one with the same name.
+type ToolDefinition struct {
+	// Definition The tool, as in `tools`.
+	Definition *ToolParam `json:"definition,omitempty"`
+
+	// Type Says that the tool is defined here.
+	Type ToolDefinitionType `json:"type"`
+}
+
+// ToolDefinitionType Says that the tool is defined here.
+type ToolDefinitionType string
+
 // ToolInput The arguments of a tool call, kept as they were written.
 type ToolInput = json.RawMessage
+
+// ToolNameReference A tool of `tools`, or one that an earlier message defines.
+type ToolNameReference struct {
+	// Name Name of the tool.
+	Name string `json:"name"`
+
+	// Type Says that the tool is defined elsewhere.
+	Type ToolNameReferenceType `json:"type"`
+}
+
+// ToolNameReferenceType Says that the tool is defined elsewhere.
+type ToolNameReferenceType string
 
 // ToolParam A tool, by its type; one without a type is defined by the client. Tools of other
 // types, which the service defines or runs, are left out and listed in `Diglot-Ignored`.
@@ -4071,6 +4161,123 @@ func (t *ThinkingConfigParam) UnmarshalJSON(b []byte) error {
 }
 
 func (t *ThinkingConfigParam) keep(b []byte) { t.union = b }
+
+// AsToolNameReference returns the union data inside the ToolChange as a ToolNameReference
+func (t ToolChange) AsToolNameReference() (ToolNameReference, error) {
+	var body ToolNameReference
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromToolNameReference overwrites any union data inside the ToolChange as the provided ToolNameReference
+func (t *ToolChange) FromToolNameReference(v ToolNameReference) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeToolNameReference performs a merge with any union data inside the ToolChange, using the provided ToolNameReference
+func (t *ToolChange) MergeToolNameReference(v ToolNameReference) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsToolDefinition returns the union data inside the ToolChange as a ToolDefinition
+func (t ToolChange) AsToolDefinition() (ToolDefinition, error) {
+	var body ToolDefinition
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromToolDefinition overwrites any union data inside the ToolChange as the provided ToolDefinition
+func (t *ToolChange) FromToolDefinition(v ToolDefinition) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeToolDefinition performs a merge with any union data inside the ToolChange, using the provided ToolDefinition
+func (t *ToolChange) MergeToolDefinition(v ToolDefinition) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsMCPToolReference returns the union data inside the ToolChange as a MCPToolReference
+func (t ToolChange) AsMCPToolReference() (MCPToolReference, error) {
+	var body MCPToolReference
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromMCPToolReference overwrites any union data inside the ToolChange as the provided MCPToolReference
+func (t *ToolChange) FromMCPToolReference(v MCPToolReference) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeMCPToolReference performs a merge with any union data inside the ToolChange, using the provided MCPToolReference
+func (t *ToolChange) MergeMCPToolReference(v MCPToolReference) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ToolChange) Discriminator() (string, error) {
+	var discriminator struct {
+		Discriminator string `json:"type"`
+	}
+	err := json.Unmarshal(t.union, &discriminator)
+	return discriminator.Discriminator, err
+}
+
+func (t ToolChange) ValueByDiscriminator() (interface{}, error) {
+	discriminator, err := t.Discriminator()
+	if err != nil {
+		return nil, err
+	}
+	switch discriminator {
+	case "mcp_tool_reference":
+		return t.AsMCPToolReference()
+	case "mcp_toolset_reference":
+		return t.AsMCPToolReference()
+	case "tool_definition":
+		return t.AsToolDefinition()
+	case "tool_reference":
+		return t.AsToolNameReference()
+	default:
+		return nil, errors.New("unknown discriminator value: " + discriminator)
+	}
+}
+
+func (t ToolChange) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ToolChange) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+func (t *ToolChange) keep(b []byte) { t.union = b }
 
 // AsToolChoiceAuto returns the union data inside the ToolChoice as a ToolChoiceAuto
 func (t ToolChoice) AsToolChoiceAuto() (ToolChoiceAuto, error) {

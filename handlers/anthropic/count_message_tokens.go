@@ -10,11 +10,12 @@ import (
 
 // CountMessageTokens counts the prompt of a conversation.
 func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokensRequestObject) (wire.CountMessageTokensResponseObject, error) {
-	req, err := toCountRequest(in.Body)
+	req, tools, err := toCountRequest(in.Body)
 	if err != nil {
 		return nil, err
 	}
 	x := exchange.From(ctx)
+	locateTools(x, tools)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
 	x.SetModel(req.Model)
 	tokens, err := a.engine.Count(ctx, req)
@@ -26,8 +27,8 @@ func (a *API) CountMessageTokens(ctx context.Context, in wire.CountMessageTokens
 }
 
 // toCountRequest uses the mapping of the message request, so that the two cannot differ.
-func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, error) {
-	req, err := toRequest(&wire.CreateMessageRequest{
+func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, []string, error) {
+	req, tools, err := toRequest(&wire.CreateMessageRequest{
 		Model:        in.Model,
 		Messages:     in.Messages,
 		System:       in.System,
@@ -38,8 +39,8 @@ func toCountRequest(in *wire.CountMessageTokensRequest) (*engine.Request, error)
 		OutputFormat: in.OutputFormat,
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	req.MaxTokens = nil // this request has no such field
-	return req, nil
+	return req, tools, nil
 }

@@ -37,7 +37,7 @@ func TestCountsTheSameRequest(t *testing.T) {
 		if err := json.Unmarshal(checked.Body, &in); err != nil {
 			t.Fatal(err)
 		}
-		got, err := toCountRequest(&in)
+		got, _, err := toCountRequest(&in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,11 +14,12 @@ import (
 
 // CreateMessage answers a conversation.
 func (a *API) CreateMessage(ctx context.Context, in wire.CreateMessageRequestObject) (wire.CreateMessageResponseObject, error) {
-	req, err := toRequest(in.Body)
+	req, tools, err := toRequest(in.Body)
 	if err != nil {
 		return nil, err
 	}
 	x := exchange.From(ctx)
+	locateTools(x, tools)
 	renameFormat(x, in.Body.OutputConfig, in.Body.OutputFormat)
 	events := x.HideReasoning("ThinkingBlock", x.Watch(req, wholeCalls(a.engine.Generate(ctx, req)), names(in.Body, req)))
 	h := head{id: newID("msg_"), model: req.Model}

@@ -2,6 +2,8 @@ package anthropic
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/diglot/diglot/engine"
@@ -63,6 +65,42 @@ func TestTools(t *testing.T) {
 		{Name: "tools: a name twice", Body: user + `,"tools":[{"name":"f","input_schema":{}},{"name":"f","input_schema":{}}]`, Param: "tools.1.name"},
 		{Name: "tools: a schema stays as it is", Body: user + `,"tools":[{"name":"f","description":"d","strict":true,"input_schema":{"type": "object", "b":1e999, "a":null}}]`,
 			Want: engine.Request{Tools: []engine.Tool{{Name: "f", Description: "d", Strict: true, Parameters: json.RawMessage(`{"type": "object", "b":1e999, "a":null}`)}}}},
+	})
+}
+
+// TestToolChanges checks which tools are offered once messages have changed them.
+func TestToolChanges(t *testing.T) {
+	change := func(kind, tool string) string { return `{"type":"tool_` + kind + `","tool":{` + tool + `}}` }
+	reference := func(name string) string { return `"type":"tool_reference","name":"` + name + `"` }
+	system := func(blocks string) string {
+		return `"messages":[{"role":"user","content":"u"},{"role":"system","content":[` + blocks + `]}],` + tools
+	}
+	define := func(name string) string {
+		return `"type":"tool_definition","definition":{"name":"` + name + `","description":"new","input_schema":{}}`
+	}
+	var many []string
+	for i := range mostTools - 1 {
+		many = append(many, change("addition", define(fmt.Sprint("h", i))))
+	}
+	newTool := func(name string) engine.Tool {
+		return engine.Tool{Name: name, Description: "new", Parameters: json.RawMessage("{}")}
+	}
+	checkMappings(t, []handlerstest.Mapping{
+		{Name: "one goes", Body: system(change("removal", reference("f"))), Want: engine.Request{Tools: both[1:]}},
+		{Name: "and comes back", Body: system(change("removal", reference("f")) + "," + change("addition", reference("f"))), Want: engine.Request{Tools: both}},
+		{Name: "one that was there", Body: system(change("addition", reference("g"))), Want: engine.Request{Tools: both}},
+		{Name: "one that is not known", Body: system(change("addition", reference("x")) + "," + change("removal", reference("y"))), Want: engine.Request{Tools: both}},
+		{Name: "all go", Body: system(change("removal", reference("f")) + "," + change("removal", reference("g")))},
+		{Name: "a new one", Body: system(change("addition", define("h"))), Want: engine.Request{Tools: append(both[:2:2], newTool("h"))}},
+		{Name: "in place of an older", Body: system(change("addition", define("f"))), Want: engine.Request{Tools: []engine.Tool{newTool("f"), both[1]}}},
+		{Name: "a new one goes and comes", Body: system(change("addition", define("h")) + "," + change("removal", reference("h")) + "," + change("addition", reference("h"))),
+			Want: engine.Request{Tools: append(both[:2:2], newTool("h"))}},
+		{Name: "in turns that were summarized", Body: `"messages":[{"role":"assistant","content":[{"type":"compaction","content":"c","tool_changes":[` + change("removal", reference("g")) + `]}]}],` + tools,
+			Want: engine.Request{Tools: both[:1], Messages: []engine.Message{text(engine.RoleAssistant, "c")}}},
+		{Name: "of the service", Body: system(change("addition", `"type":"tool_definition","definition":{"type":"web_search_20250305","name":"web_search"}`) + "," +
+			change("addition", `"type":"mcp_toolset_reference","server_name":"x"`) + "," + change("removal", `"type":"mcp_tool_reference","server_name":"x","name":"f"`)), Want: engine.Request{Tools: both}},
+		{Name: "too many", Body: system(strings.Join(many, ",")), Param: fmt.Sprintf("messages.1.content.%d.tool.definition", mostTools-2)},
+		{Name: "the choice of one that has gone", Body: system(change("removal", reference("f"))) + `,"tool_choice":{"type":"tool","name":"f"}`, Param: "tool_choice.name"},
 	})
 }
 

@@ -12,18 +12,13 @@ import (
 	"github.com/diglot/diglot/handlers/internal/optional"
 )
 
-// conversation maps messages in order; a tool result needs the call that it answers.
+// conversation maps messages in order; a tool result needs the call that it answers. It
+// collects what messages say beside their text.
 type conversation struct {
 	calls   map[string]string // names of the tools called so far, by id
 	passing []int             // indexes of instructions that last until a user message
 	effort  wire.Effort       // that a system message asked for, or empty
-}
-
-// toMessages maps the messages and returns what they say of the effort.
-func toMessages(in *wire.CreateMessageRequest) ([]engine.Message, wire.Effort, error) {
-	c := conversation{calls: map[string]string{}}
-	messages, err := c.toMessages(in)
-	return messages, c.effort, err
+	changes []change          // of the tools, in order
 }
 
 func (c *conversation) toMessages(in *wire.CreateMessageRequest) ([]engine.Message, error) {
@@ -183,7 +178,13 @@ func (c *conversation) toPart(in wire.ContentBlockParam, param string) (engine.P
 		return engine.ReasoningText{Text: b.Thinking}, nil
 	case wire.RedactedThinkingBlockParam, wire.FallbackBlockParam:
 		return nil, nil
+	case wire.ToolChangeBlockParam:
+		c.changes = append(c.changes, change{b, param + ".tool"})
+		return nil, nil
 	case wire.CompactionBlockParam:
+		for i, block := range optional.Or(b.ToolChanges, nil) {
+			c.changes = append(c.changes, change{block, fmt.Sprintf("%s.tool_changes.%d.tool", param, i)})
+		}
 		if text, err := b.Content.Get(); err == nil {
 			return engine.Text{Text: text}, nil
 		}

@@ -13,28 +13,29 @@ import (
 )
 
 // toRequest maps a request that fits the document. Its errors are rules that a schema
-// cannot state.
-func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
-	messages, effort, err := toMessages(in)
+// cannot state. It returns the paths of the tools, too.
+func toRequest(in *wire.CreateMessageRequest) (*engine.Request, []string, error) {
+	c := conversation{calls: map[string]string{}}
+	messages, err := c.toMessages(in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	params, err := toToolParams(in.Tools)
+	tools, paths, err := toTools(in.Tools, c.changes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	choice, err := toToolChoice(in.ToolChoice)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	reasoning, err := toReasoning(in, effort)
+	reasoning, err := toReasoning(in, c.effort)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return &engine.Request{
 		Model:      in.Model,
 		Messages:   messages,
-		Tools:      toTools(params),
+		Tools:      tools,
 		ToolChoice: choice,
 		Sampling:   toSampling(in),
 		MaxTokens:  new(optional.Bound(in.MaxTokens)),
@@ -42,28 +43,20 @@ func toRequest(in *wire.CreateMessageRequest) (*engine.Request, error) {
 		Format:     toFormat(in),
 		Reasoning:  reasoning,
 		Choices:    1,
-	}, nil
+	}, paths, nil
 }
 
-// toToolParams returns the client's tools; the document leaves no others.
-func toToolParams(in []wire.ToolParam) ([]wire.Tool, error) {
-	var tools []wire.Tool
-	for _, t := range in {
-		tool, err := t.AsTool()
-		if err != nil {
-			return nil, err
+func toTools(in []wire.ToolParam, changes []change) ([]engine.Tool, []string, error) {
+	offered, err := toOffers(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, c := range changes {
+		if err := offered.apply(c); err != nil {
+			return nil, nil, err
 		}
-		tools = append(tools, tool)
 	}
-	return tools, nil
-}
-
-func toTools(in []wire.Tool) []engine.Tool {
-	var tools []engine.Tool
-	for _, t := range in {
-		tools = append(tools, toTool(t))
-	}
-	return tools
+	return offered.tools()
 }
 
 func toTool(t wire.Tool) engine.Tool {

@@ -16,7 +16,7 @@ func bind(body []byte) (*engine.Request, error) {
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, err
 	}
-	req, err := toRequest(&in)
+	req, _, err := toRequest(&in)
 	return handlerstest.Checked(req, err, fromPlace)
 }
 

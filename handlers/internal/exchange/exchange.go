@@ -109,6 +109,21 @@ func (x *Exchange) Locate(place string) string {
 	return x.locate(place)
 }
 
+// Translate records paths in what a handler made of the checked body: translate returns the
+// path there, which [Exchange.Locate] then finds in the client's body.
+func (x *Exchange) Translate(translate func(place string) string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	locate := x.locate
+	x.locate = func(place string) string {
+		place = translate(place)
+		if locate != nil {
+			return locate(place)
+		}
+		return place
+	}
+}
+
 // Rename records that the client used another name of a field.
 func (x *Exchange) Rename(from, to string) {
 	x.mu.Lock()
