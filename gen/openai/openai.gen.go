@@ -2524,7 +2524,7 @@ type ChatCompletionMessageToolCall struct {
 // ChatCompletionModality An output modality.
 type ChatCompletionModality string
 
-// ChatCompletionNamedToolChoice Makes the model call one function.
+// ChatCompletionNamedToolChoice Makes the model call this function, exactly once.
 type ChatCompletionNamedToolChoice struct {
 	// Function The function to call.
 	Function FunctionName `json:"function"`
@@ -4869,7 +4869,7 @@ type ResponseToolChoiceAllowedType string
 // ResponseToolChoiceAllowedMode `auto` leaves it to the model, `required` wants at least one call.
 type ResponseToolChoiceAllowedMode string
 
-// ResponseToolChoiceFunction Makes the model call one function.
+// ResponseToolChoiceFunction Makes the model call this function, exactly once.
 type ResponseToolChoiceFunction struct {
 	// Type Says that a function is named.
 	Type ResponseToolChoiceFunctionType `json:"type"`

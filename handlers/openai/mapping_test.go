@@ -47,7 +47,7 @@ func TestTools(t *testing.T) {
 		{Name: "tools: required", Body: user + "," + tools + `,"tool_choice":"required"`,
 			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired}}},
 		{Name: "tools: named", Body: user + "," + tools + `,"tool_choice":{"type":"function","function":{"name":"g"}}`,
-			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}}}},
+			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}, Single: true}}},
 		{Name: "tools: allowed", Body: user + "," + tools + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"auto","tools":[{"type":"function","function":{"name":"g"}}]}}`,
 			Want: engine.Request{Tools: both, ToolChoice: engine.ToolChoice{Names: []string{"g"}}}},
 		{Name: "tools: one of the allowed", Body: user + "," + tools + `,"tool_choice":{"type":"allowed_tools","allowed_tools":{"mode":"required","tools":[{"type":"function","function":{"name":"g"}}]}}`,

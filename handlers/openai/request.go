@@ -112,7 +112,8 @@ func toNamedChoice(choice engine.ToolChoice, option wire.ChatCompletionToolChoic
 	}
 	switch v := value.(type) {
 	case wire.ChatCompletionNamedToolChoice:
-		choice.Mode, choice.Names = engine.ToolRequired, []string{v.Function.Name}
+		// "Call exactly one specific function", says the vendor's guide.
+		choice.Mode, choice.Names, choice.Single = engine.ToolRequired, []string{v.Function.Name}, true
 	case wire.ChatCompletionAllowedToolChoice:
 		if v.AllowedTools.Mode == wire.ChatCompletionAllowedToolsModeRequired {
 			choice.Mode = engine.ToolRequired

@@ -99,7 +99,7 @@ func toResponseToolNames(choice engine.ToolChoice, option wire.ResponseToolChoic
 	}
 	switch v := value.(type) {
 	case wire.ResponseToolChoiceFunction:
-		choice.Mode, choice.Names = engine.ToolRequired, []string{v.Name}
+		choice.Mode, choice.Names, choice.Single = engine.ToolRequired, []string{v.Name}, true // as in chat
 	case wire.ResponseToolChoiceAllowed:
 		if v.Mode == wire.ResponseToolChoiceAllowedModeRequired {
 			choice.Mode = engine.ToolRequired

@@ -110,7 +110,7 @@ func TestResponseTools(t *testing.T) {
 		{Name: "auto", Body: choose(`"auto"`), Want: want(engine.ToolChoice{})},
 		{Name: "none", Body: choose(`"none"`), Want: want(engine.ToolChoice{Mode: engine.ToolNone})},
 		{Name: "required", Body: choose(`"required"`), Want: want(engine.ToolChoice{Mode: engine.ToolRequired})},
-		{Name: "named", Body: choose(`{"type":"function","name":"g"}`), Want: want(engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}})},
+		{Name: "named", Body: choose(`{"type":"function","name":"g"}`), Want: want(engine.ToolChoice{Mode: engine.ToolRequired, Names: []string{"g"}, Single: true})},
 		{Name: "allowed", Body: choose(`{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"g"},{"type":"mcp","server_label":"x"}]}`),
 			Want: want(engine.ToolChoice{Names: []string{"g"}})},
 		{Name: "one of the allowed", Body: choose(`{"type":"allowed_tools","mode":"required","tools":[{"type":"function","name":"g"}]}`),

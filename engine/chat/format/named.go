@@ -34,7 +34,7 @@ func (n namedCall) head(b []byte, tools Tools) (head, verdict) {
 		if len(b)-at > maxHead {
 			return h, no
 		}
-		return h, perhaps
+		return h, n.nameBegins(b[at:], tools)
 	}
 	name := string(b[at : at+size])
 	h.size = at + size + len(n.mark)
@@ -59,6 +59,23 @@ func (n namedCall) head(b []byte, tools Tools) (head, verdict) {
 	}
 	h.body = &jsonBody{}
 	return h, tools.knows(h.name)
+}
+
+// nameBegins is the verdict on text that ends before the name does.
+func (n namedCall) nameBegins(b []byte, tools Tools) verdict {
+	b = b[spaces(b):]
+	if n.idFirst != "" {
+		return perhaps // behind an id, which may be anything
+	}
+	if n.indexed {
+		switch v := begins(b, "functions."); v {
+		case perhaps:
+			return v
+		case yes:
+			b = b[len("functions."):]
+		}
+	}
+	return tools.begin(b)
 }
 
 func (n namedCall) grammar(t *tool) grammar.Node {

@@ -150,8 +150,10 @@ func (s *scanner) call(list []*callSyntax, inSection bool) bool {
 }
 
 // callHead parses up to the arguments of a call. It consumes nothing until the
-// whole head is there and names a tool.
+// whole head is there and names a tool. What a limit of tokens leaves of a head
+// behind its delimiter is dropped: it is markup, not text.
 func (s *scanner) callHead() bool {
+	cut := false
 	for _, c := range s.syntaxes {
 		lead, v := s.callLead(c)
 		var h head
@@ -167,7 +169,14 @@ func (s *scanner) callHead() bool {
 			s.out.callStart(h.id, h.name)
 			s.step = (*scanner).callArguments
 			return true
+		case v == perhaps && !c.bare && s.reason == engine.FinishMaxTokens:
+			cut = true
 		}
+	}
+	if cut {
+		s.take(len(s.buf))
+		s.out.endProse(true)
+		return false
 	}
 	s.notCall()
 	return true

@@ -36,6 +36,16 @@ func (t Tools) knows(name string) verdict {
 	return yes
 }
 
+// begin is the verdict on text that begins with a name, or with a part of one.
+func (t Tools) begin(b []byte) verdict {
+	for name := range t {
+		if begins(b, name) != no {
+			return perhaps
+		}
+	}
+	return no
+}
+
 // NewTools compiles the schemas of a request's tools and returns the keywords that
 // cannot be enforced.
 func NewTools(ctx context.Context, tools []engine.Tool) (Tools, []engine.Place, error) {

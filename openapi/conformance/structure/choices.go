@@ -32,7 +32,7 @@ func clock() dialect.Tool {
 // forced is a request that must be answered with a call.
 func forced(t *conformance.Trial, choice dialect.Choice, name string, tools ...dialect.Tool) dialect.Request {
 	r := dialect.Greedy(t.Models.Text, "How is the weather in Oslo?", 200)
-	r.Tools, r.Choice, r.ChoiceName = tools, choice, name
+	r.Tools, r.Choice, r.ChoiceName, r.Single = tools, choice, name, choice == dialect.ChoiceNamed
 	return r
 }
 
