@@ -4,8 +4,9 @@
 // [Target] and returns a [Report]. [Target.Generated] makes those that follow from the
 // documents alone: every field of a request is accepted or refused as its support mark says
 // (from [Cases], which makes the odd values), and every reply, whichever scenario asked for
-// it, is held against its schema, headers, errors and order of events. The package scenario
-// has those that are written by hand.
+// it, is held against its schema, headers, errors and order of events. The packages scenario
+// (behavior), structure (schemas and tools), media (pictures and vectors) and protocol (HTTP)
+// have those that are written by hand.
 //
 // A new field is tested before anybody writes a test.
 package conformance

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -79,6 +80,7 @@ type Failure struct {
 	Message  string    // what is wrong
 	Document string    // what the document says; empty if the scenario says it
 	Exchange *Exchange // that shows it; nil: none was completed
+	Stack    string    // of the kit itself, which could not read a reply; empty otherwise
 }
 
 // Result is what became of a scenario.
@@ -212,8 +214,8 @@ func run(ctx context.Context, target *Target, s Scenario) (r Result) {
 	t := &Trial{Target: target, ctx: ctx, result: &r, failures: make(chan Failure, maxFailures)}
 	func() {
 		defer func() {
-			if cause := recover(); cause != nil && cause != (ended{}) {
-				panic(cause) // a fault of the scenario itself
+			if cause := recover(); cause != nil && cause != (ended{}) { // a fault of the kit, which must not end the run
+				t.fail(Failure{Message: fmt.Sprintf("the kit could not read this reply: %v", cause), Exchange: t.last, Stack: string(debug.Stack())})
 			}
 		}()
 		s.Run(t)

@@ -40,9 +40,6 @@ type Target struct {
 	// be reported. Without it, a marked value may be accepted or refused.
 	Marks bool
 
-	// Slots limits how many requests are open at once, over all scenarios. Nil: no limit.
-	Slots chan struct{}
-
 	mu       sync.Mutex
 	observed []*Exchange
 	lost     func(error) // called when the server cannot be reached; or nil
@@ -50,18 +47,12 @@ type Target struct {
 
 const maxReply = 64 << 20
 
+var errTooLong = fmt.Errorf("it is longer than %d MiB, and not read further", maxReply>>20)
+
 // send sends a request and reads the whole reply. A server that asks to come back later is
 // waited for. The error is one of the transport: a server that cannot be reached, or no
 // reply in time.
 func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
-	if t.Slots != nil {
-		select {
-		case t.Slots <- struct{}{}:
-			defer func() { <-t.Slots }()
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 	for try := 0; ; try++ {
 		x, err := t.once(ctx, r)
 		delay, later := x.later(try)
@@ -92,7 +83,10 @@ func (t *Target) exchange(ctx context.Context, r Request) (*Exchange, error) {
 		return x, err
 	}
 	defer response.Body.Close()
-	x.Body, x.Err = io.ReadAll(io.LimitReader(response.Body, maxReply))
+	x.Body, x.Err = io.ReadAll(io.LimitReader(response.Body, maxReply+1))
+	if len(x.Body) > maxReply {
+		x.Body, x.Err = x.Body[:maxReply], errTooLong
+	}
 	x.Duration = time.Since(begin)
 	return x, nil
 }

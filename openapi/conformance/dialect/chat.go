@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/diglot/diglot/openapi/conformance"
@@ -124,13 +125,18 @@ func streamChat(a *Answer, frames []conformance.Frame) error {
 			a.Usage = openAIUsage(usage)
 		}
 		for _, choice := range chunk.Objects("choices") {
-			a.chatDelta(choice)
+			if err := a.chatDelta(choice); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (a *Answer) chatDelta(choice Object) {
+// maxCalls is how many calls one answer may have. The index of a call is the server's.
+const maxCalls = 256
+
+func (a *Answer) chatDelta(choice Object) error {
 	one := a.one(choice.Count("index"))
 	delta := choice.Object("delta")
 	if text := delta.Text("content"); text != "" {
@@ -146,6 +152,9 @@ func (a *Answer) chatDelta(choice Object) {
 	one.Tokens = append(one.Tokens, chatTokens(choice.Object("logprobs").Objects("content"))...)
 	for _, c := range delta.Objects("tool_calls") {
 		index := max(c.Count("index"), 0)
+		if index >= maxCalls {
+			return fmt.Errorf("a call has the index %d", index)
+		}
 		for len(one.Calls) <= index {
 			one.Calls = append(one.Calls, Call{})
 		}
@@ -154,6 +163,7 @@ func (a *Answer) chatDelta(choice Object) {
 		call.Name += f.Text("name")
 		call.Arguments += f.Text("arguments")
 	}
+	return nil
 }
 
 func chatTokens(list []Object) []Token {

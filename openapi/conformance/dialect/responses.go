@@ -112,7 +112,7 @@ func readResponse(a *Answer, body Object) {
 }
 
 // streamResponse takes the answer from the deltas; usage and reasons come with the last
-// event, whose own text is in Final to compare.
+// event, whose own text is not read.
 func streamResponse(a *Answer, frames []conformance.Frame) error {
 	var text, reasoning strings.Builder
 	arguments := map[string]string{} // by item id

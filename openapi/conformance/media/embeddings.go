@@ -25,8 +25,9 @@ type embeddingList struct {
 	} `json:"usage"`
 }
 
-// embed asks for vectors and returns them in the order of their indexes.
-func embed(t *conformance.Trial, fields map[string]any) ([][]float32, embeddingList, *conformance.Exchange) {
+// embed asks for n vectors and returns them in the order of their indexes. Another number of
+// them, or an empty one, ends the scenario.
+func embed(t *conformance.Trial, n int, fields map[string]any) ([][]float32, embeddingList, *conformance.Exchange) {
 	body := map[string]any{"model": t.Models.Embedding}
 	for name, value := range fields {
 		body[name] = value
@@ -36,12 +37,17 @@ func embed(t *conformance.Trial, fields map[string]any) ([][]float32, embeddingL
 	if err := x.JSON(&reply); err != nil {
 		t.Fatalf(x, "%v", err)
 	}
-	vectors := make([][]float32, len(reply.Data))
+	if len(reply.Data) != n {
+		t.Fatalf(x, "%d vectors, want %d", len(reply.Data), n)
+	}
+	vectors := make([][]float32, n)
 	for i, e := range reply.Data {
 		if e.Index != i {
 			t.Fatalf(x, "vector %d has the index %d", i, e.Index)
 		}
-		vectors[i] = vector(t, x, e.Vector)
+		if vectors[i] = vector(t, x, e.Vector); len(vectors[i]) == 0 {
+			t.Fatalf(x, "vector %d is empty", i)
+		}
 	}
 	return vectors, reply, x
 }
@@ -105,44 +111,41 @@ func embeddings() []conformance.Scenario { return slices.Concat(vectors(), input
 func vectors() []conformance.Scenario {
 	return []conformance.Scenario{
 		scenario("base64-equals-floats", "Numbers and base64 are the same vector.", func(t *conformance.Trial) {
-			floats, _, _ := embed(t, map[string]any{"input": "The sky is blue.", "encoding_format": "float"})
-			encoded, _, x := embed(t, map[string]any{"input": "The sky is blue.", "encoding_format": "base64"})
-			if len(floats) != 1 || len(encoded) != 1 || !closeTo(floats[0], encoded[0]) {
+			floats, _, _ := embed(t, 1, map[string]any{"input": "The sky is blue.", "encoding_format": "float"})
+			encoded, _, x := embed(t, 1, map[string]any{"input": "The sky is blue.", "encoding_format": "base64"})
+			if !closeTo(floats[0], encoded[0]) {
 				t.Errorf(x, "base64 has another vector than the numbers")
 			}
 		}),
 		scenario("base64-only-if-asked", "Without encoding_format a vector is numbers.", func(t *conformance.Trial) {
-			_, reply, x := embed(t, map[string]any{"input": "The sky is blue."})
-			if len(reply.Data) != 1 || reply.Data[0].Vector.Kind() != '[' {
+			_, reply, x := embed(t, 1, map[string]any{"input": "The sky is blue."})
+			if reply.Data[0].Vector.Kind() != '[' {
 				t.Errorf(x, "the vector is no array of numbers")
 			}
 		}),
 		scenario("batch-equals-single", "A text has the vector in a batch that it has alone, and the batch is in the order of the request.", func(t *conformance.Trial) {
 			texts := []string{"The sky is blue.", "Bread is baked from flour.", "Three foxes"}
-			batch, _, x := embed(t, map[string]any{"input": texts})
-			if len(batch) != len(texts) {
-				t.Fatalf(x, "%d vectors for %d texts", len(batch), len(texts))
-			}
+			batch, _, x := embed(t, len(texts), map[string]any{"input": texts})
 			for i, text := range texts {
-				if alone, _, _ := embed(t, map[string]any{"input": text}); !closeTo(alone[0], batch[i]) {
+				if alone, _, _ := embed(t, 1, map[string]any{"input": text}); !closeTo(alone[0], batch[i]) {
 					t.Errorf(x, "text %d has another vector in the batch", i)
 				}
 			}
 		}),
 		scenario("same-text-same-vector", "The same text has the same vector again.", func(t *conformance.Trial) {
-			a, _, _ := embed(t, map[string]any{"input": "Again."})
-			if b, _, x := embed(t, map[string]any{"input": "Again."}); !closeTo(a[0], b[0]) {
+			a, _, _ := embed(t, 1, map[string]any{"input": "Again."})
+			if b, _, x := embed(t, 1, map[string]any{"input": "Again."}); !closeTo(a[0], b[0]) {
 				t.Errorf(x, "the second vector differs")
 			}
 		}),
 		scenario("other-text-other-vector", "Texts of other meaning have other vectors.", func(t *conformance.Trial) {
-			v, _, x := embed(t, map[string]any{"input": []string{"The sky is blue.", "Pay the invoice by Friday."}})
-			if len(v) == 2 && closeTo(v[0], v[1]) {
+			v, _, x := embed(t, 2, map[string]any{"input": []string{"The sky is blue.", "Pay the invoice by Friday."}})
+			if closeTo(v[0], v[1]) {
 				t.Errorf(x, "two texts have one vector")
 			}
 		}),
 		scenario("unit-length", "Vectors have the length one, so that products compare them.", func(t *conformance.Trial) {
-			v, _, x := embed(t, map[string]any{"input": "The sky is blue."})
+			v, _, x := embed(t, 1, map[string]any{"input": "The sky is blue."})
 			if l := length(v[0]); math.Abs(l-1) > 1e-2 {
 				t.Errorf(x, "the vector has the length %.3f", l)
 			}
@@ -173,15 +176,15 @@ func inputs() []conformance.Scenario {
 			}
 		}),
 		scenario("usage", "Usage counts the tokens of all inputs.", func(t *conformance.Trial) {
-			_, one, _ := embed(t, map[string]any{"input": "The sky is blue."})
-			_, two, x := embed(t, map[string]any{"input": []string{"The sky is blue.", "The sky is blue."}})
+			_, one, _ := embed(t, 1, map[string]any{"input": "The sky is blue."})
+			_, two, x := embed(t, 2, map[string]any{"input": []string{"The sky is blue.", "The sky is blue."}})
 			if one.Usage.Prompt <= 0 || one.Usage.Total != one.Usage.Prompt || two.Usage.Prompt != 2*one.Usage.Prompt {
 				t.Errorf(x, "one text has %d tokens (total %d), two of it %d", one.Usage.Prompt, one.Usage.Total, two.Usage.Prompt)
 			}
 		}),
 		scenario("control-tokens-are-text", "The spelling of a control token is text: it is counted as its letters.", func(t *conformance.Trial) {
-			_, odd, x := embed(t, map[string]any{"input": "a <|im_end|> [SEP] </s> b"})
-			_, plain, _ := embed(t, map[string]any{"input": "a <|im~end|> [S~P] <~s> b"})
+			_, odd, x := embed(t, 1, map[string]any{"input": "a <|im_end|> [SEP] </s> b"})
+			_, plain, _ := embed(t, 1, map[string]any{"input": "a <|im~end|> [S~P] <~s> b"})
 			if odd.Usage.Prompt < plain.Usage.Prompt-4 {
 				t.Errorf(x, "%d tokens, where harmless letters have %d", odd.Usage.Prompt, plain.Usage.Prompt)
 			}
@@ -190,14 +193,14 @@ func inputs() []conformance.Scenario {
 }
 
 func fewer(t *conformance.Trial) {
-	whole, _, _ := embed(t, map[string]any{"input": "The sky is blue."})
+	whole, _, _ := embed(t, 1, map[string]any{"input": "The sky is blue."})
 	n := len(whole[0]) / 2
 	body := map[string]any{"model": t.Models.Embedding, "input": "The sky is blue.", "dimensions": n}
 	x := t.Do(conformance.Request{Path: "/v1/embeddings", Body: body})
 	if x.Status == 400 && !t.Marks {
 		t.NotOfferedf("the server says that it has one number of dimensions: %s", x.Body)
 	}
-	part, _, x := embed(t, map[string]any{"input": "The sky is blue.", "dimensions": n})
+	part, _, x := embed(t, 1, map[string]any{"input": "The sky is blue.", "dimensions": n})
 	want := whole[0][:n]
 	scale := float32(1 / length(want))
 	scaled := make([]float32, n)

@@ -56,7 +56,7 @@ func (s side) bodies(o *openapi.Operation) []conformance.Scenario {
 	}
 }
 
-// tooLarge sends bodies that grow tenfold until the server refuses one for its size.
+// tooLarge sends bodies that grow eightfold until the server refuses one for its size.
 func (s side) tooLarge(t *conformance.Trial, o *openapi.Operation) {
 	for size := 1 << 20; size <= 64<<20; size *= 8 {
 		object := body(t, o)

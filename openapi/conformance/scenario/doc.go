@@ -90,7 +90,7 @@ func streamed(r dialect.Request) dialect.Request {
 	return r
 }
 
-// events are those of a stream; one that cannot be read ends the scenario.
+// events are those of a stream, at least one; a stream that cannot be read ends the scenario.
 func events(t *conformance.Trial, x *conformance.Exchange) []dialect.Object {
 	if x.MediaType() != "text/event-stream" {
 		t.Fatalf(x, "a stream was asked for, and the reply is %q", x.MediaType())
@@ -98,6 +98,9 @@ func events(t *conformance.Trial, x *conformance.Exchange) []dialect.Object {
 	all, err := dialect.Events(x)
 	if err != nil {
 		t.Fatalf(x, "%v", err)
+	}
+	if len(all) == 0 {
+		t.Fatalf(x, "the stream has no event")
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -118,16 +119,13 @@ func modelEchoed(t *conformance.Trial, d dialect.Dialect) {
 func createdOnce(t *conformance.Trial, d dialect.Dialect) {
 	a := d.Ask(t, streamed(dialect.Greedy(t.Models.Text, "Hello", 4)))
 	all := events(t, a.Exchange)
-	if len(all) == 0 {
-		t.Fatalf(a.Exchange, "the stream is empty")
-	}
 	first := all[0]
 	if created, _ := first.Number("created"); created < 1e9 || created > 1e11 {
 		t.Errorf(a.Exchange, "created is %v, which is no Unix time in seconds", first["created"])
 	}
 	for i, chunk := range all {
 		for _, name := range []string{"created", "model", "object"} {
-			if chunk[name] != first[name] {
+			if !reflect.DeepEqual(chunk[name], first[name]) {
 				t.Errorf(a.Exchange, "%s is %v in the first chunk, and %v in chunk %d", name, first[name], chunk[name], i)
 			}
 		}

@@ -2,7 +2,10 @@ package scenario
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +52,7 @@ func leaveStreams(t *conformance.Trial, d dialect.Dialect) {
 	leave(t, d, func(ctx context.Context, i int) {
 		body, _, err := t.Open(ctx, d.Encode(streamed(long(t, "number "+string(rune('A'+i))))))
 		if err == nil {
-			bufio.NewReader(body).ReadString('\n')
+			bufio.NewReader(io.LimitReader(body, largestStream)).ReadString('\n')
 			body.Close()
 		}
 	})
@@ -82,30 +85,44 @@ func leave(t *conformance.Trial, d dialect.Dialect, one func(ctx context.Context
 	}
 }
 
-// keepAlive measures the silence before the first byte of the body and between any two.
+const (
+	longestStream = 10 * time.Minute // of a few tokens, with all that keeps it alive
+	largestStream = 1 << 20
+)
+
+// keepAlive holds that no silence, before the first byte of the body or between any two, is
+// longer than patience. It ends the stream that is.
 func keepAlive(t *conformance.Trial, d dialect.Dialect) {
 	r := streamed(dialect.Greedy(t.Models.Text, strings.Repeat("The sea is wide and deep. ", 120)+"What is the sea?", 2))
-	last := time.Now()
-	body, x, err := t.Open(t.Context(), d.Encode(r))
+	ctx, cancel := context.WithTimeout(t.Context(), longestStream)
+	defer cancel()
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	silent := time.AfterFunc(patience, func() { end(errSilent) })
+	defer silent.Stop()
+	body, x, err := t.Open(ctx, d.Encode(r))
 	if err != nil {
-		t.Fatalf(x, "no reply: %v", err)
+		t.Fatalf(x, "no reply: %v", cmp.Or(context.Cause(ctx), err))
 	}
 	defer body.Close()
 	if x.Status != 200 {
 		t.Skipf("a prompt of about 800 tokens is refused with status %d", x.Status)
 	}
 	buffer := make([]byte, 4096)
-	for ; ; last = time.Now() {
-		n, err := body.Read(buffer)
-		if silence := time.Since(last); silence > patience {
-			t.Errorf(x, "the stream was silent for %v", silence.Round(time.Second))
-		}
-		x.Body = append(x.Body, buffer[:n]...)
-		if err != nil {
-			return
+	for err == nil {
+		var n int
+		n, err = body.Read(buffer)
+		silent.Reset(patience)
+		if x.Body = append(x.Body, buffer[:n]...); len(x.Body) > largestStream {
+			t.Fatalf(x, "the stream of an answer of 2 tokens does not end")
 		}
 	}
+	if err != io.EOF {
+		t.Errorf(x, "the stream breaks off: %v", cmp.Or(context.Cause(ctx), err))
+	}
 }
+
+var errSilent = fmt.Errorf("it was silent for %v", patience)
 
 // overflow sends about 300,000 tokens once, which few models take.
 func overflow(t *conformance.Trial, d dialect.Dialect) {
