@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/engine/mock"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/internal/budget"
+	"github.com/diglot/diglot/internal/cassette"
 	"github.com/diglot/diglot/openapi"
 )
 
@@ -102,19 +103,40 @@ func (s *server) wrap(operations http.Handler, refuse handlers.Refuse) http.Hand
 			defer s.waiting.Release(1)
 		}
 		out := fault.NewWriter(r.Context(), w, s.Pace, f)
-		if f.Status != nil {
-			w.Header().Set(Header, "fault")
-			refuse(out, r, s.failure(r, f.Status))
-			return
-		}
-		if found, ok := s.recorded(r, body, whole && !f.Made()); ok {
-			w.Header().Set(Header, "recorded "+found.name)
-			found.play(out, s.clock())
-			return
-		}
-		w.Header().Set(Header, "mock")
-		operations.ServeHTTP(out, r.WithContext(fault.With(r.Context(), f)))
+		s.answer(out, r, f, exchange{operations, refuse, body, whole})
+		out.Finish()
 	})
+}
+
+// exchange is what a request may be answered from.
+type exchange struct {
+	operations http.Handler
+	refuse     handlers.Refuse
+	body       []byte
+	whole      bool // the body is
+}
+
+// answer writes a reply, up to where a recorded one broke off.
+func (s *server) answer(w *fault.Writer, r *http.Request, f *fault.Fault, x exchange) {
+	if f.Status != nil {
+		if f.Slow > 0 {
+			fault.Wait(r.Context(), f.Slow)
+		}
+		w.Header().Set(Header, "fault")
+		if f.Status.Code == http.StatusTooManyRequests {
+			s.limited(w, r, f.Status)
+			return
+		}
+		x.refuse(w, r, s.failure(r, f.Status))
+		return
+	}
+	if found, ok := s.recorded(r, x.body, x.whole && !f.Made()); ok {
+		w.Header().Set(Header, "recorded "+found.name)
+		found.play(w, s.clock())
+		return
+	}
+	w.Header().Set(Header, "mock")
+	x.operations.ServeHTTP(w, r.WithContext(fault.With(r.Context(), f)))
 }
 
 func overloaded(message string) *engine.Error {
@@ -177,10 +199,7 @@ func (s *server) fault(r *http.Request, body []byte) (*fault.Fault, *engine.Erro
 // comes in the envelope of a like one.
 func (s *server) failure(r *http.Request, status *fault.Status) *engine.Error {
 	code, message := engine.CodeInvalidArgument, "This error was asked for."
-	switch {
-	case status.Code == http.StatusTooManyRequests:
-		code = engine.CodeOverloaded
-	case status.Code >= http.StatusInternalServerError:
+	if status.Code >= http.StatusInternalServerError {
 		code = engine.CodeInternal
 	}
 	if listed, ok := s.document(r).ErrorOf(status.Code, ""); ok && listed.Status == status.Code {
@@ -210,17 +229,22 @@ func (s *server) recorded(r *http.Request, body []byte, possible bool) (recordin
 	return s.Recordings().find(keyOf(r.Method, r.RequestURI, r.Header, string(body)), s.document(r))
 }
 
+// played are the headers of recordings that are sent. All others are this server's own: a
+// recording may say what a proxy or another server needs.
+var played = cassette.DefaultScrub().Response
+
 // play sends a recorded reply.
-func (r recording) play(w http.ResponseWriter, now time.Time) {
+func (r recording) play(w *fault.Writer, now time.Time) {
 	header := w.Header()
-	for name, values := range r.Response.Headers {
-		if name != "Content-Length" && name != "Date" && name != "Connection" && name != "Transfer-Encoding" {
-			header[name] = slices.Clone(values)
+	for _, name := range played {
+		if values := r.Response.Headers.Values(name); len(values) > 0 {
+			header[http.CanonicalHeaderKey(name)] = slices.Clone(values)
 		}
 	}
 	w.WriteHeader(r.Response.Code)
 	_, _ = io.WriteString(w, renew(r.plain(), header.Get("X-Request-Id"), now)) // fails only if the client has disconnected
 	if r.Response.Aborted {
+		w.Finish()
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler) // as the recorded server did
 	}

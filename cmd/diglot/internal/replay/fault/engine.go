@@ -40,9 +40,12 @@ func (e failing) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 		return e.Finder.Generate(ctx, req)
 	}
 	return func(yield func(engine.Event, error) bool) {
-		deltas := 0
+		deltas, open := 0, max(1, req.Choices)
 		for event, err := range e.Finder.Generate(ctx, req) {
-			if err == nil && f.Error != nil && deltas == f.Error.After && isContent(event) {
+			if _, finish := event.(engine.Finish); finish {
+				open--
+			}
+			if err == nil && f.Error != nil && isContent(event) && (deltas >= f.Error.After || open == 0) {
 				yield(nil, f.Error.error())
 				return
 			}

@@ -12,11 +12,13 @@
 //	cut;after=3, cut;bytes=100  the connection ends behind 3 events, or 100 bytes of the body
 //	rubbish;after=3             the event behind 3 others is no JSON; a whole reply is HTML
 //
-// Several may be combined: slow=1, cut;after=5.
+// Several may be combined: slow=1, cut;after=5. A reply that is too short for its fault has
+// it before its last event, or behind all of a reply that is no stream.
 package fault
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +105,9 @@ func Parse(lines ...string) (*Fault, error) {
 		if v.err != nil {
 			return nil, v.err
 		}
+	}
+	if f.Status != nil && f.Error != nil {
+		return nil, errors.New("status and error exclude each other: the first is instead of the reply, the second within it")
 	}
 	return f, nil
 }

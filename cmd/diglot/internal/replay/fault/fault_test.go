@@ -55,6 +55,7 @@ func TestParseRefuses(t *testing.T) {
 		"explode":                  `"explode" is none of status, error`,
 		"status=(503)":             "status has a list",
 		"status=503; ;":            "want a dictionary",
+		"status=503, error":        "status and error exclude each other",
 	} {
 		if f, err := Parse(in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %+v, %v; want an error with %q", in, f, err, want)
@@ -102,6 +103,29 @@ faults:
 	var none *Rules
 	if none.Pick(Request{}) != nil {
 		t.Error("nil rules have a fault")
+	}
+}
+
+// TestRulesCount holds that a rule counts the requests that another one takes.
+func TestRulesCount(t *testing.T) {
+	rules, err := Load([]byte(`
+faults:
+  - {fault: status=503, times: 1}
+  - {fault: status=500, request: 2}
+  - {fault: status=502, request: 2}
+  - {fault: status=504, times: 1}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{503, 500, 504, 0} {
+		got := 0
+		if f := rules.Pick(Request{}); f != nil {
+			got = f.Status.Code
+		}
+		if got != want {
+			t.Errorf("request %d: %d, want %d", i+1, got, want)
+		}
 	}
 }
 

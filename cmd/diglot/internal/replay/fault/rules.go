@@ -125,19 +125,25 @@ func newRule(e entry) (*rule, error) {
 // Request is what rules look at.
 type Request struct{ Method, Path, Model string }
 
-// Pick returns the fault of a request, or nil. Nil rules have none.
+// Pick returns the fault of a request, or nil. Nil rules have none. The request counts in
+// each rule that it matches, also behind the one that applies.
 func (r *Rules) Pick(req Request) *Fault {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var first *rule
 	for _, rule := range r.rules {
-		if rule.matches(req) && rule.due(r.random) {
-			return rule.fault
+		if rule.matches(req) && rule.due(r.random) && first == nil {
+			first = rule
 		}
 	}
-	return nil
+	if first == nil {
+		return nil
+	}
+	first.fired++
+	return first.fault
 }
 
 func (r *rule) matches(req Request) bool {
@@ -161,9 +167,5 @@ func (r *rule) due(random *rand.Rand) bool {
 	if r.Request > 0 && r.seen != r.Request || r.Times > 0 && r.fired >= r.Times {
 		return false
 	}
-	if r.Probability != nil && random.Float64() >= *r.Probability {
-		return false
-	}
-	r.fired++
-	return true
+	return r.Probability == nil || random.Float64() < *r.Probability
 }

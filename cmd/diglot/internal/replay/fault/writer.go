@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Writer is a reply whose events come at a pace, and with the faults of its bytes: stalls,
-// cuts, rubbish, another status.
+// cuts, rubbish, another status. Who has written all calls [Writer.Finish].
 type Writer struct {
 	http.ResponseWriter
 	ctx    context.Context
@@ -22,6 +23,7 @@ type Writer struct {
 	bytes  int
 	frame  []byte // begun
 	waited bool   // the stall is over
+	broke  bool   // the rubbish is sent
 }
 
 // NewWriter returns a writer of one reply.
@@ -50,7 +52,7 @@ func (w *Writer) WriteHeader(status int) {
 	w.sent = status
 	w.stream = strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
 	if !w.stream {
-		w.stall()
+		w.stall(true)
 	}
 	if w.fault.Cut != nil || w.fault.Rubbish != nil {
 		w.Header().Del("Content-Length")
@@ -79,17 +81,41 @@ func (w *Writer) Write(b []byte) (int, error) {
 	}
 }
 
+// ends are what may end an event: a blank line, with the line ends of any server.
+var ends = [][]byte{[]byte("\n\n"), []byte("\n\r\n"), []byte("\r\r")}
+
 // cutFrame cuts the first event, or a comment, which is one line.
 func cutFrame(b []byte) (frame, rest []byte, ok bool) {
-	end := "\n\n"
+	at := -1
 	if len(b) > 0 && b[0] == ':' {
-		end = "\n"
+		at = bytes.IndexByte(b, '\n') + 1
+		return b[:at], b[at:], at > 0
 	}
-	i := bytes.Index(b, []byte(end))
-	if i < 0 {
+	for _, end := range ends {
+		if i := bytes.Index(b, end); i >= 0 && (at < 0 || i+len(end) < at) {
+			at = i + len(end)
+		}
+	}
+	if at < 0 {
 		return nil, b, false
 	}
-	return b[:i+len(end)], b[i+len(end):], true
+	return b[:at], b[at:], true
+}
+
+// lastEvents are those behind which a client reads no more.
+var lastEvents = []string{"message_stop", "response.completed", "response.incomplete", "response.failed", "error"}
+
+// isLast reports whether a stream ends with an event. A fault that it was too short for
+// takes its place: behind it no client would notice.
+func isLast(frame []byte) bool {
+	for line := range bytes.Lines(frame) {
+		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
+		value = strings.TrimSpace(value)
+		if name == "event" && slices.Contains(lastEvents, value) || name == "data" && value == "[DONE]" {
+			return true
+		}
+	}
+	return false
 }
 
 // page is what gateways answer when they should have sent JSON.
@@ -100,9 +126,10 @@ func (w *Writer) whole(b []byte) error {
 	if w.fault.Rubbish == nil {
 		return w.send(b)
 	}
-	if w.events++; w.events > 1 {
+	if w.broke {
 		return nil
 	}
+	w.broke = true
 	return w.send([]byte(page))
 }
 
@@ -114,21 +141,58 @@ func (w *Writer) event(frame []byte) error {
 	if w.pace > 0 && w.events > 0 {
 		Wait(w.ctx, w.pace)
 	}
-	w.stall()
-	if cut := w.fault.Cut; cut != nil && cut.Bytes == 0 && cut.After == w.events {
-		panic(http.ErrAbortHandler) // as above: net/http ends the connection for it
+	last := isLast(frame)
+	w.stall(last)
+	if cut := w.fault.Cut; cut != nil && cut.Bytes == 0 && (w.events >= cut.After || last) {
+		w.abort()
 	}
-	if r := w.fault.Rubbish; r != nil && r.After == w.events {
-		frame = broken(frame)
+	if r := w.fault.Rubbish; r != nil && !w.broke && (w.events >= r.After || last) {
+		w.broke, frame = true, broken(frame)
 	}
 	w.events++
 	if err := w.send(frame); err != nil {
 		return err
 	}
 	if w.pace > 0 || w.fault.Stall != nil || w.fault.Cut != nil {
-		_ = http.NewResponseController(w.ResponseWriter).Flush() // only writers in tests cannot
+		w.flush()
 	}
 	return w.ctx.Err()
+}
+
+// Finish ends a reply. It sends the rest of one that ends within an event, and does what the
+// reply was too short for.
+func (w *Writer) Finish() {
+	if w.sent == 0 {
+		w.WriteHeader(http.StatusOK) // as net/http does
+	}
+	if rest := w.frame; len(rest) > 0 {
+		w.frame = nil
+		_ = w.event(rest) // fails only if the client has disconnected
+	}
+	w.stall(true)
+	if w.fault.Rubbish != nil && !w.broke {
+		w.broke = true
+		text := []byte(page)
+		if w.stream {
+			text = broken(nil)
+		}
+		_ = w.send(text) // as above
+	}
+	if w.fault.Cut != nil {
+		w.abort()
+	}
+}
+
+// abort sends what was written, if anything, and ends the connection.
+func (w *Writer) abort() {
+	if w.bytes > 0 {
+		w.flush()
+	}
+	panic(http.ErrAbortHandler) // the one way to end a connection: net/http ends it for this
+}
+
+func (w *Writer) flush() {
+	_ = http.NewResponseController(w.ResponseWriter).Flush() // only writers in tests cannot
 }
 
 // broken is an event, under its own name, whose data is no JSON.
@@ -137,17 +201,17 @@ func broken(frame []byte) []byte {
 	return append(bytes.Clone(name), "data: {\"delta\":\n\n"...)
 }
 
-// stall is silent at its place. A client that outlasts a stall without an end loses the
-// connection.
-func (w *Writer) stall() {
+// stall is silent at its place, or before the end of a shorter reply. A client that outlasts
+// a stall without an end loses the connection.
+func (w *Writer) stall(last bool) {
 	s := w.fault.Stall
-	if s == nil || w.waited || w.stream && w.events < s.After {
+	if s == nil || w.waited || !last && w.events < s.After {
 		return
 	}
 	w.waited = true
 	Wait(w.ctx, s.For)
 	if s.For == 0 || w.ctx.Err() != nil {
-		panic(http.ErrAbortHandler) // as above: net/http ends the connection for it
+		w.abort()
 	}
 }
 
@@ -160,6 +224,7 @@ func (w *Writer) send(b []byte) error {
 		return err
 	}
 	_, _ = w.ResponseWriter.Write(b[:cut.Bytes-w.bytes])
-	_ = http.NewResponseController(w.ResponseWriter).Flush()
-	panic(http.ErrAbortHandler) // as above: net/http ends the connection for it
+	w.bytes = cut.Bytes
+	w.abort()
+	return nil
 }
