@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		serveAsChild(nil, func() (engine.Engine, error) { return broken{}, nil })
 		return
 	}
-	if len(os.Args) > 1 && slices.Contains([]string{"runner", "serve", "template"}, os.Args[1]) {
+	if len(os.Args) > 1 && slices.Contains([]string{"runner", "serve", "template", "replay", "record"}, os.Args[1]) {
 		reportOnSignal()
 		main()
 	}

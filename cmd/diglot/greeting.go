@@ -31,7 +31,7 @@ func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *s
 	}
 	base := "http://" + reachable(addr)
 	key, hint := "", ""
-	if o.keys.Asked(env.getenv) { // the key itself must not be logged
+	if o.Keys.Asked(env.getenv) { // the key itself must not be logged
 		key = ` -H "Authorization: Bearer $DIGLOT_API_KEY"`
 		hint = "\nThe commands read the key from DIGLOT_API_KEY.\n"
 		if env.getenv("DIGLOT_API_KEY") == "" {

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 )
@@ -43,5 +48,53 @@ func TestListenAtAZone(t *testing.T) {
 	status, _, stderr := execute(t.Context(), "serve", "--script", script, "--listen", "[fe80::1%none0]:0")
 	if status != 1 || !strings.Contains(stderr, "fe80::1%none0") {
 		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// TestSocketsOfSystemd holds that each command that serves does so on all sockets that it is
+// given.
+func TestSocketsOfSystemd(t *testing.T) {
+	script := write(t, "script.yaml", `models: {m: {replies: [{pieces: [hello]}]}}`)
+	upstream := start(t, "--script", script)
+	for _, args := range [][]string{
+		{"serve", "--script", script, "--socket", "none"},
+		{"replay"},
+		{"record", "--upstream", upstream.url, "--cassettes", t.TempDir()},
+	} {
+		var files []*os.File
+		var addresses []string
+		for range 2 {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := l.(*net.TCPListener).File()
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Close()
+			files, addresses = append(files, f), append(addresses, l.Addr().String())
+		}
+		// The process that gets the sockets must have the number that they are for.
+		c := exec.CommandContext(t.Context(), "sh", append([]string{"-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"`, os.Args[0]}, args...)...)
+		c.ExtraFiles = files
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			f.Close()
+		}
+		for _, a := range addresses {
+			reply, err := (&http.Client{Timeout: time.Minute}).Get("http://" + a + "/v1/models")
+			if err != nil {
+				t.Errorf("%s: %v", args[0], err)
+				continue
+			}
+			if reply.Body.Close(); reply.StatusCode != http.StatusOK {
+				t.Errorf("%s: status %d at %s", args[0], reply.StatusCode, a)
+			}
+		}
+		_ = c.Process.Kill() // fails only if it has ended
+		_ = c.Wait()
 	}
 }

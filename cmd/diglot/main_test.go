@@ -162,23 +162,24 @@ func TestServeOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &serveOptions{
-		listen:  "localhost:1",
+		Options: serving.Options{
+			Address: serving.Address{Listen: "localhost:1", Public: true},
+			Profile: "document",
+			Strict:  true,
+			Keys:    serving.Keys{Fixed: flagvalue.List{"k", "l"}, File: "keys"},
+			Bounds: serving.Bounds{
+				Body: 2 << 20, Bodies: 90 << 20, Requests: 7, MaxConnections: 8, PerAddress: 5, Stall: 3 * time.Second,
+			},
+			Origins: flagvalue.List{"https://o:1", "null", "*"},
+			Hosts:   flagvalue.List{"h"},
+		},
 		models:  process.Files{{Name: "a", Path: "b=c.gguf", Projector: "p.gguf"}, {Name: "d", Path: "e"}},
 		script:  "f",
 		limits:  process.Limits{Threads: 2, Parallel: 3, Context: 4},
 		library: libraryOptions{keepAlive: flagvalue.KeepAlive(90 * time.Second), memory: 2 << 30},
 		load:    flagvalue.List{"a", "d"},
 		socket:  "s",
-		profile: "document",
-		strict:  true,
 		trace:   "g",
-		keys:    serving.Keys{Fixed: flagvalue.List{"k", "l"}, File: "keys"},
-		public:  true,
-		bounds: serving.Bounds{
-			Body: 2 << 20, Bodies: 90 << 20, Requests: 7, MaxConnections: 8, PerAddress: 5, Stall: 3 * time.Second,
-		},
-		origins: flagvalue.List{"https://o:1", "null", "*"},
-		hosts:   flagvalue.List{"h"},
 		images:  flagvalue.List{"i"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(serveOptions{}, libraryOptions{})); diff != "" {

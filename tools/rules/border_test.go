@@ -97,7 +97,7 @@ var borders = []struct {
 		"the socket passes on what the library knows"},
 	{"cmd/diglot/internal/process", []string{"gen", "handlers", "openapi", "cmd/diglot/internal/control", "cmd/diglot/internal/terminal", "engine/models/store", "engine/script", "engine/upstream"},
 		"the process of a model knows neither clients nor commands"},
-	{"cmd/diglot/internal/serving", []string{"gen", "openapi", "cmd/diglot/internal/terminal", "engine/chat", "engine/models", "engine/script", "engine/upstream"},
+	{"cmd/diglot/internal/serving", []string{"gen", "cmd/diglot/internal/terminal", "engine/chat", "engine/models", "engine/script", "engine/upstream"},
 		"a socket is served alike, whoever answers"},
 	{"cmd/diglot/internal/replay", []string{"gen", "cassettes", "cmd/diglot/internal/control", "cmd/diglot/internal/contract", "cmd/diglot/internal/terminal", "engine/chat", "engine/local", "engine/models", "engine/script", "engine/upstream"},
 		"a reply is recorded or made, whatever the command line says"},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +33,7 @@ The exit code is 0 if there is no difference, and 1 if there is one.`
 type diffOptions struct {
 	json     bool
 	markdown string
-	ignore   patterns
+	ignore   flagvalue.Patterns
 }
 
 func newDiff(env Environment) *cobra.Command {
@@ -108,17 +107,5 @@ func (o *diffOptions) print(out io.Writer, c difference.Comparison) error {
 		return err
 	}
 	_, err = out.Write(append(text, '\n'))
-	return err
-}
-
-// patterns is a flag of regular expressions.
-type patterns []*regexp.Regexp
-
-func (p *patterns) String() string { return "" }
-func (p *patterns) Type() string   { return "REGEXP" }
-
-func (p *patterns) Set(text string) error {
-	e, err := regexp.Compile(text)
-	*p = append(*p, e)
 	return err
 }

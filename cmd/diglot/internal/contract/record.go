@@ -58,9 +58,8 @@ const (
 type recordOptions struct {
 	upstream string
 	folder   string
-	listen   string
-	public   bool
-	scrub    patterns
+	address  serving.Address
+	scrub    flagvalue.Patterns
 	keep     flagvalue.List
 }
 
@@ -90,8 +89,7 @@ func newRecord(env Environment) *cobra.Command {
 func (o *recordOptions) register(flags *pflag.FlagSet) {
 	flags.StringVar(&o.upstream, "upstream", "", "record the server at `URL`")
 	flags.Var(flagvalue.Path{To: &o.folder}, "cassettes", "write cassettes to `FOLDER`")
-	flags.StringVar(&o.listen, "listen", "127.0.0.1:8485", "listen on `HOST:PORT`")
-	flags.BoolVar(&o.public, "insecure-public", false, "let other machines use the proxy")
+	o.address.Register(flags, "127.0.0.1:8485", "let other machines use the proxy")
 	flags.Var(&o.scrub, "scrub", "replace what matches `REGEXP` in bodies; repeatable")
 	flags.Var(&o.keep, "keep-header", "record the header `NAME` too, of requests and replies; repeatable")
 }
@@ -106,7 +104,7 @@ func (o *recordOptions) check() (*url.URL, error) {
 		return nil, exit.Usage("record: --upstream is %q, not a URL such as http://127.0.0.1:8080", o.upstream)
 	}
 	target.Path = strings.TrimSuffix(strings.TrimSuffix(target.Path, "/"), "/v1")
-	return target, nil
+	return target, o.address.Check("record")
 }
 
 // record records until ctx ends.
@@ -115,32 +113,45 @@ func (o *recordOptions) record(ctx context.Context, target *url.URL, env Environ
 	scrub := cassette.DefaultScrub()
 	scrub.Request, scrub.Response = append(scrub.Request, o.keep...), append(scrub.Response, o.keep...)
 	scrub.Bodies = o.scrub
-	proxy := recorder.New(recorder.Config{Upstream: target, Folder: o.folder, Case: recorder.Named, Scrub: scrub, Log: log})
-	listeners, err := serving.Listen(env.Getenv, o.listen)
+	listeners, err := o.address.Open("record", env.Getenv)
 	if err != nil {
 		return err
 	}
-	l := listeners[0]
-	if !hostname.Loopback(l.Addr().String()) && !o.public {
-		return errors.Join(exit.Usage("record: other machines can reach %s; listen on 127.0.0.1, or let everyone in with --insecure-public", l.Addr()),
-			serving.CloseAll(listeners))
-	}
-	fmt.Fprintf(env.Stderr, "listening on http://%s\n", l.Addr())
-	service := serving.Service{Handler: o.local(proxy), Grace: recordGrace, CutOff: func() {}, Log: log}
-	err = service.Serve(ctx, handlers.NewConnections(handlers.ConnectionLimits{All: recordConnections, PerAddress: recordConnections}).Listen(l))
+	proxy := recorder.New(recorder.Config{Upstream: target, Folder: o.folder, Case: recorder.Named, Scrub: scrub, Log: log})
+	services := serving.Services{}
+	services.Add(listeners, handlers.ConnectionLimits{All: recordConnections, PerAddress: recordConnections},
+		&serving.Service{Handler: o.local(proxy), Grace: recordGrace, CutOff: func() {}, Log: log})
+	fmt.Fprintf(env.Stderr, "listening on http://%s\n", listeners[0].Addr())
+	err = services.Serve(ctx, func(context.Context) error { return nil })
 	return errors.Join(err, proxy.Close())
 }
 
-// local refuses a name of another host, which a web page can give this machine's address
-// (DNS rebinding): the server behind the proxy cannot see it any more.
+// local refuses web pages. One of another host would have this machine's address under its
+// own name (DNS rebinding), or send a form here: the server behind the proxy cannot see
+// either any more, and the page would replace a recording. Pages of this machine may record.
 func (o *recordOptions) local(next http.Handler) http.Handler {
-	own, _, _ := net.SplitHostPort(o.listen)
+	own, _, _ := net.SplitHostPort(o.address.Listen)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := hostname.WithoutPort(r.Host)
 		if _, err := netip.ParseAddr(name); err != nil && name != "" && name != own && !hostname.Loopback(name) {
 			http.Error(w, "The host name is not allowed: use the address of the recording proxy.", http.StatusForbidden)
 			return
 		}
+		if isForeign(r) {
+			http.Error(w, "A web page of another machine may not use the recording proxy.", http.StatusForbidden)
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isForeign reports whether a page of another machine sent a request. Where a browser names
+// no origin, as for an image or a link, it says how far away the page is.
+func isForeign(r *http.Request) bool {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return r.Header.Get("Sec-Fetch-Site") == "cross-site"
+	}
+	u, err := url.Parse(origin)
+	return err != nil || u.Host == "" || !strings.EqualFold(u.Host, r.Host) && !hostname.Loopback(u.Host)
 }

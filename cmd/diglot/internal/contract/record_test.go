@@ -50,12 +50,18 @@ func TestRecord(t *testing.T) {
 	}()
 	address := listening(t, said)
 	for _, tt := range []struct {
-		host, path string
-		want       int
+		host, path  string
+		want        int
+		name, value string // of a header
 	}{
-		{"", "/v1/messages", http.StatusOK},
-		{"evil.example", "/v1/messages", http.StatusForbidden},
-		{"", "/record/../v1/x", http.StatusBadRequest},
+		{"", "/v1/messages", http.StatusOK, "", ""},
+		{"", "/v1/messages", http.StatusOK, "Origin", "http://localhost:3000"},
+		{"", "/v1/messages", http.StatusOK, "Sec-Fetch-Site", "same-site"},
+		{"", "/v1/messages", http.StatusForbidden, "Origin", "https://evil.example"},
+		{"", "/v1/messages", http.StatusForbidden, "Origin", "null"},
+		{"", "/v1/messages", http.StatusForbidden, "Sec-Fetch-Site", "cross-site"},
+		{"evil.example", "/v1/messages", http.StatusForbidden, "", ""},
+		{"", "/record/../v1/x", http.StatusBadRequest, "", ""},
 	} {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, address+tt.path, strings.NewReader(`{"n":1}`))
 		if err != nil {
@@ -67,6 +73,9 @@ func TestRecord(t *testing.T) {
 			r.Header.Del("Diglot-Case")
 		}
 		r.Header.Set("X-Api-Key", "sk-secret-key")
+		if tt.name != "" {
+			r.Header.Set(tt.name, tt.value)
+		}
 		reply, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
@@ -81,11 +90,12 @@ func TestRecord(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	want := []cassette.Cassette{{Name: "a/case", Interactions: []cassette.Interaction{{
+	once := cassette.Interaction{
 		Request: cassette.Request{Method: "POST", URL: "/v1/messages", Headers: http.Header{"User-Agent": {"Go-http-client/1.1"}}, Body: "{\n  \"n\": 1\n}"},
 		Response: cassette.Response{Code: 200, Headers: http.Header{"Content-Type": {"application/json"}, "X-Served-By": {"test"}},
 			Body: "{\n  \"id\": \"msg_1\",\n  \"path\": \"/base/v1/messages\",\n  \"card\": \"scrubbed\"\n}"},
-	}}}}
+	}
+	want := []cassette.Cassette{{Name: "a/case", Interactions: []cassette.Interaction{once, once, once}}}
 	got, err := cassette.Read(folder)
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)

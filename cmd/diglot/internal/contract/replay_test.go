@@ -2,6 +2,7 @@ package contract
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/replay"
 	"github.com/diglot/diglot/cmd/diglot/internal/replay/fault"
 	"github.com/diglot/diglot/internal/cassette"
 )
@@ -92,6 +94,9 @@ func TestReplay(t *testing.T) {
 	if status, body, _ := ask(t, "GET", base+"/health", ""); status != 200 || body != `{"status":"ok"}`+"\n" {
 		t.Errorf("health: %d %s", status, body)
 	}
+	if status, body, _ := ask(t, "GET", base+"/docs/", ""); status != 200 || !strings.Contains(body, "<html") {
+		t.Errorf("the reference: %d %.100s", status, body)
+	}
 	key := []string{"Authorization", "Bearer secret"}
 	for _, tt := range []struct {
 		name, body string
@@ -133,9 +138,12 @@ func TestReplayRefuses(t *testing.T) {
 		{"--pace -3", "want a number of events per second"},
 		{"--profile strict", `--profile is "strict"`},
 		{"--listen here", "not HOST:PORT"},
+		{"--allow-origin here", "replay: --allow-origin is"},
+		{"--allow-host http://h", "replay: --allow-host is"},
+		{"--max-body 64MiB --max-bodies 1MiB", "replay: --max-bodies is too small"},
 		{"--faults missing.yaml", "--faults: open missing.yaml"},
 		{"--cassettes missing", "--cassettes: stat missing"},
-		{"--listen 0.0.0.0:0", "other machines can reach"},
+		{"--listen 0.0.0.0:0", "replay: other machines can reach"},
 		{"model", "unexpected argument"},
 	} {
 		c := newReplay(Environment{Stderr: io.Discard, Getenv: func(string) string { return "" }})
@@ -146,6 +154,16 @@ func TestReplayRefuses(t *testing.T) {
 		if err := c.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want an error with %q", tt.args, err, tt.want)
 		}
+	}
+}
+
+// TestReplayCannotStart holds that the command ends if it cannot answer.
+func TestReplayCannotStart(t *testing.T) {
+	broken := errors.New("a document is broken")
+	o := replayOptions{open: func(replay.Config) (http.Handler, error) { return nil, broken }}
+	o.Listen = "127.0.0.1:0"
+	if err := o.serve(t.Context(), Environment{Stderr: io.Discard, Getenv: func(string) string { return "" }}); !errors.Is(err, broken) {
+		t.Errorf("error %v", err)
 	}
 }
 

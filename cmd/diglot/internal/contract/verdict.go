@@ -45,7 +45,7 @@ func (o *verifyOptions) verdict(ctx context.Context, env Environment, s report.S
 	switch {
 	case tested == 0:
 		return exit.Failed("verify: no scenario could be tested")
-	case o.minScore >= 0 && s.Score() < o.minScore:
+	case o.minScore >= 0 && s.Score() < float64(o.minScore):
 		return exit.Failed("verify: the score is %.1f %%, below %v", s.Score(), o.minScore)
 	case s.Baseline != nil && len(compared.New) > 0:
 		return exit.Failed("verify: %d scenarios fail that are not in %s", len(compared.New), o.baseline)

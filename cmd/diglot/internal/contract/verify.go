@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,14 +35,14 @@ type verifyOptions struct {
 	dryRun   bool
 	timeout  time.Duration
 	parallel flagvalue.Number
-	header   headers
+	header   flagvalue.Headers
 	keyEnv   string
 	docs     string
 
 	outputs       outputs
 	baseline      string
 	writeBaseline bool
-	minScore      float64
+	minScore      flagvalue.Percent
 }
 
 const verifyHelp = `Check a server that claims to speak the OpenAI-style or the Anthropic-style API:
@@ -128,7 +126,7 @@ func (o *verifyOptions) register(flags *pflag.FlagSet) {
 	o.outputs.register(flags)
 	flags.StringVar(&o.baseline, "baseline", "", "`FILE` of the scenarios that are known to fail; it need not exist with --write-baseline")
 	flags.BoolVar(&o.writeBaseline, "write-baseline", false, "write what fails now to the file of --baseline, which keeps the reasons in it")
-	flags.Var((*percent)(&o.minScore), "min-score", "fail below a score of `N` per cent; known and new failures count alike")
+	flags.Var(&o.minScore, "min-score", "fail below a score of `N` per cent; known and new failures count alike")
 }
 
 // check finds what cannot be meant.
@@ -285,22 +283,3 @@ func redacted(base string) string {
 }
 
 var errFailed = errors.New("verify: the server does not keep to the documents")
-
-// headers are a repeatable flag.
-type headers http.Header
-
-func (h *headers) String() string { return "" } // values may be secret
-
-func (h *headers) Type() string { return "header" }
-
-func (h *headers) Set(text string) error {
-	name, value, ok := strings.Cut(text, ":")
-	if name = strings.TrimSpace(name); !ok || name == "" || strings.ContainsAny(name, " \t") {
-		return fmt.Errorf("want NAME: VALUE")
-	}
-	if *h == nil {
-		*h = headers{}
-	}
-	http.Header(*h).Add(name, strings.TrimSpace(value))
-	return nil
-}

@@ -57,9 +57,9 @@ func (o *Bounds) least() int64 {
 }
 
 // Check fails for bounds that would admit no request.
-func (o *Bounds) Check() error {
+func (o *Bounds) Check(command string) error {
 	if least := o.least(); o.Bodies != 0 && int64(o.Bodies) < least {
-		return exit.Usage("serve: --max-bodies is too small for one body of --max-body, which may need %d bytes", least)
+		return exit.Usage("%s: --max-bodies is too small for one body of --max-body, which may need %d bytes", command, least)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // Open collects the keys of the environment, the flags and a file, which is watched
 // until ctx ends. Nil: no keys are required.
-func (k Keys) Open(ctx context.Context, getenv func(string) string, log *slog.Logger) (*handlers.Keys, error) {
+func (k Keys) Open(ctx context.Context, command string, getenv func(string) string, log *slog.Logger) (*handlers.Keys, error) {
 	if !k.Asked(getenv) {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func (k Keys) Open(ctx context.Context, getenv func(string) string, log *slog.Lo
 	}
 	for _, key := range fixed {
 		if strings.ContainsFunc(key.Key, isBlank) {
-			return nil, exit.Usage("serve: the key of %s has a blank in it, so that no client could send it", key.Name)
+			return nil, exit.Usage("%s: the key of %s has a blank in it, so that no client could send it", command, key.Name)
 		}
 	}
 	keys := handlers.NewKeys(fixed...)

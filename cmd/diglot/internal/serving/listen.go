@@ -10,7 +10,6 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
-	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/internal/hostname"
 )
@@ -36,18 +35,6 @@ func Listen(getenv func(string) string, address string) ([]net.Listener, error) 
 // isOpen reports whether other machines can reach a listener.
 func isOpen(l net.Listener) bool {
 	return l.Addr().Network() == "tcp" && !hostname.Loopback(l.Addr().String())
-}
-
-// CheckOpen refuses to serve other machines without keys, unless the user allows
-// it.
-func CheckOpen(listeners []net.Listener, allowed bool) error {
-	for _, l := range listeners {
-		if isOpen(l) && !allowed {
-			return exit.Usage("serve: other machines can reach %s, and no key is asked for; name a file of keys with --api-key-file, or set DIGLOT_API_KEY; "+
-				"listen on 127.0.0.1 for this machine alone; or let everyone in with --insecure-public", l.Addr())
-		}
-	}
-	return nil
 }
 
 // WarnOpen warns of addresses that other machines can use without a key.

@@ -6,10 +6,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/diglot/diglot/handlers"
 )
@@ -68,3 +72,28 @@ func shutDown(ctx context.Context, server *http.Server, limit time.Duration) err
 	defer cancel()
 	return server.Shutdown(ending)
 }
+
+// Services are what is served, by where.
+type Services map[net.Listener]*Service
+
+// Add serves on listeners, whose clients share the limits.
+func (s Services) Add(listeners []net.Listener, limits handlers.ConnectionLimits, service *Service) {
+	connections := handlers.NewConnections(limits)
+	for _, l := range listeners {
+		s[connections.Listen(l)] = service
+	}
+}
+
+// Serve serves all until ctx ends, and runs beside concurrently, which may end all with an
+// error.
+func (s Services) Serve(ctx context.Context, beside func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for l, service := range s {
+		group.Go(func() error { return service.Serve(ctx, l) })
+	}
+	group.Go(func() error { return beside(ctx) })
+	return group.Wait()
+}
+
+// Close closes all listeners, of services that have not begun.
+func (s Services) Close() error { return CloseAll(slices.Collect(maps.Keys(s))) }
