@@ -37,15 +37,9 @@ func seeing(model, url string) dialect.Request {
 // sights are scenarios of images in requests.
 func sights() []conformance.Scenario {
 	each := func(promise, about string, need conformance.Need, run func(*conformance.Trial, dialect.Dialect)) []conformance.Scenario {
-		var all []conformance.Scenario
-		for _, d := range dialect.All() {
-			if !d.System { // raw text has no pictures
-				continue
-			}
-			all = append(all, conformance.Scenario{
-				Name: string(d.Style) + "/" + d.Name + "/" + promise, About: about,
-				Operation: d.Operation, Needs: need, Run: func(t *conformance.Trial) { run(t, d) },
-			})
+		all := dialect.Each(promise, about, func(d dialect.Dialect) bool { return d.System }, run) // raw text has no pictures
+		for i := range all {
+			all[i].Needs = need
 		}
 		return all
 	}

@@ -30,9 +30,6 @@ func (s side) names(o *openapi.Operation) []conformance.Scenario {
 		s.scenario(o, "model-empty", "An empty name of a model is a 400 or 404.", func(t *conformance.Trial) {
 			s.expectError(t, with(t, ""), 400, 404)
 		}),
-		s.scenario(o, "model-of-wrong-type", "A model that is no string is a 400.", func(t *conformance.Trial) {
-			s.expectError(t, with(t, 7), 400)
-		}),
 	}
 }
 

@@ -13,10 +13,10 @@ import (
 // tells them: a bias of 100 on some id shows which token that is.
 func biases() []conformance.Scenario {
 	return slices.Concat(
-		each("logit-bias/forces-a-token", "A bias of 100 makes a token come at every place, greedy or sampled.", biased, forces),
-		each("logit-bias/bans-a-token", "A bias of -100 keeps a token away that else would come.", biased, bans),
-		each("logit-bias/of-nothing", "A bias of 0, an empty one and null change nothing.", biased, zeroBias),
-		each("logit-bias/bad-ids", "A key that is no token id is a bad request.", biased, badIDs),
+		dialect.Each("logit-bias/forces-a-token", "A bias of 100 makes a token come at every place, greedy or sampled.", biased, forces),
+		dialect.Each("logit-bias/bans-a-token", "A bias of -100 keeps a token away that else would come.", biased, bans),
+		dialect.Each("logit-bias/of-nothing", "A bias of 0, an empty one and null change nothing.", biased, zeroBias),
+		dialect.Each("logit-bias/bad-ids", "A key that is no token id is a bad request.", biased, badIDs),
 	)
 }
 

@@ -13,18 +13,18 @@ import (
 func choices() []conformance.Scenario {
 	completions := dialect.Completions()
 	return slices.Concat(
-		each("choices/indexes", "n choices have the indexes 0 to n-1, plain and streamed, and each ends.", several, choiceIndexes),
-		each("choices/counted-together", "The output of all choices is counted together, and the input once.", several, countedTogether),
-		each("choices/greedy-alike", "Greedy choices of one request are all the same text.", several, greedyAlike),
-		each("choices/sampled-differ", "Sampled choices of one request are not all the same text.", several, sampledDiffer),
-		each("choices/same-seed", "The same seed gives the same list of choices again.", several, choicesSeed),
+		dialect.Each("choices/indexes", "n choices have the indexes 0 to n-1, plain and streamed, and each ends.", several, choiceIndexes),
+		dialect.Each("choices/counted-together", "The output of all choices is counted together, and the input once.", several, countedTogether),
+		dialect.Each("choices/greedy-alike", "Greedy choices of one request are all the same text.", several, greedyAlike),
+		dialect.Each("choices/sampled-differ", "Sampled choices of one request are not all the same text.", several, sampledDiffer),
+		dialect.Each("choices/same-seed", "The same seed gives the same list of choices again.", several, choicesSeed),
 		[]conformance.Scenario{
-			one(completions, "best-of/number", "With best_of, n of the texts come back, and the tokens of all are counted.", bestOf),
-			one(completions, "best-of/below-n", "A best_of below n is a bad request.", bestOfBelow),
-			one(completions, "echo/begins-with-prompt", "With echo, the text begins with the prompt and goes on as without, plain and streamed.", echoes),
-			one(completions, "echo/every-choice", "With echo, the text of every choice begins with the prompt.", echoEvery),
-			one(completions, "echo/alone", "With echo and a limit of 0 tokens, the text is the prompt alone.", echoAlone),
-			one(completions, "echo/logprobs", "With echo and logprobs, the tokens join to prompt and text, and only the first may have no log probability.", echoLogprobs),
+			completions.Scenario("best-of/number", "With best_of, n of the texts come back, and the tokens of all are counted.", bestOf),
+			completions.Scenario("best-of/below-n", "A best_of below n is a bad request.", bestOfBelow),
+			completions.Scenario("echo/begins-with-prompt", "With echo, the text begins with the prompt and goes on as without, plain and streamed.", echoes),
+			completions.Scenario("echo/every-choice", "With echo, the text of every choice begins with the prompt.", echoEvery),
+			completions.Scenario("echo/alone", "With echo and a limit of 0 tokens, the text is the prompt alone.", echoAlone),
+			completions.Scenario("echo/logprobs", "With echo and logprobs, the tokens join to prompt and text, and only the first may have no log probability.", echoLogprobs),
 		},
 	)
 }

@@ -32,29 +32,6 @@ func All() []conformance.Scenario {
 	)
 }
 
-// each makes a scenario for each dialect that can; a nil can stands for all of them.
-func each(promise, about string, can func(dialect.Dialect) bool, run func(*conformance.Trial, dialect.Dialect)) []conformance.Scenario {
-	var all []conformance.Scenario
-	for _, d := range dialect.All() {
-		if can != nil && !can(d) {
-			continue
-		}
-		all = append(all, one(d, promise, about, run))
-	}
-	return all
-}
-
-// one makes a scenario for one dialect.
-func one(d dialect.Dialect, promise, about string, run func(*conformance.Trial, dialect.Dialect)) conformance.Scenario {
-	return conformance.Scenario{
-		Name:      string(d.Style) + "/" + d.Name + "/" + promise,
-		About:     about,
-		Operation: d.Operation,
-		Needs:     conformance.NeedText,
-		Run:       func(t *conformance.Trial) { run(t, d) },
-	}
-}
-
 // prose is a greedy request whose answer fills maxTokens, and that answer. A model that
 // always ends earlier ends the scenario.
 func prose(t *conformance.Trial, d dialect.Dialect, maxTokens int) (dialect.Request, *dialect.Answer) {

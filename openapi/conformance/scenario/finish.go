@@ -12,38 +12,28 @@ import (
 func finishes() []conformance.Scenario {
 	chat, completions, responses, messages := dialect.Chat(), dialect.Completions(), dialect.Responses(), dialect.Messages()
 	return slices.Concat(
-		each("finish/length", "An answer that reaches the limit of tokens says so, plain and streamed.", nil, finishLength),
-		each("finish/stop", "An answer that is complete says so, plain and streamed.", schemas, finishStop),
-		each("stream/same-text", "A stream joins to the text of the plain reply to the same greedy request.", nil, sameText),
-		each("stream/same-call", "A stream joins to the tool call of the plain reply to the same greedy request.", tools, sameCall),
-		each("stream/same-usage", "A stream counts the same tokens as the plain reply to the same greedy request.", nil, sameUsage),
-		each("stream/in-pieces", "A stream brings its text in several pieces.", nil, inPieces),
+		dialect.Each("finish/length", "An answer that reaches the limit of tokens says so, plain and streamed.", nil, finishLength),
+		dialect.Each("finish/stop", "An answer that is complete says so, plain and streamed.", schemas, finishStop),
+		dialect.Each("stream/same-text", "A stream joins to the text of the plain reply to the same greedy request.", nil, sameText),
+		dialect.Each("stream/same-call", "A stream joins to the tool call of the plain reply to the same greedy request.", tools, sameCall),
+		dialect.Each("stream/same-usage", "A stream counts the same tokens as the plain reply to the same greedy request.", nil, sameUsage),
+		dialect.Each("stream/in-pieces", "A stream brings its text in several pieces.", nil, inPieces),
 		[]conformance.Scenario{
-			one(chat, "stream/finish-once", "Every choice has one finish reason, and nothing of it comes after.", finishOnce),
-			one(completions, "stream/finish-once", "Every choice has one finish reason, and nothing of it comes after.", finishOnce),
-			one(chat, "stream/done-last", "A stream ends with one [DONE], a blank line, and nothing after.", doneLast),
-			one(completions, "stream/done-last", "A stream ends with one [DONE], a blank line, and nothing after.", doneLast),
-			one(chat, "stream/usage-if-asked", "The counts of tokens come in one last chunk without choices, if they are asked for, and else not.", usageIfAsked),
-			one(completions, "stream/usage-if-asked", "The counts of tokens come in one last chunk without choices, if they are asked for, and else not.", usageIfAsked),
-			one(messages, "stream/stop-last", "A stream has one message_delta with a stop reason, and ends with one message_stop.", stopLast),
-			one(messages, "stream/usage-in-both-ends", "message_start counts the input, and message_delta the whole output.", usageInBothEnds),
-			one(responses, "stream/last-event", "A stream ends with response.completed or response.incomplete, and there is one such event.", lastEvent),
-			one(responses, "finish/status", "A response is incomplete with the reason max_output_tokens, or completed without a reason.", responseStatus),
+			chat.Scenario("stream/finish-once", "Every choice has one finish reason, and nothing of it comes after.", finishOnce),
+			completions.Scenario("stream/finish-once", "Every choice has one finish reason, and nothing of it comes after.", finishOnce),
+			chat.Scenario("stream/done-last", "A stream ends with one [DONE], a blank line, and nothing after.", doneLast),
+			completions.Scenario("stream/done-last", "A stream ends with one [DONE], a blank line, and nothing after.", doneLast),
+			chat.Scenario("stream/usage-if-asked", "The counts of tokens come in one last chunk without choices, if they are asked for, and else not.", usageIfAsked),
+			completions.Scenario("stream/usage-if-asked", "The counts of tokens come in one last chunk without choices, if they are asked for, and else not.", usageIfAsked),
+			messages.Scenario("stream/stop-last", "A stream has one message_delta with a stop reason, and ends with one message_stop.", stopLast),
+			messages.Scenario("stream/usage-in-both-ends", "message_start counts the input, and message_delta the whole output.", usageInBothEnds),
+			responses.Scenario("stream/last-event", "A stream ends with response.completed or response.incomplete, and there is one such event.", lastEvent),
+			responses.Scenario("finish/status", "A response is incomplete with the reason max_output_tokens, or completed without a reason.", responseStatus),
 		},
 	)
 }
 
 func schemas(d dialect.Dialect) bool { return d.Schemas }
-
-// closed is the JSON Schema of an object with exactly these members.
-func closed(members map[string]any) map[string]any {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return map[string]any{"type": "object", "properties": members, "required": names, "additionalProperties": false}
-}
 
 func finishLength(t *conformance.Trial, d dialect.Dialect) {
 	r, plain := prose(t, d, 5)
@@ -57,7 +47,7 @@ func finishLength(t *conformance.Trial, d dialect.Dialect) {
 func finishStop(t *conformance.Trial, d dialect.Dialect) {
 	const most = 60
 	r := dialect.Greedy(t.Models.Text, "Is water wet? Answer as JSON.", most)
-	r.Schema = closed(map[string]any{"yes": map[string]any{"type": "boolean"}})
+	r.Schema = dialect.Closed(map[string]any{"yes": map[string]any{"type": "boolean"}}, "yes")
 	for _, a := range []*dialect.Answer{d.Ask(t, r), d.Ask(t, streamed(r))} {
 		switch f := a.First().Finish; {
 		case f == dialect.FinishStop:
@@ -129,7 +119,7 @@ func inPieces(t *conformance.Trial, d dialect.Dialect) {
 func responseStatus(t *conformance.Trial, d dialect.Dialect) {
 	r, _ := prose(t, d, 5)
 	whole := dialect.Greedy(t.Models.Text, "Is water wet? Answer as JSON.", 60)
-	whole.Schema = closed(map[string]any{"yes": map[string]any{"type": "boolean"}})
+	whole.Schema = dialect.Closed(map[string]any{"yes": map[string]any{"type": "boolean"}}, "yes")
 	for _, r := range []dialect.Request{r, whole} {
 		a := d.Ask(t, r)
 		body, err := dialect.Body(a.Exchange)

@@ -13,18 +13,18 @@ import (
 func identity() []conformance.Scenario {
 	chat, completions := dialect.Chat(), dialect.Completions()
 	return slices.Concat(
-		each("ids/unique", "Every answer has an id of its own.", nil, uniqueIDs),
-		each("ids/one-per-stream", "All events of a stream name the same answer.", nil, oneID),
-		each("ids/calls-unique", "Every tool call has an id of its own, also across answers.", tools, uniqueCallIDs),
-		each("model/as-requested", "An answer names the model that was asked, plain and streamed.", nil, modelEchoed),
+		dialect.Each("ids/unique", "Every answer has an id of its own.", nil, uniqueIDs),
+		dialect.Each("ids/one-per-stream", "All events of a stream name the same answer.", nil, oneID),
+		dialect.Each("ids/calls-unique", "Every tool call has an id of its own, also across answers.", tools, uniqueCallIDs),
+		dialect.Each("model/as-requested", "An answer names the model that was asked, plain and streamed.", nil, modelEchoed),
 		[]conformance.Scenario{
-			one(chat, "stream/created-once", "All chunks of a stream carry the same time, in seconds, and the same model.", createdOnce),
-			one(completions, "stream/created-once", "All chunks of a stream carry the same time, in seconds, and the same model.", createdOnce),
-			one(chat, "stream/role-first", "The first chunk of every choice gives the role, and no later one another.", roleFirst),
-			one(dialect.Messages(), "stream/block-indexes", "Content blocks are numbered from 0 without a gap, and one ends before the next begins.", blockIndexes),
-			one(dialect.Responses(), "stream/sequence-numbers", "Events are numbered from 0 without a gap.", sequenceNumbers),
-			one(dialect.Responses(), "stream/output-indexes", "Output items are numbered from 0, and all their events name the item that was added there.", outputIndexes),
-			one(dialect.Responses(), "stream/last-event-repeats", "The response of the last event holds the text and the item ids that were streamed.", lastRepeats),
+			chat.Scenario("stream/created-once", "All chunks of a stream carry the same time, in seconds, and the same model.", createdOnce),
+			completions.Scenario("stream/created-once", "All chunks of a stream carry the same time, in seconds, and the same model.", createdOnce),
+			chat.Scenario("stream/role-first", "The first chunk of every choice gives the role, and no later one another.", roleFirst),
+			dialect.Messages().Scenario("stream/block-indexes", "Content blocks are numbered from 0 without a gap, and one ends before the next begins.", blockIndexes),
+			dialect.Responses().Scenario("stream/sequence-numbers", "Events are numbered from 0 without a gap.", sequenceNumbers),
+			dialect.Responses().Scenario("stream/output-indexes", "Output items are numbered from 0, and all their events name the item that was added there.", outputIndexes),
+			dialect.Responses().Scenario("stream/last-event-repeats", "The response of the last event holds the text and the item ids that were streamed.", lastRepeats),
 		},
 	)
 }

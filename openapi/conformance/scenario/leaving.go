@@ -25,13 +25,13 @@ func bounds() []conformance.Scenario {
 		aloneEach("leaving/stream", "A client that leaves a stream frees its place.", leaveStreams),
 		aloneEach("leaving/plain", "A client that leaves before the answer frees its place.", leavePlain),
 		aloneEach("stream/keep-alive", "A stream is not silent for 30 seconds while a long prompt is read.", keepAlive),
-		each("context/overflow", "A prompt beyond the context is a bad request that gives both numbers, plain and streamed.", nil, overflow),
-		each("context/limit-beyond", "A limit of tokens beyond the context is cut, not refused.", schemas, limitBeyond),
+		dialect.Each("context/overflow", "A prompt beyond the context is a bad request that gives both numbers, plain and streamed.", nil, overflow),
+		dialect.Each("context/limit-beyond", "A limit of tokens beyond the context is cut, not refused.", schemas, limitBeyond),
 	)
 }
 
 func aloneEach(promise, about string, run func(*conformance.Trial, dialect.Dialect)) []conformance.Scenario {
-	all := each(promise, about, nil, run)
+	all := dialect.Each(promise, about, nil, run)
 	for i := range all {
 		all[i].Alone = true
 	}
@@ -167,7 +167,7 @@ func numbers(text string) int {
 
 func limitBeyond(t *conformance.Trial, d dialect.Dialect) {
 	r := dialect.Greedy(t.Models.Text, "Is water wet? Answer as JSON.", 100_000_000)
-	r.Schema = closed(map[string]any{"yes": map[string]any{"type": "boolean"}})
+	r.Schema = dialect.Closed(map[string]any{"yes": map[string]any{"type": "boolean"}}, "yes")
 	x := t.Do(d.Encode(r))
 	switch {
 	case x.Status == 400 && !t.Marks:

@@ -16,27 +16,27 @@ import (
 // logprobs is how likely each token was, and what else could have come.
 func logprobs() []conformance.Scenario {
 	return slices.Concat(
-		each("logprobs/join-to-text", "The tokens with log probabilities join to the text, plain and streamed.", likely, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("logprobs/join-to-text", "The tokens with log probabilities join to the text, plain and streamed.", likely, func(t *conformance.Trial, d dialect.Dialect) {
 			r, _ := probable(t, d)
 			checkJoin(t, d.Ask(t, r))
 			checkJoin(t, d.Ask(t, streamed(r)))
 		}),
-		each("logprobs/one-per-token", "There are as many log probabilities as tokens of output.", likely, onePerToken),
-		each("logprobs/values", "Log probabilities are not above 0, and those of one place add up to no more than 1.", likely, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("logprobs/one-per-token", "There are as many log probabilities as tokens of output.", likely, onePerToken),
+		dialect.Each("logprobs/values", "Log probabilities are not above 0, and those of one place add up to no more than 1.", likely, func(t *conformance.Trial, d dialect.Dialect) {
 			_, a := probable(t, d)
 			checkValues(t, a, 0)
 		}),
-		each("logprobs/sorted", "The alternatives at a place are as many as asked for, the most likely first, and none twice.", func(d dialect.Dialect) bool {
+		dialect.Each("logprobs/sorted", "The alternatives at a place are as many as asked for, the most likely first, and none twice.", func(d dialect.Dialect) bool {
 			return d.Logprobs && d.Name != "completions" // there they are an object, which has no order
 		}, sortedTop),
-		each("logprobs/greedy-takes-the-top", "A greedy answer takes the most likely token at every place.", likely, greedyTop),
-		each("logprobs/chosen-among-top", "The chosen token has the same log probability among the alternatives.", likely, chosenAmong),
-		each("logprobs/streamed-alike", "A stream gives the same tokens and log probabilities as the plain reply.", likely, streamedAlike),
-		each("logprobs/before-sampling", "Log probabilities do not depend on the temperature.", likely, beforeSampling),
-		each("logprobs/only-if-asked", "Log probabilities come only if they are asked for.", likely, onlyIfAsked),
+		dialect.Each("logprobs/greedy-takes-the-top", "A greedy answer takes the most likely token at every place.", likely, greedyTop),
+		dialect.Each("logprobs/chosen-among-top", "The chosen token has the same log probability among the alternatives.", likely, chosenAmong),
+		dialect.Each("logprobs/streamed-alike", "A stream gives the same tokens and log probabilities as the plain reply.", likely, streamedAlike),
+		dialect.Each("logprobs/before-sampling", "Log probabilities do not depend on the temperature.", likely, beforeSampling),
+		dialect.Each("logprobs/only-if-asked", "Log probabilities come only if they are asked for.", likely, onlyIfAsked),
 		[]conformance.Scenario{
-			one(dialect.Completions(), "logprobs/text-offsets", "Every text_offset is where its token begins in the text.", textOffsets),
-			one(dialect.Chat(), "logprobs/without-alternatives", "Log probabilities may be asked for without alternatives.", withoutTop),
+			dialect.Completions().Scenario("logprobs/text-offsets", "Every text_offset is where its token begins in the text.", textOffsets),
+			dialect.Chat().Scenario("logprobs/without-alternatives", "Log probabilities may be asked for without alternatives.", withoutTop),
 		},
 	)
 }

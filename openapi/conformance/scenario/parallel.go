@@ -13,9 +13,9 @@ import (
 // parallel is many requests at once.
 func parallel() []conformance.Scenario {
 	return slices.Concat(
-		each("parallel/answers-do-not-mix", "Of 16 requests at once, plain and streamed, each gets its own answer.", schemas, doNotMix),
-		each("parallel/calls-do-not-mix", "Of 8 requests at once that call a tool, each gets its own arguments.", tools, callsDoNotMix),
-		each("parallel/counts-do-not-mix", "Requests of different length at once have each its own counts.", nil, countsDoNotMix),
+		dialect.Each("parallel/answers-do-not-mix", "Of 16 requests at once, plain and streamed, each gets its own answer.", schemas, doNotMix),
+		dialect.Each("parallel/calls-do-not-mix", "Of 8 requests at once that call a tool, each gets its own arguments.", tools, callsDoNotMix),
+		dialect.Each("parallel/counts-do-not-mix", "Requests of different length at once have each its own counts.", nil, countsDoNotMix),
 	)
 }
 
@@ -71,7 +71,7 @@ func callsDoNotMix(t *conformance.Trial, d dialect.Dialect) {
 	request := func(i int) dialect.Request {
 		r := forced(t)
 		r.MaxTokens = 80
-		r.Tools[0].Parameters = closed(map[string]any{"room": map[string]any{"type": "string", "enum": []string{fmt.Sprintf("room %d", i)}}})
+		r.Tools[0].Parameters = dialect.Closed(map[string]any{"room": map[string]any{"type": "string", "enum": []string{fmt.Sprintf("room %d", i)}}}, "room")
 		r.Stream = i%2 == 1
 		return r
 	}

@@ -10,15 +10,15 @@ import (
 // seeds is what chance does, and what it does not.
 func seeds() []conformance.Scenario {
 	return slices.Concat(
-		each("seed/same-text", "The same seed and request give the same text, plain and streamed.", seeded, seedRepeats),
-		each("seed/zero", "Seed 0 is a seed like any other.", seeded, seedZero),
-		each("seed/others-differ", "Different seeds give different texts at temperature 1.", seeded, seedsDiffer),
-		each("seed/among-others", "The same seed and request give the same text while other requests run.", seeded, seedAmongOthers),
-		each("greedy/same-text", "Temperature 0 gives the same text every time, plain and streamed.", nil, greedyRepeats),
-		each("greedy/among-others", "Temperature 0 gives the same text while other requests run.", nil, greedyAmongOthers),
-		each("sampling/differs", "Temperature 1 does not always give the same text.", nil, samplingDiffers),
-		each("sampling/top-p-0", "A top_p of almost 0 leaves only the most likely token.", nil, smallTopP),
-		each("sampling/top-k-1", "A top_k of 1 leaves only the most likely token.", func(d dialect.Dialect) bool { return d.Name != "responses" }, topK),
+		dialect.Each("seed/same-text", "The same seed and request give the same text, plain and streamed.", seeded, seedRepeats),
+		dialect.Each("seed/zero", "Seed 0 is a seed like any other.", seeded, seedZero),
+		dialect.Each("seed/others-differ", "Different seeds give different texts at temperature 1.", seeded, seedsDiffer),
+		dialect.Each("seed/among-others", "The same seed and request give the same text while other requests run.", seeded, seedAmongOthers),
+		dialect.Each("greedy/same-text", "Temperature 0 gives the same text every time, plain and streamed.", nil, greedyRepeats),
+		dialect.Each("greedy/among-others", "Temperature 0 gives the same text while other requests run.", nil, greedyAmongOthers),
+		dialect.Each("sampling/differs", "Temperature 1 does not always give the same text.", nil, samplingDiffers),
+		dialect.Each("sampling/top-p-0", "A top_p of almost 0 leaves only the most likely token.", nil, smallTopP),
+		dialect.Each("sampling/top-k-1", "A top_k of 1 leaves only the most likely token.", func(d dialect.Dialect) bool { return d.Name != "responses" }, topK),
 	)
 }
 

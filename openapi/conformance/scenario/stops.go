@@ -14,18 +14,18 @@ import (
 // text of a first greedy answer, so that the second must meet them.
 func stops() []conformance.Scenario {
 	return slices.Concat(
-		each("stop/inside-a-token", "A stop string inside a token ends the answer, and shows neither plain nor streamed.", canStop, stopping(insideToken)),
-		each("stop/across-tokens", "A stop string that two tokens share ends the answer, and no part of it shows, plain or streamed.", canStop, stopping(acrossTokens)),
-		each("stop/longer-than-a-token", "A stop string of several tokens ends the answer, and no part of it shows, plain or streamed.", canStop, stopping(severalTokens)),
-		each("stop/at-the-beginning", "A stop string with which the answer would begin leaves it empty.", canStop, stopping(atBeginning)),
-		each("stop/first-of-several", "Of several stop strings the first to appear ends the answer.", canStop, stopping(firstOfSeveral)),
-		each("stop/overlapping", "Stop strings that begin alike do not hide each other.", canStop, stopping(overlapping)),
-		each("stop/near-miss", "Text that only begins like a stop string stays whole.", canStop, stopping(nearMiss)),
-		each("stop/multibyte", "A stop string of multi-byte characters ends the answer between whole characters.", func(d dialect.Dialect) bool { return d.Stops && d.Schemas }, stopMultibyte),
-		each("stop/usage", "An answer that a stop string ends counts no more tokens than without it.", canStop, stopUsage),
+		dialect.Each("stop/inside-a-token", "A stop string inside a token ends the answer, and shows neither plain nor streamed.", canStop, stopping(insideToken)),
+		dialect.Each("stop/across-tokens", "A stop string that two tokens share ends the answer, and no part of it shows, plain or streamed.", canStop, stopping(acrossTokens)),
+		dialect.Each("stop/longer-than-a-token", "A stop string of several tokens ends the answer, and no part of it shows, plain or streamed.", canStop, stopping(severalTokens)),
+		dialect.Each("stop/at-the-beginning", "A stop string with which the answer would begin leaves it empty.", canStop, stopping(atBeginning)),
+		dialect.Each("stop/first-of-several", "Of several stop strings the first to appear ends the answer.", canStop, stopping(firstOfSeveral)),
+		dialect.Each("stop/overlapping", "Stop strings that begin alike do not hide each other.", canStop, stopping(overlapping)),
+		dialect.Each("stop/near-miss", "Text that only begins like a stop string stays whole.", canStop, stopping(nearMiss)),
+		dialect.Each("stop/multibyte", "A stop string of multi-byte characters ends the answer between whole characters.", func(d dialect.Dialect) bool { return d.Stops && d.Schemas }, stopMultibyte),
+		dialect.Each("stop/usage", "An answer that a stop string ends counts no more tokens than without it.", canStop, stopUsage),
 		[]conformance.Scenario{
-			one(dialect.Chat(), "stop/string-form", "One stop string may come without a list.", stopAsString),
-			one(dialect.Completions(), "stop/string-form", "One stop string may come without a list.", stopAsString),
+			dialect.Chat().Scenario("stop/string-form", "One stop string may come without a list.", stopAsString),
+			dialect.Completions().Scenario("stop/string-form", "One stop string may come without a list.", stopAsString),
 		},
 	)
 }

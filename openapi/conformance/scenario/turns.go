@@ -11,20 +11,20 @@ import (
 // turns is conversations of unusual form, and answers that come back as history.
 func turns() []conformance.Scenario {
 	return slices.Concat(
-		each("turns/system-in-the-middle", "Instructions may stand between other turns, and count.", talks, systemInTheMiddle),
-		each("turns/several-systems", "Several turns of instructions all count.", talks, severalSystems),
-		each("turns/same-role-twice", "Two turns of one role in a row are both read.", talks, sameRoleTwice),
-		each("turns/more-counts-more", "Every turn of a conversation adds to the input.", talks, everyTurnCounts),
-		each("turns/assistant-last", "A conversation that ends with the assistant is answered.", talks, assistantLast),
-		each("turns/empty-text", "An empty text is answered, or refused as a bad request.", nil, emptyText),
-		each("history/own-text", "An answer can be sent back in the server's own words.", talks, ownText),
-		each("history/own-call", "A tool call can be sent back in the server's own words, with its result.", tools, ownCall),
-		each("history/own-streamed-call", "A tool call that was streamed can be sent back, with its result.", tools, ownStreamedCall),
-		each("history/thinking", "Earlier thinking can be sent back.", func(d dialect.Dialect) bool { return d.Reasons }, earlierThinking),
+		dialect.Each("turns/system-in-the-middle", "Instructions may stand between other turns, and count.", talks, systemInTheMiddle),
+		dialect.Each("turns/several-systems", "Several turns of instructions all count.", talks, severalSystems),
+		dialect.Each("turns/same-role-twice", "Two turns of one role in a row are both read.", talks, sameRoleTwice),
+		dialect.Each("turns/more-counts-more", "Every turn of a conversation adds to the input.", talks, everyTurnCounts),
+		dialect.Each("turns/assistant-last", "A conversation that ends with the assistant is answered.", talks, assistantLast),
+		dialect.Each("turns/empty-text", "An empty text is answered, or refused as a bad request.", nil, emptyText),
+		dialect.Each("history/own-text", "An answer can be sent back in the server's own words.", talks, ownText),
+		dialect.Each("history/own-call", "A tool call can be sent back in the server's own words, with its result.", tools, ownCall),
+		dialect.Each("history/own-streamed-call", "A tool call that was streamed can be sent back, with its result.", tools, ownStreamedCall),
+		dialect.Each("history/thinking", "Earlier thinking can be sent back.", func(d dialect.Dialect) bool { return d.Reasons }, earlierThinking),
 		[]conformance.Scenario{
-			one(dialect.Chat(), "turns/developer", "The role developer gives instructions, and counts.", developer),
-			one(dialect.Responses(), "turns/developer", "The role developer gives instructions, and counts.", developer),
-			one(dialect.Messages(), "turns/prefill", "An answer goes on where a last turn of the assistant ends, and does not repeat it.", prefill),
+			dialect.Chat().Scenario("turns/developer", "The role developer gives instructions, and counts.", developer),
+			dialect.Responses().Scenario("turns/developer", "The role developer gives instructions, and counts.", developer),
+			dialect.Messages().Scenario("turns/prefill", "An answer goes on where a last turn of the assistant ends, and does not repeat it.", prefill),
 		},
 	)
 }

@@ -21,22 +21,22 @@ func characters() []conformance.Scenario {
 	}
 	var all [][]conformance.Scenario
 	for _, s := range scripts {
-		all = append(all, each("unicode/whole-"+s.name, "Streams cut "+s.of+" between code points, and join to the plain text.", schemas,
+		all = append(all, dialect.Each("unicode/whole-"+s.name, "Streams cut "+s.of+" between code points, and join to the plain text.", schemas,
 			func(t *conformance.Trial, d dialect.Dialect) { wholeCharacters(t, d, s.text) }))
 	}
 	return slices.Concat(append(all,
-		each("unicode/arguments", "Streamed arguments of a tool call keep their characters whole.", tools, unicodeArguments),
-		each("unicode/cut-by-limit", "A limit of tokens inside a character leaves no broken text, plain or streamed.", schemas, cutByLimit),
-		each("unicode/input", "Text of all scripts is read, counted and answered.", nil, unicodeInput),
-		each("unicode/escapes", "Characters and their JSON escapes are the same text.", nil, escapes),
-		each("unicode/lone-surrogates", "A half of a surrogate pair in the input is refused as a bad request or answered, but never breaks the server.", nil, loneSurrogates),
+		dialect.Each("unicode/arguments", "Streamed arguments of a tool call keep their characters whole.", tools, unicodeArguments),
+		dialect.Each("unicode/cut-by-limit", "A limit of tokens inside a character leaves no broken text, plain or streamed.", schemas, cutByLimit),
+		dialect.Each("unicode/input", "Text of all scripts is read, counted and answered.", nil, unicodeInput),
+		dialect.Each("unicode/escapes", "Characters and their JSON escapes are the same text.", nil, escapes),
+		dialect.Each("unicode/lone-surrogates", "A half of a surrogate pair in the input is refused as a bad request or answered, but never breaks the server.", nil, loneSurrogates),
 	)...)
 }
 
 // say is a request whose answer must be an object with this text.
 func say(t *conformance.Trial, text string) dialect.Request {
 	r := dialect.Greedy(t.Models.Text, "Repeat as JSON: "+text, 40+6*len(text))
-	r.Schema = closed(map[string]any{"text": map[string]any{"type": "string", "enum": []string{text}}})
+	r.Schema = dialect.Closed(map[string]any{"text": map[string]any{"type": "string", "enum": []string{text}}}, "text")
 	return r
 }
 
@@ -73,7 +73,7 @@ func unicodeArguments(t *conformance.Trial, d dialect.Dialect) {
 	const text = "Zürich 東京 🗼"
 	r := forced(t)
 	r.MaxTokens = 150
-	r.Tools[0].Parameters = closed(map[string]any{"place": map[string]any{"type": "string", "enum": []string{text}}})
+	r.Tools[0].Parameters = dialect.Closed(map[string]any{"place": map[string]any{"type": "string", "enum": []string{text}}}, "place")
 	plain, stream := d.Ask(t, r), d.Ask(t, streamed(r))
 	if len(plain.First().Calls) != 1 || len(stream.First().Calls) != 1 {
 		t.Skipf("the model makes no call, even if it must")

@@ -11,18 +11,18 @@ import (
 
 // counts is how tokens are counted.
 func counts() []conformance.Scenario {
-	count := one(dialect.Messages(), "usage/equals-count-tokens", "count_tokens gives the number of input tokens that the message then has.", countedBefore)
+	count := dialect.Messages().Scenario("usage/equals-count-tokens", "count_tokens gives the number of input tokens that the message then has.", countedBefore)
 	count.Name, count.Operation = "anthropic/messages-count_tokens/equals-usage", "countMessageTokens"
 	return slices.Concat(
-		each("usage/sum", "The total is the sum of input and output, and the parts are within their whole.", openAI, usageSum),
-		each("usage/counted", "Every answer counts at least one token of input and of output.", nil, usageCounted),
-		each("usage/exact-limit", "A limit of 1, 2, 5 or 16 tokens gives exactly that many, plain and streamed.", nil, exactLimit),
-		each("usage/more-text-counts-more", "A longer input counts more tokens.", nil, moreCountsMore),
-		each("usage/same-when-cached", "The same request counts the same input again, whatever is cached.", nil, sameWhenCached),
-		each("usage/forms-count-alike", "The same text counts the same in every form in which it can be sent.", nil, formsAlike),
+		dialect.Each("usage/sum", "The total is the sum of input and output, and the parts are within their whole.", openAI, usageSum),
+		dialect.Each("usage/counted", "Every answer counts at least one token of input and of output.", nil, usageCounted),
+		dialect.Each("usage/exact-limit", "A limit of 1, 2, 5 or 16 tokens gives exactly that many, plain and streamed.", nil, exactLimit),
+		dialect.Each("usage/more-text-counts-more", "A longer input counts more tokens.", nil, moreCountsMore),
+		dialect.Each("usage/same-when-cached", "The same request counts the same input again, whatever is cached.", nil, sameWhenCached),
+		dialect.Each("usage/forms-count-alike", "The same text counts the same in every form in which it can be sent.", nil, formsAlike),
 		[]conformance.Scenario{
-			one(dialect.Responses(), "usage/input-as-in-chat", "The same conversation counts the same input in responses as in chat completions.", inputAsInChat),
-			one(dialect.Messages(), "usage/input-as-in-chat", "The same conversation counts the same input in messages as in chat completions.", inputAsInChat),
+			dialect.Responses().Scenario("usage/input-as-in-chat", "The same conversation counts the same input in responses as in chat completions.", inputAsInChat),
+			dialect.Messages().Scenario("usage/input-as-in-chat", "The same conversation counts the same input in messages as in chat completions.", inputAsInChat),
 			count,
 		},
 	)

@@ -39,25 +39,25 @@ func forced(t *conformance.Trial, choice dialect.Choice, name string, tools ...d
 // choices are scenarios of whether tools are called.
 func choices() []conformance.Scenario {
 	return slices.Concat(
-		each("tool-choice-required", "With tools that must be called, the answer is a call of one of them.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-required", "With tools that must be called, the answer is a call of one of them.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			expectCalls(t, d, forced(t, dialect.ChoiceRequired, "", city(), clock()), "get_weather", "get_time")
 		}),
-		each("tool-choice-required-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-required-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			r := forced(t, dialect.ChoiceRequired, "", city(), clock())
 			r.Stream = true
 			expectCalls(t, d, r, "get_weather", "get_time")
 		}),
-		each("tool-choice-named", "The tool that the request names is called, and no other.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-named", "The tool that the request names is called, and no other.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			for _, name := range []string{"get_time", "get_weather"} {
 				expectCalls(t, d, forced(t, dialect.ChoiceNamed, name, city(), clock()), name)
 			}
 		}),
-		each("tool-choice-named-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-named-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			r := forced(t, dialect.ChoiceNamed, "get_time", city(), clock())
 			r.Stream = true
 			expectCalls(t, d, r, "get_time")
 		}),
-		each("tool-choice-none", "No tool is called where the request says so.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-none", "No tool is called where the request says so.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			for _, stream := range []bool{false, true} {
 				r := forced(t, dialect.ChoiceNone, "", city())
 				r.MaxTokens, r.Stream = 24, stream
@@ -66,7 +66,7 @@ func choices() []conformance.Scenario {
 				}
 			}
 		}),
-		each("tool-choice-auto", "Where the model decides, there is a call or text, and the reason fits.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-auto", "Where the model decides, there is a call or text, and the reason fits.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			for _, choice := range []dialect.Choice{dialect.ChoiceUnset, dialect.ChoiceAuto} {
 				r := forced(t, choice, "", city())
 				r.MaxTokens = 48
@@ -76,13 +76,13 @@ func choices() []conformance.Scenario {
 				}
 			}
 		}),
-		each("tool-choice-of-no-tool", "A choice that names a tool which is not offered is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-choice-of-no-tool", "A choice that names a tool which is not offered is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			x := t.Do(d.Encode(forced(t, dialect.ChoiceNamed, "no_such_tool", city())))
 			if x.Status != 400 {
 				t.Errorf(x, "status %d, want 400", x.Status)
 			}
 		}),
-		each("tools-many", "Twenty tools may be offered, and the named one is called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tools-many", "Twenty tools may be offered, and the named one is called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			tools := []dialect.Tool{clock()}
 			for i := range 19 {
 				tool := city()
@@ -91,7 +91,7 @@ func choices() []conformance.Scenario {
 			}
 			expectCalls(t, d, forced(t, dialect.ChoiceNamed, "get_weather_xxx", tools...), "get_weather_xxx")
 		}),
-		each("tools-twice", "Two tools of one name are a 400, or the name can still be called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tools-twice", "Two tools of one name are a 400, or the name can still be called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			x := t.Do(d.Encode(forced(t, dialect.ChoiceNamed, "get_weather", city(), city())))
 			if x.Status != 400 && x.Status != 200 {
 				t.Errorf(x, "status %d, want 400 or 200", x.Status)
@@ -105,13 +105,15 @@ func choices() []conformance.Scenario {
 func expectCalls(t *conformance.Trial, d dialect.Dialect, r dialect.Request, names ...string) {
 	a := d.Ask(t, r)
 	one := a.First()
-	if len(one.Calls) == 0 {
-		t.Fatalf(a.Exchange, "the answer has no call")
-	}
 	if one.Finish == dialect.FinishLength {
 		t.Skipf("the model does not end its call within %d tokens", r.MaxTokens)
 	}
-	if one.Finish != dialect.FinishTools {
+	if len(one.Calls) == 0 {
+		t.Fatalf(a.Exchange, "the answer has no call")
+	}
+	// The vendor ends a named call in chat completions with stop.
+	stops := d.Name == "chat" && r.Choice == dialect.ChoiceNamed && one.Finish == dialect.FinishStop
+	if one.Finish != dialect.FinishTools && (!stops || t.Marks) {
 		t.Errorf(a.Exchange, "the answer ends with %q, want the reason for calls", one.Finish)
 	}
 	seen := map[string]bool{}

@@ -20,24 +20,6 @@ func All() []conformance.Scenario {
 	return slices.Concat(choices(), arguments(), loops(), schemas(), formats(), texts(), consts())
 }
 
-// each makes a scenario for each dialect that can.
-func each(promise, about string, can func(dialect.Dialect) bool, run func(*conformance.Trial, dialect.Dialect)) []conformance.Scenario {
-	var all []conformance.Scenario
-	for _, d := range dialect.All() {
-		if !can(d) {
-			continue
-		}
-		all = append(all, conformance.Scenario{
-			Name:      string(d.Style) + "/" + d.Name + "/" + promise,
-			About:     about,
-			Operation: d.Operation,
-			Needs:     conformance.NeedText,
-			Run:       func(t *conformance.Trial) { run(t, d) },
-		})
-	}
-	return all
-}
-
 func callsTools(d dialect.Dialect) bool    { return d.Tools }
 func followsSchema(d dialect.Dialect) bool { return d.Schemas }
 

@@ -1,19 +1,11 @@
 package structure
 
 import (
-	"bytes"
-	"encoding/json/jsontext"
 	"slices"
 
 	"github.com/diglot/diglot/openapi/conformance"
 	"github.com/diglot/diglot/openapi/conformance/dialect"
 )
-
-// sameJSON reports whether two texts are the same JSON value.
-func sameJSON(a, b string) bool {
-	x, y := jsontext.Value(a), jsontext.Value(b)
-	return x.Canonicalize() == nil && y.Canonicalize() == nil && bytes.Equal(x, y)
-}
 
 // called is a conversation in which calls of the assistant were answered.
 func called(t *conformance.Trial, results ...dialect.Turn) dialect.Request {
@@ -32,7 +24,7 @@ func result(id, text string) dialect.Turn { return dialect.Turn{Role: "tool", Ca
 // loops are scenarios of conversations with results of tools.
 func loops() []conformance.Scenario {
 	accepted := func(promise, about string, request func(*conformance.Trial) dialect.Request) []conformance.Scenario {
-		return each(promise, about, callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		return dialect.Each(promise, about, callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			d.Ask(t, request(t))
 		})
 	}
@@ -56,20 +48,7 @@ func loops() []conformance.Scenario {
 			r.Turns = append(r.Turns, dialect.Turn{Role: "assistant", Text: "It is cold in Oslo."}, dialect.Turn{Role: "user", Text: "And tomorrow?"})
 			return r
 		}),
-		each("tool-loop", "A call that the server made is accepted back with its result.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			r := forced(t, dialect.ChoiceNamed, "get_weather", city())
-			one := d.Ask(t, r).First()
-			if len(one.Calls) == 0 || one.Finish == dialect.FinishLength {
-				t.Skipf("the model does not end its call")
-			}
-			r.Turns = append(r.Turns, dialect.Turn{Role: "assistant", Text: one.Text, Calls: one.Calls})
-			for _, c := range one.Calls {
-				r.Turns = append(r.Turns, result(c.ID, "3 degrees, snow"))
-			}
-			r.Choice, r.ChoiceName, r.MaxTokens = dialect.ChoiceAuto, "", 16
-			d.Ask(t, r)
-		}),
-		each("tool-result-without-call", "A result whose call is missing is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
+		dialect.Each("tool-result-without-call", "A result whose call is missing is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			r := dialect.Greedy(t.Models.Text, "Hello.", 16)
 			r.Tools = []dialect.Tool{city()}
 			r.Turns = append(r.Turns, result("call_9", "3 degrees"))

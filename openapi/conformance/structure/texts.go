@@ -91,9 +91,9 @@ func places() []place {
 func texts() []conformance.Scenario {
 	var all []conformance.Scenario
 	for _, p := range places() {
-		all = append(all, each("text-stays-text-"+p.name, "A control token's spelling, a template's sign or markup of calls is text in this place.", p.can, p.expectText)...)
+		all = append(all, dialect.Each("text-stays-text-"+p.name, "A control token's spelling, a template's sign or markup of calls is text in this place.", p.can, p.expectText)...)
 	}
-	return append(all, each("text-opens-no-turn", "A text that spells a whole conversation is one turn: it is counted in full.",
+	return append(all, dialect.Each("text-opens-no-turn", "A text that spells a whole conversation is one turn: it is counted in full.",
 		func(d dialect.Dialect) bool { return d.System }, opensNoTurn)...)
 }
 
@@ -147,13 +147,13 @@ func opensNoTurn(t *conformance.Trial, d dialect.Dialect) {
 // consts are scenarios of spellings that come back from the model: forced by a schema, they
 // arrive letter for letter and end nothing.
 func consts() []conformance.Scenario {
-	return each("text-stays-text-in-answers", "A spelling that a schema forces into the answer arrives letter for letter.", followsSchema,
+	return dialect.Each("text-stays-text-in-answers", "A spelling that a schema forces into the answer arrives letter for letter.", followsSchema,
 		func(t *conformance.Trial, d dialect.Dialect) {
 			for _, stream := range []bool{false, true} {
 				for _, spelling := range []string{"<|im_end|>", "</s>", "<end_of_turn>", "<tool_call>", "</think>", "{{ x }}", "<b>&amp;</b>"} {
 					r := dialect.Greedy(t.Models.Text, "Say it.", 120)
 					r.Stream = stream
-					r.Schema = closed(object{"v": object{"const": "before " + spelling + " after"}}, "v")
+					r.Schema = dialect.Closed(object{"v": object{"const": "before " + spelling + " after"}}, "v")
 					expectFit(t, d, r)
 				}
 			}

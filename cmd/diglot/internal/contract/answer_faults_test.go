@@ -139,7 +139,7 @@ func streamFaults() []mistake {
 			if text, ok := f["arguments"].(string); ok {
 				f["arguments"] = strings.TrimSuffix(text, "}")
 			}
-		}), "openai/chat/tool-arguments-streamed", nil},
+		}), "openai/chat/stream/same-call", nil},
 		{"no counts, though asked", chatPath, func(r *reply) {
 			r.events(func(e map[string]any) bool { return child(e, "usage")["total_tokens"] == nil })
 		}, "openai/chat/stream/usage-if-asked", nil},
