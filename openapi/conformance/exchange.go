@@ -56,6 +56,24 @@ type Exchange struct {
 	Body     []byte
 	Err      error // the reply broke off after its header
 	Duration time.Duration
+
+	// The lengths of Request and Body where these are only the start; else 0.
+	RequestSize, BodySize int
+}
+
+// Start is the exchange with no more than so many bytes of either body, which are copied.
+func (x *Exchange) Start(most int) *Exchange {
+	short := *x
+	short.Request, short.RequestSize = start(x.Request, x.RequestSize, most)
+	short.Body, short.BodySize = start(x.Body, x.BodySize, most)
+	return &short
+}
+
+func start(body []byte, size, most int) (short []byte, whole int) {
+	if len(body) <= most {
+		return body, size
+	}
+	return bytes.Clone(body[:most]), cmp.Or(size, len(body))
 }
 
 // JSON decodes the reply.
@@ -169,11 +187,4 @@ func shown(body []byte) string {
 		return strings.ToValidUTF8(string(body[:most]), "") + fmt.Sprintf("… (%d bytes)", len(body))
 	}
 	return string(bytes.ToValidUTF8(body, []byte("\ufffd")))
-}
-
-// sortBySize puts small requests first, and among equal ones small replies.
-func sortBySize(all []*Exchange) {
-	slices.SortStableFunc(all, func(a, b *Exchange) int {
-		return cmp.Or(cmp.Compare(len(a.Request), len(b.Request)), cmp.Compare(len(a.Body), len(b.Body)))
-	})
 }

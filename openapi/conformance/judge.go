@@ -19,23 +19,24 @@ import (
 type aspect struct {
 	name  string
 	about string
+	ours  bool // the vendors' documents leave it open, so that it binds diglot alone
 }
 
 // The aspects, in the order in which they are reported.
 var (
-	aspectStatus   = aspect{"reply-status", "Each status is one that the document lists."}
-	aspectType     = aspect{"reply-content-type", "Each reply has a media type that the document lists for its status."}
-	aspectHeaders  = aspect{"reply-headers", "Headers of replies are present and valid as declared."}
-	aspectJSON     = aspect{"reply-json", "Replies are JSON in which no field comes twice."}
-	aspectRequired = aspect{"reply-required-fields", "Replies have every field that the document requires."}
-	aspectTypes    = aspect{"reply-field-types", "Fields of replies have the types that the document declares."}
-	aspectValues   = aspect{"reply-values", "Values of replies are in the lists and ranges of the document."}
-	aspectUnknown  = aspect{"reply-undocumented-fields", "Replies have no field that the document lacks."}
-	aspectSpelling = aspect{"reply-plain-characters", "Replies write <, > and & as they are, without escapes for HTML."}
-	aspectErrors   = aspect{"error-kinds", "Each error has a type and code that the document lists for its status."}
-	aspectFrames   = aspect{"stream-frames", "Streams are server-sent events, each of which ends with a blank line."}
-	aspectEvents   = aspect{"stream-events", "Each event of a stream is one that the document lists."}
-	aspectOrder    = aspect{"stream-order", "The events of a stream come in the order of the document."}
+	aspectStatus   = aspect{"reply-status", "Each status is one that the document lists.", false}
+	aspectType     = aspect{"reply-content-type", "Each reply has a media type that the document lists for its status.", false}
+	aspectHeaders  = aspect{"reply-headers", "Headers of replies are present and valid as declared.", true}
+	aspectJSON     = aspect{"reply-json", "Replies are JSON in which no field comes twice.", false}
+	aspectRequired = aspect{"reply-required-fields", "Replies have every field that the document requires.", false}
+	aspectTypes    = aspect{"reply-field-types", "Fields of replies have the types that the document declares.", false}
+	aspectValues   = aspect{"reply-values", "Values of replies are in the lists and ranges of the document.", false}
+	aspectUnknown  = aspect{"reply-undocumented-fields", "Replies have no field that the document lacks.", true}
+	aspectSpelling = aspect{"reply-plain-characters", "Replies write <, > and & as they are, without escapes for HTML.", true}
+	aspectErrors   = aspect{"error-kinds", "Each error has a type and code that the document lists for its status.", true}
+	aspectFrames   = aspect{"stream-frames", "Streams are server-sent events, each of which ends with a blank line.", false}
+	aspectEvents   = aspect{"stream-events", "Each event of a stream is one that the document lists.", false}
+	aspectOrder    = aspect{"stream-order", "The events of a stream come in the order of the document.", false}
 )
 
 func aspects(o *openapi.Operation) []aspect {
@@ -55,27 +56,22 @@ type finding struct {
 	message  string
 	document string
 	key      string // equal for the same deviation in other replies
-}
-
-// refused reports whether the reply has a field that a support mark refuses, as diglot
-// never sends it. The mark binds nobody else.
-func (f finding) refused() bool {
-	return strings.HasPrefix(f.key, string(openapi.RuleRefused)+" ")
+	ours     bool   // a rule that binds diglot alone
 }
 
 // judge holds a reply against the document of its operation.
-func (t *Target) judge(o *openapi.Operation, x *Exchange) []finding {
+func judge(o *openapi.Operation, x *Exchange) []finding {
 	mediaType := x.MediaType()
 	reply, err := o.Reply(x.Status, x.Header.Get("Content-Type"))
 	if err != nil {
 		if slices.ContainsFunc(o.Replies, func(r openapi.Reply) bool { return r.Status == x.Status }) {
-			return []finding{{aspectType, fmt.Sprintf("%d comes as %q", x.Status, mediaType), err.Error(), mediaType}}
+			return []finding{{aspectType, fmt.Sprintf("%d comes as %q", x.Status, mediaType), err.Error(), mediaType, false}}
 		}
-		return []finding{{aspectStatus, fmt.Sprintf("status %d", x.Status), err.Error(), strconv.Itoa(x.Status)}}
+		return []finding{{aspectStatus, fmt.Sprintf("status %d", x.Status), err.Error(), strconv.Itoa(x.Status), false}}
 	}
-	all := t.judgeHeaders(reply, x)
+	all := judgeHeaders(reply, x)
 	if found := htmlEscape.Find(x.Body); found != nil {
-		all = append(all, finding{aspectSpelling, fmt.Sprintf("the reply spells a character as %s", found[len(found)-6:]), "", ""})
+		all = append(all, finding{aspectSpelling, fmt.Sprintf("the reply spells a character as %s", found[len(found)-6:]), "", "", true})
 	}
 	if reply.Stream != nil {
 		return append(all, judgeStream(o, reply.Stream, x)...)
@@ -93,10 +89,10 @@ func (t *Target) judge(o *openapi.Operation, x *Exchange) []finding {
 // htmlEscape does not match an escaped backslash before letters.
 var htmlEscape = regexp.MustCompile(`(?i)[^\\](\\\\)*\\u00(3c|3e|26)`)
 
-func (t *Target) judgeHeaders(reply *openapi.Reply, x *Exchange) []finding {
+func judgeHeaders(reply *openapi.Reply, x *Exchange) []finding {
 	others := func(string) bool { return true }
 	if err := reply.CheckHeaders(x.Header, others); err != nil {
-		return []finding{{aspectHeaders, err.Error(), "", err.Error()}}
+		return []finding{{aspectHeaders, err.Error(), "", err.Error(), true}}
 	}
 	return nil
 }
@@ -111,9 +107,9 @@ func judgeJSON(text []byte, check func([]byte) error) (all []finding, rest []byt
 		}
 		var v *openapi.Violation
 		if !errors.As(err, &v) {
-			return append(all, finding{aspectJSON, err.Error(), "", ""}), text
+			return append(all, finding{aspectJSON, err.Error(), "", "", false}), text
 		}
-		all = append(all, finding{aspectOf(v.Rule), v.Error(), "", string(v.Rule) + " " + withoutIndexes(v.Param())})
+		all = append(all, finding{aspectOf(v.Rule), v.Error(), "", string(v.Rule) + " " + withoutIndexes(v.Param()), isErrorKind(v)})
 		if v.Rule != openapi.RuleUnknown && v.Rule != openapi.RuleRefused {
 			break
 		}
@@ -138,6 +134,13 @@ func aspectOf(r openapi.Rule) aspect {
 		return aspectUnknown
 	}
 	return aspectValues
+}
+
+// isErrorKind reports whether an error has a type or code that diglot never sends. The vendors
+// have more of them.
+func isErrorKind(v *openapi.Violation) bool {
+	path := v.Param()
+	return v.Rule == openapi.RuleEnum && (path == "error.type" || path == "error.code")
 }
 
 var index = regexp.MustCompile(`\[\d+\]`)
@@ -197,19 +200,19 @@ func judgeError(o *openapi.Operation, status int, body []byte) []finding {
 		}
 	}
 	message := fmt.Sprintf("an error of status %d has type %q and code %q", status, reply.Error.Type, code)
-	return []finding{{aspectErrors, message, "it lists no such error for " + o.ID, message}}
+	return []finding{{aspectErrors, message, "it lists no such error for " + o.ID, message, true}}
 }
 
 func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []finding {
 	var all []finding
 	frames, whole := x.Frames()
 	if !whole || x.Err != nil || !endsBlank(x.Body) {
-		all = append(all, finding{aspectFrames, "the last event of the stream has no blank line", "", "end"})
+		all = append(all, finding{aspectFrames, "the last event of the stream has no blank line", "", "end", false})
 	}
 	checker, known := stream.NewChecker(), true
 	for i, f := range frames {
 		if f.Data != "[DONE]" && !jsontext.Value(f.Data).IsValid() {
-			all = append(all, finding{aspectFrames, fmt.Sprintf("data of event %d is not JSON: %s", i, shown([]byte(f.Data))), "", "data"})
+			all = append(all, finding{aspectFrames, fmt.Sprintf("data of event %d is not JSON: %s", i, shown([]byte(f.Data))), "", "data", false})
 		}
 		listed := true
 		found, data := judgeJSON([]byte(f.Data), func(data []byte) error {
@@ -223,13 +226,13 @@ func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []fi
 		if err := checker.Frame(f.Event, string(data)); err != nil {
 			known = false
 			if len(found) == 0 {
-				all = append(all, finding{aspectEvents, err.Error(), "", f.Event})
+				all = append(all, finding{aspectEvents, err.Error(), "", f.Event, false})
 			}
 		}
 		all = append(append(all, found...), judgeError(o, 0, data)...)
 	}
 	if err := checker.End(); err != nil && known { // else an unknown event breaks the order too
-		all = append(all, finding{aspectOrder, err.Error(), "x-event-sequence: " + stream.Sequence, ""})
+		all = append(all, finding{aspectOrder, err.Error(), "x-event-sequence: " + stream.Sequence, "", false})
 	}
 	return all
 }

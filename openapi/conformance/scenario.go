@@ -176,6 +176,9 @@ func (t *Trial) Errorf(x *Exchange, format string, args ...any) {
 const maxFailures = 20
 
 func (t *Trial) fail(f Failure) {
+	t.mu.Lock()
+	f.Exchange = t.keep(f.Exchange)
+	t.mu.Unlock()
 	select {
 	case t.failures <- f:
 	default: // enough of them

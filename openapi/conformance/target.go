@@ -41,7 +41,9 @@ type Target struct {
 	Marks bool
 
 	mu       sync.Mutex
-	observed []*Exchange
+	seen     map[operation]*record
+	kept     int         // bytes of bodies in records and failures
+	accepted sync.Map    // whether bodies without an odd value are answered, by [Trial.accepts]
 	lost     func(error) // called when the server cannot be reached; or nil
 }
 
@@ -89,12 +91,6 @@ func (t *Target) exchange(ctx context.Context, r Request) (*Exchange, error) {
 	}
 	x.Duration = time.Since(begin)
 	return x, nil
-}
-
-func (t *Target) observe(x *Exchange) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.observed = append(t.observed, x)
 }
 
 func (t *Target) timeout() time.Duration {
@@ -165,11 +161,4 @@ func (t *Target) redacted(h http.Header) http.Header {
 		}
 	}
 	return shown
-}
-
-// exchanges returns all exchanges so far.
-func (t *Target) exchanges() []*Exchange {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.observed[:len(t.observed):len(t.observed)]
 }

@@ -7,6 +7,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"net/url"
 	"slices"
@@ -28,7 +29,7 @@ type Summary struct {
 	Marks   bool
 	Date    time.Time
 
-	Docs     string   // base URL of the reference, for links; empty: /docs/, where each diglot has it
+	Docs     string   // base URL of the reference, for links; empty: /docs/, where diglot serves it
 	Baseline Baseline // what is known to fail; nil: nothing is known
 	Secrets  []string // never shown
 }
@@ -128,10 +129,34 @@ func (s Summary) clean(text string) string {
 	}, strings.ToValidUTF8(text, "\ufffd"))
 }
 
-// cut is the start of a text.
-func cut(text string, most int) string {
-	if len(text) <= most {
+// cut is the start of a text, of which there may be more than is left here: whole bytes.
+func cut(text string, most, whole int) string {
+	if len(text) <= most && len(text) >= whole {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + " … (" + size(len(text)) + ")"
+	return strings.ToValidUTF8(text[:min(most, len(text))], "") + " … (" + size(max(len(text), whole)) + ")"
+}
+
+// head is the start of a text of a server, without the start of a secret at its end. It
+// keeps long texts from being cleaned and quoted as a whole.
+func (s Summary) head(text []byte, most int, isCut bool) []byte {
+	if len(text) <= most && !isCut {
+		return text
+	}
+	text = text[:min(most, len(text))]
+	left := 0
+	for _, secret := range s.Secrets {
+		for n := left + 1; n < len(secret); n++ {
+			if bytes.HasSuffix(text, []byte(secret[:n])) {
+				left = n
+			}
+		}
+	}
+	return text[:len(text)-left]
+}
+
+// reason is why a scenario was not tested, which may hold a whole reply.
+func (s Summary) reason(text string) string {
+	const most = 300
+	return cut(s.clean(string(s.head([]byte(text), most, false))), most, len(text))
 }

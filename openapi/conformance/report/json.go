@@ -50,6 +50,7 @@ type jsonFailure struct {
 	Curl     string `json:"curl,omitempty"`
 	Status   string `json:"status,omitempty"`
 	Reply    string `json:"reply,omitempty"`
+	Stack    string `json:"stack,omitempty"`
 }
 
 // JSON writes the summary as one JSON object.
@@ -62,7 +63,7 @@ func (s Summary) JSON(w io.Writer) error {
 	for _, r := range s.Results {
 		_, known := s.Baseline[r.Name]
 		result := jsonResult{
-			Name: r.Name, About: r.About, Outcome: r.Outcome, Known: known, Reason: s.clean(r.Reason),
+			Name: r.Name, About: r.About, Outcome: r.Outcome, Known: known, Reason: s.reason(r.Reason),
 			Seconds: r.Duration.Seconds(), Link: s.Link(r.Scenario),
 		}
 		for _, f := range r.Failures {

@@ -94,9 +94,9 @@ func (s Summary) testcase(r conformance.Result) junitCase {
 	case r.Outcome == conformance.Fail && known:
 		c.Skipped = &junitSkipped{strings.TrimSuffix("known to fail: "+reason, ": ")}
 	case r.Outcome == conformance.Fail:
-		c.Failure = &junitFailure{Message: s.clean(r.Failures[0].Message), Text: s.blocks(r)}
+		c.Failure = &junitFailure{Message: s.start([]byte(r.Failures[0].Message), junitBody, 0), Text: s.blocks(r)}
 	case r.Outcome != conformance.Pass:
-		c.Skipped = &junitSkipped{string(r.Outcome) + ": " + s.clean(r.Reason)}
+		c.Skipped = &junitSkipped{string(r.Outcome) + ": " + s.reason(r.Reason)}
 	}
 	return c
 }

@@ -78,6 +78,9 @@ func (s Summary) markdownFailure(b *strings.Builder, r conformance.Result) {
 		if text.Curl != "" {
 			fmt.Fprint(b, fenced("sh", text.Curl))
 		}
+		if text.Stack != "" {
+			fmt.Fprint(b, fenced("", text.Stack))
+		}
 		if reply := strings.TrimSpace(text.Status + "\n" + text.Reply); reply != "" {
 			fmt.Fprint(b, fenced("", reply))
 		}
@@ -91,7 +94,7 @@ func (s Summary) markdownReasons(b *strings.Builder, o conformance.Outcome) {
 	}
 	fmt.Fprintf(b, "\n## %s\n\n", strings.ToUpper(string(o[:1]))+string(o[1:]))
 	for _, r := range reasons {
-		fmt.Fprintf(b, "- %d: %s\n", len(r.Names), inline(oneLine(s.clean(r.Reason))))
+		fmt.Fprintf(b, "- %d: %s\n", len(r.Names), inline(oneLine(s.reason(r.Reason))))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +120,34 @@ func TestLink(t *testing.T) {
 		if got := (Summary{Docs: tt.docs}).Link(conformance.Scenario{Name: tt.name, Operation: tt.operation}); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
+	}
+}
+
+// TestLong cuts before it cleans and quotes, and leaves no part of a secret at the cut.
+func TestLong(t *testing.T) {
+	s := Summary{Secrets: []string{"sk-secret", "sk-secret-too"}}
+	body := bytes.Repeat([]byte("'"), 1000)
+	copy(body[90:], "sk-secret-too")
+	for _, x := range []*conformance.Exchange{
+		{Method: "POST", Request: body, Body: body},
+		(&conformance.Exchange{Method: "POST", Request: body, Body: body}).Start(100),
+	} {
+		out := s.show(conformance.Failure{Message: string(body), Exchange: x}, 100)
+		for name, text := range map[string]string{"message": out.Message, "reply": out.Reply, "curl": out.Curl} {
+			if strings.Contains(text, "sk-") || len(text) > 130 || !strings.Contains(text, "1kB") && name != "curl" {
+				t.Errorf("%s: %s", name, text)
+			}
+		}
+	}
+	x := &conformance.Exchange{Method: "POST", Request: bytes.Repeat(body, 1<<14)}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s.show(conformance.Failure{Exchange: x}, 100)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("%d bytes of memory for a long request", n)
+	}
+	if text := s.reason(string(body)); len(text) > 400 {
+		t.Errorf("the reason has %d bytes", len(text))
 	}
 }

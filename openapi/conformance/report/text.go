@@ -24,7 +24,7 @@ func (s Summary) Text(w io.Writer) error {
 	s.table(&b)
 	for _, o := range []conformance.Outcome{conformance.Skipped, conformance.NotOffered} {
 		for _, r := range s.Reasons(o) {
-			fmt.Fprintf(&b, "%s, %d: %s\n", o, len(r.Names), s.clean(r.Reason))
+			fmt.Fprintf(&b, "%s, %d: %s\n", o, len(r.Names), s.reason(r.Reason))
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", s.Totals())

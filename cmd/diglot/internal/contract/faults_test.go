@@ -131,6 +131,11 @@ func TestFaults(t *testing.T) {
 				if r.Name == f.want && r.Outcome != conformance.Fail {
 					t.Errorf("it ends with: %s %s", r.Outcome, r.Reason)
 				}
+				for _, failure := range r.Failures {
+					if failure.Stack != "" {
+						t.Errorf("%s: %s\n%s", r.Name, failure.Message, failure.Stack)
+					}
+				}
 			}
 		})
 	}
