@@ -115,6 +115,13 @@ func (s side) listing(o *openapi.Operation) []conformance.Scenario {
 				seen[m.ID] = true
 			}
 		}),
+		s.scenario(o, "method-head", "HEAD is answered as GET, without a body, or with a 405.", func(t *conformance.Trial) {
+			r := s.get(o.Path)
+			r.Method = http.MethodHead
+			if x := t.Do(r); x.Status != http.StatusOK && x.Status != http.StatusMethodNotAllowed {
+				t.Errorf(x, "status %d, want 200 or 405", x.Status)
+			}
+		}),
 		s.scenario(o, "lists-pages", "first_id and last_id of a list are those of its first and last model.", func(t *conformance.Trial) {
 			if s.style == conformance.OpenAI {
 				t.NotOfferedf("lists of this style have no pages")

@@ -103,7 +103,7 @@ func errorFaults() []mistake {
 		{"a wrong value is taken", messagePath, invalid(func(r *reply) { r.status = 200 }), "anthropic/messages/field/temperature", nil},
 		{"a page of HTML", "", invalid(func(r *reply) { r.header.Set("Content-Type", "text/html"); r.body = []byte("<html></html>") }), "openai/http/no-html", nil},
 		{"405 without Allow", "", invalid(func(r *reply) { r.header.Del("Allow") }), "openai/chat/method-get", nil},
-		{"a redirect", "", invalid(func(r *reply) { r.status = 308; r.header.Set("Location", chatPath) }), "openai/http/redirects", nil},
+		{"a redirect", "", invalid(func(r *reply) { r.status = 301; r.header.Set("Location", chatPath) }), "openai/http/redirects", nil},
 		{"no CORS", "", func(r *reply) { r.header.Del("Access-Control-Allow-Origin") }, "openai/http/preflight", nil},
 		{"a list without the model", "/v1/models", listed(func([]any) []any { return []any{} }), "openai/models/lists-the-model", nil},
 		{"a model is listed twice", "/v1/models", listed(func(all []any) []any { return append(all, all...) }), "openai/models/lists-once", nil},

@@ -156,7 +156,7 @@ func serve(t *testing.T, handler http.Handler) *conformance.Target {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return &conformance.Target{
-		BaseURL: server.URL, Documents: documents, Marks: true,
+		BaseURL: server.URL, Documents: documents, Marks: true, Client: client(4),
 		Models: conformance.Models{Text: model, Embedding: model, Image: model, Vision: model},
 	}
 }
