@@ -154,32 +154,51 @@ func (c *collector) compare(a, b cassette.Cassette) bool {
 		different = true
 		c.add(operation, a.Name, f)
 	}
-	rest := slices.Clone(b.Interactions)
-	for _, i := range a.Interactions {
-		at := partner(i, rest)
-		if at < 0 {
-			found(operation(i.Request), finding{Kind: Absent, Text: "a request is missing"})
-			continue
+	for _, p := range pairs(a.Interactions, b.Interactions) {
+		switch {
+		case p.now == nil:
+			found(operation(p.before.Request), finding{Kind: Absent, Text: "a request is missing"})
+		case p.before == nil:
+			found(operation(p.now.Request), finding{Kind: Absent, Text: "a request is added"})
+		default:
+			for _, f := range compareReplies(p.before.Response, p.now.Response) {
+				found(operation(p.before.Request), f)
+			}
 		}
-		for _, f := range compareReplies(i.Response, rest[at].Response) {
-			found(operation(i.Request), f)
-		}
-		rest = slices.Delete(rest, at, at+1)
-	}
-	for _, i := range rest {
-		found(operation(i.Request), finding{Kind: Absent, Text: "a request is added"})
 	}
 	return different
 }
 
-// partner finds the exchange with the same request, or else the next one of the same
-// operation: later requests of a case repeat what a model said.
-func partner(i cassette.Interaction, all []cassette.Interaction) int {
-	same := cassette.Key(i.Request)
-	if at := slices.IndexFunc(all, func(o cassette.Interaction) bool { return cassette.Key(o.Request) == same }); at >= 0 {
-		return at
+// pair is one exchange in both recordings, or in one.
+type pair struct{ before, now *cassette.Interaction }
+
+// pairs finds the exchanges with the same request, and among those that are left the next
+// ones of the same operation: later requests of a case repeat what a model said.
+func pairs(before, now []cassette.Interaction) []pair {
+	all := make([]pair, len(before))
+	rest := make([]*cassette.Interaction, len(now))
+	for i := range before {
+		all[i].before = &before[i]
 	}
-	return slices.IndexFunc(all, func(o cassette.Interaction) bool { return operation(o.Request) == operation(i.Request) })
+	for i := range now {
+		rest[i] = &now[i]
+	}
+	for _, equal := range []func(cassette.Request) string{cassette.Key, operation} {
+		for i := range all {
+			if all[i].now != nil {
+				continue
+			}
+			wanted := equal(all[i].before.Request)
+			if at := slices.IndexFunc(rest, func(o *cassette.Interaction) bool { return equal(o.Request) == wanted }); at >= 0 {
+				all[i].now = rest[at]
+				rest = slices.Delete(rest, at, at+1)
+			}
+		}
+	}
+	for _, o := range rest {
+		all = append(all, pair{now: o})
+	}
+	return all
 }
 
 // operation is the method and path of a request.

@@ -165,3 +165,17 @@ func TestCases(t *testing.T) {
 		t.Errorf("without one: %v", rest)
 	}
 }
+
+// TestPairs holds that a request without an equal one takes no other's.
+func TestPairs(t *testing.T) {
+	ask := func(request, reply string) cassette.Interaction {
+		i := exchange(200, "application/json", `{"`+reply+`":1}`)
+		i.Request.Body = request
+		return i
+	}
+	before := []cassette.Cassette{{Name: "c", Interactions: []cassette.Interaction{ask("1", "x"), ask("2", "y"), ask("3", "z")}}}
+	now := []cassette.Cassette{{Name: "c", Interactions: []cassette.Interaction{ask("2", "y"), ask("9", "x"), ask("3", "z")}}}
+	if got := difference.Compare(before, now); len(got.Differences) > 0 {
+		t.Errorf("differences %+v", got.Differences)
+	}
+}

@@ -4,7 +4,6 @@ import (
 	"encoding/json/jsontext"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,18 +69,35 @@ func (o *diffOptions) run(before, now string, out io.Writer) error {
 		return err
 	}
 	c := difference.Compare(a, b).Without(o.ignore)
-	if o.markdown != "" {
-		if err := os.WriteFile(o.markdown, []byte(strings.TrimPrefix(c.Markdown("##"), "\n")), 0o644); err != nil {
-			return err
-		}
+	page := func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.TrimPrefix(c.Markdown("##"), "\n"))
+		return err
+	}
+	if err := writeFile(o.markdown, page); err != nil {
+		return err
 	}
 	if err := o.print(out, c); err != nil {
 		return err
 	}
-	if n := len(c.Differences); n > 0 {
-		return fmt.Errorf("%d of %d cases differ", c.Cases-c.Same, c.Cases)
+	return verdictOf(c)
+}
+
+// verdictOf is the error of recordings that differ.
+func verdictOf(c difference.Comparison) error {
+	alone := 0 // cases that only one recording has
+	for _, d := range c.Differences {
+		if d.Operation == "" {
+			alone += len(d.Cases)
+		}
 	}
-	return nil
+	switch differ := c.Cases - c.Same; {
+	case len(c.Differences) == 0:
+		return nil
+	case alone == 0:
+		return fmt.Errorf("%d of %d cases differ", differ, c.Cases)
+	default:
+		return fmt.Errorf("%d of %d cases differ; in one recording only: %d", differ, c.Cases, alone)
+	}
 }
 
 // readCases reads a recording, which may not be empty: a wrong folder would be the same

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -54,5 +55,54 @@ func TestDiff(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if want := "## POST /v1/x\n\n| cases | difference | where |\n|---:|---|---|\n| 2 | `n`: missing | a, b |\n"; err != nil || string(text) != want {
 		t.Errorf("the page, error %v:\n%s\nwant\n%s", err, text, want)
+	}
+}
+
+// TestDiffCountsCases holds that the last words fit the exit code.
+func TestDiffCountsCases(t *testing.T) {
+	both := recorded(t, map[string]string{"a": `{}`, "b": `{}`, "c": `{}`})
+	for _, tt := range []struct {
+		name string
+		b    map[string]string
+		want string
+	}{
+		{"one is missing", map[string]string{"a": `{}`, "b": `{}`}, "0 of 2 cases differ; in one recording only: 1"},
+		{"one is another", map[string]string{"a": `{}`, "b": `{}`, "d": `{}`}, "0 of 2 cases differ; in one recording only: 2"},
+		{"one differs", map[string]string{"a": `{}`, "b": `{}`, "c": `{"n":1}`}, "1 of 3 cases differ"},
+	} {
+		if _, err := command(t.Context(), io.Discard, "diff", both, recorded(t, tt.b)); err == nil || err.Error() != tt.want {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.want)
+		}
+	}
+}
+
+// TestFilesAreWhole holds that a file which cannot be written keeps its words.
+func TestFilesAreWhole(t *testing.T) {
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "known.yaml"), filepath.Join(folder, "link.yaml")
+	if err := os.WriteFile(file, []byte("reasons"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(file, link); err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("the disk is full")
+	if err := writeFile(file, func(w io.Writer) error { _, _ = io.WriteString(w, "half"); return full }); !errors.Is(err, full) {
+		t.Errorf("error %v", err)
+	}
+	if text, err := os.ReadFile(file); string(text) != "reasons" {
+		t.Errorf("the file has %q, %v", text, err)
+	}
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }
+	for _, path := range []string{link, os.DevNull, ""} {
+		if err := writeFile(path, write); err != nil {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+	if text, err := os.ReadFile(file); string(text) != "new" {
+		t.Errorf("behind the link: %q, %v", text, err)
+	}
+	if at, err := os.Readlink(link); at != file {
+		t.Errorf("the link is %q, %v", at, err)
 	}
 }

@@ -3,6 +3,8 @@ package contract
 import (
 	"bytes"
 	"context"
+	"encoding/json/jsontext"
+	"encoding/json/v2"
 	"fmt"
 	"io"
 	"log/slog"
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,8 +38,9 @@ func estimate(ctx context.Context, w io.Writer, target *conformance.Target, chos
 	}
 	_, err = fmt.Fprintf(w, `about %d requests, of which %d are answered by a model, and %d tokens (%d in, %d out)
 This is an estimate: the scenarios ran against a mock server in this program, which counts
-words. A real server counts other tokens, and its model may write up to the limits of the
-requests. Nothing was sent anywhere.
+words. A real server counts other tokens, its model may write up to the limits of the
+requests, and it may answer what this program refuses: such requests count at their size,
+and streams that are not read to their end at their max_tokens. Nothing was sent anywhere.
 `, m.requests, m.answered, m.in+m.out, m.in, m.out)
 	return err
 }
@@ -71,27 +75,64 @@ type meter struct {
 
 // RoundTrip implements [http.RoundTripper].
 func (m *meter) RoundTrip(r *http.Request) (*http.Response, error) {
-	m.mu.Lock()
-	m.requests++
-	m.mu.Unlock()
+	limit := limitOf(r)
 	response, err := m.next.RoundTrip(r)
-	if err == nil && response.StatusCode == http.StatusOK && r.Method == http.MethodPost {
-		response.Body = &metered{ReadCloser: response.Body, meter: m, sent: r.ContentLength}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.requests++
+	switch {
+	case err != nil || r.Method != http.MethodPost:
+	case response.StatusCode == http.StatusOK:
+		stream := strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
+		response.Body = &metered{ReadCloser: response.Body, meter: m, sent: r.ContentLength, limit: limit, stream: stream}
+	case response.StatusCode == http.StatusBadRequest:
+		m.in += inBytes(r.ContentLength) // another server may answer it
 	}
 	return response, err
 }
 
+// maxRequest is the largest request whose limits are read. Larger ones are refused.
+const maxRequest = 1 << 20
+
+// limitOf is how many tokens a request allows for a reply; 0: it does not say.
+func limitOf(r *http.Request) int {
+	if r.GetBody == nil || r.ContentLength > maxRequest {
+		return 0
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return 0
+	}
+	defer body.Close()
+	var limits struct {
+		Messages  int `json:"max_tokens"`
+		Chat      int `json:"max_completion_tokens"`
+		Responses int `json:"max_output_tokens"`
+	}
+	if json.UnmarshalRead(body, &limits, jsontext.AllowDuplicateNames(true)) != nil {
+		return 0
+	}
+	return max(limits.Messages, limits.Chat, limits.Responses, 0)
+}
+
+// inBytes is about how many tokens a text of this size has.
+func inBytes(n int64) int { return int(max(n, 0) / 4) }
+
 // metered is a reply whose counts of tokens are added when it is closed.
 type metered struct {
 	io.ReadCloser
-	meter *meter
-	sent  int64
-	text  bytes.Buffer
+	meter  *meter
+	sent   int64
+	limit  int // tokens; 0: none
+	stream bool
+	ended  bool
+	text   bytes.Buffer
 }
 
 func (b *metered) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.text.Write(p[:n])
+	b.ended = b.ended || err == io.EOF
 	return n, err
 }
 
@@ -107,9 +148,12 @@ func (b *metered) Close() error {
 	m.answered++
 	in, ok := most(counted, b.text.Bytes())
 	if !ok {
-		in = int(b.sent / 4) // a stream that does not tell
+		in = inBytes(b.sent) // a stream that does not tell
 	}
-	out, _ := most(generated, b.text.Bytes())
+	out, ok := most(generated, b.text.Bytes())
+	if b.stream && (!ok || !b.ended) {
+		out = max(out, b.limit)
+	}
 	m.in, m.out = m.in+in, m.out+out
 	return b.ReadCloser.Close()
 }

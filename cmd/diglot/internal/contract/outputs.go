@@ -1,16 +1,19 @@
 package contract
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
+	"github.com/diglot/diglot/internal/atomicfile"
 	"github.com/diglot/diglot/openapi/conformance"
 	"github.com/diglot/diglot/openapi/conformance/report"
 )
@@ -44,16 +47,27 @@ func (o *outputs) write(env Environment, s report.Summary) error {
 	)
 }
 
-// writeFile writes a whole file; an empty path writes none.
+// writeFile writes a whole file, or leaves the one that is there: it may hold words of
+// people. An empty path writes none.
 func writeFile(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil
 	}
-	f, err := os.Create(filepath.Clean(path))
-	if err != nil {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
 		return err
 	}
-	return cmp.Or(write(f), f.Close())
+	path = filepath.Clean(path)
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		path = at
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		if mode = info.Mode(); !mode.IsRegular() { // a terminal, a pipe
+			return os.WriteFile(path, text.Bytes(), 0)
+		}
+	}
+	return atomicfile.Write(path, mode.Perm(), &text)
 }
 
 // listed is a scenario as --list prints it.
