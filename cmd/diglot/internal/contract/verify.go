@@ -63,16 +63,16 @@ The documents mark fields that diglot ignores or refuses. Other servers may do m
 these marks bind nobody else; --marks holds a server to them as well, which is meant for
 diglot.
 
-A request that is answered with 429, 503 or 529 is sent again when the server says, up to
-5 times. --dry-run tells beforehand about what a run costs.
+A request that is answered with 429, 529, or 503 and Retry-After, is sent again, at most
+4 times: when the server says, if that is within 30 seconds, or after 1, 2, 4 and 8
+seconds if it says nothing. --dry-run tells beforehand about what a run costs.
 
 --only chooses scenarios by name: a whole name, the beginning of one up to a slash, a
 glob (* also matches slashes), or a regular expression between slashes.
 
 The exit code is 1 if a scenario fails. With --baseline, it is 1 if one fails that the
-file does not name; --write-baseline writes the file. With --min-score, it is 1 if less
-than so many per cent of the scenarios pass that were tested. Both may be combined.
-It is 4 if no server answers.`
+file does not name; --write-baseline writes the file. With --min-score N, it is 1 if under
+N % of the tested scenarios pass. Both may be combined. It is 4 if no server answers.`
 
 const verifyExamples = `  diglot verify --base-url http://127.0.0.1:8484 --model smollm2-135m
   diglot verify --base-url http://127.0.0.1:11434 --model qwen2.5:0.5b --style openai --only openai/chat
@@ -118,7 +118,8 @@ func (o *verifyOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.only, "only", "run scenarios whose name matches `PATTERN`; repeatable")
 	flags.BoolVar(&o.list, "list", false, "list the scenarios, and send nothing")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "estimate how many requests and tokens a run takes, and send nothing")
-	flags.Var(flagvalue.Span{To: &o.timeout, Least: time.Second, Most: time.Hour}, "timeout", "`TIME` for one request (default 1m0s)")
+	o.timeout = time.Minute
+	flags.Var(flagvalue.Span{To: &o.timeout, Least: time.Second, Most: time.Hour}, "timeout", "`TIME` for one request")
 	flags.Var(flagvalue.Within{To: &o.parallel, Least: 1, Most: 64}, "parallel", "run `N` scenarios at a time (default 4)")
 	flags.Var(&o.header, "header", "send header `NAME: VALUE` with each request; its value is never printed; repeatable")
 	flags.StringVar(&o.keyEnv, "api-key-env", "", "send the API key in environment variable `NAME` (default none)")
@@ -126,7 +127,7 @@ func (o *verifyOptions) register(flags *pflag.FlagSet) {
 	o.outputs.register(flags)
 	flags.StringVar(&o.baseline, "baseline", "", "`FILE` of the scenarios that are known to fail; it need not exist with --write-baseline")
 	flags.BoolVar(&o.writeBaseline, "write-baseline", false, "write what fails now to the file of --baseline, which keeps the reasons in it")
-	flags.Var(&o.minScore, "min-score", "fail below a score of `N` per cent; known and new failures count alike")
+	flags.Var(&o.minScore, "min-score", "fail if under `N` % of the tested scenarios pass; known and new failures count alike")
 }
 
 // check finds what cannot be meant.

@@ -55,6 +55,19 @@ func TestVerifyFlags(t *testing.T) {
 	}
 }
 
+// TestVerifyHelp holds that the help says each default once.
+func TestVerifyHelp(t *testing.T) {
+	usage := newVerify(Environment{}).Flags().FlagUsages()
+	for line := range strings.Lines(usage) {
+		if strings.Count(line, "(default") > 1 {
+			t.Errorf("two defaults: %s", line)
+		}
+	}
+	if !strings.Contains(usage, "for one request (default 1m0s)") {
+		t.Error("the default of --timeout is not said")
+	}
+}
+
 func TestVerifyBaseline(t *testing.T) {
 	server := faulty(t)
 	file := filepath.Join(t.TempDir(), "known.yaml")
