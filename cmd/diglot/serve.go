@@ -30,6 +30,9 @@ import (
 // grace is how long running requests may go on after a signal.
 const grace = 10 * time.Second
 
+// defaultDrain is long enough for two probes of a load balancer.
+const defaultDrain = 10 * time.Second
+
 // localConnections are for the commands of this user.
 const localConnections = 32
 
@@ -44,6 +47,7 @@ type serveOptions struct {
 	socket  string         // empty: where the environment says
 	trace   string
 	images  flagvalue.List // hosts
+	drain   time.Duration
 }
 
 func newServe(env environment) *cobra.Command {
@@ -79,6 +83,8 @@ func (o *serveOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.load, "load", "load model `NAME` at startup; repeatable")
 	flags.StringVar(&o.socket, "socket", "", "`PATH` of the control socket for ps, load, stop and run, or none; also DIGLOT_SOCKET (default ~/.diglot/diglot.sock)")
 	flags.StringVar(&o.trace, "trace", "", "append one JSON line per request to `FILE`")
+	o.drain = defaultDrain
+	flags.Var(flagvalue.Span{To: &o.drain, Least: 0, Most: time.Hour}, "drain", "after SIGTERM, keep accepting requests for `TIME` while /readyz fails")
 	flags.Var(&o.images, "allow-image-host", "fetch images from host `NAME` even if its address is not public; repeatable")
 }
 
@@ -143,7 +149,7 @@ func serve(ctx context.Context, o *serveOptions, env environment) error {
 	if err := greet(ctx, env, listeners[0].Addr(), e, o); err != nil {
 		return errors.Join(err, services.Close())
 	}
-	ctx, end := ready.Outlast(ctx, o.Bounds.Drain, log)
+	ctx, end := ready.Outlast(ctx, o.drain, log)
 	defer end()
 	return services.Serve(ctx, func(ctx context.Context) error {
 		e.load(ctx, o.load, log)

@@ -29,7 +29,7 @@ const (
 	scores     = "tools/peers/scores"
 	reference  = "gen/reference"
 	suite      = "tools/sdk/python"
-	packages   = ".cache/sdk-python"
+	installed  = ".cache/peers-python" // by pip
 )
 
 func main() {

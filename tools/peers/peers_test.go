@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -71,5 +73,34 @@ func TestShorten(t *testing.T) {
 	}
 	if want := `{"data":[{"embedding":[1,-0.50,3,4e-5]},{"embedding":[1,2]},{"embedding":"base64"}]}`; i.Response.Body != want {
 		t.Errorf("the reply is %s", i.Response.Body)
+	}
+}
+
+// TestReplace holds that recordings stay until all new ones are there.
+func TestReplace(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "peers", "server")
+	fill := func(name string, err error) func(string) error {
+		return func(folder string) error {
+			return errors.Join(os.WriteFile(filepath.Join(folder, name), nil, 0o644), err)
+		}
+	}
+	broken := errors.New("the server ended")
+	for _, step := range []struct {
+		name string
+		err  error
+		want string // the file that is there
+	}{
+		{"first", nil, "first"}, {"half", broken, "first"}, {"second", nil, "second"},
+	} {
+		if err := replace(folder, fill(step.name, step.err)); !errors.Is(err, step.err) {
+			t.Errorf("%s: error %v", step.name, err)
+		}
+		files, err := os.ReadDir(folder)
+		if err != nil || len(files) != 1 || files[0].Name() != step.want {
+			t.Errorf("%s: %v, %v", step.name, files, err)
+		}
+		if beside, err := os.ReadDir(filepath.Dir(folder)); err != nil || len(beside) != 1 {
+			t.Errorf("%s: %v, %v", step.name, beside, err)
+		}
 	}
 }

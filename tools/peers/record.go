@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/diglot/diglot/internal/cassette"
 	"github.com/diglot/diglot/internal/cassette/recorder"
+	"github.com/diglot/diglot/tools/internal/python"
 )
 
 // about is what a recording says of its server, in about.yml beside it.
@@ -32,10 +34,11 @@ func recordAll(ctx context.Context, diglot, only string) error {
 	if err != nil {
 		return err
 	}
-	if err := install(ctx); err != nil {
+	packages, err := python.Install(ctx, os.Stderr, filepath.Join(suite, "requirements.txt"), installed)
+	if err != nil {
 		return err
 	}
-	return each(diglot, only, func(s server, program string) error { return s.record(ctx, program, models) })
+	return each(diglot, only, func(s server, program string) error { return s.record(ctx, program, packages, models) })
 }
 
 // fetchModels returns the model of each group of cases.
@@ -53,48 +56,62 @@ func fetchModels(ctx context.Context) ([]model, error) {
 	return models, nil
 }
 
-// install installs the SDKs like tools/sdk, which may have done so.
-func install(ctx context.Context) error {
-	if _, err := os.Stat(packages); err == nil {
-		return nil
-	}
-	cmd := exec.CommandContext(ctx, "python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-		"--root-user-action", "ignore", "--target", packages, "-r", filepath.Join(suite, "requirements.txt"))
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	return cmd.Run()
-}
-
 // record replaces the recordings of one server.
-func (s server) record(ctx context.Context, program string, models []model) error {
+func (s server) record(ctx context.Context, program, packages string, models []model) error {
 	version, err := s.versionOf(ctx, program)
 	if err != nil {
 		return err
 	}
-	folder := filepath.Join(recordings, s.name)
-	if err := os.RemoveAll(folder); err != nil {
-		return err
-	}
-	runs := [][]model{models}
-	if s.perModel {
-		runs = [][]model{models[:1], models[1:2], models[2:]}
-	}
-	for _, served := range runs {
-		err := s.run(ctx, program, served, func(address string) error {
-			return play(ctx, s.name, address, folder, models, served)
-		})
+	return replace(filepath.Join(recordings, s.name), func(folder string) error {
+		runs := [][]model{models}
+		if s.perModel {
+			runs = [][]model{models[:1], models[1:2], models[2:]}
+		}
+		for _, served := range runs {
+			err := s.run(ctx, program, served, func(address string) error {
+				return play(ctx, s.name, address, folder, packages, models, served)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		text, err := yaml.Marshal(about{version, time.Now().UTC().Format(time.DateOnly)})
 		if err != nil {
 			return err
 		}
+		return os.WriteFile(filepath.Join(folder, "about.yml"), text, 0o644)
+	})
+}
+
+// replace fills a new folder and puts it in the place of an old one, which stays as it is
+// after an error.
+func replace(folder string, fill func(folder string) error) (err error) {
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		return err
 	}
-	text, err := yaml.Marshal(about{version, time.Now().UTC().Format(time.DateOnly)})
+	made, err := os.MkdirTemp(filepath.Dir(folder), "."+filepath.Base(folder)+"-")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, "about.yml"), text, 0o644)
+	defer func() { err = errors.Join(err, os.RemoveAll(made)) }()
+	fresh, old := filepath.Join(made, "new"), filepath.Join(made, "old")
+	if err := os.Mkdir(fresh, 0o755); err != nil {
+		return err
+	}
+	if err := fill(fresh); err != nil {
+		return err
+	}
+	if err := os.Rename(folder, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(fresh, folder); err != nil {
+		return errors.Join(err, os.Rename(old, folder))
+	}
+	return nil
 }
 
 // play has the SDKs play the cases of the served models through a recording proxy.
-func play(ctx context.Context, name, address, folder string, models, served []model) (err error) {
+func play(ctx context.Context, name, address, folder, packages string, models, served []model) (err error) {
 	target, err := url.Parse(address)
 	if err != nil {
 		return err

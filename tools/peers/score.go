@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/diglot/diglot/openapi/conformance"
+	"github.com/diglot/diglot/openapi/conformance/report"
 )
 
 // score is how a server did, in a file of its own.
@@ -38,7 +39,7 @@ type failure struct {
 func scoreOf(results []result) score {
 	var s score
 	for _, r := range results {
-		name, promise := split(r.Name)
+		name, promise := report.Split(r.Name)
 		i := slices.IndexFunc(s.Groups, func(g group) bool { return g.Name == name })
 		if i < 0 {
 			i = len(s.Groups)
@@ -65,15 +66,6 @@ func (g *group) add(promise string, r result) {
 		}
 		g.Failures = append(g.Failures, failure{promise, message})
 	}
-}
-
-// split cuts a scenario's name into style/subject and the promise.
-func split(name string) (group, promise string) {
-	parts := strings.SplitN(name, "/", 3)
-	if len(parts) < 3 {
-		return name, name
-	}
-	return parts[0] + "/" + parts[1], parts[2]
 }
 
 // subject is the field in the messages about fields, where the promise has it already.

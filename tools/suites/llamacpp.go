@@ -75,7 +75,7 @@ func llamaCpp(ctx context.Context, out io.Writer) (tally, error) {
 	if err != nil {
 		return tally{}, fmt.Errorf("list.yaml: %w", err)
 	}
-	packages, err := installPython(ctx, out, llamaFolder+"/requirements.txt")
+	packages, err := installPython(ctx, out, llamaFolder)
 	if err != nil {
 		return tally{}, err
 	}

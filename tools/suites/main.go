@@ -16,7 +16,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
+
+	"github.com/diglot/diglot/tools/internal/python"
 )
 
 // suite is a test suite.
@@ -74,4 +77,9 @@ func run(ctx context.Context, names []string, out io.Writer) (total tally, err e
 		}
 	}
 	return total, nil
+}
+
+// installPython installs the packages of a suite below .cache.
+func installPython(ctx context.Context, out io.Writer, folder string) (string, error) {
+	return python.Install(ctx, out, folder+"/requirements.txt", filepath.Join(".cache", filepath.Base(folder)))
 }

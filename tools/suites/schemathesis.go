@@ -33,7 +33,11 @@ const (
 // documents, and check each reply: its status, headers, type and schema, and whether a
 // valid request was accepted and an invalid one refused.
 func schemathesis(ctx context.Context, out io.Writer) (total tally, err error) {
-	packages, err := installPython(ctx, out, schemathesisFolder+"/requirements.txt")
+	packages, err := installPython(ctx, out, schemathesisFolder)
+	if err != nil {
+		return tally{}, err
+	}
+	program, err := buildReplay(ctx)
 	if err != nil {
 		return tally{}, err
 	}
@@ -45,7 +49,7 @@ func schemathesis(ctx context.Context, out io.Writer) (total tally, err error) {
 	var runs []*fuzz
 	for _, profile := range []openapi.Profile{openapi.ProfileDefault, openapi.ProfileDocument} {
 		for _, style := range []string{"openai", "anthropic"} {
-			runs = append(runs, &fuzz{profile: profile, style: style, packages: packages, scratch: scratch})
+			runs = append(runs, &fuzz{profile: profile, style: style, program: program, packages: packages, scratch: scratch})
 		}
 	}
 	var group errgroup.Group
@@ -74,6 +78,7 @@ func schemathesis(ctx context.Context, out io.Writer) (total tally, err error) {
 type fuzz struct {
 	profile  openapi.Profile
 	style    string
+	program  string // diglot
 	packages string // folder of Schemathesis
 	scratch  string // folder for what it writes
 
@@ -83,7 +88,7 @@ type fuzz struct {
 }
 
 func (f *fuzz) run(ctx context.Context) error {
-	url, stop, err := serve(f.profile)
+	url, stop, err := serve(ctx, f.program, f.profile)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (s Summary) Groups() []Group {
 	var groups []Group
 	at := map[string]int{}
 	for _, r := range s.Results {
-		name, _ := split(r.Name)
+		name, _ := Split(r.Name)
 		i, ok := at[name]
 		if !ok {
 			i = len(groups)
@@ -62,8 +62,8 @@ func (g Group) Count(o conformance.Outcome) int {
 	return conformance.Report{Results: g.Results}.Count(o)
 }
 
-// split cuts a scenario's name into style/subject and the promise.
-func split(name string) (group, promise string) {
+// Split cuts a scenario's name into style/subject and the promise.
+func Split(name string) (group, promise string) {
 	style, rest, _ := strings.Cut(name, "/")
 	subject, promise, ok := strings.Cut(rest, "/")
 	if !ok {
@@ -104,7 +104,7 @@ func (s Summary) Link(of conformance.Scenario) string {
 		return ""
 	}
 	link := strings.TrimSuffix(base, "/") + "/" + string(of.Style()) + "/" + url.PathEscape(of.Operation) + ".html"
-	_, promise := split(of.Name)
+	_, promise := Split(of.Name)
 	if field, ok := strings.CutPrefix(promise, "field/"); ok && field != "body" {
 		link += "#body-" + anchors.Replace(field)
 	}

@@ -87,7 +87,7 @@ func (s Summary) suite(g Group) junitSuite {
 }
 
 func (s Summary) testcase(r conformance.Result) junitCase {
-	group, promise := split(r.Name)
+	group, promise := Split(r.Name)
 	c := junitCase{Name: promise, Class: strings.ReplaceAll(group, "/", "."), Time: seconds(r.Duration)}
 	reason, known := s.Baseline[r.Name]
 	switch {

@@ -19,9 +19,9 @@ const (
 // group, and what was not tested and why.
 func (s Summary) Markdown(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Conformance of %s\n\n", inline(s.clean(s.Server)))
+	fmt.Fprintf(&b, "# Conformance of %s\n\n", Inline(s.clean(s.Server)))
 	fmt.Fprintf(&b, "%s, %s profile, %s: **%.1f %%** (%d passed, %d failed, %d skipped, %d not offered).\n\n",
-		cmp.Or(inline(s.clean(s.Models.Text)), "No text model"), s.Profile, s.Date.UTC().Format(time.DateOnly), s.Score(),
+		cmp.Or(Inline(s.clean(s.Models.Text)), "No text model"), s.Profile, s.Date.UTC().Format(time.DateOnly), s.Score(),
 		s.Count(conformance.Pass), s.Count(conformance.Fail), s.Count(conformance.Skipped), s.Count(conformance.NotOffered))
 	s.MarkdownTable(&b)
 	s.MarkdownFailures(&b)
@@ -57,7 +57,7 @@ func (s Summary) MarkdownFailures(b *strings.Builder) {
 }
 
 func (s Summary) markdownFailure(b *strings.Builder, r conformance.Result) {
-	name := inline(r.Name)
+	name := Inline(r.Name)
 	if link := s.Link(r.Scenario); link != "" {
 		name = "[" + name + "](" + link + ")"
 	}
@@ -71,9 +71,9 @@ func (s Summary) markdownFailure(b *strings.Builder, r conformance.Result) {
 			break
 		}
 		text := s.show(f, markdownBody)
-		fmt.Fprintf(b, "\n- %s\n", inline(oneLine(text.Message)))
+		fmt.Fprintf(b, "\n- %s\n", Inline(oneLine(text.Message)))
 		if text.Document != "" {
-			fmt.Fprintf(b, "\n  Document: %s\n", inline(oneLine(text.Document)))
+			fmt.Fprintf(b, "\n  Document: %s\n", Inline(oneLine(text.Document)))
 		}
 		if text.Curl != "" {
 			fmt.Fprint(b, fenced("sh", text.Curl))
@@ -94,14 +94,14 @@ func (s Summary) markdownReasons(b *strings.Builder, o conformance.Outcome) {
 	}
 	fmt.Fprintf(b, "\n## %s\n\n", strings.ToUpper(string(o[:1]))+string(o[1:]))
 	for _, r := range reasons {
-		fmt.Fprintf(b, "- %d: %s\n", len(r.Names), inline(oneLine(s.reason(r.Reason))))
+		fmt.Fprintf(b, "- %d: %s\n", len(r.Names), Inline(oneLine(s.reason(r.Reason))))
 	}
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// inline is text in backquotes, more of them than any run inside.
-func inline(text string) string {
+// Inline is text in backquotes, more of them than any run inside.
+func Inline(text string) string {
 	if text == "" {
 		return ""
 	}

@@ -14,9 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"github.com/diglot/diglot/engine/mock"
+	"github.com/diglot/diglot/cmd/diglot/internal/replay"
 	"github.com/diglot/diglot/handlers"
 	"github.com/diglot/diglot/openapi"
 	"github.com/diglot/diglot/openapi/conformance"
@@ -25,7 +24,7 @@ import (
 // estimate runs the scenarios against a mock server in this process, and tells what they
 // would cost elsewhere.
 func estimate(ctx context.Context, w io.Writer, target *conformance.Target, chosen []conformance.Scenario, profile openapi.Profile) error {
-	base, stop, err := serveMock(profile)
+	base, stop, err := serveMade(profile)
 	if err != nil {
 		return err
 	}
@@ -45,14 +44,10 @@ and streams that are not read to their end at their max_tokens. Nothing was sent
 	return err
 }
 
-// serveMock serves the mock engine on a local port.
-func serveMock(profile openapi.Profile) (base string, stop func(), err error) {
+// serveMade serves replies that are made from their requests on a local port.
+func serveMade(profile openapi.Profile) (base string, stop func(), err error) {
 	silent := slog.New(slog.DiscardHandler)
-	e, err := mock.New(mock.Config{Log: silent, Clock: time.Now})
-	if err != nil {
-		return "", nil, err
-	}
-	handler, err := handlers.New(handlers.Config{Engine: e, Log: silent, Profile: profile})
+	handler, err := replay.New(replay.Config{Handlers: handlers.Config{Log: silent, Profile: profile}})
 	if err != nil {
 		return "", nil, err
 	}
@@ -60,9 +55,9 @@ func serveMock(profile openapi.Profile) (base string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(silent.Handler(), 0)}
+	server := handlers.NewServer(handler, silent)
 	go func() { _ = server.Serve(listener) }() // ends with Close
-	return "http://" + listener.Addr().String(), func() { _, _ = server.Close(), e.Close() }, nil
+	return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil
 }
 
 // meter counts requests and tokens.

@@ -25,9 +25,6 @@ const (
 
 	// leastConnections is the minimum, even if descriptors may run out.
 	leastConnections = 16
-
-	// defaultDrain is long enough for two probes of a load balancer.
-	defaultDrain = 10 * time.Second
 )
 
 // Bounds are the flags that limit all clients together.
@@ -36,7 +33,7 @@ type Bounds struct {
 	Requests       flagvalue.Number
 	MaxConnections flagvalue.Number // 0: what the descriptors allow
 	PerAddress     flagvalue.Number // 0: half of the connections
-	Stall, Drain   time.Duration
+	Stall          time.Duration
 }
 
 // Register adds the flags to those of a command.
@@ -46,9 +43,8 @@ func (o *Bounds) Register(set *pflag.FlagSet) {
 	set.Var(flagvalue.Within{To: &o.Requests, Least: 1, Most: mostOfAll}, "max-requests", "limit requests to models, running and queued, to `N` (default 1024)")
 	set.Var(flagvalue.Within{To: &o.MaxConnections, Least: 1, Most: mostOfAll}, "max-connections", "limit client connections to `N` (default 4096, or what the open file limit allows)")
 	set.Var(flagvalue.Within{To: &o.PerAddress, Least: 1, Most: mostOfAll}, "max-connections-per-address", "limit connections from one remote address to `N`; clients behind a proxy share its address (default half of --max-connections)")
-	o.Stall, o.Drain = handlers.DefaultStall, defaultDrain
+	o.Stall = handlers.DefaultStall
 	set.Var(flagvalue.Span{To: &o.Stall, Least: time.Second, Most: time.Hour}, "stall-timeout", "disconnect a client that for `TIME` neither sends its request body nor reads its reply")
-	set.Var(flagvalue.Span{To: &o.Drain, Least: 0, Most: time.Hour}, "drain", "after SIGTERM, keep accepting requests for `TIME` while /readyz fails")
 }
 
 // least is the memory that the largest body may need.

@@ -1,29 +1,37 @@
-package main
+// Package python installs packages of Python for developer tools.
+package python
 
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 )
 
-// installPython installs what a requirements.txt lists into a folder below .cache, unless it
-// is there already. A folder, unlike a virtual environment, needs only pip, also with an
-// externally managed Python.
-func installPython(ctx context.Context, out io.Writer, requirements string) (folder string, err error) {
+// Install installs what a requirements.txt lists into a folder, whose absolute path it
+// returns. It does nothing if the folder has it: a file that is written last says so. A
+// folder, unlike a virtual environment, needs only pip, also with an externally managed
+// Python.
+func Install(ctx context.Context, out io.Writer, requirements, folder string) (string, error) {
 	wanted, err := os.ReadFile(requirements)
 	if err != nil {
 		return "", err
 	}
-	if folder, err = filepath.Abs(filepath.Join(".cache", filepath.Base(filepath.Dir(requirements)))); err != nil {
+	if folder, err = filepath.Abs(folder); err != nil {
 		return "", err
 	}
 	installed := filepath.Join(folder, "installed.txt")
-	if had, err := os.ReadFile(installed); err == nil && bytes.Equal(had, wanted) {
+	had, err := os.ReadFile(installed)
+	if err == nil && bytes.Equal(had, wanted) {
 		return folder, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
 	}
 	if err := os.RemoveAll(folder); err != nil {
 		return "", err
