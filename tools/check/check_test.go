@@ -26,16 +26,16 @@ func TestRunAll(t *testing.T) {
 		want     string // the last line
 		contains string
 	}{
-		{"a step without counts is one check", step{"vet", "", stub(tally{}, nil)}, "1 passed, 0 failed", "ok   vet"},
-		{"counts are taken over", step{"test", "", stub(tally{passed: 7}, nil)}, "7 passed, 0 failed", "ok   test"},
-		{"an error is one failure", step{"vet", "", stub(tally{}, boom)}, "0 passed, 1 failed", "boom"},
-		{"an error beside counted failures is none more", step{"test", "", stub(tally{passed: 2, failed: 3}, boom)}, "2 passed, 3 failed", "details"},
-		{"an error after passed tests is a failure", step{"test", "", stub(tally{passed: 2}, boom)}, "2 passed, 1 failed", "boom"},
+		{"a step without counts is one check", step{"vet", "", stub(tally{}, nil), ""}, "1 passed, 0 failed", "ok   vet"},
+		{"counts are taken over", step{"test", "", stub(tally{passed: 7}, nil), ""}, "7 passed, 0 failed", "ok   test"},
+		{"an error is one failure", step{"vet", "", stub(tally{}, boom), ""}, "0 passed, 1 failed", "boom"},
+		{"an error beside counted failures is none more", step{"test", "", stub(tally{passed: 2, failed: 3}, boom), ""}, "2 passed, 3 failed", "details"},
+		{"an error after passed tests is a failure", step{"test", "", stub(tally{passed: 2}, boom), ""}, "2 passed, 1 failed", "boom"},
 		{"a note of a step that passed is told", step{"agents", "", func(_ context.Context, out io.Writer) (tally, error) {
 			fmt.Fprintln(out, "note: no program")
 			return tally{}, nil
-		}}, "1 passed, 0 failed", "note: no program"},
-		{"skipped tests are told", step{"test", "", stub(tally{passed: 2, skipped: 4}, nil)}, "2 passed, 0 failed", "4 skipped"},
+		}, ""}, "1 passed, 0 failed", "note: no program"},
+		{"skipped tests are told", step{"test", "", stub(tally{passed: 2, skipped: 4}, nil), ""}, "2 passed, 0 failed", "4 skipped"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out strings.Builder
@@ -48,6 +48,29 @@ func TestRunAll(t *testing.T) {
 				t.Errorf("output lacks %q:\n%s", tt.contains, out.String())
 			}
 		})
+	}
+}
+
+// TestLanes has steps that end only if the right ones run at the same time.
+func TestLanes(t *testing.T) {
+	met, order := make(chan struct{}), make(chan string, 5)
+	meet := func(name string, how func()) func(context.Context, io.Writer) (tally, error) {
+		return func(context.Context, io.Writer) (tally, error) {
+			how()
+			order <- name
+			return tally{passed: 1}, nil
+		}
+	}
+	nothing := func() {}
+	got := runAll(t.Context(), []step{
+		{"first", "", meet("first", nothing), ""},
+		{"left", "", meet("left", func() { met <- struct{}{} }), "left"},
+		{"right", "", meet("right", func() { <-met }), "right"},
+		{"right2", "", meet("right2", func() { met <- struct{}{} }), "right"},
+		{"left2", "", meet("left2", func() { <-met }), "left"},
+	}, io.Discard)
+	if got.passed != 5 || <-order != "first" {
+		t.Errorf("%d steps passed, want 5, and the one without a lane first", got.passed)
 	}
 }
 

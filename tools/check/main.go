@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,6 +28,11 @@ type step struct {
 	name  string
 	about string
 	run   func(ctx context.Context, out io.Writer) (tally, error)
+
+	// lane is empty for a step that needs all processors. Neighbours with a lane run at the
+	// same time, those of one lane in order: suites that wait for a browser or an interpreter
+	// leave a processor free.
+	lane string
 }
 
 // note starts an output line that is shown even if the step passes, such as a
@@ -88,14 +94,14 @@ func choose(all []step, names []string) ([]step, error) {
 	return chosen, nil
 }
 
-// runAll runs the steps in order and prints the totals on the last line.
+// runAll runs the steps and prints the totals on the last line.
 func runAll(ctx context.Context, chosen []step, out io.Writer) tally {
 	var total tally
-	for _, s := range chosen {
-		if ctx.Err() != nil {
-			break
-		}
-		total.add(runStep(ctx, s, out))
+	out = &lockedWriter{out: out}
+	for len(chosen) > 0 && ctx.Err() == nil {
+		n := together(chosen)
+		total.add(runLanes(ctx, chosen[:n], out))
+		chosen = chosen[n:]
 	}
 	if total.skipped > 0 {
 		fmt.Fprintf(out, "%d skipped\n", total.skipped)
@@ -104,8 +110,55 @@ func runAll(ctx context.Context, chosen []step, out io.Writer) tally {
 	return total
 }
 
+// together counts the steps at the front that run at the same time.
+func together(steps []step) int {
+	if n := slices.IndexFunc(steps, func(s step) bool { return s.lane == "" }); n >= 0 {
+		return max(n, 1)
+	}
+	return len(steps)
+}
+
+// runLanes runs the lanes of steps at the same time.
+func runLanes(ctx context.Context, steps []step, out io.Writer) tally {
+	lanes := map[string][]step{}
+	for _, s := range steps {
+		lanes[s.lane] = append(lanes[s.lane], s)
+	}
+	counts := make(chan tally)
+	for _, lane := range lanes {
+		go func() {
+			var count tally
+			for _, s := range lane {
+				if ctx.Err() == nil {
+					count.add(runStep(ctx, s, out))
+				}
+			}
+			counts <- count
+		}()
+	}
+	var total tally
+	for range lanes {
+		total.add(<-counts)
+	}
+	return total
+}
+
+// lockedWriter keeps what steps of several lanes print apart: a step prints once.
+type lockedWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+}
+
+func (w *lockedWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(b)
+}
+
+// runStep runs a step and prints its result in one piece.
 func runStep(ctx context.Context, s step, out io.Writer) tally {
-	var said bytes.Buffer
+	var said, result bytes.Buffer
+	defer result.WriteTo(out)
 	start := time.Now()
 	count, err := s.run(ctx, &said)
 	took := time.Since(start).Round(100 * time.Millisecond)
@@ -116,17 +169,17 @@ func runStep(ctx context.Context, s step, out io.Writer) tally {
 		count.passed = 1
 	}
 	if count.failed > 0 {
-		fmt.Fprintf(out, "FAIL %-12s %8s  %s\n", s.name, took, s.about)
-		said.WriteTo(out)
+		fmt.Fprintf(&result, "FAIL %-12s %8s  %s\n", s.name, took, s.about)
+		said.WriteTo(&result)
 		if err != nil {
-			fmt.Fprintln(out, err)
+			fmt.Fprintln(&result, err)
 		}
 		return count
 	}
-	fmt.Fprintf(out, "ok   %-12s %8s  %s (%d)\n", s.name, took, s.about, count.passed)
+	fmt.Fprintf(&result, "ok   %-12s %8s  %s (%d)\n", s.name, took, s.about, count.passed)
 	for line := range strings.Lines(said.String()) {
 		if strings.HasPrefix(line, note) {
-			io.WriteString(out, line)
+			result.WriteString(line)
 		}
 	}
 	return count

@@ -12,40 +12,40 @@ import (
 
 // steps are all checks, cheap ones first.
 var steps = []step{
-	{"format", "gofmt", format},
-	{"generated", "gen is up to date with the documents", generated},
-	{"speclint", "the documents use only keywords that are enforced", command("go", "run", "./tools/speclint")},
-	{"vet", "go vet", command("go", "vet", "-tags", "corpus", "./...")},
-	{"vetsdk", "go vet of the SDK suites, which are a module of their own", command("go", "-C", "tools/sdk", "vet", "./...")},
+	{"format", "gofmt", format, ""},
+	{"generated", "gen is up to date with the documents", generated, ""},
+	{"speclint", "the documents use only keywords that are enforced", command("go", "run", "./tools/speclint"), ""},
+	{"vet", "go vet", command("go", "vet", "-tags", "corpus", "./..."), ""},
+	{"vetsdk", "go vet of the SDK suites, which are a module of their own", command("go", "-C", "tools/sdk", "vet", "./..."), ""},
 	// Code that only the llama.cpp build uses looks unused here; staticllama checks it.
-	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./...")},
-	{"deploy", "linters of the files in tools/deploy", deployFiles},
-	{"ci", "linters and examples of tools/deploy/ci, against diglot replay", ciFiles},
+	{"static", "staticcheck", command("go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-checks", "inherit,-U1000", "./..."), ""},
+	{"deploy", "linters of the files in tools/deploy", deployFiles, ""},
 	// Tests of engine/models/registry would build it too, which would count as their time.
-	{"registry", "build of the OCI registry for tests", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry")},
-	{"test", "Go tests that gain nothing from the race detector: without concurrency, of memory use, of the conformance kit", goTests},
-	{"race", "all other Go tests without llama.cpp, with the race detector if there is a C compiler", goRaces},
-	{"testsdk", "recorded replies against the types of the Python, Node and Go SDKs; tests of the recording proxy", testSDK},
-	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/...")},
-	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./...")},
-	{"llama", "tests of the llama.cpp engine on real models", llamaTests},
-	{"verify", "diglot verify against this server over a real model", verify},
-	{"peers", "engine/upstream against a real llama-server, if there is one", peers},
-	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go")},
-	{"frameworks", "frameworks built on the SDKs, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor")},
-	{"agents", "small tasks of coding agents, the same way", suites("agents")},
-	{"browser", "the pages in headless Chromium, over a script", pages},
-	{"examples", "the code of every page of the reference, against diglot replay", suites("examples")},
-	{"sdkreal", "the same SDKs against a real model", sdkOverModel},
-	{"paths", "end-to-end scripts of a user's commands", paths},
-	{"sdkvision", "the same SDKs against a real vision model", sdkOverVision},
+	{"registry", "build of the OCI registry for tests", command("go", "tool", "-modfile=tools/tools.mod", "-n", "registry"), "go"},
+	{"test", "Go tests that gain nothing from the race detector: without concurrency, of memory use, of the conformance kit", goTests, "go"},
+	{"race", "all other Go tests without llama.cpp, with the race detector if there is a C compiler", goRaces, "go"},
+	{"testsdk", "recorded replies against the types of the Python, Node and Go SDKs; tests of the recording proxy", testSDK, "clients"},
+	{"ci", "linters and examples of tools/deploy/ci, against diglot replay", ciFiles, "clients"},
+	{"sdk", "the vendors' SDKs for Python, Node and Go against the server, playing a script", suites("python", "node", "go"), "clients"},
+	{"frameworks", "frameworks built on the SDKs, the same way", suites("frameworks", "langchain", "litellm", "pydanticai", "instructor"), "clients"},
+	{"agents", "small tasks of coding agents, the same way", suites("agents"), "clients"},
+	{"browser", "the pages in headless Chromium, over a script", pages, "clients"},
+	{"examples", "the code of every page of the reference, against diglot replay", suites("examples"), "clients"},
+	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/..."), ""},
+	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./..."), ""},
+	{"llama", "tests of the llama.cpp engine on real models", llamaTests, ""},
+	{"verify", "diglot verify against this server over a real model", verify, ""},
+	{"peers", "engine/upstream against a real llama-server, if there is one", peers, ""},
+	{"sdkreal", "the same SDKs against a real model", sdkOverModel, ""},
+	{"paths", "end-to-end scripts of a user's commands", paths, ""},
+	{"sdkvision", "the same SDKs against a real vision model", sdkOverVision, ""},
 }
 
 // longSteps run only if they are named: make test-long.
 var longSteps = []step{
-	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz},
-	{"verifyall", "diglot verify with all scenarios over each model and in each profile", verifyAll},
-	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak},
+	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz, ""},
+	{"verifyall", "diglot verify with all scenarios over each model and in each profile", verifyAll, ""},
+	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak, ""},
 }
 
 // testModel is the default model of tests.
