@@ -32,6 +32,7 @@ type Case struct {
 	Ignored string       // name in Diglot-Ignored, for WantIgnored
 
 	Nullable bool         // the document allows null there, and the case has it
+	Unlisted bool         // the field, or one around it, is not in the service's own interface document
 	Mark     openapi.Mark // of the field
 }
 
@@ -124,6 +125,17 @@ type walker struct {
 	open  []*openapi.Schema // being walked, to end recursion
 	cases []Case
 	err   error
+
+	unlisted int // of the fields that are being walked
+}
+
+// under counts a field while what is below it is walked.
+func (w *walker) under(m openapi.Mark) (leave func()) {
+	if m.Document != openapi.ListingUnlisted {
+		return func() {}
+	}
+	w.unlisted++
+	return func() { w.unlisted-- }
 }
 
 // find records the first object of an example at each place.
@@ -184,6 +196,7 @@ func (w *walker) add(at site, value any, c Case, oddity string) {
 	if c.Pointer == nil {
 		c.Pointer = at.pointer
 	}
+	c.Unlisted = w.unlisted > 0 || c.Mark.Document == openapi.ListingUnlisted
 	c.Name, c.Body, c.Field = at.name+": "+oddity, body, at.name
 	if c.Base = w.base(at); c.Want == WantNothing {
 		c.Base = w.base(site{wrap: at.wrap})
@@ -206,6 +219,7 @@ func (w *walker) base(at site) []byte {
 
 // use adds the cases of a field.
 func (w *walker) use(u *openapi.Use, at site) {
+	defer w.under(u.Mark)()
 	switch u.Mark.Server {
 	case openapi.SupportIgnored:
 		w.add(at, valid(u.Schema), Case{Want: WantIgnored, Ignored: at.name, Mark: u.Mark}, "has no effect")
@@ -321,10 +335,12 @@ func (w *walker) union(s *openapi.Schema, at site) {
 			w.add(at, valid(branch.Schema), Case{Want: WantInvalid, Rule: openapi.RuleRefused, Mark: branch.Mark}, "a form that is refused")
 			continue
 		}
+		leave := w.under(branch.Mark)
 		if !overlaps(s, i) {
 			w.scalar(branch, at)
 		}
 		w.below(branch.Schema, site{pointer: at.pointer, name: at.name, wrap: at.wrap})
+		leave()
 	}
 	for _, value := range s.Values() {
 		branch, _ := s.Branch(value)
@@ -353,6 +369,7 @@ func (w *walker) unknown(s *openapi.Schema, at site) {
 
 func (w *walker) branch(s *openapi.Schema, branch *openapi.Use, value string, at site) {
 	// One branch may stand for several values.
+	defer w.under(branch.Mark)()
 	named, _ := valid(branch.Schema).(map[string]any)
 	named[s.Discriminator] = value
 	switch branch.Mark.Server {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/diglot/diglot/openapi"
 )
@@ -204,102 +203,8 @@ func (t *Target) fields(style Style, o *openapi.Operation) ([]Scenario, error) {
 			About:     "Each value of the field is accepted or refused as the document says.",
 			Operation: o.ID,
 			Needs:     NeedOf(o),
-			Run: func(t *Trial) {
-				for _, c := range list {
-					t.runCase(o, c)
-				}
-			},
+			Run:       func(t *Trial) { t.runCases(o, list) },
 		})
 	}
 	return all, nil
-}
-
-func (t *Trial) runCase(o *openapi.Operation, c Case) {
-	body := c.Body
-	if len(c.Pointer) == 0 || c.Pointer[0] != "model" {
-		body = t.named(o, body)
-	}
-	body = t.affordable(o, body, c.Pointer, fieldTokens)
-	if c.Want == WantNothing && unlimited(body) {
-		return // it would be answered until the context is full
-	}
-	x := t.Do(Request{Path: o.Path, Body: body})
-	document := fmt.Sprintf("%s: %s", c.Name, c.wanted(t.Marks))
-	switch {
-	case x.Status >= 500:
-		t.fail(Failure{Message: fmt.Sprintf("%s: status %d", c.Name, x.Status), Document: document, Exchange: x})
-	case c.Want == WantInvalid && x.Status == http.StatusBadRequest:
-		if !names(x.Body, c.Pointer) {
-			t.fail(Failure{Message: fmt.Sprintf("%s: the error does not name %s", c.Name, path(c.Pointer)), Document: document, Exchange: x})
-		}
-	case c.Want == WantInvalid && (x.Status != http.StatusOK || c.must(t.Marks)):
-		t.fail(Failure{Message: fmt.Sprintf("%s: status %d, want 400", c.Name, x.Status), Document: document, Exchange: x})
-	case c.Want != WantInvalid && x.Status != http.StatusOK:
-		if c.must(t.Marks) && t.accepts(o, c.Base) {
-			t.fail(Failure{Message: fmt.Sprintf("%s: status %d, want 200", c.Name, x.Status), Document: document, Exchange: x})
-		}
-	case c.Want == WantIgnored && t.Marks:
-		if got := x.Header.Get("Diglot-Ignored"); !strings.Contains(", "+got+",", ", "+c.Ignored+",") {
-			t.fail(Failure{Message: fmt.Sprintf("%s: Diglot-Ignored is %q, want %q in it", c.Name, got, c.Ignored), Document: document, Exchange: x})
-		}
-	}
-}
-
-// accepts reports whether the server answers a body: one that needs what the model lacks is
-// refused without the odd value too.
-func (t *Trial) accepts(o *openapi.Operation, body []byte) bool {
-	if body == nil {
-		return true
-	}
-	return t.Do(Request{Path: o.Path, Body: t.affordable(o, t.named(o, body), nil, fieldTokens)}).Status == http.StatusOK
-}
-
-// must reports whether the case binds a server, given whether the support marks are its own.
-func (c Case) must(marks bool) bool {
-	switch {
-	case marks:
-		return true
-	case c.Want == WantInvalid:
-		return c.Rule != openapi.RuleRefused && c.Rule != openapi.RuleUnknown && !strings.Contains(c.Name, overLimit)
-	}
-	return c.Want == WantNothing && c.Nullable
-}
-
-func (c Case) wanted(marks bool) string {
-	switch {
-	case c.Want == WantInvalid && c.must(marks):
-		return "400, and the error names " + path(c.Pointer)
-	case c.Want == WantInvalid:
-		return "200, or 400 and the error names " + path(c.Pointer)
-	case c.Want == WantIgnored && marks:
-		return "200, and Diglot-Ignored names " + c.Ignored
-	}
-	return "200"
-}
-
-func path(pointer []string) string {
-	if len(pointer) == 0 {
-		return "the body"
-	}
-	v := openapi.Violation{Pointer: pointer}
-	return v.Param()
-}
-
-// names reports whether an error names the value at a pointer: by its path in param or in
-// the message, or at least by the last name in that path.
-func names(body []byte, pointer []string) bool {
-	if len(pointer) == 0 {
-		return true
-	}
-	v := openapi.Violation{Pointer: pointer}
-	text := string(body)
-	if strings.Contains(text, v.Param()) || strings.Contains(text, v.Path()) {
-		return true
-	}
-	for _, token := range slices.Backward(pointer) {
-		if strings.Trim(token, "0123456789") != "" {
-			return strings.Contains(text, token)
-		}
-	}
-	return false
 }

@@ -2,7 +2,9 @@ package conformance
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -63,6 +65,7 @@ func Run(ctx context.Context, target *Target, scenarios []Scenario, options Opti
 	}
 	r.all(scenarios, together, max(options.Parallel, 1))
 	r.all(scenarios, alone, 1)
+	r.feed(scenarios)
 	early := context.Cause(ctx)
 	r.all(scenarios, watching, 1) // they judge what was seen until then
 	return Report{r.results, early}
@@ -130,28 +133,69 @@ func (r *runner) availability(s Scenario) {
 }
 
 // missing says why a server does not have an operation, or nothing. A server has it if it
-// complains about an empty body; one that does not answer has it too, which the scenarios
+// complains about a body without anything but a model; one that does not answer has it too, which the scenarios
 // then find out.
 func (r *runner) missing(style Style, o *openapi.Operation) string {
 	if o.Mark.Server == openapi.SupportRefused {
 		return "the document refuses it in this profile"
 	}
-	request := Request{Method: o.Method, Path: strings.ReplaceAll(o.Path, "{model}", r.target.Models.Text)}
-	if o.Body != nil {
-		request.Body = "{}"
-	}
-	if style == Anthropic {
-		request.Header = http.Header{"Anthropic-Version": {"2023-06-01"}}
-	}
-	ctx, cancel := context.WithTimeout(r.ctx, r.target.timeout())
-	defer cancel()
-	response, x, err := r.target.open(ctx, request)
-	if err != nil {
+	x, err := r.target.once(r.ctx, r.target.smallest(style, o))
+	if err != nil || !slices.Contains([]int{404, 405, 501}, x.Status) {
 		return ""
 	}
-	response.Body.Close()
-	if slices.Contains([]int{404, 405, 501}, x.Status) {
-		return "the server answers " + o.Method + " " + o.Path + " with " + response.Status
+	if x.Status == http.StatusNotFound && names(x.Body, []string{"model"}) {
+		return "" // it looked for the model
 	}
-	return ""
+	return fmt.Sprintf("the server answers %s %s with %d %s", o.Method, o.Path, x.Status, http.StatusText(x.Status))
+}
+
+// smallest is a request to an operation that names a model and nothing else, so that it need
+// not be answered.
+func (t *Target) smallest(style Style, o *openapi.Operation) Request {
+	r := Request{Method: o.Method, Path: strings.ReplaceAll(o.Path, "{model}", url.PathEscape(t.Models.Text))}
+	if o.Body != nil {
+		r.Body = t.affordable(o, edited([]byte("{}"), func(body map[string]any) { body["model"] = t.modelFor(o) }), nil, 1)
+	}
+	if style == Anthropic {
+		r.Header = http.Header{"Anthropic-Version": {"2023-06-01"}}
+	}
+	return r
+}
+
+// feed sends requests to the operations of chosen watchers that no chosen scenario asks: the
+// examples of the document, once plain and once streamed. They are not in the report.
+func (r *runner) feed(scenarios []Scenario) {
+	asked := map[operation]bool{}
+	for _, s := range scenarios {
+		if !s.watches {
+			asked[operation{s.Style(), s.Operation}] = true
+		}
+	}
+	for _, s := range scenarios {
+		of := operation{s.Style(), s.Operation}
+		o, ok := r.target.Document(of.style).Operation(of.id)
+		if asked[of] || !ok || r.ctx.Err() != nil || r.offered[string(of.style)+of.id]() != "" {
+			continue
+		}
+		asked[of] = true
+		run(r.ctx, r.target, r.target.feeder(of.style, o))
+	}
+}
+
+func (t *Target) feeder(style Style, o *openapi.Operation) Scenario {
+	if o.Body == nil {
+		return Scenario{Needs: NeedOf(o), Run: func(t *Trial) { t.Do(t.smallest(style, o)) }}
+	}
+	s := t.samples(style, o)
+	_, streams := o.Body.Schema.Property("stream")
+	plain := s.Run
+	s.Run = func(t *Trial) {
+		for _, example := range o.Examples {
+			if streams {
+				t.sample(o, edited(example, func(object map[string]any) { object["stream"] = true }))
+			}
+		}
+		plain(t)
+	}
+	return s
 }

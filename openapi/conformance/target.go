@@ -40,11 +40,11 @@ type Target struct {
 	// be reported. Without it, a marked value may be accepted or refused.
 	Marks bool
 
-	mu       sync.Mutex
-	seen     map[operation]*record
-	kept     int         // bytes of bodies in records and failures
-	accepted sync.Map    // whether bodies without an odd value are answered, by [Trial.accepts]
-	lost     func(error) // called when the server cannot be reached; or nil
+	mu        sync.Mutex
+	seen      map[operation]*record
+	kept      int         // bytes of bodies in records and failures
+	baselines sync.Map    // how bodies without an odd value are answered
+	lost      func(error) // called when the server cannot be reached; or nil
 }
 
 const maxReply = 64 << 20

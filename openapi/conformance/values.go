@@ -31,6 +31,8 @@ func wrongType(kinds openapi.Kinds) any {
 	return map[string]any{}
 }
 
+const tooFew = "too few items"
+
 // invalid lists values of the right type that violate the schema's own rules, one per rule.
 func invalid(s *openapi.Schema) []bad {
 	var list []bad
@@ -55,7 +57,7 @@ func invalid(s *openapi.Schema) []bad {
 		add("\u00a7", openapi.RulePattern, "outside the pattern")
 	}
 	if s.MinItems != nil {
-		add(copies(s, *s.MinItems-1), openapi.RuleLength, "too few items")
+		add(copies(s, *s.MinItems-1), openapi.RuleLength, tooFew)
 	}
 	if s.MaxItems != nil && *s.MaxItems < 1<<12 {
 		add(copies(s, *s.MaxItems+1), openapi.RuleLength, "too many items")

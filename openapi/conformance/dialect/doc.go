@@ -7,6 +7,7 @@
 package dialect
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/diglot/diglot/openapi/conformance"
@@ -207,11 +208,16 @@ func (d Dialect) refused(t *conformance.Trial, x *conformance.Exchange) string {
 	return ""
 }
 
-// Try is Ask for any goroutine.
+// Try is Ask for any goroutine: the error is why there is no answer.
 func (d Dialect) Try(t *conformance.Trial, r Request) (*Answer, error) {
 	x, err := t.Try(d.Encode(r))
 	if err != nil {
 		return &Answer{Exchange: x}, err
+	}
+	if x.Status == http.StatusBadRequest {
+		if why := d.refused(t, x); why != "" {
+			return &Answer{Exchange: x}, fmt.Errorf("the document says: %s", why)
+		}
 	}
 	if x.Status != http.StatusOK {
 		return &Answer{Exchange: x}, statusError(x.Status)
