@@ -44,6 +44,7 @@ type Target struct {
 	seen      map[operation]*record
 	kept      int         // bytes of bodies in records and failures
 	baselines sync.Map    // how bodies without an odd value are answered
+	asked     sync.Map    // what scenarios ask once
 	lost      func(error) // called when the server cannot be reached; or nil
 }
 

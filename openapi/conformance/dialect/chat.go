@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -96,7 +97,7 @@ func readChat(a *Answer, body Object) {
 	for _, choice := range body.Objects("choices") {
 		one := a.one(choice.Count("index"))
 		message := choice.Object("message")
-		one.Text, one.Reasoning = message.Text("content"), message.Text("reasoning_content")
+		one.Text, one.Reasoning = message.Text("content"), thought(message)
 		one.Finish = openAIFinish(choice.Text("finish_reason"))
 		for _, c := range message.Objects("tool_calls") {
 			f := c.Object("function")
@@ -105,6 +106,12 @@ func readChat(a *Answer, body Object) {
 		one.Tokens = chatTokens(choice.Object("logprobs").Objects("content"))
 	}
 	a.Usage = openAIUsage(body.Object("usage"))
+}
+
+// thought is the reasoning of a message or delta, which the vendor's chat completions do not
+// have: servers spell it in two ways, some in both.
+func thought(message Object) string {
+	return cmp.Or(message.Text("reasoning_content"), message.Text("reasoning"))
 }
 
 func streamChat(a *Answer, frames []conformance.Frame) error {
@@ -145,7 +152,7 @@ func (a *Answer) chatDelta(choice Object) error {
 			a.Deltas = append(a.Deltas, text)
 		}
 	}
-	one.Reasoning += delta.Text("reasoning_content")
+	one.Reasoning += thought(delta)
 	if reason := choice.Text("finish_reason"); reason != "" {
 		one.Finish = openAIFinish(reason)
 	}

@@ -7,6 +7,7 @@
 package dialect
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -139,6 +140,7 @@ type Answer struct {
 	Usage     Usage
 	Deltas    []string // pieces of text of a stream, in order, of the first choice
 	Error     string   // an error event of a stream
+	Warm      bool     // the request has a temperature, which the server does not take
 
 	Exchange *conformance.Exchange
 }
@@ -175,7 +177,7 @@ func (d Dialect) Encode(r Request) conformance.Request {
 // cannot be read, ends the scenario: as not offered, if the document itself refuses the request
 // in the server's profile.
 func (d Dialect) Ask(t *conformance.Trial, r Request) *Answer {
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	if x.Status == http.StatusBadRequest {
 		if why := d.refused(t, x); why != "" {
 			t.NotOfferedf("the document says: %s", why)
@@ -185,6 +187,7 @@ func (d Dialect) Ask(t *conformance.Trial, r Request) *Answer {
 		t.Fatalf(x, "status %d, want 200", x.Status)
 	}
 	a, err := d.Read(x)
+	a.Warm = r.Temperature != nil && d.Warm(t)
 	switch {
 	case x.Err != nil:
 		t.Fatalf(x, "the reply breaks off: %v", x.Err)
@@ -210,7 +213,10 @@ func (d Dialect) refused(t *conformance.Trial, x *conformance.Exchange) string {
 
 // Try is Ask for any goroutine: the error is why there is no answer.
 func (d Dialect) Try(t *conformance.Trial, r Request) (*Answer, error) {
-	x, err := t.Try(d.Encode(r))
+	if why := d.lacks(t, r); why != "" {
+		return &Answer{}, errors.New(why)
+	}
+	x, err := t.Try(d.For(t, r))
 	if err != nil {
 		return &Answer{Exchange: x}, err
 	}

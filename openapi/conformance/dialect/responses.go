@@ -91,7 +91,7 @@ func readResponse(a *Answer, body Object) {
 				one.Tokens = append(one.Tokens, chatTokens(part.Objects("logprobs"))...)
 			}
 		case "reasoning":
-			one.Reasoning += joined(item.Objects("summary"), "summary_text", "text")
+			one.Reasoning += joined(item.Objects("summary"), "summary_text", "text") + joined(item.Objects("content"), "reasoning_text", "text")
 		case "function_call":
 			one.Calls = append(one.Calls, Call{item.Text("call_id"), item.Text("name"), item.Text("arguments")})
 			one.Finish = FinishTools
@@ -126,7 +126,7 @@ func streamResponse(a *Answer, frames []conformance.Frame) error {
 		case "response.output_text.delta":
 			text.WriteString(event.Text("delta"))
 			a.Deltas = append(a.Deltas, event.Text("delta"))
-		case "response.reasoning_summary_text.delta":
+		case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
 			reasoning.WriteString(event.Text("delta"))
 		case "response.function_call_arguments.delta":
 			arguments[event.Text("item_id")] += event.Text("delta")

@@ -45,7 +45,7 @@ func sights() []conformance.Scenario {
 	}
 	bad := func(t *conformance.Trial, d dialect.Dialect, model string, urls ...string) {
 		for _, url := range urls {
-			if x := t.Do(d.Encode(seeing(model, url))); x.Status != 400 {
+			if x := d.Do(t, seeing(model, url)); x.Status != 400 {
 				t.Errorf(x, "status %d, want 400", x.Status)
 			}
 		}

@@ -28,6 +28,9 @@ func alike(t *conformance.Trial, reference, ask func() *dialect.Answer, differ f
 			}
 		}
 	}
+	if got.Warm || wants[0].Warm {
+		t.NotOfferedf("%s", dialect.NotGreedy)
+	}
 	t.Errorf(got.Exchange, "%s", why)
 }
 

@@ -98,7 +98,7 @@ func badIDs(t *conformance.Trial, d dialect.Dialect) {
 	for _, id := range bad {
 		r := dialect.Greedy(t.Models.Text, "Hello", 1)
 		r.Bias = map[string]int{id: 1}
-		if x := t.Do(d.Encode(r)); x.Status != 400 {
+		if x := d.Do(t, r); x.Status != 400 {
 			t.Errorf(x, "with a bias on the token %q the status is %d, want 400", id, x.Status)
 		}
 	}

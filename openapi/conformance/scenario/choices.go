@@ -81,6 +81,7 @@ func countedTogether(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func greedyAlike(t *conformance.Trial, d dialect.Dialect) {
+	d.NeedGreedy(t)
 	r, _ := prose(t, d, 12)
 	r.N = 3
 	alike(t, asking(t, d, r), asking(t, d, r), func(_, got *dialect.Answer) string {
@@ -134,7 +135,7 @@ func bestOf(t *conformance.Trial, d dialect.Dialect) {
 func bestOfBelow(t *conformance.Trial, d dialect.Dialect) {
 	r := sampled(t, 1)
 	r.N, r.MaxTokens, r.Extra = 3, 1, map[string]any{"best_of": 2}
-	if x := t.Do(d.Encode(r)); x.Status != 400 {
+	if x := d.Do(t, r); x.Status != 400 {
 		t.Errorf(x, "status %d, want 400", x.Status)
 	}
 }

@@ -38,7 +38,7 @@ func doneLast(t *conformance.Trial, d dialect.Dialect) {
 	for _, usage := range []bool{false, true} {
 		r := dialect.Greedy(t.Models.Text, "Hello", 2)
 		r.Stream, r.Usage = true, usage
-		x := t.OK(d.Encode(r))
+		x := t.OK(d.For(t, r))
 		frames, whole := x.Frames()
 		if !whole {
 			t.Errorf(x, "the blank line after the last event is missing")
@@ -55,7 +55,7 @@ func usageIfAsked(t *conformance.Trial, d dialect.Dialect) {
 	for _, asked := range []bool{false, true} {
 		r := dialect.Greedy(t.Models.Text, "Hello", 2)
 		r.Stream, r.Usage = true, asked
-		x := t.OK(d.Encode(r))
+		x := t.OK(d.For(t, r))
 		all := events(t, x)
 		count := 0
 		for i, chunk := range all {

@@ -135,10 +135,10 @@ func createdOnce(t *conformance.Trial, d dialect.Dialect) {
 func roleFirst(t *conformance.Trial, d dialect.Dialect) {
 	r := streamed(dialect.Greedy(t.Models.Text, "Hello", 4))
 	r.N = 2
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	if x.Status != 200 {
 		r.N = 0
-		x = t.OK(d.Encode(r))
+		x = t.OK(d.For(t, r))
 	}
 	seen := map[int]bool{}
 	for i, chunk := range events(t, x) {

@@ -50,7 +50,7 @@ const leavers = 24
 
 func leaveStreams(t *conformance.Trial, d dialect.Dialect) {
 	leave(t, d, func(ctx context.Context, i int) {
-		body, _, err := t.Open(ctx, d.Encode(streamed(long(t, "number "+string(rune('A'+i))))))
+		body, _, err := t.Open(ctx, d.For(t, streamed(long(t, "number "+string(rune('A'+i))))))
 		if err == nil {
 			bufio.NewReader(io.LimitReader(body, largestStream)).ReadString('\n')
 			body.Close()
@@ -60,7 +60,7 @@ func leaveStreams(t *conformance.Trial, d dialect.Dialect) {
 
 func leavePlain(t *conformance.Trial, d dialect.Dialect) {
 	leave(t, d, func(ctx context.Context, i int) {
-		body, _, err := t.Open(ctx, d.Encode(long(t, "number "+string(rune('A'+i)))))
+		body, _, err := t.Open(ctx, d.For(t, long(t, "number "+string(rune('A'+i)))))
 		if err == nil {
 			body.Close()
 		}
@@ -100,7 +100,7 @@ func keepAlive(t *conformance.Trial, d dialect.Dialect) {
 	defer end(nil)
 	silent := time.AfterFunc(patience, func() { end(errSilent) })
 	defer silent.Stop()
-	body, x, err := t.Open(ctx, d.Encode(r))
+	body, x, err := t.Open(ctx, d.For(t, r))
 	if err != nil {
 		t.Fatalf(x, "no reply: %v", cmp.Or(context.Cause(ctx), err))
 	}
@@ -129,7 +129,7 @@ func overflow(t *conformance.Trial, d dialect.Dialect) {
 	r := dialect.Greedy(t.Models.Text, strings.Repeat("sea land ", 150_000), 1)
 	for _, stream := range []bool{false, true} {
 		r.Stream = stream
-		x := t.Do(d.Encode(r))
+		x := d.Do(t, r)
 		switch x.Status {
 		case 400:
 		case 413:
@@ -168,7 +168,7 @@ func numbers(text string) int {
 func limitBeyond(t *conformance.Trial, d dialect.Dialect) {
 	r := dialect.Greedy(t.Models.Text, "Is water wet? Answer as JSON.", 100_000_000)
 	r.Schema = dialect.Closed(map[string]any{"yes": map[string]any{"type": "boolean"}}, "yes")
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	switch {
 	case x.Status == 400 && !t.Marks:
 		t.NotOfferedf("the server refuses a limit beyond the context")

@@ -40,7 +40,22 @@ func counted(t *conformance.Trial, d dialect.Dialect, turns ...dialect.Turn) (in
 	return a.Usage.Input, a
 }
 
+// offerSystems ends the scenario where instructions have no turns: Anthropic's style has a
+// field for them.
+func offerSystems(t *conformance.Trial, d dialect.Dialect) {
+	if d.Style != conformance.Anthropic || t.Marks {
+		return
+	}
+	r := dialect.Greedy(t.Models.Text, "", 1)
+	user := dialect.Turn{Role: "user", Text: "Hello"}
+	r.Turns = []dialect.Turn{user, {Role: "system", Text: "Be brief."}, user}
+	if x := d.Do(t, r); x.Status == 400 {
+		t.NotOfferedf("the server refuses turns of the system: %s", x.Body)
+	}
+}
+
 func systemInTheMiddle(t *conformance.Trial, d dialect.Dialect) {
+	offerSystems(t, d)
 	user, assistant := dialect.Turn{Role: "user", Text: "Hello"}, dialect.Turn{Role: "assistant", Text: "Hello, friend."}
 	without, _ := counted(t, d, user, assistant, user)
 	with, a := counted(t, d, user, assistant, dialect.Turn{Role: "system", Text: "From now on speak like a sailor of the eighteenth century."}, user)
@@ -50,6 +65,7 @@ func systemInTheMiddle(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func severalSystems(t *conformance.Trial, d dialect.Dialect) {
+	offerSystems(t, d)
 	user := dialect.Turn{Role: "user", Text: "Hello"}
 	single, _ := counted(t, d, dialect.Turn{Role: "system", Text: "Be brief."}, user)
 	both, a := counted(t, d, dialect.Turn{Role: "system", Text: "Be brief."}, dialect.Turn{Role: "system", Text: "Never mention the weather in any answer."}, user)
@@ -90,7 +106,7 @@ func everyTurnCounts(t *conformance.Trial, d dialect.Dialect) {
 func assistantLast(t *conformance.Trial, d dialect.Dialect) {
 	r := conversation(t, 4)
 	r.Turns = r.Turns[:2]
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	switch {
 	case x.Status == 400 && !t.Marks:
 		t.NotOfferedf("the server refuses a last turn of the assistant")
@@ -102,7 +118,7 @@ func assistantLast(t *conformance.Trial, d dialect.Dialect) {
 func prefill(t *conformance.Trial, d dialect.Dialect) {
 	r := dialect.Greedy(t.Models.Text, "Count to ten.", 12)
 	r.Turns = append(r.Turns, dialect.Turn{Role: "assistant", Text: "1, 2, 3, 4, 5,"})
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	if x.Status == 400 && !t.Marks {
 		t.NotOfferedf("the server refuses a last turn of the assistant")
 	}
@@ -115,7 +131,7 @@ func prefill(t *conformance.Trial, d dialect.Dialect) {
 
 func emptyText(t *conformance.Trial, d dialect.Dialect) {
 	r := dialect.Greedy(t.Models.Text, "", 2)
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	if x.Status != 200 && x.Status != 400 {
 		t.Errorf(x, "status %d, want 200 or 400", x.Status)
 	}

@@ -77,7 +77,7 @@ func choices() []conformance.Scenario {
 			}
 		}),
 		dialect.Each("tool-choice-of-no-tool", "A choice that names a tool which is not offered is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			x := t.Do(d.Encode(forced(t, dialect.ChoiceNamed, "no_such_tool", city())))
+			x := d.Do(t, forced(t, dialect.ChoiceNamed, "no_such_tool", city()))
 			if x.Status != 400 {
 				t.Errorf(x, "status %d, want 400", x.Status)
 			}
@@ -92,7 +92,7 @@ func choices() []conformance.Scenario {
 			expectCalls(t, d, forced(t, dialect.ChoiceNamed, "get_weather_xxx", tools...), "get_weather_xxx")
 		}),
 		dialect.Each("tools-twice", "Two tools of one name are a 400, or the name can still be called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			x := t.Do(d.Encode(forced(t, dialect.ChoiceNamed, "get_weather", city(), city())))
+			x := d.Do(t, forced(t, dialect.ChoiceNamed, "get_weather", city(), city()))
 			if x.Status != 400 && x.Status != 200 {
 				t.Errorf(x, "status %d, want 400 or 200", x.Status)
 			}

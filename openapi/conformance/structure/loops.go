@@ -52,7 +52,7 @@ func loops() []conformance.Scenario {
 			r := dialect.Greedy(t.Models.Text, "Hello.", 16)
 			r.Tools = []dialect.Tool{city()}
 			r.Turns = append(r.Turns, result("call_9", "3 degrees"))
-			if x := t.Do(d.Encode(r)); x.Status != 400 {
+			if x := d.Do(t, r); x.Status != 400 {
 				t.Errorf(x, "status %d, want 400", x.Status)
 			}
 		}),

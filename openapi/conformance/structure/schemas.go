@@ -84,7 +84,7 @@ func schemas() []conformance.Scenario {
 // expectFit asks and wants an answer that fits the schema. A server may say that it cannot
 // enforce a schema, with a 400.
 func expectFit(t *conformance.Trial, d dialect.Dialect, r dialect.Request) *dialect.Answer {
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	if x.Status == 400 && !t.Marks {
 		t.NotOfferedf("the server refuses this schema: %s", x.Body)
 	}
@@ -123,7 +123,7 @@ func formats() []conformance.Scenario {
 		dialect.Each("schema-invalid", "A schema that is none is a 400.", followsSchema, func(t *conformance.Trial, d dialect.Dialect) {
 			r := dialect.Greedy(t.Models.Text, "Name a colour.", 16)
 			r.Schema = object{"type": "no-such-type"}
-			if x := t.Do(d.Encode(r)); x.Status != 400 {
+			if x := d.Do(t, r); x.Status != 400 {
 				t.Errorf(x, "status %d, want 400", x.Status)
 			}
 		}),
@@ -143,7 +143,7 @@ func formats() []conformance.Scenario {
 func impossible(t *conformance.Trial, d dialect.Dialect) {
 	r := dialect.Greedy(t.Models.Text, "Name a colour.", 16)
 	r.Schema = dialect.Closed(object{"v": object{"type": "string", "enum": list{}}}, "v")
-	x := t.Do(d.Encode(r))
+	x := d.Do(t, r)
 	switch x.Status {
 	case 400:
 	case 200:
