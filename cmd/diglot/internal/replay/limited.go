@@ -13,8 +13,9 @@ import (
 // usualWait is how many seconds a client is told to wait.
 const usualWait = 5
 
-// limited answers with the rate limit of the vendors. The documents have no such error:
-// this program limits no rates, and tells an overload with another status.
+// limited answers with the rate limit of the vendors. The documents have no such error, and
+// say so at the header Diglot-Replay: this program limits no rates, and tells an overload
+// with another status.
 func (s *server) limited(w http.ResponseWriter, r *http.Request, status *fault.Status) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
