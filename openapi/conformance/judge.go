@@ -225,7 +225,9 @@ func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []fi
 		}
 		if err := checker.Frame(f.Event, string(data)); err != nil {
 			known = false
-			if len(found) == 0 {
+			if kind := unnamed(stream, f); kind != "" {
+				found = []finding{{aspectEvents, fmt.Sprintf("event %d, %s, has no line event: %s", i, kind, kind), "", "", false}}
+			} else if len(found) == 0 {
 				all = append(all, finding{aspectEvents, err.Error(), "", f.Event, false})
 			}
 		}
@@ -235,6 +237,17 @@ func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []fi
 		all = append(all, finding{aspectOrder, err.Error(), "x-event-sequence: " + stream.Sequence, "", false})
 	}
 	return all
+}
+
+// unnamed is the type of an event that has no name, and would be right with its type as one.
+func unnamed(stream *openapi.Stream, f Frame) string {
+	var event struct {
+		Type string `json:"type"`
+	}
+	if f.Event != "" || json.Unmarshal([]byte(f.Data), &event) != nil || stream.NewChecker().Frame(event.Type, f.Data) != nil {
+		return ""
+	}
+	return event.Type
 }
 
 // isOther reports whether a frame is no event of the document at all.

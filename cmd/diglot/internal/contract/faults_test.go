@@ -62,6 +62,9 @@ func envelopeFaults() []mistake {
 				r.body = bytes.TrimSuffix(r.body, []byte("\n"))
 			}
 		}, "openai/chat/stream-frames", stream},
+		{"events without names", responsePath, func(r *reply) {
+			r.body = regexp.MustCompile(`(?m)^event: .*\n`).ReplaceAll(r.body, nil)
+		}, "openai/responses/stream-events", []string{"openai/responses/stream/same-text"}},
 		{"an event that nobody knows", responsePath, func(r *reply) {
 			r.frames(func(all []string) []string {
 				return slices.Insert(all, 1, "event: response.heartbeat\ndata: {\"type\":\"response.heartbeat\"}")
