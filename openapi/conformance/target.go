@@ -37,7 +37,8 @@ type Target struct {
 
 	// Marks holds the server to the support marks as well, as only the server can be held
 	// whose marks they are: what is marked as refused must be refused, what is ignored must
-	// be reported. Without it, a marked value may be accepted or refused.
+	// be reported. Without it, a marked value may be accepted or refused, and what the vendors
+	// leave open is not judged: other fields in replies, kinds of errors, sizes of lists.
 	Marks bool
 
 	mu        sync.Mutex

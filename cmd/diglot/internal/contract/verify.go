@@ -59,9 +59,10 @@ enough: what needs a certain answer forces it.
 A failure comes with the request as a curl command, with what came, and with what the
 document says. In the command, $API_KEY and other variables stand for your keys.
 
-The documents mark fields that diglot ignores or refuses. Other servers may do more, so
-these marks bind nobody else; --marks holds a server to them as well, which is meant for
-diglot.
+The documents mark fields that diglot ignores or refuses, and promise what the vendors leave
+open: the form of request ids, the kinds of errors, sizes of lists, no other field in a
+reply. Other servers may do more, so this binds nobody else, and is skipped; --marks holds
+a server to it as well, which is meant for diglot.
 
 A request that is answered with 429, 529, or 503 and Retry-After, is sent again, at most
 4 times: when the server says, if that is within 30 seconds, or after 1, 2, 4 and 8
