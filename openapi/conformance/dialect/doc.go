@@ -63,6 +63,12 @@ func Greedy(model, text string, maxTokens int) Request {
 	return Request{Model: model, Turns: []Turn{{Role: "user", Text: text}}, MaxTokens: maxTokens, Temperature: &zero}
 }
 
+// Calling is the request with tools; one that is named is called once.
+func (r Request) Calling(choice Choice, name string, tools ...Tool) Request {
+	r.Tools, r.Choice, r.ChoiceName, r.Single = tools, choice, name, choice == ChoiceNamed
+	return r
+}
+
 // Turn is one turn of a conversation.
 type Turn struct {
 	Role    string // system, user, assistant, or tool

@@ -75,7 +75,7 @@ func differentText(want, got *dialect.Answer) string {
 }
 
 func sameCall(t *conformance.Trial, d dialect.Dialect) {
-	r := forced(t)
+	r := switching(t)
 	plain := d.Ask(t, r)
 	if len(plain.First().Calls) == 0 {
 		t.Skipf("the model makes no call, even if it must")

@@ -31,18 +31,12 @@ func identity() []conformance.Scenario {
 
 func tools(d dialect.Dialect) bool { return d.Tools }
 
-// forced is a request that must call a tool with one small argument.
-func forced(t *conformance.Trial) dialect.Request {
-	r := dialect.Greedy(t.Models.Text, "Switch the light on.", 60)
-	r.Tools = []dialect.Tool{{
+// switching is a request that must call a tool with one small argument.
+func switching(t *conformance.Trial) dialect.Request {
+	return dialect.Greedy(t.Models.Text, "Switch the light on.", 60).Calling(dialect.ChoiceNamed, "switch_light", dialect.Tool{
 		Name: "switch_light", Description: "Switches the light on or off.",
-		Parameters: map[string]any{
-			"type": "object", "additionalProperties": false, "required": []string{"on"},
-			"properties": map[string]any{"on": map[string]any{"type": "boolean"}},
-		},
-	}}
-	r.Choice, r.ChoiceName, r.Single = dialect.ChoiceNamed, "switch_light", true
-	return r
+		Parameters: dialect.Closed(map[string]any{"on": map[string]any{"type": "boolean"}}, "on"),
+	})
 }
 
 func uniqueIDs(t *conformance.Trial, d dialect.Dialect) {
@@ -76,7 +70,7 @@ func oneID(t *conformance.Trial, d dialect.Dialect) {
 func uniqueCallIDs(t *conformance.Trial, d dialect.Dialect) {
 	seen := map[string]bool{}
 	for i := range 3 {
-		r := forced(t)
+		r := switching(t)
 		r.Stream = i == 1
 		a := d.Ask(t, r)
 		for _, call := range a.First().Calls {

@@ -9,7 +9,7 @@ import (
 
 // blockIndexes follows the blocks of an answer of text and of one that calls a tool.
 func blockIndexes(t *conformance.Trial, d dialect.Dialect) {
-	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), forced(t)} {
+	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), switching(t)} {
 		a := d.Ask(t, streamed(r))
 		next, open := 0, false
 		for _, event := range events(t, a.Exchange) {
@@ -37,7 +37,7 @@ func blockIndexes(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func sequenceNumbers(t *conformance.Trial, d dialect.Dialect) {
-	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), forced(t)} {
+	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), switching(t)} {
 		a := d.Ask(t, streamed(r))
 		for i, event := range events(t, a.Exchange) {
 			if n := event.Count("sequence_number"); n != i {
@@ -48,7 +48,7 @@ func sequenceNumbers(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func outputIndexes(t *conformance.Trial, d dialect.Dialect) {
-	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), forced(t)} {
+	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), switching(t)} {
 		a := d.Ask(t, streamed(r))
 		var ids []string
 		for _, event := range events(t, a.Exchange) {
@@ -76,7 +76,7 @@ func outputIndexes(t *conformance.Trial, d dialect.Dialect) {
 
 // lastRepeats compares the last event with those before it.
 func lastRepeats(t *conformance.Trial, d dialect.Dialect) {
-	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), forced(t)} {
+	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 4), switching(t)} {
 		a := d.Ask(t, streamed(r))
 		var text, arguments strings.Builder
 		var ids []string

@@ -65,7 +65,7 @@ func doNotMix(t *conformance.Trial, d dialect.Dialect) {
 
 func callsDoNotMix(t *conformance.Trial, d dialect.Dialect) {
 	request := func(i int) dialect.Request {
-		r := forced(t)
+		r := switching(t)
 		r.MaxTokens = 80
 		r.Tools[0].Parameters = dialect.Closed(map[string]any{"room": map[string]any{"type": "string", "enum": []string{fmt.Sprintf("room %d", i)}}}, "room")
 		r.Stream = i%2 == 1

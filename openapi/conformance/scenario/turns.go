@@ -188,7 +188,7 @@ func ownText(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func ownCall(t *conformance.Trial, d dialect.Dialect) {
-	r := forced(t)
+	r := switching(t)
 	a := d.Ask(t, r)
 	if len(a.First().Calls) != 1 {
 		t.Skipf("the model makes no call, even if it must")
@@ -203,7 +203,7 @@ func ownCall(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func ownStreamedCall(t *conformance.Trial, d dialect.Dialect) {
-	r := forced(t)
+	r := switching(t)
 	a := d.Ask(t, streamed(r))
 	if len(a.First().Calls) != 1 {
 		t.Skipf("the model makes no call, even if it must")

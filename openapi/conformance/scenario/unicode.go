@@ -71,7 +71,7 @@ func wholeCharacters(t *conformance.Trial, d dialect.Dialect, text string) {
 
 func unicodeArguments(t *conformance.Trial, d dialect.Dialect) {
 	const text = "Zürich 東京 🗼"
-	r := forced(t)
+	r := switching(t)
 	r.MaxTokens = 150
 	r.Tools[0].Parameters = dialect.Closed(map[string]any{"place": map[string]any{"type": "string", "enum": []string{text}}}, "place")
 	plain, stream := d.Ask(t, r), d.Ask(t, streamed(r))

@@ -159,9 +159,9 @@ func inputAsInChat(t *conformance.Trial, d dialect.Dialect) {
 }
 
 func countedBefore(t *conformance.Trial, d dialect.Dialect) {
-	many := forced(t)
+	many := switching(t)
 	many.Turns = conversation(t, 1).Turns
-	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 1), conversation(t, 1), forced(t), many} {
+	for _, r := range []dialect.Request{dialect.Greedy(t.Models.Text, "Hello", 1), conversation(t, 1), switching(t), many} {
 		request := d.Encode(r)
 		body := request.Body.(map[string]any)
 		a := d.Ask(t, r)

@@ -42,7 +42,7 @@ func arguments() []conformance.Scenario {
 		tool := dialect.Tool{Name: "pick", Description: "Picks a value.", Parameters: p.schema}
 		all = append(all, dialect.Each("tool-arguments-"+p.name, "Arguments of a forced call are JSON that fits the tool's schema.", callsTools,
 			func(t *conformance.Trial, d dialect.Dialect) {
-				expectCalls(t, d, forced(t, dialect.ChoiceNamed, "pick", tool), "pick")
+				expectCalls(t, d, weather(t, dialect.ChoiceNamed, "pick", tool), "pick")
 			})...)
 	}
 	return slices.Concat(all,
@@ -51,7 +51,7 @@ func arguments() []conformance.Scenario {
 				"type": "object", "required": list{"text"}, "additionalProperties": false,
 				"properties": object{"text": object{"const": "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"}},
 			}}
-			r := forced(t, dialect.ChoiceNamed, "save", long)
+			r := weather(t, dialect.ChoiceNamed, "save", long)
 			r.MaxTokens = 16
 			if a := d.Ask(t, r); a.First().Finish != dialect.FinishLength {
 				t.Errorf(a.Exchange, "the answer ends with %q, want the reason for length", a.First().Finish)

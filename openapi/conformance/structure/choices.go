@@ -29,37 +29,35 @@ func clock() dialect.Tool {
 	}
 }
 
-// forced is a request that must be answered with a call.
-func forced(t *conformance.Trial, choice dialect.Choice, name string, tools ...dialect.Tool) dialect.Request {
-	r := dialect.Greedy(t.Models.Text, "How is the weather in Oslo?", 200)
-	r.Tools, r.Choice, r.ChoiceName, r.Single = tools, choice, name, choice == dialect.ChoiceNamed
-	return r
+// weather is a request that is to be answered with a call.
+func weather(t *conformance.Trial, choice dialect.Choice, name string, tools ...dialect.Tool) dialect.Request {
+	return dialect.Greedy(t.Models.Text, "How is the weather in Oslo?", 200).Calling(choice, name, tools...)
 }
 
 // choices are scenarios of whether tools are called.
 func choices() []conformance.Scenario {
 	return slices.Concat(
 		dialect.Each("tool-choice-required", "With tools that must be called, the answer is a call of one of them.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			expectCalls(t, d, forced(t, dialect.ChoiceRequired, "", city(), clock()), "get_weather", "get_time")
+			expectCalls(t, d, weather(t, dialect.ChoiceRequired, "", city(), clock()), "get_weather", "get_time")
 		}),
 		dialect.Each("tool-choice-required-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			r := forced(t, dialect.ChoiceRequired, "", city(), clock())
+			r := weather(t, dialect.ChoiceRequired, "", city(), clock())
 			r.Stream = true
 			expectCalls(t, d, r, "get_weather", "get_time")
 		}),
 		dialect.Each("tool-choice-named", "The tool that the request names is called, and no other.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			for _, name := range []string{"get_time", "get_weather"} {
-				expectCalls(t, d, forced(t, dialect.ChoiceNamed, name, city(), clock()), name)
+				expectCalls(t, d, weather(t, dialect.ChoiceNamed, name, city(), clock()), name)
 			}
 		}),
 		dialect.Each("tool-choice-named-stream", "The same, streamed.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			r := forced(t, dialect.ChoiceNamed, "get_time", city(), clock())
+			r := weather(t, dialect.ChoiceNamed, "get_time", city(), clock())
 			r.Stream = true
 			expectCalls(t, d, r, "get_time")
 		}),
 		dialect.Each("tool-choice-none", "No tool is called where the request says so.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			for _, stream := range []bool{false, true} {
-				r := forced(t, dialect.ChoiceNone, "", city())
+				r := weather(t, dialect.ChoiceNone, "", city())
 				r.MaxTokens, r.Stream = 24, stream
 				if a := d.Ask(t, r); len(a.First().Calls) > 0 || a.First().Finish == dialect.FinishTools {
 					t.Errorf(a.Exchange, "the answer has %d calls and ends with %q", len(a.First().Calls), a.First().Finish)
@@ -68,7 +66,7 @@ func choices() []conformance.Scenario {
 		}),
 		dialect.Each("tool-choice-auto", "Where the model decides, there is a call or text, and the reason fits.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
 			for _, choice := range []dialect.Choice{dialect.ChoiceUnset, dialect.ChoiceAuto} {
-				r := forced(t, choice, "", city())
+				r := weather(t, choice, "", city())
 				r.MaxTokens = 48
 				a := d.Ask(t, r)
 				if one := a.First(); (len(one.Calls) > 0) != (one.Finish == dialect.FinishTools) && one.Finish != dialect.FinishLength {
@@ -77,7 +75,7 @@ func choices() []conformance.Scenario {
 			}
 		}),
 		dialect.Each("tool-choice-of-no-tool", "A choice that names a tool which is not offered is a 400.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			x := d.Do(t, forced(t, dialect.ChoiceNamed, "no_such_tool", city()))
+			x := d.Do(t, weather(t, dialect.ChoiceNamed, "no_such_tool", city()))
 			if x.Status != 400 {
 				t.Errorf(x, "status %d, want 400", x.Status)
 			}
@@ -89,10 +87,10 @@ func choices() []conformance.Scenario {
 				tool.Name += "_" + strings.Repeat("x", i+1)
 				tools = append(tools, tool)
 			}
-			expectCalls(t, d, forced(t, dialect.ChoiceNamed, "get_weather_xxx", tools...), "get_weather_xxx")
+			expectCalls(t, d, weather(t, dialect.ChoiceNamed, "get_weather_xxx", tools...), "get_weather_xxx")
 		}),
 		dialect.Each("tools-twice", "Two tools of one name are a 400, or the name can still be called.", callsTools, func(t *conformance.Trial, d dialect.Dialect) {
-			x := d.Do(t, forced(t, dialect.ChoiceNamed, "get_weather", city(), city()))
+			x := d.Do(t, weather(t, dialect.ChoiceNamed, "get_weather", city(), city()))
 			if x.Status != 400 && x.Status != 200 {
 				t.Errorf(x, "status %d, want 400 or 200", x.Status)
 			}
