@@ -14,6 +14,7 @@ const (
 	ListingSupported   Listing = "supported"
 	ListingUnsupported Listing = "unsupported"
 	ListingUnlisted    Listing = "unlisted"
+	ListingExtension   Listing = "extension" // unlisted, and in no document of the vendor at all
 )
 
 // Support says what the server does with a field.
@@ -71,9 +72,9 @@ func ParseMark(value any) (Mark, error) {
 
 func (m Mark) check() error {
 	switch m.Document {
-	case ListingSupported, ListingUnsupported, ListingUnlisted:
+	case ListingSupported, ListingUnsupported, ListingUnlisted, ListingExtension:
 	default:
-		return fmt.Errorf("%s: document is %q, not supported, unsupported or unlisted", markExtension, m.Document)
+		return fmt.Errorf("%s: document is %q, not supported, unsupported, unlisted or extension", markExtension, m.Document)
 	}
 	switch m.Server {
 	case SupportImplemented, SupportPartial, SupportIgnored, SupportRefused:

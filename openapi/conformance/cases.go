@@ -31,9 +31,9 @@ type Case struct {
 	Rule    openapi.Rule // that is violated, for WantInvalid
 	Ignored string       // name in Diglot-Ignored, for WantIgnored
 
-	Nullable bool         // the document allows null there, and the case has it
-	Unlisted bool         // the field, or one around it, is not in the service's own interface document
-	Mark     openapi.Mark // of the field
+	Nullable  bool         // the document allows null there, and the case has it
+	Extension bool         // the field, or one around it, is in no document of the vendor
+	Mark      openapi.Mark // of the field
 }
 
 // Cases makes the cases of an operation, in declared order. Bodies start from the given
@@ -126,16 +126,16 @@ type walker struct {
 	cases []Case
 	err   error
 
-	unlisted int // of the fields that are being walked
+	extensions int // of the fields that are being walked
 }
 
 // under counts a field while what is below it is walked.
 func (w *walker) under(m openapi.Mark) (leave func()) {
-	if m.Document != openapi.ListingUnlisted {
+	if m.Document != openapi.ListingExtension {
 		return func() {}
 	}
-	w.unlisted++
-	return func() { w.unlisted-- }
+	w.extensions++
+	return func() { w.extensions-- }
 }
 
 // find records the first object of an example at each place.
@@ -196,7 +196,7 @@ func (w *walker) add(at site, value any, c Case, oddity string) {
 	if c.Pointer == nil {
 		c.Pointer = at.pointer
 	}
-	c.Unlisted = w.unlisted > 0 || c.Mark.Document == openapi.ListingUnlisted
+	c.Extension = w.extensions > 0 || c.Mark.Document == openapi.ListingExtension
 	c.Name, c.Body, c.Field = at.name+": "+oddity, body, at.name
 	if c.Base = w.base(at); c.Want == WantNothing {
 		c.Base = w.base(site{wrap: at.wrap})

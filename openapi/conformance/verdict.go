@@ -138,7 +138,7 @@ func (c Case) must(marks bool) bool {
 	switch {
 	case marks:
 		return true
-	case c.Unlisted:
+	case c.Extension:
 		return false
 	case c.Rule == openapi.RuleLength:
 		return strings.HasSuffix(c.Name, tooFew)

@@ -18,10 +18,10 @@ func (c *comparer) meet(field string, mark openapi.Mark) {
 	}
 }
 
-// missed finds what only we have, unless the mark says that it is an extension: unlisted,
-// and implemented. A mark that ignores or refuses what no client sends is of no use.
+// missed finds what only we have, unless the mark says that it is an extension. One that
+// ignores or refuses what no client sends is of no use.
 func (c *comparer) missed(field string, mark openapi.Mark) {
-	if mark.Document != openapi.ListingUnlisted || idle(mark) {
+	if mark.Document != openapi.ListingExtension || idle(mark) {
 		c.add(field, Gone, "", "", openapi.Mark{})
 	}
 }
