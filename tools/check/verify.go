@@ -17,14 +17,20 @@ type verifyRun struct {
 	only           []string // patterns of scenarios; none: all
 }
 
-// verifyRuns are the scenarios that hold replies of a real model against the documents, in
-// the time of a test run. The tests over the mock engine have the others, and the long step
-// runs all of them over real models.
+// verifyRuns are what a test run has time for: each model in each profile, and of the scenarios
+// those that hold replies of a real model against the documents, and of the larger model what
+// needs more sense. The tests over the mock engine have the others, and the long step runs all
+// of them over real models.
 var verifyRuns = []verifyRun{
 	{testModel, "default", []string{
 		"*/field/*", "*/examples", "*/http/*", "*/reply-*", "*/error-kinds", "*/stream-*", "*/embeddings/*",
-		"*/messages/finish/*", "*/chat/stop/*", "*/messages/tool-choice-*", "*/chat/text-stays-text-user",
+		"*/finish/*", "*/chat/stop/*", "*/messages/tool-choice-*", "*/messages/tool-arguments-*", "*/chat/text-stays-text-user",
 	}},
+	{testModel, "document", []string{"*/chat/field/*", "*/messages/field/*"}},
+	{visionModel, "default", []string{
+		"*/examples", "*/chat/reply-*", "*/chat/stream-*", "*/chat/tool-choice-*", "*/chat/json-mode", "*/messages/*/same-text", "*/responses/finish/*",
+	}},
+	{visionModel, "document", []string{"*/messages/examples", "*/messages/reply-*", "*/messages/http/*", "*/messages/finish/*"}},
 }
 
 // verify runs "diglot verify" against this server over a real model. What
