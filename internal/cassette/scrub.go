@@ -1,11 +1,9 @@
 package cassette
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -31,14 +29,18 @@ func DefaultScrub() Scrub {
 // Apply scrubs an exchange: headers, parameters of the query that are secrets, and
 // every repetition of a secret in the bodies.
 func (s Scrub) Apply(i Interaction) Interaction {
-	hide := hider(secrets(i))
-	i.Request.URL = hide.Replace(scrubQuery(i.Request.URL))
+	hide := newHider(secrets(i))
+	i.Request.URL = hide.text(scrubQuery(i.Request.URL))
 	i.Request.Headers = keep(i.Request.Headers, s.Request, hide)
 	i.Response.Headers = keep(i.Response.Headers, s.Response, hide)
-	i.Request.Body, i.Response.Body = hide.Replace(i.Request.Body), hide.Replace(i.Response.Body)
-	for _, e := range s.Bodies {
-		i.Request.Body = e.ReplaceAllLiteralString(i.Request.Body, Scrubbed)
-		i.Response.Body = e.ReplaceAllLiteralString(i.Response.Body, Scrubbed)
+	for _, body := range []*string{&i.Request.Body, &i.Response.Body} {
+		*body = hide.text(*body)
+		for _, e := range []*regexp.Regexp{member, inner} {
+			*body = e.ReplaceAllString(*body, "${1}"+Scrubbed)
+		}
+		for _, e := range s.Bodies {
+			*body = e.ReplaceAllLiteralString(*body, Scrubbed)
+		}
 	}
 	return i
 }
@@ -47,8 +49,20 @@ func (s Scrub) Apply(i Interaction) Interaction {
 // is a word.
 const leastSecret = 8
 
-// secretName matches the names of headers and parameters whose values are secrets.
-var secretName = regexp.MustCompile(`(?i)key|token|secret|signature|passw|credential|auth|cookie|organi[sz]ation|project|account|^sig$|^code$`)
+var (
+	// secretName matches the names of headers and parameters whose values are secrets.
+	secretName = regexp.MustCompile(`(?i)key|token|secret|signature|passw|pwd|credential|auth|bearer|jwt|cookie|session|e-?mail|` +
+		`organi[sz]ation|project|account|^sig$|^code$|(?:^|[._-])(?:sid|pass)$`)
+
+	// member is a string of a JSON body, up to the end of its value, and inner is one of
+	// JSON within a string. Their names are fewer: a "token" is also a part of a text,
+	// and a "key" one of a map.
+	member = regexp.MustCompile(`(?i)("` + memberName + `"\s*:\s*")((?:[^"\\]|\\.)+)`)
+	inner  = regexp.MustCompile(`(?i)(\\+"` + memberName + `\\+"\s*:\s*\\+")((?:[^"\\]|\\[^"])+)`)
+)
+
+const memberName = `(?:(?:x-)?api[_-]?key|(?:access|auth|refresh|id|session|bearer)[_-]?token|authorization|` +
+	`(?:client[_-]?)?secret|(?:secret|private)[_-]?key|password|passwd|jwt)`
 
 // secrets returns the values in an exchange that must not be anywhere in it.
 func secrets(i Interaction) []string {
@@ -63,32 +77,24 @@ func secrets(i Interaction) []string {
 	for _, headers := range []http.Header{i.Request.Headers, i.Response.Headers} {
 		for name, values := range headers {
 			if secretName.MatchString(name) {
-				for _, v := range values {
-					add(v)
-				}
+				add(strings.Join(values, " "))
 			}
 		}
 	}
 	if u, err := url.Parse(i.Request.URL); err == nil {
-		for name, values := range u.Query() {
-			if secretName.MatchString(name) {
-				for _, v := range values {
-					add(v)
-				}
+		mapParameters(u.RawQuery, func(name, value string) string {
+			if plain, err := url.QueryUnescape(value); err == nil {
+				add(plain)
 			}
+			return ""
+		})
+	}
+	for _, e := range []*regexp.Regexp{member, inner} {
+		for _, found := range e.FindAllStringSubmatch(i.Request.Body, -1) {
+			add(unescaped(found[2]))
 		}
 	}
 	return all
-}
-
-// hider replaces secrets, longer ones first.
-func hider(secrets []string) *strings.Replacer {
-	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
-	var pairs []string
-	for _, s := range slices.Compact(secrets) {
-		pairs = append(pairs, s, Scrubbed)
-	}
-	return strings.NewReplacer(pairs...)
 }
 
 // scrubQuery removes the host and the values of parameters that are secrets. All else
@@ -98,22 +104,43 @@ func scrubQuery(address string) string {
 	if err != nil {
 		return Scrubbed
 	}
-	parameters := strings.Split(u.RawQuery, "&")
-	for i, p := range parameters {
-		name, _, _ := strings.Cut(p, "=")
-		if plain, err := url.QueryUnescape(name); err != nil || secretName.MatchString(plain) {
-			parameters[i] = name + "=" + Scrubbed
-		}
-	}
-	u.RawQuery = strings.Join(parameters, "&")
+	u.RawQuery = mapParameters(u.RawQuery, func(name, _ string) string { return name + "=" + Scrubbed })
 	return u.RequestURI()
+}
+
+// mapParameters replaces the parameters of a query that are secrets. For some servers
+// ";" separates parameters too, for others it is a part of a value.
+func mapParameters(query string, replace func(name, value string) string) string {
+	isSecret := func(p string) (name, value string, ok bool) {
+		name, value, _ = strings.Cut(p, "=")
+		plain, err := url.QueryUnescape(name)
+		return name, value, err != nil || secretName.MatchString(plain)
+	}
+	all := strings.Split(query, "&")
+	for i, p := range all {
+		if name, value, ok := isSecret(p); ok {
+			all[i] = replace(name, value)
+			continue
+		}
+		parts := strings.Split(p, ";")
+		for j, part := range parts {
+			if name, value, ok := isSecret(part); ok {
+				parts[j] = replace(name, value)
+			}
+		}
+		all[i] = strings.Join(parts, ";")
+	}
+	return strings.Join(all, "&")
 }
 
 // comment is what a User-Agent tells about the machine.
 var comment = regexp.MustCompile(`\s*\(+[^()]*\)+`)
 
+// address is one of e-mail.
+var address = regexp.MustCompile(`[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,}`)
+
 // keep returns the listed headers without secrets.
-func keep(headers http.Header, names []string, hide *strings.Replacer) http.Header {
+func keep(headers http.Header, names []string, hide *hider) http.Header {
 	kept := http.Header{}
 	for _, name := range names {
 		key := http.CanonicalHeaderKey(name)
@@ -121,7 +148,7 @@ func keep(headers http.Header, names []string, hide *strings.Replacer) http.Head
 			if key == "User-Agent" {
 				value = comment.ReplaceAllString(value, "")
 			}
-			kept[key] = append(kept[key], hide.Replace(value))
+			kept[key] = append(kept[key], address.ReplaceAllLiteralString(hide.text(value), Scrubbed))
 		}
 	}
 	return kept

@@ -38,13 +38,23 @@ func Named(r *http.Request) (Case, error) {
 	}
 	path := r.URL.EscapedPath()
 	if !strings.HasPrefix(path, prefix) {
-		return Case{Name: nameOf(r.URL.Path), Numbered: true}, nil
+		return Case{Name: nameOf(publicPath(r)), Numbered: true}, nil
 	}
 	name, rest, err := split(path)
 	if err != nil {
 		return Case{}, err
 	}
 	return Case{Name: name}, Redirect(r, rest)
+}
+
+// publicPath is the path of a request without its secrets: it names a file.
+func publicPath(r *http.Request) string {
+	i := cassette.Interaction{Request: cassette.Request{URL: r.URL.RequestURI(), Headers: r.Header}}
+	u, err := url.Parse(cassette.DefaultScrub().Apply(i).Request.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Path
 }
 
 // split separates the name in a path from the path that is meant.

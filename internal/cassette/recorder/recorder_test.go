@@ -131,6 +131,14 @@ func TestCases(t *testing.T) {
 	}
 }
 
+func TestNameOfAFileHasNoSecret(t *testing.T) {
+	s := record(t, echo)
+	text(t, s.ask(t, "POST", "/v1/%61uth-token-9/x?key=auth-token-9", "body"))
+	if found := s.end(t); len(found["scrubbed-x/0001"]) != 1 {
+		t.Errorf("recorded %v", found)
+	}
+}
+
 // TestIDs has one request of two with an id that the server gave out before: in one
 // case, and in two that are numbered.
 func TestIDs(t *testing.T) {
