@@ -64,6 +64,9 @@ var (
 const memberName = `(?:(?:x-)?api[_-]?key|(?:access|auth|refresh|id|session|bearer)[_-]?token|authorization|` +
 	`(?:client[_-]?)?secret|(?:secret|private)[_-]?key|password|passwd|jwt)`
 
+// IsSecret reports whether a header or parameter of that name holds a secret.
+func IsSecret(name string) bool { return secretName.MatchString(name) }
+
 // secrets returns the values in an exchange that must not be anywhere in it.
 func secrets(i Interaction) []string {
 	var all []string

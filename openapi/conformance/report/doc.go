@@ -7,7 +7,6 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"net/url"
 	"slices"
@@ -116,11 +115,11 @@ var anchors = strings.NewReplacer("[]", "", "[", "-", "=", "-", "]", "", ".", "-
 
 // clean is text of a server for people: whole characters, no controls, no secrets.
 func (s Summary) clean(text string) string {
-	for _, secret := range s.Secrets {
-		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "[secret]")
-		}
-	}
+	return hide(Plain(text), s.Secrets)
+}
+
+// Plain is a text without what moves the cursor of a terminal or turns the order of letters.
+func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			return -1
@@ -144,15 +143,7 @@ func (s Summary) head(text []byte, most int, isCut bool) []byte {
 		return text
 	}
 	text = text[:min(most, len(text))]
-	left := 0
-	for _, secret := range s.Secrets {
-		for n := left + 1; n < len(secret); n++ {
-			if bytes.HasSuffix(text, []byte(secret[:n])) {
-				left = n
-			}
-		}
-	}
-	return text[:len(text)-left]
+	return text[:begun(string(text), s.Secrets)]
 }
 
 // reason is why a scenario was not tested, which may hold a whole reply.

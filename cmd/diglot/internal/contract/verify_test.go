@@ -109,7 +109,7 @@ func TestVerifyOutputs(t *testing.T) {
 	in := func(name string) string { return filepath.Join(folder, name) }
 	env := map[string]string{"KEY": "sk-secret"}
 	_, stdout, stderr := verifyWith(t.Context(), env, "--base-url", server.URL, "--model", model, "--only", "openai/chat/usage/sum",
-		"--api-key-env", "KEY", "--header", "X-Team: hush", "--json", "--junit", in("j"), "--markdown", in("m"), "--badge", in("b"))
+		"--api-key-env", "KEY", "--header", "X-Team: hush-hush", "--json", "--junit", in("j"), "--markdown", in("m"), "--badge", in("b"))
 	var summary struct {
 		Failed int `json:"failed"`
 	}
