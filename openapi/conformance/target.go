@@ -113,6 +113,8 @@ func (t *Target) open(ctx context.Context, r Request) (*http.Response, *Exchange
 	if err != nil {
 		return nil, nil, err
 	}
+	// Sent again, without the header, if the server closes an idle connection at that moment.
+	request.Header["Idempotency-Key"] = []string{}
 	t.address(request, body)
 	for name, values := range r.Header {
 		if request.Header[http.CanonicalHeaderKey(name)] = values; values == nil {

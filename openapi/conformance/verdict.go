@@ -45,11 +45,11 @@ func (t *Trial) runCase(o *openapi.Operation, c Case) verdict {
 	}
 	x := t.Do(Request{Path: o.Path, Body: body})
 	switch {
+	case x.Status != http.StatusOK && t.hides(o, c, x):
+		return verdictHidden
 	case x.Status >= 500:
 		t.wrong(c, x, "status %d", x.Status)
 		return verdictHeld
-	case x.Status != http.StatusOK && t.hides(o, c, x):
-		return verdictHidden
 	case c.Want == WantInvalid:
 		t.wantInvalid(c, x)
 	default:

@@ -62,6 +62,7 @@ func TestVerdicts(t *testing.T) {
 			}
 			return refuse("temperature: wrong")
 		}, false, Pass},
+		{"everything ends in a failure", "temperature", func([]byte) *http.Response { return answerWith(500, `{"error":{"message":"broken"}}`) }, false, Skipped},
 		{"everything is refused, by its own server too", "temperature", all("temperature: wrong"), true, Skipped},
 		{"a field of other servers is taken", "min_p", takes, false, Skipped},
 		{"one of this server is taken", "min_p", takes, true, Fail},

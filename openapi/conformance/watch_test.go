@@ -51,6 +51,7 @@ func TestOwnRules(t *testing.T) {
 		{"another kind of request id", `{}`, 200, id, aspectHeaders, Fail, Skipped},
 		{"another type of error", `{"error":{"message":"m","type":"rate_limit","param":null,"code":null}}`, 400, nil, aspectErrors, Fail, Skipped},
 		{"its value", `{"error":{"message":"m","type":"rate_limit","param":null,"code":null}}`, 400, nil, aspectValues, Fail, Pass},
+		{"a number that diglot never sends", `{"usage":{"prompt_tokens":-1}}`, 200, nil, aspectValues, Fail, Pass},
 		{"escapes", `{"id":"\u003c"}`, 200, nil, aspectSpelling, Fail, Skipped},
 		{"no id", `{}`, 200, nil, aspectRequired, Fail, Fail},
 	} {

@@ -53,6 +53,9 @@ func verifyAll(ctx context.Context, diglot, only string) error {
 		if err != nil {
 			return err
 		}
+		if err := os.MkdirAll(scores, 0o755); err != nil {
+			return err
+		}
 		return os.WriteFile(filepath.Join(scores, s.name+".yml"), text, 0o644)
 	})
 }

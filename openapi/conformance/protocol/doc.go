@@ -98,7 +98,7 @@ func (s side) expectEnvelope(t *conformance.Trial, x *conformance.Exchange) {
 			if err != nil || reply.Body == nil {
 				continue
 			}
-			if err := o.CheckReply(status, "application/json", slices.Clone(x.Body)); err != nil {
+			if err := t.CheckEnvelope(o, status, x); err != nil {
 				t.Errorf(x, "the error has not the envelope of this style: %v", err)
 			}
 			return
