@@ -91,3 +91,6 @@ func (b Baseline) Update(c Comparison) Baseline {
 	}
 	return next
 }
+
+// known is a reason of the baseline in one line.
+func (s Summary) known(reason string) string { return oneLine(s.clean(reason)) }

@@ -9,6 +9,7 @@ package report
 import (
 	"cmp"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -118,15 +119,24 @@ func (s Summary) clean(text string) string {
 	return hide(Plain(text), s.Secrets)
 }
 
-// Plain is a text without what moves the cursor of a terminal or turns the order of letters.
+// Plain is a text without what moves the cursor of a terminal, turns the order of letters,
+// or is a command to the CI system that reads the output.
 func Plain(text string) string {
-	return strings.Map(func(r rune) rune {
+	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
 			return -1
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\ufffd"))
+	return lineCommand.ReplaceAllString(blockCommand.ReplaceAllString(text, "# #$1"), "$1: :")
 }
+
+// The commands of CI systems: ##vso[task.x], ##[error] and ##teamcity[x] anywhere in a line,
+// and ::error:: at its start.
+var (
+	blockCommand = regexp.MustCompile(`##([A-Za-z]*\[)`)
+	lineCommand  = regexp.MustCompile(`(?m)^(\s*)::`)
+)
 
 // cut is the start of a text, of which there may be more than is left here: whole bytes.
 func cut(text string, most, whole int) string {

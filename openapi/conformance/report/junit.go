@@ -92,7 +92,7 @@ func (s Summary) testcase(r conformance.Result) junitCase {
 	reason, known := s.Baseline[r.Name]
 	switch {
 	case r.Outcome == conformance.Fail && known:
-		c.Skipped = &junitSkipped{strings.TrimSuffix("known to fail: "+reason, ": ")}
+		c.Skipped = &junitSkipped{strings.TrimSuffix("known to fail: "+s.known(reason), ": ")}
 	case r.Outcome == conformance.Fail:
 		c.Failure = &junitFailure{Message: s.start([]byte(r.Failures[0].Message), junitBody, 0), Text: s.blocks(r)}
 	case r.Outcome != conformance.Pass:

@@ -63,7 +63,7 @@ func (s Summary) markdownFailure(b *strings.Builder, r conformance.Result) {
 	}
 	fmt.Fprintf(b, "\n### %s\n\n%s\n", name, r.About)
 	if reason, known := s.Baseline[r.Name]; known {
-		fmt.Fprintf(b, "\n*%s*\n", strings.TrimSuffix("Known to fail: "+reason, ": "))
+		fmt.Fprintf(b, "\n*%s*\n", strings.TrimSuffix("Known to fail: "+s.known(reason), ": "))
 	}
 	for i, f := range r.Failures {
 		if i == markdownFailures {
@@ -105,10 +105,7 @@ func Inline(text string) string {
 	if text == "" {
 		return ""
 	}
-	mark := "`"
-	for strings.Contains(text, mark) {
-		mark += "`"
-	}
+	text, mark := marked(text, "`")
 	if len(mark) > 1 {
 		return mark + " " + text + " " + mark
 	}
@@ -117,10 +114,20 @@ func Inline(text string) string {
 
 // fenced is a block of code inside a list item.
 func fenced(language, text string) string {
-	mark := "```"
-	for strings.Contains(text, mark) {
-		mark += "`"
-	}
+	text, mark := marked(text, "```")
 	block := mark + language + "\n" + text + "\n" + mark
 	return "\n  " + strings.ReplaceAll(block, "\n", "\n  ") + "\n"
+}
+
+const longestMark = 10 // renderers know no marks of any length
+
+// marked returns the mark around a text: one that is longer than any run of backquotes in it.
+// A text with a longer run than a mark may have gets other quotes.
+func marked(text, least string) (inside, mark string) {
+	for mark = least; strings.Contains(text, mark); mark += "`" {
+		if len(mark) == longestMark {
+			return strings.ReplaceAll(text, "`", "'"), least
+		}
+	}
+	return text, mark
 }

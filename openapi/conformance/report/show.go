@@ -24,7 +24,7 @@ type shown struct {
 
 // show makes a failure's text, with bodies of at most so many bytes.
 func (s Summary) show(f conformance.Failure, most int) shown {
-	out := shown{Message: s.start([]byte(f.Message), most, 0), Document: s.start([]byte(f.Document), most, 0), Stack: f.Stack}
+	out := shown{Message: s.start([]byte(f.Message), most, 0), Document: s.start([]byte(f.Document), most, 0), Stack: s.clean(f.Stack)}
 	x := f.Exchange
 	if x == nil {
 		return out
@@ -59,12 +59,13 @@ func (s Summary) start(text []byte, most, whole int) string {
 	return cut(s.clean(string(short)), most, max(len(text), whole))
 }
 
-// block is a failure as lines, for outputs without markup.
+// block is a failure as lines, for outputs without markup. Those of a server's text have a
+// bar before them, so that none of them is taken for one of diglot, or for a command to CI.
 func (f shown) block() string {
 	var b strings.Builder
-	fmt.Fprintln(&b, f.Message)
+	fmt.Fprintln(&b, barred(f.Message))
 	if f.Document != "" {
-		fmt.Fprintf(&b, "document: %s\n", f.Document)
+		fmt.Fprintf(&b, "document: %s\n", barred(f.Document))
 	}
 	if f.Curl != "" {
 		fmt.Fprintln(&b, f.Curl)
@@ -73,10 +74,15 @@ func (f shown) block() string {
 		fmt.Fprintln(&b, f.Status)
 	}
 	if f.Reply != "" {
-		fmt.Fprintln(&b, f.Reply)
+		fmt.Fprintln(&b, bar+barred(f.Reply))
 	}
 	if f.Stack != "" {
 		fmt.Fprintln(&b, f.Stack)
 	}
 	return b.String()
 }
+
+const bar = "| "
+
+// barred has a bar before each line but the first.
+func barred(text string) string { return strings.ReplaceAll(text, "\n", "\n"+bar) }

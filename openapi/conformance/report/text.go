@@ -24,7 +24,7 @@ func (s Summary) Text(w io.Writer) error {
 	s.table(&b)
 	for _, o := range []conformance.Outcome{conformance.Skipped, conformance.NotOffered} {
 		for _, r := range s.Reasons(o) {
-			fmt.Fprintf(&b, "%s, %d: %s\n", o, len(r.Names), s.reason(r.Reason))
+			fmt.Fprintf(&b, "%s, %d: %s\n", o, len(r.Names), barred(s.reason(r.Reason)))
 		}
 	}
 	fmt.Fprintf(&b, "%s\n", s.Totals())
@@ -54,7 +54,7 @@ func (s Summary) failures(b *strings.Builder, g Group) {
 func (s Summary) failure(b *strings.Builder, r conformance.Result) {
 	known := ""
 	if reason, ok := s.Baseline[r.Name]; ok {
-		known = strings.TrimSuffix(" (known: "+reason, ": ") + ")"
+		known = strings.TrimSuffix(" (known: "+s.known(reason), ": ") + ")"
 	}
 	fmt.Fprintf(b, "\n  FAIL %s%s\n", r.Name, known)
 	fmt.Fprintf(b, "  %s\n", r.About)

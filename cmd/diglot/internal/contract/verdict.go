@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/openapi/conformance"
@@ -66,7 +67,7 @@ func tell(w io.Writer, c report.Comparison) {
 		{"in the baseline, and no scenario any more", c.Gone},
 	} {
 		for _, name := range part.names {
-			fmt.Fprintf(w, "%s: %s\n", part.what, name)
+			fmt.Fprintf(w, "%s: %s\n", part.what, report.Plain(strings.ReplaceAll(name, "\n", " ")))
 		}
 	}
 	fmt.Fprintf(w, "baseline: %d known failures, %d new, %d fixed, %d gone\n", len(c.Known), len(c.New), len(c.Fixed), len(c.Gone))

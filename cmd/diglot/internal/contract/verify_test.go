@@ -93,12 +93,12 @@ func TestVerifyBaseline(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q; want %d, %q", tt.name, status, stderr, tt.status, tt.want)
 		}
 	}
-	if err := os.WriteFile(file, []byte("openai/chat/ids/unique: long ago\nopenai/chat/x: gone\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("openai/chat/ids/unique: long ago\n\"openai/chat/\\ex\": gone\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	status, stderr := run("--baseline", file)
 	for _, want := range []string{"new failure: openai/chat/usage/sum", "fixed, and still in the baseline: openai/chat/ids/unique", "no scenario any more: openai/chat/x"} {
-		if status != exit.Failure || !strings.Contains(stderr, want) {
+		if status != exit.Failure || !strings.Contains(stderr, want) || strings.Contains(stderr, "\x1b") {
 			t.Errorf("exit code %d, %q; want %q", status, stderr, want)
 		}
 	}
