@@ -33,7 +33,8 @@ func Sweep(path string) error {
 	directory := filepath.Dir(path)
 	entries, err := os.ReadDir(directory)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), temporary(path)) {
+		number, ok := strings.CutPrefix(e.Name(), temporary(path))
+		if ok && number != "" && strings.Trim(number, "0123456789") == "" { // else it is of a longer name
 			err = errors.Join(err, os.Remove(filepath.Join(directory, e.Name())))
 		}
 	}

@@ -1,10 +1,12 @@
 package cassette_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -116,6 +118,13 @@ func TestWriteAndRead(t *testing.T) {
 			Response: cassette.Response{500, http.Header{}, "\x00\xff\r\n # no: yaml", true},
 		}}},
 	}
+	for n, text := range []string{"\t<html>\n<h1>\n", "\n\ndata: {}\n\n", "\n\t<html>\n", "\n", " \n x", "\r\na", "a\n\tb\n"} {
+		want = append(want, cassette.Cassette{Name: fmt.Sprintf("c/%d", n), Interactions: []cassette.Interaction{{
+			Request:  cassette.Request{"GET", "/", http.Header{}, text},
+			Response: cassette.Response{502, http.Header{}, text, false},
+		}}})
+	}
+	slices.SortFunc(want, func(a, b cassette.Cassette) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range want {
 		if err := cassette.Write(folder, c); err != nil {
 			t.Fatal(err)
@@ -147,15 +156,54 @@ func TestIllegalNames(t *testing.T) {
 	}
 }
 
+const status200 = "version: 2\ninteractions: [{response: {code: 200}}]\n"
+
 func TestBadFiles(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"not YAML", "a: [", "f.yaml: yaml: "},
 		{"something else", "models: []\n", `f.yaml: not a cassette: want "version: 2"`},
+		{"a status that is none", strings.Replace(status200, "200", "1000", 1), "f.yaml: interaction 0: the status of the reply is 1000"},
+		{"no status", strings.Replace(status200, "200", "0", 1), "f.yaml: interaction 0: "},
+		{"a status below zero", strings.Replace(status200, "200", "-1", 1), "f.yaml: interaction 0: "},
+		{"a status that is no reply", strings.Replace(status200, "200", "101", 1), "f.yaml: interaction 0: "},
 		{"an older version", "version: 1\ninteractions: []\n", "f.yaml: not a cassette"},
 	} {
 		_, err := cassette.ReadFS(fstest.MapFS{"f.yaml": {Data: []byte(tt.text)}}, ".")
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %s", tt.name, err, tt.want)
 		}
+	}
+}
+
+func TestWriteSweeps(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{".a.yaml-123", ".a.yaml-b.yaml-4"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cassette.Write(folder, cassette.Cassette{Name: "a"}); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, ".*"))
+	if want := []string{filepath.Join(folder, ".a.yaml-b.yaml-4")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("%q are left, want %q", left, want)
+	}
+}
+
+func TestLimitOfIDs(t *testing.T) {
+	var n cassette.Normaliser
+	var body strings.Builder
+	for i := range 10_001 {
+		fmt.Fprintf(&body, "call_%020d ", i)
+	}
+	n.Reply(body.String())
+	got := n.Request("call_00000000000000000000 call_00000000000000009999 call_00000000000000010000")
+	if want := "call_1 call_10000 call_00000000000000010000"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	n.Reply("call_00000000000000010000")
+	if allocated := testing.AllocsPerRun(10, func() { n.Request("call_x") }); allocated > 10 {
+		t.Errorf("%v allocations for a request: its ids are sorted again", allocated)
 	}
 }

@@ -3,11 +3,14 @@ package cassette
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -39,7 +42,7 @@ type request struct {
 	Host             string              `yaml:"host"`
 	RemoteAddr       string              `yaml:"remote_addr"`
 	RequestURI       string              `yaml:"request_uri"`
-	Body             string              `yaml:"body"`
+	Body             body                `yaml:"body"`
 	Form             map[string][]string `yaml:"form"`
 	Headers          http.Header         `yaml:"headers"`
 	URL              string              `yaml:"url"`
@@ -54,12 +57,30 @@ type response struct {
 	Trailer          http.Header   `yaml:"trailer"`
 	ContentLength    int64         `yaml:"content_length"`
 	Uncompressed     bool          `yaml:"uncompressed"`
-	Body             string        `yaml:"body"`
+	Body             body          `yaml:"body"`
 	Headers          http.Header   `yaml:"headers"`
 	Status           string        `yaml:"status"`
 	Code             int           `yaml:"code"`
 	Duration         time.Duration `yaml:"duration"`
 	Aborted          bool          `yaml:"aborted,omitempty"` // ours: go-vcr has no such thing, and skips it
+}
+
+// body is text that comes back as it was. A block of YAML cannot begin with white space.
+type body string
+
+func (b body) MarshalYAML() (any, error) {
+	if text := string(b); text != "" && strings.ContainsRune(" \t\r\n", rune(text[0])) && utf8.ValidString(text) {
+		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text}, nil
+	}
+	return string(b), nil
+}
+
+// CheckStatus reports whether a reply may have this status: the one of a whole reply.
+func CheckStatus(code int) error {
+	if code < 200 || code > 599 {
+		return fmt.Errorf("the status of the reply is %d, want 200 to 599", code)
+	}
+	return nil
 }
 
 // Parse reads the text of a cassette file.
@@ -72,10 +93,13 @@ func Parse(text []byte) ([]Interaction, error) {
 		return nil, fmt.Errorf("not a cassette: want \"version: %d\", the format of go-vcr v3", formatVersion)
 	}
 	all := make([]Interaction, 0, len(f.Interactions))
-	for _, e := range f.Interactions {
+	for n, e := range f.Interactions {
+		if err := CheckStatus(e.Response.Code); err != nil {
+			return nil, fmt.Errorf("interaction %d: %w", n, err)
+		}
 		all = append(all, Interaction{
-			Request:  Request{e.Request.Method, e.Request.URL, canonical(e.Request.Headers), e.Request.Body},
-			Response: Response{e.Response.Code, canonical(e.Response.Headers), e.Response.Body, e.Response.Aborted},
+			Request:  Request{e.Request.Method, e.Request.URL, canonical(e.Request.Headers), string(e.Request.Body)},
+			Response: Response{e.Response.Code, canonical(e.Response.Headers), string(e.Response.Body), e.Response.Aborted},
 		})
 	}
 	return all, nil
@@ -88,17 +112,20 @@ func Format(all []Interaction) ([]byte, error) {
 		f.Interactions = append(f.Interactions, exchange{
 			ID: id,
 			Request: request{Method: i.Request.Method, URL: i.Request.URL, Headers: i.Request.Headers,
-				Body: indent(i.Request.Body)},
+				Body: body(indent(i.Request.Body))},
 			Response: response{Code: i.Response.Code, Status: http.StatusText(i.Response.Code), Headers: i.Response.Headers,
-				Body: indent(i.Response.Body), Aborted: i.Response.Aborted},
+				Body: body(indent(i.Response.Body)), Aborted: i.Response.Aborted},
 		})
 	}
 	text, err := yaml.Marshal(f)
 	return append([]byte("---\n"), text...), err
 }
 
-// ErrTooLarge is the error for a cassette that could not be read again.
-var ErrTooLarge = fmt.Errorf("the cassette would be larger than %d bytes", MaxFile)
+// The errors for a cassette that could not be read again.
+var (
+	ErrTooLarge   = fmt.Errorf("the cassette would be larger than %d bytes", MaxFile)
+	ErrUnreadable = errors.New("the cassette could not be read again")
+)
 
 // Write replaces the file of c below folder, which it makes where it is missing.
 func Write(folder string, c Cassette) error {
@@ -112,18 +139,38 @@ func Write(folder string, c Cassette) error {
 	if len(text) > MaxFile {
 		return fmt.Errorf("%s: %w", c.Name, ErrTooLarge)
 	}
+	if err := check(text, c.Interactions); err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
 	name := filepath.Join(folder, filepath.FromSlash(c.Name)+extension)
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	if err := atomicfile.Sweep(name); err != nil {
 		return err
 	}
 	return atomicfile.Write(name, 0o644, bytes.NewReader(text))
 }
 
+// check reads the text of a cassette again.
+func check(text []byte, want []Interaction) error {
+	got, err := Parse(text)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	for n := range want {
+		if got[n].Request.Body != indent(want[n].Request.Body) || got[n].Response.Body != indent(want[n].Response.Body) {
+			return fmt.Errorf("%w: interaction %d: a body changes", ErrUnreadable, n)
+		}
+	}
+	return nil
+}
+
 // indent formats a JSON body; others stay as they are.
-func indent(body string) string {
+func indent(text string) string {
 	var out bytes.Buffer
-	if err := json.Indent(&out, []byte(body), "", "  "); err != nil {
-		return body
+	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
+		return text
 	}
 	return out.String()
 }

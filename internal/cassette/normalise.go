@@ -8,15 +8,22 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Normaliser replaces the ids in replies by numbers, in order of appearance, and times
 // by zero. One Normaliser sees all replies of a cassette in order, so that it recognises
 // ids that come back in requests. What is normalised stays as it is.
+// It is safe for concurrent use.
 type Normaliser struct {
-	names  map[string]string // from ids sent to ids in the cassette
-	counts map[string]int    // by prefix
+	mu       sync.Mutex
+	names    map[string]string // from ids sent to ids in the cassette
+	counts   map[string]int    // by prefix
+	replacer *strings.Replacer // of names; nil: there are new ones
 }
+
+// maxNames limits the ids of a Normaliser. Those above it stay as they are.
+const maxNames = 10_000
 
 const prefixes = `(chatcmpl-|cmpl-|resp_|rs_|fc_|msg_|call_|toolu_|req_)`
 
@@ -64,12 +71,18 @@ func (n *Normaliser) field(value string) string {
 
 // name is what an id is called in the cassette.
 func (n *Normaliser) name(found, prefix string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if name, ok := n.names[found]; ok {
 		return name
+	}
+	if len(n.names) >= maxNames {
+		return found
 	}
 	if n.names == nil {
 		n.names, n.counts = map[string]string{}, map[string]int{}
 	}
+	n.replacer = nil
 	n.counts[prefix]++
 	n.names[found] = fmt.Sprintf("%s%d", prefix, n.counts[prefix])
 	return n.names[found]
@@ -77,6 +90,19 @@ func (n *Normaliser) name(found, prefix string) string {
 
 // Request replaces the ids of earlier replies, but not those made by the client.
 func (n *Normaliser) Request(body string) string {
+	if body == "" {
+		return ""
+	}
+	return n.replace().Replace(body)
+}
+
+// replace returns what replaces the ids that are known.
+func (n *Normaliser) replace() *strings.Replacer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.replacer != nil {
+		return n.replacer
+	}
 	longest := slices.SortedFunc(maps.Keys(n.names), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) // none is a part of one before it
 	})
@@ -84,7 +110,8 @@ func (n *Normaliser) Request(body string) string {
 	for _, sent := range longest {
 		pairs = append(pairs, sent, n.names[sent])
 	}
-	return strings.NewReplacer(pairs...).Replace(body)
+	n.replacer = strings.NewReplacer(pairs...)
+	return n.replacer
 }
 
 // Headers replaces the ids of requests in the headers of a reply.

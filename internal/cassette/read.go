@@ -87,6 +87,14 @@ func (r *reader) read(name string) error {
 }
 
 func (r *reader) text(name string) ([]byte, error) {
+	// Before it is opened: a named pipe would wait for a writer.
+	info, err := fs.Stat(r.files, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", name)
+	}
 	f, err := r.files.Open(name)
 	if err != nil {
 		return nil, err

@@ -152,7 +152,7 @@ func (e *exchange) whole(ctx context.Context) error {
 	case e.reply.refused != nil:
 		return errTooLarge
 	}
-	return nil
+	return cassette.CheckStatus(e.reply.code)
 }
 
 // interaction returns the exchange with plain bodies.

@@ -57,19 +57,16 @@ func (s *shelf) number(c Case) Case {
 
 // add puts a scrubbed exchange into its cassette.
 func (s *shelf) add(where Case, i cassette.Interaction) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tapes[where.Name]
-	if t == nil && len(s.tapes) == maxCases {
-		return fmt.Errorf("there are %d cases, and no more are recorded", maxCases)
+	t, err := s.tape(where)
+	if err != nil {
+		return err
 	}
-	if t == nil {
-		t = s.newTape(where)
-		s.tapes[where.Name] = t
-	}
+	// Without the lock: bodies may be large.
 	i.Request.Body = t.ids.Request(i.Request.Body)
 	i.Response.Body = t.ids.Reply(i.Response.Body)
 	t.ids.Headers(i.Response.Headers)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	t.edit(&i)
 	t.cassette.Interactions = append(t.cassette.Interactions, i)
 	t.stale = true
@@ -78,6 +75,21 @@ func (s *shelf) add(where Case, i cassette.Interaction) error {
 		s.writing.Go(func() { s.write(t) })
 	}
 	return nil
+}
+
+// tape returns the cassette of a case.
+func (s *shelf) tape(where Case) (*tape, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tapes[where.Name]
+	if t == nil && len(s.tapes) == maxCases {
+		return nil, fmt.Errorf("there are %d cases, and no more are recorded", maxCases)
+	}
+	if t == nil {
+		t = s.newTape(where)
+		s.tapes[where.Name] = t
+	}
+	return t, nil
 }
 
 func (s *shelf) newTape(where Case) *tape {
@@ -117,7 +129,7 @@ func (s *shelf) fail(t *tape, count int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.first = cmp.Or(s.first, err)
-	if errors.Is(err, cassette.ErrTooLarge) {
+	if errors.Is(err, cassette.ErrTooLarge) || errors.Is(err, cassette.ErrUnreadable) {
 		t.cassette.Interactions = append(t.cassette.Interactions[:count-1:count-1], t.cassette.Interactions[count:]...)
 		t.stale = true
 	}
