@@ -15,9 +15,12 @@ import (
 // nothing. Its file is YAML, one line for each: "openai/chat/field/seed: not yet done".
 type Baseline map[string]string
 
+// maxBaseline limits the bytes of a baseline file.
+const maxBaseline = 1 << 20
+
 // ReadBaseline reads a baseline file.
 func ReadBaseline(path string) (Baseline, error) {
-	text, err := os.ReadFile(path)
+	text, err := readRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -26,6 +29,28 @@ func ReadBaseline(path string) (Baseline, error) {
 		return nil, fmt.Errorf("%s is no list of NAME: REASON: %w", path, err)
 	}
 	return b, nil
+}
+
+// readRegular reads a file that is neither large nor a named pipe, which would wait for a
+// writer.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxBaseline+1))
+	if err == nil && len(text) > maxBaseline {
+		err = fmt.Errorf("%s: larger than %d bytes", path, maxBaseline)
+	}
+	return text, err
 }
 
 const baselineHead = `# Scenarios of diglot verify that are known to fail, each with the reason or "".

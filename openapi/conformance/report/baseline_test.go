@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,5 +53,11 @@ func TestBaselineFile(t *testing.T) {
 	}
 	if _, err := ReadBaseline(path); err == nil {
 		t.Error("a list was read as a baseline")
+	}
+	if err := os.WriteFile(path, bytes.Repeat([]byte("#"), maxBaseline+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadBaseline(path); err == nil || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("a large file: error %v", err)
 	}
 }
