@@ -162,6 +162,7 @@ func TestRulesRefuse(t *testing.T) {
 		"faults: [{fault: cut, path: '['}]":      "fault 1: path",
 		"faults: [{fault: cut, probability: 2}]": "probability is from 0 to 1",
 		"faults: [{fault: cut, times: -1}]":      "must not be negative",
+		"faults: [{fault: cut}]\n---\nseed: 1":   "want one YAML document",
 		"a: [":                                   "yaml",
 	} {
 		if _, err := Load([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

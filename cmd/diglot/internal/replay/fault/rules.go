@@ -2,6 +2,7 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -63,12 +64,15 @@ const (
 
 // Open reads a file of rules.
 func Open(name string) (*Rules, error) {
-	// O_NONBLOCK: a named pipe without a writer reads as empty instead of blocking.
+	// O_NONBLOCK: it would wait for the writer of a named pipe.
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, cmp.Or(err, fmt.Errorf("%s: not a regular file", name))
+	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return nil, err
@@ -90,6 +94,9 @@ func Load(text []byte) (*Rules, error) {
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	if decoder.Decode(new(any)) != io.EOF {
+		return nil, errors.New("want one YAML document, without another one after \"---\"")
 	}
 	if len(f.Faults) == 0 || len(f.Faults) > maxRules {
 		return nil, fmt.Errorf("%d faults, want 1 to %d", len(f.Faults), maxRules)
