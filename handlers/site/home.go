@@ -2,6 +2,7 @@ package site
 
 import (
 	"cmp"
+	"encoding/json/jsontext"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,6 +34,17 @@ type model struct {
 	Context string
 	State   string // in words
 	Loaded  bool
+}
+
+// Example is the body of a request, quoted for a shell.
+func (h home) Example() (string, error) {
+	name := "NAME"
+	if len(h.Models) > 0 {
+		name = h.Models[0].Name
+	}
+	quoted, err := jsontext.AppendQuote(nil, name)
+	body := fmt.Sprintf(`{"model": %s, "stream": true, "messages": [{"role": "user", "content": "Hello!"}]}`, quoted)
+	return "'" + strings.ReplaceAll(body, "'", `'\''`) + "'", err
 }
 
 func (s *Site) serveHome(w http.ResponseWriter, r *http.Request, v Visitor) *engine.Error {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"context"
+	"html"
 	"net/http/httptest"
 	"strconv"
 	"strings"
@@ -60,6 +61,16 @@ func TestHome(t *testing.T) {
 				t.Errorf("%s: the page has %q", tt.name, not)
 			}
 		}
+	}
+}
+
+// TestCommandIsQuoted holds that the name of a model is no command of the shell.
+func TestCommandIsQuoted(t *testing.T) {
+	body := homeFor(t, newSite(t, Config{Status: none, Models: func(context.Context) ([]engine.Model, error) {
+		return []engine.Model{{Name: `a'; id; '"`}}, nil
+	}}), Visitor{Known: true})
+	if want := `-d '{"model": "a'\''; id; '\''\"", `; !strings.Contains(html.UnescapeString(body), want) {
+		t.Errorf("the page lacks %s\n%s", want, body)
 	}
 }
 
