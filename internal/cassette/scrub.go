@@ -84,6 +84,9 @@ func secrets(i Interaction) []string {
 			}
 		}
 	}
+	for _, agent := range i.Request.Headers.Values("User-Agent") {
+		add(strings.Join(address.FindAllString(agent, -1), " "))
+	}
 	if u, err := url.Parse(i.Request.URL); err == nil {
 		mapParameters(u.RawQuery, func(name, value string) string {
 			if plain, err := url.QueryUnescape(value); err == nil {

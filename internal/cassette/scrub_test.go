@@ -39,7 +39,10 @@ func TestSecretHeadersInBodies(t *testing.T) {
 			t.Errorf("%s: the body is %q", name, got)
 		}
 	}
-	agent := scrub(cassette.Request{URL: "/", Headers: http.Header{"User-Agent": {"bot/1.0 +me@mail.example.com npm/@scope"}}}, "")
+	agent := scrub(cassette.Request{URL: "/", Headers: http.Header{"User-Agent": {"bot/1.0 +me@mail.example.com npm/@scope"}}}, "from +me@mail.example.com")
+	if got := agent.Response.Body; got != "from scrubbed" {
+		t.Errorf("the address in the body is %q", got)
+	}
 	if got := agent.Request.Headers.Get("User-Agent"); got != "bot/1.0 scrubbed npm/@scope" {
 		t.Errorf("the User-Agent is %q", got)
 	}
