@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"errors"
@@ -59,8 +60,8 @@ type finding struct {
 	ours     bool   // a rule that binds diglot alone
 }
 
-// judge holds a reply against the document of its operation.
-func judge(o *openapi.Operation, x *Exchange) []finding {
+// judge holds a reply against the document of its operation, until ctx ends.
+func judge(ctx context.Context, o *openapi.Operation, x *Exchange) []finding {
 	mediaType := x.MediaType()
 	reply, err := o.Reply(x.Status, x.Header.Get("Content-Type"))
 	if err != nil {
@@ -70,13 +71,13 @@ func judge(o *openapi.Operation, x *Exchange) []finding {
 		return []finding{{aspectStatus, fmt.Sprintf("status %d", x.Status), err.Error(), strconv.Itoa(x.Status), false}}
 	}
 	all := judgeHeaders(reply, x)
-	if found := htmlEscape.Find(x.Body); found != nil {
-		all = append(all, finding{aspectSpelling, fmt.Sprintf("the reply spells a character as %s", found[len(found)-6:]), "", "", true})
+	if found := htmlEscape(x.Body); found != nil {
+		all = append(all, finding{aspectSpelling, fmt.Sprintf("the reply spells a character as %s", found), "", "", true})
 	}
 	if reply.Stream != nil {
-		return append(all, judgeStream(o, reply.Stream, x)...)
+		return append(all, judgeStream(ctx, o, reply.Stream, x)...)
 	}
-	found, _ := judgeJSON(x.Body, func(body []byte) error {
+	found, _ := judgeJSON(ctx, x.Body, func(body []byte) error {
 		return o.CheckReply(x.Status, x.Header.Get("Content-Type"), body)
 	})
 	all = append(all, found...)
@@ -86,8 +87,24 @@ func judge(o *openapi.Operation, x *Exchange) []finding {
 	return all
 }
 
-// htmlEscape does not match an escaped backslash before letters.
-var htmlEscape = regexp.MustCompile(`(?i)[^\\](\\\\)*\\u00(3c|3e|26)`)
+// htmlEscape is the first escape of <, > or & in a JSON text; not an escaped backslash before
+// letters.
+func htmlEscape(text []byte) []byte {
+	const start, size = `\u00`, len(`\u003c`)
+	for at := 0; ; at += len(start) {
+		next := bytes.Index(text[at:], []byte(start))
+		if at += next; next < 0 || at+size > len(text) {
+			return nil
+		}
+		before := len(text[:at]) - len(bytes.TrimRight(text[:at], `\`))
+		switch strings.ToLower(string(text[at+len(start) : at+size])) {
+		case "3c", "3e", "26":
+			if before%2 == 0 {
+				return text[at : at+size]
+			}
+		}
+	}
+}
 
 func judgeHeaders(reply *openapi.Reply, x *Exchange) []finding {
 	others := func(string) bool { return true }
@@ -99,8 +116,11 @@ func judgeHeaders(reply *openapi.Reply, x *Exchange) []finding {
 
 // judgeJSON collects the violations of a JSON text. Undocumented fields are taken out until
 // none is left, so that they do not hide what else is wrong; rest is what is left.
-func judgeJSON(text []byte, check func([]byte) error) (all []finding, rest []byte) {
-	for range 100 {
+func judgeJSON(ctx context.Context, text []byte, check func([]byte) error) (all []finding, rest []byte) {
+	for range maxFindings {
+		if ctx.Err() != nil {
+			break
+		}
 		err := check(bytes.Clone(text)) // a check may replace lone surrogates
 		if err == nil {
 			break
@@ -152,7 +172,7 @@ func isBound(v *openapi.Violation) bool {
 // CheckEnvelope checks the body of an error against the envelope that the operation's document
 // has for a status. Without Marks, it may have kinds and fields of its own.
 func (t *Trial) CheckEnvelope(o *openapi.Operation, status int, x *Exchange) error {
-	found, _ := judgeJSON(x.Body, func(body []byte) error { return o.CheckReply(status, "application/json", body) })
+	found, _ := judgeJSON(t.ctx, x.Body, func(body []byte) error { return o.CheckReply(status, "application/json", body) })
 	for _, f := range found {
 		if t.Marks || !f.ours && !f.aspect.ours {
 			return errors.New(f.message)
@@ -219,76 +239,4 @@ func judgeError(o *openapi.Operation, status int, body []byte) []finding {
 	}
 	message := fmt.Sprintf("an error of status %d has type %q and code %q", status, reply.Error.Type, code)
 	return []finding{{aspectErrors, message, "it lists no such error for " + o.ID, message, true}}
-}
-
-func judgeStream(o *openapi.Operation, stream *openapi.Stream, x *Exchange) []finding {
-	var all []finding
-	frames, whole := x.Frames()
-	if !whole || x.Err != nil || !endsBlank(x.Body) {
-		all = append(all, finding{aspectFrames, "the last event of the stream has no blank line", "", "end", false})
-	}
-	checker, known := stream.NewChecker(), true
-	for i, f := range frames {
-		if f.Data != "[DONE]" && !jsontext.Value(f.Data).IsValid() {
-			all = append(all, finding{aspectFrames, fmt.Sprintf("data of event %d is not JSON: %s", i, shown([]byte(f.Data))), "", "data", false})
-		}
-		listed := true
-		found, data := judgeJSON([]byte(f.Data), func(data []byte) error {
-			err := stream.NewChecker().Frame(f.Event, string(data))
-			listed = listed && !isOther(err)
-			return inData(err)
-		})
-		if !listed {
-			found = nil // its fields are those of no event
-		}
-		if err := checker.Frame(f.Event, string(data)); err != nil {
-			known = false
-			if kind := unnamed(stream, f); kind != "" {
-				found = []finding{{aspectEvents, fmt.Sprintf("event %d, %s, has no line event: %s", i, kind, kind), "", "", false}}
-			} else if len(found) == 0 {
-				all = append(all, finding{aspectEvents, err.Error(), "", f.Event, false})
-			}
-		}
-		all = append(append(all, found...), judgeError(o, 0, data)...)
-	}
-	if err := checker.End(); err != nil && known { // else an unknown event breaks the order too
-		all = append(all, finding{aspectOrder, err.Error(), "x-event-sequence: " + stream.Sequence, "", false})
-	}
-	return all
-}
-
-// unnamed is the type of an event that has no name, and would be right with its type as one.
-func unnamed(stream *openapi.Stream, f Frame) string {
-	var event struct {
-		Type string `json:"type"`
-	}
-	if f.Event != "" || json.Unmarshal([]byte(f.Data), &event) != nil || stream.NewChecker().Frame(event.Type, f.Data) != nil {
-		return ""
-	}
-	return event.Type
-}
-
-// isOther reports whether a frame is no event of the document at all.
-func isOther(err error) bool {
-	var v *openapi.Violation
-	if !errors.As(err, &v) {
-		return false
-	}
-	at := strings.Join(v.Pointer, "/")
-	return at == "event" || at == "data/type" && v.Rule == openapi.RuleEnum || v.Rule == openapi.RuleSyntax
-}
-
-func endsBlank(body []byte) bool {
-	return bytes.HasSuffix(body, []byte("\n\n")) || bytes.HasSuffix(body, []byte("\r\n\r\n"))
-}
-
-// inData makes the pointer of a violation one from the data of an event, not from the event.
-func inData(err error) error {
-	var v *openapi.Violation
-	if !errors.As(err, &v) || len(v.Pointer) == 0 || v.Pointer[0] != "data" {
-		return err
-	}
-	inner := *v
-	inner.Pointer = v.Pointer[1:]
-	return &inner
 }

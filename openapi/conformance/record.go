@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/diglot/diglot/openapi"
@@ -59,13 +60,15 @@ func (r *record) of(a aspect) []*deviation {
 // full reports whether there are enough deviations of an aspect.
 func (r *record) full(a aspect) bool { return len(r.of(a)) >= maxFailures }
 
-// observe judges a reply, once and for all aspects.
-func (t *Target) observe(x *Exchange) {
+// observe judges a reply, once and for all aspects, in no more than the time for a request.
+func (t *Target) observe(ctx context.Context, x *Exchange) {
 	style, o := t.operationOf(x)
 	if o == nil {
 		return
 	}
-	found := judge(o, x)
+	ctx, cancel := context.WithTimeout(ctx, t.timeout())
+	defer cancel()
+	found := judge(ctx, o, x)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.seen == nil {

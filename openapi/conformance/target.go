@@ -49,9 +49,18 @@ type Target struct {
 	lost      func(error) // called when the server cannot be reached; or nil
 }
 
-const maxReply = 64 << 20
+// Bytes of a reply that are read. Only those of images are as long.
+const (
+	maxReply    = 4 << 20
+	maxPictures = 64 << 20
+)
 
-var errTooLong = fmt.Errorf("it is longer than %d MiB, and not read further", maxReply>>20)
+func mostOf(path string) int {
+	if strings.HasPrefix(path, "/v1/images/") {
+		return maxPictures
+	}
+	return maxReply
+}
 
 // send sends a request and reads the whole reply. A server that asks to come back later is
 // waited for. The error is one of the transport: a server that cannot be reached, or no
@@ -62,7 +71,7 @@ func (t *Target) send(ctx context.Context, r Request) (*Exchange, error) {
 		delay, later := x.later(try)
 		if err != nil || !later || !sleep(ctx, delay) {
 			if err == nil {
-				t.observe(x)
+				t.observe(ctx, x)
 			}
 			return x, err
 		}
@@ -87,9 +96,10 @@ func (t *Target) exchange(ctx context.Context, r Request) (*Exchange, error) {
 		return x, err
 	}
 	defer response.Body.Close()
-	x.Body, x.Err = io.ReadAll(io.LimitReader(response.Body, maxReply+1))
-	if len(x.Body) > maxReply {
-		x.Body, x.Err = x.Body[:maxReply], errTooLong
+	most := mostOf(x.Path)
+	x.Body, x.Err = io.ReadAll(io.LimitReader(response.Body, int64(most)+1))
+	if len(x.Body) > most {
+		x.Body, x.Err = x.Body[:most], fmt.Errorf("it is longer than %d MiB, and not read further", most>>20)
 	}
 	x.Duration = time.Since(begin)
 	return x, nil
