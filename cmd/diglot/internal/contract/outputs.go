@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json/jsontext"
 	"encoding/json/v2"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
 	"github.com/diglot/diglot/internal/atomicfile"
 	"github.com/diglot/diglot/openapi/conformance"
@@ -45,6 +48,56 @@ func (o *outputs) write(env Environment, s report.Summary) error {
 		writeFile(o.markdown, s.Markdown),
 		writeFile(o.badge, s.Badge),
 	)
+}
+
+// writable finds, before a run, what it could not write in the end.
+func (o *verifyOptions) writable() error {
+	taken := map[string]string{}
+	files := []struct{ flag, path string }{
+		{"--junit", o.outputs.junit}, {"--markdown", o.outputs.markdown}, {"--badge", o.outputs.badge}, {"--baseline", o.baseline},
+	}
+	for _, f := range files {
+		if f.path == "" || f.flag == "--baseline" && !o.writeBaseline {
+			continue
+		}
+		at, err := place(f.path)
+		if err != nil {
+			return exit.Failed("verify: %s cannot be written: %w", f.flag, err)
+		}
+		if other := taken[at]; at != "" && other != "" {
+			return exit.Usage("verify: %s and %s name one file, %s", other, f.flag, f.path)
+		}
+		taken[at] = f.flag
+	}
+	return nil
+}
+
+// place is the one name of a file that can be written; empty for what takes several outputs,
+// such as a pipe.
+func place(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		path = at
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return "", fmt.Errorf("%s is a directory", path)
+	case err == nil && !info.Mode().IsRegular():
+		return "", nil
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return "", err
+	}
+	probe, err := os.CreateTemp(folder, ".verify-*") // as the file itself will be made
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(folder, filepath.Base(path)), errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 // writeFile writes a whole file, or leaves the one that is there: it may hold words of

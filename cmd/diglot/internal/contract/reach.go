@@ -2,6 +2,8 @@ package contract
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -14,17 +16,21 @@ import (
 // loading is how long a server may take to load a model.
 const loading = 10 * time.Minute
 
+// patience is how long nothing need be said.
+const patience = 5 * time.Second
+
 // reach finds what would make every scenario fail: no server, a wrong key, no such model.
-// Each model gets a first request, with the time to load it.
-func reach(ctx context.Context, target *conformance.Target, styles []conformance.Style) error {
+// The list of models comes within the time for a request; then each model gets a first
+// request, with the time to load it.
+func reach(ctx context.Context, stderr io.Writer, target *conformance.Target, styles []conformance.Style) error {
 	list := conformance.Request{Path: "/v1/models"}
 	ask := dialect.Chat()
 	if !slices.Contains(styles, conformance.OpenAI) {
 		ask, list.Header = dialect.Messages(), http.Header{"Anthropic-Version": {"2023-06-01"}}
 	}
-	ctx, cancel := context.WithTimeout(ctx, loading)
-	defer cancel()
-	x, err := target.Send(ctx, list)
+	slow := time.AfterFunc(patience, func() { fmt.Fprintln(stderr, "waiting for the server") })
+	defer slow.Stop()
+	x, err := within(ctx, target.Timeout, target, list)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -40,12 +46,19 @@ func reach(ctx context.Context, target *conformance.Target, styles []conformance
 		if name == "" {
 			continue
 		}
-		first, err := target.Send(ctx, request)
+		first, err := within(ctx, loading, target, request)
 		if err == nil && first.Status == http.StatusNotFound && unlisted(x, name) {
 			return exit.Missing("verify: the server has no model %q; see %s of %s", name, list.Path, redacted(target.BaseURL))
 		}
 	}
 	return ctx.Err()
+}
+
+// within sends a request that may take so long.
+func within(ctx context.Context, most time.Duration, target *conformance.Target, r conformance.Request) (*conformance.Exchange, error) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	return target.Send(ctx, r)
 }
 
 // unlisted reports whether a server lists models, but not this one.

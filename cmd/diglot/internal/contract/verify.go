@@ -176,10 +176,13 @@ func (o *verifyOptions) run(ctx context.Context, env Environment) error {
 		return estimate(ctx, env.Stdout, target, chosen, openapi.Profile(o.profile))
 	}
 	known, err := o.known()
+	if err == nil {
+		err = o.writable()
+	}
 	if err != nil {
 		return err
 	}
-	if err := reach(ctx, target, o.styles()); err != nil {
+	if err := reach(ctx, env.Stderr, target, o.styles()); err != nil {
 		return err
 	}
 	began := time.Now()
