@@ -2,7 +2,7 @@ package conformance
 
 // examplesOf lists bodies that reach every kind of message, part and tool of an operation
 // with rules beyond the schema. A field is tested in the first example that reaches it, so
-// what a model may lack (pictures) comes last. The document's own examples come after these.
+// plain ones come first, and what a server or a model may lack (pictures) comes last. The document's own examples come after these.
 func examplesOf(id string) [][]byte {
 	var all [][]byte
 	for _, text := range examples()[id] {
@@ -32,6 +32,19 @@ func examples() map[string][]string {
 
 func chatExamples() []string {
 	return []string{
+		`{"model": "m", "max_completion_tokens": 16,
+			"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}`,
+		`{"model": "m", "max_completion_tokens": 16,
+			"messages": [
+				{"role": "user", "content": [{"type": "text", "text": "u"}]},
+				{"role": "assistant", "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+				{"role": "tool", "tool_call_id": "call_1", "content": [{"type": "text", "text": "r"}]}],
+			"tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}]}`,
+		`{"model": "m", "max_completion_tokens": 16,
+			"messages": [{"role": "user", "content": "u"}],
+			"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}}`,
+		`{"model": "m", "max_completion_tokens": 16,
+			"messages": [{"role": "user", "content": "u"}], "logit_bias": {"1": 1}, "logprobs": true}`,
 		`{"model": "m", "max_completion_tokens": 16,
 			"messages": [
 				{"role": "system", "content": "s"},
@@ -70,6 +83,16 @@ func chatExamples() []string {
 func responseExamples() []string {
 	return []string{
 		`{"model": "m", "max_output_tokens": 16, "instructions": "i",
+			"input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "u"}]}]}`,
+		`{"model": "m", "max_output_tokens": 16,
+			"input": [
+				{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "u"}]},
+				{"type": "function_call", "call_id": "call_1", "name": "f", "arguments": "{}"},
+				{"type": "function_call_output", "call_id": "call_1", "output": [{"type": "input_text", "text": "r"}]}],
+			"tools": [{"type": "function", "name": "f", "parameters": {"type": "object"}}]}`,
+		`{"model": "m", "max_output_tokens": 16, "input": "u",
+			"text": {"format": {"type": "json_schema", "name": "n", "schema": {"type": "object"}}}}`,
+		`{"model": "m", "max_output_tokens": 16, "instructions": "i",
 			"input": [
 				{"role": "developer", "content": "d"},
 				{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "u"}]},
@@ -101,6 +124,18 @@ func responseExamples() []string {
 func messageExamples() []string {
 	const image = `{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "` + pixel + `"}}`
 	return []string{
+		`{"model": "m", "max_tokens": 16, "system": [{"type": "text", "text": "s"}],
+			"messages": [
+				{"role": "user", "content": "u"},
+				{"role": "assistant", "content": "a"},
+				{"role": "user", "content": [{"type": "text", "text": "v"}]}]}`,
+		`{"model": "m", "max_tokens": 16,
+			"messages": [
+				{"role": "user", "content": [{"type": "text", "text": "u"}]},
+				{"role": "assistant", "content": [{"type": "text", "text": "a"}, {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {}}]},
+				{"role": "user", "content": [
+					{"type": "tool_result", "tool_use_id": "toolu_1", "content": [{"type": "text", "text": "r"}]}]}],
+			"tools": [{"name": "f", "input_schema": {"type": "object"}}]}`,
 		`{"model": "m", "max_tokens": 16, "system": [{"type": "text", "text": "s"}],
 			"messages": [
 				{"role": "user", "content": [{"type": "text", "text": "u"}]},

@@ -28,9 +28,22 @@ func (t *Trial) runCases(o *openapi.Operation, list []Case) {
 	switch {
 	case seen[verdictHeld]:
 	case seen[verdictHidden]:
+		t.wantPlain(o)
 		t.Skipf("the server refuses the request without an odd value too")
 	default:
 		t.Skipf("the field binds diglot alone; --marks holds a server to it")
+	}
+}
+
+// wantPlain fails where the server refuses the plainest request too: then that is what is
+// wrong, and a run must not pass because nothing can be tested.
+func (t *Trial) wantPlain(o *openapi.Operation) {
+	plain := examplesOf(o.ID)
+	if len(plain) == 0 || t.baseline(o, plain[0]) == answered {
+		return
+	}
+	if x := t.Do(Request{Path: o.Path, Body: t.affordable(o, t.named(o, plain[0]), nil, fieldTokens)}); x.Status != http.StatusOK {
+		t.Fatalf(x, "a plain request is answered with status %d, want 200", x.Status)
 	}
 }
 

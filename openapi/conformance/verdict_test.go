@@ -55,15 +55,21 @@ func TestVerdicts(t *testing.T) {
 			return refuse("temperature: wrong")
 		}, false, Pass},
 		{"it is taken", "temperature", takes, false, Fail},
-		{"everything is refused", "temperature", all("temperature: wrong"), false, Skipped},
+		{"everything is refused", "temperature", all("temperature: wrong"), false, Fail},
+		{"all but a plain request is refused", "tools[].function.name", func(body []byte) *http.Response {
+			if bytes.Contains(body, []byte("tools")) {
+				return refuse("no tools")
+			}
+			return answer(200)
+		}, false, Skipped},
 		{"the odd value is refused in other words", "temperature", func(body []byte) *http.Response {
 			if bytes.Contains(body, []byte(`"temperature":null`)) || !bytes.Contains(body, []byte("temperature")) {
 				return refuse("no such model")
 			}
 			return refuse("temperature: wrong")
 		}, false, Pass},
-		{"everything ends in a failure", "temperature", func([]byte) *http.Response { return answerWith(500, `{"error":{"message":"broken"}}`) }, false, Skipped},
-		{"everything is refused, by its own server too", "temperature", all("temperature: wrong"), true, Skipped},
+		{"everything ends in a failure", "temperature", func([]byte) *http.Response { return answerWith(500, `{"error":{"message":"broken"}}`) }, false, Fail},
+		{"everything is refused, by its own server too", "temperature", all("temperature: wrong"), true, Fail},
 		{"a field of other servers is taken", "min_p", takes, false, Skipped},
 		{"one of this server is taken", "min_p", takes, true, Fail},
 		{"null for a field that only the vendor has", "metadata", takes, false, Pass},
