@@ -20,10 +20,13 @@ func (o *verifyOptions) known() (report.Baseline, error) {
 		return nil, nil
 	}
 	b, err := report.ReadBaseline(o.baseline)
-	if errors.Is(err, fs.ErrNotExist) && o.writeBaseline {
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+		return b, err
+	case o.writeBaseline:
 		return report.Baseline{}, nil
 	}
-	return b, err
+	return nil, exit.Usage("verify: --baseline names %s, which is not there; --write-baseline makes it", o.baseline)
 }
 
 // verdict tells how the run compares with the baseline, writes that, and decides whether

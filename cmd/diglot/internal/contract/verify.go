@@ -71,9 +71,12 @@ seconds if it says nothing. --dry-run tells beforehand about what a run costs.
 --only chooses scenarios by name: a whole name, the beginning of one up to a slash, a
 glob (* also matches slashes), or a regular expression between slashes.
 
-The exit code is 1 if a scenario fails. With --baseline, it is 1 if one fails that the
-file does not name; --write-baseline writes the file. With --min-score N, it is 1 if under
-N % of the tested scenarios pass. Both may be combined. It is 4 if no server answers.`
+The exit code is 1 if a scenario fails. With --baseline, it is 1 only if one fails that the
+file does not name. With --min-score N, it is 1 if under N % of the tested scenarios pass.
+Both may be combined. It is 4 if no server answers.
+
+--write-baseline writes the names of what fails to the file, and then the exit code is 0. A
+scenario in the file is known as a whole: what else fails in it is not told apart.`
 
 const verifyExamples = `  diglot verify --base-url http://127.0.0.1:8484 --model smollm2-135m
   diglot verify --base-url http://127.0.0.1:11434 --model qwen2.5:0.5b --style openai --only openai/chat

@@ -85,7 +85,7 @@ func TestVerifyBaseline(t *testing.T) {
 		{"a failure", nil, exit.Failure, "does not keep to the documents"},
 		{"enough score", []string{"--min-score", "50"}, 0, ""},
 		{"too little score", []string{"--min-score", "51"}, exit.Failure, "the score is 50.0 %"},
-		{"no baseline file", []string{"--baseline", file}, exit.Failure, "no such file"},
+		{"no baseline file", []string{"--baseline", file}, exit.BadUsage, "--write-baseline makes it"},
 		{"written", []string{"--baseline", file, "--write-baseline"}, 0, "new failure: openai/chat/usage/sum"},
 		{"known", []string{"--baseline", file}, 0, "1 known failures, 0 new"},
 	} {
