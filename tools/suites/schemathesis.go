@@ -23,7 +23,7 @@ const (
 
 	// examples is how many random requests Schemathesis makes for an operation, besides
 	// those that it derives from each keyword.
-	examples = "900"
+	examples = "400"
 
 	// leastCases is how many requests there are over all documents and profiles.
 	leastCases = 20_000
