@@ -28,8 +28,7 @@ func reach(ctx context.Context, stderr io.Writer, target *conformance.Target, st
 	if !slices.Contains(styles, conformance.OpenAI) {
 		ask, list.Header = dialect.Messages(), http.Header{"Anthropic-Version": {"2023-06-01"}}
 	}
-	slow := time.AfterFunc(patience, func() { fmt.Fprintln(stderr, "waiting for the server") })
-	defer slow.Stop()
+	defer sayWaiting(stderr)()
 	x, err := within(ctx, target.Timeout, target, list)
 	switch {
 	case ctx.Err() != nil:
@@ -52,6 +51,21 @@ func reach(ctx context.Context, stderr io.Writer, target *conformance.Target, st
 		}
 	}
 	return ctx.Err()
+}
+
+// sayWaiting says, after a while, what it is that takes so long. The function that it returns
+// ends that; once it has returned, nothing more is written.
+func sayWaiting(stderr io.Writer) (stop func()) {
+	said := make(chan struct{})
+	slow := time.AfterFunc(patience, func() {
+		defer close(said)
+		fmt.Fprintln(stderr, "waiting for the server")
+	})
+	return func() {
+		if !slow.Stop() {
+			<-said
+		}
+	}
 }
 
 // within sends a request that may take so long.
