@@ -24,7 +24,7 @@ const (
 	slotsLength   = "8192"
 	// fewTokens is how long an answer may be that the request does not limit: a small
 	// model may find no end before that of its context.
-	fewTokens = "64"
+	fewTokens = "16"
 )
 
 // model is a model that all servers have under one name.

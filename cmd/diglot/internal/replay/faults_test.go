@@ -36,6 +36,10 @@ func TestStatus(t *testing.T) {
 	}{
 		{"/v1/chat/completions", chat, "status=503;retry-after=2", 503, "2", `"code":"overloaded"`},
 		{"/v1/chat/completions", chat, "status=503", 503, "5", `"code":"overloaded"`},
+		{"/v1/chat/completions", chat, "status=503;retry-after=none", 503, "", `"code":"overloaded"`},
+		{"/v1/chat/completions", chat, "status=503;retry-after=0", 503, "0", `"code":"overloaded"`},
+		{"/v1/chat/completions", chat, "status=500;retry-after=7", 500, "7", `"type":"server_error"`},
+		{"/v1/messages", messages, "status=429;retry-after=none", 429, "", `"type":"rate_limit_error"`},
 		{"/v1/chat/completions", chat, "status=429;retry-after=1", 429, "1", `"type":"requests","param":null,"code":"rate_limit_exceeded"}}`},
 		{"/v1/embeddings", `{"model":"m","input":"x"}`, "status=429", 429, "5", `"code":"rate_limit_exceeded"`},
 		{"/v1/chat/completions", chat, "status=500", 500, "", `"type":"server_error"`},

@@ -1,17 +1,15 @@
 package replay
 
 import (
-	"cmp"
 	"encoding/json/v2"
 	"io"
 	"net/http"
-	"strconv"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/replay/fault"
 )
 
 // usualWait is how many seconds a client is told to wait.
-const usualWait = 5
+const usualWait = "5"
 
 // limited answers with the rate limit of the vendors. The documents have no such error, and
 // say so at the header Diglot-Replay: this program limits no rates, and tells an overload
@@ -19,7 +17,7 @@ const usualWait = 5
 func (s *server) limited(w http.ResponseWriter, r *http.Request, status *fault.Status) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
-	header.Set("Retry-After", strconv.Itoa(cmp.Or(status.RetryAfter, usualWait)))
+	header.Set("Retry-After", usualWait)
 	if status.NoRetry {
 		header.Set("X-Should-Retry", "false")
 	}

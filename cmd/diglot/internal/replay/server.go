@@ -123,11 +123,12 @@ func (s *server) answer(w *fault.Writer, r *http.Request, f *fault.Fault, x exch
 			fault.Wait(r.Context(), f.Slow)
 		}
 		w.Header().Set(Header, "fault")
+		out := &retryAfter{ResponseWriter: w, value: f.Status.RetryAfter}
 		if f.Status.Code == http.StatusTooManyRequests {
-			s.limited(w, r, f.Status)
+			s.limited(out, r, f.Status)
 			return
 		}
-		x.refuse(w, r, s.failure(r, f.Status))
+		x.refuse(out, r, s.failure(r, f.Status))
 		return
 	}
 	if found, ok := s.recorded(r, x.body, x.whole && !f.Made()); ok {
@@ -207,7 +208,7 @@ func (s *server) failure(r *http.Request, status *fault.Status) *engine.Error {
 		code, message = engine.Code(name), listed.Message
 	}
 	err := engine.Errorf(code, "%s", message)
-	err.RetryAfter, err.NoRetry = status.RetryAfter, status.NoRetry
+	err.NoRetry = status.NoRetry
 	return err
 }
 

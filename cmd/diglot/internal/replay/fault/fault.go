@@ -4,7 +4,8 @@
 // A fault is a dictionary of structured fields (RFC 9651), in a request header or in a file
 // of [Rules]:
 //
-//	status=503;retry-after=2    an error instead of the reply, in the style's envelope
+//	status=503;retry-after=2    an error instead of the reply, in the style's envelope;
+//	                            retry-after=none leaves out the header
 //	error=overloaded;after=3    an error within the stream, in its dialect, behind 3 deltas
 //	slow=2.5                    2.5 seconds until the first event; keep-alives go on
 //	stall=10;after=3            10 seconds of silence behind 3 events, without keep-alives
@@ -21,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,9 +50,12 @@ type Fault struct {
 // Status is an error instead of the reply.
 type Status struct {
 	Code       int
-	RetryAfter int  // seconds; 0: as usual for the error
-	NoRetry    bool // with x-should-retry: false
+	RetryAfter string // seconds, or [NoHeader]; empty: as usual for the error
+	NoRetry    bool   // with x-should-retry: false
 }
+
+// NoHeader is the RetryAfter of a reply that says nothing about it.
+const NoHeader = "none"
 
 // Error is an error within a reply.
 type Error struct {
@@ -124,7 +129,7 @@ const defaultAfter = 3
 
 var kinds = map[string]func(*Fault, *values){
 	"status": func(f *Fault, v *values) {
-		f.Status = &Status{Code: v.whole("", 0, 400, 599), RetryAfter: v.whole("retry-after", 0, 1, 86_400), NoRetry: v.flag("no-retry")}
+		f.Status = &Status{Code: v.whole("", 0, 400, 599), RetryAfter: v.retryAfter(), NoRetry: v.flag("no-retry")}
 	},
 	"error": func(f *Fault, v *values) {
 		f.Error = &Error{Code: engine.Code(v.word("", codes...)), After: v.whole("after", defaultAfter, 0, maxCount)}
@@ -193,6 +198,19 @@ func (v *values) whole(name string, fallback, least, most int) int {
 		return fallback
 	}
 	return int(n)
+}
+
+// retryAfter is the value of a header, or NoHeader.
+func (v *values) retryAfter() string {
+	const name = "retry-after"
+	switch value, ok := v.get(name); {
+	case !ok:
+		return ""
+	case value == httpsfv.Token(NoHeader):
+		return NoHeader
+	default:
+		return strconv.Itoa(v.whole(name, 0, 0, 86_400))
+	}
 }
 
 func (v *values) flag(name string) bool {
