@@ -156,13 +156,23 @@ func messageFinish(reason string) Finish {
 
 // messageUsage adds counts to those that came before: message_delta repeats only some.
 func messageUsage(u Usage, told Object) Usage {
-	if n := told.Count("input_tokens"); n >= 0 {
+	if n := MessageInput(told); n >= 0 {
 		u.Input = n
 	}
 	if n := told.Count("output_tokens"); n >= 0 {
 		u.Output = n
 	}
 	return u
+}
+
+// MessageInput is the whole input of a message, or -1. The vendor counts what comes from the
+// cache and what goes into it apart from the rest.
+func MessageInput(usage Object) int {
+	n := usage.Count("input_tokens")
+	if n < 0 {
+		return -1
+	}
+	return n + max(usage.Count("cache_read_input_tokens"), 0) + max(usage.Count("cache_creation_input_tokens"), 0)
 }
 
 // splitDataURL cuts data:image/png;base64,AAAA.

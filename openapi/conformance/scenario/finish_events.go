@@ -100,7 +100,7 @@ func usageInBothEnds(t *conformance.Trial, d dialect.Dialect) {
 		switch event.Text("type") {
 		case "message_start":
 			usage := event.Object("message").Object("usage")
-			if n := usage.Count("input_tokens"); n != plain.Usage.Input {
+			if n := dialect.MessageInput(usage); n != plain.Usage.Input {
 				t.Errorf(a.Exchange, "message_start counts %d input tokens, and the plain reply %d", n, plain.Usage.Input)
 			}
 			if n := usage.Count("output_tokens"); n < 0 || n > plain.Usage.Output {
@@ -111,7 +111,7 @@ func usageInBothEnds(t *conformance.Trial, d dialect.Dialect) {
 			if n := usage.Count("output_tokens"); n != plain.Usage.Output {
 				t.Errorf(a.Exchange, "message_delta counts %d output tokens, and the plain reply %d", n, plain.Usage.Output)
 			}
-			if n := usage.Count("input_tokens"); n >= 0 && n != plain.Usage.Input {
+			if n := dialect.MessageInput(usage); n >= 0 && n != plain.Usage.Input {
 				t.Errorf(a.Exchange, "message_delta counts %d input tokens, and the plain reply %d", n, plain.Usage.Input)
 			}
 		}

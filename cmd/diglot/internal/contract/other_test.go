@@ -1,0 +1,58 @@
+package contract
+
+import (
+	"regexp"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/diglot/diglot/openapi/conformance"
+)
+
+// TestOtherReplies runs the kit against servers whose replies differ from this server's, and
+// keep the vendors' promises.
+func TestOtherReplies(t *testing.T) {
+	var replies atomic.Int64
+	cached := func(message map[string]any) {
+		usage, _ := message["usage"].(map[string]any)
+		if n, ok := usage["input_tokens"].(float64); ok && n > 3 {
+			read := float64(replies.Add(1) % int64(n-1))
+			usage["input_tokens"], usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"] = n-read-1, read, 1.0
+		}
+	}
+	for _, tt := range []struct {
+		name      string
+		scenarios *regexp.Regexp
+		put       func(*reply)
+	}{
+		{"input from the cache", regexp.MustCompile(`^anthropic/messages/(usage|stream|unicode|turns|parallel|finish|context|text-)`), func(r *reply) {
+			if r.path != "/v1/messages" {
+				return
+			}
+			r.object(cached)
+			r.events(func(e map[string]any) bool {
+				cached(e)
+				cached(child(e, "message"))
+				return true
+			})
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			target := serve(t, proxy(mockServer(t), tt.put))
+			all, err := scenarios(target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			chosen := slices.DeleteFunc(all, func(s conformance.Scenario) bool { return !tt.scenarios.MatchString(s.Name) })
+			report := conformance.Run(t.Context(), target, chosen, conformance.Options{Parallel: 4})
+			for _, r := range report.Results {
+				for _, f := range r.Failures {
+					t.Errorf("%s: %s", r.Name, f.Message)
+				}
+			}
+			if report.Count(conformance.Pass) < 30 {
+				t.Errorf("only %d scenarios pass", report.Count(conformance.Pass))
+			}
+		})
+	}
+}
