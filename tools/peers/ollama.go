@@ -18,7 +18,7 @@ var template string
 // modelfile is a model in Ollama, with one thread as in llama-server: more of them wait for
 // each other where processors are busy.
 func modelfile(m model) []byte {
-	text := fmt.Appendf(nil, "FROM %s\nPARAMETER num_thread 1\nPARAMETER num_predict %s\n", m.file, fewTokens)
+	text := fmt.Appendf(nil, "FROM %s\nPARAMETER num_thread 1\nPARAMETER num_predict %s\n", m.file, ollamaTokens)
 	if m.group == "embedding" {
 		return text
 	}

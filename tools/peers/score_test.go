@@ -96,7 +96,7 @@ func TestWithoutField(t *testing.T) {
 }
 
 func TestModelfile(t *testing.T) {
-	if text := string(modelfile(model{group: "embedding", file: "/m.gguf"})); text != "FROM /m.gguf\nPARAMETER num_thread 1\nPARAMETER num_predict 64\n" {
+	if text := string(modelfile(model{group: "embedding", file: "/m.gguf"})); text != "FROM /m.gguf\nPARAMETER num_thread 1\nPARAMETER num_predict 16\n" {
 		t.Errorf("of embeddings: %s", text)
 	}
 	if text := string(modelfile(model{group: "chat", file: "/m.gguf"})); !strings.Contains(text, ".Tools") || strings.Count(text, `"""`) != 2 {

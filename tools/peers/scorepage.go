@@ -22,7 +22,7 @@ and all-MiniLM. The support marks of the documents bound nobody, so a server tha
 A failure is a scenario: one promise of an interface document, or one behaviour of the vendors, that the server does not keep. Skipped is what could not be tested on
 such a model, and not offered is what the server says itself that it does not have. The score is the share of the passed among
 those that passed or failed. It counts promises alike, whether clients notice them daily or never. An answer that its request does
-not limit ends after 64 tokens with the other servers. Ollama has a template with tools, which the one that it chooses lacks.
+not limit ends after 64 tokens with llama-server and after 16 with Ollama. Ollama has a template with tools, which the one that it chooses lacks.
 
 | server | version | date | score | passed | failed | skipped | not offered |
 |---|---|---|--:|--:|--:|--:|--:|

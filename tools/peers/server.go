@@ -22,9 +22,10 @@ const (
 	contextLength = "2048"
 	slots         = "4"
 	slotsLength   = "8192"
-	// fewTokens is how long an answer may be that the request does not limit: a small
-	// model may find no end before that of its context.
-	fewTokens = "16"
+	// An answer that its request does not limit ends after so many tokens: a small model
+	// may find no end before that of its context. Ollama takes three times as long for each.
+	tokens       = "64"
+	ollamaTokens = "16"
 )
 
 // model is a model that all servers have under one name.
@@ -58,7 +59,7 @@ var servers = []server{
 		name: "llama-server", variable: "LLAMA_SERVER", version: []string{"--version"}, perModel: true,
 		start: func(_, address, _ string, models []model) (args, env []string) {
 			host, port, _ := net.SplitHostPort(address)
-			args = []string{"--host", host, "--port", port, "--ctx-size", slotsLength, "--parallel", slots, "--jinja", "--threads", "1", "--predict", fewTokens,
+			args = []string{"--host", host, "--port", port, "--ctx-size", slotsLength, "--parallel", slots, "--jinja", "--threads", "1", "--predict", tokens,
 				"--model", models[0].file, "--alias", models[0].name}
 			if models[0].group == "embedding" {
 				args = append(args, "--embedding")

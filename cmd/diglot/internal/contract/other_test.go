@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"sync/atomic"
@@ -20,6 +21,12 @@ func TestOtherReplies(t *testing.T) {
 			usage["input_tokens"], usage["cache_read_input_tokens"], usage["cache_creation_input_tokens"] = n-read-1, read, 1.0
 		}
 	}
+	more := func(o map[string]any) {
+		o["service_tier"], o["obfuscation"] = "default", "aXw4"
+		if usage, ok := o["usage"].(map[string]any); ok {
+			usage["server_tool_use"] = nil
+		}
+	}
 	for _, tt := range []struct {
 		name      string
 		scenarios *regexp.Regexp
@@ -34,6 +41,26 @@ func TestOtherReplies(t *testing.T) {
 				cached(e)
 				cached(child(e, "message"))
 				return true
+			})
+		}},
+		{"more members, events and comments", regexp.MustCompile(`^(openai/(chat|completions)|anthropic/messages)/(usage|stream|finish|identity|ids|tool-|stop|logprobs|unicode)`), func(r *reply) {
+			if r.status != http.StatusOK {
+				return
+			}
+			r.object(more)
+			r.events(func(e map[string]any) bool {
+				more(e)
+				return true
+			})
+			r.frames(func(frames []string) []string {
+				var out []string
+				for i, f := range frames {
+					out = append(out, ": still here", f)
+					if r.path == "/v1/messages" && i < len(frames)-1 {
+						out = append(out, "event: ping\ndata: {\"type\":\"ping\"}")
+					}
+				}
+				return out
 			})
 		}},
 	} {
