@@ -103,6 +103,8 @@ func TestReplies(t *testing.T) {
 		{"a call", engine.Request{Messages: []engine.Message{user("x")}, Tools: tools},
 			[]string{`tool_call get_weather{"city": "city", "unit": "celsius"}`, "tool_calls"}},
 		{"a named tool", engine.Request{Messages: []engine.Message{user("What is it now?")}, Tools: tools}, []string{"tool_call now{}", "tool_calls"}},
+		{"a tool whose schema has no type", engine.Request{Messages: []engine.Message{user("x")}, Tools: []engine.Tool{{Name: "f", Parameters: json.RawMessage(`{"title":"F"}`)}}},
+			[]string{"tool_call f{}", "tool_calls"}},
 		{"two named tools", engine.Request{Messages: []engine.Message{user("Call get_weather and now.")}, Tools: tools},
 			[]string{`tool_call get_weather{"city": "city", "unit": "celsius"}`, "tool_call now{}", "tool_calls"}},
 		{"one call at a time", engine.Request{Messages: []engine.Message{user("Call get_weather and now.")}, Tools: tools, ToolChoice: engine.ToolChoice{Single: true}},

@@ -316,6 +316,7 @@ func TestAgentRequest(t *testing.T) {
 // comes out, and so is the response format.
 func TestTooLarge(t *testing.T) {
 	large := []byte(`{"pattern":"` + strings.Repeat(`\\p{L}x`, 400) + `"}`)
+	largeParameter := []byte(`{"properties":{"a":` + string(large) + `}}`)
 	product := []byte(`{"allOf":[` + strings.Repeat(`{"properties":{"a":{"type":"object"}},"additionalProperties":{"allOf":[{"$ref":"#"}]}},`, 500) + `{}]}`)
 	for name, row := range map[string]struct {
 		tools  []engine.Tool
@@ -323,7 +324,7 @@ func TestTooLarge(t *testing.T) {
 		place  engine.Place
 		named  string
 	}{
-		"compiling": {[]engine.Tool{formattest.Tools()[0], {Name: "huge", Parameters: large}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
+		"compiling": {[]engine.Tool{formattest.Tools()[0], {Name: "huge", Parameters: largeParameter}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
 		"reading":   {[]engine.Tool{formattest.Tools()[0], {Name: "huge", Parameters: []byte(strings.Repeat(" ", 40<<20) + "{}")}}, engine.Format{}, engine.Place{Field: engine.FieldTools, Index: 1}, "huge"},
 		"product":   {[]engine.Tool{{Name: "huge", Parameters: product}}, engine.Format{}, engine.Place{Field: engine.FieldTools}, "huge"},
 		"format":    {nil, engine.Format{Kind: engine.FormatSchema, Schema: large}, engine.Place{Field: engine.FieldFormat}, "response format"},

@@ -16,13 +16,21 @@ type Property struct {
 	Value    Node     // of [Schema]
 }
 
-// Properties is [Schema] with the properties of the root, in the order of the schema.
+// Properties is [Schema] of the objects alone, with the properties of the root, in the
+// order of the schema. Arguments of a call are an object, whether the schema says so or not.
 func Properties(ctx context.Context, schema json.RawMessage) (Node, []Property, []Issue, error) {
 	r, err := readSchema(ctx, schema, true)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	return r.source.root, r.rootProperties, r.issues, nil
+}
+
+// anyObject is the schema {"type": "object"}, beside that of a request.
+func anyObject() *tree {
+	t := &tree{kind: kindObject, number: -1}
+	t.members = []member{{"type", &tree{kind: kindString, text: "object", name: "type", parent: t, number: -2}}}
+	return t
 }
 
 // readProperties fills r.each.

@@ -63,7 +63,11 @@ func readSchema(ctx context.Context, schema json.RawMessage, properties bool) (_
 	if r.root, err = parseTree(r.meter, schema); err != nil {
 		return nil, err
 	}
-	if r.source.root, err = r.read([]*tree{r.root}); err != nil {
+	all, wanted := []*tree{r.root}, "value"
+	if properties {
+		all, wanted = append(all, anyObject()), "object"
+	}
+	if r.source.root, err = r.read(all); err != nil {
 		return nil, err
 	}
 	if properties {
@@ -75,21 +79,21 @@ func readSchema(ctx context.Context, schema json.RawMessage, properties bool) (_
 	}
 	a.settleRules(r.made)
 	if top, ok := r.source.root.(*ref); ok && !top.rule.satisfiable {
-		return nil, r.unsatisfiable()
+		return nil, r.unsatisfiable(wanted)
 	}
 	return r, nil
 }
 
 // unsatisfiable is the error of an unsatisfiable schema, which may be due to a keyword
 // that is not enforced.
-func (r *reader) unsatisfiable() *SchemaError {
+func (r *reader) unsatisfiable(wanted string) *SchemaError {
 	if len(r.issues) == 0 {
-		return &SchemaError{Reason: "No value can satisfy the schema."}
+		return &SchemaError{Reason: "No " + wanted + " can satisfy the schema."}
 	}
 	left := r.issues[0]
 	return &SchemaError{
 		Pointer: left.Pointer,
-		Reason:  fmt.Sprintf("No value can satisfy the schema without the keyword %q, which cannot be enforced.", left.Keyword),
+		Reason:  fmt.Sprintf("No %s can satisfy the schema without the keyword %q, which cannot be enforced.", wanted, left.Keyword),
 	}
 }
 

@@ -24,12 +24,9 @@ BEYOND = {
     r"cannot hold a block of type|Only messages of the user may hold images": "the role is beside the content, and not in it",
     r"URL of an image must begin|data URI of an image must read|data of the image is not base64|The image|image at ": "bytes in base64 may be no image, and a URL lead nowhere",
     r"(schema|pattern|regular expression|keyword|format)\b.* (is not|cannot|must|may) ": "a JSON Schema of the client is checked by its own rules",
-    r"The mock found no value": "what values a schema of the client has is not said by its form",
     r"dimensions; \d+ are not among them": "how long vectors are depends on the model",
     r"has the tokens 0 to": "which tokens there are depends on the model",
     r"The sides of images": "which sizes there are depends on the model",
-    r"cannot fill in the middle": "whether a text may have a suffix depends on the model",
-    r"prompt is too long|maximum context length|context": "how many tokens a request has depends on the model",
     r"No model has the id": "which models there are is not the document's to say",
 }
 
