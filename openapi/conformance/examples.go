@@ -2,7 +2,8 @@ package conformance
 
 // examplesOf lists bodies that reach every kind of message, part and tool of an operation
 // with rules beyond the schema. A field is tested in the first example that reaches it, so
-// plain ones come first, and what a server or a model may lack (pictures) comes last. The document's own examples come after these.
+// plain ones come first, and what a server or a model may lack (pictures) comes last. The
+// document's own examples come after these.
 func examplesOf(id string) [][]byte {
 	var all [][]byte
 	for _, text := range examples()[id] {
@@ -19,6 +20,12 @@ func examples() map[string][]string {
 		"createChatCompletion": chatExamples(),
 		"createResponse":       responseExamples(),
 		"createCompletion": {
+			`{"model": "m", "prompt": "p", "max_tokens": 8}`,
+			`{"model": "m", "prompt": ["p"], "max_tokens": 8}`,
+			`{"model": "m", "prompt": "p", "max_tokens": 8, "stop": ["x"]}`,
+			`{"model": "m", "prompt": "p", "max_tokens": 8, "logit_bias": {"1": 1}}`,
+			`{"model": "m", "prompt": "p", "max_tokens": 8,
+				"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}}`,
 			`{"model": "m", "prompt": ["p"], "echo": true, "max_tokens": 8, "n": 2, "best_of": 3, "logprobs": 2,
 				"logit_bias": {"1": 1}, "stop": ["x"],
 				"response_format": {"type": "json_schema", "json_schema": {"name": "n", "schema": {"type": "object"}}}}`,
