@@ -32,6 +32,7 @@ func examples() map[string][]string {
 			`{"model": "m", "prompt": "p", "echo": true, "logprobs": 0, "n": 2, "max_tokens": 8}`,
 			`{"model": "m", "prompt": "p", "suffix": "s", "max_tokens": 8}`,
 		},
+		"createEmbedding":    {`{"model": "m", "input": "i"}`},
 		"createMessage":      messageExamples(),
 		"countMessageTokens": messageExamples(),
 	}

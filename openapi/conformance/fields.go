@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"cmp"
+	"encoding/json/jsontext"
 	"encoding/json/v2"
 	"fmt"
 	"net/http"
@@ -116,13 +117,35 @@ func (t *Target) named(o *openapi.Operation, body []byte) []byte {
 	})
 }
 
-// Affordable is an example of a request with the target's model and a bound on what it
-// generates; nil if the profile refuses it.
-func (t *Target) Affordable(o *openapi.Operation, example []byte) map[string]any {
+// Plain is a valid request of an operation, as plain as it can be, with the target's model and
+// a bound on what it generates; nil if the profile refuses all examples.
+func (t *Target) Plain(o *openapi.Operation) map[string]any {
+	own := slices.SortedStableFunc(slices.Values(o.Examples), func(a, b jsontext.Value) int { return len(a) - len(b) })
+	all := examplesOf(o.ID)
+	for _, example := range own {
+		all = append(all, example)
+	}
+	for _, example := range all {
+		if object := t.acceptable(o, example); object != nil {
+			return object
+		}
+	}
+	return nil
+}
+
+// acceptable is an example with the target's model and a bound; nil if the profile refuses it,
+// or if it has an image and no model of the target sees.
+func (t *Target) acceptable(o *openapi.Operation, example []byte) map[string]any {
 	text := t.affordable(o, t.named(o, example), nil, sampleTokens)
 	var object map[string]any
 	if _, v := o.Check(text); v != nil || json.Unmarshal(text, &object) != nil {
 		return nil
+	}
+	if hasImage(text) {
+		if t.Models.Vision == "" {
+			return nil
+		}
+		object["model"] = t.Models.Vision
 	}
 	return object
 }
