@@ -46,6 +46,7 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	set := flag.NewFlagSet("peers", flag.ContinueOnError)
 	only := set.String("only", "", "ask this `server` alone: diglot, llama-server or ollama")
+	group := set.String("group", "", "verify this `group` alone: openai/chat, anthropic/messages...")
 	diglot := set.String("diglot", "bin/diglot", "`program` of diglot, with llama.cpp")
 	if len(args) == 0 || !slices.Contains([]string{"record", "verify", "page"}, args[0]) {
 		return fmt.Errorf("want record, verify or page")
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string) error {
 	case "record":
 		err = recordAll(ctx, *diglot, *only)
 	case "verify":
-		err = verifyAll(ctx, *diglot, *only)
+		err = verifyAll(ctx, *diglot, *only, *group)
 	}
 	if err != nil {
 		return err

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/diglot/diglot/openapi/conformance"
 	"github.com/diglot/diglot/openapi/conformance/report"
@@ -48,6 +52,30 @@ func scoreOf(results []result) score {
 		s.Groups[i].add(promise, r)
 	}
 	return s
+}
+
+// within puts the groups of s into the score of a file, which is of the same version.
+func (s score) within(file string) (score, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return score{}, err
+	}
+	var whole score
+	if err := yaml.Unmarshal(text, &whole); err != nil {
+		return score{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if whole.Version != s.Version {
+		return score{}, fmt.Errorf("%s is of version %s, and this is %s: verify all of it", file, whole.Version, s.Version)
+	}
+	whole.Date = s.Date
+	for _, g := range s.Groups {
+		i := slices.IndexFunc(whole.Groups, func(old group) bool { return old.Name == g.Name })
+		if i < 0 {
+			return score{}, fmt.Errorf("%s has no group %s: verify all of it", file, g.Name)
+		}
+		whole.Groups[i] = g
+	}
+	return whole, nil
 }
 
 func (g *group) add(promise string, r result) {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -62,6 +63,29 @@ func TestScorePages(t *testing.T) {
 			if !strings.Contains(string(pages[page]), want) {
 				t.Errorf("%s lacks %q:\n%s", page, want, pages[page])
 			}
+		}
+	}
+}
+
+// TestWithin puts one group into a score.
+func TestWithin(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.yml")
+	chat := group{Name: "openai/chat", counts: counts{Passed: 4}}
+	text, err := yaml.Marshal(score{about{"v1", "2026-01-02"}, []group{chat, {Name: "openai/images"}}})
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := group{Name: "openai/images", counts: counts{Failed: 1}, Failures: []failure{{"ids", "none"}}}
+	got, err := score{about{"v1", "2026-02-03"}, []group{images}}.within(file)
+	if diff := cmp.Diff(score{about{"v1", "2026-02-03"}, []group{chat, images}}, got, cmp.AllowUnexported(score{}, group{})); err != nil || diff != "" {
+		t.Errorf("error %v, -want +got\n%s", err, diff)
+	}
+	for _, s := range []score{{about{"v2", ""}, []group{images}}, {about{"v1", ""}, []group{{Name: "openai/audio"}}}} {
+		if _, err := s.within(file); err == nil {
+			t.Errorf("%v is put into %s", s, text)
 		}
 	}
 }

@@ -29,8 +29,9 @@ type result struct {
 	} `json:"failures"`
 }
 
-// verifyAll verifies the servers that are there, and keeps their scores.
-func verifyAll(ctx context.Context, diglot, only string) error {
+// verifyAll verifies the servers that are there, and keeps their scores. With a group, such as
+// openai/chat, it keeps the scores of others as they are.
+func verifyAll(ctx context.Context, diglot, only, group string) error {
 	models, err := fetchModels(ctx)
 	if err != nil {
 		return err
@@ -41,12 +42,18 @@ func verifyAll(ctx context.Context, diglot, only string) error {
 		if err != nil {
 			return err
 		}
-		results, err := s.verify(ctx, program, diglot, served)
+		results, err := s.verify(ctx, program, diglot, served, group)
 		if err != nil {
 			return err
 		}
 		found := scoreOf(results)
 		found.about = about{version, time.Now().UTC().Format(time.DateOnly)}
+		file := filepath.Join(scores, s.name+".yml")
+		if group != "" {
+			if found, err = found.within(file); err != nil {
+				return err
+			}
+		}
 		fmt.Printf("%s %s: %.1f %%: %d passed, %d failed, %d skipped, %d not offered\n", s.name, version, found.share(),
 			found.total().Passed, found.total().Failed, found.total().Skipped, found.total().NotOffered)
 		text, err := yaml.Marshal(found)
@@ -56,20 +63,24 @@ func verifyAll(ctx context.Context, diglot, only string) error {
 		if err := os.MkdirAll(scores, 0o755); err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(scores, s.name+".yml"), text, 0o644)
+		return os.WriteFile(file, text, 0o644)
 	})
 }
 
 // verify runs the kit over a server. One that has a single model at a time is started
 // once more for embeddings.
-func (s server) verify(ctx context.Context, program, diglot string, models []model) ([]result, error) {
+func (s server) verify(ctx context.Context, program, diglot string, models []model, group string) ([]result, error) {
 	text, embedding := models[0], models[1]
-	if !s.perModel {
-		return s.verifyOver(ctx, program, diglot, models, "--model", text.name, "--embedding-model", embedding.name)
+	var chosen []string
+	if group != "" {
+		chosen = []string{"--only", group}
 	}
-	results, err := s.verifyOver(ctx, program, diglot, models[:1], "--model", text.name)
-	if err != nil {
-		return nil, err
+	if !s.perModel {
+		return s.verifyOver(ctx, program, diglot, models, append(chosen, "--model", text.name, "--embedding-model", embedding.name)...)
+	}
+	results, err := s.verifyOver(ctx, program, diglot, models[:1], append(chosen, "--model", text.name)...)
+	if err != nil || group != "" && group != embeddings {
+		return results, err
 	}
 	more, err := s.verifyOver(ctx, program, diglot, models[1:], "--embedding-model", embedding.name, "--only", embeddings)
 	return replaced(results, more), err
