@@ -77,6 +77,17 @@ func writePages() error {
 		return err
 	}
 	pages["diff.md"] = differences
+	written, err := filepath.Glob(filepath.Join(filepath.FromSlash(reference), "peers-*.md"))
+	if err != nil {
+		return err
+	}
+	for _, name := range written { // a server may have no failures any more
+		if pages[filepath.Base(name)] == nil {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
 	for name, text := range pages {
 		if err := os.WriteFile(filepath.Join(filepath.FromSlash(reference), name), text, 0o644); err != nil {
 			return err
