@@ -1,11 +1,9 @@
 package imagegen
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"image"
-	"image/png"
 	"iter"
 
 	"github.com/diglot/diglot/engine"
@@ -41,7 +39,10 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	if err != nil {
 		return nil, err
 	}
-	job := Job{Prompt: req.Prompt, Size: size, Seed: e.seed(), Quality: req.Quality, Style: req.Style}
+	job := e.info.job(req, size)
+	if !req.Drawing.Seeded {
+		job.Seed = e.seed()
+	}
 	var images []engine.Image
 	for range max(req.Choices, 1) {
 		drawn, err := e.draw(ctx, job)
@@ -79,11 +80,11 @@ func (e *Engine) draw(ctx context.Context, job Job) (engine.Image, error) {
 	if err != nil {
 		return engine.Image{}, err
 	}
-	var file bytes.Buffer
-	if err := png.Encode(&file, drawn); err != nil {
+	file, err := encode(drawn, e.info.parameters(job))
+	if err != nil {
 		return engine.Image{}, engine.AsError(err)
 	}
-	return engine.Image{Data: file.Bytes(), MediaType: "image/png"}, nil
+	return engine.Image{Data: file, MediaType: "image/png"}, nil
 }
 
 // Generate implements [engine.Engine]: it is not supported.

@@ -25,6 +25,14 @@ type Info struct {
 	Owner   string // default: [engine.Owner]
 	Changed time.Time
 	Sizes   Sizes
+
+	// Defaults of a diffusion model; zero: the model is of another kind, to which
+	// quality and style mean something else.
+	Steps    int
+	Guidance float64
+
+	// Software is named in files; empty: nothing is written into them.
+	Software string
 }
 
 // Sizes are the image sizes that a model supports, in pixels.
@@ -41,4 +49,10 @@ type Job struct {
 	Seed    uint64
 	Quality string // as in engine.ImageRequest
 	Style   string // as in engine.ImageRequest
+
+	// Of diffusion models.
+	Steps              int
+	Guidance           float64
+	Sampler, Scheduler string // empty: the model's default
+	NegativePrompt     string
 }
