@@ -9,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: run build test test-long test-suites race bench generate check record peers drift clean
+.PHONY: imagegen run build test test-long test-suites race bench generate check record peers drift clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -19,6 +19,10 @@ run: build
 
 build:
 	$(TOOL) ./tools/build
+
+# Builds the engine of image models, stable-diffusion.cpp: once, in 20 to 40 minutes.
+imagegen:
+	$(TOOL) ./tools/imagegen
 
 test:
 	$(TOOL) ./tools/check

@@ -10,6 +10,7 @@ require (
 	github.com/coreos/go-systemd/v22 v22.7.0 // takes over the sockets that systemd opened
 	github.com/docker/go-units v0.5.0 // sizes and times for people
 	github.com/dunglas/httpsfv v1.1.2 // reads the structured fields of faults
+	github.com/ebitengine/purego v0.11.3 // calls the library of the image engine without cgo
 	github.com/getkin/kin-openapi v0.153.0 // loads the OpenAPI documents and resolves their references; in tests, a second opinion on values
 	github.com/go-chi/chi/v5 v5.5.0 // the router that the generated server interfaces mount on
 	github.com/gofrs/flock v0.13.2 // locks of the model store between processes
