@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"sync"
 	"time"
 )
@@ -40,4 +41,32 @@ func (a *activity) silence() time.Duration {
 		return 0
 	}
 	return time.Since(a.since)
+}
+
+// progress is how far the image is that a process draws, one at a time.
+type progress struct {
+	mu   sync.Mutex
+	last heartbeat
+}
+
+// maxSteps is far above what images take.
+const maxSteps = 1 << 20
+
+// set fails for numbers that cannot be.
+func (p *progress) set(h heartbeat) error {
+	if h.step < 0 || h.of < h.step || h.of > maxSteps {
+		return fmt.Errorf("step %d of %d", h.step, h.of)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = h
+	return nil
+}
+
+func (p *progress) clear() { _ = p.set(heartbeat{}) }
+
+func (p *progress) get() (step, of int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last.step, p.last.of
 }

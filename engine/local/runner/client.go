@@ -23,6 +23,7 @@ type Client struct {
 	budget         *Budget
 	messageTimeout time.Duration
 	activity       activity
+	progress       progress
 
 	mu     sync.Mutex
 	idle   []*clientConn
@@ -154,6 +155,7 @@ func (c *Client) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 
 // GenerateImages implements [engine.Engine].
 func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+	defer c.progress.clear()
 	return unaryCall(ctx, c, call{Images: req}, engine.Extent{}, func(m imageList, bulk []byte) ([]engine.Image, error) {
 		return toImages(m, bulk, req)
 	})
@@ -212,6 +214,9 @@ func (c *Client) next(ctx context.Context, conn *clientConn, x engine.Extent) (m
 		}
 		switch m := m.(type) {
 		case heartbeat:
+			if err := c.progress.set(m); err != nil {
+				return nil, lost(ctx, &protocolError{err}, true)
+			}
 		case errorReply:
 			return nil, failure(ctx, m, x)
 		default:

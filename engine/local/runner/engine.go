@@ -160,6 +160,22 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	})
 }
 
+// Step is how far the image is that a model draws: the last finished step, and how
+// many it has. 0 of 0: it draws none.
+func (e *Engine) Step(name string) (step, of int) {
+	w := e.worker(name)
+	if w == nil {
+		return 0, 0
+	}
+	w.mu.Lock()
+	l := w.latest
+	w.mu.Unlock()
+	if l == nil || !l.over() || l.process == nil {
+		return 0, 0
+	}
+	return l.process.client.progress.get()
+}
+
 // worker finds a model by any of its names. It returns nil if there is none.
 func (e *Engine) worker(name string) *worker {
 	for _, w := range e.workers {

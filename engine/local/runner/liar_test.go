@@ -103,11 +103,12 @@ func lies() []lie {
 		told("two prompts", prompt{0}, prompt{0}, engine.Start{}),
 		told("a prompt without end", prompt{1 << 40}),
 		told("a prompt of less than nothing", prompt{-1}),
+		told("a step beyond the last", heartbeat{5, 4}),
 		told("bytes without end", payload{1 << 40}),
 		raw("no form", announced(1, 255)...),
 		raw("an empty frame", announced(0)...),
 		raw("a frame that is short", announced(2, codecIndex[reflect.TypeFor[tokenCount]()], 128)...),
-		raw("a frame that is long", announced(2, codecIndex[reflect.TypeFor[heartbeat]()], 0)...),
+		raw("a frame that is long", announced(2, codecIndex[reflect.TypeFor[accepted]()], 0)...),
 		raw("a frame of a gibibyte", announced(1<<30, 0)...),
 		raw("a list that is longer than its frame", announced(4, codecIndex[reflect.TypeFor[modelList]()], 255, 255, 3)...),
 		{"a frame that never ends", func(s *sender) error {

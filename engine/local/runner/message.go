@@ -17,8 +17,9 @@ type (
 	// not the request's fault.
 	accepted struct{}
 
-	// heartbeat shows that the engine makes progress.
-	heartbeat struct{}
+	// heartbeat shows that the engine makes progress, and how far it is; see
+	// [Stepper].
+	heartbeat struct{ step, of int }
 
 	// payload announces that size bytes follow the frame. The next message describes
 	// them.
@@ -76,7 +77,7 @@ func codecOf[T any](each func(fields, *T)) codec {
 // codecs are indexed by message type number.
 var codecs = []codec{
 	codecOf(func(fields, *accepted) {}),
-	codecOf(func(fields, *heartbeat) {}),
+	codecOf(func(f fields, m *heartbeat) { numbers(f, &m.step, &m.of) }),
 	codecOf(func(fields, *endOfEvents) {}),
 	codecOf(func(f fields, m *payload) { f.number(&m.size) }),
 	codecOf(func(f fields, m *prompt) { f.number(&m.size) }),

@@ -37,11 +37,11 @@ func (s *sender) begin() error {
 
 // beat sends a heartbeat, but not behind the last message of a call: the client would
 // take it for the beginning of the next answer.
-func (s *sender) beat() {
+func (s *sender) beat(h heartbeat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.answering {
-		_ = s.write(heartbeat{}, nil) // the next event reports the error
+		_ = s.write(h, nil) // the next event reports the error
 	}
 }
 

@@ -23,6 +23,17 @@ type Progress interface {
 	Steps() uint64
 }
 
+// Stepper is an optional interface of engines with [Progress] that know how far
+// they are.
+type Stepper interface {
+	// Step is the last finished step of the image that is being drawn, and how many
+	// it has. 0 of 0: none is.
+	Step() (step, of int)
+}
+
+// stepInterval is how often the progress of a [Stepper] is checked.
+const stepInterval = time.Second
+
 // Serve serves e to the [Client]s that connect to l, until ctx is done or l fails.
 // It closes l and returns when no request is running.
 func Serve(ctx context.Context, l net.Listener, e engine.Engine) error {
@@ -153,10 +164,19 @@ func draw(ctx context.Context, e engine.Engine, req *engine.ImageRequest) (messa
 
 // heartbeats sends heartbeats while p makes progress.
 func heartbeats(s *sender, p Progress) (stop func()) {
+	interval := heartbeatInterval
+	step := func() (h heartbeat) { return h }
+	if known, ok := p.(Stepper); ok {
+		interval = stepInterval
+		step = func() (h heartbeat) {
+			h.step, h.of = known.Step()
+			return h
+		}
+	}
 	done := make(chan struct{})
 	var beating sync.WaitGroup
 	beating.Go(func() {
-		ticker := time.NewTicker(heartbeatInterval)
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		last := p.Steps()
 		for {
@@ -167,7 +187,7 @@ func heartbeats(s *sender, p Progress) (stop func()) {
 			}
 			if now := p.Steps(); now != last {
 				last = now
-				s.beat()
+				s.beat(step())
 			}
 		}
 	})

@@ -47,11 +47,19 @@ type launch struct {
 	failed  time.Time
 }
 
-// replaceable reports whether a new launch may start.
-func (l *launch) replaceable() bool {
+// over reports whether the fields of the launch are set.
+func (l *launch) over() bool {
 	select {
 	case <-l.done:
+		return true
 	default:
+		return false
+	}
+}
+
+// replaceable reports whether a new launch may start.
+func (l *launch) replaceable() bool {
+	if !l.over() {
 		return false
 	}
 	if l.err != nil {
