@@ -20,9 +20,14 @@ type DoesNotFit struct {
 	// Needs is about how many bytes it takes.
 	Quantization string
 	Needs        int64
+
+	Image bool // an image model, which has no context
 }
 
 func (e *DoesNotFit) Error() string {
+	if e.Image {
+		return e.imageText()
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "The model needs %s of memory (weights %s, KV cache %s for %d tokens, buffers %s), and %s are free.",
 		size(e.Plan.Total()), size(e.Plan.Weights), size(e.Plan.Cache), max(e.Plan.Cells, e.Plan.Context), size(e.Plan.Buffers), size(e.Available))

@@ -61,6 +61,7 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	defer e.release(r)
 	named := *req
 	named.Model = r.name
+	r.definition.ApplyImage(&named)
 	return r.instance.GenerateImages(ctx, &named)
 }
 

@@ -26,7 +26,7 @@ func fileOf(t *testing.T, name, content string) File {
 // too, and a name that no store could have.
 func TestFiles(t *testing.T) {
 	file := fileOf(t, "b", "file")
-	also, odd := File{"my model", file.Path, ""}, File{"модель", file.Path, file.Path}
+	also, odd := File{Name: "my model", Path: file.Path}, File{Name: "модель", Path: file.Path, Projector: file.Path}
 	inBubble(t, Config{Files: []File{file, also, odd}, Budget: 10_000}, func(t *testing.T, h *house) {
 		models, err := h.Models(t.Context())
 		if err != nil {

@@ -64,6 +64,7 @@ type Launch struct {
 	Projector string   // vision projector; empty: none
 	Template  string   // chat template; empty: the GGUF file's own
 	Adapters  []string // LoRA
+	Parts     []string // files of an image model, in place of the other paths
 	Context   int      // tokens per request; 0: as many as memory allows
 	Threads   int      // 0: the instance's default
 	Parallel  int      // 0: the instance's default

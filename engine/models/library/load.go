@@ -82,6 +82,7 @@ func (e *Engine) launch(name string, d *modelfile.Definition) Launch {
 		Projector: d.Projector,
 		Template:  d.Template,
 		Adapters:  d.Adapters,
+		Parts:     d.Parts,
 		Context:   e.config.Context,
 		Threads:   e.config.Threads,
 		Parallel:  e.config.Parallel,

@@ -23,6 +23,15 @@ type Loaded struct {
 	Loading  bool          // not ready yet
 	Stopping bool          // accepts no new requests, and is unloaded with the last one
 	Remote   string        // URL of a remote model's server
+
+	// Step is the last finished step of the image that is being drawn, Of how many
+	// it has; 0: none is.
+	Step, Of int
+}
+
+// Drawer is an [Instance] that knows how far its image is.
+type Drawer interface {
+	Step(name string) (step, of int)
 }
 
 // Loaded lists the models that are loading, loaded or leaving, by name.
@@ -67,6 +76,9 @@ func (e *Engine) loaded(r *resident) Loaded {
 	}
 	if r.stored == nil {
 		l.Digest = ""
+	}
+	if d, ok := r.instance.(Drawer); ok && r.isReady() {
+		l.Step, l.Of = d.Step(r.name)
 	}
 	if r.isReady() && r.definition.Remote != nil {
 		l.Remote = r.definition.Remote.URL

@@ -19,6 +19,10 @@ type File struct {
 	Name      string // any text
 	Path      string // of the GGUF file
 	Projector string // vision projector; empty: none
+
+	// Parts are the files of an image model, the diffusion model first, in place of
+	// the other two. Empty: a language model.
+	Parts []string
 }
 
 // model is a manifest of the store, or one in memory for a file.
@@ -30,6 +34,14 @@ type model struct {
 	file   File         // if not stored
 }
 
+// first is the path of the file that makes the model.
+func (f File) first() string {
+	if len(f.Parts) > 0 {
+		return f.Parts[0]
+	}
+	return f.Path
+}
+
 func ofStore(m *store.Model) *model {
 	return &model{name: m.Name.String(), digest: m.Digest, layers: m.Manifest.Layers, stored: m}
 }
@@ -38,6 +50,12 @@ func ofStore(m *store.Model) *model {
 // a large file would delay the start by minutes.
 func ofFile(f File) *model {
 	layers := []store.Layer{{MediaType: store.MediaTypeModel, From: f.Path}}
+	if len(f.Parts) > 0 {
+		layers = nil
+	}
+	for _, path := range f.Parts {
+		layers = append(layers, store.Layer{MediaType: store.MediaTypeDiffusion, From: path})
+	}
 	if f.Projector != "" {
 		layers = append(layers, store.Layer{MediaType: store.MediaTypeProjector, From: f.Projector})
 	}
@@ -53,7 +71,7 @@ func (m *model) changed() time.Time {
 	if m.stored != nil {
 		return m.stored.Changed
 	}
-	info, err := os.Stat(m.file.Path)
+	info, err := os.Stat(m.file.first())
 	if err != nil {
 		return time.Time{} // unknown
 	}
@@ -72,7 +90,7 @@ func (m *model) blind() bool {
 // define reads a model, and logs its parts without effect.
 func (e *Engine) define(m *model) (*modelfile.Definition, error) {
 	if m.stored == nil {
-		return &modelfile.Definition{Model: m.file.Path, Projector: m.file.Projector}, nil
+		return &modelfile.Definition{Model: m.file.Path, Projector: m.file.Projector, Parts: m.file.Parts}, nil
 	}
 	definition, err := modelfile.Read(e.config.Store, m.stored)
 	if err != nil {

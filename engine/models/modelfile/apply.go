@@ -25,6 +25,19 @@ func (d *Definition) Apply(req *engine.Request) {
 	}
 }
 
+// ApplyImage fills in the defaults that a request for images leaves open.
+func (d *Definition) ApplyImage(req *engine.ImageRequest) {
+	p := d.Parameters
+	defaults := p.Drawing
+	if p.Sampling.Seed != nil {
+		defaults.Seed, defaults.Seeded = uint64(*p.Sampling.Seed), true
+	}
+	req.Drawing.Fill(defaults)
+	if req.Width == 0 && req.Height == 0 {
+		req.Width, req.Height = cmp.Or(p.Width, p.Height), cmp.Or(p.Height, p.Width)
+	}
+}
+
 // stops appends the Modelfile's stop strings, up to maxStops, to the client's.
 func (p Parameters) stops(client []string) []string {
 	all := slices.Clip(client)

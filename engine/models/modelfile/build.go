@@ -22,6 +22,7 @@ type builder struct {
 	recipe *recipe
 
 	models, projectors, adapters []weight
+	parts                        []part // of an image model, the diffusion model first
 	inherited                    inherited
 	remote                       Remote
 }
@@ -33,8 +34,13 @@ type weight struct {
 }
 
 func (b *builder) build(ctx context.Context, name store.Name, origins []origin) (*store.Model, error) {
+	image := drawsAny(b.src.Store, origins)
 	for n, o := range origins {
-		if err := b.from(ctx, b.recipe.from[n], o); err != nil {
+		from := b.from
+		if image && o.path != "" {
+			from = b.fromPart
+		}
+		if err := from(ctx, b.recipe.from[n], o); err != nil {
 			return nil, err
 		}
 	}
@@ -157,6 +163,9 @@ func (b *builder) adapt(ctx context.Context) error {
 		if b.isRemote() {
 			return i.errorf("ADAPTER cannot be used with a remote model")
 		}
+		if b.draws() {
+			return i.errorf("ADAPTER cannot be used with an image model yet")
+		}
 		path, err := b.src.expand(i.Value)
 		if err != nil {
 			return i.errorf("ADAPTER %s: %v", shown(i.Value), err)
@@ -202,7 +211,12 @@ func (b *builder) whole() error {
 		}
 		return nil
 	}
+	if b.draws() {
+		return b.wholeImage(last)
+	}
 	switch {
+	case b.recipe.drawing() != "":
+		return last.errorf("PARAMETER %s is for an image model", b.recipe.drawing())
 	case b.recipe.remoteModel != "":
 		return last.errorf("PARAMETER model names a remote model and requires FROM https://HOST/v1")
 	case b.recipe.params[parameterAffinity] != nil:

@@ -17,6 +17,7 @@ type Definition struct {
 	Model     string   // path of the GGUF file; empty: a remote model
 	Projector string   // path of the vision projector; empty: none
 	Adapters  []string // paths
+	Parts     []string // paths of the files of an image model, the diffusion model first; empty: it is none
 	Template  string   // path of a Go or Jinja chat template; empty: the one in the GGUF file
 
 	System     string
@@ -108,10 +109,24 @@ func (d *Definition) finish() error {
 	if d.Parameters.AffinityHeader != "" {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("PARAMETER %s has no effect: the model is not a remote one.", parameterAffinity))
 	}
-	if d.Model == "" {
+	switch {
+	case len(d.Parts) > 0 && d.Model != "":
+		return errors.New("it is both a language model and an image model")
+	case len(d.Parts) == 0 && d.Model == "":
 		return errors.New("it has no GGUF file; other formats cannot be served")
 	}
 	return nil
+}
+
+// part adds a file of an image model.
+func (d *Definition) part(s *store.Store, l store.Layer) error {
+	path, err := weights(s, l, "a file of the image model")
+	if l.MediaType == store.MediaTypeDiffusion {
+		d.Parts = append([]string{path}, d.Parts...)
+		return err
+	}
+	d.Parts = append(d.Parts, path)
+	return err
 }
 
 func (d *Definition) layer(s *store.Store, l store.Layer) error {
@@ -120,6 +135,8 @@ func (d *Definition) layer(s *store.Store, l store.Layer) error {
 		return onlyPath(s, l, &d.Model, "the GGUF file")
 	case store.MediaTypeProjector:
 		return onlyPath(s, l, &d.Projector, "the projector")
+	case store.MediaTypeDiffusion, store.MediaTypeDiffusionPart:
+		return d.part(s, l)
 	case store.MediaTypeAdapter:
 		path, err := weights(s, l, "the adapter")
 		d.Adapters = append(d.Adapters, path)

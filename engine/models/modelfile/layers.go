@@ -69,6 +69,8 @@ func (b *builder) inheritLayer(l store.Layer) error {
 		return usable(b.projectors[len(b.projectors)-1].head)
 	case store.MediaTypeAdapter:
 		return b.inheritFile(only[0], &b.adapters)
+	case store.MediaTypeDiffusion, store.MediaTypeDiffusionPart:
+		return b.inheritPart(only[0])
 	case store.MediaTypeTemplate, mediaTypePrompt:
 		only[0].MediaType = store.MediaTypeTemplate
 		h.template = only
@@ -107,6 +109,9 @@ func (b *builder) layers(ctx context.Context) ([]store.Layer, error) {
 	layers := []store.Layer{}
 	for _, w := range slices.Concat(b.models, b.projectors, b.adapters) {
 		layers = append(layers, w.layer)
+	}
+	for _, p := range b.parts {
+		layers = append(layers, p.layer)
 	}
 	own, err := b.own(ctx)
 	if err != nil {
@@ -206,6 +211,11 @@ func (b *builder) config(layers []store.Layer) store.Config {
 	if b.isRemote() {
 		c.RemoteHost, c.RemoteModel = b.remote.URL, b.remote.Model
 		c.Capabilities, c.ContextLen, c.EmbedLen, c.BaseName = base.Capabilities, base.ContextLen, base.EmbedLen, base.BaseName
+		return c
+	}
+	if b.draws() {
+		first := b.parts[0].Part
+		c.ModelFormat, c.ModelFamily, c.ModelFamilies = first.Format, first.Family.Name, []string{first.Family.Name}
 		return c
 	}
 	model := b.models[0].head

@@ -55,7 +55,7 @@ func (w *writer) text(name, value string) {
 
 func (w *writer) layer(l store.Layer) error {
 	switch l.MediaType {
-	case store.MediaTypeModel, store.MediaTypeProjector:
+	case store.MediaTypeModel, store.MediaTypeProjector, store.MediaTypeDiffusion, store.MediaTypeDiffusionPart:
 		w.add(From, "", w.store.BlobPath(l.Digest))
 	case store.MediaTypeAdapter:
 		w.add(Adapter, "", w.store.BlobPath(l.Digest))

@@ -15,6 +15,11 @@ type Parameters struct {
 	Stop      []string
 	Sampling  engine.Sampling
 
+	// Of image models. The seed is that of Sampling.
+	Drawing engine.Drawing
+	Width   int // in pixels; 0: the model's default
+	Height  int
+
 	// AffinityHeader, affinity_header, is for a remote model: see [Remote].
 	AffinityHeader string
 }
@@ -28,6 +33,7 @@ const (
 	truth              // bool
 	texts              // []string: the parameter may be repeated
 	word               // string
+	line               // string
 	header             // string: the name of an HTTP header, or [noHeader]
 )
 
@@ -39,6 +45,8 @@ type parameter struct {
 
 	set func(*Parameters, any) // nil: no effect
 	why string                 // reason without effect, the end of a sentence
+
+	draws bool // only for image models
 }
 
 // Bounds of parameters, far above what models can use: the longest contexts have
@@ -50,6 +58,9 @@ const (
 	maxFactor  = 100
 	maxStops   = 256
 	maxStop    = 1 << 10 // bytes
+	maxLine    = 1 << 14 // bytes
+	maxSteps   = 1000
+	maxSide    = 1 << 14
 )
 
 // parameterModel names a model on its remote server. It is stored in the config,
@@ -75,6 +86,14 @@ var table = append(samplingParameters(), []parameter{
 	{name: "num_predict", kind: whole, min: -2, max: maxCount, set: func(p *Parameters, v any) { p.MaxTokens = positive(v) }},
 	{name: "stop", kind: texts, set: func(p *Parameters, v any) { p.Stop = v.([]string) }},
 	{name: parameterAffinity, kind: header, set: func(p *Parameters, v any) { p.AffinityHeader = v.(string) }},
+
+	{name: "steps", draws: true, kind: whole, min: 1, max: maxSteps, set: func(p *Parameters, v any) { p.Drawing.Steps = int(v.(int64)) }},
+	{name: "cfg_scale", draws: true, kind: number, min: 0.01, max: maxFactor, set: func(p *Parameters, v any) { p.Drawing.Guidance = v.(float64) }},
+	{name: "sampler", draws: true, kind: line, set: func(p *Parameters, v any) { p.Drawing.Sampler = v.(string) }},
+	{name: "scheduler", draws: true, kind: line, set: func(p *Parameters, v any) { p.Drawing.Scheduler = v.(string) }},
+	{name: "negative_prompt", draws: true, kind: line, set: func(p *Parameters, v any) { p.Drawing.NegativePrompt = v.(string) }},
+	{name: "width", draws: true, kind: whole, min: 1, max: maxSide, set: func(p *Parameters, v any) { p.Width = int(v.(int64)) }},
+	{name: "height", draws: true, kind: whole, min: 1, max: maxSide, set: func(p *Parameters, v any) { p.Height = int(v.(int64)) }},
 
 	{name: "num_keep", kind: whole, min: -1, max: MaxContext, why: "a conversation that is too long is refused or loses whole turns, never tokens in its middle"},
 	{name: "num_batch", kind: whole, min: 0, max: MaxContext, why: "the size of prefill chunks depends on the load"},

@@ -36,6 +36,14 @@ func (p parameter) read(text string) (any, error) {
 			return nil, errors.New("the value is empty")
 		}
 		return text, nil
+	case line:
+		switch text = strings.TrimSpace(text); {
+		case text == "":
+			return nil, errors.New("the value is empty")
+		case len(text) > maxLine:
+			return nil, fmt.Errorf("a value of %d bytes is longer than %d", len(text), maxLine)
+		}
+		return text, nil
 	case header:
 		return text, checkHeader(text)
 	}
@@ -96,7 +104,7 @@ func (p parameter) readJSON(raw json.RawMessage) (any, error) {
 	if json.Unmarshal(raw, &text) == nil {
 		return p.read(text)
 	}
-	if p.kind == texts || p.kind == word || p.kind == header {
+	if p.kind == texts || p.kind == word || p.kind == line || p.kind == header {
 		return nil, fmt.Errorf("%s is not text", shown(string(raw)))
 	}
 	return p.read(string(raw))

@@ -24,6 +24,12 @@ const (
 	MediaTypeLicense   = "application/vnd.ollama.image.license"   // text
 )
 
+// Our own media types, of image models. Ollama's have a layer for each tensor.
+const (
+	MediaTypeDiffusion     = "application/vnd.diglot.diffusion.model" // a safetensors or GGUF file
+	MediaTypeDiffusionPart = "application/vnd.diglot.diffusion.part"  // likewise: text encoder or autoencoder
+)
+
 // The media types of a manifest and its config.
 const (
 	MediaTypeManifest = "application/vnd.docker.distribution.manifest.v2+json"
