@@ -73,6 +73,9 @@ func (e *Engine) fromImageRequest(req *engine.ImageRequest, m *optionalFields) (
 	if req.Style != "" {
 		out.Style.Set(wire.ImageStyle(req.Style))
 	}
+	if req.Drawing.Seeded {
+		m.offer("seed", req.Drawing.Seed)
+	}
 	m.offer("response_format", wire.ImageResponseFormatB64Json) // OpenAI's newer models have no other, and refuse the field
 	return m.body(out)
 }

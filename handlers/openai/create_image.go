@@ -43,7 +43,7 @@ func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
 	if quality == wire.ImageQualityAuto {
 		quality = ""
 	}
-	return &engine.ImageRequest{
+	req := &engine.ImageRequest{
 		Model:   in.Model,
 		Prompt:  in.Prompt,
 		Choices: in.NOrDefault(),
@@ -51,7 +51,11 @@ func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
 		Height:  height,
 		Quality: string(quality),
 		Style:   string(optional.Or(in.Style, "")),
-	}, nil
+	}
+	if seed, err := in.Seed.Get(); err == nil {
+		req.Drawing.Seed, req.Drawing.Seeded = uint64(seed), true
+	}
+	return req, nil
 }
 
 // toSize parses a size, whose form the document has checked; auto is 0 by 0.
