@@ -102,6 +102,9 @@ func (all *descriptionJSON) readHead(env environment, d *modelfile.Definition) e
 		}
 		all.Template = string(text)
 	}
+	if len(d.Parts) > 0 {
+		all.Capabilities = []string{"image"}
+	}
 	if d.Model == "" {
 		return nil
 	}

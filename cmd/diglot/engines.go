@@ -20,6 +20,7 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/imagegen/sdcpp"
 	"github.com/diglot/diglot/engine/local/memory"
 	"github.com/diglot/diglot/engine/models/credentials"
 	"github.com/diglot/diglot/engine/models/library"
@@ -240,15 +241,25 @@ func openScript(path string, log *slog.Logger) (all engine.Mux, writes map[strin
 type libraryOptions struct {
 	keepAlive flagvalue.KeepAlive
 	memory    flagvalue.Memory
+	imagegen  string // empty: where it usually is
 }
 
 func (o *libraryOptions) register(flags *pflag.FlagSet) {
 	flags.Var(&o.keepAlive, "keep-alive", "how long an idle model stays loaded: a `TIME` such as 30m, 0 to unload it at once, or forever (default 5m)")
+	flags.StringVar(&o.imagegen, "imagegen", "", "draw with the image engine in `FILE` (default the one beside this program, or the one of \"make imagegen\")")
 	flags.Var(&o.memory, "max-memory", "limit the memory of all models to `SIZE`, such as 12GB (default what the machine has)")
 }
 
 // limit is how many bytes all models may use; 0: what the machine has.
 func (o *libraryOptions) limit() int64 { return cmp.Or(int64(o.memory), memory.Budget()) }
+
+// findImagegen returns a function that finds the library of the image engine, which
+// may be built while the server runs.
+func (o *libraryOptions) findImagegen(program string, env environment) func() (string, error) {
+	return func() (string, error) {
+		return sdcpp.Find(sdcpp.Places{Chosen: o.imagegen, Program: program, Cache: places.Cache(env.getenv)})
+	}
+}
 
 // libraryConfig is what a library needs to serve the store, which may be nil, and
 // the files that flags name.
@@ -264,7 +275,7 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 		Store:     models,
 		Files:     files,
 		Log:       log,
-		Start:     process.Starter(program, process.Config(env.getenv, log)),
+		Start:     process.Starter(program, process.Config(env.getenv, log), o.findImagegen(program, env)),
 		Upstream:  connector(env, log),
 		Plan:      process.PlanMemory,
 		Budget:    o.limit(),

@@ -11,9 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/drawing"
+	"github.com/diglot/diglot/cmd/diglot/internal/exit"
 	"github.com/diglot/diglot/cmd/diglot/internal/places"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/cmd/diglot/internal/terminal"
@@ -186,6 +189,64 @@ func (h *host) askOnce(ctx context.Context, n store.Name, settings conversation.
 		Settings: settings,
 		Screen:   conversation.Screen{Answers: h.env.stdout, Notes: h.env.stderr, Person: terminal.Is(h.env.stdout)},
 	}).Ask(ctx, text, images)
+}
+
+// draws reports whether the store has an image model of this name.
+func draws(env environment, n store.Name) bool {
+	dir, err := places.Find(env.getenv).ModelsDir()
+	if err != nil {
+		return false // openHost says why
+	}
+	models, err := store.Open(store.Options{Dir: dir, Log: warnings(env)})
+	if err != nil {
+		return false
+	}
+	m, err := models.Model(n)
+	return err == nil && slices.ContainsFunc(m.Manifest.Layers, func(l store.Layer) bool { return l.MediaType == store.MediaTypeDiffusion })
+}
+
+// draw runs one prompt of an image model.
+func (h *host) draw(ctx context.Context, n store.Name, o runOptions, prompt string) error {
+	req := engine.ImageRequest{Model: n.String(), Prompt: prompt}
+	for _, one := range o.set {
+		name, value, ok := strings.Cut(one, "=")
+		if !ok {
+			return exit.Usage("run: --set is %q, not NAME=VALUE", one)
+		}
+		if err := drawing.Set(&req, name, value); err != nil {
+			return exit.Usage("run: %v", err)
+		}
+	}
+	e, err := h.open(ctx, n)
+	if err != nil {
+		return err
+	}
+	return drawing.Run(ctx, drawing.Options{
+		Engine: e, Request: req, Path: o.out, Out: h.env.stdout, Notes: h.env.stderr, Getenv: h.env.getenv,
+		Step: func(ctx context.Context) (step, of int) { return h.step(ctx, n) },
+	})
+}
+
+// step is how far the image of a model is.
+func (h *host) step(ctx context.Context, n store.Name) (step, of int) {
+	if h.server == nil {
+		for _, l := range h.local.Loaded() {
+			if engine.SameModel(l.Name, n.String()) {
+				return l.Step, l.Of
+			}
+		}
+		return 0, 0
+	}
+	loaded, err := h.server.Loaded(ctx)
+	if err != nil {
+		return 0, 0
+	}
+	for _, m := range loaded {
+		if engine.SameModel(m.Name, n.String()) {
+			return m.Step, m.Of
+		}
+	}
+	return 0, 0
 }
 
 func notEmpty(texts ...string) []string {

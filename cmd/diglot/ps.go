@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ func newPs(env environment) *cobra.Command {
 		GroupID: groupServer,
 		Args:    noArguments,
 	}
-	asJSON := jsonFlag(c, "name, others (its other names in use), digest, size (of memory), context (tokens), until (absent: stays loaded), requests, loading, stopping, remote (URL of the server that has the model)")
+	asJSON := jsonFlag(c, "name, others (its other names in use), digest, size (of memory), context (tokens), until (absent: stays loaded), requests, loading, stopping, remote (URL of the server that has the model), step and of (of the image that is being drawn)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		server, err := dial(env)
 		if err != nil {
@@ -74,6 +75,8 @@ func until(m control.Model) string {
 		return "loading"
 	case m.Stopping:
 		return "stopping"
+	case m.Of > 0:
+		return fmt.Sprintf("step %d of %d", m.Step, m.Of)
 	case m.Until != nil:
 		return "in " + strings.ToLower(units.HumanDuration(max(time.Until(*m.Until), 0)))
 	case m.Requests > 0:

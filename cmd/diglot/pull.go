@@ -163,15 +163,17 @@ func layers(p terminal.Progress) func(registry.Progress) {
 
 // kinds name layers by media type.
 var kinds = map[string]string{
-	store.MediaTypeModel:     "model",
-	store.MediaTypeProjector: "projector",
-	store.MediaTypeAdapter:   "adapter",
-	store.MediaTypeTemplate:  "template",
-	store.MediaTypeSystem:    "system",
-	store.MediaTypeParams:    "parameters",
-	store.MediaTypeMessages:  "messages",
-	store.MediaTypeLicense:   "license",
-	store.MediaTypeConfig:    "config",
+	store.MediaTypeModel:         "model",
+	store.MediaTypeProjector:     "projector",
+	store.MediaTypeAdapter:       "adapter",
+	store.MediaTypeDiffusion:     "diffusion model",
+	store.MediaTypeDiffusionPart: "part of an image model",
+	store.MediaTypeTemplate:      "template",
+	store.MediaTypeSystem:        "system",
+	store.MediaTypeParams:        "parameters",
+	store.MediaTypeMessages:      "messages",
+	store.MediaTypeLicense:       "license",
+	store.MediaTypeConfig:        "config",
 }
 
 func layerLabel(l store.Layer) string {

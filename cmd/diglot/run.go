@@ -27,6 +27,7 @@ type runOptions struct {
 	think, noThink bool
 	verbose        bool
 	set            flagvalue.List
+	out            string // file of an image
 	transfer       transferOptions
 }
 
@@ -38,6 +39,9 @@ func newRun(env environment) *cobra.Command {
 		Long: `Run a model. Without a prompt, in a terminal, this starts a chat; /help lists its
 commands. With a prompt, or text on standard input, it prints one answer and exits. A
 model that is not on this machine is pulled first.
+
+An image model draws the prompt, writes a PNG file, and prints its name; --set knows
+seed, size, steps and what else such a model has.
 
 To show an image to a vision model, put the path of the image into the prompt. If the
 output is not a terminal, it is the text of the answer and nothing else.`,
@@ -56,6 +60,7 @@ output is not a terminal, it is the text of the answer and nothing else.`,
 	c.Flags().BoolVar(&o.noThink, "no-think", false, "disable reasoning")
 	c.Flags().BoolVar(&o.verbose, "verbose", false, "print timings after each answer")
 	c.Flags().Var(&o.set, "set", "set a parameter, `NAME=VALUE`: temperature, top_p, seed, max_tokens, stop or any that /set lists; repeatable")
+	c.Flags().StringVarP(&o.out, "output", "o", "", "write the image to `FILE`, or - for standard output (default a name from prompt and seed)")
 	o.transfer.register(c)
 	return c
 }
@@ -87,12 +92,13 @@ func (o *runOptions) settings() (conversation.Settings, error) {
 // ask starts a chat if there is a terminal and no prompt; otherwise it runs one
 // prompt.
 func ask(ctx context.Context, env environment, args []string, o runOptions) error {
-	settings, err := o.settings()
+	n, err := parseName(args[0])
 	if err != nil {
 		return err
 	}
-	n, err := parseName(args[0])
-	if err != nil {
+	draws := draws(env, n)
+	settings, err := o.settings()
+	if err != nil && !draws {
 		return err
 	}
 	piped, err := readPiped(env)
@@ -100,7 +106,7 @@ func ask(ctx context.Context, env environment, args []string, o runOptions) erro
 		return err
 	}
 	prompt := strings.Join(args[1:], " ")
-	talk := prompt == "" && terminal.Is(env.stdin)
+	talk := prompt == "" && terminal.Is(env.stdin) && !draws
 	switch {
 	case talk && !terminal.Is(env.stdout):
 		return exit.Usage("run: a chat needs a terminal for its output; give a prompt")
@@ -112,6 +118,9 @@ func ask(ctx context.Context, env environment, args []string, o runOptions) erro
 		return err
 	}
 	defer host.close()
+	if draws {
+		return host.draw(ctx, n, o, strings.Join(notEmpty(prompt, piped), "\n\n"))
+	}
 	if talk {
 		return host.talk(ctx, n, settings)
 	}

@@ -25,7 +25,8 @@ func newRunner(env environment) *cobra.Command {
 			return process.Run(c.Context(), model, env.getenv, env.stderr)
 		},
 	}
-	c.Flags().Var(&files, "model", "serve `NAME=FILE[,PROJECTOR]`")
+	c.Flags().Var(&files, "model", "serve `NAME=FILE[,FILE...]`")
+	c.Flags().StringVar(&model.Imagegen, "imagegen", "", "library of the image engine, `FILE`")
 	model.Limits.Register(c.Flags())
 	model.Changes.Register(c.Flags())
 	c.Flags().Var(&model.Memory, "memory", "limit the memory of the model to `SIZE` (default what the machine has)")

@@ -76,7 +76,7 @@ With systemd socket activation, the sockets of systemd replace --listen.`,
 
 func (o *serveOptions) register(flags *pflag.FlagSet) {
 	o.Options.Register(flags)
-	flags.Var(&o.models, "model", "serve a GGUF file under a name, with a vision projector (mmproj) if it has one: `NAME=FILE[,PROJECTOR]`; repeatable")
+	flags.Var(&o.models, "model", "serve a GGUF file under a name, with a vision projector (mmproj) if it has one, or the files of an image model: `NAME=FILE[,FILE...]`; repeatable")
 	flags.StringVar(&o.script, "script", "", "serve the scripted models in `FILE`")
 	o.limits.Register(flags)
 	o.library.register(flags)

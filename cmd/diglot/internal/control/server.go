@@ -140,6 +140,8 @@ func fromLoaded(l library.Loaded) Model {
 		Loading:  l.Loading,
 		Stopping: l.Stopping,
 		Remote:   l.Remote,
+		Step:     l.Step,
+		Of:       l.Of,
 	}
 	if !l.Until.IsZero() {
 		until := l.Until.Round(time.Second)

@@ -26,6 +26,8 @@ type Model struct {
 	Loading  bool       `json:"loading"`          // not ready yet
 	Stopping bool       `json:"stopping"`         // accepts no new requests, and is unloaded with the last one
 	Remote   string     `json:"remote,omitempty"` // URL of a remote model's server
+	Step     int        `json:"step,omitempty"`   // last finished one of the image that is being drawn
+	Of       int        `json:"of,omitempty"`     // steps of that image; 0: none is drawn
 }
 
 // loadedReply lists the loaded models.

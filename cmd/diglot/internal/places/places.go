@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
+	"runtime"
 )
 
 // Places are the paths of one user's files.
@@ -26,6 +27,22 @@ func Find(getenv func(string) string) Places {
 // Home is the user's home directory, or empty.
 func Home(getenv func(string) string) string {
 	return cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // Windows
+}
+
+// Cache is the user's cache folder, as [os.UserCacheDir] has it; empty: unknown.
+func Cache(getenv func(string) string) string {
+	home := Home(getenv)
+	switch {
+	case runtime.GOOS == "windows":
+		return getenv("LocalAppData")
+	case runtime.GOOS != "darwin" && filepath.IsAbs(getenv("XDG_CACHE_HOME")):
+		return getenv("XDG_CACHE_HOME")
+	case home == "":
+		return ""
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Caches")
+	}
+	return filepath.Join(home, ".cache")
 }
 
 // ModelsDir is the directory of the model store.

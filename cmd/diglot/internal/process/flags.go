@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/build"
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
+	"github.com/diglot/diglot/engine/diffusion"
 	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/models/library"
 	"github.com/diglot/diglot/engine/models/modelfile"
@@ -29,6 +31,9 @@ func (m *Files) String() string {
 
 // argument formats a file for the flag.
 func argument(f library.File) string {
+	if len(f.Parts) > 0 {
+		return f.Name + "=" + strings.Join(f.Parts, ",")
+	}
 	if f.Projector == "" {
 		return f.Name + "=" + f.Path
 	}
@@ -38,18 +43,49 @@ func argument(f library.File) string {
 func (m *Files) Type() string { return "file" }
 
 func (m *Files) Set(value string) error {
-	name, files, ok := strings.Cut(value, "=")
-	path, projector, both := strings.Cut(files, ",")
-	if !ok || name == "" || path == "" || both && projector == "" {
-		return errors.New("want NAME=FILE or NAME=FILE,PROJECTOR")
+	name, list, ok := strings.Cut(value, "=")
+	files := strings.Split(list, ",")
+	if !ok || name == "" || slices.Contains(files, "") {
+		return errors.New("want NAME=FILE, or NAME=FILE,PROJECTOR, or NAME=FILE,PART... for an image model")
 	}
-	*m = append(*m, library.File{Name: name, Path: path, Projector: projector})
+	f := library.File{Name: name}
+	switch {
+	case draws(files): // only by reading them can they be told apart
+		f.Parts = files
+	case len(files) > 2:
+		return errors.New("more than two files make an image model, and none of these is a diffusion model")
+	case len(files) == 2:
+		f.Path, f.Projector = files[0], files[1]
+	default:
+		f.Path = files[0]
+	}
+	*m = append(*m, f)
 	return nil
+}
+
+// draws reports whether files make an image model, and puts the diffusion model
+// first.
+func draws(files []string) bool {
+	for i, path := range files {
+		if p, err := diffusion.Inspect(path); err == nil && p.Draws() {
+			files[0], files[i] = files[i], files[0]
+			return true
+		}
+	}
+	return false
 }
 
 // Check finds files that cannot be loaded, before the first client does.
 func (m Files) Check() error {
+	text := false
 	for _, f := range m {
+		if len(f.Parts) > 0 {
+			if _, err := diffusion.Open(f.Parts); err != nil {
+				return fmt.Errorf("model %q: %w", f.Name, err)
+			}
+			continue
+		}
+		text = true
 		if err := llamacpp.Check(f.Path); err != nil {
 			return fmt.Errorf("model %q: %s: %w", f.Name, f.Path, err)
 		}
@@ -57,7 +93,7 @@ func (m Files) Check() error {
 			return fmt.Errorf("model %q: %w", f.Name, err)
 		}
 	}
-	if len(m) > 0 && !build.HasLlamacpp() {
+	if text && !build.HasLlamacpp() {
 		return errors.New("this program was built without llama.cpp and cannot run GGUF models; build it with `make build`")
 	}
 	return nil

@@ -22,9 +22,10 @@ import (
 // Model is the model of one runner.
 type Model struct {
 	library.File
-	Limits  Limits
-	Changes Changes
-	Memory  flagvalue.Memory // limit; 0: none
+	Imagegen string // library of the image engine
+	Limits   Limits
+	Changes  Changes
+	Memory   flagvalue.Memory // limit; 0: none
 }
 
 // Run serves a model to the parent process until ctx ends.
@@ -34,6 +35,9 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{ReplaceAttr: WithoutTime}))
+	if len(m.Parts) > 0 {
+		return runImages(ctx, m, getenv, log)
+	}
 	files := append(gguf.PartsOf(m.Path), m.Projector, m.Changes.Template)
 	files = append(files, m.Changes.Adapters...)
 	bounds := &limit{log: log}

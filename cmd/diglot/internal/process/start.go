@@ -27,13 +27,21 @@ func Command(program string, f library.File, l Limits) []string {
 }
 
 // Starter returns a function that starts models in runners, which are processes
-// of program.
-func Starter(program string, config runner.Config) func(context.Context, library.Launch) (library.Instance, error) {
+// of program. imagegen finds the library of the image engine.
+func Starter(program string, config runner.Config, imagegen func() (string, error)) func(context.Context, library.Launch) (library.Instance, error) {
 	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
-		if !build.HasLlamacpp() {
+		command := launchCommand(program, l)
+		switch {
+		case len(l.Parts) > 0:
+			engine, err := imagegen()
+			if err != nil {
+				return nil, err
+			}
+			command = append(command, "--imagegen", engine)
+		case !build.HasLlamacpp():
 			return nil, noLlamacpp()
 		}
-		return Start(ctx, config, l, launchCommand(program, l))
+		return Start(ctx, config, l, command)
 	}
 }
 
@@ -53,7 +61,7 @@ func Start(ctx context.Context, config runner.Config, l library.Launch, command 
 // launchCommand is the command line of the runner for l.
 func launchCommand(program string, l library.Launch) []string {
 	command := Command(program,
-		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector},
+		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector, Parts: l.Parts},
 		Limits{Threads: flagvalue.Number(l.Threads), Parallel: flagvalue.Number(l.Parallel), Context: flagvalue.Number(l.Context)})
 	command = append(command, Changes{Template: l.Template, Adapters: l.Adapters}.args()...)
 	return append(command, "--memory", strconv.FormatInt(l.Memory, 10))
@@ -70,6 +78,9 @@ func noLlamacpp() *engine.Error {
 
 // PlanMemory plans the memory of a model within what is free.
 func PlanMemory(l library.Launch, free int64) (memory.Plan, error) {
+	if len(l.Parts) > 0 {
+		return planImages(l.Parts, free)
+	}
 	return memory.Fit(
 		memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters},
 		memory.Options{Context: l.Context, Parallel: l.Parallel, Threads: cmp.Or(l.Threads, llamacpp.DefaultThreads())},

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/diglot/diglot/engine/diffusion/diffusiontest"
+	"github.com/diglot/diglot/engine/imagegen/sdcpp"
+)
+
+// imageEngine finds the library of "make imagegen", or skips the test.
+func imageEngine(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, err := sdcpp.Find(sdcpp.Places{Cache: cache})
+	if err != nil {
+		t.Skip("the image engine is not built here; run: make imagegen")
+	}
+	return path
+}
+
+// miniature writes an image model, and returns the value of --model.
+func miniature(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	model, autoencoder := filepath.Join(dir, "m"), filepath.Join(dir, "a")
+	if err := diffusiontest.Write(model, autoencoder); err != nil {
+		t.Fatal(err)
+	}
+	return "m=" + autoencoder + "," + model // in any order
+}
+
+const imagesPath = "/v1/images/generations"
+
+// drawn asks for images, and returns them in base64.
+func drawn(t *testing.T, url, members string) []string {
+	t.Helper()
+	text, err := io.ReadAll(post(t, url+imagesPath, `{"model":"m","prompt":"a red house"`+members+`}`).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reply struct {
+		Data []struct {
+			Image string `json:"b64_json"`
+		}
+	}
+	if err := json.Unmarshal(text, &reply); err != nil || len(reply.Data) == 0 {
+		t.Fatalf("error %v in %s", err, text)
+	}
+	var all []string
+	for _, d := range reply.Data {
+		all = append(all, d.Image)
+	}
+	return all
+}
+
+// TestImageEngine draws over the whole path: HTTP, the library, a process of its own
+// and the real engine. Then the process is killed, and a client leaves.
+func TestImageEngine(t *testing.T) {
+	library := imageEngine(t)
+	s := start(t, "--model", miniature(t), "--imagegen", library)
+	const small = `,"size":"64x64","seed":5`
+	first := drawn(t, s.url, small+`,"n":2`)
+	if len(first) != 2 || first[0] == first[1] {
+		t.Errorf("%d images, or twice the same", len(first))
+	}
+	for _, tt := range []struct {
+		name, members string
+		want          string // one of the images
+	}{
+		{"the same again", small, first[0]},
+		{"the next seed", `,"size":"64x64","seed":6`, first[1]},
+	} {
+		if got := drawn(t, s.url, tt.members); got[0] != tt.want {
+			t.Errorf("%s: another image", tt.name)
+		}
+	}
+	for _, members := range []string{`,"size":"65x64"`, `,"size":"48x64"`, `,"size":"64x2064"`} {
+		reply := post(t, s.url+imagesPath, `{"model":"m","prompt":"p"`+members+`}`)
+		if text, _ := io.ReadAll(reply.Body); reply.StatusCode != 400 || !strings.Contains(string(text), "multiples of 16 from 64 to 2048") {
+			t.Errorf("%s: status %d: %s", members, reply.StatusCode, text)
+		}
+	}
+	const long = `{"model":"m","prompt":"p","size":"128x128","quality":"max"}`
+
+	at := len(s.log.String())
+	killed := make(chan *http.Response, 1)
+	go func() { killed <- post(t, s.url+imagesPath, long) }()
+	at = s.log.await(t, at, "step=1 ")
+	pids := regexp.MustCompile(`msg="model loaded".* pid=(\d+)`).FindAllStringSubmatch(s.log.String(), -1)
+	kill(t, pids[len(pids)-1][1])
+	reply := <-killed
+	if text, _ := io.ReadAll(reply.Body); reply.StatusCode != 502 || !strings.Contains(string(text), "server_error") {
+		t.Errorf("killed: status %d: %s", reply.StatusCode, text)
+	}
+	if got := drawn(t, s.url, small); got[0] != first[0] {
+		t.Error("another image after the crash")
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+imagesPath, strings.NewReader(long))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	left := make(chan error, 1)
+	go func() {
+		_, err := http.DefaultClient.Do(req)
+		left <- err
+	}()
+	at = s.log.await(t, at, "step=1 ")
+	cancel()
+	if err := <-left; err == nil {
+		t.Error("the client did not leave")
+	}
+	if got := drawn(t, s.url, small); got[0] != first[0] {
+		t.Error("another image after a client left")
+	}
+	if rest := s.log.String()[at:]; strings.Contains(rest, "step=16 ") || strings.Contains(rest, "model loaded") {
+		t.Errorf("the image of a client who left was drawn to its end, or the process did not survive:\n%s", rest)
+	}
+}
+
+// TestNoImageEngine: without the library there is an error that says how it comes.
+func TestNoImageEngine(t *testing.T) {
+	s := start(t, "--model", miniature(t))
+	reply := post(t, s.url+imagesPath, `{"model":"m","prompt":"p"}`)
+	text, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != 400 || !strings.Contains(string(text), "make imagegen") {
+		t.Errorf("status %d, error %v: %s", reply.StatusCode, err, text)
+	}
+}
+
+// TestImageModelCutShort starts with a file that a broken download left.
+func TestImageModelCutShort(t *testing.T) {
+	_, files, _ := strings.Cut(miniature(t), "=")
+	autoencoder, model, _ := strings.Cut(files, ",")
+	whole, err := os.ReadFile(autoencoder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := write(t, "cut", string(whole[:len(whole)/2]))
+	status, _, stderr := execute(t.Context(), "serve", "--model", fmt.Sprintf("m=%s,%s", model, cut))
+	if status != 1 || !strings.Contains(stderr, `model "m"`) || !strings.Contains(stderr, "offsets") {
+		t.Errorf("status %d:\n%s", status, stderr)
+	}
+}

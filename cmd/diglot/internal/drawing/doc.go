@@ -1,0 +1,3 @@
+// Package drawing draws an image at the command line: it shows the steps, writes a
+// file, and shows the image in the terminal.
+package drawing
