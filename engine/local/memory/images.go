@@ -9,9 +9,9 @@ type Images struct {
 	Tiny    bool  // it decodes with a tiny autoencoder
 }
 
-// Bytes that decoding an image takes for each pixel, from the log of
-// stable-diffusion.cpp: 1664 MiB for 512x512 pixels, and 480 MiB with a tiny
-// autoencoder. Denoising takes less.
+// Bytes that decoding an image takes for each pixel, an estimate for the autoencoders of
+// Stable Diffusion: some 1664 MiB for 512x512 pixels, and 480 MiB with a tiny one. Denoising
+// takes less. They have not been measured against each kind of model.
 const (
 	decodePixel     = 1664 << 20 / (512 * 512)
 	decodePixelTiny = 480 << 20 / (512 * 512)
