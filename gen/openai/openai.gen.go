@@ -9264,9 +9264,9 @@ type ClientInterface interface {
 
 	// CreateImageWithBody Create images
 	//
-	// Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the image engine
-	// (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw test cards
-	// that show the request.
+	// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
+	// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
+	// test cards that show the request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9275,9 +9275,9 @@ type ClientInterface interface {
 
 	// CreateImage Create images
 	//
-	// Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the image engine
-	// (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw test cards
-	// that show the request.
+	// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
+	// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
+	// test cards that show the request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9440,9 +9440,9 @@ func (c *Client) CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRe
 
 // CreateImageWithBody Create images
 //
-// Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the image engine
-// (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw test cards
-// that show the request.
+// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
+// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
+// test cards that show the request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9461,9 +9461,9 @@ func (c *Client) CreateImageWithBody(ctx context.Context, contentType string, bo
 
 // CreateImage Create images
 //
-// Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the image engine
-// (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw test cards
-// that show the request.
+// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
+// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
+// test cards that show the request.
 //
 // Takes a body of the `application/json` content type.
 //
