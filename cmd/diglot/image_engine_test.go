@@ -25,7 +25,7 @@ func imageEngine(t *testing.T) string {
 	}
 	path, err := sdcpp.Find(sdcpp.Places{Cache: cache})
 	if err != nil {
-		t.Skip("the image engine is not built here; run: make imagegen")
+		t.Skip("the image engine is not built here; run: make imagegen") // half an hour, and most builds need none
 	}
 	return path
 }

@@ -33,7 +33,7 @@ func built(t *testing.T) string {
 	}
 	path, err := Find(Places{Cache: cache})
 	if err != nil {
-		t.Skip("the image engine is not built here; run: make imagegen")
+		t.Skip("the image engine is not built here; run: make imagegen") // half an hour, and most builds need none
 	}
 	return path
 }

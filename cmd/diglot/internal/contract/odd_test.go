@@ -57,13 +57,7 @@ func TestOddReplies(t *testing.T) {
 		{"an empty list", whole("[]")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			target := serve(t, proxy(mockServer(t), tt.put))
-			all, err := scenarios(target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			chosen := slices.DeleteFunc(all, func(s conformance.Scenario) bool { return slow.MatchString(s.Name) })
-			report := conformance.Run(t.Context(), target, chosen, conformance.Options{Parallel: 4})
+			report := judged(t, tt.put, func(name string) bool { return !slow.MatchString(name) })
 			for _, r := range report.Results {
 				for _, f := range r.Failures {
 					if f.Stack != "" {
@@ -76,4 +70,16 @@ func TestOddReplies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// judged runs the chosen scenarios against a mock server whose replies put changes.
+func judged(t *testing.T, put func(*reply), chosen func(name string) bool) conformance.Report {
+	t.Helper()
+	target := serve(t, proxy(mockServer(t), put))
+	all, err := scenarios(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(s conformance.Scenario) bool { return !chosen(s.Name) })
+	return conformance.Run(t.Context(), target, all, conformance.Options{Parallel: 4})
 }

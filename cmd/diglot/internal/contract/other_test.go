@@ -3,7 +3,6 @@ package contract
 import (
 	"net/http"
 	"regexp"
-	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -65,13 +64,7 @@ func TestOtherReplies(t *testing.T) {
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			target := serve(t, proxy(mockServer(t), tt.put))
-			all, err := scenarios(target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			chosen := slices.DeleteFunc(all, func(s conformance.Scenario) bool { return !tt.scenarios.MatchString(s.Name) })
-			report := conformance.Run(t.Context(), target, chosen, conformance.Options{Parallel: 4})
+			report := judged(t, tt.put, tt.scenarios.MatchString)
 			for _, r := range report.Results {
 				for _, f := range r.Failures {
 					t.Errorf("%s: %s", r.Name, f.Message)
