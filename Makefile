@@ -9,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: imagegen run build test test-long test-suites race bench generate check record peers drift clean
+.PHONY: imagegen run build test test-long test-suites race overhead generate check record peers drift clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -37,9 +37,10 @@ race:
 	$(TOOL) ./tools/fetch minilm
 	$(TOOL) ./tools/build go test -race -tags llamacpp ./engine/local/llamacpp/... ./cmd/...
 
-bench: build
+# Measures what the server adds to bare llama.cpp.
+overhead: build
 	file=$$($(TOOL) ./tools/fetch $(MODEL)) && \
-	$(TOOL) ./tools/build go run -tags llamacpp ./tools/bench --model $(MODEL)="$$file"
+	$(TOOL) ./tools/build go run -tags llamacpp ./tools/overhead --model $(MODEL)="$$file"
 
 generate:
 	CGO_ENABLED=0 go generate ./...

@@ -4,9 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+
+	"github.com/diglot/diglot/tools/internal/peer"
 )
 
 // template is that of the two text models. Ollama recognises their own in the files, but
@@ -27,20 +26,9 @@ func modelfile(m model) []byte {
 
 // createInOllama puts the models into Ollama's store.
 func createInOllama(ctx context.Context, program, address string, models []model) error {
-	home, err := os.MkdirTemp("", "peers-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(home)
 	for _, m := range models {
-		file := filepath.Join(home, m.name)
-		if err := os.WriteFile(file, modelfile(m), 0o600); err != nil {
+		if err := peer.CreateInOllama(ctx, program, address, m.name, modelfile(m)); err != nil {
 			return err
-		}
-		cmd := exec.CommandContext(ctx, program, "create", m.name, "-f", file)
-		cmd.Env = append(os.Environ(), "OLLAMA_HOST="+address, "HOME="+home)
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("ollama create %s: %w\n%s", m.name, err, said)
 		}
 	}
 	return nil

@@ -37,17 +37,17 @@ func renderPage(files fs.FS) ([]byte, error) {
 	fmt.Fprintf(&table, intro, len(own.cases))
 	fmt.Fprintf(&table, "| diglot | %s | %s | %d | |\n", own.Version, own.Date, len(own.cases))
 	for _, s := range servers[1:] {
-		other, err := readServer(files, s.name)
+		other, err := readServer(files, s.Name)
 		if err != nil {
 			return nil, err
 		}
 		if len(other.cases) == 0 {
-			fmt.Fprintf(&table, "| %s | | not yet | 0 | |\n", s.name)
+			fmt.Fprintf(&table, "| %s | | not yet | 0 | |\n", s.Name)
 			continue
 		}
 		c := difference.Compare(own.cases, other.cases).Without([]*regexp.Regexp{ours})
-		fmt.Fprintf(&table, "| %s | %s | %s | %d | %d |\n", s.name, other.Version, other.Date, c.Cases, c.Same)
-		fmt.Fprintf(&sections, "\n## %s %s\n%s", s.name, other.Version, c.Markdown("###"))
+		fmt.Fprintf(&table, "| %s | %s | %s | %d | %d |\n", s.Name, other.Version, other.Date, c.Cases, c.Same)
+		fmt.Fprintf(&sections, "\n## %s %s\n%s", s.Name, other.Version, c.Markdown("###"))
 	}
 	return append(table.Bytes(), sections.Bytes()...), nil
 }

@@ -23,13 +23,13 @@ func TestRecordings(t *testing.T) {
 		known[c.Name] = true
 	}
 	for _, s := range servers {
-		r, err := readServer(files, s.name)
+		r, err := readServer(files, s.Name)
 		if err != nil {
 			t.Error(err)
 		}
 		for _, c := range r.cases {
 			if !known[c.Name] || len(c.Interactions) == 0 {
-				t.Errorf("%s: %s has %d exchanges, and is a case of diglot: %t", s.name, c.Name, len(c.Interactions), known[c.Name])
+				t.Errorf("%s: %s has %d exchanges, and is a case of diglot: %t", s.Name, c.Name, len(c.Interactions), known[c.Name])
 			}
 		}
 	}

@@ -58,18 +58,18 @@ func fetchModels(ctx context.Context) ([]model, error) {
 
 // record replaces the recordings of one server.
 func (s server) record(ctx context.Context, program, packages string, models []model) error {
-	version, err := s.versionOf(ctx, program)
+	version, err := s.VersionOf(ctx, program)
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(recordings, s.name), func(folder string) error {
+	return replace(filepath.Join(recordings, s.Name), func(folder string) error {
 		runs := [][]model{models}
 		if s.perModel {
 			runs = [][]model{models[:1], models[1:2], models[2:]}
 		}
 		for _, served := range runs {
 			err := s.run(ctx, program, served, func(address string) error {
-				return play(ctx, s.name, address, folder, packages, models, served)
+				return play(ctx, s.Name, address, folder, packages, models, served)
 			})
 			if err != nil {
 				return err

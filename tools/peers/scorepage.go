@@ -45,19 +45,19 @@ func renderScores(files fs.FS) (map[string][]byte, error) {
 	all := map[string]score{}
 	var known []string
 	for _, s := range servers {
-		found, err := readScore(files, s.name)
+		found, err := readScore(files, s.Name)
 		if errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(&table, "| %s | | not yet | | | | | |\n", s.name)
+			fmt.Fprintf(&table, "| %s | | not yet | | | | | |\n", s.Name)
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		all[s.name], known = found, append(known, s.name)
-		title, total := s.name, found.total()
+		all[s.Name], known = found, append(known, s.Name)
+		title, total := s.Name, found.total()
 		if total.Failed > 0 {
-			title = fmt.Sprintf("[%s](peers-%[1]s.md)", s.name)
-			pages["peers-"+s.name+".md"] = found.failures(s.name)
+			title = fmt.Sprintf("[%s](peers-%[1]s.md)", s.Name)
+			pages["peers-"+s.Name+".md"] = found.failures(s.Name)
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s | %.1f %% | %d | %d | %d | %d |\n", title, found.Version, found.Date, found.share(),
 			total.Passed, total.Failed, total.Skipped, total.NotOffered)

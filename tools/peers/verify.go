@@ -38,7 +38,7 @@ func verifyAll(ctx context.Context, diglot, only, group string) error {
 	}
 	served := []model{models[0], models[2]} // text and embeddings
 	return each(diglot, only, func(s server, program string) error {
-		version, err := s.versionOf(ctx, program)
+		version, err := s.VersionOf(ctx, program)
 		if err != nil {
 			return err
 		}
@@ -48,13 +48,13 @@ func verifyAll(ctx context.Context, diglot, only, group string) error {
 		}
 		found := scoreOf(results)
 		found.about = about{version, time.Now().UTC().Format(time.DateOnly)}
-		file := filepath.Join(scores, s.name+".yml")
+		file := filepath.Join(scores, s.Name+".yml")
 		if group != "" {
 			if found, err = found.within(file); err != nil {
 				return err
 			}
 		}
-		fmt.Printf("%s %s: %.1f %%: %d passed, %d failed, %d skipped, %d not offered\n", s.name, version, found.share(),
+		fmt.Printf("%s %s: %.1f %%: %d passed, %d failed, %d skipped, %d not offered\n", s.Name, version, found.share(),
 			found.total().Passed, found.total().Failed, found.total().Skipped, found.total().NotOffered)
 		text, err := yaml.Marshal(found)
 		if err != nil {

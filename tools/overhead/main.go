@@ -1,6 +1,6 @@
 //go:build llamacpp
 
-// Bench measures the overhead of the server over llama.cpp. Measurements
+// Overhead measures the overhead of the server over llama.cpp. Measurements
 // alternate within one run, so that ratios hold on a machine whose speed varies:
 //
 //   - one stream through HTTP, and through the engine alone, against a bare C loop
@@ -11,7 +11,7 @@
 //
 // With DIGLOT_LLAMA_BENCH=PATH it also runs that llama-bench.
 //
-//	bench --model NAME=FILE [--server bin/diglot] [--threads N] [--rounds N]
+//	overhead --model NAME=FILE [--server bin/diglot] [--threads N] [--rounds N]
 package main
 
 import (
@@ -48,14 +48,14 @@ func main() {
 		err = run(ctx, c, os.Stdout)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
+		fmt.Fprintln(os.Stderr, "overhead:", err)
 		os.Exit(1)
 	}
 }
 
 func parse(args []string) (config, error) {
 	var c config
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags := flag.NewFlagSet("overhead", flag.ContinueOnError)
 	model := flags.String("model", "", "`NAME=FILE` of the model")
 	flags.StringVar(&c.server, "server", "bin/diglot", "measure this program through HTTP; empty: none")
 	flags.IntVar(&c.threads, "threads", 0, "compute threads; 0: one per physical core")
