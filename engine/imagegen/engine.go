@@ -5,6 +5,7 @@ import (
 	"context"
 	"image"
 	"iter"
+	"log/slog"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -15,14 +16,20 @@ type Engine struct {
 	model Model
 	info  Info
 	seed  func() uint64
+	queue queue
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
 // New returns an Engine over model. seed returns the seed of a request's first
-// image; each further image has the next number.
-func New(model Model, seed func() uint64) *Engine {
-	return &Engine{model: model, info: model.Info(), seed: seed}
+// image; each further image has the next number. Requests draw one at a time; log
+// says which place in the queue a request has.
+func New(model Model, seed func() uint64, log *slog.Logger) *Engine {
+	step := func() (int, int) { return 0, 0 }
+	if known, ok := model.(Stepper); ok {
+		step = known.Step
+	}
+	return &Engine{model: model, info: model.Info(), seed: seed, queue: queue{log: log, step: step}}
 }
 
 // Models lists the one model.
@@ -43,12 +50,20 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	if !req.Drawing.Seeded {
 		job.Seed = e.seed()
 	}
+	n := max(req.Choices, 1)
+	turn, refused := e.queue.enter(ctx, job, n)
+	if refused != nil {
+		return nil, refused
+	}
+	defer e.queue.leave(turn)
 	var images []engine.Image
-	for range max(req.Choices, 1) {
+	for range n {
+		e.queue.began(turn)
 		drawn, err := e.draw(ctx, job)
 		if err != nil {
 			return nil, err
 		}
+		e.queue.drew(turn)
 		images = append(images, drawn)
 		job.Seed++
 	}

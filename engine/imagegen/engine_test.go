@@ -6,6 +6,7 @@ import (
 	"errors"
 	"image"
 	"image/png"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,9 @@ func (b *blank) Draw(_ context.Context, job imagegen.Job) (image.Image, error) {
 
 func (*blank) Close() error { return nil }
 
-func newEngine(b *blank) engine.Engine { return imagegen.New(b, func() uint64 { return 40 }) }
+func newEngine(b *blank) engine.Engine {
+	return imagegen.New(b, func() uint64 { return 40 }, slog.New(slog.DiscardHandler))
+}
 
 func TestGenerateImages(t *testing.T) {
 	b := &blank{}

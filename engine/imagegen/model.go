@@ -19,6 +19,13 @@ type Model interface {
 	Close() error
 }
 
+// Stepper is an optional interface of models that know how far they are.
+type Stepper interface {
+	// Step is the last finished step of the image that is being drawn, and how many
+	// it has. 0 of 0: none is.
+	Step() (step, of int)
+}
+
 // Info describes a model.
 type Info struct {
 	Name    string

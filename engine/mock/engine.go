@@ -48,7 +48,7 @@ func New(c Config) (*Engine, error) {
 	if len(names) == 0 {
 		names = []string{name}
 	}
-	return &Engine{names: names, only: c.Only, text: text, image: imagegen.New(cards{}, func() uint64 { return 0 }), model: m}, nil
+	return &Engine{names: names, only: c.Only, text: text, image: imagegen.New(cards{}, func() uint64 { return 0 }, c.Log), model: m}, nil
 }
 
 // Close ends the running requests.

@@ -13,7 +13,7 @@ import (
 // embeddings. The arguments are as in [chat.New].
 func (m *Model) Engine(log *slog.Logger, now func() time.Time) (engine.Engine, error) {
 	if m.draws {
-		return imagegen.New(imageModel{m}, sameSeed), nil
+		return imagegen.New(imageModel{m}, sameSeed, log), nil
 	}
 	e, err := chat.New(m, log, now)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"image"
 	"image/png"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func (model) Draw(_ context.Context, job imagegen.Job) (image.Image, error) { re
 func drawCards(t *testing.T, req engine.ImageRequest) []image.Image {
 	t.Helper()
 	req.Model = "m"
-	drawn, err := imagegen.New(model{}, func() uint64 { return 0 }).GenerateImages(t.Context(), &req)
+	drawn, err := imagegen.New(model{}, func() uint64 { return 0 }, slog.New(slog.DiscardHandler)).GenerateImages(t.Context(), &req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,8 +45,9 @@ func (a *activity) silence() time.Duration {
 
 // progress is how far the image is that a process draws, one at a time.
 type progress struct {
-	mu   sync.Mutex
-	last heartbeat
+	mu      sync.Mutex
+	last    heartbeat
+	running int // requests for images, of which one draws
 }
 
 // maxSteps is far above what images take.
@@ -63,7 +64,21 @@ func (p *progress) set(h heartbeat) error {
 	return nil
 }
 
-func (p *progress) clear() { _ = p.set(heartbeat{}) }
+// begin records a request for images.
+func (p *progress) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running++
+}
+
+// end records that it has ended. With the last one, nothing is drawn any more.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.running--; p.running == 0 {
+		p.last = heartbeat{}
+	}
+}
 
 func (p *progress) get() (step, of int) {
 	p.mu.Lock()

@@ -66,6 +66,7 @@ func TestStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
+	c.progress.begin()
 	if err := c.begin(ctx, conn, call{Images: &engine.ImageRequest{Choices: 1}}); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,12 @@ func TestStep(t *testing.T) {
 	if step, of := c.progress.get(); step != 7 || of != 20 {
 		t.Errorf("step %d of %d", step, of)
 	}
-	c.progress.clear()
+	c.progress.begin() // another request, which waits and leaves
+	c.progress.end()
+	if step, of := c.progress.get(); step != 7 || of != 20 {
+		t.Errorf("step %d of %d after another request left", step, of)
+	}
+	c.progress.end()
 	if step, of := c.progress.get(); step != 0 || of != 0 {
 		t.Errorf("step %d of %d after the end", step, of)
 	}

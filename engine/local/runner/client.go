@@ -155,7 +155,8 @@ func (c *Client) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 
 // GenerateImages implements [engine.Engine].
 func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	defer c.progress.clear()
+	c.progress.begin()
+	defer c.progress.end()
 	return unaryCall(ctx, c, call{Images: req}, engine.Extent{}, func(m imageList, bulk []byte) ([]engine.Image, error) {
 		return toImages(m, bulk, req)
 	})

@@ -55,7 +55,7 @@ func openImages(m Model, native *sdcpp.Library, log *slog.Logger) (engine.Engine
 	if err != nil {
 		return nil, err
 	}
-	return drawing{imagegen.New(model, randomSeed), model}, nil
+	return drawing{imagegen.New(model, randomSeed, log), model}, nil
 }
 
 // randomSeed is below 2^32, which other programs accept, too.
