@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,7 +47,12 @@ const imagesPath = "/v1/images/generations"
 // drawn asks for images, and returns them in base64.
 func drawn(t *testing.T, url, members string) []string {
 	t.Helper()
-	text, err := io.ReadAll(post(t, url+imagesPath, `{"model":"m","prompt":"a red house"`+members+`}`).Body)
+	return drawnBy(t, url, "m", members)
+}
+
+func drawnBy(t *testing.T, url, model, members string) []string {
+	t.Helper()
+	text, err := io.ReadAll(post(t, url+imagesPath, `{"model":"`+model+`","prompt":"a red house"`+members+`}`).Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +135,44 @@ func TestImageEngine(t *testing.T) {
 	}
 	if rest := s.log.String()[at:]; strings.Contains(rest, "step=16 ") || strings.Contains(rest, "model loaded") {
 		t.Errorf("the image of a client who left was drawn to its end, or the process did not survive:\n%s", rest)
+	}
+}
+
+// TestLoRAOfModelfile: models of the store that differ only in the strength of a LoRA.
+func TestLoRAOfModelfile(t *testing.T) {
+	library := imageEngine(t)
+	u := newUser(t)
+	_, files, _ := strings.Cut(miniature(t), "=")
+	autoencoder, model, _ := strings.Cut(files, ",")
+	lora := filepath.Join(u.home, "lora")
+	if err := diffusiontest.WriteLoRA(lora); err != nil {
+		t.Fatal(err)
+	}
+	base := fmt.Sprintf("FROM %s\nFROM %s\nPARAMETER steps 2\nPARAMETER seed 5\n", model, autoencoder)
+	for name, more := range map[string]string{
+		"plain": "", "off": "ADAPTER " + lora + "\nPARAMETER lora_strength 0", "on": "ADAPTER " + lora, "weak": "ADAPTER " + lora + "\nPARAMETER lora_strength -0.5",
+	} {
+		u.must("create", name, "--quiet", "-f", u.write(name, base+more))
+	}
+	s := startFor(t, u.environment(nil, nil).getenv, "--socket", "none", "--imagegen", library)
+	seen := map[string]string{}
+	pixels := func(name string) string {
+		file, err := base64.StdEncoding.DecodeString(drawnBy(t, s.url, name, `,"size":"64x64"`)[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, _ := strings.Cut(string(file), "IDAT") // behind the text with the model's name
+		return after
+	}
+	for _, name := range []string{"plain", "on", "weak"} {
+		image := pixels(name)
+		if other, ok := seen[image]; ok {
+			t.Errorf("%s and %s draw the same", name, other)
+		}
+		seen[image] = name
+	}
+	if seen[pixels("off")] != "plain" {
+		t.Error("a strength of 0 is not the plain image")
 	}
 }
 

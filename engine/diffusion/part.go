@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/safetensors"
@@ -23,6 +24,7 @@ const (
 	LLM       Role = "text encoder of a language model"
 	VAE       Role = "autoencoder"
 	TAE       Role = "tiny autoencoder"
+	LoRA      Role = "LoRA" // a change to the others; a model can have several
 )
 
 // Part is a file of an image model.
@@ -33,7 +35,7 @@ type Part struct {
 	Size   int64  // in bytes
 	Format string // "safetensors" or "gguf"
 
-	encodes, decodes bool // a Whole with text encoders, with an autoencoder
+	encodes, decodes, hasT5 bool // a Whole with text encoders, with an autoencoder, with T5
 }
 
 // Draws reports whether the file has a diffusion model.
@@ -139,9 +141,30 @@ const (
 	widthClipG = 1280
 )
 
+// loraSuffixes end the names of tensors that only LoRAs have, one for each kind.
+var loraSuffixes = []string{
+	".lora_down.weight", ".lora.down.weight", "_lora.down.weight", ".lora_A.weight", ".lora_A.default.weight", ".hada_w1_a", ".lokr_w1", ".lokr_w1_a",
+}
+
+// changes reports whether the file is a LoRA. The rest of its names is that of the
+// tensors that it changes.
+func (h header) changes() bool {
+	for name := range h.names {
+		for _, suffix := range loraSuffixes {
+			if strings.HasSuffix(name, suffix) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (h header) recognise() (Part, error) {
+	if h.changes() {
+		return Part{Role: LoRA}, nil
+	}
 	if f, ok := family(h.names, wholePrefix); ok {
-		return Part{Role: Whole, Family: f, encodes: h.encodes(), decodes: h.decodes()}, nil
+		return Part{Role: Whole, Family: f, encodes: h.encodes(), decodes: h.decodes(), hasT5: h.begins("text_encoders.t5xxl.")}, nil
 	}
 	if f, ok := family(h.names, ""); ok {
 		return Part{Role: Diffusion, Family: f}, nil
@@ -208,10 +231,16 @@ func (m Model) Check() error {
 	}
 	seen := map[Role]bool{}
 	for _, p := range m.Parts {
+		if p.Role == LoRA {
+			continue
+		}
 		if seen[p.Role] || p.Draws() && len(seen) > 0 {
 			return fmt.Errorf("two files have the same role: %s", p.Role)
 		}
 		seen[p.Role] = true
+	}
+	if n := len(m.LoRAs()); n > MaxLoRAs {
+		return fmt.Errorf("%d LoRAs are more than %d", n, MaxLoRAs)
 	}
 	first := m.Parts[0]
 	if !first.encodes && !seen[ClipL] && !seen[ClipG] && !seen[T5] && !seen[LLM] {
@@ -231,6 +260,20 @@ func (m Model) Path(r Role) string {
 		}
 	}
 	return ""
+}
+
+// MaxLoRAs is how many LoRAs a model can have.
+const MaxLoRAs = 16
+
+// LoRAs are the paths of the LoRAs, in the order of the parts.
+func (m Model) LoRAs() []string {
+	var paths []string
+	for _, p := range m.Parts {
+		if p.Role == LoRA {
+			paths = append(paths, p.Path)
+		}
+	}
+	return paths
 }
 
 // Size is that of all files, in bytes.

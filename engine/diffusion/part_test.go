@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,11 @@ func TestInspect(t *testing.T) {
 		{"Qwen3", 1, []string{"model.layers.0.self_attn.q_proj.weight"}, LLM, ""},
 		{"VAE", 1, []string{"decoder.conv_in.weight"}, VAE, ""},
 		{"TAE", 1, []string{"decoder.layers.0.weight"}, TAE, ""},
+		{"LoRA of diffusers", 1, []string{"transformer.single_transformer_blocks.0.attn.to_q.lora_A.weight", "transformer.single_transformer_blocks.0.attn.to_q.lora_B.weight"}, LoRA, ""},
+		{"LoRA of kohya", 1, []string{"lora_unet_input_blocks_1_1_proj_in.lora_down.weight"}, LoRA, ""},
+		{"LoRA with the names of a model", 1, []string{"double_blocks.0.img_attn.qkv.lora_A.weight"}, LoRA, ""},
+		{"LoHa", 1, []string{"lora_unet_x.hada_w1_a"}, LoRA, ""},
+		{"LoKr", 1, []string{"lora_unet_x.lokr_w1"}, LoRA, ""},
 		{"a video model", 1, []string{"model.diffusion_model.input_blocks.8.0.time_mixer.mix_factor"}, "", ""},
 		{"something else", 1, []string{"a"}, "", ""},
 		{"a CLIP of another width", 5, []string{"text_model.embeddings.token_embedding.weight"}, "", ""},
@@ -90,6 +96,11 @@ func TestOpen(t *testing.T) {
 		return write(t, 1, "model.diffusion_model.double_blocks.0.x", "text_encoders.t5xxl.x", "vae.x")
 	}
 	t5 := func() string { return write(t, 1, "encoder.block.0.layer.0.SelfAttention.q.weight") }
+	lora := func() string { return write(t, 1, "double_blocks.0.img_attn.qkv.lora_A.weight") }
+	many := []string{whole()}
+	for range MaxLoRAs {
+		many = append(many, lora())
+	}
 	vae := func() string { return write(t, 1, "decoder.conv_in.weight") }
 	for _, tt := range []struct {
 		name  string
@@ -100,6 +111,9 @@ func TestOpen(t *testing.T) {
 		{"parts", []string{flux(), t5(), vae()}, ""},
 		{"parts in another order", []string{flux(), vae(), t5()}, ""},
 		{"another autoencoder", []string{whole(), vae()}, ""},
+		{"as many LoRAs as can be", many, ""},
+		{"too many LoRAs", append(slices.Clone(many), lora()), "17 LoRAs are more than 16"},
+		{"only a LoRA", []string{lora()}, "not a diffusion model"},
 		{"no text encoder", []string{flux(), vae()}, "no text encoder"},
 		{"no autoencoder", []string{flux(), t5()}, "no autoencoder"},
 		{"no diffusion model", []string{vae(), t5()}, "not a diffusion model"},

@@ -50,6 +50,11 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	if !req.Drawing.Seeded {
 		job.Seed = e.seed()
 	}
+	if c, ok := e.model.(Checker); ok {
+		if err := c.Check(job); err != nil {
+			return nil, err
+		}
+	}
 	n := max(req.Choices, 1)
 	turn, refused := e.queue.enter(ctx, job, n)
 	if refused != nil {

@@ -19,6 +19,13 @@ type Model interface {
 	Close() error
 }
 
+// Checker is an optional interface of models that know before drawing what they
+// cannot draw.
+type Checker interface {
+	// Check returns the error that Draw would return for the job.
+	Check(job Job) error
+}
+
 // Stepper is an optional interface of models that know how far they are.
 type Stepper interface {
 	// Step is the last finished step of the image that is being drawn, and how many

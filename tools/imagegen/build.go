@@ -26,6 +26,7 @@ var native embed.FS
 // builder builds a release in folder, which gets its name when it is complete.
 type builder struct {
 	release sdcpp.Release
+	changes []change // to its sources
 	folder  string
 	jobs    int
 	log     io.Writer
@@ -71,6 +72,11 @@ func (b builder) steps(ctx context.Context) error {
 
 // compile compiles the library, and sd-cli, which the tests compare it with.
 func (b builder) compile(ctx context.Context) error {
+	for _, c := range b.changes {
+		if err := c.apply(b.work("source")); err != nil {
+			return err
+		}
+	}
 	source := filepath.Join(b.work("source"), "src", "diglot.cpp") // where the build takes every file
 	text, err := native.ReadFile("native/diglot.cpp")
 	if err != nil {

@@ -52,6 +52,7 @@ func (s *site) builder(folder string) builder {
 	sum := sha256.Sum256(s.pack)
 	return builder{
 		release: sdcpp.Release{Package: "p", Version: "1", SHA256: hex.EncodeToString(sum[:])},
+		changes: []change{{"src/a.cpp", "n = 1;", "n = 2;"}},
 		folder:  folder, jobs: 3, log: io.Discard, download: s.download, run: s.run,
 	}
 }
@@ -87,7 +88,7 @@ func TestBuild(t *testing.T) {
 		t.Fatal("all tools are there, and one is missing")
 	}
 	s := &site{t: t, pack: archive(t, map[string]string{
-		"p-1/README": "x", "p-1/vendor/stable-diffusion.cpp/LICENSE": "mine", "p-1/vendor/stable-diffusion.cpp/src/a.cpp": "",
+		"p-1/README": "x", "p-1/vendor/stable-diffusion.cpp/LICENSE": "mine", "p-1/vendor/stable-diffusion.cpp/src/a.cpp": "n = 1;",
 	})}
 	folder := filepath.Join(t.TempDir(), "built")
 	b := s.builder(folder)
@@ -111,6 +112,9 @@ func TestBuild(t *testing.T) {
 	}
 	if s.downloads != 1 || !slices.Equal(s.commands, []string{"cmake -S", "cmake -S", "cmake --build", "cmake -S", "cmake --build"}) {
 		t.Errorf("%d downloads, commands %q", s.downloads, s.commands)
+	}
+	if source, err := os.ReadFile(b.work("source/src/a.cpp")); err != nil || string(source) != "n = 2;" {
+		t.Errorf("the source is %q, error %v", source, err)
 	}
 	library, err := os.ReadFile(filepath.Join(folder, sdcpp.LibraryName()))
 	if err != nil || !strings.Contains(string(library), fmt.Sprintf("return %q;", b.release.ID())) {
@@ -178,6 +182,37 @@ func TestCheckTools(t *testing.T) {
 		})
 		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%v: error %v, want %q", tt.there, err, tt.want)
+		}
+	}
+}
+
+// TestInterface: whoever changes what is compiled in must count its version up, or an
+// older library in the cache would be used.
+func TestInterface(t *testing.T) {
+	const version, want = 2, "7f168d247835"
+	text, err := native.ReadFile("native/diglot.cpp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		text = append(text, c.file+c.old+c.new...)
+	}
+	sum := sha256.Sum256(text)
+	if got := hex.EncodeToString(sum[:])[:12]; sdcpp.Pinned().Interface != version || got != want {
+		t.Errorf("version %d has the sum %s, and %d had %s: count sdcpp.Release.Interface up and note both here", sdcpp.Pinned().Interface, got, version, want)
+	}
+}
+
+// TestChangeOfAnotherFile fails where the text to be changed is not there once.
+func TestChangeOfAnotherFile(t *testing.T) {
+	dir := t.TempDir()
+	c := change{"f", "a", "b"}
+	for text, ok := range map[string]bool{"xa": true, "xb": true, "": false, "aa": false} {
+		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.apply(dir); (err == nil) != ok {
+			t.Errorf("%q: error %v", text, err)
 		}
 	}
 }

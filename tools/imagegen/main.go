@@ -52,7 +52,7 @@ func run(ctx context.Context, find bool, jobs int, out, log io.Writer) error {
 		if jobs == 0 {
 			jobs = defaultJobs()
 		}
-		b := builder{release: release, folder: folder, jobs: jobs, log: log, download: pipDownload, run: execute}
+		b := builder{release: release, changes: changes, folder: folder, jobs: jobs, log: log, download: pipDownload, run: execute}
 		if err := b.build(ctx); err != nil {
 			return err
 		}

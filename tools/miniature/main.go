@@ -1,9 +1,10 @@
 // Command miniature writes the image model of package diffusiontest:
 //
-//	go run ./tools/miniature MODEL.safetensors AUTOENCODER.safetensors
+//	go run ./tools/miniature MODEL.safetensors AUTOENCODER.safetensors [LORA.safetensors]
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -11,11 +12,15 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: miniature MODEL.safetensors AUTOENCODER.safetensors")
+	if len(os.Args) != 3 && len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: miniature MODEL.safetensors AUTOENCODER.safetensors [LORA.safetensors]")
 		os.Exit(2)
 	}
-	if err := diffusiontest.Write(os.Args[1], os.Args[2]); err != nil {
+	err := diffusiontest.Write(os.Args[1], os.Args[2])
+	if len(os.Args) == 4 {
+		err = errors.Join(err, diffusiontest.WriteLoRA(os.Args[3]))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "miniature:", err)
 		os.Exit(1)
 	}

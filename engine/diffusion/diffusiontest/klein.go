@@ -17,6 +17,7 @@ const (
 	textInner = 64
 	width     = 128
 	inner     = 3 * width
+	rank      = 4 // of the LoRA
 )
 
 // klein has a text encoder and a diffusion model.
@@ -41,6 +42,20 @@ func qwen(w *weights, prefix string) {
 	w.ones(layer+"input_layernorm.weight", textWidth)
 	w.ones(layer+"post_attention_layernorm.weight", textWidth)
 	w.ones(prefix+"norm.weight", textWidth)
+}
+
+// lora changes two matrices of the diffusion model.
+func lora(w *weights) {
+	for _, m := range []struct {
+		name    string
+		in, out int
+	}{
+		{"double_blocks.0.img_attn.qkv", width, 3 * width},
+		{"single_blocks.0.linear2", width + inner, width},
+	} {
+		w.linear("diffusion_model."+m.name+".lora_A", m.in, rank)
+		w.linear("diffusion_model."+m.name+".lora_B", rank, m.out)
+	}
 }
 
 // transformer is a diffusion transformer with one block of each kind.

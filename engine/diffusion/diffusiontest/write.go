@@ -12,17 +12,19 @@ import (
 // Write writes the model, with its text encoder, and its autoencoder. The files are
 // the same in every run.
 func Write(model, autoencoder string) error {
-	for _, f := range []struct {
-		path string
-		fill func(*weights)
-	}{{model, klein}, {autoencoder, tiny}} {
-		w := &weights{random: rand.New(rand.NewPCG(11, 0))}
-		f.fill(w)
-		if err := atomicfile.Write(f.path, 0o644, w); err != nil {
-			return err
-		}
+	if err := write(model, klein); err != nil {
+		return err
 	}
-	return nil
+	return write(autoencoder, tiny)
+}
+
+// WriteLoRA writes a LoRA for the model, always the same one.
+func WriteLoRA(path string) error { return write(path, lora) }
+
+func write(path string, fill func(*weights)) error {
+	w := &weights{random: rand.New(rand.NewPCG(11, 0))}
+	fill(w)
+	return atomicfile.Write(path, 0o644, w)
 }
 
 // weights are the tensors of a file.

@@ -3,6 +3,7 @@ package diffusiontest
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -29,21 +30,21 @@ func TestHalf(t *testing.T) {
 
 // TestFiles: the files are recognised for what they are, and are the same each time.
 func TestFiles(t *testing.T) {
-	var sums [2][2][]byte
+	var sums [2][3][]byte
 	for n := range sums {
 		dir := t.TempDir()
-		model, autoencoder := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-		if err := Write(model, autoencoder); err != nil {
+		model, autoencoder, lora := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
+		if err := errors.Join(Write(model, autoencoder), WriteLoRA(lora)); err != nil {
 			t.Fatal(err)
 		}
-		m, err := diffusion.Open([]string{model, autoencoder})
+		m, err := diffusion.Open([]string{model, autoencoder, lora})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Family.Name != "FLUX.2 klein" || m.Path(diffusion.Whole) != model || m.Path(diffusion.TAE) != autoencoder || m.Size() > 20<<20 {
+		if m.Family.Name != "FLUX.2 klein" || m.Path(diffusion.Whole) != model || m.Path(diffusion.TAE) != autoencoder || m.Path(diffusion.LoRA) != lora || m.Size() > 20<<20 {
 			t.Errorf("recognised as %+v of %d bytes", m, m.Size())
 		}
-		for i, path := range []string{model, autoencoder} {
+		for i, path := range []string{model, autoencoder, lora} {
 			data, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -18,9 +19,13 @@ type Library struct {
 	free    func(context uintptr)
 	draw    func(context uintptr, p *picture, step uintptr) *pixels
 	discard func(*pixels)
-	sampler func(*byte) int32 // number of a name
-	planner func(*byte) int32
+	sampler func(int32) *byte // name of a number
+	planner func(int32) *byte
 	images  func(context uintptr) bool
+	limit   func(threads int64)
+	tokens  func(prompt *byte, encoder int64) int64
+
+	counting sync.Mutex // held during tokens, whose tokenizers are shared
 
 	step uintptr // C function that calls each
 	each func(step, steps int) (stop bool)
@@ -33,7 +38,13 @@ type (
 	paths struct {
 		model, diffusion, clipL, clipG, t5xxl, llm, vae, tae *byte
 	}
+	lora struct {
+		path     *byte
+		strength float64
+	}
 	picture struct {
+		loras                                          *lora
+		loraCount                                      int64
 		prompt, negative                               *byte
 		width, height, seed, steps, sampler, scheduler int64
 		guidance                                       float64
@@ -61,9 +72,11 @@ func Open(path string, log *slog.Logger) (*Library, error) {
 		"diglot_load":                      &l.load,
 		"diglot_draw":                      &l.draw,
 		"diglot_discard":                   &l.discard,
+		"diglot_limit_threads":             &l.limit,
+		"diglot_tokens":                    &l.tokens,
 		"free_sd_ctx":                      &l.free,
-		"str_to_sample_method":             &l.sampler,
-		"str_to_scheduler":                 &l.planner,
+		"sd_sample_method_name":            &l.sampler,
+		"sd_scheduler_name":                &l.planner,
 		"sd_ctx_supports_image_generation": &l.images,
 		"sd_set_log_callback":              &logTo,
 	} {

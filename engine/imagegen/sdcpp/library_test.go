@@ -64,7 +64,7 @@ func library(t *testing.T) *Library {
 // written has a model, which takes a while to write.
 var written = sync.OnceValues(func() (diffusion.Model, error) {
 	model, autoencoder := filepath.Join(folder, "m"), filepath.Join(folder, "a")
-	if err := diffusiontest.Write(model, autoencoder); err != nil {
+	if err := errors.Join(diffusiontest.Write(model, autoencoder), diffusiontest.WriteLoRA(filepath.Join(folder, "lora.safetensors"))); err != nil {
 		return diffusion.Model{}, err
 	}
 	return diffusion.Open([]string{model, autoencoder})
@@ -94,9 +94,9 @@ func miniature(t *testing.T) diffusion.Model {
 	return m
 }
 
-func load(t *testing.T, parts diffusion.Model) *Model {
+func load(t *testing.T, parts diffusion.Model, strengths ...float64) *Model {
 	t.Helper()
-	m, err := library(t).Load(Options{Name: "m", Parts: parts, Threads: 2, Log: slog.New(slog.DiscardHandler)})
+	m, err := library(t).Load(Options{Name: "m", Parts: parts, Threads: 2, Log: slog.New(slog.DiscardHandler), Strengths: strengths})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestDraw(t *testing.T) {
 }
 
 // commandLine draws a job with sd-cli.
-func commandLine(t *testing.T, library string, m diffusion.Model, job imagegen.Job) *image.NRGBA {
+func commandLine(t *testing.T, library string, m diffusion.Model, job imagegen.Job, more ...string) *image.NRGBA {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.png")
 	args := []string{
@@ -164,6 +164,7 @@ func commandLine(t *testing.T, library string, m diffusion.Model, job imagegen.J
 		"-p", job.Prompt, "-n", job.NegativePrompt, "-W", strconv.Itoa(job.Size.X), "-H", strconv.Itoa(job.Size.Y), "-s", strconv.FormatUint(job.Seed, 10),
 		"--steps", strconv.Itoa(job.Steps), "--cfg-scale", strconv.FormatFloat(job.Guidance, 'g', -1, 64),
 	}
+	args = append(args, more...)
 	if job.Sampler != "" {
 		args = append(args, "--sampling-method", job.Sampler)
 	}
@@ -226,6 +227,24 @@ type observer struct {
 
 func (observer) Enabled(context.Context, slog.Level) bool    { return true }
 func (o observer) Handle(context.Context, slog.Record) error { o.told(); return nil }
+
+// TestNames: the names of samplers and schedulers are those of the library.
+func TestNames(t *testing.T) {
+	l := library(t)
+	for _, tt := range []struct {
+		what  string
+		names []string
+		name  func(int32) *byte
+	}{{"samplers", diffusion.Samplers(), l.sampler}, {"schedulers", diffusion.Schedulers(), l.planner}} {
+		var names []string
+		for n := int32(0); goString(tt.name(n)) != "NONE"; n++ {
+			names = append(names, goString(tt.name(n)))
+		}
+		if !slices.Equal(names, tt.names) {
+			t.Errorf("%s: %q, and the library has %q", tt.what, tt.names, names)
+		}
+	}
+}
 
 func TestUnknownNames(t *testing.T) {
 	m := load(t, miniature(t))

@@ -9,6 +9,7 @@ import (
 	"image"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -26,6 +27,13 @@ type Options struct {
 	Parts   diffusion.Model
 	Threads int          // 0: as many as the library chooses
 	Log     *slog.Logger // required
+
+	// Strengths are those of the LoRAs, in their order. The last one is also that of
+	// all further LoRAs; none: 1.
+	Strengths []float64
+
+	// Cores returns how many threads should compute the next step. Nil: Threads.
+	Cores func() int
 }
 
 // Model is a loaded model. It draws one image at a time.
@@ -33,6 +41,7 @@ type Model struct {
 	library *Library
 	context uintptr
 	options Options
+	loras   []lora
 	turn    chan struct{} // held while drawing
 	steps   atomic.Uint64 // of all drawings
 	step    atomic.Uint64 // of the image that is being drawn, and in the upper half how many it has
@@ -63,7 +72,12 @@ func (l *Library) Load(o Options) (*Model, error) {
 		l.free(c)
 		return nil, unusable(errors.New("the model makes videos"))
 	}
-	return &Model{library: l, context: c, options: o, turn: make(chan struct{}, 1)}, nil
+	m := &Model{library: l, context: c, options: o, turn: make(chan struct{}, 1), loras: lorasOf(o)}
+	if err := m.tryLoRAs(); err != nil {
+		l.free(c)
+		return nil, err
+	}
+	return m, nil
 }
 
 // unusable is the error for files that the library cannot load. Retrying does not
@@ -124,9 +138,11 @@ func (m *Model) Draw(ctx context.Context, job imagegen.Job) (image.Image, error)
 	}
 	log := m.options.Log
 	start := time.Now()
+	m.share()
 	m.library.each = func(step, steps int) bool {
 		m.steps.Add(1)
 		m.step.Store(uint64(steps)<<32 | uint64(step))
+		m.share()
 		log.Info("drawing", "step", step, "of", steps, "took", time.Since(start))
 		return ctx.Err() != nil
 	}
@@ -143,9 +159,26 @@ func (m *Model) Draw(ctx context.Context, job imagegen.Job) (image.Image, error)
 	return copyOf(drawn, job.Size)
 }
 
+// share limits the threads of the next step.
+func (m *Model) share() {
+	if m.options.Cores != nil {
+		m.library.limit(int64(m.options.Cores()))
+	}
+}
+
+// Check implements [imagegen.Checker].
+func (m *Model) Check(job imagegen.Job) error {
+	_, err := m.picture(job)
+	return err
+}
+
 // picture is the library's form of a job.
 func (m *Model) picture(job imagegen.Job) (*picture, error) {
+	if err := m.checkPrompts(job); err != nil {
+		return nil, err
+	}
 	p := &picture{
+		loras: unsafe.SliceData(m.loras), loraCount: int64(len(m.loras)),
 		prompt: cString(job.Prompt), negative: cString(job.NegativePrompt),
 		width: int64(job.Size.X), height: int64(job.Size.Y),
 		seed:  int64(job.Seed & (1<<63 - 1)), // a negative one would be random
@@ -154,15 +187,14 @@ func (m *Model) picture(job imagegen.Job) (*picture, error) {
 	}
 	for _, named := range []struct {
 		what, name string
-		find       func(*byte) int32
-		most       int32
+		names      []string
 		number     *int64
-	}{{"sampler", job.Sampler, m.library.sampler, samplers, &p.sampler}, {"scheduler", job.Scheduler, m.library.planner, schedulers, &p.scheduler}} {
+	}{{"sampler", job.Sampler, diffusion.Samplers(), &p.sampler}, {"scheduler", job.Scheduler, diffusion.Schedulers(), &p.scheduler}} {
 		if named.name == "" {
 			continue
 		}
-		n := named.find(cString(named.name))
-		if n < 0 || n >= named.most {
+		n := slices.Index(named.names, named.name)
+		if n < 0 {
 			return nil, engine.Errorf(engine.CodeInvalidArgument, "The image engine has no %s %q.", named.what, named.name)
 		}
 		*named.number = int64(n)
@@ -172,12 +204,6 @@ func (m *Model) picture(job imagegen.Job) (*picture, error) {
 
 // libraryDefault leaves a choice to the library.
 const libraryDefault = -1
-
-// The library's numbers of samplers and schedulers are below these.
-const (
-	samplers   = 15
-	schedulers = 11
-)
 
 // colours are the channels of a picture: red, green and blue.
 const colours = 3

@@ -28,6 +28,9 @@ type Options struct {
 	Parts   diffusion.Model
 	Threads int
 	Log     *slog.Logger
+
+	Strengths []float64
+	Cores     func() int
 }
 
 // Load fails.
@@ -40,6 +43,9 @@ var _ imagegen.Model = (*Model)(nil)
 
 // Info implements [imagegen.Model].
 func (*Model) Info() imagegen.Info { return imagegen.Info{} }
+
+// Check implements [imagegen.Checker].
+func (*Model) Check(imagegen.Job) error { _, err := Open("", nil); return err }
 
 // Steps counts nothing.
 func (*Model) Steps() uint64 { return 0 }

@@ -7,27 +7,32 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// Release is the source package that the library is built from.
+// Release is what the library is built from: a source package, and our changes.
 type Release struct {
-	Package string // of the Python package index
-	Version string
-	SHA256  string // of the package
+	Package   string // of the Python package index
+	Version   string
+	SHA256    string // of the package
+	Interface int    // version of tools/imagegen/native and of the changes to the sources
 }
 
 // Pinned is the release that this package is written for.
 func Pinned() Release {
 	return Release{
-		Package: "stable-diffusion-cpp-python",
-		Version: "0.4.7",
-		SHA256:  "998d1957260dd5ae4e18a8acc0c14b0a8757aaa9f96515197b6d5bbf46df9282",
+		Package:   "stable-diffusion-cpp-python",
+		Version:   "0.4.7",
+		SHA256:    "998d1957260dd5ae4e18a8acc0c14b0a8757aaa9f96515197b6d5bbf46df9282",
+		Interface: 2,
 	}
 }
 
 // ID tells releases apart. A library reports the one that it was built from.
-func (r Release) ID() string { return r.Version + "-" + r.SHA256[:12] }
+func (r Release) ID() string {
+	return r.Version + "-" + r.SHA256[:12] + "-" + strconv.Itoa(r.Interface)
+}
 
 // Folder is where a library built for this machine's processor lies below the
 // user's cache folder.

@@ -97,5 +97,13 @@ func (g *governor) free() int {
 	return min(max(g.cores-int(g.busy+0.5), 1), g.max)
 }
 
+// FreeCores returns a function that returns how many of so many threads should
+// compute the next step: the rule by which models share the cores. It is not safe for
+// concurrent use.
+func FreeCores(threads int) func() int {
+	g := newGovernor(Options{Threads: threads})
+	return func() int { return g.threads(time.Now()) }
+}
+
 // DefaultThreads is the default of Options.Threads.
 func DefaultThreads() int { return physicalCores() }

@@ -59,16 +59,17 @@ type Config struct {
 
 // Launch describes a model to load. All paths are files.
 type Launch struct {
-	Name      string   // name of the model in requests: the first that was used
-	Path      string   // the GGUF file
-	Projector string   // vision projector; empty: none
-	Template  string   // chat template; empty: the GGUF file's own
-	Adapters  []string // LoRA
-	Parts     []string // files of an image model, in place of the other paths
-	Context   int      // tokens per request; 0: as many as memory allows
-	Threads   int      // 0: the instance's default
-	Parallel  int      // 0: the instance's default
-	Memory    int64    // free bytes when it was planned; the instance plans with the same number
+	Name      string    // name of the model in requests: the first that was used
+	Path      string    // the GGUF file
+	Projector string    // vision projector; empty: none
+	Template  string    // chat template; empty: the GGUF file's own
+	Adapters  []string  // LoRA
+	Parts     []string  // files of an image model, in place of the other paths
+	Strengths []float64 // of the LoRAs of an image model
+	Context   int       // tokens per request; 0: as many as memory allows
+	Threads   int       // 0: the instance's default
+	Parallel  int       // 0: the instance's default
+	Memory    int64     // free bytes when it was planned; the instance plans with the same number
 }
 
 // Instance is a loaded model.

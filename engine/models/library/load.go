@@ -83,6 +83,7 @@ func (e *Engine) launch(name string, d *modelfile.Definition) Launch {
 		Template:  d.Template,
 		Adapters:  d.Adapters,
 		Parts:     d.Parts,
+		Strengths: d.Parameters.Strengths,
 		Context:   e.config.Context,
 		Threads:   e.config.Threads,
 		Parallel:  e.config.Parallel,

@@ -163,12 +163,15 @@ func (b *builder) adapt(ctx context.Context) error {
 		if b.isRemote() {
 			return i.errorf("ADAPTER cannot be used with a remote model")
 		}
-		if b.draws() {
-			return i.errorf("ADAPTER cannot be used with an image model yet")
-		}
 		path, err := b.src.expand(i.Value)
 		if err != nil {
 			return i.errorf("ADAPTER %s: %v", shown(i.Value), err)
+		}
+		if b.draws() {
+			if err := b.adaptImage(ctx, i, path); err != nil {
+				return err
+			}
+			continue
 		}
 		files, err := openWeights(path)
 		if err != nil {

@@ -135,7 +135,7 @@ func (d *Definition) layer(s *store.Store, l store.Layer) error {
 		return onlyPath(s, l, &d.Model, "the GGUF file")
 	case store.MediaTypeProjector:
 		return onlyPath(s, l, &d.Projector, "the projector")
-	case store.MediaTypeDiffusion, store.MediaTypeDiffusionPart:
+	case store.MediaTypeDiffusion, store.MediaTypeDiffusionPart, store.MediaTypeDiffusionLoRA:
 		return d.part(s, l)
 	case store.MediaTypeAdapter:
 		path, err := weights(s, l, "the adapter")

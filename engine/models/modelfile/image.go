@@ -39,8 +39,28 @@ func drawsAny(s *store.Store, origins []origin) bool {
 // fromPart applies a FROM line that names a file of an image model.
 func (b *builder) fromPart(ctx context.Context, i Instruction, o origin) error {
 	p, err := diffusion.Inspect(o.path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return i.errorf("FROM %s: %v", i.Value, err)
+	case p.Role == diffusion.LoRA:
+		return i.errorf("FROM %s: the file is a LoRA; use ADAPTER for it, and FROM for its model", i.Value)
+	}
+	layer, err := b.storePart(ctx, p)
+	if err != nil {
+		return describe(i, err)
+	}
+	b.addPart(part{p, layer})
+	return nil
+}
+
+// adaptImage applies an ADAPTER line of an image model.
+func (b *builder) adaptImage(ctx context.Context, i Instruction, path string) error {
+	p, err := diffusion.Inspect(path)
+	switch {
+	case err != nil:
+		return i.errorf("ADAPTER %s: %v", i.Value, err)
+	case p.Role != diffusion.LoRA:
+		return i.errorf("ADAPTER %s: the file is not a LoRA but a %s", i.Value, p.Role)
 	}
 	layer, err := b.storePart(ctx, p)
 	if err != nil {
@@ -53,8 +73,11 @@ func (b *builder) fromPart(ctx context.Context, i Instruction, o origin) error {
 // storePart copies a file into the store, unless it is a blob of the store.
 func (b *builder) storePart(ctx context.Context, p diffusion.Part) (store.Layer, error) {
 	mediaType := store.MediaTypeDiffusionPart
-	if p.Draws() {
+	switch {
+	case p.Draws():
 		mediaType = store.MediaTypeDiffusion
+	case p.Role == diffusion.LoRA:
+		mediaType = store.MediaTypeDiffusionLoRA
 	}
 	if hex, ok := strings.CutPrefix(filepath.Base(p.Path), "sha256-"); ok {
 		layer := store.Layer{MediaType: mediaType, Digest: digestOf(hex), Size: p.Size}
@@ -95,7 +118,7 @@ func (b *builder) wholeImage(last Instruction) error {
 	case len(b.models)+len(b.projectors)+len(b.adapters) > 0:
 		return last.errorf("FROM names both a language model and an image model")
 	case b.recipe.template != "" || b.recipe.system != "" || len(b.recipe.messages) > 0:
-		return last.errorf("an image model has no conversation; only FROM, PARAMETER and LICENSE can be used with it")
+		return last.errorf("an image model has no conversation; only FROM, ADAPTER, PARAMETER and LICENSE can be used with it")
 	case b.recipe.remoteModel != "":
 		return last.errorf("PARAMETER model names a remote model and requires FROM https://HOST/v1")
 	}

@@ -37,6 +37,8 @@ func imageBench(t *testing.T) *bench {
 	b.file("tae", tensors(t, "decoder.layers.0.weight"))
 	b.file("whole", tensors(t, "model.diffusion_model.double_blocks.0.x", "text_encoders.x", "vae.x"))
 	b.file("other", tensors(t, "a"))
+	b.file("lora", tensors(t, "double_blocks.0.lora_A.weight"))
+	b.file("lora2", tensors(t, "double_blocks.1.lora_A.weight"))
 	return b
 }
 
@@ -107,13 +109,22 @@ func TestCreateImageModelFails(t *testing.T) {
 		{"a projector", "FROM ./whole\nFROM ./mmproj.gguf", "the file is no part of an image model"},
 		{"a conversation", "FROM ./whole\nSYSTEM s", "no conversation"},
 		{"a template", "FROM ./whole\nTEMPLATE {{ .Prompt }}", "no conversation"},
-		{"an adapter", "FROM ./whole\nADAPTER ./lora.gguf", "cannot be used with an image model"},
+		{"an adapter of a language model", "FROM ./whole\nADAPTER ./lora.gguf", "line 2: ADAPTER ./lora.gguf: the file is no part of an image model"},
+		{"a part as a LoRA", "FROM ./whole\nADAPTER ./t5", "line 2: ADAPTER ./t5: the file is not a LoRA but a text encoder T5"},
+		{"a LoRA as a part", "FROM ./whole\nFROM ./lora", "line 2: FROM ./lora: the file is a LoRA; use ADAPTER"},
+		{"a LoRA of a language model", "FROM ./m.gguf\nADAPTER ./lora", "ADAPTER ./lora"},
+		{"no LoRA", "FROM ./whole\nADAPTER ./none", "line 2: ADAPTER ./none"},
+		{"a strength that is no number", "FROM ./whole\nADAPTER ./lora\nPARAMETER lora_strength strong", "line 3: PARAMETER lora_strength: \"strong\" is not a number"},
+		{"too strong", "FROM ./whole\nADAPTER ./lora\nPARAMETER lora_strength 1 101", "101 is not between -100 and 100"},
+		{"a strength of a language model", "FROM ./m.gguf\nPARAMETER lora_strength 1", "PARAMETER lora_strength is for an image model"},
+		{"a sampler that is not there", "FROM ./whole\nPARAMETER steps 3\nPARAMETER sampler eulr", "line 3: PARAMETER sampler: \"eulr\" is none of euler, euler_a,"},
+		{"a scheduler that is not there", "FROM ./whole\nPARAMETER scheduler Karras", "line 2: PARAMETER scheduler: \"Karras\" is none of discrete, karras,"},
 		{"a remote name", "FROM ./whole\nPARAMETER model x", "names a remote model"},
 		{"steps of a language model", "FROM ./m.gguf\nPARAMETER steps 3", "PARAMETER steps is for an image model"},
 		{"too many steps", "FROM ./whole\nPARAMETER steps 1001", "is not between"},
 		{"no guidance", "FROM ./whole\nPARAMETER cfg_scale 0", "is not between"},
 		{"another name", "FROM ./whole\nPARAMETER guidance_scale 1", "use cfg_scale"},
-		{"nothing", "FROM ./whole\nPARAMETER sampler \" \"", "the value is empty"},
+		{"nothing", "FROM ./whole\nPARAMETER negative_prompt \" \"", "the value is empty"},
 		{"only a part", "FROM ./vae.gguf", "GGUF"},
 		{"a format that is not read", "FROM ./other", "GGUF"},
 	} {
@@ -122,6 +133,37 @@ func TestCreateImageModelFails(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want %q", tt.name, err, tt.want)
 		}
+	}
+}
+
+// TestCreateWithLoRA: a model has LoRAs with their strengths, and a model on top of it
+// has another one.
+func TestCreateWithLoRA(t *testing.T) {
+	b := imageBench(t)
+	m := b.create("one", "ADAPTER ./lora\nFROM ./whole\nPARAMETER lora_strength 0.5")
+	on := b.create("two", "FROM one\nADAPTER ./lora2\nPARAMETER lora_strength \"0.5 -1\"")
+	for _, tt := range []struct {
+		m         *store.Model
+		parts     int
+		strengths []float64
+	}{{m, 2, []float64{0.5}}, {on, 3, []float64{0.5, -1}}} {
+		d, err := Read(b.store, tt.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Parts) != tt.parts || len(d.Adapters) > 0 || !cmp.Equal(d.Parameters.Strengths, tt.strengths) || len(d.Warnings) > 0 {
+			t.Errorf("%s: %+v", tt.m.Name, d)
+		}
+		f, err := Of(b.store, tt.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := b.create("again", f.String()); again.Digest != tt.m.Digest {
+			t.Errorf("%s: another model came from\n%s", tt.m.Name, f)
+		}
+	}
+	if layers := on.Manifest.Layers; layers[1].MediaType != store.MediaTypeDiffusionLoRA || layers[2].MediaType != store.MediaTypeDiffusionLoRA {
+		t.Errorf("layers: %+v", layers)
 	}
 }
 

@@ -69,7 +69,7 @@ func (b *builder) inheritLayer(l store.Layer) error {
 		return usable(b.projectors[len(b.projectors)-1].head)
 	case store.MediaTypeAdapter:
 		return b.inheritFile(only[0], &b.adapters)
-	case store.MediaTypeDiffusion, store.MediaTypeDiffusionPart:
+	case store.MediaTypeDiffusion, store.MediaTypeDiffusionPart, store.MediaTypeDiffusionLoRA:
 		return b.inheritPart(only[0])
 	case store.MediaTypeTemplate, mediaTypePrompt:
 		only[0].MediaType = store.MediaTypeTemplate

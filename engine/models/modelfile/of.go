@@ -57,7 +57,7 @@ func (w *writer) layer(l store.Layer) error {
 	switch l.MediaType {
 	case store.MediaTypeModel, store.MediaTypeProjector, store.MediaTypeDiffusion, store.MediaTypeDiffusionPart:
 		w.add(From, "", w.store.BlobPath(l.Digest))
-	case store.MediaTypeAdapter:
+	case store.MediaTypeAdapter, store.MediaTypeDiffusionLoRA:
 		w.add(Adapter, "", w.store.BlobPath(l.Digest))
 	case store.MediaTypeTemplate, mediaTypePrompt:
 		return w.blob(Template, l)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/diglot/diglot/engine"
+	"github.com/diglot/diglot/engine/diffusion"
 )
 
 // Parameters are the PARAMETER lines of a Modelfile. Nil and empty fields are left
@@ -16,9 +17,10 @@ type Parameters struct {
 	Sampling  engine.Sampling
 
 	// Of image models. The seed is that of Sampling.
-	Drawing engine.Drawing
-	Width   int // in pixels; 0: the model's default
-	Height  int
+	Drawing   engine.Drawing
+	Strengths []float64 // lora_strength: of the ADAPTER lines, in their order
+	Width     int       // in pixels; 0: the model's default
+	Height    int
 
 	// AffinityHeader, affinity_header, is for a remote model: see [Remote].
 	AffinityHeader string
@@ -28,25 +30,28 @@ type Parameters struct {
 type kind int
 
 const (
-	whole  kind = iota // int64
-	number             // float64
-	truth              // bool
-	texts              // []string: the parameter may be repeated
-	word               // string
-	line               // string
-	header             // string: the name of an HTTP header, or [noHeader]
+	whole   kind = iota // int64
+	number              // float64
+	numbers             // []float64: in one line
+	truth               // bool
+	texts               // []string: the parameter may be repeated
+	word                // string
+	line                // string
+	choice              // string: one of the names
+	header              // string: the name of an HTTP header, or [noHeader]
 )
 
 // parameter describes a PARAMETER.
 type parameter struct {
 	name     string
 	kind     kind
-	min, max float64 // for whole and number
+	min, max float64 // for whole, number and numbers
 
 	set func(*Parameters, any) // nil: no effect
 	why string                 // reason without effect, the end of a sentence
 
-	draws bool // only for image models
+	draws bool     // only for image models
+	names []string // of a choice
 }
 
 // Bounds of parameters, far above what models can use: the longest contexts have
@@ -89,9 +94,10 @@ var table = append(samplingParameters(), []parameter{
 
 	{name: "steps", draws: true, kind: whole, min: 1, max: maxSteps, set: func(p *Parameters, v any) { p.Drawing.Steps = int(v.(int64)) }},
 	{name: "cfg_scale", draws: true, kind: number, min: 0.01, max: maxFactor, set: func(p *Parameters, v any) { p.Drawing.Guidance = v.(float64) }},
-	{name: "sampler", draws: true, kind: line, set: func(p *Parameters, v any) { p.Drawing.Sampler = v.(string) }},
-	{name: "scheduler", draws: true, kind: line, set: func(p *Parameters, v any) { p.Drawing.Scheduler = v.(string) }},
+	{name: "sampler", draws: true, kind: choice, names: diffusion.Samplers(), set: func(p *Parameters, v any) { p.Drawing.Sampler = v.(string) }},
+	{name: "scheduler", draws: true, kind: choice, names: diffusion.Schedulers(), set: func(p *Parameters, v any) { p.Drawing.Scheduler = v.(string) }},
 	{name: "negative_prompt", draws: true, kind: line, set: func(p *Parameters, v any) { p.Drawing.NegativePrompt = v.(string) }},
+	{name: "lora_strength", draws: true, kind: numbers, min: -maxFactor, max: maxFactor, set: func(p *Parameters, v any) { p.Strengths = v.([]float64) }},
 	{name: "width", draws: true, kind: whole, min: 1, max: maxSide, set: func(p *Parameters, v any) { p.Width = int(v.(int64)) }},
 	{name: "height", draws: true, kind: whole, min: 1, max: maxSide, set: func(p *Parameters, v any) { p.Height = int(v.(int64)) }},
 

@@ -104,7 +104,11 @@ func TestEffects(t *testing.T) {
 		if p.set == nil {
 			continue
 		}
-		value, err := p.read("1")
+		text := "1"
+		if p.kind == choice {
+			text = p.names[1]
+		}
+		value, err := p.read(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,11 +21,13 @@ func (p parameter) read(text string) (any, error) {
 		}
 		return n, p.inRange(float64(n))
 	case number:
-		f, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("%s is not a number", shown(text))
+		f, err := p.readNumber(text)
+		if err != nil {
+			return nil, err
 		}
-		return f, p.inRange(f)
+		return f, nil
+	case numbers:
+		return p.readNumbers(strings.Fields(text))
 	case truth:
 		b, err := strconv.ParseBool(text)
 		if err != nil {
@@ -44,10 +47,44 @@ func (p parameter) read(text string) (any, error) {
 			return nil, fmt.Errorf("a value of %d bytes is longer than %d", len(text), maxLine)
 		}
 		return text, nil
+	case choice:
+		if text = strings.TrimSpace(text); !slices.Contains(p.names, text) {
+			return nil, fmt.Errorf("%s is none of %s", shown(text), strings.Join(p.names, ", "))
+		}
+		return text, nil
 	case header:
 		return text, checkHeader(text)
 	}
 	return p.readTexts([]string{text})
+}
+
+func (p parameter) readNumber(text string) (float64, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0, fmt.Errorf("%s is not a number", shown(text))
+	}
+	return f, p.inRange(f)
+}
+
+// maxNumbers bounds a list of numbers.
+const maxNumbers = 256
+
+func (p parameter) readNumbers(words []string) (any, error) {
+	switch {
+	case len(words) == 0:
+		return nil, errors.New("the value is empty")
+	case len(words) > maxNumbers:
+		return nil, fmt.Errorf("%d numbers are more than %d", len(words), maxNumbers)
+	}
+	var all []float64
+	for _, w := range words {
+		f, err := p.readNumber(w)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
 }
 
 func (p parameter) readTexts(values []string) (any, error) {
@@ -100,11 +137,21 @@ func (p parameter) readJSON(raw json.RawMessage) (any, error) {
 			return p.readTexts(without(values, ""))
 		}
 	}
+	if p.kind == numbers {
+		var values []json.Number
+		if json.Unmarshal(raw, &values) == nil {
+			var words []string
+			for _, v := range values {
+				words = append(words, v.String())
+			}
+			return p.readNumbers(words)
+		}
+	}
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return p.read(text)
 	}
-	if p.kind == texts || p.kind == word || p.kind == line || p.kind == header {
+	if p.kind == texts || p.kind == word || p.kind == line || p.kind == choice || p.kind == header {
 		return nil, fmt.Errorf("%s is not text", shown(string(raw)))
 	}
 	return p.read(string(raw))
@@ -125,6 +172,12 @@ func (p parameter) text(value any) []string {
 	switch v := value.(type) {
 	case []string:
 		return v
+	case []float64:
+		var words []string
+		for _, f := range v {
+			words = append(words, strconv.FormatFloat(f, 'g', -1, 64))
+		}
+		return []string{strings.Join(words, " ")}
 	case float64:
 		return []string{strconv.FormatFloat(v, 'g', -1, 64)}
 	}

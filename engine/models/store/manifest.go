@@ -28,6 +28,7 @@ const (
 const (
 	MediaTypeDiffusion     = "application/vnd.diglot.diffusion.model" // a safetensors or GGUF file
 	MediaTypeDiffusionPart = "application/vnd.diglot.diffusion.part"  // likewise: text encoder or autoencoder
+	MediaTypeDiffusionLoRA = "application/vnd.diglot.diffusion.lora"  // likewise
 )
 
 // The media types of a manifest and its config.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -127,12 +128,15 @@ func (l Limits) args() []string {
 type Changes struct {
 	Template string // file of a Jinja or Go template; empty: the model's own
 	Adapters flagvalue.List
+
+	Strengths []float64 // of the LoRAs of an image model
 }
 
 // Register adds the flags to those of a command.
 func (c *Changes) Register(set *pflag.FlagSet) {
 	set.StringVar(&c.Template, "template", "", "use the chat template in `FILE` instead of the model's own")
 	set.Var(&c.Adapters, "adapter", "apply the LoRA adapter in `FILE`; repeatable")
+	set.Float64SliceVar(&c.Strengths, "lora-strength", nil, "apply the LoRAs of an image model with these strengths, such as 0.8,0.5")
 }
 
 // args formats the changes as flags.
@@ -143,6 +147,9 @@ func (c Changes) args() []string {
 	}
 	for _, path := range c.Adapters {
 		args = append(args, "--adapter", path)
+	}
+	for _, s := range c.Strengths {
+		args = append(args, "--lora-strength="+strconv.FormatFloat(s, 'g', -1, 64))
 	}
 	return args
 }

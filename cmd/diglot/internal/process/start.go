@@ -63,7 +63,7 @@ func launchCommand(program string, l library.Launch) []string {
 	command := Command(program,
 		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector, Parts: l.Parts},
 		Limits{Threads: flagvalue.Number(l.Threads), Parallel: flagvalue.Number(l.Parallel), Context: flagvalue.Number(l.Context)})
-	command = append(command, Changes{Template: l.Template, Adapters: l.Adapters}.args()...)
+	command = append(command, Changes{Template: l.Template, Adapters: l.Adapters, Strengths: l.Strengths}.args()...)
 	return append(command, "--memory", strconv.FormatInt(l.Memory, 10))
 }
 
