@@ -25,7 +25,7 @@ imagegen:
 	$(TOOL) ./tools/imagegen
 
 test:
-	$(TOOL) ./tools/check
+	$(TOOL) ./tools/check $(CHECK)
 
 # An hour: two minutes of fuzzing for each operation, ten minutes of soak, all of diglot verify.
 test-long:

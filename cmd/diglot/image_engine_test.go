@@ -1,3 +1,5 @@
+//go:build imagegen
+
 package main
 
 import (
@@ -17,7 +19,7 @@ import (
 	"github.com/diglot/diglot/engine/imagegen/sdcpp"
 )
 
-// imageEngine finds the library of "make imagegen", or skips the test.
+// imageEngine finds the library of "make imagegen".
 func imageEngine(t *testing.T) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
@@ -26,23 +28,10 @@ func imageEngine(t *testing.T) string {
 	}
 	path, err := sdcpp.Find(sdcpp.Places{Cache: cache})
 	if err != nil {
-		t.Skip("the image engine is not built here; run: make imagegen") // half an hour, and most builds need none
+		t.Fatal(err)
 	}
 	return path
 }
-
-// miniature writes an image model, and returns the value of --model.
-func miniature(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	model, autoencoder := filepath.Join(dir, "m"), filepath.Join(dir, "a")
-	if err := diffusiontest.Write(model, autoencoder); err != nil {
-		t.Fatal(err)
-	}
-	return "m=" + autoencoder + "," + model // in any order
-}
-
-const imagesPath = "/v1/images/generations"
 
 // drawn asks for images, and returns them in base64.
 func drawn(t *testing.T, url, members string) []string {
@@ -138,8 +127,8 @@ func TestImageEngine(t *testing.T) {
 	}
 }
 
-// TestLoRAOfModelfile: models of the store that differ only in the strength of a LoRA.
-func TestLoRAOfModelfile(t *testing.T) {
+// TestImageLoRA: models of the store that differ only in the strength of a LoRA.
+func TestImageLoRA(t *testing.T) {
 	library := imageEngine(t)
 	u := newUser(t)
 	_, files, _ := strings.Cut(miniature(t), "=")
@@ -173,30 +162,5 @@ func TestLoRAOfModelfile(t *testing.T) {
 	}
 	if seen[pixels("off")] != "plain" {
 		t.Error("a strength of 0 is not the plain image")
-	}
-}
-
-// TestNoImageEngine: without the library there is an error that says how it comes.
-func TestNoImageEngine(t *testing.T) {
-	s := start(t, "--model", miniature(t))
-	reply := post(t, s.url+imagesPath, `{"model":"m","prompt":"p"}`)
-	text, err := io.ReadAll(reply.Body)
-	if err != nil || reply.StatusCode != 400 || !strings.Contains(string(text), "make imagegen") {
-		t.Errorf("status %d, error %v: %s", reply.StatusCode, err, text)
-	}
-}
-
-// TestImageModelCutShort starts with a file that a broken download left.
-func TestImageModelCutShort(t *testing.T) {
-	_, files, _ := strings.Cut(miniature(t), "=")
-	autoencoder, model, _ := strings.Cut(files, ",")
-	whole, err := os.ReadFile(autoencoder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cut := write(t, "cut", string(whole[:len(whole)/2]))
-	status, _, stderr := execute(t.Context(), "serve", "--model", fmt.Sprintf("m=%s,%s", model, cut))
-	if status != 1 || !strings.Contains(stderr, `model "m"`) || !strings.Contains(stderr, "offsets") {
-		t.Errorf("status %d:\n%s", status, stderr)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,17 @@ func TestChoose(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("choose(%v) = %s, want %s", tt.names, got, tt.want)
 		}
+	}
+}
+
+// TestWithImageEngine: the engine is built right before its tests.
+func TestWithImageEngine(t *testing.T) {
+	var names []string
+	for _, s := range withImageEngine(steps) {
+		names = append(names, s.name)
+	}
+	if got := names[len(names)-2:]; !slices.Equal(got, []string{"imagegen", "images"}) || len(names) != len(steps)+1 {
+		t.Errorf("the last steps are %q", got)
 	}
 }
 

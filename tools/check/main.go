@@ -52,6 +52,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	list := flag.Bool("list", false, "list the steps")
+	image := flag.Bool("imagegen", false, "build the image engine, unless it is there, which takes half an hour")
 	flag.Parse()
 	if *list {
 		for _, s := range slices.Concat(steps, longSteps) {
@@ -60,8 +61,11 @@ func main() {
 		return
 	}
 	all := steps
+	if *image {
+		all = withImageEngine(all)
+	}
 	if flag.NArg() > 0 {
-		all = slices.Concat(steps, longSteps)
+		all = slices.Concat(all, longSteps)
 	}
 	chosen, err := choose(all, flag.Args())
 	if err != nil {

@@ -81,7 +81,7 @@ func runs(t *testing.T, folder, name string) bool {
 // runBy reports whether a step runs a test in a file of a folder.
 func runBy(folder, name string, file *ast.File) bool {
 	run := func(p packageTests) bool { return p.has(folder, name, file) }
-	return slices.ContainsFunc(plainTests, run) || slices.ContainsFunc(modelTests, run) ||
+	return slices.ContainsFunc(plainTests, run) || slices.ContainsFunc(modelTests, run) || slices.ContainsFunc(imageTests, run) ||
 		slices.ContainsFunc(raceTests, func(p packageTests) bool { return run(p) && builds(file, p.tags, "race") })
 }
 
@@ -126,7 +126,7 @@ func TestEveryTestRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !builds(syntax, "corpus") && !builds(syntax, "llamacpp") {
+		if !builds(syntax, "corpus") && !builds(syntax, "llamacpp") && !builds(syntax, "imagegen") {
 			continue // for another system, or for a person
 		}
 		for _, d := range syntax.Decls {
