@@ -9,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: imagegen run build test test-long test-suites race overhead generate check record peers drift clean
+.PHONY: imagegen run build test test-long test-suites race bench overhead generate check record peers drift clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -36,6 +36,13 @@ race:
 	$(TOOL) ./tools/fetch smollm2-135m
 	$(TOOL) ./tools/fetch minilm
 	$(TOOL) ./tools/build go test -race -tags llamacpp ./engine/local/llamacpp/... ./cmd/...
+
+# Compares diglot with llama-server, Ollama and ik_llama.cpp over the same files, as far as they
+# are there, and writes bench/. BENCH has more flags: make bench BENCH="--workloads decode,agent".
+BENCH ?=
+bench: build
+	file=$$($(TOOL) ./tools/fetch $(MODEL)) && vectors=$$($(TOOL) ./tools/fetch minilm) && \
+	$(TOOL) ./tools/bench --program diglot=bin/diglot --model $(MODEL)="$$file" --model minilm="$$vectors" $(BENCH)
 
 # Measures what the server adds to bare llama.cpp.
 overhead: build

@@ -31,19 +31,26 @@ require (
 	golang.org/x/sys v0.50.0 // the system calls by which a process of a model gives up its rights
 	golang.org/x/term v0.48.0 // questions in a terminal, and its raw mode
 	golang.org/x/text v0.44.0 // takes the accents off letters, for tokenizers of the WordPiece kind; in tests, a second opinion on text that is cut in the middle of a character
+	gonum.org/v1/plot v0.17.0 // draws the plots of the benchmark; no server has it inside
 	gopkg.in/yaml.v3 v3.0.1 // reads scripts, and the documents as they are written
 	oras.land/oras-go/v2 v2.7.0 // the client of OCI registries, with the credentials of docker
 )
 
 require (
+	codeberg.org/go-fonts/liberation v0.5.0 // indirect
+	codeberg.org/go-latex/latex v0.2.0 // indirect
+	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect
 	github.com/agnivade/levenshtein v1.1.1 // indirect
+	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/buger/jsonparser v1.1.1 // indirect
 	github.com/go-openapi/jsonpointer v0.22.5 // indirect
 	github.com/go-openapi/swag/jsonname v0.25.5 // indirect
+	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
