@@ -26,9 +26,11 @@ type Engine interface {
 	// Embed computes embeddings.
 	Embed(ctx context.Context, req *EmbeddingRequest) (*Embeddings, error)
 
-	// GenerateImages generates req.Choices images, each with Data and MediaType.
-	// A model that cannot is an error with [CodeModelNotFound].
-	GenerateImages(ctx context.Context, req *ImageRequest) ([]Image, error)
+	// GenerateImages generates req.Choices images, one after the other: perhaps a
+	// Start, then (Preview* Drawn) for each. A model that cannot is an error with
+	// [CodeModelNotFound]. Ending the iteration early or canceling ctx ends the work
+	// within one step.
+	GenerateImages(ctx context.Context, req *ImageRequest) iter.Seq2[Event, error]
 }
 
 // Model describes one model that an Engine serves.

@@ -2,7 +2,7 @@ package engine
 
 // Event is one step of a reply: exactly one of [Start], [BlockStart],
 // [TextDelta], [ReasoningDelta], [ToolCallDelta], [BlockStop], [Finish] and
-// [Done].
+// [Done]; for images [Start], [Preview] and [Drawn].
 type Event interface{ event() }
 
 // Start is the first event, sent once the request is admitted and its prompt

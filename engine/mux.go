@@ -61,10 +61,10 @@ func (m Mux) Embed(ctx context.Context, req *EmbeddingRequest) (*Embeddings, err
 }
 
 // GenerateImages implements [Engine].
-func (m Mux) GenerateImages(ctx context.Context, req *ImageRequest) ([]Image, error) {
+func (m Mux) GenerateImages(ctx context.Context, req *ImageRequest) iter.Seq2[Event, error] {
 	e, err := m.find(ctx, req.Model)
 	if err != nil {
-		return nil, err
+		return failure(AsError(err))
 	}
 	return e.GenerateImages(ctx, req)
 }

@@ -30,8 +30,8 @@ func (l lister) Embed(context.Context, *EmbeddingRequest) (*Embeddings, error) {
 	return &Embeddings{PromptTokens: len(l[0])}, nil
 }
 
-func (l lister) GenerateImages(context.Context, *ImageRequest) ([]Image, error) {
-	return []Image{{MediaType: l[0]}}, nil
+func (l lister) GenerateImages(context.Context, *ImageRequest) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) { yield(Drawn{Quality: l[0]}, nil) }
 }
 
 type unlistable struct{ lister }

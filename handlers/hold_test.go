@@ -77,8 +77,10 @@ func (e *vectorEngine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*
 	return out, nil
 }
 
-func (e *vectorEngine) GenerateImages(context.Context, *engine.ImageRequest) ([]engine.Image, error) {
-	return []engine.Image{{Data: make([]byte, e.size)}}, nil
+func (e *vectorEngine) GenerateImages(context.Context, *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		yield(engine.Drawn{Image: engine.Image{Data: make([]byte, e.size), MediaType: "image/png"}, Width: 1, Height: 1}, nil)
+	}
 }
 
 func (e *vectorEngine) Models(context.Context) ([]engine.Model, error) {

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
+	_ "image/jpeg"
 	"image/png"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,51 @@ import (
 )
 
 const imageModels = `models: {card: {image: true}, m: {replies: [{pieces: [x]}]}, e: {embedding: 8}}`
+
+// imageReply is a reply with images.
+type imageReply struct {
+	Created int64
+	Data    []struct {
+		B64JSON []byte `json:"b64_json"`
+	}
+	Size, Quality, Background string
+	Format                    string `json:"output_format"`
+	Usage                     any
+}
+
+// TestImageFiles has the formats of files, and what replies say of the images.
+func TestImageFiles(t *testing.T) {
+	h := newHandler(t, handlers.Config{Engine: playing(t, imageModels)})
+	size := map[string]int{}
+	for _, tt := range []struct{ name, members, mediaType, format, quality, ignored string }{
+		{"png", `"output_format":"png"`, "image/png", "png", "medium", ""},
+		{"jpeg", `"output_format":"jpeg"`, "image/jpeg", "jpeg", "medium", ""},
+		{"jpeg of half", `"output_format":"jpeg","output_compression":50,"quality":"hd"`, "image/jpeg", "jpeg", "high", ""},
+		{"jpeg of nothing", `"output_format":"jpeg","output_compression":0,"quality":"standard"`, "image/jpeg", "jpeg", "medium", ""},
+		{"png of half", `"output_compression":50,"quality":"max"`, "image/png", "png", "max", "output_compression"},
+		{"png by name, of half", `"output_format":"png","output_compression":50,"quality":"low"`, "image/png", "png", "low", "output_compression"},
+	} {
+		w := post(t, h, "/v1/images/generations", []byte(`{"model":"card","prompt":"a cat","size":"300x200",`+tt.members+`}`))
+		var got imageReply
+		if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
+			t.Fatalf("%s: status %d, error %v: %.300s", tt.name, w.Code, err, w.Body)
+		}
+		file := got.Data[0].B64JSON
+		size[tt.name] = len(file)
+		if is := http.DetectContentType(file); is != tt.mediaType || got.Format != tt.format || got.Quality != tt.quality || got.Size != "300x200" {
+			t.Errorf("%s: a file of %s; the reply says %s, quality %s, %s", tt.name, is, got.Format, got.Quality, got.Size)
+		}
+		if ignored := w.Header().Get("Diglot-Ignored"); ignored != tt.ignored {
+			t.Errorf("%s: ignored %q, want %q", tt.name, ignored, tt.ignored)
+		}
+		if decoded, _, err := image.Decode(bytes.NewReader(file)); err != nil || decoded.Bounds().Size() != image.Pt(300, 200) {
+			t.Errorf("%s: decoded with error %v", tt.name, err)
+		}
+	}
+	if !(size["jpeg of nothing"] < size["jpeg of half"] && size["jpeg of half"] < size["jpeg"]) {
+		t.Errorf("sizes %v", size)
+	}
+}
 
 // TestImages checks that each picture is a whole PNG of the size that was
 // asked for.
@@ -35,14 +83,12 @@ func TestImages(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := post(t, h, "/v1/images/generations", []byte(`{"model":"card","prompt":"a cat"`+tt.members+`}`))
-			var got struct {
-				Created int64
-				Data    []struct {
-					B64JSON []byte `json:"b64_json"`
-				}
-			}
+			var got imageReply
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil || w.Code != 200 {
 				t.Fatalf("status %d, error %v: %.300s", w.Code, err, w.Body)
+			}
+			if got.Size != fmt.Sprintf("%dx%d", tt.width, tt.height) || got.Format != "png" || got.Background != "opaque" || got.Quality == "" || got.Usage != nil {
+				t.Errorf("reply %.300s", w.Body)
 			}
 			if got.Created != now.Unix() || len(got.Data) != tt.count {
 				t.Errorf("%d pictures made at %d, want %d at %d", len(got.Data), got.Created, tt.count, now.Unix())
@@ -86,7 +132,8 @@ func TestImagesFail(t *testing.T) {
 		{"eleven", images, drawing(`"n":11`), 400, "n", "", ""},
 		{"a URL", images, drawing(`"response_format":"url"`), 400, "response_format", "unsupported_value", "there is no URL"},
 		{"a stream", images, drawing(`"stream":true`), 400, "stream", "unsupported_value", ""},
-		{"another file", images, drawing(`"output_format":"webp"`), 400, "output_format", "unsupported_value", ""},
+		{"another file", images, drawing(`"output_format":"webp"`), 400, "output_format", "unsupported_value", "no reliable WebP encoder"},
+		{"a compression beyond all", images, drawing(`"output_format":"jpeg","output_compression":101`), 400, "output_compression", "", ""},
 		{"an animation", images, drawing(`"output_format":"gif","frame_count":4`), 400, "output_format", "unsupported_value", "PNG"},
 		{"transparent", images, drawing(`"background":"transparent"`), 400, "background", "unsupported_value", ""},
 		{"a quality of its own", images, drawing(`"quality":"best"`), 400, "quality", "", ""},

@@ -61,10 +61,15 @@ func (e interruptible) FindModel(ctx context.Context, name string) (engine.Model
 
 // Generate implements [engine.Engine].
 func (e interruptible) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return e.events(ctx, func(ctx context.Context) iter.Seq2[engine.Event, error] { return e.Engine.Generate(ctx, req) })
+}
+
+// events calls an operation with events.
+func (e interruptible) events(ctx context.Context, ask func(context.Context) iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		ctx, end := e.withShutdown(ctx)
 		defer end()
-		for event, err := range e.Engine.Generate(ctx, req) {
+		for event, err := range ask(ctx) {
 			if !yield(event, reason(ctx, err)) {
 				return
 			}
@@ -83,6 +88,6 @@ func (e interruptible) Embed(ctx context.Context, req *engine.EmbeddingRequest) 
 }
 
 // GenerateImages implements [engine.Engine].
-func (e interruptible) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return within(ctx, e, func(ctx context.Context) ([]engine.Image, error) { return e.Engine.GenerateImages(ctx, req) })
+func (e interruptible) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return e.events(ctx, func(ctx context.Context) iter.Seq2[engine.Event, error] { return e.Engine.GenerateImages(ctx, req) })
 }

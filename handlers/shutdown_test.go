@@ -41,9 +41,11 @@ func (deaf) Embed(ctx context.Context, _ *engine.EmbeddingRequest) (*engine.Embe
 	return nil, ctx.Err()
 }
 
-func (deaf) GenerateImages(ctx context.Context, _ *engine.ImageRequest) ([]engine.Image, error) {
-	<-ctx.Done()
-	return nil, ctx.Err()
+func (deaf) GenerateImages(ctx context.Context, _ *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		<-ctx.Done()
+		yield(nil, ctx.Err())
+	}
 }
 
 // TestShutdown shuts down while a request of each operation runs: its client gets an error

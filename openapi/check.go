@@ -179,8 +179,8 @@ func (c *checker) object(s *Schema, i int32) *Violation {
 			if v != nil {
 				return v
 			}
-			if ok && p.Needs != "" && !c.isTrue(i, p.Needs) {
-				c.ignore(name+1, Mark{Note: "It has an effect only where " + p.Needs + " is true."}, "")
+			if ok && p.Needs != "" {
+				c.needs(i, p.Needs, name+1)
 			}
 			c.path = c.path[:len(c.path)-1]
 		}
@@ -202,12 +202,6 @@ func (c *checker) fieldName(s *Schema, name int32) *Violation {
 		v.Reason = "has the field " + quote(c.str(name)) + ", whose name " + v.Reason
 	}
 	return v
-}
-
-// isTrue reports whether a field of an object is true.
-func (c *checker) isTrue(object int32, name string) bool {
-	m := c.member(object, name)
-	return m >= 0 && c.nodes[m].kind == 't'
 }
 
 func (c *checker) missing(s *Schema, i int32) *Violation {

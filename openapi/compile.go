@@ -81,10 +81,6 @@ func (c *compiler) use(ref *openapi3.SchemaRef) (Use, error) {
 	return u, nil
 }
 
-// needsExtension names a boolean field of the same request object. Without it the field has
-// no effect and is reported as ignored.
-const needsExtension = "x-needs"
-
 // compileOnly compiles the schema in a mark.
 func compileOnly(text jsontext.Value) (*Schema, error) {
 	var s openapi3.Schema
@@ -156,10 +152,8 @@ func (c *compiler) object(s *Schema, in *openapi3.Schema) error {
 			s.required = append(s.required, p)
 		}
 	}
-	for _, p := range s.Properties {
-		if p.Needs != "" && (s.properties[p.Needs] == nil || s.properties[p.Needs].Schema.Kinds&Boolean == 0) {
-			return fmt.Errorf("line %d: %s of %s names no boolean field of the same object: %s", p.Line, needsExtension, p.Name, p.Needs)
-		}
+	if err := s.checkNeeds(); err != nil {
+		return err
 	}
 	for _, name := range in.Required {
 		if s.properties[name] == nil {

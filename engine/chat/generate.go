@@ -30,9 +30,11 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 }
 
 // GenerateImages implements [engine.Engine].
-func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return nil, engine.Errorf(engine.CodeModelNotFound, "The model %s draws no images.", req.Model).
-		At(engine.Place{Field: engine.FieldModel})
+func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		yield(nil, engine.Errorf(engine.CodeModelNotFound, "The model %s draws no images.", req.Model).
+			At(engine.Place{Field: engine.FieldModel}))
+	}
 }
 
 // Generate answers req. See [engine.Engine].

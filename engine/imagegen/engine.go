@@ -37,14 +37,39 @@ func (e *Engine) Models(context.Context) ([]engine.Model, error) {
 	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed}}, nil
 }
 
-// GenerateImages implements [engine.Engine]. Images are PNG files.
-func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+// GenerateImages implements [engine.Engine]. Drawing does not wait for the reader: it
+// is others' turn next.
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var failure error
+		events := make(chan engine.Event, max(req.Choices, 1)) // all, so that sending never blocks
+		go func() {
+			defer close(events)
+			failure = e.generate(ctx, req, func(event engine.Event) { events <- event })
+		}()
+		for event := range events {
+			if !yield(event, nil) {
+				cancel()
+				for range events { // until the step has ended
+				}
+				return
+			}
+		}
+		if failure != nil {
+			yield(nil, failure)
+		}
+	}
+}
+
+func (e *Engine) generate(ctx context.Context, req *engine.ImageRequest, emit func(engine.Event)) error {
 	if !engine.SameModel(req.Model, e.info.Name) {
-		return nil, engine.ModelNotFound(req.Model)
+		return engine.ModelNotFound(req.Model)
 	}
 	size, err := e.size(req)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	job := e.info.job(req, size)
 	if !req.Drawing.Seeded {
@@ -52,27 +77,29 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) (
 	}
 	if c, ok := e.model.(Checker); ok {
 		if err := c.Check(job); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	n := max(req.Choices, 1)
 	turn, refused := e.queue.enter(ctx, job, n)
 	if refused != nil {
-		return nil, refused
+		return refused
 	}
 	defer e.queue.leave(turn)
-	var images []engine.Image
-	for range n {
+	for i := range n {
 		e.queue.began(turn)
-		drawn, err := e.draw(ctx, job)
+		drawn, err := e.draw(ctx, job, req.File)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		e.queue.drew(turn)
-		images = append(images, drawn)
+		emit(engine.Drawn{
+			Choice: i, Image: drawn, Width: size.X, Height: size.Y,
+			Quality: applied(req.Quality), Background: "opaque",
+		})
 		job.Seed++
 	}
-	return images, nil
+	return nil
 }
 
 // size returns the size of the request, or an error if the model does not support
@@ -92,7 +119,7 @@ func (e *Engine) size(req *engine.ImageRequest) (image.Point, error) {
 	return image.Pt(req.Width, req.Height), nil
 }
 
-func (e *Engine) draw(ctx context.Context, job Job) (engine.Image, error) {
+func (e *Engine) draw(ctx context.Context, job Job, file engine.ImageFile) (engine.Image, error) {
 	if err := ctx.Err(); err != nil {
 		return engine.Image{}, engine.AsError(err)
 	}
@@ -100,11 +127,11 @@ func (e *Engine) draw(ctx context.Context, job Job) (engine.Image, error) {
 	if err != nil {
 		return engine.Image{}, err
 	}
-	file, err := encode(drawn, e.info.parameters(job))
+	data, err := encode(drawn, file, e.info.parameters(job))
 	if err != nil {
 		return engine.Image{}, engine.AsError(err)
 	}
-	return engine.Image{Data: file, MediaType: "image/png"}, nil
+	return engine.Image{Data: data, MediaType: file.MediaType()}, nil
 }
 
 // Generate implements [engine.Engine]: it is not supported.

@@ -44,8 +44,8 @@ func newEngine(b *blank) engine.Engine {
 
 func TestGenerateImages(t *testing.T) {
 	b := &blank{}
-	images, err := newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{
-		Model: "org/m", Prompt: "p", Choices: 2, Width: 64, Height: 512, Quality: "q", Style: "s"})
+	images, err := engine.CollectImages(newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{
+		Model: "org/m", Prompt: "p", Choices: 2, Width: 64, Height: 512, Quality: "q", Style: "s"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,10 +56,14 @@ func TestGenerateImages(t *testing.T) {
 	if diff := cmp.Diff(want, b.jobs); diff != "" {
 		t.Errorf("jobs -want +got\n%s", diff)
 	}
-	for _, i := range images {
-		config, err := png.DecodeConfig(bytes.NewReader(i.Data))
-		if err != nil || config.Width != 64 || config.Height != 512 || i.MediaType != "image/png" {
-			t.Errorf("%s of %dx%d, error %v", i.MediaType, config.Width, config.Height, err)
+	for i, d := range images {
+		config, err := png.DecodeConfig(bytes.NewReader(d.Image.Data))
+		if err != nil || config.Width != 64 || config.Height != 512 || d.Image.MediaType != "image/png" {
+			t.Errorf("%s of %dx%d, error %v", d.Image.MediaType, config.Width, config.Height, err)
+		}
+		d.Image = engine.Image{}
+		if diff := cmp.Diff(engine.Drawn{Choice: i, Width: 64, Height: 512, Quality: "q", Background: "opaque"}, d); diff != "" {
+			t.Errorf("image %d -want +got\n%s", i, diff)
 		}
 	}
 }
@@ -73,7 +77,7 @@ func TestSizes(t *testing.T) {
 		{56, 64, false}, {64, 56, false}, {520, 64, false}, {64, 520, false}, {65, 64, false}, {64, 0, false}, {0, 64, false},
 	} {
 		b := &blank{}
-		_, err := newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 1, Width: tt.width, Height: tt.height})
+		_, err := engine.CollectImages(newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 1, Width: tt.width, Height: tt.height}))
 		if !tt.ok {
 			e := engine.AsError(err)
 			if e == nil || e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldSize || !strings.Contains(e.Message, "multiples of 8 from 64 to 512") {
@@ -103,7 +107,7 @@ func TestRefusals(t *testing.T) {
 		want engine.Error
 	}{
 		{"another model", func() error {
-			_, err := e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "x"})
+			_, err := engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "x"}))
 			return err
 		}, engine.Error{Code: engine.CodeModelNotFound, Message: `The model "x" does not exist.`}},
 		{"text", func() error {
@@ -121,11 +125,11 @@ func TestRefusals(t *testing.T) {
 			return err
 		}, engine.Error{Code: engine.CodeUnsupported, Message: "The model org/m draws images and makes no embeddings."}},
 		{"nobody waits", func() error {
-			_, err := e.GenerateImages(ended, &engine.ImageRequest{Model: "org/m"})
+			_, err := engine.CollectImages(e.GenerateImages(ended, &engine.ImageRequest{Model: "org/m"}))
 			return err
 		}, engine.Error{Code: engine.CodeCanceled, Message: "The request was canceled."}},
 		{"the model fails", func() error {
-			_, err := newEngine(&blank{err: engine.Errorf(engine.CodeEngineCrashed, "crash")}).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m"})
+			_, err := engine.CollectImages(newEngine(&blank{err: engine.Errorf(engine.CodeEngineCrashed, "crash")}).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m"}))
 			return err
 		}, engine.Error{Code: engine.CodeEngineCrashed, Message: "crash"}},
 	}

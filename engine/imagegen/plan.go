@@ -28,6 +28,17 @@ func (i Info) job(req *engine.ImageRequest, size image.Point) Job {
 	return job
 }
 
+// applied is the quality of a request as replies name it.
+func applied(quality string) string {
+	switch quality {
+	case "", "standard":
+		return "medium"
+	case "hd":
+		return "high"
+	}
+	return quality
+}
+
 // steps is the number of steps for a quality.
 func steps(usual int, quality string) int {
 	switch quality {

@@ -68,7 +68,7 @@ func TestParameters(t *testing.T) {
 		{"everything", "tEXt", "a cat\nNegative prompt: a dog\nSteps: 4, CFG scale: 1.5, Seed: 5, Size: 8x9, Model: m, Sampler: euler karras, Version: s 1", info, full},
 		{"beyond ASCII", "iTXt", strings.Replace(plain, "a cat", "eine Mütze", 1), info, foreign},
 	} {
-		file, err := encode(image.NewNRGBA(image.Rectangle{Max: tt.job.Size}), tt.info.parameters(tt.job))
+		file, err := encode(image.NewNRGBA(image.Rectangle{Max: tt.job.Size}), engine.ImageFile{}, tt.info.parameters(tt.job))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,8 +16,8 @@ const headerEnd = 8 + 4 + 4 + 13 + 4
 // keyword is what programs for diffusion models look for.
 const keyword = "parameters"
 
-// encode writes a PNG file, with text in a chunk unless it is empty.
-func encode(drawn image.Image, text string) ([]byte, error) {
+// encodePNG writes a PNG file, with text in a chunk unless it is empty.
+func encodePNG(drawn image.Image, text string) ([]byte, error) {
 	var file bytes.Buffer
 	if err := png.Encode(&file, drawn); err != nil || text == "" {
 		return file.Bytes(), err

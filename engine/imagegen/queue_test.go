@@ -75,7 +75,7 @@ func newSlow() (*slow, engine.Engine, *shared) {
 }
 
 func ask(ctx context.Context, e engine.Engine, n int) error {
-	_, err := e.GenerateImages(ctx, &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: n, Width: 64, Height: 64})
+	_, err := engine.CollectImages(e.GenerateImages(ctx, &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: n, Width: 64, Height: 64}))
 	return err
 }
 
@@ -95,7 +95,7 @@ func TestQueue(t *testing.T) {
 				}
 				order.Write([]byte(name))
 			}()
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(1400 * time.Millisecond)
 		}
 		start := time.Now()
 		synctest.Wait()
@@ -106,8 +106,8 @@ func TestQueue(t *testing.T) {
 		if s.most.Load() != 1 || s.drawn.Load() != 7 {
 			t.Errorf("%d images, %d at a time", s.drawn.Load(), s.most.Load())
 		}
-		// b came 1.5 s after a, which takes 8 s: one step is done. c came 1.5 s later.
-		for _, want := range []string{"place=1 expected=7s", "place=2 expected=13s", `msg="drawing begins" waited=6.5s`, `msg="drawing begins" waited=13s`} {
+		// b came 1.4 s after a, which takes 8 s: one step is done. c came 1.4 s later.
+		for _, want := range []string{"place=1 expected=7s", "place=2 expected=14s", `msg="drawing begins" waited=6.6s`, `msg="drawing begins" waited=13.2s`} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("%s is missing in the log, at %v:\n%s", want, start, log.String())
 			}

@@ -118,9 +118,9 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 }
 
 // GenerateImages implements [engine.Engine].
-func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
 	if err := e.check(req.Model); err != nil {
-		return nil, err
+		return func(yield func(engine.Event, error) bool) { yield(nil, err) }
 	}
 	own := *req
 	own.Model = name

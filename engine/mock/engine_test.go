@@ -208,11 +208,11 @@ func TestModels(t *testing.T) {
 }
 
 func TestImages(t *testing.T) {
-	drawn, err := open(t, Config{}).GenerateImages(t.Context(), &engine.ImageRequest{Model: "dall-e", Prompt: "a cat", Width: 64, Height: 32, Choices: 2})
+	drawn, err := engine.CollectImages(open(t, Config{}).GenerateImages(t.Context(), &engine.ImageRequest{Model: "dall-e", Prompt: "a cat", Width: 64, Height: 32, Choices: 2}))
 	if err != nil || len(drawn) != 2 {
 		t.Fatalf("%d images, %v", len(drawn), err)
 	}
-	card, err := png.Decode(bytes.NewReader(drawn[0].Data))
+	card, err := png.Decode(bytes.NewReader(drawn[0].Image.Data))
 	if err != nil || card.Bounds().Dx() != 64 || card.Bounds().Dy() != 32 {
 		t.Errorf("%v, %v", card.Bounds(), err)
 	}

@@ -142,3 +142,9 @@ func invalid(format string, args ...any) *engine.Error {
 func unreadable(f format) *engine.Error {
 	return invalid("The image cannot be read: its %s data is truncated, corrupt or of an unsupported kind.", f.name)
 }
+
+// MediaType is the type of the file.
+func (p *Picture) MediaType() string { return p.format.mediaType }
+
+// Size is the size in the file.
+func (p *Picture) Size() image.Point { return p.full }

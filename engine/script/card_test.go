@@ -22,7 +22,7 @@ func TestClosedModelDrawsNothing(t *testing.T) {
 	if err := models[0].Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "p"}); engine.AsError(err) == nil || engine.AsError(err).Code != engine.CodeInternal {
+	if _, err := engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "p"})); engine.AsError(err) == nil || engine.AsError(err).Code != engine.CodeInternal {
 		t.Errorf("error %v", err)
 	}
 }

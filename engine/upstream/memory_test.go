@@ -68,7 +68,7 @@ func TestRepliesOfOtherOperations(t *testing.T) {
 		return err
 	}
 	draw := func(e *Engine) error {
-		_, err := e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "p", Choices: 1})
+		_, err := engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "p", Choices: 1}))
 		return err
 	}
 	count := func(e *Engine) error {

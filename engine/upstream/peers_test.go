@@ -244,7 +244,7 @@ func peerErrors(t *testing.T, base string, e *upstream.Engine) {
 	if got := engine.AsError(err); got.Code != engine.CodeUnsupported {
 		t.Errorf("embeddings of a model that makes none: %v", got)
 	}
-	_, err = e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "a cat", Choices: 1})
+	_, err = engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "a cat", Choices: 1}))
 	if got := engine.AsError(err); got.Code != engine.CodeModelNotFound {
 		t.Errorf("pictures: %v", got)
 	}

@@ -101,38 +101,3 @@ func TestEmbedPlaces(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
-
-func TestImages(t *testing.T) {
-	png := base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n"))
-	tests := []struct {
-		name   string
-		status int
-		body   string
-		code   engine.Code
-	}{
-		{"a picture", 200, `{"created":1,"data":[{"b64_json":"` + png + `"}]}`, ""},
-		{"an address", 200, `{"created":1,"data":[{"url":"https://example.com/p.png"}]}`, engine.CodeEngineCrashed},
-		{"too few", 200, `{"created":1,"data":[]}`, engine.CodeEngineCrashed},
-		{"no such operation", 404, `{"error":{"message":"File Not Found","code":404}}`, engine.CodeModelNotFound},
-		{"a wrong size", 400, `{"error":{"message":"boom","param":"size"}}`, engine.CodeInvalidArgument},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			e, p := serve(t, Config{}, func(w http.ResponseWriter, _ *http.Request, _ int) { status(w, tt.status, tt.body) })
-			got, err := e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: "a cat", Choices: 1, Width: 64, Height: 32, Quality: "low", Style: "vivid"})
-			const want = `{"model":"m","prompt":"a cat","n":1,"size":"64x32","quality":"low","style":"vivid","response_format":"b64_json"}`
-			if diff := cmp.Diff(sorted(t, want), sorted(t, p.last().body)); diff != "" {
-				t.Errorf("body (-want +got):\n%s", diff)
-			}
-			if tt.code != "" {
-				if code := coded(t, err).Code; code != tt.code {
-					t.Errorf("%v, want %s", err, tt.code)
-				}
-				return
-			}
-			if err != nil || len(got) != 1 || got[0].MediaType != "image/png" || len(got[0].Data) != 8 {
-				t.Errorf("%+v, %v", got, err)
-			}
-		})
-	}
-}

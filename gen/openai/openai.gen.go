@@ -693,6 +693,72 @@ func (e ImageFileFormat) Valid() bool {
 	}
 }
 
+// Defines values for ImageListBackground.
+const (
+	ImageListBackgroundOpaque      ImageListBackground = "opaque"
+	ImageListBackgroundTransparent ImageListBackground = "transparent"
+)
+
+// Valid indicates whether the value is a known member of the ImageListBackground enum.
+func (e ImageListBackground) Valid() bool {
+	switch e {
+	case ImageListBackgroundOpaque:
+		return true
+	case ImageListBackgroundTransparent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageListOutputFormat.
+const (
+	ImageListOutputFormatJpeg ImageListOutputFormat = "jpeg"
+	ImageListOutputFormatPng  ImageListOutputFormat = "png"
+	ImageListOutputFormatWebp ImageListOutputFormat = "webp"
+)
+
+// Valid indicates whether the value is a known member of the ImageListOutputFormat enum.
+func (e ImageListOutputFormat) Valid() bool {
+	switch e {
+	case ImageListOutputFormatJpeg:
+		return true
+	case ImageListOutputFormatPng:
+		return true
+	case ImageListOutputFormatWebp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageListQuality.
+const (
+	ImageListQualityHigh   ImageListQuality = "high"
+	ImageListQualityLow    ImageListQuality = "low"
+	ImageListQualityMax    ImageListQuality = "max"
+	ImageListQualityMedium ImageListQuality = "medium"
+	ImageListQualityXhigh  ImageListQuality = "xhigh"
+)
+
+// Valid indicates whether the value is a known member of the ImageListQuality enum.
+func (e ImageListQuality) Valid() bool {
+	switch e {
+	case ImageListQualityHigh:
+		return true
+	case ImageListQualityLow:
+		return true
+	case ImageListQualityMax:
+		return true
+	case ImageListQualityMedium:
+		return true
+	case ImageListQualityXhigh:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ImageQuality.
 const (
 	ImageQualityAuto     ImageQuality = "auto"
@@ -3070,10 +3136,10 @@ type CreateImageRequest struct {
 	// N How many images to generate, each with its own seed.
 	N nullable.Nullable[int] `json:"n,omitempty"`
 
-	// OutputCompression Compression level of a file, in percent.
+	// OutputCompression Quality of a JPEG file, in percent; absent means 100. PNG is lossless, so there it has no effect.
 	OutputCompression nullable.Nullable[int] `json:"output_compression,omitempty"`
 
-	// OutputFormat The file format.
+	// OutputFormat The file format. Absent means `png`.
 	OutputFormat nullable.Nullable[ImageFileFormat] `json:"output_format,omitempty"`
 
 	// PartialImages How many partial images a stream should show.
@@ -3374,7 +3440,7 @@ type FunctionName struct {
 
 // Image An image.
 type Image struct {
-	// B64Json The PNG file, in base64.
+	// B64Json The file, in base64.
 	B64Json string `json:"b64_json"`
 }
 
@@ -3387,6 +3453,15 @@ type ImageDetail string
 // ImageFileFormat File formats.
 type ImageFileFormat string
 
+// ImageInputTokensDetails Tokens of a prompt, by what they stand for.
+type ImageInputTokensDetails struct {
+	// TextTokens Tokens of text.
+	TextTokens int `json:"text_tokens"`
+
+	// ImageTokens Tokens of images.
+	ImageTokens int `json:"image_tokens"`
+}
+
 // ImageList The images of one request.
 type ImageList struct {
 	// Created When they were generated, in seconds since 1970.
@@ -3394,7 +3469,34 @@ type ImageList struct {
 
 	// Data The images, in the order of their seeds.
 	Data []Image `json:"data"`
+
+	// Background The background of the images. Absent if another server made them and does not say.
+	Background *ImageListBackground `json:"background,omitempty"`
+
+	// OutputFormat The format of the files, as they are. Another server may send another one than was asked for.
+	OutputFormat *ImageListOutputFormat `json:"output_format,omitempty"`
+
+	// Quality The quality that was applied, as newer models name it: `standard` is `medium`, and `hd` is `high`. Absent if
+	// another server made the images and does not say.
+	Quality *ImageListQuality `json:"quality,omitempty"`
+
+	// Size Width and height of the images in pixels. Absent if they differ.
+	Size *string `json:"size,omitempty"`
+
+	// Usage Tokens that another server counted. Diffusion models make no tokens, so images that are drawn here have no
+	// usage.
+	Usage *ImageUsage `json:"usage,omitempty"`
 }
+
+// ImageListBackground The background of the images. Absent if another server made them and does not say.
+type ImageListBackground string
+
+// ImageListOutputFormat The format of the files, as they are. Another server may send another one than was asked for.
+type ImageListOutputFormat string
+
+// ImageListQuality The quality that was applied, as newer models name it: `standard` is `medium`, and `hd` is `high`. Absent if
+// another server made the images and does not say.
+type ImageListQuality string
 
 // ImageQuality Quality levels. Older models have the first two, newer ones the rest.
 type ImageQuality string
@@ -3412,6 +3514,21 @@ type ImageURL struct {
 
 	// URL An http or https URL, or a data URI with the image in base64.
 	URL string `json:"url"`
+}
+
+// ImageUsage Tokens of a request for images.
+type ImageUsage struct {
+	// TotalTokens All tokens.
+	TotalTokens int `json:"total_tokens"`
+
+	// InputTokens Tokens of the prompt.
+	InputTokens int `json:"input_tokens"`
+
+	// OutputTokens Tokens of the images.
+	OutputTokens int `json:"output_tokens"`
+
+	// InputTokensDetails Which tokens the prompt has.
+	InputTokensDetails ImageInputTokensDetails `json:"input_tokens_details"`
 }
 
 // JSONObject An object whose fields are not checked.
@@ -9264,9 +9381,9 @@ type ClientInterface interface {
 
 	// CreateImageWithBody Create images
 	//
-	// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
-	// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
-	// test cards that show the request.
+	// **Experimental.** Generates images from a prompt, one after the other. A diffusion model needs the image engine
+	// (`make imagegen`); its PNG files have the parameters of the image in a text chunk. Script models draw test cards
+	// that show the request.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9275,9 +9392,9 @@ type ClientInterface interface {
 
 	// CreateImage Create images
 	//
-	// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
-	// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
-	// test cards that show the request.
+	// **Experimental.** Generates images from a prompt, one after the other. A diffusion model needs the image engine
+	// (`make imagegen`); its PNG files have the parameters of the image in a text chunk. Script models draw test cards
+	// that show the request.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9440,9 +9557,9 @@ func (c *Client) CreateEmbedding(ctx context.Context, body CreateEmbeddingJSONRe
 
 // CreateImageWithBody Create images
 //
-// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
-// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
-// test cards that show the request.
+// **Experimental.** Generates images from a prompt, one after the other. A diffusion model needs the image engine
+// (`make imagegen`); its PNG files have the parameters of the image in a text chunk. Script models draw test cards
+// that show the request.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9461,9 +9578,9 @@ func (c *Client) CreateImageWithBody(ctx context.Context, contentType string, bo
 
 // CreateImage Create images
 //
-// **Experimental.** Generates images from a prompt, as PNG files, one after the other. A diffusion model needs the
-// image engine (`make imagegen`); its files have the parameters of the image in a text chunk. Script models draw
-// test cards that show the request.
+// **Experimental.** Generates images from a prompt, one after the other. A diffusion model needs the image engine
+// (`make imagegen`); its PNG files have the parameters of the image in a text chunk. Script models draw test cards
+// that show the request.
 //
 // Takes a body of the `application/json` content type.
 //

@@ -62,15 +62,19 @@ func (e *Engine) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine
 }
 
 // GenerateImages implements engine.Engine: every image is the same.
-func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	if e.Err != nil {
-		return nil, e.Err
+func (e *Engine) GenerateImages(_ context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		if e.Err != nil {
+			yield(nil, e.Err)
+			return
+		}
+		for i := range req.Choices {
+			picture := engine.Image{Data: []byte("picture"), MediaType: "image/png"}
+			if !yield(engine.Drawn{Choice: i, Image: picture, Width: 1, Height: 1}, nil) {
+				return
+			}
+		}
 	}
-	var out []engine.Image
-	for range req.Choices {
-		out = append(out, engine.Image{Data: []byte("picture"), MediaType: "image/png"})
-	}
-	return out, nil
 }
 
 // Text returns the events of an answer.

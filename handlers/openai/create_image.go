@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -19,19 +20,49 @@ func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject)
 		return nil, err
 	}
 	x := exchange.From(ctx)
-	x.SetModel(req.Model)
-	images, err := a.engine.GenerateImages(ctx, req)
+	events := x.WatchImages(req, a.engine.GenerateImages(ctx, req))
+	images, err := engine.CollectImages(x.Hold(events))
 	if err != nil {
 		return nil, err
 	}
-	if err := x.HoldImages(images); err != nil {
-		return nil, err
+	return answer{x, fromImages(a.clock().Unix(), images)}, nil
+}
+
+// fromImages tells of all images what is true of the last, which knows the most; but no
+// size where they differ.
+func fromImages(created int64, images []engine.Drawn) wire.ImageList {
+	out := wire.NewImageList(created)
+	var last engine.Drawn
+	sizes := map[string]bool{}
+	for _, last = range images {
+		out.Data = append(out.Data, wire.Image{B64Json: base64.StdEncoding.EncodeToString(last.Image.Data)})
+		sizes[fromSize(last)] = true
 	}
-	out := wire.NewImageList(a.clock().Unix())
-	for _, drawn := range images {
-		out.Data = append(out.Data, wire.Image{B64Json: base64.StdEncoding.EncodeToString(drawn.Data)})
+	if len(sizes) == 1 {
+		out.Size = new(fromSize(last))
 	}
-	return answer{x, out}, nil
+	out.OutputFormat = new(wire.ImageListOutputFormat(fromMediaType(last.Image.MediaType)))
+	if last.Quality != "" {
+		out.Quality = new(wire.ImageListQuality(last.Quality))
+	}
+	if last.Background != "" {
+		out.Background = new(wire.ImageListBackground(last.Background))
+	}
+	if last.Usage != (engine.ImageUsage{}) {
+		out.Usage = new(fromImageUsage(last.Usage))
+	}
+	return out
+}
+
+func fromSize(d engine.Drawn) string { return fmt.Sprintf("%dx%d", d.Width, d.Height) }
+
+func fromMediaType(mediaType string) string { return strings.TrimPrefix(mediaType, "image/") }
+
+func fromImageUsage(u engine.ImageUsage) wire.ImageUsage {
+	return wire.ImageUsage{
+		TotalTokens: u.InputTokens + u.OutputTokens, InputTokens: u.InputTokens, OutputTokens: u.OutputTokens,
+		InputTokensDetails: wire.ImageInputTokensDetails{TextTokens: u.TextTokens, ImageTokens: u.ImageTokens},
+	}
 }
 
 func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
@@ -51,6 +82,10 @@ func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
 		Height:  height,
 		Quality: string(quality),
 		Style:   string(optional.Or(in.Style, "")),
+		File:    engine.ImageFile{Format: string(optional.Or(in.OutputFormat, ""))},
+	}
+	if quality, err := in.OutputCompression.Get(); err == nil {
+		req.File.Quality = max(quality, 1) // the least that there is
 	}
 	if seed, err := in.Seed.Get(); err == nil {
 		req.Drawing.Seed, req.Drawing.Seeded = uint64(seed), true

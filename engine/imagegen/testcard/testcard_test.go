@@ -28,13 +28,13 @@ func (model) Draw(_ context.Context, job imagegen.Job) (image.Image, error) { re
 func drawCards(t *testing.T, req engine.ImageRequest) []image.Image {
 	t.Helper()
 	req.Model = "m"
-	drawn, err := imagegen.New(model{}, func() uint64 { return 0 }, slog.New(slog.DiscardHandler)).GenerateImages(t.Context(), &req)
+	drawn, err := engine.CollectImages(imagegen.New(model{}, func() uint64 { return 0 }, slog.New(slog.DiscardHandler)).GenerateImages(t.Context(), &req))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var images []image.Image
 	for _, d := range drawn {
-		decoded, err := png.Decode(bytes.NewReader(d.Data))
+		decoded, err := png.Decode(bytes.NewReader(d.Image.Data))
 		if err != nil {
 			t.Fatal(err)
 		}

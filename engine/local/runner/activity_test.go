@@ -58,7 +58,7 @@ func TestStep(t *testing.T) {
 		s := &sender{conn: conn}
 		_ = s.begin()
 		s.beat(heartbeat{7, 20})
-		_ = s.lastOf(fromImages([]engine.Image{{Data: []byte("x"), MediaType: "image/png"}}))
+		_ = s.event(engine.Drawn{Image: engine.Image{Data: []byte("x"), MediaType: "image/png"}})
 	}()
 	ctx := t.Context()
 	conn, err := c.connect(ctx)

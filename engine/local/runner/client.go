@@ -77,25 +77,31 @@ func (c *Client) Models(ctx context.Context) ([]engine.Model, error) {
 // Generate implements [engine.Engine].
 func (c *Client) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
-		conn, err := c.connect(ctx)
-		if err != nil {
-			yield(nil, unreachable(ctx, err))
-			return
-		}
-		defer c.release(ctx, conn)()
-		if err := c.begin(ctx, conn, call{Generate: toWire(req)}); err != nil {
-			yield(nil, err)
-			return
-		}
 		s := engine.NewSequence(req)
-		for {
-			event, err := c.event(ctx, conn, s, req.Extent())
-			if !yield(event, err) || err != nil {
-				return
-			}
-			if _, is := event.(engine.Done); is {
-				return
-			}
+		c.events(ctx, call{Generate: toWire(req)}, yield, func(conn *clientConn) (event engine.Event, last bool, err error) {
+			event, err = c.event(ctx, conn, s, req.Extent())
+			_, last = event.(engine.Done)
+			return event, last, err
+		})
+	}
+}
+
+// events makes a call whose reply is events, which next reads.
+func (c *Client) events(ctx context.Context, question call, yield func(engine.Event, error) bool, next func(*clientConn) (event engine.Event, last bool, err error)) {
+	conn, err := c.connect(ctx)
+	if err != nil {
+		yield(nil, unreachable(ctx, err))
+		return
+	}
+	defer c.release(ctx, conn)()
+	if err := c.begin(ctx, conn, question); err != nil {
+		yield(nil, err)
+		return
+	}
+	for {
+		event, last, err := next(conn)
+		if !yield(event, err) || err != nil || last {
+			return
 		}
 	}
 }
@@ -154,12 +160,38 @@ func (c *Client) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 }
 
 // GenerateImages implements [engine.Engine].
-func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	c.progress.begin()
-	defer c.progress.end()
-	return unaryCall(ctx, c, call{Images: req}, engine.Extent{}, func(m imageList, bulk []byte) ([]engine.Image, error) {
-		return toImages(m, bulk, req)
-	})
+func (c *Client) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		c.progress.begin()
+		defer c.progress.end()
+		s := engine.NewImageSequence(req)
+		c.events(ctx, call{Images: req}, yield, func(conn *clientConn) (event engine.Event, last bool, err error) {
+			if event, err = c.imageEvent(ctx, conn, s); err != nil || s.End() != nil {
+				return event, false, err
+			}
+			return event, true, c.endOfReply(ctx, conn, engine.Extent{})
+		})
+	}
+}
+
+// imageEvent returns the next event about images.
+func (c *Client) imageEvent(ctx context.Context, conn *clientConn, s *engine.ImageSequence) (engine.Event, error) {
+	m, err := c.next(ctx, conn, engine.Extent{})
+	if err != nil {
+		return nil, err
+	}
+	event, is := m.(engine.Event)
+	if !is {
+		return nil, lost(ctx, unexpected(m), true)
+	}
+	if err := s.Add(event); err != nil {
+		return nil, lost(ctx, &protocolError{err}, true)
+	}
+	event, err = withImage(event, conn.payload)
+	if err != nil {
+		return nil, lost(ctx, &protocolError{err}, true)
+	}
+	return event, nil
 }
 
 // unaryCall makes a call with one reply, a message of type M. decode converts it

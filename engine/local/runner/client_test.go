@@ -224,7 +224,8 @@ func TestEverythingCrosses(t *testing.T) {
 			}
 		}
 		for _, m := range []message{sent, errorReply{wireError{coded: told, cause: "why"}}, listing, tokenCount{3}, embeddingInfo{1, 2, 3},
-			imageList{[]imageInfo{{5, "image/png"}, {}}}, payload{7}, prompt{8}, accepted{}, heartbeat{3, 4}, endOfEvents{}} {
+			engine.Preview{Choice: 1, Index: 2, Image: engine.Image{MediaType: "image/png"}},
+			engine.Drawn{Choice: 1, Image: engine.Image{MediaType: "image/png"}, Width: 2, Height: 3, Quality: "low", Background: "opaque", Usage: engine.ImageUsage{InputTokens: 4, OutputTokens: 5, TextTokens: 6, ImageTokens: 7}}, payload{7}, prompt{8}, accepted{}, heartbeat{3, 4}, endOfEvents{}} {
 			frame, err := appendFrame(nil, m)
 			if err != nil {
 				t.Fatalf("seed %d: %T: %v", seed, m, err)
@@ -233,7 +234,7 @@ func TestEverythingCrosses(t *testing.T) {
 			if err != nil {
 				t.Fatalf("seed %d: %T: %v", seed, m, err)
 			}
-			unexported := cmp.AllowUnexported(errorReply{}, wireError{}, modelList{}, tokenCount{}, embeddingInfo{}, imageList{}, imageInfo{}, payload{}, prompt{}, heartbeat{})
+			unexported := cmp.AllowUnexported(errorReply{}, wireError{}, modelList{}, tokenCount{}, embeddingInfo{}, payload{}, prompt{}, heartbeat{})
 			if diff := cmp.Diff(m, got, unexported); diff != "" {
 				t.Fatalf("seed %d: %T (-sent +got):\n%s", seed, m, diff)
 			}

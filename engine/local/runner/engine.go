@@ -129,7 +129,9 @@ func (e *Engine) Generate(ctx context.Context, req *engine.Request) iter.Seq2[en
 		}
 		named := *req
 		named.Model = w.model.Name
-		w.generate(ctx, &named, yield)
+		w.events(ctx, &named, yield, func(ctx context.Context, c *Client) iter.Seq2[engine.Event, error] {
+			return c.Generate(ctx, &named)
+		})
 	}
 }
 
@@ -152,12 +154,19 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 }
 
 // GenerateImages implements [engine.Engine].
-func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return unary(ctx, e, req.Model, req, func(ctx context.Context, name string, c *Client) ([]engine.Image, error) {
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		w := e.worker(req.Model)
+		if w == nil {
+			yield(nil, engine.ModelNotFound(req.Model))
+			return
+		}
 		named := *req
-		named.Model = name
-		return c.GenerateImages(ctx, &named)
-	})
+		named.Model = w.model.Name
+		w.events(ctx, &named, yield, func(ctx context.Context, c *Client) iter.Seq2[engine.Event, error] {
+			return c.GenerateImages(ctx, &named)
+		})
+	}
 }
 
 // Step is how far the image is that a model draws: the last finished step, and how

@@ -25,6 +25,6 @@ func (f failed) Embed(context.Context, *engine.EmbeddingRequest) (*engine.Embedd
 	return nil, f.err
 }
 
-func (f failed) GenerateImages(context.Context, *engine.ImageRequest) ([]engine.Image, error) {
-	return nil, f.err
+func (f failed) GenerateImages(context.Context, *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) { yield(nil, f.err) }
 }

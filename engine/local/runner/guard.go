@@ -118,38 +118,28 @@ func fromEmbeddings(e *engine.Embeddings) (embeddingInfo, []byte, error) {
 // mediaTypes are those of generated images.
 var mediaTypes = []string{"image/png", "image/jpeg", "image/webp"}
 
-// toImages splits the payload into the images for req.
-func toImages(d imageList, bulk []byte, req *engine.ImageRequest) ([]engine.Image, error) {
-	if want := max(req.Choices, 1); len(d.images) != want {
-		return nil, fmt.Errorf("%d images, want %d", len(d.images), want)
+// withImage adds the payload to an event that has an image.
+func withImage(event engine.Event, data []byte) (engine.Event, error) {
+	switch e := event.(type) {
+	case engine.Preview:
+		e.Image.Data = data
+		return e, checkImage(e.Image)
+	case engine.Drawn:
+		e.Image.Data = data
+		return e, checkImage(e.Image)
 	}
-	var images []engine.Image
-	for _, p := range d.images {
-		switch {
-		case p.size < 1 || p.size > len(bulk):
-			return nil, fmt.Errorf("an image of %d bytes", p.size)
-		case !slices.Contains(mediaTypes, p.mediaType):
-			return nil, fmt.Errorf("an image of type %q", truncate(p.mediaType))
-		}
-		images = append(images, engine.Image{Data: bulk[:p.size:p.size], MediaType: p.mediaType})
-		bulk = bulk[p.size:]
+	if data != nil {
+		return nil, fmt.Errorf("%d bytes for a %T", len(data), event)
 	}
-	if len(bulk) > 0 {
-		return nil, fmt.Errorf("%d bytes after the last image", len(bulk))
-	}
-	return images, nil
+	return event, nil
 }
 
-// fromImages concatenates images.
-func fromImages(images []engine.Image) (imageList, []byte, error) {
-	var d imageList
-	var bulk []byte
-	for _, i := range images {
-		if len(bulk)+len(i.Data) > maxPayload {
-			return imageList{}, nil, fmt.Errorf("images of more than %d bytes", maxPayload)
-		}
-		d.images = append(d.images, imageInfo{size: len(i.Data), mediaType: i.MediaType})
-		bulk = append(bulk, i.Data...)
+func checkImage(i engine.Image) error {
+	switch {
+	case len(i.Data) == 0:
+		return errors.New("an empty image")
+	case !slices.Contains(mediaTypes, i.MediaType):
+		return fmt.Errorf("an image of type %q", truncate(i.MediaType))
 	}
-	return d, bulk, nil
+	return nil
 }

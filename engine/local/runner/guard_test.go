@@ -80,7 +80,7 @@ func TestLiesAboutPictures(t *testing.T) {
 	for _, lie := range pictureLies() {
 		t.Run(lie.name, func(t *testing.T) {
 			caught(t, e, log, func() error {
-				got, err := e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: lie.name, Choices: 1})
+				got, err := engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "m", Prompt: lie.name, Choices: 1}))
 				if got != nil {
 					t.Errorf("%d pictures go on", len(got))
 				}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"reflect"
 	"strings"
 	"testing"
@@ -81,12 +82,15 @@ func (many) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine.Embe
 	return e, nil
 }
 
-func (many) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	var images []engine.Image
-	for i := range req.Choices {
-		images = append(images, engine.Image{Data: bytes.Repeat([]byte{byte(i)}, 10<<20), MediaType: "image/png"})
+func (many) GenerateImages(_ context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		for i := range req.Choices {
+			large := engine.Image{Data: bytes.Repeat([]byte{byte(i)}, 10<<20), MediaType: "image/png"}
+			if !yield(engine.Preview{Choice: i, Image: large}, nil) || !yield(engine.Drawn{Choice: i, Image: large, Width: 1, Height: 1}, nil) {
+				return
+			}
+		}
 	}
-	return images, nil
 }
 
 func TestLargeVectorsAndPictures(t *testing.T) {
@@ -99,12 +103,12 @@ func TestLargeVectorsAndPictures(t *testing.T) {
 	if got, err := c.Embed(t.Context(), texts); err != nil || !reflect.DeepEqual(want, got) {
 		t.Errorf("the vectors are others, error %v", err)
 	}
-	req := &engine.ImageRequest{Choices: 10}
-	pictures, err := many{}.GenerateImages(t.Context(), req)
+	req := &engine.ImageRequest{Choices: 10, Previews: 1}
+	pictures, err := engine.CollectImages(many{}.GenerateImages(t.Context(), req))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := c.GenerateImages(t.Context(), req); err != nil || !reflect.DeepEqual(pictures, got) {
+	if got, err := engine.CollectImages(c.GenerateImages(t.Context(), req)); err != nil || !reflect.DeepEqual(pictures, got) {
 		t.Errorf("the pictures are others, error %v", err)
 	}
 }

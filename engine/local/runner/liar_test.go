@@ -177,28 +177,55 @@ func vectorLies() []lie {
 		vectors("tokens of less than nothing", embeddingInfo{1, 1, -1}, 1),
 		told("no bytes", embeddingInfo{1, 1, 1}),
 		told("bytes twice", payload{0}, payload{0}),
-		told("pictures", imageList{}),
+		told("pictures", engine.Drawn{}),
 	}
 }
 
-// pictureLies are those about one picture.
+// pictureLies are those about one picture with one preview.
 func pictureLies() []lie {
-	pictures := func(name, data string, all ...imageInfo) lie {
+	type shown struct {
+		data  string
+		event engine.Event
+	}
+	pictures := func(name string, all ...shown) lie {
 		return lie{name, func(s *sender) error {
-			if err := s.send(payload{len(data)}, []byte(data)); err != nil {
-				return err
+			for _, one := range all {
+				if err := s.sendBehind([]byte(one.data), one.event); err != nil {
+					return err
+				}
 			}
-			return s.send(imageList{all}, nil)
+			return s.send(endOfEvents{}, nil)
 		}}
 	}
+	drawn := func(change func(*engine.Drawn)) shown {
+		d := engine.Drawn{Image: engine.Image{MediaType: "image/png"}, Width: 1, Height: 1}
+		change(&d)
+		return shown{"a", d}
+	}
+	preview := func(choice, index int) shown {
+		return shown{"a", engine.Preview{Choice: choice, Index: index, Image: engine.Image{MediaType: "image/png"}}}
+	}
+	good := drawn(func(*engine.Drawn) {})
 	return []lie{
-		pictures("no pictures", ""),
-		pictures("two pictures", "ab", imageInfo{1, "image/png"}, imageInfo{1, "image/png"}),
-		pictures("an empty picture", "", imageInfo{0, "image/png"}),
-		pictures("a picture that is short", "a", imageInfo{2, "image/png"}),
-		pictures("a picture of less than nothing", "a", imageInfo{-1, "image/png"}),
-		pictures("more than the picture", "ab", imageInfo{1, "image/png"}),
-		pictures("a type with a header", "a", imageInfo{1, "image/png\r\nX: y"}),
+		pictures("no pictures"),
+		pictures("two pictures", good, good),
+		pictures("an empty picture", shown{"", good.event}),
+		told("a picture without bytes", good.event),
+		pictures("a preview alone", preview(0, 0)),
+		pictures("two previews", preview(0, 0), preview(0, 1), good),
+		pictures("a preview of nothing", preview(-1, 0), good),
+		pictures("a preview of no picture", preview(1, 0), good),
+		pictures("the second preview", preview(0, 1), good),
+		pictures("a start with bytes", shown{"a", engine.Start{}}, good),
+		told("a start behind a start", engine.Start{}, engine.Start{}),
+		pictures("text", shown{"a", engine.TextDelta{Text: "x"}}),
+		pictures("a type with a header", drawn(func(d *engine.Drawn) { d.Image.MediaType = "image/png\r\nX: y" })),
+		pictures("the second picture", drawn(func(d *engine.Drawn) { d.Choice = 1 })),
+		pictures("no pixels", drawn(func(d *engine.Drawn) { d.Width = 0 })),
+		pictures("more pixels than there are", drawn(func(d *engine.Drawn) { d.Height = math.MaxInt })),
+		pictures("a quality with a header", drawn(func(d *engine.Drawn) { d.Quality = "low\r\nX: y" })),
+		pictures("a background without end", drawn(func(d *engine.Drawn) { d.Background = strings.Repeat("b", 1000) })),
+		pictures("tokens of less than nothing", drawn(func(d *engine.Drawn) { d.Usage.OutputTokens = -1 })),
 	}
 }
 

@@ -23,7 +23,7 @@ func allocated(f func()) int64 {
 func TestFrameWeight(t *testing.T) {
 	const n = 100_000
 	models, tokens, tops := make([]engine.Model, n), make([]engine.TokenLogprob, n), make([]engine.TokenLogprob, n/2)
-	names, pictures := make([]string, n), make([]imageInfo, n)
+	names := make([]string, n)
 	for i := range n {
 		models[i].Name, models[i].Owner, names[i], tokens[i].Token = "ab", "ab", "ab", []byte{1}
 		tops[i/2].Top = tokens[:1]
@@ -40,7 +40,6 @@ func TestFrameWeight(t *testing.T) {
 		{"empty tokens", engine.TextDelta{Logprobs: make([]engine.TokenLogprob, n)}},
 		{"tokens", engine.TextDelta{Logprobs: tokens}},
 		{"alternatives", engine.TextDelta{Logprobs: tops}},
-		{"pictures", imageList{pictures}},
 	} {
 		frame, err := appendFrame(nil, tt.m)
 		if err != nil {

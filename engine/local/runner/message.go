@@ -34,19 +34,12 @@ type (
 	modelList     struct{ models []engine.Model }
 	tokenCount    struct{ n int }
 	embeddingInfo struct{ count, dimensions, tokens int }
-	imageList     struct{ images []imageInfo }
 )
-
-// imageInfo describes an image in the payload.
-type imageInfo struct {
-	size      int
-	mediaType string
-}
 
 // isLast reports whether m ends a call.
 func isLast(m message) bool {
 	switch m.(type) {
-	case endOfEvents, errorReply, modelList, tokenCount, embeddingInfo, imageList:
+	case endOfEvents, errorReply, modelList, tokenCount, embeddingInfo:
 		return true
 	}
 	return false
@@ -85,7 +78,8 @@ var codecs = []codec{
 	codecOf(func(f fields, m *modelList) { list(f, &m.models, modelFields) }),
 	codecOf(func(f fields, m *tokenCount) { f.number(&m.n) }),
 	codecOf(func(f fields, m *embeddingInfo) { numbers(f, &m.count, &m.dimensions, &m.tokens) }),
-	codecOf(func(f fields, m *imageList) { list(f, &m.images, drawingFields) }),
+	codecOf(func(f fields, e *engine.Preview) { numbers(f, &e.Choice, &e.Index); f.text(&e.Image.MediaType) }),
+	codecOf(drawnFields),
 	codecOf(startFields),
 	codecOf(func(f fields, e *engine.BlockStart) {
 		numbers(f, &e.Choice, &e.Index)
@@ -144,9 +138,12 @@ func alternativeFields(f fields, t *engine.TokenLogprob) {
 	f.float(&t.Logprob)
 }
 
-func drawingFields(f fields, d *imageInfo) {
-	f.number(&d.size)
-	f.text(&d.mediaType)
+// drawnFields encodes all fields but the image's data, which is a payload.
+func drawnFields(f fields, d *engine.Drawn) {
+	numbers(f, &d.Choice, &d.Width, &d.Height)
+	texts(f, &d.Image.MediaType, &d.Quality, &d.Background)
+	u := &d.Usage
+	numbers(f, &u.InputTokens, &u.OutputTokens, &u.TextTokens, &u.ImageTokens)
 }
 
 func modelFields(f fields, m *engine.Model) {

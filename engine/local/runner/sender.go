@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"fmt"
 	"io"
 	"iter"
 	"sync"
@@ -63,8 +64,13 @@ func (s *sender) write(m message, behind []byte) error {
 
 // event sends an event, split if it is large.
 func (s *sender) event(e engine.Event) error {
-	if start, is := e.(engine.Start); is {
-		return s.start(start)
+	switch e := e.(type) {
+	case engine.Start:
+		return s.start(e)
+	case engine.Preview:
+		return s.sendBehind(e.Image.Data, e)
+	case engine.Drawn:
+		return s.sendBehind(e.Image.Data, e)
 	}
 	for part := range split(e) {
 		if err := s.send(part, nil); err != nil {
@@ -103,14 +109,33 @@ func (s *sender) last(m message, err error) error {
 }
 
 // lastOf sends a payload and the last message of a call, or the error.
-func (s *sender) lastOf(m message, behind []byte, err error) error {
-	if err == nil {
-		err = s.send(payload{size: len(behind)}, behind)
-		if err != nil {
-			return err
-		}
+func (s *sender) lastOf(m message, bulk []byte, err error) error {
+	if err != nil {
+		return s.last(nil, err)
 	}
-	return s.last(m, err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.answering = false
+	return s.writeBehind(bulk, m)
+}
+
+// sendBehind sends a payload and the message that describes it.
+func (s *sender) sendBehind(bulk []byte, m message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.writeBehind(bulk, m)
+}
+
+// writeBehind writes a payload and the message that describes it. The caller holds
+// the mutex, so that no heartbeat comes between them.
+func (s *sender) writeBehind(bulk []byte, m message) error {
+	if len(bulk) > maxPayload {
+		return s.write(errorReply{toWireError(fmt.Errorf("a payload of %d bytes", len(bulk)))}, nil)
+	}
+	if err := s.write(payload{size: len(bulk)}, bulk); err != nil {
+		return err
+	}
+	return s.write(m, nil)
 }
 
 // split splits an event that may not fit one frame into equivalent ones.

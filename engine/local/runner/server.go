@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"encoding/gob"
+	"iter"
 	"net"
 	"sync"
 	"time"
@@ -133,9 +134,14 @@ func answer(ctx context.Context, s *sender, e engine.Engine, c call) error {
 	case c.Embed != nil:
 		return s.lastOf(embed(ctx, e, c.Embed))
 	case c.Images != nil:
-		return s.lastOf(draw(ctx, e, c.Images))
+		return s.events(e.GenerateImages(ctx, c.Images))
 	}
-	for event, err := range e.Generate(ctx, c.Generate.request()) {
+	return s.events(e.Generate(ctx, c.Generate.request()))
+}
+
+// events sends events and the end of the reply.
+func (s *sender) events(events iter.Seq2[engine.Event, error]) error {
+	for event, err := range events {
 		if err != nil {
 			return s.last(nil, err)
 		}
@@ -152,14 +158,6 @@ func embed(ctx context.Context, e engine.Engine, req *engine.EmbeddingRequest) (
 		return nil, nil, err
 	}
 	return fromEmbeddings(embeddings)
-}
-
-func draw(ctx context.Context, e engine.Engine, req *engine.ImageRequest) (message, []byte, error) {
-	images, err := e.GenerateImages(ctx, req)
-	if err != nil {
-		return nil, nil, err
-	}
-	return fromImages(images)
 }
 
 // heartbeats sends heartbeats while p makes progress.

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -255,8 +256,12 @@ func (w *worker) run(ctx context.Context, p *process, f *job, use func(context.C
 	return lost
 }
 
-func (w *worker) generate(ctx context.Context, req *engine.Request, yield func(engine.Event, error) bool) {
-	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *job) error { return w.stream(ctx, p, f, req, yield) })
+// events yields the events that ask gets for req, any of the requests of the engine
+// package, from the model's process.
+func (w *worker) events(ctx context.Context, req any, yield func(engine.Event, error) bool, ask func(context.Context, *Client) iter.Seq2[engine.Event, error]) {
+	failure := w.send(ctx, req, func(ctx context.Context, p *process, f *job) error {
+		return w.stream(ctx, f, ask(ctx, p.client), yield)
+	})
 	if failure != nil {
 		yield(nil, failure)
 	}
@@ -287,17 +292,17 @@ func unary[T any](ctx context.Context, e *Engine, model string, req any, ask fun
 	return result, err
 }
 
-// stream yields the events of p. It returns the error of a lost connection and
-// yields any other.
-func (w *worker) stream(ctx context.Context, p *process, f *job, req *engine.Request, yield func(engine.Event, error) bool) error {
-	for event, err := range p.client.Generate(ctx, req) {
+// stream yields events. It returns the error of a lost connection and yields any
+// other.
+func (w *worker) stream(ctx context.Context, f *job, events iter.Seq2[engine.Event, error], yield func(engine.Event, error) bool) error {
+	for event, err := range events {
 		if asLost(err) != nil {
 			return err
 		}
 		switch event.(type) {
 		case engine.BlockStart:
 			f.outputBegan()
-		case engine.Done:
+		case engine.Done, engine.Drawn:
 			w.succeeded()
 		}
 		if !yield(event, err) {

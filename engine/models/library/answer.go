@@ -53,16 +53,19 @@ func (e *Engine) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 }
 
 // GenerateImages implements [engine.Engine].
-func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	r, err := e.acquire(ctx, req.Model)
-	if err != nil {
-		return nil, err
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		r, err := e.acquire(ctx, req.Model)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer e.release(r)
+		named := *req
+		named.Model = r.name
+		r.definition.ApplyImage(&named)
+		r.instance.GenerateImages(ctx, &named)(yield)
 	}
-	defer e.release(r)
-	named := *req
-	named.Model = r.name
-	r.definition.ApplyImage(&named)
-	return r.instance.GenerateImages(ctx, &named)
 }
 
 // complete returns a copy of the request with the defaults of the Modelfile.

@@ -59,10 +59,15 @@ func (c *connection) Models(ctx context.Context) ([]engine.Model, error) {
 
 // Generate implements [engine.Engine].
 func (c *connection) Generate(ctx context.Context, req *engine.Request) iter.Seq2[engine.Event, error] {
+	return c.events(ctx, func(ctx context.Context) iter.Seq2[engine.Event, error] { return c.engine.Generate(ctx, req) })
+}
+
+// events passes on the events of a request.
+func (c *connection) events(ctx context.Context, ask func(context.Context) iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		ctx, done := c.bind(ctx)
 		defer done()
-		for event, err := range c.engine.Generate(ctx, req) {
+		for event, err := range ask(ctx) {
 			if !yield(event, c.explain(err)) {
 				return
 			}
@@ -87,9 +92,6 @@ func (c *connection) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*
 }
 
 // GenerateImages implements [engine.Engine].
-func (c *connection) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	ctx, done := c.bind(ctx)
-	defer done()
-	images, err := c.engine.GenerateImages(ctx, req)
-	return images, c.explain(err)
+func (c *connection) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return c.events(ctx, func(ctx context.Context) iter.Seq2[engine.Event, error] { return c.engine.GenerateImages(ctx, req) })
 }

@@ -34,8 +34,8 @@ func (s silent) Embed(ctx context.Context, _ *engine.EmbeddingRequest) (*engine.
 	return nil, s.wait(ctx)
 }
 
-func (s silent) GenerateImages(ctx context.Context, _ *engine.ImageRequest) ([]engine.Image, error) {
-	return nil, s.wait(ctx)
+func (s silent) GenerateImages(ctx context.Context, _ *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) { yield(nil, s.wait(ctx)) }
 }
 
 // What another server owes an answer does not keep this one from ending, and
@@ -60,7 +60,7 @@ func TestCloseEndsRemoteRequests(t *testing.T) {
 			return err
 		}},
 		{"images", func(ctx context.Context, e *Engine) error {
-			_, err := e.GenerateImages(ctx, &engine.ImageRequest{Model: "cloud"})
+			_, err := engine.CollectImages(e.GenerateImages(ctx, &engine.ImageRequest{Model: "cloud"}))
 			return err
 		}},
 	} {

@@ -277,8 +277,8 @@ func (p *puppet) Embed(_ context.Context, req *engine.EmbeddingRequest) (*engine
 	return &engine.Embeddings{Vectors: [][]float32{{1}}}, p.check(req.Model)
 }
 
-func (p *puppet) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	return []engine.Image{{}}, p.check(req.Model)
+func (p *puppet) GenerateImages(_ context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) { yield(engine.Drawn{}, p.check(req.Model)) }
 }
 
 // everyWay asks for a model in every way that there is.
@@ -286,7 +286,7 @@ func (h *house) everyWay(ctx context.Context, model string) map[string]error {
 	_, generate := h.ask(ctx, model)
 	_, count := h.Count(ctx, conversation(model, "hello"))
 	_, embed := h.Embed(ctx, &engine.EmbeddingRequest{Model: model})
-	_, images := h.GenerateImages(ctx, &engine.ImageRequest{Model: model})
+	_, images := engine.CollectImages(h.GenerateImages(ctx, &engine.ImageRequest{Model: model}))
 	_, find := engine.FindModel(ctx, h.Engine, model)
 	return map[string]error{
 		"generate": generate, "count": count, "embed": embed, "images": images, "find": find, "load": h.Load(ctx, model),

@@ -299,6 +299,16 @@ func (x *Exchange) Watch(req *engine.Request, events iter.Seq2[engine.Event, err
 	x.mu.Lock()
 	x.model, x.request = req.Model, req
 	x.mu.Unlock()
+	return x.watch(events, names)
+}
+
+// WatchImages is Watch for a request for images.
+func (x *Exchange) WatchImages(req *engine.ImageRequest, events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+	x.SetModel(req.Model)
+	return x.watch(events, nil)
+}
+
+func (x *Exchange) watch(events iter.Seq2[engine.Event, error], names map[string]string) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		for event, err := range events {
 			if start, ok := event.(engine.Start); ok {

@@ -70,15 +70,6 @@ func (x *Exchange) HoldVectors(vectors [][]float32) error {
 	return x.reserve(int64(n))
 }
 
-// HoldImages reserves memory for images.
-func (x *Exchange) HoldImages(images []engine.Image) error {
-	n := itemWeight * len(images)
-	for _, p := range images {
-		n += imageWeight * len(p.Data)
-	}
-	return x.reserve(int64(n))
-}
-
 // HoldModels reserves memory for a list of models.
 func (x *Exchange) HoldModels(models []engine.Model) error {
 	return x.reserve(int64(itemWeight * len(models)))
@@ -98,6 +89,8 @@ func weigh(event engine.Event) int64 {
 		return int64(textWeight * len(e.Text))
 	case engine.ToolCallDelta:
 		return int64(textWeight * len(e.Arguments))
+	case engine.Drawn:
+		return int64(itemWeight + imageWeight*len(e.Image.Data))
 	}
 	return 0
 }

@@ -63,6 +63,45 @@ func (e *Engine) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return e.Engine.Count(ctx, full)
 }
 
+// GenerateImages implements [engine.Engine]. Images that come as URLs, as some servers
+// send them, are fetched by the same rules.
+func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		b := loader{fetcher: e.fetcher, got: map[string]engine.Image{}, room: maxTotal}
+		for event, err := range e.Engine.GenerateImages(ctx, req) {
+			if d, ok := event.(engine.Drawn); ok && err == nil && d.Image.URL != "" {
+				if b.ctx == nil {
+					var cancel context.CancelFunc
+					b.ctx, cancel = context.WithTimeoutCause(ctx, maxAll, errSlow)
+					defer cancel() // once
+				}
+				event, err = b.drawn(d)
+			}
+			if !yield(event, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// drawn fetches a generated image. The URL is not the client's, so neither is the fault,
+// and the error tells the client nothing of the server's network.
+func (b *loader) drawn(d engine.Drawn) (engine.Event, error) {
+	image, err := b.image(d.Image)
+	if err == nil {
+		var p *picture.Picture
+		if p, err = picture.Open(image.Data, ""); err == nil {
+			size := p.Size()
+			d.Image, d.Width, d.Height = engine.Image{Data: image.Data, MediaType: p.MediaType()}, size.X, size.Y
+			return d, nil
+		}
+	}
+	if coded := engine.AsError(err); coded.Code != engine.CodeInvalidArgument {
+		return nil, coded
+	}
+	return nil, engine.Errorf(engine.CodeEngineCrashed, "The model's server sent the URL of an image that cannot be used.").Because(err)
+}
+
 // complete returns a copy of the request with the images' data.
 func (e *Engine) complete(ctx context.Context, req *engine.Request) (*engine.Request, error) {
 	if !slices.ContainsFunc(req.Messages, func(m engine.Message) bool { return namesImage(m.Parts) }) {

@@ -3,6 +3,7 @@ package drawing
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	_ "image/png" // the engine draws PNG files
@@ -68,11 +69,14 @@ func (o Options) draw(ctx context.Context) (engine.Image, error) {
 	if terminal.Is(o.Notes) {
 		defer o.show(ctx)()
 	}
-	images, err := o.Engine.GenerateImages(ctx, &o.Request)
+	images, err := engine.CollectImages(o.Engine.GenerateImages(ctx, &o.Request))
 	if err != nil {
 		return engine.Image{}, err
 	}
-	return images[0], nil
+	if len(images) == 0 || len(images[0].Image.Data) == 0 {
+		return engine.Image{}, errors.New("the model's server sent no image data")
+	}
+	return images[0].Image, nil
 }
 
 // refresh is how often the steps are shown.

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,9 +49,11 @@ type pen struct {
 	err  error
 }
 
-func (p *pen) GenerateImages(_ context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
+func (p *pen) GenerateImages(_ context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
 	p.got = req
-	return []engine.Image{{Data: p.file, MediaType: "image/png"}}, p.err
+	return func(yield func(engine.Event, error) bool) {
+		yield(engine.Drawn{Image: engine.Image{Data: p.file, MediaType: "image/png"}}, p.err)
+	}
 }
 
 func TestRun(t *testing.T) {

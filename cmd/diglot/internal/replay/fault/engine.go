@@ -93,11 +93,14 @@ func (e failing) Embed(ctx context.Context, req *engine.EmbeddingRequest) (*engi
 }
 
 // GenerateImages implements [engine.Engine].
-func (e failing) GenerateImages(ctx context.Context, req *engine.ImageRequest) ([]engine.Image, error) {
-	if err := before(ctx); err != nil {
-		return nil, err
+func (e failing) GenerateImages(ctx context.Context, req *engine.ImageRequest) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		if err := before(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		e.Finder.GenerateImages(ctx, req)(yield)
 	}
-	return e.Finder.GenerateImages(ctx, req)
 }
 
 // Models implements [engine.Engine].
