@@ -28,8 +28,8 @@ func randomAdapter(t testing.TB, model string, size float32, names ...string) st
 		for _, name := range names {
 			if strings.HasSuffix(base.Name, name) {
 				tensors = append(tensors,
-					matrix(base.Name+".lora_a", 4, base.Dims[0], random(0.05)),
-					matrix(base.Name+".lora_b", base.Dims[1], 4, random(size)))
+					loraMatrix(base.Name+".lora_a", 4, base.Dims[0], random(0.05)),
+					loraMatrix(base.Name+".lora_b", base.Dims[1], 4, random(size)))
 			}
 		}
 	}
@@ -92,13 +92,13 @@ func TestAdapters(t *testing.T) {
 // right to us.
 func TestBrokenAdapters(t *testing.T) {
 	model := modelFile(t, smallest)
-	q := []gguf.Weight{matrix("blk.0.attn_q.weight.lora_a", 4, 576, nothing), matrix("blk.0.attn_q.weight.lora_b", 576, 4, nothing)}
+	q := []gguf.Weight{loraMatrix("blk.0.attn_q.weight.lora_a", 4, 576, nothing), loraMatrix("blk.0.attn_q.weight.lora_b", 576, 4, nothing)}
 	keys := loraKeys("llama")
 	for _, tt := range []struct {
 		name, path, want string
 	}{
 		{"a model", model, "not an adapter"},
-		{"another shape", writeGGUF(t, []gguf.Weight{q[0], matrix(q[1].Name, 575, 4, nothing)}, keys...), "do not fit"},
+		{"another shape", writeGGUF(t, []gguf.Weight{q[0], loraMatrix(q[1].Name, 575, 4, nothing)}, keys...), "do not fit"},
 		{"a strange alpha", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", uint32(8))...), "must be a float32"},
 		{"alpha in words", writeGGUF(t, q, append(keys[:6:6], "adapter.lora.alpha", "8")...), "must be a float32"},
 	} {

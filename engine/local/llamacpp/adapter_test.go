@@ -11,8 +11,8 @@ import (
 	"github.com/diglot/diglot/engine/gguf"
 )
 
-// matrix is a tensor of so many rows, whose numbers the function makes.
-func matrix(name string, rows, columns int64, number func() float32) gguf.Weight {
+// loraMatrix is a tensor of so many rows, whose numbers the function makes.
+func loraMatrix(name string, rows, columns int64, number func() float32) gguf.Weight {
 	t := gguf.Weight{Name: name, Dims: []uint64{uint64(columns), uint64(rows)}}
 	for range rows * columns {
 		t.Data = binary.LittleEndian.AppendUint32(t.Data, math.Float32bits(number()))
@@ -52,15 +52,15 @@ func adapterError(t *testing.T, model, adapter string) error {
 
 func TestCheckAdapters(t *testing.T) {
 	base := []gguf.Weight{
-		matrix("q.weight", 6, 8, nothing), matrix("token_embd.weight", 10, 8, nothing), matrix("output.weight", 10, 8, nothing), matrix("output_norm.weight", 1, 8, nothing),
+		loraMatrix("q.weight", 6, 8, nothing), loraMatrix("token_embd.weight", 10, 8, nothing), loraMatrix("output.weight", 10, 8, nothing), loraMatrix("output_norm.weight", 1, 8, nothing),
 	}
 	model := writeGGUF(t, base, "general.architecture", "llama", "general.type", "model")
 	tied := writeGGUF(t, slices.Delete(slices.Clone(base), 2, 3), "general.architecture", "llama", "general.type", "model")
 	pair := func(name string, rows, rank, columns int64) []gguf.Weight {
-		return []gguf.Weight{matrix(name+".lora_a", rank, columns, nothing), matrix(name+".lora_b", rows, rank, nothing)}
+		return []gguf.Weight{loraMatrix(name+".lora_a", rank, columns, nothing), loraMatrix(name+".lora_b", rows, rank, nothing)}
 	}
 	half := func(name string) []gguf.Weight { return pair(name, 6, 2, 8)[:1] }
-	turned := []gguf.Weight{matrix("token_embd.weight.lora_a", 10, 2, nothing), matrix("token_embd.weight.lora_b", 8, 2, nothing)}
+	turned := []gguf.Weight{loraMatrix("token_embd.weight.lora_a", 10, 2, nothing), loraMatrix("token_embd.weight.lora_b", 8, 2, nothing)}
 	with := func(key string, value any) []any {
 		keys := loraKeys("llama")
 		for i := 0; i < len(keys); i += 2 {
@@ -81,7 +81,7 @@ func TestCheckAdapters(t *testing.T) {
 		want    string // empty: it can be used
 	}{
 		{"right", q, loraKeys("llama"), ""},
-		{"a norm beside it", append(q[:2:2], matrix("output_norm.weight", 1, 8, nothing)), loraKeys("llama"), ""},
+		{"a norm beside it", append(q[:2:2], loraMatrix("output_norm.weight", 1, 8, nothing)), loraKeys("llama"), ""},
 		{"the table of tokens, turned", turned, loraKeys("llama"), ""},
 		{"the table of tokens, not turned", pair("token_embd.weight", 10, 2, 8), loraKeys("llama"), "do not fit"},
 		{"a model", q, with("general.type", "model"), "not an adapter"},
@@ -92,7 +92,7 @@ func TestCheckAdapters(t *testing.T) {
 		{"empty", nil, loraKeys("llama"), "changes nothing"},
 		{"a first alone", half("q.weight"), loraKeys("llama"), "not one of a pair"},
 		{"a second alone", q[1:], loraKeys("llama"), "not one of a pair"},
-		{"something else", append(q[:2:2], matrix("extra", 2, 2, nothing)), loraKeys("llama"), "extra is not one of a pair"},
+		{"something else", append(q[:2:2], loraMatrix("extra", 2, 2, nothing)), loraKeys("llama"), "extra is not one of a pair"},
 		{"a tensor that the model lacks", pair("k.weight", 6, 2, 8), loraKeys("llama"), "no tensor k.weight"},
 		{"too few rows", pair("q.weight", 5, 2, 8), loraKeys("llama"), "do not fit"},
 		{"too many columns", pair("q.weight", 6, 2, 9), loraKeys("llama"), "do not fit"},
@@ -120,14 +120,14 @@ func TestCheckAdapters(t *testing.T) {
 // TestManyAdapters: together they may change no more tensors than the model
 // has.
 func TestManyAdapters(t *testing.T) {
-	base := []gguf.Weight{matrix("q.weight", 6, 8, nothing), matrix("k.weight", 6, 8, nothing), matrix("n.weight", 1, 8, nothing)}
+	base := []gguf.Weight{loraMatrix("q.weight", 6, 8, nothing), loraMatrix("k.weight", 6, 8, nothing), loraMatrix("n.weight", 1, 8, nothing)}
 	file, err := gguf.Open(writeGGUF(t, base, "general.architecture", "llama"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	one := writeGGUF(t, []gguf.Weight{
-		matrix("q.weight.lora_a", 2, 8, nothing), matrix("q.weight.lora_b", 6, 2, nothing),
-		matrix("k.weight.lora_a", 2, 8, nothing), matrix("k.weight.lora_b", 6, 2, nothing),
+		loraMatrix("q.weight.lora_a", 2, 8, nothing), loraMatrix("q.weight.lora_b", 6, 2, nothing),
+		loraMatrix("k.weight.lora_a", 2, 8, nothing), loraMatrix("k.weight.lora_b", 6, 2, nothing),
 	}, loraKeys("llama")...)
 	if err := checkAdapters(file, []string{one}); err != nil {
 		t.Errorf("one: error %v", err)

@@ -3,6 +3,7 @@
 #include "attention.h"
 #include "attention_row.h"
 #include "attention_vector.h"
+#include "matrix/buffer.h"
 #include "ggml.h"
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
@@ -350,8 +351,9 @@ struct registration : ggml::cpu::extra_buffer_type {
 void shim_attention() {
     static std::once_flag once;
     std::call_once(once, [] {
-        // Make ggml copy its list of buffer types before ours is added, so that no
-        // weights are allocated in it.
+        // Make ggml copy its list of buffer types before this one is added, so that no
+        // weights are allocated in it; but after that of matrices.
+        matrix_register();
         ggml_backend_reg_t cpu = ggml_backend_cpu_reg();
         auto list = reinterpret_cast<ggml_backend_dev_get_extra_bufts_t>(ggml_backend_reg_get_proc_address(cpu, "ggml_backend_dev_get_extra_bufts"));
         if (list == nullptr) {

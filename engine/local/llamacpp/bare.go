@@ -40,7 +40,7 @@ func openBare(options Options, place placement) (*Bare, error) {
 	C.shim_log(C.uintptr_t(cgo.NewHandle(sink)))
 	cancel := newFlag()
 	defer cancel.free()
-	w := loadWeights(options.Path, place, cancel)
+	w := loadWeights(options.Path, place, kernels{}, cancel)
 	if w == nil {
 		return nil, fmt.Errorf("llama.cpp cannot load %s", options.Path)
 	}

@@ -22,6 +22,7 @@ import (
 	// Links llama.cpp. Its Go package one level up needs headers that the module
 	// lacks.
 	"github.com/diglot/diglot/engine/local/decode"
+	"github.com/diglot/diglot/engine/local/llamacpp/matrix"
 	_ "github.com/ollama/ollama/llama/llama.cpp/src"
 )
 
@@ -42,8 +43,14 @@ type weights struct {
 	turn     *sync.Mutex // held while computing: two computations would compete for cores
 }
 
+// loading holds the choice of kernels while a model is loaded.
+var loading sync.Mutex
+
 // loadWeights returns nil if llama.cpp fails or cancel is raised.
-func loadWeights(path string, place placement, cancel flag) *weights {
+func loadWeights(path string, place placement, kernels kernels, cancel flag) *weights {
+	loading.Lock()
+	defer loading.Unlock()
+	matrix.Choose(kernels.ours, kernels.tied)
 	C.llama_backend_init()
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))

@@ -334,7 +334,7 @@ func TestTinyPool(t *testing.T) {
 	options := Options{Path: modelFile(t, smallest), Parallel: 4}.withDefaults()
 	cancel := newFlag()
 	defer cancel.free()
-	w := loadWeights(options.Path, mapped, cancel)
+	w := loadWeights(options.Path, mapped, kernels{ours: true}, cancel)
 	if w == nil {
 		t.Fatal("the model cannot be loaded")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/diglot/diglot/engine/gguf"
 	"github.com/diglot/diglot/engine/local/decode"
+	"github.com/diglot/diglot/engine/local/llamacpp/matrix"
 	"github.com/diglot/diglot/engine/local/memory"
 )
 
@@ -44,7 +45,7 @@ func configure(ctx context.Context, options Options, file *gguf.File) (none deco
 	options.Planned(plan)
 	sink := &logSink{log: options.Log}
 	sink.register()
-	w, err := load(ctx, options, sink)
+	w, err := load(ctx, options, file, sink)
 	if err != nil {
 		return none, err
 	}
@@ -61,13 +62,15 @@ func configure(ctx context.Context, options Options, file *gguf.File) (none deco
 	return c, nil
 }
 
-func load(ctx context.Context, options Options, sink *logSink) (*weights, error) {
+func load(ctx context.Context, options Options, file *gguf.File, sink *logSink) (*weights, error) {
 	path := options.Path
+	kernels := options.kernels(file)
 	C.shim_huge_pages()
+	matrix.Register()
 	C.shim_attention()
 	cancel := newFlag()
 	stop := context.AfterFunc(ctx, cancel.raise)
-	w := loadWeights(path, options.placement(), cancel)
+	w := loadWeights(path, options.placement(), kernels, cancel)
 	if stop() {
 		cancel.free() // otherwise cancel.raise may still run, so leak the 4 bytes
 	}
@@ -80,6 +83,7 @@ func load(ctx context.Context, options Options, sink *logSink) (*weights, error)
 	if w == nil {
 		return nil, fmt.Errorf("%s: llama.cpp cannot load the file: %s", path, sink.reason())
 	}
+	options.Log.Info("weights loaded", "own_kernels", matrix.Instructions(), "own_bytes", matrix.Bytes())
 	return w, nil
 }
 

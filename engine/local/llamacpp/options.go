@@ -28,6 +28,9 @@ type Options struct {
 	// training context, as far as memory allows.
 	Context int
 
+	// Kernels of matrix products: [KernelsOwn] or [KernelsGGML].
+	Kernels Kernels
+
 	// Available returns how many bytes of memory may be used; nil:
 	// [memory.Available].
 	Available func() (int64, error)

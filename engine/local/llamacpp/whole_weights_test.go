@@ -154,7 +154,7 @@ func openDice(t testing.TB, path string) *decode.Model {
 		t.Fatal(err)
 	}
 	cancel := newFlag()
-	w := loadWeights(path, mapped, cancel)
+	w := loadWeights(path, mapped, kernels{ours: true}, cancel)
 	cancel.free()
 	if w == nil {
 		t.Fatalf("llama.cpp cannot load %s", path)

@@ -1,0 +1,245 @@
+//go:build llamacpp && amd64
+
+#include "layout.h"
+
+#include <cstring>
+#include <immintrin.h>
+
+// See avx512.cpp.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,f16c,fma"))), apply_to = function)
+#elif defined(__GNUC__)
+#pragma GCC target("avx2,f16c,fma")
+#endif
+
+namespace matrix {
+
+namespace {
+
+// A slice is 8 of the rows of a panel: half of each vector of 64 bytes.
+constexpr int slice_rows = 8;
+constexpr int slices = panel_rows / slice_rows;
+
+// unit is 32 columns of a slice, unpacked.
+struct unit {
+    __m256i quants[groups]; // signed if they have whole bytes
+    __m256 scale;
+    __m256 other; // mins, or scales of the second half of columns
+};
+
+inline __m256i load(const uint8_t * p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p)); }
+inline __m128i load_half(const uint8_t * p) { return _mm_loadu_si128(reinterpret_cast<const __m128i *>(p)); }
+inline __m128i load_quarter(const uint8_t * p) { return _mm_loadl_epi64(reinterpret_cast<const __m128i *>(p)); }
+inline __m256 halves(const uint8_t * p) { return _mm256_cvtph_ps(load_half(p)); }
+
+// with combines x with those bits of y that mask has.
+inline __m256i with(__m256i x, __m256i y, __m256i mask) { return _mm256_or_si256(x, _mm256_and_si256(y, mask)); }
+
+template <int up> inline __m256i shift(__m256i x) {
+    if constexpr (up >= 0) {
+        return _mm256_slli_epi32(x, up);
+    } else {
+        return _mm256_srli_epi32(x, -up);
+    }
+}
+
+template <int above, int group> inline __m256i quants(const uint8_t * planes, const uint8_t * nibbles) {
+    if constexpr (above == 4) {
+        return _mm256_xor_si256(load(nibbles + group * 64), _mm256_set1_epi8(-128));
+    } else {
+        const __m256i q = _mm256_and_si256(shift<group < groups / 2 ? 0 : -4>(load(nibbles + group % 4 * 64)), _mm256_set1_epi8(15));
+        if constexpr (above == 1) {
+            return with(q, shift<4 - group>(load(planes)), _mm256_set1_epi8(16));
+        } else if constexpr (above == 2) {
+            return with(q, shift<4 - group % 4 * 2>(load(planes + group / 4 * 64)), _mm256_set1_epi8(48));
+        }
+        return q;
+    }
+}
+
+template <const layout & l> inline void load_quants(const uint8_t * at, int slice, unit & u) {
+    const int v = slice / 2, half = slice % 2 * 32;
+    const uint8_t * planes = at + v * l.planes() / vectors + half;
+    const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + half;
+    u.quants[0] = quants<l.above, 0>(planes, nibbles);
+    u.quants[1] = quants<l.above, 1>(planes, nibbles);
+    u.quants[2] = quants<l.above, 2>(planes, nibbles);
+    u.quants[3] = quants<l.above, 3>(planes, nibbles);
+    u.quants[4] = quants<l.above, 4>(planes, nibbles);
+    u.quants[5] = quants<l.above, 5>(planes, nibbles);
+    u.quants[6] = quants<l.above, 6>(planes, nibbles);
+    u.quants[7] = quants<l.above, 7>(planes, nibbles);
+}
+
+// load_scales reads the scales of a unit from the head of its step.
+template <const layout & l> inline void load_scales(const uint8_t * head, int number, int slice, unit & u) {
+    const int row = slice * slice_rows;
+    const __m256 d = halves(head + row * 2);
+    if constexpr (l.type == GGML_TYPE_Q6_K) {
+        const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + row;
+        u.scale = _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_quarter(scales))));
+        u.other = _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_quarter(scales + panel_rows))));
+    } else if constexpr (l.units == 8) {
+        const uint8_t * scales = head + 4 * panel_rows;
+        const __m256i low = _mm256_cvtepu8_epi32(load_quarter(scales + number * panel_rows + row));
+        const __m256i high = _mm256_srl_epi32(load(scales + 8 * panel_rows + row * 4), _mm_cvtsi32_si128(4 * number));
+        const __m256i scale = with(_mm256_and_si256(low, _mm256_set1_epi32(15)), shift<4>(high), _mm256_set1_epi32(48));
+        const __m256i min = with(shift<-4>(low), shift<2>(high), _mm256_set1_epi32(48));
+        u.scale = _mm256_mul_ps(d, _mm256_cvtepi32_ps(scale));
+        u.other = _mm256_fnmadd_ps(halves(head + 2 * panel_rows + row * 2), _mm256_cvtepi32_ps(min), _mm256_setzero_ps());
+    } else {
+        u.scale = d;
+        if constexpr (l.mins) {
+            u.other = halves(head + 2 * panel_rows + row * 2);
+        }
+    }
+}
+
+inline __m256i four(const activation & a, int group) {
+    int32_t columns;
+    std::memcpy(&columns, a.quants + group * 4, sizeof columns);
+    return _mm256_set1_epi32(columns);
+}
+
+// pairs_that_fit is how many groups can be added in 16 bits: each adds two
+// products of a quant and 127 at most.
+template <const layout & l> constexpr int groups_that_fit() {
+    switch (l.above) {
+        case 0: return 8; // 8 * 2 * 15 * 127 < 32768
+        case 1: return 4; // 4 * 2 * 31 * 127
+        case 2: return 2; // 2 * 2 * 63 * 127
+        default: return 1; // 2 * 128 * 127
+    }
+}
+
+// sum adds the products of groups first to last, four columns in each lane.
+template <const layout & l, int first, int last> inline __m256i sum(const unit & u, const activation & a, __m256i start) {
+    constexpr int at_once = groups_that_fit<l>() < last - first ? groups_that_fit<l>() : last - first;
+#pragma GCC unroll 8
+    for (int g = first; g < last; g += at_once) {
+        __m256i pairs = _mm256_setzero_si256();
+#pragma GCC unroll 8
+        for (int i = g; i < g + at_once; i++) {
+            const __m256i x = four(a, i);
+            if constexpr (l.above == 4) {
+                pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(u.quants[i]), _mm256_sign_epi8(x, u.quants[i]));
+            } else {
+                pairs = _mm256_add_epi16(pairs, _mm256_maddubs_epi16(u.quants[i], x));
+            }
+        }
+        start = _mm256_add_epi32(start, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+    return start;
+}
+
+inline __m256i times_offset(int32_t below, int offset) { return _mm256_set1_epi32(below * offset); }
+
+// add adds the products of a unit and a token to its sums.
+template <const layout & l> inline __m256 add(const unit & u, const activation & a, __m256 sums) {
+    const __m256 scale = _mm256_set1_ps(a.scale);
+    if constexpr (l.type == GGML_TYPE_Q6_K) {
+        const __m256i first = sum<l, 0, groups / 2>(u, a, times_offset(a.below_first, l.offset));
+        const __m256i second = sum<l, groups / 2, groups>(u, a, times_offset(a.below - a.below_first, l.offset));
+        const __m256 both = _mm256_fmadd_ps(_mm256_cvtepi32_ps(first), u.scale, _mm256_mul_ps(_mm256_cvtepi32_ps(second), u.other));
+        return _mm256_fmadd_ps(both, scale, sums);
+    }
+    constexpr bool shifted = l.offset != 0 && l.above != 4;
+    const __m256i product = sum<l, 0, groups>(u, a, shifted ? times_offset(a.below, l.offset) : _mm256_setzero_si256());
+    sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(product), _mm256_mul_ps(u.scale, scale), sums);
+    if constexpr (l.mins) {
+        sums = _mm256_fmadd_ps(u.other, _mm256_set1_ps(a.sum), sums);
+    }
+    return sums;
+}
+
+template <const layout & l>
+void product(int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    alignas(32) float sums[tile_tokens][panel_rows];
+    std::memset(sums, 0, tokens * sizeof sums[0]);
+    const uint8_t * step = static_cast<const uint8_t *>(panel);
+    for (const uint8_t * end = step + l.panel(width); step < end; step += l.step()) {
+        for (int i = 0; i < l.units; i++, tile += tokens) {
+            for (int s = 0; s < slices; s++) {
+                unit u;
+                load_quants<l>(step + l.head() + i * l.unit(), s, u);
+                load_scales<l>(step, i, s, u);
+                for (int t = 0; t < tokens; t++) {
+                    float * to = sums[t] + s * slice_rows;
+                    _mm256_store_ps(to, add<l>(u, tile[t], _mm256_load_ps(to)));
+                }
+            }
+        }
+    }
+    for (int t = 0; t < tokens; t++) {
+        std::memcpy(out + t * stride, sums[t], rows * sizeof(float));
+    }
+}
+
+void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    switch (l.type) {
+        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, tile, tokens, out, stride, rows);
+        default: return;
+    }
+}
+
+// scale_of is the highest absolute value of 32 numbers, and NaN if one is NaN.
+inline float highest(const float * x) {
+    // Without the sign, the bits of floats are ordered like the numbers, and NaN is
+    // the largest.
+    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+    __m256i most = _mm256_setzero_si256();
+    for (int i = 0; i < unit_columns; i += 8) {
+        most = _mm256_max_epi32(most, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + i)), magnitude));
+    }
+    __m128i half = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+    return _mm_cvtss_f32(_mm_castsi128_ps(half));
+}
+
+inline int sum_of(__m256i x) {
+    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+    return _mm_cvtsi128_si32(half);
+}
+
+// half_unit quantises 16 numbers and returns their sum.
+inline int half_unit(const float * x, float by, int8_t * to) {
+    const __m256i low = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(by)));
+    const __m256i high = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 8), _mm256_set1_ps(by)));
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+    return sum_of(_mm256_add_epi32(low, high));
+}
+
+void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
+    for (int64_t i = 0; i < width; i += unit_columns, x += unit_columns, to += stride) {
+        const float most = highest(x);
+        const float by = most < 1e-30f ? 0 : 127 / most;
+        const int first = half_unit(x, by, to->quants), second = half_unit(x + 16, by, to->quants + 16);
+        to->scale = most < 1e-30f ? 0 : most / 127;
+        to->sum = to->scale * static_cast<float>(first + second);
+        to->below = -first - second;
+        to->below_first = -first;
+    }
+}
+
+bool runs() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma"); }
+
+} // namespace
+
+const kernels avx2 = {"AVX2", runs, quantise, multiply};
+
+} // namespace matrix
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -1,0 +1,273 @@
+//go:build llamacpp && amd64
+
+#include "layout.h"
+
+#include <cstring>
+#include <immintrin.h>
+
+// The file is compiled for processors that have these, whatever the others are
+// compiled for: no function of it may be called before the processor was asked.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,f16c,fma"))), apply_to = function)
+#elif defined(__GNUC__)
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,f16c,fma")
+#endif
+
+namespace matrix {
+
+namespace {
+
+// unit is 32 columns of a panel, unpacked: quants in 8 bits, and scales.
+struct unit {
+    __m512i quants[vectors][groups];
+    __m512 scale[vectors];
+    __m512 other[vectors]; // mins, or scales of the second half of columns
+};
+
+inline __m512i load(const uint8_t * p) { return _mm512_loadu_si512(p); }
+inline __m512 halves(const uint8_t * p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
+inline __m512i bytes(const uint8_t * p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
+
+// with combines the bits of x and those of y that mask has.
+inline __m512i with(__m512i x, __m512i y, __m512i mask) { return _mm512_ternarylogic_epi32(x, y, mask, 0xf8); }
+
+// shift moves bits within dwords, up or down; bits that enter a byte from its
+// neighbour are masked by the caller.
+template <int up> inline __m512i shift(__m512i x) {
+    if constexpr (up >= 0) {
+        return _mm512_slli_epi32(x, up);
+    } else {
+        return _mm512_srli_epi32(x, -up);
+    }
+}
+
+template <int group> inline __m512i nibble(__m512i pair) {
+    return _mm512_and_si512(shift<group < groups / 2 ? 0 : -4>(pair), _mm512_set1_epi8(15));
+}
+
+// quants unpacks a group of columns of 16 rows. planes and nibbles are those of
+// the rows.
+template <int above, int group> inline __m512i quants(const uint8_t * planes, const uint8_t * nibbles) {
+    if constexpr (above == 4) {
+        return load(nibbles + group * 64);
+    } else {
+        const __m512i q = nibble<group>(load(nibbles + group % 4 * 64));
+        if constexpr (above == 1) {
+            return with(q, shift<4 - group>(load(planes)), _mm512_set1_epi8(16));
+        } else if constexpr (above == 2) {
+            return with(q, shift<4 - group % 4 * 2>(load(planes + group / 4 * 64)), _mm512_set1_epi8(48));
+        }
+        return q;
+    }
+}
+
+template <const layout & l, int v> inline void load_quants(const uint8_t * at, unit & u) {
+    const uint8_t * planes = at + v * l.planes() / vectors;
+    const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors;
+    u.quants[v][0] = quants<l.above, 0>(planes, nibbles);
+    u.quants[v][1] = quants<l.above, 1>(planes, nibbles);
+    u.quants[v][2] = quants<l.above, 2>(planes, nibbles);
+    u.quants[v][3] = quants<l.above, 3>(planes, nibbles);
+    u.quants[v][4] = quants<l.above, 4>(planes, nibbles);
+    u.quants[v][5] = quants<l.above, 5>(planes, nibbles);
+    u.quants[v][6] = quants<l.above, 6>(planes, nibbles);
+    u.quants[v][7] = quants<l.above, 7>(planes, nibbles);
+}
+
+// load_scales reads the scales of a unit from the head of its step.
+template <const layout & l> inline void load_scales(const uint8_t * head, int number, int v, unit & u) {
+    const __m512 d = halves(head + v * 32);
+    if constexpr (l.type == GGML_TYPE_Q6_K) {
+        const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + v * vector_rows;
+        const auto factor = [&](const uint8_t * p) {
+            return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))));
+        };
+        u.scale[v] = _mm512_mul_ps(d, factor(scales));
+        u.other[v] = _mm512_mul_ps(d, factor(scales + panel_rows));
+    } else if constexpr (l.units == 8) {
+        const uint8_t * scales = head + 4 * panel_rows;
+        const __m512i low = bytes(scales + number * panel_rows + v * vector_rows);
+        const __m512i high = _mm512_srl_epi32(load(scales + 8 * panel_rows + v * 64), _mm_cvtsi32_si128(4 * number));
+        const __m512i scale = with(_mm512_and_si512(low, _mm512_set1_epi32(15)), shift<4>(high), _mm512_set1_epi32(48));
+        const __m512i min = with(shift<-4>(low), shift<2>(high), _mm512_set1_epi32(48));
+        u.scale[v] = _mm512_mul_ps(d, _mm512_cvtepi32_ps(scale));
+        u.other[v] = _mm512_fnmadd_ps(halves(head + 64 + v * 32), _mm512_cvtepi32_ps(min), _mm512_setzero_ps());
+    } else {
+        u.scale[v] = d;
+        if constexpr (l.mins) {
+            u.other[v] = halves(head + 64 + v * 32);
+        }
+    }
+}
+
+inline __m512i four(const activation & a, int group) {
+    int32_t columns;
+    std::memcpy(&columns, a.quants + group * 4, sizeof columns);
+    return _mm512_set1_epi32(columns);
+}
+
+constexpr int log2(int x) { return x <= 1 ? 0 : 1 + log2(x / 2); }
+
+// add adds the products of a unit and N tokens to their sums.
+template <const layout & l, int N> inline void add(const unit & u, const activation * a, __m512 (&sums)[N][vectors]) {
+    __m512i products[N][vectors], second[N][vectors];
+    for (int n = 0; n < N; n++) {
+        const __m512i start = l.offset == 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(_mm512_set1_epi32(a[n].below), log2(l.offset));
+        for (int v = 0; v < vectors; v++) {
+            products[n][v] = start;
+        }
+        if constexpr (l.type == GGML_TYPE_Q6_K) {
+            const __m512i first = _mm512_slli_epi32(_mm512_set1_epi32(a[n].below_first), log2(l.offset));
+            for (int v = 0; v < vectors; v++) {
+                products[n][v] = first;
+                second[n][v] = _mm512_sub_epi32(start, first);
+            }
+        }
+    }
+#pragma GCC unroll 8
+    for (int g = 0; g < groups; g++) {
+        auto & to = l.type == GGML_TYPE_Q6_K && g >= groups / 2 ? second : products;
+        for (int n = 0; n < N; n++) {
+            const __m512i x = four(a[n], g);
+            for (int v = 0; v < vectors; v++) {
+                to[n][v] = _mm512_dpbusd_epi32(to[n][v], u.quants[v][g], x);
+            }
+        }
+    }
+    for (int n = 0; n < N; n++) {
+        const __m512 scale = _mm512_set1_ps(a[n].scale);
+        for (int v = 0; v < vectors; v++) {
+            const __m512 product = _mm512_cvtepi32_ps(products[n][v]);
+            if constexpr (l.type == GGML_TYPE_Q6_K) {
+                const __m512 both = _mm512_fmadd_ps(product, u.scale[v], _mm512_mul_ps(_mm512_cvtepi32_ps(second[n][v]), u.other[v]));
+                sums[n][v] = _mm512_fmadd_ps(both, scale, sums[n][v]);
+                continue;
+            }
+            sums[n][v] = _mm512_fmadd_ps(product, _mm512_mul_ps(u.scale[v], scale), sums[n][v]);
+            if constexpr (l.mins) {
+                sums[n][v] = _mm512_fmadd_ps(u.other[v], _mm512_set1_ps(a[n].sum), sums[n][v]);
+            }
+        }
+    }
+}
+
+template <const layout & l> inline void load_unit(const uint8_t * step, int number, unit & u) {
+    const uint8_t * at = step + l.head() + number * l.unit();
+    load_quants<l, 0>(at, u);
+    load_quants<l, 1>(at, u);
+    load_scales<l>(step, number, 0, u);
+    load_scales<l>(step, number, 1, u);
+}
+
+inline void store(const __m512 (&sums)[vectors], float * out, int rows) {
+    for (int v = 0; v < vectors; v++) {
+        const int count = rows - v * vector_rows;
+        const __mmask16 mask = count >= vector_rows ? 0xffff : count <= 0 ? 0 : (1u << count) - 1;
+        _mm512_mask_storeu_ps(out + v * vector_rows, mask, sums[v]);
+    }
+}
+
+// few computes N tokens whose sums stay in registers.
+template <const layout & l, int N>
+void few(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    __m512 sums[N][vectors];
+    for (int n = 0; n < N; n++) {
+        sums[n][0] = sums[n][1] = _mm512_setzero_ps();
+    }
+    constexpr int64_t ahead = 4096;
+    for (const uint8_t *step = panel, *end = panel + l.panel(width); step < end; step += l.step()) {
+        for (int i = 0; i < l.units; i++, tile += tokens) {
+            for (size_t p = 0; p < l.unit() + l.head() / l.units; p += 64) {
+                _mm_prefetch(reinterpret_cast<const char *>(step) + ahead + i * (l.unit() + l.head() / l.units) + p, _MM_HINT_T0);
+            }
+            unit u;
+            load_unit<l>(step, i, u);
+            add<l, N>(u, tile, sums);
+        }
+    }
+    for (int n = 0; n < N; n++) {
+        store(sums[n], out + n * stride, rows);
+    }
+}
+
+template <const layout & l>
+void many(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    __m512 sums[tile_tokens][vectors];
+    std::memset(sums, 0, tokens * sizeof sums[0]);
+    for (const uint8_t *step = panel, *end = panel + l.panel(width); step < end; step += l.step()) {
+        for (int i = 0; i < l.units; i++, tile += tokens) {
+            unit u;
+            load_unit<l>(step, i, u);
+            int t = 0;
+            for (; t + 2 <= tokens; t += 2) {
+                add<l, 2>(u, tile + t, reinterpret_cast<__m512 (&)[2][vectors]>(sums[t]));
+            }
+            if (t < tokens) {
+                add<l, 1>(u, tile + t, reinterpret_cast<__m512 (&)[1][vectors]>(sums[t]));
+            }
+        }
+    }
+    for (int t = 0; t < tokens; t++) {
+        store(sums[t], out + t * stride, rows);
+    }
+}
+
+template <const layout & l>
+void product(int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    const uint8_t * p = static_cast<const uint8_t *>(panel);
+    switch (tokens) {
+        case 1: return few<l, 1>(width, p, tile, tokens, out, stride, rows);
+        case 2: return few<l, 2>(width, p, tile, tokens, out, stride, rows);
+        default: return many<l>(width, p, tile, tokens, out, stride, rows);
+    }
+}
+
+void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    switch (l.type) {
+        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, tile, tokens, out, stride, rows);
+        default: return;
+    }
+}
+
+void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    for (int64_t i = 0; i < width; i += unit_columns, x += unit_columns, to += stride) {
+        const __m512 first = _mm512_loadu_ps(x), second = _mm512_loadu_ps(x + 16);
+        // Without the sign, the bits of floats are ordered like the numbers, and
+        // NaN is the largest.
+        const __m512i larger = _mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(first), magnitude), _mm512_and_si512(_mm512_castps_si512(second), magnitude));
+        const float most = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(larger))));
+        const float by = most < 1e-30f ? 0 : 127 / most;
+        const __m512i low = _mm512_cvtps_epi32(_mm512_mul_ps(first, _mm512_set1_ps(by)));
+        const __m512i high = _mm512_cvtps_epi32(_mm512_mul_ps(second, _mm512_set1_ps(by)));
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to->quants), _mm512_cvtsepi32_epi8(low));
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to->quants + 16), _mm512_cvtsepi32_epi8(high));
+        const int sum_low = _mm512_reduce_add_epi32(low), sum_high = _mm512_reduce_add_epi32(high);
+        to->scale = most < 1e-30f ? 0 : most / 127;
+        to->sum = to->scale * static_cast<float>(sum_low + sum_high);
+        to->below = -sum_low - sum_high;
+        to->below_first = -sum_low;
+    }
+}
+
+bool runs() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vnni");
+}
+
+} // namespace
+
+const kernels avx512 = {"AVX-512 VNNI", runs, quantise, multiply};
+
+} // namespace matrix
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -1,0 +1,143 @@
+//go:build llamacpp
+
+#include "buffer.h"
+#include "layout.h"
+#include "product.h"
+
+#include "ggml-backend-impl.h"
+#include "ggml-backend.h"
+#include "ggml-cpu.h"
+#include "traits.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace matrix {
+
+namespace {
+
+std::atomic<bool> chosen, tied;
+std::atomic<int64_t> held; // bytes
+
+// kernel is ggml's interface for operations with a kernel of their own.
+struct kernel : ggml::cpu::tensor_traits {
+    bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
+        size = product::work_size(op, threads);
+        return true;
+    }
+
+    bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
+        product::compute(params, op);
+        return true;
+    }
+};
+
+struct extra : ggml::cpu::extra_buffer_type {
+    kernel products;
+
+    bool supports_op(ggml_backend_dev_t, const ggml_tensor * op) override;
+    ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override;
+};
+
+ggml_backend_buffer_type type;
+
+const layout & layout_of(const ggml_tensor * t) { return *find(t->type); }
+
+const char * name(ggml_backend_buffer_type_t) { return "CPU_MATRIX"; }
+
+size_t size(ggml_backend_buffer_type_t, const ggml_tensor * t) {
+    const layout * l = find(t->type);
+    return l == nullptr ? ggml_nbytes(t) : l->size(t->ne[0], t->ne[1]) * t->ne[2];
+}
+
+size_t alignment(ggml_backend_buffer_type_t) { return 64; }
+
+void set(ggml_backend_buffer_t, ggml_tensor * t, const void * data, size_t offset, size_t count) {
+    GGML_ASSERT(offset == 0 && count == ggml_nbytes(t));
+    const layout & l = layout_of(t);
+    for (int64_t m = 0; m < t->ne[2]; m++) {
+        pack(l, t->ne[0], static_cast<const uint8_t *>(data) + m * t->nb[2], 0, t->ne[1], static_cast<uint8_t *>(t->data) + m * l.size(t->ne[0], t->ne[1]));
+    }
+}
+
+void (*free_plain)(ggml_backend_buffer_t);
+
+void free(ggml_backend_buffer_t buffer) {
+    held -= static_cast<int64_t>(buffer->size);
+    free_plain(buffer);
+}
+
+// allocate makes a buffer of the CPU's own, in huge pages if they were asked for.
+ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t, size_t bytes) {
+    ggml_backend_buffer_t buffer = ggml_backend_buft_alloc_buffer(ggml_backend_cpu_buffer_type(), bytes);
+    if (buffer == nullptr) {
+        return nullptr;
+    }
+    buffer->buft = &type;
+    buffer->iface.init_tensor = nullptr;
+    buffer->iface.set_tensor = set;
+    buffer->iface.get_tensor = nullptr;
+    buffer->iface.cpy_tensor = nullptr;
+    if (buffer->iface.free_buffer != nullptr) { // a buffer of no bytes has no function
+        free_plain = buffer->iface.free_buffer;
+        buffer->iface.free_buffer = free;
+        held += static_cast<int64_t>(buffer->size);
+    }
+    return buffer;
+}
+
+bool is_ours(const ggml_tensor * t) { return t != nullptr && t->buffer != nullptr && t->buffer->buft == &type; }
+
+bool has_kernel(const ggml_tensor * op) {
+    return is_ours(op->src[0]) && op->src[0]->view_src == nullptr && product::has(op);
+}
+
+// supports_op is asked before a tensor is loaded, and for each operation on it.
+bool extra::supports_op(ggml_backend_dev_t, const ggml_tensor * op) {
+    const ggml_tensor * x = op->src[1];
+    const bool loading = is_ours(op->src[0]) && op->src[0]->data == nullptr;
+    if (loading && (!chosen || (op->op == GGML_OP_GET_ROWS && !tied))) {
+        return false;
+    }
+    return has_kernel(op) && (x->buffer == nullptr || ggml_backend_buft_is_host(x->buffer->buft));
+}
+
+ggml::cpu::tensor_traits * extra::get_tensor_traits(const ggml_tensor * op) {
+    return has_kernel(op) ? &products : nullptr;
+}
+
+} // namespace
+
+ggml_backend_buffer_type_t buffer_type() { return &type; }
+
+} // namespace matrix
+
+void matrix_register(void) {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        if (matrix::best() == nullptr) {
+            return;
+        }
+        static matrix::extra instance;
+        matrix::type.iface.get_name = matrix::name;
+        matrix::type.iface.alloc_buffer = matrix::allocate;
+        matrix::type.iface.get_alignment = matrix::alignment;
+        matrix::type.iface.get_alloc_size = matrix::size;
+        matrix::type.device = ggml_backend_reg_dev_get(ggml_backend_cpu_reg(), 0);
+        matrix::type.context = static_cast<ggml::cpu::extra_buffer_type *>(&instance);
+        auto & types = ggml_backend_cpu_get_extra_buffer_types();
+        types.insert(types.begin(), &matrix::type);
+    });
+}
+
+void matrix_choose(bool ours, bool tied) {
+    matrix::chosen = ours;
+    matrix::tied = tied;
+}
+
+const char * matrix_instructions(void) {
+    const matrix::kernels * k = matrix::best();
+    return k == nullptr ? nullptr : k->name;
+}
+
+int64_t matrix_bytes(void) { return matrix::held; }

@@ -1,0 +1,287 @@
+//go:build llamacpp
+
+#include "check.h"
+#include "buffer.h"
+#include "layout.h"
+#include "product.h"
+
+#include "ggml-alloc.h"
+#include "ggml-backend.h"
+#include "ggml-cpu.h"
+#include "ggml.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace matrix {
+
+namespace {
+
+enum values {
+    usual,
+    zeros,            // weights and activations of some units
+    subnormal,        // scales and activations
+    largest,          // scales, quants and activations
+    nan_row,          // the scales of one row of weights are NaN
+    nan_token,        // an activation of one token is NaN, another's is infinite
+};
+
+constexpr uint16_t half_nan = 0x7e00, half_largest = 0x7bff, half_smallest = 0x0001;
+
+struct check {
+    matrix_case c;
+    const layout & l;
+    std::mt19937 random{7};
+    std::vector<uint8_t> blocks;
+    std::vector<float> x;
+    std::vector<int32_t> ids; // experts by token
+    std::vector<float> weights; // as ggml unpacks them
+
+    check(const matrix_case & c, const layout & l) : c(c), l(l) {
+        fill_blocks();
+        fill_activations();
+        for (int t = 0; t < c.tokens * c.used; t++) {
+            ids.push_back(static_cast<int32_t>((t * 5 + t / c.used) % c.experts));
+        }
+    }
+
+    int matrices() const { return std::max(c.experts, 1); }
+    size_t row_size() const { return ggml_row_size(l.type, c.width); }
+    int columns() const { return static_cast<int>(ggml_blck_size(l.type)); }
+    float number() { return std::normal_distribution<float>()(random); }
+
+    // scale is an fp16 scale of a block.
+    uint16_t scale(int row) {
+        switch (c.values) {
+            case zeros:
+                return random() % 2 == 0 ? 0 : ggml_fp32_to_fp16(number());
+            case subnormal:
+                return random() % 2 == 0 ? half_smallest : static_cast<uint16_t>(random() % 0x400);
+            case largest:
+                return half_largest;
+            case nan_row:
+                return row == 1 ? half_nan : ggml_fp32_to_fp16(number());
+            default:
+                return ggml_fp32_to_fp16(number());
+        }
+    }
+
+    void fill_blocks() {
+        const size_t size = ggml_type_size(l.type);
+        const int64_t per_row = c.width / columns(), rows = int64_t(c.rows) * matrices();
+        blocks.resize(rows * row_size());
+        for (uint8_t & byte : blocks) {
+            byte = static_cast<uint8_t>(c.values == largest ? 0xff : random());
+        }
+        weights.resize(rows * c.width);
+        for (int64_t r = 0; r < rows; r++) {
+            for (int64_t i = 0; i < per_row; i++) {
+                put_scales(blocks.data() + r * row_size() + i * size, static_cast<int>(r % c.rows));
+            }
+            ggml_get_type_traits(l.type)->to_float(blocks.data() + r * row_size(), weights.data() + r * c.width, c.width);
+        }
+    }
+
+    void put_scales(uint8_t * block, int row) {
+        const uint16_t d = scale(row), m = scale(row);
+        if (l.type == GGML_TYPE_Q6_K) {
+            std::memcpy(block + ggml_type_size(l.type) - 2, &d, 2);
+            return;
+        }
+        std::memcpy(block, &d, 2);
+        if (l.mins) {
+            std::memcpy(block + 2, &m, 2);
+        }
+    }
+
+    // inputs are the rows of activations.
+    int inputs() const { return c.tokens; }
+
+    void fill_activations() {
+        x.resize(int64_t(inputs()) * c.width);
+        for (int64_t i = 0; i < static_cast<int64_t>(x.size()); i++) {
+            const bool some = i / unit_columns % 2 == 0;
+            x[i] = number();
+            if (c.values == zeros && some) {
+                x[i] = 0;
+            } else if (c.values == subnormal) {
+                x[i] *= some ? 1e-40f : 1e-33f;
+            } else if (c.values == largest) {
+                x[i] = 1e25f * (x[i] < 0 ? -1 : 1);
+            }
+        }
+        if (c.values == nan_token) {
+            x[c.width / 2] = std::numeric_limits<float>::quiet_NaN();
+            x[x.size() - 1] = std::numeric_limits<float>::infinity();
+        }
+    }
+
+    // want is a product in double precision and, in of, the sum of absolute ones.
+    double want(const float * w, const std::vector<activation> & a, double & of) const {
+        double sum = 0;
+        of = 0;
+        for (int64_t k = 0; k < c.width; k++) {
+            const activation & unit = a[k / unit_columns];
+            const double product = static_cast<double>(w[k]) * unit.scale * unit.quants[k % unit_columns];
+            sum += product;
+            of += std::abs(product);
+        }
+        return sum;
+    }
+
+    // smallest is what the sums of a product of nothing may differ by.
+    static constexpr double smallest = 1e-30;
+
+    // difference compares a result of one row and one token. NaN is right where
+    // NaN went in, and nowhere else.
+    double difference(double got, const float * w, const std::vector<activation> & a) const {
+        double of;
+        const double expected = want(w, a, of);
+        if (!std::isfinite(expected)) {
+            return std::isfinite(got) ? INFINITY : 0;
+        }
+        return std::isfinite(got) ? std::abs(got - expected) / (of + smallest) : INFINITY;
+    }
+
+    double error();
+    double compare(const float * out) const;
+};
+
+// graph computes one operation.
+struct graph {
+    ggml_context * ctx;
+    std::vector<ggml_backend_buffer_t> buffers;
+
+    graph() : ctx(ggml_init({16 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true})) {}
+
+    ~graph() {
+        for (ggml_backend_buffer_t b : buffers) {
+            ggml_backend_buffer_free(b);
+        }
+        ggml_free(ctx);
+    }
+
+    void place(ggml_tensor * t, ggml_backend_buffer_type_t type, const void * data) {
+        ggml_backend_buffer_t b = ggml_backend_buft_alloc_buffer(type, ggml_backend_buft_get_alloc_size(type, t));
+        buffers.push_back(b);
+        ggml_backend_tensor_alloc(b, t, ggml_backend_buffer_get_base(b));
+        if (data != nullptr) {
+            ggml_backend_tensor_set(t, data, 0, ggml_nbytes(t));
+        }
+    }
+
+    bool compute(ggml_tensor * out, int threads) {
+        ggml_cgraph * g = ggml_new_graph(ctx);
+        ggml_build_forward_expand(g, out);
+        ggml_cplan plan = ggml_graph_plan(g, threads, nullptr);
+        std::vector<uint8_t> work(plan.work_size);
+        plan.work_data = work.data();
+        return ggml_graph_compute(g, &plan) == GGML_STATUS_SUCCESS;
+    }
+};
+
+double check::error() {
+    graph g;
+    ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
+    ggml_tensor * w = ggml_new_tensor_3d(g.ctx, l.type, c.width, c.rows, matrices());
+    ggml_tensor * in = ggml_new_tensor_3d(g.ctx, GGML_TYPE_F32, c.width, c.experts > 0 ? 1 : c.tokens, c.experts > 0 ? c.tokens : 1);
+    g.place(w, buffer_type(), blocks.data());
+    g.place(in, cpu, x.data());
+    ggml_tensor * out;
+    if (c.experts > 0) {
+        ggml_tensor * chosen = ggml_new_tensor_2d(g.ctx, GGML_TYPE_I32, c.used, c.tokens);
+        g.place(chosen, cpu, ids.data());
+        out = ggml_mul_mat_id(g.ctx, w, in, chosen);
+    } else {
+        out = ggml_mul_mat(g.ctx, w, in);
+    }
+    g.place(out, cpu, nullptr);
+    if (!g.compute(out, c.threads)) {
+        return -1;
+    }
+    return compare(static_cast<const float *>(out->data));
+}
+
+double check::compare(const float * out) const {
+    double most = 0;
+    std::vector<activation> a(c.width / unit_columns);
+    const int used = std::max(c.used, 1);
+    for (int t = 0; t < c.tokens; t++) {
+        plain.quantise(x.data() + int64_t(t) * c.width, c.width, a.data(), 1);
+        for (int u = 0; u < used; u++) {
+            const int64_t matrix = c.experts > 0 ? ids[t * used + u] : 0;
+            for (int r = 0; r < c.rows; r++) {
+                const double got = out[(int64_t(t) * used + u) * c.rows + r];
+                most = std::max(most, difference(got, weights.data() + (matrix * c.rows + r) * c.width, a));
+            }
+        }
+    }
+    return most;
+}
+
+} // namespace
+
+} // namespace matrix
+
+using matrix::check;
+
+static const matrix::layout * named(const char * type) {
+    for (const matrix::layout * l : matrix::layouts) {
+        if (std::strcmp(ggml_type_name(l->type), type) == 0) {
+            return l;
+        }
+    }
+    return nullptr;
+}
+
+double matrix_error(struct matrix_case c) {
+    const matrix::layout * l = named(c.type);
+    return l == nullptr ? -1 : check(c, *l).error();
+}
+
+double matrix_lookup_error(struct matrix_case c) {
+    const matrix::layout * l = named(c.type);
+    if (l == nullptr) {
+        return -1;
+    }
+    const check given(c, *l);
+    std::vector<uint8_t> panels(l->size(c.width, c.rows));
+    matrix::pack(*l, c.width, given.blocks.data(), 0, c.rows, panels.data());
+    std::vector<float> row(c.width);
+    double most = 0;
+    for (int r = 0; r < c.rows; r++) {
+        matrix::unpack(*l, c.width, panels.data(), r, row.data());
+        for (int k = 0; k < c.width; k++) {
+            const double want = given.weights[int64_t(r) * c.width + k];
+            most = std::max(most, std::isnan(want) ? (std::isnan(row[k]) ? 0 : INFINITY) : std::abs(row[k] - want) / (std::abs(want) + 1e-30));
+        }
+    }
+    return most;
+}
+
+int64_t matrix_quantise_error(struct matrix_case c) {
+    const matrix::layout * l = named(c.type);
+    if (l == nullptr) {
+        return -1;
+    }
+    const check given(c, *l);
+    const int64_t units = c.width / matrix::unit_columns;
+    std::vector<matrix::activation> got(units), want(units);
+    int64_t different = 0;
+    for (int t = 0; t < c.tokens; t++) {
+        const float * x = given.x.data() + int64_t(t) * c.width;
+        matrix::best()->quantise(x, c.width, got.data(), 1);
+        matrix::plain.quantise(x, c.width, want.data(), 1);
+        for (int64_t u = 0; u < units; u++) {
+            const bool finite = std::isfinite(want[u].scale);
+            different += finite ? std::memcmp(&got[u], &want[u], sizeof got[u]) != 0 : std::isfinite(got[u].scale);
+        }
+    }
+    return different;
+}
+
+bool matrix_use(const char * name) { return matrix::use(name); }

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// matrix_case is a product, for a test.
+struct matrix_case {
+    const char * type;    // of weights, as ggml names it
+    int32_t width, rows, tokens, threads;
+    int32_t experts, used; // of MUL_MAT_ID; 0: MUL_MAT
+    int32_t values;       // random ones (0), or hostile ones, see check.cpp
+};
+
+// matrix_use makes ggml use the kernels of that name; false: there are none, or
+// not for this processor.
+bool matrix_use(const char * name);
+
+// matrix_error computes the product with ggml and our kernels. It returns the
+// largest difference from one in double precision, as a part of the sum of
+// absolute products; negative: there is no such product.
+double matrix_error(struct matrix_case c);
+
+// matrix_lookup_error looks up rows and returns the largest difference from the
+// rows of the file.
+double matrix_lookup_error(struct matrix_case c);
+
+// matrix_quantise_error compares the quantised activations with the plain ones. It
+// returns how many differ.
+int64_t matrix_quantise_error(struct matrix_case c);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,117 @@
+// How weights lie in memory for the kernels, and activations beside them.
+//
+// 32 rows form a panel, padded with zero rows at the end. A panel is a sequence of
+// steps: 32 columns, or 256 for formats with super-blocks. A step has a head, the
+// scales of its rows, and one or eight units: 32 columns of 32 rows.
+//
+// A unit holds quants of 4 bits and, apart from them, the bits above. It is made
+// of dwords, a dword per row, of 16 rows each: the bytes of dword r are four
+// consecutive columns of row r, as the dot product instructions of all processors
+// want them. A quarter of a cache line is what NEON takes, half of it AVX2, all of
+// it AVX-512.
+//
+// Quants are unsigned. A weight is scale * (quant - offset), or scale * quant + min.
+#pragma once
+
+#include "ggml.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace matrix {
+
+constexpr int panel_rows = 32;
+constexpr int unit_columns = 32;
+constexpr int vector_rows = 16; // rows per 64 bytes
+constexpr int vectors = panel_rows / vector_rows;
+constexpr int groups = unit_columns / 4; // dwords of a row in a unit
+
+// layout describes how weights of a type lie in a panel. All parts are multiples
+// of 64 bytes.
+struct layout {
+    ggml_type type;
+    int units;  // per step: 1 or 8
+    int offset; // of quants
+    bool mins;
+    int above;  // bits of a quant above the fourth, in planes of their own: 0, 1, 2; or 4 for whole bytes
+
+    constexpr size_t head() const {
+        switch (type) {
+            case GGML_TYPE_Q4_K:
+            case GGML_TYPE_Q5_K:
+                return 4 * panel_rows + 12 * panel_rows; // fp16 scale, fp16 min, 8 x (6 + 6) bits
+            case GGML_TYPE_Q6_K:
+                return 2 * panel_rows + 16 * panel_rows; // fp16 scale, 16 x int8
+            default:
+                return (mins ? 4 : 2) * panel_rows;
+        }
+    }
+    constexpr size_t planes() const { return above == 4 ? 0 : above * (unit_columns * panel_rows / 8); }
+    constexpr size_t unit() const { return planes() + unit_columns * panel_rows / (above == 4 ? 1 : 2); }
+    constexpr size_t step() const { return head() + units * unit(); }
+    constexpr int columns() const { return units * unit_columns; }
+    constexpr size_t panel(int64_t width) const { return width / columns() * step(); }
+    constexpr size_t size(int64_t width, int64_t rows) const { return (rows + panel_rows - 1) / panel_rows * panel(width); }
+};
+
+inline constexpr layout q4_0 = {GGML_TYPE_Q4_0, 1, 8, false, 0};
+inline constexpr layout q4_1 = {GGML_TYPE_Q4_1, 1, 0, true, 0};
+inline constexpr layout q5_0 = {GGML_TYPE_Q5_0, 1, 16, false, 1};
+inline constexpr layout q5_1 = {GGML_TYPE_Q5_1, 1, 0, true, 1};
+inline constexpr layout q8_0 = {GGML_TYPE_Q8_0, 1, 128, false, 4};
+inline constexpr layout q4_k = {GGML_TYPE_Q4_K, 8, 0, true, 0};
+inline constexpr layout q5_k = {GGML_TYPE_Q5_K, 8, 0, true, 1};
+inline constexpr layout q6_k = {GGML_TYPE_Q6_K, 8, 32, false, 2};
+
+inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k};
+
+// find returns the layout of a type, or nullptr.
+constexpr const layout * find(ggml_type type) {
+    for (const layout * l : layouts) {
+        if (l->type == type) {
+            return l;
+        }
+    }
+    return nullptr;
+}
+
+// activation is 32 numbers of one token, in 8 bits with a common scale.
+struct activation {
+    int8_t quants[unit_columns];
+    float scale;
+    float sum;      // scale * the sum of quants
+    int32_t below;  // minus the sum of quants
+    int32_t below_first; // minus the sum of the first half
+};
+
+static_assert(sizeof(activation) == 48);
+
+// Tokens are computed in tiles, and the activations of a tile lie together: unit
+// by unit, the tokens of each.
+constexpr int tile_tokens = 128;
+
+// pack lays out rows first to last of weights as a file has them. first is the
+// first row of a panel.
+void pack(const layout & l, int64_t width, const void * rows, int64_t first, int64_t last, void * panels);
+
+// unpack writes a row as floats.
+void unpack(const layout & l, int64_t width, const void * panels, int64_t row, float * to);
+
+// kernels are the functions of one instruction set.
+struct kernels {
+    const char * name;
+    bool (*runs)(); // on this processor
+
+    // quantise writes the units of a row of activations, stride apart.
+    void (*quantise)(const float * x, int64_t width, activation * to, int64_t stride);
+
+    // multiply computes the products of a panel and a tile of tokens. It writes
+    // the given number of rows of each token to out, stride apart.
+    void (*multiply)(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows);
+};
+
+extern const kernels plain;
+extern const kernels avx2;
+extern const kernels avx512;
+
+} // namespace matrix

@@ -1,0 +1,96 @@
+//go:build llamacpp && cgo
+
+package matrix
+
+/*
+#cgo CXXFLAGS: -std=c++17
+#include "buffer.h"
+#include "check.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"unsafe"
+
+	// Links ggml.
+	_ "github.com/ollama/ollama/llama/llama.cpp/src"
+)
+
+// Register makes ggml ask these kernels first, for models that are loaded from now
+// on.
+func Register() { C.matrix_register() }
+
+// Choose says how the next model is loaded: with these kernels or without them.
+// The token embeddings of some models are tied: they are the output layer too.
+func Choose(ours, tied bool) { C.matrix_choose(C.bool(ours), C.bool(tied)) }
+
+// Instructions names the instruction set that the kernels use here; empty: there
+// are none for this processor.
+func Instructions() string {
+	if name := C.matrix_instructions(); name != nil {
+		return C.GoString(name)
+	}
+	return ""
+}
+
+// Bytes are how many bytes of weights these kernels read.
+func Bytes() int64 { return int64(C.matrix_bytes()) }
+
+// product is a product, for a test.
+type product struct {
+	format                       string // of weights, as ggml names it
+	width, rows, tokens, threads int
+	experts, used                int // 0: one matrix for all tokens
+	values                       values
+}
+
+// values are those of weights and activations.
+type values int
+
+const (
+	usual values = iota
+	zeros
+	subnormal
+	largest
+	nanRow   // one row of weights
+	nanToken // of activations
+)
+
+func (p product) c() (given C.struct_matrix_case, free func()) {
+	name := C.CString(p.format)
+	return C.struct_matrix_case{
+		_type: name, width: C.int32_t(p.width), rows: C.int32_t(p.rows), tokens: C.int32_t(p.tokens), threads: C.int32_t(p.threads),
+		experts: C.int32_t(p.experts), used: C.int32_t(p.used), values: C.int32_t(p.values),
+	}, func() { C.free(unsafe.Pointer(name)) }
+}
+
+// use makes ggml compute with the kernels of that name, if they run here.
+func use(name string) bool {
+	given := C.CString(name)
+	defer C.free(unsafe.Pointer(given))
+	return bool(C.matrix_use(given))
+}
+
+// difference is the largest one between the product by kernels and in double
+// precision, relative to the sum of absolute products.
+func (p product) difference() float64 {
+	given, free := p.c()
+	defer free()
+	return float64(C.matrix_error(given))
+}
+
+// lookupDifference is the largest one between rows as laid out and in the file.
+func (p product) lookupDifference() float64 {
+	given, free := p.c()
+	defer free()
+	return float64(C.matrix_lookup_error(given))
+}
+
+// quantiseDifferences counts the activations that the kernels quantise unlike the
+// plain form.
+func (p product) quantiseDifferences() int {
+	given, free := p.c()
+	defer free()
+	return int(C.matrix_quantise_error(given))
+}

@@ -1,0 +1,149 @@
+//go:build llamacpp && cgo
+
+package matrix
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+func formats() []string {
+	return []string{"q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q4_K", "q5_K", "q6_K"}
+}
+
+// instructionSets are those that this processor has, and the plain form.
+func instructionSets() []string {
+	var all []string
+	for _, name := range []string{"plain", "AVX-512 VNNI", "AVX2"} {
+		if use(name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func allValues() map[string]values {
+	return map[string]values{"usual": usual, "zeros": zeros, "subnormal": subnormal, "largest": largest, "a row of NaN": nanRow, "a token with NaN": nanToken}
+}
+
+// most is how far a sum of single precision may be from one of double precision,
+// relative to the sum of absolute products.
+const most = 2e-5
+
+// TestProducts: products of each format, by each instruction set, at sizes
+// around those of panels and tiles, with random and hostile values.
+func TestProducts(t *testing.T) {
+	Register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range formats() {
+			for name, v := range allValues() {
+				for _, tokens := range []int{1, 2, 3, 7} {
+					p := product{format: format, width: 512, rows: 70, tokens: tokens, threads: 2, values: v}
+					if got := p.difference(); !(got >= 0 && got <= most) {
+						t.Errorf("%s, %s, %s, %d tokens: differs by %g", set, format, name, tokens, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSizes: each size modulo that of a panel and around a tile of tokens.
+func TestSizes(t *testing.T) {
+	Register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range formats() {
+			for rows := 1; rows <= 33; rows++ {
+				p := product{format: format, width: 256, rows: rows, tokens: 1 + rows%5, threads: 1 + rows%3}
+				if got := p.difference(); !(got >= 0 && got <= most) {
+					t.Errorf("%s, %+v: differs by %g", set, p, got)
+				}
+			}
+			for _, tokens := range []int{127, 128, 129, 257} {
+				p := product{format: format, width: 256, rows: 33, tokens: tokens, threads: 3}
+				if got := p.difference(); !(got >= 0 && got <= most) {
+					t.Errorf("%s, %+v: differs by %g", set, p, got)
+				}
+			}
+		}
+	}
+}
+
+// TestWidths: blocks of 32 columns need no more than one of them.
+func TestWidths(t *testing.T) {
+	Register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range formats()[:5] {
+			for _, width := range []int{32, 64, 96, 576} {
+				p := product{format: format, width: width, rows: 40, tokens: 5, threads: 2}
+				if got := p.difference(); !(got >= 0 && got <= most) {
+					t.Errorf("%s, %+v: differs by %g", set, p, got)
+				}
+			}
+		}
+	}
+}
+
+// TestExperts: tokens that choose some of several matrices each.
+func TestExperts(t *testing.T) {
+	Register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range formats() {
+			for _, tokens := range []int{1, 3, 150} {
+				for _, experts := range []int{1, 4, 9} {
+					p := product{format: format, width: 256, rows: 40, tokens: tokens, threads: 2, experts: experts, used: min(experts, 3)}
+					if got := p.difference(); !(got >= 0 && got <= most) {
+						t.Errorf("%s, %+v: differs by %g", set, p, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLookups: a row that is looked up is the row of the file.
+func TestLookups(t *testing.T) {
+	for _, format := range formats() {
+		for name, v := range allValues() {
+			p := product{format: format, width: 512, rows: 70, tokens: 1, values: v}
+			if got := p.lookupDifference(); !(got >= 0 && got <= 1e-6) {
+				t.Errorf("%s, %s: differs by %g", format, name, got)
+			}
+		}
+	}
+}
+
+// TestQuantise: all instruction sets quantise activations alike.
+func TestQuantise(t *testing.T) {
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for name, v := range allValues() {
+			p := product{format: "q8_0", width: 512, rows: 2, tokens: 50, values: v}
+			if got := p.quantiseDifferences(); got != 0 {
+				t.Errorf("%s, %s: %d units differ", set, name, got)
+			}
+		}
+	}
+}
+
+// TestCheckFinds: the check does not pass everything.
+func TestCheckFinds(t *testing.T) {
+	Register()
+	p := product{format: "unknown", width: 256, rows: 1, tokens: 1, threads: 1}
+	if got := p.difference(); got >= 0 {
+		t.Errorf("an unknown format differs by %g", got)
+	}
+	if math.IsNaN(most) {
+		t.Error(fmt.Sprint(most))
+	}
+}

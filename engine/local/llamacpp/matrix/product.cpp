@@ -1,0 +1,174 @@
+//go:build llamacpp
+
+#include "product.h"
+#include "experts.h"
+#include "ggml-cpu-impl.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace matrix {
+
+namespace {
+
+std::atomic<const kernels *> used; // nullptr: what the processor has
+
+// all are the kernels of this architecture, the best first.
+const kernels * const all[] = {
+#if defined(__x86_64__)
+    &avx512,
+    &avx2,
+#endif
+};
+
+} // namespace
+
+const kernels * best() {
+    static const kernels * const found = [] {
+        for (const kernels * k : all) {
+            if (k->runs()) {
+                return k;
+            }
+        }
+        return static_cast<const kernels *>(nullptr);
+    }();
+    const kernels * chosen = used;
+    return chosen != nullptr ? chosen : found;
+}
+
+bool use(std::string_view name) {
+    used = name == plain.name ? &plain : nullptr;
+    for (const kernels * k : all) {
+        if (k->name == name && k->runs()) {
+            used = k;
+        }
+    }
+    return used != nullptr;
+}
+
+namespace product {
+
+namespace {
+
+// Each thread quantises so few tokens by itself: waiting for each other takes
+// longer.
+constexpr int64_t few_tokens = 2;
+
+// shape is the shape of a product.
+struct shape {
+    const ggml_tensor *w, *x;
+    const layout & l;
+    int64_t width, rows, tokens, units, panels, tiles;
+
+    explicit shape(const ggml_tensor * op)
+        : w(op->src[0]), x(op->src[1]), l(*find(w->type)), width(w->ne[0]), rows(w->ne[1]), tokens(ggml_nrows(x)), units(width / unit_columns),
+          panels((rows + panel_rows - 1) / panel_rows), tiles((tokens + tile_tokens - 1) / tile_tokens) {}
+
+    size_t activations() const { return tokens * units * sizeof(activation); }
+
+    // at is a token's row of activations.
+    const float * at(int64_t token) const {
+        const int64_t i1 = token % x->ne[1], i2 = token / x->ne[1] % x->ne[2], i3 = token / x->ne[1] / x->ne[2];
+        return reinterpret_cast<const float *>(static_cast<const char *>(x->data) + i1 * x->nb[1] + i2 * x->nb[2] + i3 * x->nb[3]);
+    }
+
+    int tokens_of(int64_t tile) const { return static_cast<int>(std::min<int64_t>(tile_tokens, tokens - tile * tile_tokens)); }
+
+    void quantise(activation * to, int64_t token) const {
+        const int64_t tile = token / tile_tokens;
+        best()->quantise(at(token), width, to + tile * tile_tokens * units + token % tile_tokens, tokens_of(tile));
+    }
+
+    void multiply(const activation * a, ggml_tensor * out, int64_t panel, int64_t tile) const {
+        const uint8_t * weights = static_cast<const uint8_t *>(w->data) + panel * l.panel(width);
+        const int64_t first = panel * panel_rows;
+        float * to = static_cast<float *>(out->data) + tile * tile_tokens * rows + first;
+        best()->multiply(l, width, weights, a + tile * tile_tokens * units, tokens_of(tile), to, rows, static_cast<int>(std::min<int64_t>(panel_rows, rows - first)));
+    }
+};
+
+void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
+    activation * own = static_cast<activation *>(params->wdata) + params->ith * s.tokens * s.units;
+    for (int64_t t = 0; t < s.tokens; t++) {
+        s.quantise(own, t);
+    }
+    for (int64_t p = s.panels * params->ith / params->nth; p < s.panels * (params->ith + 1) / params->nth; p++) {
+        s.multiply(own, op, p, 0);
+    }
+}
+
+void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
+    activation * shared = static_cast<activation *>(params->wdata);
+    for (int64_t t = params->ith; t < s.tokens; t += params->nth) {
+        s.quantise(shared, t);
+    }
+    if (params->ith == 0) {
+        ggml_threadpool_chunk_set(params->threadpool, params->nth);
+    }
+    ggml_barrier(params->threadpool);
+    for (int64_t i = params->ith; i < s.panels * s.tiles; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+        s.multiply(shared, op, i / s.tiles, i % s.tiles);
+    }
+}
+
+// look_up writes rows of weights as floats.
+void look_up(ggml_compute_params * params, ggml_tensor * op) {
+    const ggml_tensor *w = op->src[0], *ids = op->src[1];
+    const layout & l = *find(w->type);
+    const int64_t n = ggml_nelements(ids);
+    for (int64_t i = params->ith; i < n; i += params->nth) {
+        const int64_t i0 = i % ids->ne[0], i1 = i / ids->ne[0] % ids->ne[1], i2 = i / ids->ne[0] / ids->ne[1];
+        const int32_t row = *reinterpret_cast<const int32_t *>(static_cast<const char *>(ids->data) + i0 * ids->nb[0] + i1 * ids->nb[1] + i2 * ids->nb[2]);
+        GGML_ASSERT(row >= 0 && row < w->ne[1]);
+        float * to = reinterpret_cast<float *>(static_cast<char *>(op->data) + i0 * op->nb[1] + i1 * op->nb[2] + i2 * op->nb[3]);
+        unpack(l, w->ne[0], w->data, row, to);
+    }
+}
+
+} // namespace
+
+bool has(const ggml_tensor * op) {
+    const ggml_tensor *w = op->src[0], *x = op->src[1];
+    if (find(w->type) == nullptr || op->type != GGML_TYPE_F32 || !ggml_is_contiguous(op) || w->ne[3] != 1) {
+        return false;
+    }
+    switch (op->op) {
+        case GGML_OP_MUL_MAT:
+            return w->ne[2] == 1 && x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float);
+        case GGML_OP_MUL_MAT_ID:
+            return x->type == GGML_TYPE_F32 && x->nb[0] == sizeof(float);
+        case GGML_OP_GET_ROWS:
+            return w->ne[2] == 1;
+        default:
+            return false;
+    }
+}
+
+size_t work_size(const ggml_tensor * op, int threads) {
+    if (op->op == GGML_OP_GET_ROWS) {
+        return 0;
+    }
+    if (op->op == GGML_OP_MUL_MAT_ID) {
+        return experts::work_size(op, threads);
+    }
+    const shape s(op);
+    return s.activations() * (s.tokens <= few_tokens ? threads : 1);
+}
+
+void compute(ggml_compute_params * params, ggml_tensor * op) {
+    if (op->op == GGML_OP_GET_ROWS) {
+        return look_up(params, op);
+    }
+    if (op->op == GGML_OP_MUL_MAT_ID) {
+        return experts::compute(params, op);
+    }
+    const shape s(op);
+    if (s.tokens <= few_tokens) {
+        return multiply_few(params, op, s);
+    }
+    multiply_many(params, op, s);
+}
+
+} // namespace product
+
+} // namespace matrix

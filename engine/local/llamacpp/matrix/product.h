@@ -1,0 +1,32 @@
+// The operations of ggml that have kernels here.
+#pragma once
+
+#include "layout.h"
+
+#include <string_view>
+
+struct ggml_backend_buffer_type;
+struct ggml_compute_params;
+
+namespace matrix {
+
+// best returns the kernels of this processor's best instruction set, or nullptr.
+const kernels * best();
+
+// use makes best return the kernels of that name, and reports whether they run
+// here.
+bool use(std::string_view name);
+
+ggml_backend_buffer_type * buffer_type();
+
+namespace product {
+
+// has reports whether there is a kernel for the shapes and types of an operation.
+bool has(const ggml_tensor * op);
+
+size_t work_size(const ggml_tensor * op, int threads);
+void compute(ggml_compute_params * params, ggml_tensor * op);
+
+} // namespace product
+
+} // namespace matrix
