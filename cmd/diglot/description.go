@@ -7,6 +7,7 @@ import (
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/models/modelfile"
 	"github.com/diglot/diglot/engine/models/store"
 )
@@ -19,7 +20,8 @@ type descriptionJSON struct {
 	Quantization  string          `json:"quantization,omitempty"`
 	ContextLength int             `json:"context_length,omitempty"` // training context in tokens
 	Vision        bool            `json:"vision"`
-	Capabilities  []string        `json:"capabilities"` // see capabilities; empty: unknown
+	Kernels       string          `json:"kernels,omitempty"` // of matrix products, on this machine
+	Capabilities  []string        `json:"capabilities"`      // see capabilities; empty: unknown
 	Template      string          `json:"template"`
 	System        string          `json:"system"`
 	Parameters    []parameterJSON `json:"parameters"`
@@ -115,6 +117,7 @@ func (all *descriptionJSON) readHead(env environment, d *modelfile.Definition) e
 	all.Architecture = head.Architecture()
 	all.Quantization = head.Quantization()
 	all.ContextLength = head.Context()
+	all.Kernels = llamacpp.DescribeKernels(head)
 	all.ParameterSize = billions(head.Parameters())
 	if all.Template == "" {
 		all.Template = head.Template()

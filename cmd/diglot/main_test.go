@@ -16,6 +16,7 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/cmd/diglot/internal/serving"
+	"github.com/diglot/diglot/engine/local/llamacpp"
 )
 
 // execute runs a command line that ends by itself, and returns what it prints.
@@ -110,6 +111,7 @@ func TestCommandLines(t *testing.T) {
 		{"listen with a blank", []string{"serve", "--script", good, "--listen", " 127.0.0.1:0"}, 2, `--listen is " 127.0.0.1:0"`},
 		{"host with a scheme", []string{"serve", "--script", good, "--allow-host", "http://box.lan"}, 2, `--allow-host is "http://box.lan"`},
 		{"threads", []string{"serve", "--script", good, "--threads", "0"}, 2, "--threads\" flag: want a whole number from 1 to 1024"},
+		{"unknown kernels", []string{"serve", "--script", good, "--kernels", "fast"}, 2, "--kernels\" flag: want own or ggml"},
 		{"very many threads", []string{"serve", "--script", good, "--threads", "100000"}, 2, "--threads\" flag: want a whole number from 1 to 1024"},
 		{"parallel", []string{"serve", "--script", good, "--parallel", "-1"}, 2, "want a whole number from 1 to 64"},
 		{"context", []string{"serve", "--script", good, "--context", "4k"}, 2, "want a whole number from 1 to 16777216"},
@@ -149,7 +151,7 @@ func TestServeOptions(t *testing.T) {
 	got.register(flags)
 	err := flags.Parse([]string{
 		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
-		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4",
+		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4", "--kernels", "ggml",
 		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
 		"--api-key-file", "keys", "--insecure-public", "--max-body", "2MiB", "--max-bodies", "90MiB", "--max-requests", "7",
 		"--max-connections", "8", "--max-connections-per-address", "5", "--stall-timeout", "3s", "--drain", "0s",
@@ -175,7 +177,7 @@ func TestServeOptions(t *testing.T) {
 		},
 		models:  process.Files{{Name: "a", Path: "b=c.gguf", Projector: "p.gguf"}, {Name: "d", Path: "e"}},
 		script:  "f",
-		limits:  process.Limits{Threads: 2, Parallel: 3, Context: 4},
+		limits:  process.Limits{Threads: 2, Parallel: 3, Context: 4, Kernels: process.Kernels(llamacpp.KernelsGGML)},
 		library: libraryOptions{keepAlive: flagvalue.KeepAlive(90 * time.Second), memory: 2 << 30},
 		load:    flagvalue.List{"a", "d"},
 		socket:  "s",
@@ -186,7 +188,7 @@ func TestServeOptions(t *testing.T) {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	command := process.Command("p", got.models[0], got.limits)
-	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf,p.gguf", "--threads", "2", "--parallel", "3", "--context", "4"}, command); diff != "" {
+	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf,p.gguf", "--threads", "2", "--parallel", "3", "--context", "4", "--kernels", "ggml"}, command); diff != "" {
 		t.Errorf("command of the runner (-want +got):\n%s", diff)
 	}
 }

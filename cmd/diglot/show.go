@@ -36,7 +36,7 @@ func newShow(env environment) *cobra.Command {
 	flags.BoolVar(&o.template, "template", false, "print the chat template")
 	flags.BoolVar(&o.system, "system", false, "print the system prompt")
 	flags.BoolVar(&o.license, "license", false, "print the licenses")
-	asJSON := jsonFlag(c, modelFields+", architecture, parameter_size, quantization, context_length, vision, capabilities, template, system, parameters, messages, licenses, remote, modelfile, layers")
+	asJSON := jsonFlag(c, modelFields+", architecture, parameter_size, quantization, context_length, kernels, vision, capabilities, template, system, parameters, messages, licenses, remote, modelfile, layers")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if flags.NFlag() > 1 {
 			return exit.Usage("show: use only one flag")
@@ -98,6 +98,7 @@ func (d *descriptionJSON) overview(w io.Writer) {
 		{"parameters", d.ParameterSize},
 		{"quantization", d.Quantization},
 		{"context length", positive(d.ContextLength)},
+		{"kernels", d.Kernels},
 		{"images", map[bool]string{true: "yes"}[d.Vision]},
 		{"capabilities", strings.Join(d.Capabilities, ", ")},
 		{"size", terminal.Size(d.Size)},

@@ -67,6 +67,8 @@ var borders = []struct {
 		"what to compute is decided over any backend"},
 	{"engine/local/llamacpp", []string{"engine/local/runner", "engine/local/confine"},
 		"supervision is not the business of what is supervised"},
+	{"engine/local/llamacpp/matrix", []string{"engine"},
+		"a product does not depend on whose weights it multiplies"},
 	{"engine/local/runner", []string{"engine/chat", "engine/gguf", "engine/local/inspection", "engine/local/llamacpp", "engine/local/memory"},
 		"supervision is tested over any engine, without cgo"},
 	{"engine/local/inspection", []string{"engine/$", "engine/chat", "engine/local/llamacpp", "engine/local/memory", "engine/local/runner"},

@@ -47,9 +47,9 @@
 // log-probabilities each time (tests allow 1e-4), alone, beside other requests
 // and in other KV cells, if all of this holds:
 //
-//   - The backend's matrix products do not depend on the number of rows. In
-//     llama.cpp they do for the types of weights that it repacks, Q4_K and Q4_0
-//     among them, once a batch has four rows; they do not for Q4_1.
+//   - The backend's matrix products do not depend on the number of rows. Those of
+//     package matrix do not. llama.cpp's do for the types of weights that it
+//     repacks, Q4_K and Q4_0 among them, once a batch has four rows.
 //   - The batch is not attended to in tiles, which are for sequences that share
 //     most of their cells.
 //   - The model has neither ALiBi nor a softcap of attention logits, for which

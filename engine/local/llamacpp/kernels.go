@@ -1,9 +1,12 @@
 package llamacpp
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/diglot/diglot/engine/gguf"
+	"github.com/diglot/diglot/engine/local/llamacpp/matrix"
 )
 
 // Kernels are functions that compute matrix products.
@@ -18,6 +21,13 @@ const (
 	KernelsGGML
 )
 
+func (k Kernels) String() string {
+	if k == KernelsGGML {
+		return "ggml"
+	}
+	return "own"
+}
+
 // kernels is how the weights of a file are computed.
 type kernels struct {
 	ours bool
@@ -29,4 +39,39 @@ func (o Options) kernels(file *gguf.File) kernels {
 		ours: o.Kernels == KernelsOwn,
 		tied: !slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "output.weight" }),
 	}
+}
+
+// DescribeKernels says which kernels compute the matrices of a file on this
+// machine; empty: this program has no llama.cpp.
+func DescribeKernels(file *gguf.File) string {
+	if !matrix.Compiled {
+		return ""
+	}
+	own, others := map[string]bool{}, map[string]bool{}
+	for _, t := range file.Tensors {
+		switch format := t.Type.String(); {
+		case len(t.Dims) < 2, format == "F32": // not quantised, or no matrix
+		case matrix.Has(format):
+			own[format] = true
+		default:
+			others[format] = true
+		}
+	}
+	return describeKernels(matrix.Instructions(), slices.Sorted(maps.Keys(own)), slices.Sorted(maps.Keys(others)))
+}
+
+func describeKernels(instructions string, own, others []string) string {
+	if instructions == "" {
+		others = append(others, own...)
+		slices.Sort(others)
+		own = nil
+	}
+	var parts []string
+	if len(own) > 0 {
+		parts = append(parts, instructions+" for "+strings.Join(own, ", "))
+	}
+	if len(others) > 0 {
+		parts = append(parts, "ggml for "+strings.Join(others, ", "))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -101,12 +101,16 @@ func (m Files) Check() error {
 }
 
 // Limits are the flags that limit a model. serve passes them to its runners.
-type Limits struct{ Threads, Parallel, Context flagvalue.Number }
+type Limits struct {
+	Threads, Parallel, Context flagvalue.Number
+	Kernels                    Kernels
+}
 
 // Register adds the flags to those of a command.
 func (l *Limits) Register(set *pflag.FlagSet) {
 	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "compute with `N` threads (default the number of physical cores)")
 	set.Var(flagvalue.Within{To: &l.Parallel, Least: 1, Most: llamacpp.MaxParallel}, "parallel", "run up to `N` concurrent requests per model (default 8)")
+	set.Var(&l.Kernels, "kernels", "compute matrix products with our own kernels or, to find faults, with ggml's alone: `NAME` is own or ggml")
 	set.Var(flagvalue.Within{To: &l.Context, Least: 1, Most: modelfile.MaxContext}, "context", "limit prompt and answer of a request to `N` tokens (default the model's training context, as far as memory allows)")
 }
 
@@ -121,7 +125,32 @@ func (l Limits) args() []string {
 			args = append(args, f.name, f.value.String())
 		}
 	}
-	return args
+	return append(args, l.Kernels.args()...)
+}
+
+// Kernels is the flag that says whose kernels compute matrix products.
+type Kernels llamacpp.Kernels
+
+func (k *Kernels) String() string { return llamacpp.Kernels(*k).String() }
+
+func (k *Kernels) Type() string { return "name" }
+
+func (k *Kernels) Set(value string) error {
+	for _, known := range []llamacpp.Kernels{llamacpp.KernelsOwn, llamacpp.KernelsGGML} {
+		if value == known.String() {
+			*k = Kernels(known)
+			return nil
+		}
+	}
+	return errors.New("want own or ggml")
+}
+
+// args formats the flag, unless it is the default.
+func (k Kernels) args() []string {
+	if llamacpp.Kernels(k) == llamacpp.KernelsOwn {
+		return nil
+	}
+	return []string{"--kernels", k.String()}
 }
 
 // Changes are the flags that change a model.

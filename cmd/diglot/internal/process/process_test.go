@@ -12,14 +12,15 @@ import (
 	"github.com/diglot/diglot/cmd/diglot/internal/flagvalue"
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
+	"github.com/diglot/diglot/engine/local/llamacpp"
 	"github.com/diglot/diglot/engine/models/library"
 )
 
 func TestLaunchCommand(t *testing.T) {
-	got := launchCommand("p", library.Launch{
+	got := launchCommand("p", Kernels(llamacpp.KernelsGGML), library.Launch{
 		Name: "a:b", Path: "f", Projector: "g", Template: "t", Adapters: []string{"x", "y"}, Context: 4, Threads: 2, Parallel: 3, Memory: 5,
 	})
-	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --template t --adapter x --adapter y --memory 5")
+	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --kernels ggml --template t --adapter x --adapter y --memory 5")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

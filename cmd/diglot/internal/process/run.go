@@ -50,6 +50,7 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 			Threads:   int(m.Limits.Threads),
 			Parallel:  int(m.Limits.Parallel),
 			Context:   int(m.Limits.Context),
+			Kernels:   llamacpp.Kernels(m.Limits.Kernels),
 			Available: m.available,
 			Planned:   bounds.planned,
 			Log:       log,

@@ -28,9 +28,9 @@ func Command(program string, f library.File, l Limits) []string {
 
 // Starter returns a function that starts models in runners, which are processes
 // of program. imagegen finds the library of the image engine.
-func Starter(program string, config runner.Config, imagegen func() (string, error)) func(context.Context, library.Launch) (library.Instance, error) {
+func Starter(program string, kernels Kernels, config runner.Config, imagegen func() (string, error)) func(context.Context, library.Launch) (library.Instance, error) {
 	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
-		command := launchCommand(program, l)
+		command := launchCommand(program, kernels, l)
 		switch {
 		case len(l.Parts) > 0:
 			engine, err := imagegen()
@@ -59,10 +59,10 @@ func Start(ctx context.Context, config runner.Config, l library.Launch, command 
 }
 
 // launchCommand is the command line of the runner for l.
-func launchCommand(program string, l library.Launch) []string {
+func launchCommand(program string, kernels Kernels, l library.Launch) []string {
 	command := Command(program,
 		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector, Parts: l.Parts},
-		Limits{Threads: flagvalue.Number(l.Threads), Parallel: flagvalue.Number(l.Parallel), Context: flagvalue.Number(l.Context)})
+		Limits{Threads: flagvalue.Number(l.Threads), Parallel: flagvalue.Number(l.Parallel), Context: flagvalue.Number(l.Context), Kernels: kernels})
 	command = append(command, Changes{Template: l.Template, Adapters: l.Adapters, Strengths: l.Strengths}.args()...)
 	return append(command, "--memory", strconv.FormatInt(l.Memory, 10))
 }

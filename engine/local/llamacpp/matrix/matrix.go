@@ -17,6 +17,9 @@ import (
 	_ "github.com/ollama/ollama/llama/llama.cpp/src"
 )
 
+// Compiled says that this program has llama.cpp, and so these kernels.
+const Compiled = true
+
 // Register makes ggml ask these kernels first, for models that are loaded from now
 // on.
 func Register() { C.matrix_register() }

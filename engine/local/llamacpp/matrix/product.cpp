@@ -64,6 +64,14 @@ struct shape {
         : w(op->src[0]), x(op->src[1]), l(*find(w->type)), width(w->ne[0]), rows(w->ne[1]), tokens(ggml_nrows(x)), units(width / unit_columns),
           panels((rows + panel_rows - 1) / panel_rows), tiles((tokens + tile_tokens - 1) / tile_tokens) {}
 
+    // group is how many panels a thread takes at once: so many that taking them
+    // costs little, and few enough that all threads end at about the same time.
+    int64_t group(int threads) const {
+        constexpr int64_t enough = 1 << 18; // multiplications
+        const int64_t wanted = enough / (panel_rows * width * std::min<int64_t>(tokens, tile_tokens));
+        return std::max<int64_t>(1, std::min(wanted, panels / (4 * threads)));
+    }
+
     size_t activations() const { return tokens * units * sizeof(activation); }
 
     // at is a token's row of activations.
@@ -106,8 +114,12 @@ void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape &
         ggml_threadpool_chunk_set(params->threadpool, params->nth);
     }
     ggml_barrier(params->threadpool);
-    for (int64_t i = params->ith; i < s.panels * s.tiles; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
-        s.multiply(shared, op, i / s.tiles, i % s.tiles);
+    const int64_t group = s.group(params->nth), turns = (s.panels + group - 1) / group * s.tiles;
+    for (int64_t i = params->ith; i < turns; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+        const int64_t first = i / s.tiles * group;
+        for (int64_t p = first; p < std::min(first + group, s.panels); p++) {
+            s.multiply(shared, op, p, i % s.tiles);
+        }
     }
 }
 
