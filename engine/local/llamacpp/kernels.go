@@ -43,9 +43,15 @@ func (o Options) kernels(file *gguf.File) kernels {
 
 // DescribeKernels says which kernels compute the matrices of a file on this
 // machine; empty: this program has no llama.cpp.
-func DescribeKernels(file *gguf.File) string {
+func DescribeKernels(file *gguf.File) string { return KernelsOwn.describe(file) }
+
+func (k Kernels) describe(file *gguf.File) string {
 	if !matrix.Compiled {
 		return ""
+	}
+	instructions := matrix.Instructions()
+	if k == KernelsGGML {
+		instructions = ""
 	}
 	own, others := map[string]bool{}, map[string]bool{}
 	for _, t := range file.Tensors {
@@ -57,7 +63,7 @@ func DescribeKernels(file *gguf.File) string {
 			others[format] = true
 		}
 	}
-	return describeKernels(matrix.Instructions(), slices.Sorted(maps.Keys(own)), slices.Sorted(maps.Keys(others)))
+	return describeKernels(instructions, slices.Sorted(maps.Keys(own)), slices.Sorted(maps.Keys(others)))
 }
 
 func describeKernels(instructions string, own, others []string) string {

@@ -83,7 +83,7 @@ func load(ctx context.Context, options Options, file *gguf.File, sink *logSink) 
 	if w == nil {
 		return nil, fmt.Errorf("%s: llama.cpp cannot load the file: %s", path, sink.reason())
 	}
-	options.Log.Info("weights loaded", "own_kernels", matrix.Instructions(), "own_bytes", matrix.Bytes())
+	options.Log.Info("weights loaded", "kernels", options.Kernels.describe(file), "own_bytes", matrix.Bytes())
 	return w, nil
 }
 

@@ -113,5 +113,6 @@ struct kernels {
 extern const kernels plain;
 extern const kernels avx2;
 extern const kernels avx512;
+extern const kernels neon;
 
 } // namespace matrix

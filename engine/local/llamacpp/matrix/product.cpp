@@ -18,6 +18,8 @@ const kernels * const all[] = {
 #if defined(__x86_64__)
     &avx512,
     &avx2,
+#elif defined(__aarch64__)
+    &neon,
 #endif
 };
 

@@ -1,0 +1,213 @@
+//go:build llamacpp && arm64
+
+#include "layout.h"
+
+#include <cstring>
+#include <arm_neon.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+// See avx512.cpp.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#elif defined(__GNUC__)
+#pragma GCC target("+dotprod")
+#endif
+
+namespace matrix {
+
+namespace {
+
+// A slice is 4 of the rows of a panel: a quarter of each vector of 64 bytes.
+constexpr int slice_rows = 4;
+constexpr int slices = panel_rows / slice_rows;
+
+// unit is 32 columns of a slice, unpacked.
+struct unit {
+    int8x16_t quants[groups];
+    float32x4_t scale;
+    float32x4_t other; // mins, or scales of the second half of columns
+};
+
+inline uint32_t dword(const uint8_t * p) {
+    uint32_t x;
+    std::memcpy(&x, p, sizeof x);
+    return x;
+}
+
+inline float32x4_t halves(const uint8_t * p) {
+    const float16x4_t x = vreinterpret_f16_u8(vld1_u8(p));
+    return vcvt_f32_f16(x);
+}
+
+// bytes widens 4 of them.
+inline uint32x4_t bytes(const uint8_t * p) { return vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(dword(p))))); }
+inline int32x4_t signed_bytes(const uint8_t * p) { return vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(dword(p))))); }
+
+inline uint8x16_t bits(const uint8_t * p, int up, int mask) { return vandq_u8(vshlq_u8(vld1q_u8(p), vdupq_n_s8(static_cast<int8_t>(up))), vdupq_n_u8(static_cast<uint8_t>(mask))); }
+
+template <int above> inline int8x16_t quants(const uint8_t * planes, const uint8_t * nibbles, int group) {
+    if constexpr (above == 4) {
+        return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(nibbles + group * 64), vdupq_n_u8(128))); // signed
+    }
+    uint8x16_t q = bits(nibbles + group % 4 * 64, group < groups / 2 ? 0 : -4, 15);
+    if constexpr (above == 1) {
+        q = vorrq_u8(q, bits(planes, 4 - group, 16));
+    } else if constexpr (above == 2) {
+        q = vorrq_u8(q, bits(planes + group / 4 * 64, 4 - group % 4 * 2, 48));
+    }
+    return vreinterpretq_s8_u8(q);
+}
+
+template <const layout & l> inline void load_quants(const uint8_t * at, int slice, unit & u) {
+    const int v = slice / 4, quarter = slice % 4 * 16;
+    const uint8_t * planes = at + v * l.planes() / vectors + quarter;
+    const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + quarter;
+    for (int g = 0; g < groups; g++) {
+        u.quants[g] = quants<l.above>(planes, nibbles, g);
+    }
+}
+
+// load_scales reads the scales of a unit from the head of its step.
+template <const layout & l> inline void load_scales(const uint8_t * head, int number, int slice, unit & u) {
+    const int row = slice * slice_rows;
+    const float32x4_t d = halves(head + row * 2);
+    u.scale = d;
+    if constexpr (l.type == GGML_TYPE_Q6_K) {
+        const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + row;
+        u.scale = vmulq_f32(d, vcvtq_f32_s32(signed_bytes(scales)));
+        u.other = vmulq_f32(d, vcvtq_f32_s32(signed_bytes(scales + panel_rows)));
+    } else if constexpr (l.units == 8) {
+        const uint8_t * scales = head + 4 * panel_rows;
+        const uint32x4_t low = bytes(scales + number * panel_rows + row);
+        const uint32x4_t high = vshlq_u32(vreinterpretq_u32_u8(vld1q_u8(scales + 8 * panel_rows + row * 4)), vdupq_n_s32(-4 * number));
+        const uint32x4_t scale = vorrq_u32(vandq_u32(low, vdupq_n_u32(15)), vandq_u32(vshlq_n_u32(high, 4), vdupq_n_u32(48)));
+        const uint32x4_t min = vorrq_u32(vshrq_n_u32(low, 4), vandq_u32(vshlq_n_u32(high, 2), vdupq_n_u32(48)));
+        u.scale = vmulq_f32(d, vcvtq_f32_u32(scale));
+        u.other = vnegq_f32(vmulq_f32(halves(head + 2 * panel_rows + row * 2), vcvtq_f32_u32(min)));
+    } else if constexpr (l.mins) {
+        u.other = halves(head + 2 * panel_rows + row * 2);
+    }
+}
+
+// sum adds the products of 16 columns, four in each lane.
+inline int32x4_t sum(const int8x16_t * q, const int8_t * columns, int32x4_t start) {
+    const int8x16_t x = vld1q_s8(columns);
+    start = vdotq_laneq_s32(start, q[0], x, 0);
+    start = vdotq_laneq_s32(start, q[1], x, 1);
+    start = vdotq_laneq_s32(start, q[2], x, 2);
+    return vdotq_laneq_s32(start, q[3], x, 3);
+}
+
+// add adds the products of a unit and a token to its sums.
+template <const layout & l> inline float32x4_t add(const unit & u, const activation & a, float32x4_t sums) {
+    const float32x4_t scale = vdupq_n_f32(a.scale);
+    constexpr int offset = l.above == 4 ? 0 : l.offset;
+    if constexpr (l.type == GGML_TYPE_Q6_K) {
+        const int32x4_t first = sum(u.quants, a.quants, vdupq_n_s32(a.below_first * offset));
+        const int32x4_t second = sum(u.quants + 4, a.quants + 16, vdupq_n_s32((a.below - a.below_first) * offset));
+        const float32x4_t both = vfmaq_f32(vmulq_f32(vcvtq_f32_s32(second), u.other), vcvtq_f32_s32(first), u.scale);
+        return vfmaq_f32(sums, both, scale);
+    }
+    const int32x4_t product = sum(u.quants + 4, a.quants + 16, sum(u.quants, a.quants, vdupq_n_s32(a.below * offset)));
+    sums = vfmaq_f32(sums, vcvtq_f32_s32(product), vmulq_f32(u.scale, scale));
+    if constexpr (l.mins) {
+        sums = vfmaq_f32(sums, u.other, vdupq_n_f32(a.sum));
+    }
+    return sums;
+}
+
+template <const layout & l>
+void product(int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    float sums[tile_tokens][panel_rows];
+    std::memset(sums, 0, tokens * sizeof sums[0]);
+    const uint8_t * step = static_cast<const uint8_t *>(panel);
+    for (const uint8_t * end = step + l.panel(width); step < end; step += l.step()) {
+        for (int i = 0; i < l.units; i++, tile += tokens) {
+            for (int s = 0; s < slices; s++) {
+                unit u;
+                load_quants<l>(step + l.head() + i * l.unit(), s, u);
+                load_scales<l>(step, i, s, u);
+                for (int t = 0; t < tokens; t++) {
+                    float * to = sums[t] + s * slice_rows;
+                    vst1q_f32(to, add<l>(u, tile[t], vld1q_f32(to)));
+                }
+            }
+        }
+    }
+    for (int t = 0; t < tokens; t++) {
+        std::memcpy(out + t * stride, sums[t], rows * sizeof(float));
+    }
+}
+
+void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+    switch (l.type) {
+        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, tile, tokens, out, stride, rows);
+        default: return;
+    }
+}
+
+// highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
+// without the sign, the bits of floats are ordered like the numbers, and NaN is
+// the largest.
+inline float highest(const float * x) {
+    uint32x4_t most = vdupq_n_u32(0);
+    for (int i = 0; i < unit_columns; i += 4) {
+        most = vmaxq_u32(most, vandq_u32(vreinterpretq_u32_f32(vld1q_f32(x + i)), vdupq_n_u32(0x7fffffff)));
+    }
+    const uint32_t value = vmaxvq_u32(most);
+    float result;
+    std::memcpy(&result, &value, sizeof result);
+    return result;
+}
+
+// half_unit quantises 16 numbers and returns their sum.
+inline int half_unit(const float * x, float by, int8_t * to) {
+    int32x4_t q[4];
+    for (int i = 0; i < 4; i++) {
+        q[i] = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i * 4), by));
+    }
+    const int16x8_t low = vcombine_s16(vqmovn_s32(q[0]), vqmovn_s32(q[1])), high = vcombine_s16(vqmovn_s32(q[2]), vqmovn_s32(q[3]));
+    const int8x16_t all = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high));
+    vst1q_s8(to, all);
+    return vaddlvq_s8(all);
+}
+
+void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
+    for (int64_t i = 0; i < width; i += unit_columns, x += unit_columns, to += stride) {
+        const float most = highest(x);
+        const float by = most < 1e-30f ? 0 : 127 / most;
+        const int first = half_unit(x, by, to->quants), second = half_unit(x + 16, by, to->quants + 16);
+        to->scale = most < 1e-30f ? 0 : most / 127;
+        to->sum = to->scale * static_cast<float>(first + second);
+        to->below = -first - second;
+        to->below_first = -first;
+    }
+}
+
+bool runs() {
+#if defined(__linux__)
+    constexpr unsigned long dot_products = 1 << 20; // HWCAP_ASIMDDP
+    return (getauxval(AT_HWCAP) & dot_products) != 0;
+#else
+    return true; // each processor of Apple's has them
+#endif
+}
+
+} // namespace
+
+const kernels neon = {"NEON dotprod", runs, quantise, multiply};
+
+} // namespace matrix
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
