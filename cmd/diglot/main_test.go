@@ -111,7 +111,6 @@ func TestCommandLines(t *testing.T) {
 		{"listen with a blank", []string{"serve", "--script", good, "--listen", " 127.0.0.1:0"}, 2, `--listen is " 127.0.0.1:0"`},
 		{"host with a scheme", []string{"serve", "--script", good, "--allow-host", "http://box.lan"}, 2, `--allow-host is "http://box.lan"`},
 		{"threads", []string{"serve", "--script", good, "--threads", "0"}, 2, "--threads\" flag: want a whole number from 1 to 1024"},
-		{"unknown kernels", []string{"serve", "--script", good, "--kernels", "fast"}, 2, "--kernels\" flag: want own or ggml"},
 		{"very many threads", []string{"serve", "--script", good, "--threads", "100000"}, 2, "--threads\" flag: want a whole number from 1 to 1024"},
 		{"parallel", []string{"serve", "--script", good, "--parallel", "-1"}, 2, "want a whole number from 1 to 64"},
 		{"context", []string{"serve", "--script", good, "--context", "4k"}, 2, "want a whole number from 1 to 16777216"},

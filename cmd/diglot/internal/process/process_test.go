@@ -84,3 +84,24 @@ func TestVariables(t *testing.T) {
 		t.Errorf("variables (-want +got):\n%s", diff)
 	}
 }
+
+func TestKernels(t *testing.T) {
+	for _, tt := range []struct {
+		given string
+		ok    bool
+		args  []string
+	}{
+		{"own", true, nil},
+		{"ggml", true, []string{"--kernels", "ggml"}},
+		{"fast", false, nil},
+		{"", false, nil},
+	} {
+		var k Kernels
+		if err := k.Set(tt.given); (err == nil) != tt.ok {
+			t.Errorf("%q: error %v", tt.given, err)
+		}
+		if diff := cmp.Diff(tt.args, k.args()); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", tt.given, diff)
+		}
+	}
+}
