@@ -1,5 +1,10 @@
 //go:build llamacpp
 
+// Rows (a token and a query head) are lanes of vectors, so that what is read of a
+// KV cell serves them all. A row gets the same bits as from the kernel of rows:
+// scores are added up in the same order, and the sums of weights and of values
+// are exact. What a token gets so does not depend on the tokens beside it.
+
 #include "attention.h"
 #include "attention_row.h"
 #include "attention_vector.h"
@@ -8,72 +13,101 @@
 #include "ggml-backend.h"
 #include "ggml-cpu.h"
 #include "traits.h"
-#include "vec.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 
 namespace {
 
-// A tile is a number of rows (a token and a query head) by a number of KV cells.
-// Its heads share one KV head.
+// A tile is a number of rows by a number of KV cells. Its heads share one KV head.
 constexpr int tile_rows = 64;
 constexpr int tile_cells = 64;
+constexpr int tile_vectors = tile_rows / lanes;
 
-// min_rows per KV head: below it the kernel of rows is as fast, as keys are
-// transposed for each tile.
+// Scores of a thread's rows. With many cells a tile has fewer rows.
+constexpr int64_t most_scores = 1 << 20;
+
+// min_rows per KV head: below it the kernel of rows is as fast.
 constexpr int min_rows = 16;
 
 std::mutex turn;
 std::atomic<bool> enabled; // while a tiled_attention exists
 
-// add_block adds the product of A (M x k) and B (k x V registers) to C. a_row,
-// b_row and c_row are strides.
-template <int M, int V>
-inline void add_block(const float * a, int a_row, const float * b, int b_row, float * c, int c_row, int k) {
-    vec sum[M][V];
-    for (int i = 0; i < M; i++) {
-        for (int j = 0; j < V; j++) {
-            sum[i][j] = *reinterpret_cast<const vec *>(c + i * c_row + j * lanes);
-        }
-    }
-    for (int p = 0; p < k; p++) {
-        for (int j = 0; j < V; j++) {
-            const vec x = *reinterpret_cast<const vec *>(b + p * b_row + j * lanes);
-            for (int i = 0; i < M; i++) {
-                sum[i][j] += x * a[i * a_row + p];
+inline vec & at(float * p) { return *reinterpret_cast<vec *>(p); }
+inline const vec & at(const float * p) { return *reinterpret_cast<const vec *>(p); }
+inline doubles & at(double * p) { return *reinterpret_cast<doubles *>(p); }
+
+// Keys that are multiplied at once.
+constexpr int keys_at_once = 4;
+
+// products of some keys and a vector of rows are added up like lanes of the
+// kernel of rows: each lane for itself, then halves. known is the length of keys,
+// or 0.
+template <int known> struct products {
+    const float *queries, *keys; // key x rows, cells x key
+    int64_t key;
+
+    typedef vec sums[keys_at_once];
+
+    [[gnu::always_inline]] void lane(int first, sums & sum) const {
+        const int64_t length = known == 0 ? key : known;
+#pragma GCC unroll 16
+        for (int64_t d = first; d < length; d += lanes) {
+            for (int c = 0; c < keys_at_once; c++) {
+                sum[c] += at(queries + d * tile_rows) * keys[c * length + d];
             }
         }
     }
-    for (int i = 0; i < M; i++) {
-        for (int j = 0; j < V; j++) {
-            *reinterpret_cast<vec *>(c + i * c_row + j * lanes) = sum[i][j];
+
+    template <int every> [[gnu::always_inline]] void add(int first, sums & sum) const {
+        if constexpr (every == lanes) {
+            return lane(first, sum);
+        } else {
+            add<2 * every>(first, sum);
+            sums other = {};
+            add<2 * every>(first + every, other);
+            for (int c = 0; c < keys_at_once; c++) {
+                sum[c] += other[c];
+            }
         }
     }
-}
 
-template <int V>
-void add_columns(int m, const float * a, int a_row, const float * b, int b_row, float * c, int c_row, int k) {
-    int i = 0;
-    for (; i + 4 <= m; i += 4) {
-        add_block<4, V>(a + i * a_row, a_row, b, b_row, c + i * c_row, c_row, k);
+    void store(float * to, int stride) const {
+        sums sum = {};
+        add<1>(0, sum);
+        for (int c = 0; c < keys_at_once; c++) {
+            at(to + c * stride) = sum[c];
+        }
     }
-    for (; i < m; i++) {
-        add_block<1, V>(a + i * a_row, a_row, b, b_row, c + i * c_row, c_row, k);
-    }
-}
+};
 
-// add_product adds the product of A (m x k) and B (k x n) to C; n is a multiple of
-// lanes.
-void add_product(int m, int n, int k, const float * a, int a_row, const float * b, int b_row, float * c, int c_row) {
-    int j = 0;
-    for (; j + registers * lanes <= n; j += registers * lanes) {
-        add_columns<registers>(m, a, a_row, b + j, b_row, c + j, c_row, k);
+// Columns of values that are added at once.
+constexpr int columns = 4;
+
+// add_values adds the weighted values of a tile of cells to columns x N doubles
+// of rows.
+template <int N> void add_values(const double * weights, const double * values, double * to) {
+    doubles sum[columns][N];
+    for (int d = 0; d < columns; d++) {
+        for (int n = 0; n < N; n++) {
+            sum[d][n] = at(to + d * tile_rows + n * wide);
+        }
     }
-    for (; j < n; j += lanes) {
-        add_columns<1>(m, a, a_row, b + j, b_row, c + j, c_row, k);
+    for (int c = 0; c < tile_cells; c++) {
+        for (int d = 0; d < columns; d++) {
+            const double x = values[c * columns + d];
+            for (int n = 0; n < N; n++) {
+                sum[d][n] += *reinterpret_cast<const doubles *>(weights + c * tile_rows + n * wide) * x;
+            }
+        }
+    }
+    for (int d = 0; d < columns; d++) {
+        for (int n = 0; n < N; n++) {
+            at(to + d * tile_rows + n * wide) = sum[d][n];
+        }
     }
 }
 
@@ -84,20 +118,20 @@ struct shape {
     int64_t tokens, cells;
     int64_t heads, kv_heads;
     int64_t shared;           // query heads per KV head
-    int64_t heads_of_tile, tokens_of_tile;
+    int64_t most_rows, heads_of_tile, tokens_of_tile;
     float scale;
 
     shape(const ggml_tensor * op, int threads)
         : q(op->src[0]), k(op->src[1]), v(op->src[2]), mask(op->src[3]), sinks(op->src[4]),
           key(k->ne[0]), value(v->ne[0]), tokens(q->ne[1]), cells(k->ne[1]), heads(q->ne[2]), kv_heads(k->ne[2]),
-          shared(heads / kv_heads),
-          heads_of_tile(std::min<int64_t>(shared, tile_rows)), tokens_of_tile(divide(threads)),
+          shared(heads / kv_heads), most_rows(std::clamp<int64_t>(most_scores / cells / 16 * 16, 16, tile_rows)),
+          heads_of_tile(std::min(shared, most_rows)), tokens_of_tile(divide(threads)),
           scale(parameter(op, 0)) {}
 
     // divide gives each thread two or more tiles of about the same size.
     int64_t divide(int threads) const {
         const int64_t wanted = tokens * kv_heads * parts() * q->ne[3] / (2 * threads);
-        const int64_t most = std::clamp<int64_t>(wanted, 1, tile_rows / heads_of_tile);
+        const int64_t most = std::clamp<int64_t>(wanted, 1, most_rows / heads_of_tile);
         const int64_t steps = (tokens + most - 1) / most;
         return (tokens + steps - 1) / steps;
     }
@@ -107,79 +141,70 @@ struct shape {
     int64_t tiles() const { return kv_heads * parts() * steps() * q->ne[3]; }
 };
 
-// supports reports whether this kernel computes the operation: an fp16 KV cache,
-// one mask for all heads, no ALiBi and no softcap.
+// supports reports whether this kernel computes the operation: what the kernel of
+// rows does, if there are enough of them.
 bool supports(const ggml_tensor * op) {
-    if (op->op != GGML_OP_FLASH_ATTN_EXT || !enabled) {
+    if (!enabled || row_attention(op) == nullptr) {
         return false;
     }
-    const ggml_tensor *q = op->src[0], *k = op->src[1], *v = op->src[2], *mask = op->src[3];
-    return q->type == GGML_TYPE_F32 && k->type == GGML_TYPE_F16 && v->type == GGML_TYPE_F16 &&
-        mask != nullptr && mask->type == GGML_TYPE_F16 && mask->ne[2] == 1 && mask->ne[3] == q->ne[3] &&
-        q->nb[0] == sizeof(float) && k->nb[0] == sizeof(ggml_fp16_t) && v->nb[0] == sizeof(ggml_fp16_t) &&
-        k->ne[3] == q->ne[3] && v->ne[3] == q->ne[3] && v->ne[2] == k->ne[2] && q->ne[2] % k->ne[2] == 0 &&
-        q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows && k->ne[1] % tile_cells == 0 && v->ne[0] % lanes == 0 &&
-        parameter(op, 1) == 0 && parameter(op, 2) == 0;
+    const ggml_tensor *q = op->src[0], *k = op->src[1];
+    return q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows && k->ne[1] % tile_cells == 0;
 }
 
-// result is the online softmax of a tile's rows, over the cells so far.
-struct result {
-    float *sums, *highest, *total;
-
-    static int64_t size(const shape & s) { return tile_rows * (s.value + 2) + padding; }
-
-    result(const shape & s, float * p) : sums(p), highest(p + tile_rows * s.value), total(highest + tile_rows) {}
-
-    void clear(const shape & s, int rows) const {
-        std::fill_n(sums, rows * s.value, 0.0f);
-        std::fill_n(highest, rows, masked);
-        std::fill_n(total, rows, 0.0f);
-    }
-
-    void shrink(const shape & s, int r, float by) const {
-        total[r] *= by;
-        for (int64_t d = 0; d < s.value; d++) {
-            sums[r * s.value + d] *= by;
-        }
-    }
-
-    // raise updates the highest score of a row.
-    void raise(const shape & s, int r, float score) const {
-        if (score > highest[r]) {
-            shrink(s, r, std::exp(highest[r] - score));
-            highest[r] = score;
-        }
-    }
-};
-
-// workspace is the scratch memory of a thread.
+// workspace is the scratch memory of a thread. Rows are the inner dimension.
 struct workspace {
-    float *queries, *keys, *values, *weights, *line, *mask;
+    double *values, *weights, *sums, *total;
+    float *queries, *keys, *mask, *highest, *scores;
+    int32_t * blocks; // that the tile attends to: number of their first cell
 
-    static int64_t size(const shape & s) {
-        return tile_rows * (s.key + tile_cells) + tile_cells * (s.key + s.value) + s.key + tile_cells + padding;
+    static int64_t doubles_of(const shape & s) { return tile_cells * (s.value + tile_rows) + tile_rows * (s.value + 1); }
+
+    static int64_t floats_of(const shape & s) {
+        return (s.key + tile_cells + 1 + s.cells * s.most_rows / tile_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.cells / tile_cells + padding;
     }
 
-    workspace(const shape & s, float * p) {
-        const auto take = [&](int64_t n) { float * taken = p; p += n; return taken; };
-        queries = take(tile_rows * s.key);         // rows x key
-        keys = take(s.key * tile_cells);           // key x cells: transposed
-        values = take(tile_cells * s.value);
-        weights = take(tile_rows * tile_cells);    // attention scores, then weights
-        line = take(s.key);
-        mask = take(tile_cells);                   // of one token
+    static int64_t size(const shape & s) { return doubles_of(s) * sizeof(double) + floats_of(s) * sizeof(float); }
+
+    workspace(const shape & s, void * p) {
+        double * d = static_cast<double *>(p);
+        const auto take_doubles = [&](int64_t n) { double * taken = d; d += n; return taken; };
+        values = take_doubles(tile_cells * s.value); // groups of columns x cells x columns
+        weights = take_doubles(tile_cells * tile_rows);
+        sums = take_doubles(s.value * tile_rows);
+        total = take_doubles(tile_rows);
+        float * f = reinterpret_cast<float *>(d);
+        const auto take = [&](int64_t n) { float * taken = f; f += n; return taken; };
+        queries = take(s.key * tile_rows);
+        keys = take(tile_cells * std::max(s.key, s.value));
+        mask = take(tile_cells * tile_rows);
+        highest = take(tile_rows);
+        scores = take(s.cells * s.most_rows);
+        blocks = reinterpret_cast<int32_t *>(f);
     }
 };
+
+// attended is what the mask says about a token and a tile of cells.
+enum class attended { none, some, all };
+
+attended look(const uint16_t * mask) {
+    constexpr uint16_t never = 0xfc00; // minus infinity in fp16
+    int nonzero = 0, different = 0;
+    for (int c = 0; c < tile_cells; c++) {
+        nonzero |= mask[c];
+        different |= mask[c] ^ never;
+    }
+    return different == 0 ? attended::none : (nonzero & 0x7fff) == 0 ? attended::all : attended::some;
+}
 
 // tile computes one tile of rows.
 struct tile {
     const shape & s;
     const workspace & w;
-    const result & to;
     int64_t first_token, tokens, first_head, heads, kv_head, stream;
-    int rows;
+    int rows, vectors; // of rows
+    int count = 0;     // of blocks
 
-    tile(const shape & s, const workspace & w, const result & to, int64_t number) : s(s), w(w), to(to) {
+    tile(const shape & s, const workspace & w, int64_t number) : s(s), w(w) {
         first_token = number % s.steps() * s.tokens_of_tile;
         tokens = std::min(s.tokens_of_tile, s.tokens - first_token);
         number /= s.steps();
@@ -190,146 +215,207 @@ struct tile {
         stream = number / s.kv_heads;
         first_head = kv_head * s.shared + part;
         rows = static_cast<int>(tokens * heads);
+        vectors = (rows + lanes - 1) / lanes;
     }
 
     int64_t token(int row) const { return first_token + row / heads; }
     int64_t head(int row) const { return first_head + row % heads; }
+    const uint16_t * mask_of(int64_t token, int64_t cell) const { return ::at<uint16_t>(s.mask, token, 0, stream) + cell; }
+    const ggml_fp16_t * key(int64_t cell) const { return ::at<ggml_fp16_t>(s.k, cell, kv_head, stream); }
+    const ggml_fp16_t * value(int64_t cell) const { return ::at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
+    float * scores(int block) const { return w.scores + int64_t(block) * tile_cells * vectors * lanes; }
 
-    // attends reports whether the mask lets any token attend to any of the cells.
-    bool attends(int64_t cell) const {
-        constexpr uint16_t masked = 0xfc00; // minus infinity in fp16
-        bool any = false;
-        for (int64_t t = 0; t < tokens && !any; t++) {
-            const uint16_t * mask = at<uint16_t>(s.mask, first_token + t, 0, stream) + cell;
-            int different = 0;
-            for (int c = 0; c < tile_cells; c++) {
-                different |= mask[c] ^ masked;
+    void load_queries() const {
+        std::fill_n(w.queries, s.key * tile_rows, 0.0f);
+        for (int r = 0; r < rows; r++) {
+            const float * q = ::at<float>(s.q, token(r), head(r), stream);
+            for (int64_t d = 0; d < s.key; d++) {
+                w.queries[d * tile_rows + r] = q[d] * s.scale;
             }
-            any = different != 0;
         }
+    }
+
+    // sink is a score without a value.
+    float sink(int row) const { return s.sinks == nullptr || row >= rows ? masked : static_cast<const float *>(s.sinks->data)[head(row)]; }
+
+    // bias is what is added to scores: of each cell, or the same of all.
+    struct bias {
+        const float * rows = nullptr;
+        int64_t stride = 0;
+    };
+
+    // bias_of reads the mask. It reports whether any token attends to any of the cells.
+    bool bias_of(int64_t cell, bias & b) const {
+        bool any = false, all = true, some = false;
+        for (int64_t t = 0; t < tokens; t++) {
+            const attended a = look(mask_of(first_token + t, cell));
+            any |= a != attended::none;
+            all &= a == attended::all;
+            some |= a == attended::some;
+            std::fill_n(w.mask + t * heads, heads, a == attended::none ? masked : 0);
+        }
+        if (some) {
+            bias_of_each(cell);
+        }
+        b.rows = all ? nullptr : w.mask;
+        b.stride = some ? tile_rows : 0;
         return any;
     }
 
-    void load_queries() const {
-        for (int r = 0; r < rows; r++) {
-            const float * q = at<float>(s.q, token(r), head(r), stream);
-            for (int64_t d = 0; d < s.key; d++) {
-                w.queries[r * s.key + d] = q[d] * s.scale;
+    void bias_of_each(int64_t cell) const {
+        float line[tile_cells];
+        for (int64_t t = 0; t < tokens; t++) {
+            to_fp32(mask_of(first_token + t, cell), line, tile_cells);
+            for (int c = 0; c < tile_cells; c++) {
+                std::fill_n(w.mask + c * tile_rows + t * heads, heads, line[c]);
             }
         }
     }
 
-    const ggml_fp16_t * key(int64_t cell) const { return at<ggml_fp16_t>(s.k, cell, kv_head, stream); }
-    const ggml_fp16_t * value(int64_t cell) const { return at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
-
-    // load_value replaces NaN and infinity by 0: the weight of a masked cell is 0,
-    // and 0 times infinity is NaN.
-    void load_value(int64_t cell, float * x) const {
-        constexpr float largest = 65504; // in fp16
-        to_fp32(value(cell), x, s.value);
-        for (int64_t d = 0; d < s.value; d++) {
-            x[d] = std::abs(x[d]) <= largest ? x[d] : 0.0f;
-        }
-    }
-
-    // score computes the products of queries and keys.
-    void score(int64_t cell) const {
-        for (int c = 0; c < tile_cells; c++) {
-            prefetch(value(cell + c), s.value);
-            to_fp32(key(cell + c), w.line, s.key);
-            for (int64_t d = 0; d < s.key; d++) {
-                w.keys[d * tile_cells + c] = w.line[d];
+    template <int known> void multiply(float * to) const {
+        for (int c = 0; c < tile_cells; c += keys_at_once) {
+            for (int v = 0; v < vectors; v++) {
+                products<known>{w.queries + v * lanes, w.keys + c * s.key, s.key}.store(to + (c * vectors + v) * lanes, vectors * lanes);
             }
         }
-        std::fill_n(w.weights, rows * tile_cells, 0.0f);
-        add_product(rows, tile_cells, s.key, w.queries, s.key, w.keys, tile_cells, w.weights, tile_cells);
     }
 
-    // softmax turns the scores of a row into weights.
-    void softmax(int r) const {
-        float * x = w.weights + r * tile_cells;
-        float highest = to.highest[r];
-        for (int c = 0; c < tile_cells; c++) {
-            // A masked cell belongs to another sequence: not even its NaN counts.
-            x[c] = w.mask[c] == masked ? masked : x[c] + w.mask[c];
-            highest = std::max(highest, x[c]);
-        }
-        if (highest == masked) { // all cells so far are masked
-            std::fill_n(x, tile_cells, 0.0f);
-            return;
-        }
-        to.raise(s, r, highest);
-        to.total[r] += static_cast<float>(ggml_vec_soft_max_f32(tile_cells, x, x, highest));
-    }
-
-    void attend(int64_t cell) const {
-        score(cell);
-        for (int r = 0; r < rows; r++) {
-            if (r % heads == 0) {
-                to_fp32(at<ggml_fp16_t>(s.mask, token(r), 0, stream) + cell, w.mask, tile_cells);
-            }
-            softmax(r);
-        }
+    // score computes scores, and the highest of each row.
+    void score(int64_t cell, const bias & b, float * to) const {
         for (int c = 0; c < tile_cells; c++) {
             if (cell + tile_cells < s.cells) {
                 prefetch(key(cell + tile_cells + c), s.key);
             }
-            load_value(cell + c, w.values + c * s.value);
+            to_fp32(key(cell + c), w.keys + c * s.key, s.key);
         }
-        add_product(rows, s.value, tile_cells, w.weights, tile_cells, w.values, s.value, to.sums, s.value);
+        switch (s.key) {
+            case 64: multiply<64>(to); break;
+            case 128: multiply<128>(to); break;
+            case 256: multiply<256>(to); break;
+            default: multiply<0>(to);
+        }
+        for (int v = 0; v < vectors; v++) {
+            vec most = at(w.highest + v * lanes);
+            for (int c = 0; c < tile_cells; c++) {
+                vec & x = at(to + (c * vectors + v) * lanes);
+                if (b.rows != nullptr) {
+                    // A masked cell belongs to another sequence: not even its NaN counts.
+                    const vec y = at(b.rows + c * b.stride + v * lanes);
+                    x = y == masked ? vec{} + masked : x + y;
+                }
+                most = larger(x, most);
+            }
+            at(w.highest + v * lanes) = most;
+        }
     }
 
-    // store divides by the sum of weights. A sink adds a weight without a value.
+    // load_values replaces NaN and infinity by 0: the weight of a masked cell is 0,
+    // and 0 times infinity is NaN.
+    void load_values(int64_t cell) const {
+        constexpr float largest = 65504; // in fp16
+        for (int c = 0; c < tile_cells; c++) {
+            to_fp32(value(cell + c), w.keys, s.value);
+            for (int64_t d = 0; d < s.value; d += lanes) {
+                vec & x = at(w.keys + d);
+                x = (x <= largest) & (x >= -largest) ? x : vec{};
+            }
+            for (int64_t d = 0; d < s.value; d += wide) {
+                const doubles x = widen(w.keys + d);
+                for (int i = 0; i < wide; i += columns) {
+                    std::memcpy(w.values + (d + i) * tile_cells + c * columns, reinterpret_cast<const double *>(&x) + i, columns * sizeof(double));
+                }
+            }
+        }
+    }
+
+    void load_weights(const float * scores) const {
+        for (int v = 0; v < vectors; v++) {
+            const vec most = at(w.highest + v * lanes);
+            doubles *sum = &at(w.total + v * lanes);
+            for (int c = 0; c < tile_cells; c++) {
+                const vec x = weight_of(at(scores + (c * vectors + v) * lanes) - most);
+                for (int i = 0; i < lanes / wide; i++) {
+                    const doubles y = widen(reinterpret_cast<const float *>(&x) + i * wide);
+                    at(w.weights + c * tile_rows + v * lanes + i * wide) = y;
+                    sum[i] += y;
+                }
+            }
+        }
+    }
+
+    void add() const {
+        for (int64_t d = 0; d < s.value; d += columns) {
+            int r = 0;
+            for (; r + 4 * wide <= vectors * lanes; r += 4 * wide) {
+                add_values<4>(w.weights + r, w.values + d * tile_cells, w.sums + d * tile_rows + r);
+            }
+            for (; r < vectors * lanes; r += wide) {
+                add_values<1>(w.weights + r, w.values + d * tile_cells, w.sums + d * tile_rows + r);
+            }
+        }
+    }
+
+    // start takes sinks into account.
+    void start() {
+        for (int r = 0; r < vectors * lanes; r++) {
+            w.highest[r] = sink(r);
+        }
+        for (int64_t cell = 0; cell < s.cells; cell += tile_cells) {
+            bias b;
+            if (bias_of(cell, b)) {
+                score(cell, b, scores(count));
+                w.blocks[count++] = static_cast<int32_t>(cell);
+            }
+        }
+        for (int r = 0; r < vectors * lanes; r++) {
+            const bool attends = w.highest[r] != masked;
+            w.total[r] = s.sinks != nullptr && attends && r < rows ? std::exp(double(sink(r)) - w.highest[r]) : 0;
+            w.highest[r] = attends ? w.highest[r] : 0; // all of it is masked
+        }
+        std::fill_n(w.sums, s.value * tile_rows, 0.0);
+    }
+
     void store(ggml_tensor * out) const {
         for (int r = 0; r < rows; r++) {
-            if (s.sinks != nullptr) {
-                const float sink = static_cast<const float *>(s.sinks->data)[head(r)];
-                to.raise(s, r, sink);
-                to.total[r] += std::exp(sink - to.highest[r]);
-            }
-            const float by = to.total[r] == 0 ? 0 : 1 / to.total[r];
-            float * y = const_cast<float *>(at<float>(out, head(r), token(r), stream));
+            const double by = w.total[r] == 0 ? 0 : 1 / w.total[r];
+            float * y = const_cast<float *>(::at<float>(out, head(r), token(r), stream));
             for (int64_t d = 0; d < s.value; d++) {
-                y[d] = to.sums[r * s.value + d] * by;
+                y[d] = static_cast<float>(w.sums[d * tile_rows + r] * by);
             }
         }
     }
 
-    void compute(ggml_tensor * out) const {
+    void compute(ggml_tensor * out) {
         load_queries();
-        to.clear(s, rows);
-        for (int64_t cell = 0; cell < s.cells; cell += tile_cells) {
-            if (attends(cell)) {
-                attend(cell);
-            }
+        start();
+        for (int i = 0; i < count; i++) {
+            load_weights(scores(i));
+            load_values(w.blocks[i]);
+            add();
         }
         store(out);
     }
 };
-
 // attention is ggml's interface for operations with a kernel of their own.
 struct attention : ggml::cpu::tensor_traits {
     bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
-        const shape s(op, threads);
-        size = threads * (workspace::size(s) + result::size(s)) * sizeof(float);
+        size = threads * workspace::size(shape(op, threads));
         return true;
     }
 
     bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
         const shape s(op, params->nth);
-        const size_t needed = params->nth * (workspace::size(s) + result::size(s)) * sizeof(float);
-        if (params->wsize < needed) { // tiles were disabled when the graph was planned
+        const int64_t size = workspace::size(s);
+        if (params->wsize < static_cast<size_t>(params->nth * size)) { // tiles were disabled when the graph was planned
             return false;
         }
-        float * own = static_cast<float *>(params->wdata) + params->ith * (workspace::size(s) + result::size(s));
-        const workspace w(s, own);
-        const result to(s, own + workspace::size(s));
+        const workspace w(s, static_cast<char *>(params->wdata) + params->ith * size);
         if (params->ith == 0) {
             ggml_threadpool_chunk_set(params->threadpool, params->nth);
         }
         ggml_barrier(params->threadpool);
         for (int64_t i = params->ith; i < s.tiles(); i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
-            tile(s, w, to, i).compute(op);
+            tile(s, w, i).compute(op);
         }
         return true;
     }

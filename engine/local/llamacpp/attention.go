@@ -17,7 +17,14 @@ type attentionCase struct {
 // attentionError runs attention over random numbers with ggml and with a naive
 // implementation. It returns the largest difference, or a negative number if
 // ggml fails.
-func attentionError(c attentionCase) float64 {
+func attentionError(c attentionCase) float64 { return float64(C.shim_attention_error(c.c())) }
+
+// attentionDifferent runs attention over random numbers in tiles and in rows,
+// with cells in several orders. It returns how many results have other bits
+// than the first, or a negative number if ggml fails.
+func attentionDifferent(c attentionCase) int { return int(C.shim_attention_different(c.c())) }
+
+func (c attentionCase) c() C.struct_shim_attention_case {
 	given := C.struct_shim_attention_case{
 		heads: C.int32_t(c.heads), kv_heads: C.int32_t(c.kvHeads),
 		key: C.int32_t(c.key), value: C.int32_t(c.value),
@@ -27,5 +34,5 @@ func attentionError(c attentionCase) float64 {
 	if c.sinks {
 		given.sinks = 1
 	}
-	return float64(C.shim_attention_error(given))
+	return given
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -108,11 +109,52 @@ struct check {
         return sums;
     }
 
-    double error() {
+    bool compute() {
         ggml_cgraph * graph = ggml_new_graph(ctx);
         ggml_build_forward_expand(graph, out);
+        return ggml_graph_compute_with_ctx(ctx, graph, c.threads) == GGML_STATUS_SUCCESS;
+    }
+
+    bool compute_in_tiles() {
         const tiled_attention tiles;
-        if (ggml_graph_compute_with_ctx(ctx, graph, c.threads) != GGML_STATUS_SUCCESS) {
+        return compute();
+    }
+
+    // shuffle gives cells another order.
+    void shuffle() {
+        std::vector<int64_t> from(c.cells);
+        std::iota(from.begin(), from.end(), 0);
+        std::shuffle(from.begin(), from.end(), random);
+        for (ggml_tensor * t : {k, v, mask}) {
+            const int64_t length = t == mask ? 1 : t->ne[0];
+            const std::vector<uint16_t> before(static_cast<uint16_t *>(t->data), static_cast<uint16_t *>(t->data) + ggml_nelements(t));
+            for (int64_t i = 0; i < ggml_nelements(t); i++) {
+                const int64_t cell = i / length % c.cells;
+                static_cast<uint16_t *>(t->data)[i] = before[i + (from[cell] - cell) * length];
+            }
+        }
+    }
+
+    int64_t different() {
+        if (!compute_in_tiles()) {
+            return -1;
+        }
+        const std::vector<uint32_t> want(static_cast<uint32_t *>(out->data), static_cast<uint32_t *>(out->data) + ggml_nelements(out));
+        int64_t different = 0;
+        for (const bool tiles : {false, true, false}) {
+            if (!(tiles ? compute_in_tiles() : compute())) {
+                return -1;
+            }
+            for (size_t i = 0; i < want.size(); i++) {
+                different += static_cast<uint32_t *>(out->data)[i] != want[i];
+            }
+            shuffle();
+        }
+        return different;
+    }
+
+    double error() {
+        if (!compute_in_tiles()) {
             return -1;
         }
         double largest = 0;
@@ -136,4 +178,11 @@ double shim_attention_error(struct shim_attention_case c) {
         shim_attention();
         return check(c).error();
     }, -1.0);
+}
+
+int64_t shim_attention_different(struct shim_attention_case c) {
+    return guarded([&] {
+        shim_attention();
+        return check(c).different();
+    }, int64_t(-1));
 }

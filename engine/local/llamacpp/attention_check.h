@@ -20,6 +20,11 @@ struct shim_attention_case {
 // difference, or a negative number if ggml fails.
 double shim_attention_error(struct shim_attention_case c);
 
+// shim_attention_different runs attention over random numbers in tiles and in
+// rows, with cells in several orders. It returns how many results have other bits
+// than the first, or a negative number if ggml fails.
+int64_t shim_attention_different(struct shim_attention_case c);
+
 #ifdef __cplusplus
 }
 #endif

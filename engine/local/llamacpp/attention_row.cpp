@@ -15,17 +15,14 @@
 #include "attention_row.h"
 #include "attention_vector.h"
 #include "ggml-cpu.h"
-#include "vec.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace {
 
-// Doubles that are added at once, and accumulators per head.
-constexpr int wide = lanes == 16 ? 8 : 4, columns = lanes == 16 ? 4 : 2;
-typedef float narrow __attribute__((vector_size(wide * sizeof(float)), aligned(4), may_alias));
-typedef double doubles __attribute__((vector_size(wide * sizeof(double)), aligned(8), may_alias));
+// Accumulators per head.
+constexpr int columns = lanes == 16 ? 4 : 2;
 
 // most_heads share what is read of a cell.
 constexpr int most_heads = 4;
@@ -52,15 +49,17 @@ inline doubles load_value(const ggml_fp16_t * x) {
 #endif
 }
 
+// add_up adds halves until one is left. The kernel of tiles has the same order.
 inline float add_up(vec x) {
 #if defined(__AVX512F__)
     return _mm512_reduce_add_ps(__m512(x));
 #else
-    float sum = 0;
-    for (int i = 0; i < lanes; i++) {
-        sum += x[i];
+    for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i++) {
+            x[i] += x[i + half];
+        }
     }
-    return sum;
+    return x[0];
 #endif
 }
 
@@ -80,6 +79,7 @@ struct workspace {
     int64_t stride;   // between the scores of two heads
     int32_t * cells;  // that the token attends to
     float *bias;      // of each, in the mask
+    float *queries;   // scaled, of each head
     float *scores;    // of each head, then weights
     double *sums;     // of each head
     int count = 0;    // of cells
@@ -88,7 +88,7 @@ struct workspace {
 
     static int64_t size(const ggml_tensor * op) {
         const int64_t stride = padded(op->src[1]->ne[1]);
-        return (2 + most_heads) * stride * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double) + padding * sizeof(float);
+        return ((2 + most_heads) * stride + most_heads * op->src[1]->ne[0] + padding) * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double);
     }
 
     workspace(const ggml_tensor * op, void * p) : stride(padded(op->src[1]->ne[1])) {
@@ -96,6 +96,7 @@ struct workspace {
         bias = reinterpret_cast<float *>(sums + most_heads * op->src[2]->ne[0]);
         scores = bias + stride;
         cells = reinterpret_cast<int32_t *>(scores + most_heads * stride);
+        queries = scores + (most_heads + 1) * stride;
     }
 
     // list finds the cells that the token attends to.
@@ -123,9 +124,11 @@ template <int M>
 void score(const unit & u, const workspace & w, int head) {
     const int64_t length = u.k->ne[0];
     const float scale = u.scale();
-    const float * q[M];
     for (int r = 0; r < M; r++) {
-        q[r] = at<float>(u.q, u.token, u.first_head + head + r, u.stream);
+        const float * q = at<float>(u.q, u.token, u.first_head + head + r, u.stream);
+        for (int64_t d = 0; d < length; d++) {
+            w.queries[r * length + d] = q[d] * scale;
+        }
     }
     for (int i = 0; i < w.count; i++) {
         const ggml_fp16_t * key = u.key(w.cells[i]);
@@ -134,11 +137,11 @@ void score(const unit & u, const workspace & w, int head) {
         for (int64_t d = 0; d < length; d += lanes) {
             const vec x = load_key(key + d);
             for (int r = 0; r < M; r++) {
-                sum[r] += x * *reinterpret_cast<const vec *>(q[r] + d);
+                sum[r] += x * *reinterpret_cast<const vec *>(w.queries + r * length + d);
             }
         }
         for (int r = 0; r < M; r++) {
-            w.scores[(head + r) * w.stride + i] = add_up(sum[r]) * scale + w.bias[i];
+            w.scores[(head + r) * w.stride + i] = add_up(sum[r]) + w.bias[i];
         }
     }
 }
@@ -172,15 +175,14 @@ double softmax(const unit & u, const workspace & w, int head) {
     for (int i = 0; i < w.count; i++) {
         highest = std::max(highest, x[i]);
     }
-    // Whole vectors: the exponential of what is left over may round otherwise.
     const int whole = (w.count + 15) / 16 * 16;
     std::fill(x + w.count, x + whole, masked);
-    if (whole > 0) {
-        ggml_vec_soft_max_f32(whole, x, x, highest);
+    for (int i = 0; i < w.count; i += lanes) {
+        vec & v = *reinterpret_cast<vec *>(x + i);
+        v = weight_of(v - highest);
     }
     double total = u.sinks == nullptr ? 0 : std::exp(double(sink) - highest);
     for (int i = 0; i < w.count; i++) {
-        x[i] = (x[i] + 1) - 1;
         total += x[i];
     }
     return total;

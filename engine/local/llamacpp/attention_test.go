@@ -29,6 +29,9 @@ func TestAttention(t *testing.T) {
 		{"left to llama.cpp: a length that no vector divides", attentionCase{heads: 2, kvHeads: 2, key: 66, value: 66, tokens: 4, cells: 256}, 0.1},
 	} {
 		for _, tt.shape.threads = range []int{1, 2, 5} {
+			if got := attentionDifferent(tt.shape); got != 0 && tt.most < 0.1 {
+				t.Errorf("%s, %d threads: %d results have other bits in rows, or in another order of cells", tt.name, tt.shape.threads, got)
+			}
 			if got := attentionError(tt.shape); got < 0 || got > tt.most {
 				t.Errorf("%s, %d threads: an error of %g", tt.name, tt.shape.threads, got)
 			}

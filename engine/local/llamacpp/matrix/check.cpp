@@ -147,7 +147,9 @@ struct check {
         return std::isfinite(got) ? std::abs(got - expected) / (of + smallest) : INFINITY;
     }
 
-    double error();
+    std::vector<float> compute(int first, int tokens) const;
+    double error() const;
+    int64_t different() const;
     double compare(const float * out) const;
 };
 
@@ -184,26 +186,46 @@ struct graph {
     }
 };
 
-double check::error() {
+// compute multiplies some of the tokens. The result is empty if ggml fails.
+std::vector<float> check::compute(int first, int tokens) const {
     graph g;
     ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
     ggml_tensor * w = ggml_new_tensor_3d(g.ctx, l.type, c.width, c.rows, matrices());
-    ggml_tensor * in = ggml_new_tensor_3d(g.ctx, GGML_TYPE_F32, c.width, c.experts > 0 ? 1 : c.tokens, c.experts > 0 ? c.tokens : 1);
+    ggml_tensor * in = ggml_new_tensor_3d(g.ctx, GGML_TYPE_F32, c.width, c.experts > 0 ? 1 : tokens, c.experts > 0 ? tokens : 1);
     g.place(w, buffer_type(), blocks.data());
-    g.place(in, cpu, x.data());
+    g.place(in, cpu, x.data() + int64_t(first) * c.width);
     ggml_tensor * out;
     if (c.experts > 0) {
-        ggml_tensor * chosen = ggml_new_tensor_2d(g.ctx, GGML_TYPE_I32, c.used, c.tokens);
-        g.place(chosen, cpu, ids.data());
+        ggml_tensor * chosen = ggml_new_tensor_2d(g.ctx, GGML_TYPE_I32, c.used, tokens);
+        g.place(chosen, cpu, ids.data() + int64_t(first) * c.used);
         out = ggml_mul_mat_id(g.ctx, w, in, chosen);
     } else {
         out = ggml_mul_mat(g.ctx, w, in);
     }
     g.place(out, cpu, nullptr);
     if (!g.compute(out, c.threads)) {
-        return -1;
+        return {};
     }
-    return compare(static_cast<const float *>(out->data));
+    const float * results = static_cast<const float *>(out->data);
+    return std::vector<float>(results, results + ggml_nelements(out));
+}
+
+double check::error() const {
+    const std::vector<float> got = compute(0, c.tokens);
+    return got.empty() ? -1 : compare(got.data());
+}
+
+int64_t check::different() const {
+    const std::vector<float> together = compute(0, c.tokens);
+    const size_t size = together.size() / c.tokens;
+    int64_t different = together.empty() ? -1 : 0;
+    for (int t = 0; t < c.tokens; t++) {
+        const std::vector<float> alone = compute(t, 1);
+        for (size_t i = 0; i < size; i++) {
+            different += std::memcmp(&alone[i], &together[t * size + i], sizeof(float)) != 0;
+        }
+    }
+    return different;
 }
 
 double check::compare(const float * out) const {
@@ -241,6 +263,11 @@ static const matrix::layout * named(const char * type) {
 double matrix_error(struct matrix_case c) {
     const matrix::layout * l = named(c.type);
     return l == nullptr ? -1 : check(c, *l).error();
+}
+
+int64_t matrix_different(struct matrix_case c) {
+    const matrix::layout * l = named(c.type);
+    return l == nullptr ? -1 : check(c, *l).different();
 }
 
 double matrix_lookup_error(struct matrix_case c) {

@@ -24,6 +24,10 @@ bool matrix_use(const char * name);
 // absolute products; negative: there is no such product.
 double matrix_error(struct matrix_case c);
 
+// matrix_different computes the product of all tokens at once, and of each alone.
+// It returns how many results have other bits.
+int64_t matrix_different(struct matrix_case c);
+
 // matrix_lookup_error looks up rows and returns the largest difference from the
 // rows of the file.
 double matrix_lookup_error(struct matrix_case c);

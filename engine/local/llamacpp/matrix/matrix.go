@@ -83,6 +83,14 @@ func (p product) difference() float64 {
 	return float64(C.matrix_error(given))
 }
 
+// dependences counts the results of a token that have other bits when it is
+// alone.
+func (p product) dependences() int {
+	given, free := p.c()
+	defer free()
+	return int(C.matrix_different(given))
+}
+
 // lookupDifference is the largest one between rows as laid out and in the file.
 func (p product) lookupDifference() float64 {
 	given, free := p.c()

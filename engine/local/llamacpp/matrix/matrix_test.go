@@ -92,6 +92,27 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+// TestTokensAlone: what a token gets does not depend on the tokens beside it, to
+// the last bit.
+func TestTokensAlone(t *testing.T) {
+	Register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range formats() {
+			for _, p := range []product{
+				{tokens: 2}, {tokens: 3}, {tokens: 9}, {tokens: 130},
+				{tokens: 1, experts: 4, used: 2}, {tokens: 40, experts: 4, used: 2},
+			} {
+				p.format, p.width, p.rows, p.threads = format, 512, 70, 2
+				if got := p.dependences(); got != 0 {
+					t.Errorf("%s, %+v: %d results have other bits", set, p, got)
+				}
+			}
+		}
+	}
+}
+
 // TestExperts: tokens that choose some of several matrices each.
 func TestExperts(t *testing.T) {
 	Register()
