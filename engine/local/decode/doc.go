@@ -37,26 +37,21 @@
 //
 // # Reproducibility
 //
-// The same request with the same seed gives the same text, whatever else is
-// running, up to rounding. The reason why small errors matter is that llama.cpp
-// quantizes activations to 8 bits before it multiplies them: an error that moves
-// one value across a rounding boundary is enlarged by each layer, to 0.1 or more
-// of a log-probability.
+// The same request with the same seed gives the same text, to the last bit of
+// each log-probability, whatever else is running, in whichever chunks and cells
+// its prompt is read, and whichever part of it is cached. Rounding would be
+// enough to change a text: activations are quantized to 8 bits before each
+// product, and an error that moves one value across a rounding boundary is
+// enlarged by each layer, to 0.1 or more of a log-probability.
 //
-// A request whose prompt is cached, up to the last token, gets equal
-// log-probabilities each time (tests allow 1e-4), alone, beside other requests
-// and in other KV cells, if all of this holds:
+// So what a row of a batch gets must not depend on the rows beside it:
 //
-//   - The backend's matrix products do not depend on the number of rows. Those of
-//     package matrix do not. llama.cpp's do for the types of weights that it
-//     repacks, Q4_K and Q4_0 among them, once a batch has four rows.
-//   - The batch is not attended to in tiles, which are for sequences that share
-//     most of their cells.
-//   - The model has neither ALiBi nor a softcap of attention logits, for which
-//     llama.cpp's own kernel remains.
+//   - Products of package matrix and attention of package llamacpp do not.
+//     llama.cpp's own products do for the types of weights that it repacks (only
+//     with --kernels ggml) and for those in 16 or 32 bits.
+//   - A model with ALiBi or a softcap of attention logits is left to llama.cpp's
+//     own kernel of attention, which depends on where its cells lie.
 //
-// Otherwise, and where the prompt is computed again, in other chunks or other
-// cells, the order of additions may differ. Where two texts differ, the two top
-// log-probabilities of the first differing step are then as close as that error,
-// which tests bound by 0.3.
+// For such a model the order of additions may differ. Where two texts differ, the
+// two top log-probabilities of the first differing step are close.
 package decode

@@ -1,6 +1,5 @@
 // Tiled flash attention in place of llama.cpp's, whose kernel takes one token and
-// one head at a time and reads all keys and values for each. Results are equal up
-// to rounding.
+// one head at a time, reads all keys and values for each, and adds in 16 bits.
 #pragma once
 
 #ifdef __cplusplus

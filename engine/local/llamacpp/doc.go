@@ -24,7 +24,8 @@
 // suffices: each token reads all weights, and a mapped file comes in small
 // pages. Attention of many rows to the same KV cells is computed in tiles, by a
 // kernel of our own behind ggml's interface for accelerators; llama.cpp's takes
-// one row and one head at a time. Like llama.cpp's it skips masked cells, so
+// one row and one head at a time. Single rows have a kernel too, and a row gets
+// the same bits from both. Like llama.cpp's it skips masked cells, so
 // cached prefixes cost little. Prefill chunks fit the CPU caches. Products of
 // quantised weights are computed by package matrix, where it has a kernel.
 package llamacpp
