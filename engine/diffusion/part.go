@@ -33,6 +33,7 @@ type Part struct {
 	Role   Role
 	Family Family // of Whole and Diffusion
 	Size   int64  // in bytes
+	Memory int64  // that it takes when it is loaded, in bytes
 	Format string // "safetensors" or "gguf"
 
 	encodes, decodes, hasT5 bool // a Whole with text encoders, with an autoencoder, with T5
@@ -52,7 +53,7 @@ func Inspect(path string) (Part, error) {
 		return Part{}, err
 	}
 	p, err := h.recognise()
-	p.Path, p.Size, p.Format = path, h.size, h.format
+	p.Path, p.Size, p.Memory, p.Format = path, h.size, h.size+h.widened, h.format
 	return p, err
 }
 
@@ -60,6 +61,7 @@ func Inspect(path string) (Part, error) {
 type header struct {
 	format  string
 	size    int64
+	widened int64 // bytes that loading adds
 	names   map[string]bool
 	columns map[string]int64 // length of the last dimension in memory, by name
 }
@@ -103,6 +105,9 @@ func openSafetensors(path string) (header, error) {
 	h := header{format: "safetensors", size: file.Size, names: map[string]bool{}, columns: map[string]int64{}}
 	for _, t := range file.Tensors {
 		h.names[t.Name] = true
+		if strings.HasPrefix(t.Type, "F8") { // it is computed with as 16-bit numbers
+			h.widened += t.Size
+		}
 		if n := len(t.Shape); n > 0 {
 			h.columns[t.Name] = t.Shape[n-1]
 		}
@@ -164,9 +169,11 @@ func (h header) recognise() (Part, error) {
 		return Part{Role: LoRA}, nil
 	}
 	if f, ok := family(h.names, wholePrefix); ok {
+		f.Attention = h.attention(f, wholePrefix)
 		return Part{Role: Whole, Family: f, encodes: h.encodes(), decodes: h.decodes(), hasT5: h.begins("text_encoders.t5xxl.")}, nil
 	}
 	if f, ok := family(h.names, ""); ok {
+		f.Attention = h.attention(f, "")
 		return Part{Role: Diffusion, Family: f}, nil
 	}
 	switch h.columns[clipTensor] {
@@ -281,6 +288,15 @@ func (m Model) Size() int64 {
 	var size int64
 	for _, p := range m.Parts {
 		size += p.Size
+	}
+	return size
+}
+
+// Memory is what all files take when they are loaded, in bytes.
+func (m Model) Memory() int64 {
+	var size int64
+	for _, p := range m.Parts {
+		size += p.Memory
 	}
 	return size
 }

@@ -90,6 +90,46 @@ func TestInspectOtherFiles(t *testing.T) {
 	}
 }
 
+// TestMemory: 8-bit numbers are held as 16-bit ones.
+func TestMemory(t *testing.T) {
+	var out bytes.Buffer
+	if err := safetensors.Write(&out, []safetensors.Data{
+		{Name: "decoder.conv_in.weight", Type: "F8_E4M3", Shape: []int64{100}, Bytes: make([]byte, 100)},
+		{Name: "x", Type: "F16", Shape: []int64{100}, Bytes: make([]byte, 200)},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Inspect(path)
+	if m := (Model{Parts: []Part{p, p}}); err != nil || p.Memory != p.Size+100 || m.Memory() != 2*p.Memory {
+		t.Errorf("%+v, error %v", p, err)
+	}
+}
+
+// TestAttention: FLUX comes in several widths, which the file tells.
+func TestAttention(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		width  int64
+		tensor []string
+		want   Attention
+	}{
+		{"FLUX", 3072, []string{"double_blocks.0.img_attn.proj.weight"}, Attention{16, 24, 3072}},
+		{"klein with its parts", 256, []string{"model.diffusion_model.double_blocks.0.img_attn.proj.weight", "model.diffusion_model.double_stream_modulation_img.lin.weight"}, Attention{16, 2, 256}},
+		{"FLUX without that tensor", 1, []string{"double_blocks.0.x"}, Attention{16, 24, 3072}},
+		{"too wide", 1 << 17, []string{"double_blocks.0.img_attn.proj.weight"}, Attention{16, 24, 3072}},
+		{"SD", 3072, []string{"input_blocks.0.0.weight"}, Attention{8, 8, 320}},
+	} {
+		p, err := Inspect(write(t, tt.width, tt.tensor...))
+		if err != nil || p.Family.Attention != tt.want {
+			t.Errorf("%s: %+v, error %v; want %+v", tt.name, p.Family.Attention, err, tt.want)
+		}
+	}
+}
+
 func TestOpen(t *testing.T) {
 	flux := func() string { return write(t, 1, "double_blocks.0.x") }
 	whole := func() string {

@@ -116,6 +116,11 @@ func (e *Engine) size(req *engine.ImageRequest) (image.Point, error) {
 				e.info.Name, s.Step, s.Min, s.Max, req.Width, req.Height).At(engine.Place{Field: engine.FieldSize})
 		}
 	}
+	if s.Pixels > 0 && req.Width*req.Height > s.Pixels {
+		return image.Point{}, engine.Errorf(engine.CodeInvalidArgument,
+			"Images of the model %s can have %d pixels, for which memory was free when it was loaded, such as %dx%d, and not %dx%d.",
+			e.info.Name, s.Pixels, s.Default.X, s.Default.Y, req.Width, req.Height).At(engine.Place{Field: engine.FieldSize})
+	}
 	return image.Pt(req.Width, req.Height), nil
 }
 

@@ -20,14 +20,15 @@ import (
 
 // blank draws nothing, and remembers what it should have drawn.
 type blank struct {
-	jobs []imagegen.Job
-	err  error
+	jobs   []imagegen.Job
+	err    error
+	pixels int // most
 }
 
 func (b *blank) Info() imagegen.Info {
 	return imagegen.Info{
 		Name: "org/m", Changed: time.Unix(5, 0),
-		Sizes: imagegen.Sizes{Min: 64, Max: 512, Step: 8, Default: image.Pt(256, 128)},
+		Sizes: imagegen.Sizes{Min: 64, Max: 512, Step: 8, Pixels: b.pixels, Default: image.Pt(256, 128)},
 	}
 }
 
@@ -91,6 +92,17 @@ func TestSizes(t *testing.T) {
 		}
 		if err != nil || len(b.jobs) != 1 || b.jobs[0].Size != want {
 			t.Errorf("%dx%d: jobs %v, error %v", tt.width, tt.height, b.jobs, err)
+		}
+	}
+}
+
+// TestMostPixels: memory bounds the product of the sides.
+func TestMostPixels(t *testing.T) {
+	for size, ok := range map[image.Point]bool{image.Pt(512, 64): true, image.Pt(256, 256): true, image.Pt(264, 256): false, image.Pt(512, 512): false} {
+		b := &blank{pixels: 256 * 256}
+		_, err := newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 1, Width: size.X, Height: size.Y})
+		if e := engine.AsError(err); ok != (err == nil) || err != nil && (e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldSize || !strings.Contains(e.Message, "65536 pixels")) {
+			t.Errorf("%v: error %v", size, err)
 		}
 	}
 }

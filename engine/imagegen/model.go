@@ -53,6 +53,7 @@ type Info struct {
 type Sizes struct {
 	Min, Max int // of each side
 	Step     int // each side is a multiple of this
+	Pixels   int // most of an image, for which memory is planned; 0: any
 	Default  image.Point
 }
 

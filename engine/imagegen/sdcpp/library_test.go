@@ -130,13 +130,10 @@ func TestDraw(t *testing.T) {
 		job  imagegen.Job
 	}{
 		{"base", base},
-		{"another seed", changed(func(j *imagegen.Job) { j.Seed = 43 })},
 		{"another prompt", changed(func(j *imagegen.Job) { j.Prompt = "a blue house" })},
-		{"another size", changed(func(j *imagegen.Job) { j.Size = image.Pt(96, 128) })},
-		{"more steps", changed(func(j *imagegen.Job) { j.Steps = 3 })},
+		{"another seed and size", changed(func(j *imagegen.Job) { j.Seed, j.Size = 43, image.Pt(96, 128) })},
 		{"guidance", changed(func(j *imagegen.Job) { j.Guidance, j.NegativePrompt = 3, "green" })},
-		{"a sampler", changed(func(j *imagegen.Job) { j.Sampler = "heun" })},
-		{"a scheduler", changed(func(j *imagegen.Job) { j.Scheduler, j.Steps = "karras", 3 })},
+		{"a sampler, a scheduler and more steps", changed(func(j *imagegen.Job) { j.Sampler, j.Scheduler, j.Steps = "heun", "karras", 3 })},
 	} {
 		drawn := draw(t, m, tt.job)
 		if drawn.Rect.Max != tt.job.Size {

@@ -49,8 +49,7 @@ func TestLoRA(t *testing.T) {
 		prompt    string // for the command line
 	}{
 		{"its own strength", nil, "<lora:lora:1>"},
-		{"half", []float64{0.5}, "<lora:lora:0.5>"},
-		{"negative", []float64{-1}, "<lora:lora:-1>"},
+		{"negative", []float64{-0.5}, "<lora:lora:-0.5>"},
 	} {
 		m := load(t, adapted(t, file), tt.strengths...)
 		drawn := draw(t, m, loraJob)
@@ -70,7 +69,7 @@ func TestLoRA(t *testing.T) {
 	if off := draw(t, load(t, adapted(t, file), 0), loraJob); !bytes.Equal(off.Pix, plain.Pix) {
 		t.Error("a strength of 0 changes the image")
 	}
-	if one := draw(t, load(t, adapted(t, file, file), 0.5, 0), loraJob); !seen[string(one.Pix)] {
+	if one := draw(t, load(t, adapted(t, file, file), -0.5, 0), loraJob); !seen[string(one.Pix)] {
 		t.Error("of two LoRAs the second has no strength of its own")
 	}
 }

@@ -25,6 +25,7 @@ type Options struct {
 	Name    string
 	Changed time.Time
 	Parts   diffusion.Model
+	Pixels  int          // most of an image; 0: as the sides allow
 	Threads int          // 0: as many as the library chooses
 	Log     *slog.Logger // required
 
@@ -95,7 +96,7 @@ func (m *Model) Info() imagegen.Info {
 	return imagegen.Info{
 		Name:     m.options.Name,
 		Changed:  m.options.Changed,
-		Sizes:    imagegen.Sizes{Min: diffusion.MinSide, Max: diffusion.MaxSide, Step: f.Step, Default: image.Pt(f.Side, f.Side)},
+		Sizes:    imagegen.Sizes{Min: diffusion.MinSide, Max: diffusion.MaxSide, Step: f.Step, Pixels: m.options.Pixels, Default: image.Pt(f.Side, f.Side)},
 		Steps:    f.Steps,
 		Guidance: f.Guidance,
 		Software: "stable-diffusion.cpp",

@@ -29,6 +29,7 @@ type Options struct {
 	Threads int
 	Log     *slog.Logger
 
+	Pixels    int
 	Strengths []float64
 	Cores     func() int
 }

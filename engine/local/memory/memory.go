@@ -46,6 +46,7 @@ type Plan struct {
 
 	Context int // most tokens of a request
 	Cells   int // KV cells, shared by all requests; 0: an encoder, which needs none
+	Pixels  int // most of an image; 0: a language model
 }
 
 // Total is the sum, in bytes.

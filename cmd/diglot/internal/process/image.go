@@ -47,7 +47,7 @@ func openImages(m Model, native *sdcpp.Library, log *slog.Logger) (engine.Engine
 	if threads == 0 {
 		threads = llamacpp.DefaultThreads()
 	}
-	options := sdcpp.Options{Name: m.Name, Parts: parts, Threads: threads, Log: log, Strengths: m.Changes.Strengths}
+	options := sdcpp.Options{Name: m.Name, Parts: parts, Threads: threads, Log: log, Strengths: m.Changes.Strengths, Pixels: plan.Pixels}
 	if m.Limits.Threads == 0 {
 		options.Cores = llamacpp.FreeCores(threads)
 	}
@@ -86,9 +86,13 @@ func planImages(files []string, free int64) (memory.Plan, error) {
 	if err != nil {
 		return memory.Plan{}, err
 	}
+	usual := m.Family.Side * m.Family.Side
+	a := m.Family.Attention
 	return memory.FitImages(memory.Images{
-		Weights: m.Size(),
-		Pixels:  m.Family.Side * m.Family.Side,
+		Weights: m.Memory(),
+		Pixels:  usual,
+		Most:    2 * usual, // 1024x1536 and 1792x1024 of a model for 1024x1024
 		Tiny:    m.Path(diffusion.TAE) != "",
+		Patch:   a.Patch, Heads: a.Heads, Width: a.Width,
 	}, free)
 }
