@@ -100,7 +100,7 @@ func TestSizes(t *testing.T) {
 func TestMostPixels(t *testing.T) {
 	for size, ok := range map[image.Point]bool{image.Pt(512, 64): true, image.Pt(256, 256): true, image.Pt(264, 256): false, image.Pt(512, 512): false} {
 		b := &blank{pixels: 256 * 256}
-		_, err := newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 1, Width: size.X, Height: size.Y})
+		_, err := engine.CollectImages(newEngine(b).GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 1, Width: size.X, Height: size.Y}))
 		if e := engine.AsError(err); ok != (err == nil) || err != nil && (e.Code != engine.CodeInvalidArgument || e.Place.Field != engine.FieldSize || !strings.Contains(e.Message, "65536 pixels")) {
 			t.Errorf("%v: error %v", size, err)
 		}
