@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -142,7 +143,7 @@ func TestRoundsOfOddServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	targets := []*target{short, failing}
-	b := &comparison{config: config{settings: report.Settings{Rounds: 2}}, log: &bytes.Buffer{}}
+	b := &comparison{config: config{timeout: time.Minute, settings: report.Settings{Rounds: 2}}, log: &bytes.Buffer{}}
 	w := workload{name: "w", metrics: []report.Metric{lower("time", "ms")}}
 	figures, err := b.rounds(t.Context(), w, m, []string{"short", "failing"}, func(ctx context.Context, i int, key string) (values, error) {
 		r, err := completion(ctx, targets[i], m, "prompt", 2, key)
@@ -170,6 +171,20 @@ func TestParse(t *testing.T) {
 	for _, args := range []string{"", "--model a", "--model a=b --servers vllm", "--model a=b --workloads dance", "--model a=b --rounds 0", "--model a=b --program vllm=x"} {
 		if _, err := parse(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%q is no error", args)
+		}
+	}
+}
+
+func TestDefaultFolder(t *testing.T) {
+	for args, want := range map[string]string{
+		"--model a=b":                          "bench",
+		"--show":                               "bench",
+		"--model a=b --servers diglot":         ".cache/bench",
+		"--model a=b --workloads decode":       ".cache/bench",
+		"--model a=b --servers diglot --out x": "x",
+	} {
+		if c, err := parse(strings.Fields(args), io.Discard); err != nil || c.out != want {
+			t.Errorf("%q: %q, error %v; want %q", args, c.out, err, want)
 		}
 	}
 }

@@ -58,14 +58,19 @@ func compare(ctx context.Context, c config, out io.Writer) (err error) {
 	}
 	for _, m := range models {
 		if err := b.measure(ctx, m); err != nil {
-			return err
+			return errors.Join(err, b.write()) // what there is
 		}
 	}
-	b.describeServers()
-	if err := b.results.Write(c.out); err != nil {
+	return b.write()
+}
+
+// write writes the report, and prints what the project wants to reach.
+func (b *comparison) write() error {
+	b.describe()
+	if err := b.results.Write(b.out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "wrote %s\n", c.out)
+	fmt.Fprintf(b.log, "%s\nwrote %s\n", b.results.Goals(), b.out)
 	return nil
 }
 
@@ -107,11 +112,21 @@ func (b *comparison) measureMachine(ctx context.Context, models []model) error {
 	return err
 }
 
-func (b *comparison) describeServers() {
+// describe says how the servers were started, and what a reader of the figures must know.
+func (b *comparison) describe() {
 	for _, f := range b.servers {
 		b.results.Servers = append(b.results.Servers, report.Server{Name: f.Name, Version: f.version, Command: f.command})
 	}
+	b.results.Notes = append(b.results.Notes, fmt.Sprintf("diglot and llama-server have %d KV cells for all requests together; Ollama and ik_llama.cpp reserve the context "+
+		"for each of %d requests, which counts as their memory.", cells(b.settings), b.settings.Parallel))
+	var load float64
+	if _, err := fmt.Sscan(b.results.Load, &load); err == nil && load > busyLoad {
+		b.results.Notes = append(b.results.Notes, "**The machine was busy when this run began: the figures say little.**")
+	}
 }
+
+// busyLoad is a load average that something else on the machine causes.
+const busyLoad = 0.5
 
 // able are the servers that are there and can serve a model.
 func (b *comparison) able(m model) []*found {
@@ -230,6 +245,8 @@ func (b *comparison) rounds(ctx context.Context, w workload, m model, servers []
 		for turn := range rows {
 			i := (turn + round) % len(rows)
 			v := b.tried(ctx, w, &rows[i], func(try int) (values, error) {
+				ctx, cancel := context.WithTimeout(ctx, b.timeout)
+				defer cancel()
 				return once(ctx, i, fmt.Sprintf("%s %s, round %d, try %d", m.name, w.name, round, try))
 			})
 			if ctx.Err() != nil {

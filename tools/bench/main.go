@@ -10,12 +10,12 @@
 //	bench --show                                  the report anew, from bench/results.json
 //
 // Servers are found in LLAMA_SERVER, OLLAMA and IK_LLAMA_SERVER, in PATH, or by --program.
-// The results are written into bench/: results.json, README.md and plots. Processor time
-// and memory of servers are known on Linux alone.
+// The results of all servers and workloads are written into bench/, those of some into
+// .cache/bench, unless --out says otherwise: results.json, README.md and plots. Processor
+// time and memory of servers are known on Linux alone.
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -26,6 +26,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/diglot/diglot/tools/bench/report"
 )
@@ -38,6 +39,7 @@ type config struct {
 	args      map[string][]string // more flags for a server
 	settings  report.Settings
 	tokens    int // of a decoded text
+	timeout   time.Duration
 	out       string
 	ceilings  bool
 	list      bool
@@ -112,7 +114,8 @@ func parse(args []string, out io.Writer) (config, error) {
 	set.IntVar(&c.settings.Parallel, "parallel", 8, "requests that a server answers at the same time")
 	set.Uint64Var(&c.settings.Seed, "seed", 1, "seed of prompts and arrivals")
 	set.IntVar(&c.tokens, "tokens", 128, "tokens of a decoded text")
-	set.StringVar(&c.out, "out", "bench", "`folder` of the results")
+	set.DurationVar(&c.timeout, "timeout", 10*time.Minute, "how long a server may take for a workload, once")
+	set.StringVar(&c.out, "out", "", "`folder` of the results (default \"bench\", or \".cache/bench\" for some servers or workloads)")
 	set.BoolVar(&c.ceilings, "ceilings", true, "measure what the machine can do")
 	set.BoolVar(&c.list, "list", false, "list the workloads")
 	set.BoolVar(&c.show, "show", false, "write the report anew from the results of an earlier run")
@@ -120,7 +123,18 @@ func parse(args []string, out io.Writer) (config, error) {
 		return c, err
 	}
 	c.servers, c.workloads = split(*servers), split(*chosen)
+	if c.out == "" {
+		c.out = c.defaultFolder()
+	}
 	return c, c.check()
+}
+
+// defaultFolder keeps results of everything from being replaced by those of a part.
+func (c config) defaultFolder() string {
+	if !c.show && (len(c.workloads) > 0 || len(c.servers) < len(kinds)) {
+		return ".cache/bench"
+	}
+	return "bench"
 }
 
 func split(list string) []string {
@@ -141,7 +155,7 @@ func (c config) check() error {
 	if len(c.models) == 0 && !c.list && !c.show {
 		return errors.New("no --model")
 	}
-	if cmp.Or(c.settings.Rounds < 1, c.settings.Threads < 1, c.settings.Context < 1, c.settings.Parallel < 1, c.tokens < 2) {
+	if min(c.settings.Rounds, c.settings.Threads, c.settings.Context, c.settings.Parallel, c.tokens-1) < 1 {
 		return errors.New("rounds, threads, context and parallel are at least 1, tokens at least 2")
 	}
 	return nil

@@ -80,6 +80,11 @@ type chunk struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
 	} `json:"usage"`
+	// What llama.cpp says where it has no usage.
+	Timings *struct {
+		Prompt     int `json:"prompt_n"`
+		Completion int `json:"predicted_n"`
+	} `json:"timings"`
 	Error any `json:"error"`
 }
 
@@ -134,6 +139,9 @@ func (r *Reply) add(data []byte, start time.Time) error {
 		if choice.Finish != "" {
 			r.Finish[choice.Index] = choice.Finish
 		}
+	}
+	if e.Timings != nil && r.Tokens == 0 {
+		r.Tokens, r.PromptTokens = e.Timings.Completion, e.Timings.Prompt
 	}
 	if e.Usage != nil {
 		r.Tokens, r.PromptTokens = e.Usage.Completion, e.Usage.Prompt

@@ -22,17 +22,17 @@ func (r Results) multiplications(m Model) machine.Figure {
 func (r Results) markdown(plots []plotted) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "# Benchmark\n\n`make bench` wrote this page on %s.\n\n", r.Date)
-	fmt.Fprintf(&out, "%s, %d cores, %s; load averages at the start %s. %d threads, context %d, up to %d requests at once, seed %d; requests alternate between the servers; "+
-		"medians of %d rounds, after one that does not count, with quartiles in brackets.\n\n", r.CPU, r.Cores, r.System, r.Load,
+	fmt.Fprintf(&out, "%s, %d cores, %s; load averages at the start: %s. Threads of each server: %d; context: %d; requests at once: %d; seed: %d. "+
+		"Requests alternate between the servers. Medians of rounds, with quartiles in brackets; rounds: %d, after one that does not count.\n\n", r.CPU, r.Cores, r.System, r.Load,
 		r.Settings.Threads, r.Settings.Context, r.Settings.Parallel, r.Settings.Seed, r.Settings.Rounds)
 	r.writeServers(&out)
 	r.writeCeilings(&out)
-	r.writeVerdicts(&out)
+	out.WriteString(r.Goals())
 	for _, m := range r.Models {
 		r.writeModel(&out, m)
 	}
 	if len(plots) > 0 {
-		fmt.Fprintf(&out, "## Plots\n\n")
+		fmt.Fprintf(&out, "\n## Plots\n\n")
 	}
 	for _, p := range plots {
 		fmt.Fprintf(&out, "![%s](%s)\n", p.title, p.file)
@@ -58,7 +58,7 @@ func (r Results) writeCeilings(out io.Writer) {
 	c := r.Ceilings
 	fmt.Fprintf(out, "\n## What the machine can do\n\n")
 	if c == nil {
-		fmt.Fprintf(out, "Not measured: no C compiler.\n")
+		fmt.Fprintf(out, "Not measured.\n")
 		return
 	}
 	fmt.Fprintf(out, "By loops in C, compiled for this processor, with %d threads; the best of five passes.\n\n| | per second | instructions |\n|---|---|---|\n", c.Threads)
@@ -80,16 +80,20 @@ func (r Results) writeCeilings(out io.Writer) {
 	}
 }
 
-func (r Results) writeVerdicts(out io.Writer) {
+// Goals is the table of what diglot is to reach; empty: nothing that was measured has a
+// goal.
+func (r Results) Goals() string {
 	all := r.verdicts()
 	if len(all) == 0 {
-		return
+		return ""
 	}
-	fmt.Fprintf(out, "\n## What diglot is to reach\n\nRatios to the other server: of times and memory, at most; of tokens per second, at least.\n\n"+
+	var out strings.Builder
+	fmt.Fprintf(&out, "\n## What diglot is to reach\n\nRatios to the other server: of times and memory, at most; of tokens per second, at least.\n\n"+
 		"| workload | model | against | wanted | measured | |\n|---|---|---|---|---|---|\n")
 	for _, v := range all {
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", v.about, v.model, v.against, v.wanted, v.measured, v.reached)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s |\n", v.about, v.model, v.against, v.wanted, v.measured, v.reached)
 	}
+	return out.String()
 }
 
 // writeModel writes a table with a row for each metric, and a column for each server.

@@ -56,7 +56,8 @@ func (r Results) bars(first Figure) (*plot.Plot, error) {
 	p.Title.Text = fmt.Sprintf("%s (%s)", first.Workload, better)
 	p.Y.Label.Text = fmt.Sprintf("%s, %s", first.Metric.Name, first.Metric.Unit)
 	p.Y.Min = 0
-	p.Legend.Top = true
+	p.Title.Padding, p.Y.Label.Padding = 2*vg.Millimeter, 2*vg.Millimeter
+	p.Legend.Top, p.Legend.Padding, p.Legend.ThumbnailWidth = true, vg.Millimeter, 4*vg.Millimeter
 	var names, servers []string
 	var models []Model
 	for _, m := range r.Models {
