@@ -29,7 +29,7 @@ test:
 
 # An hour: two minutes of fuzzing for each operation, ten minutes of soak, all of diglot verify.
 test-long:
-	$(TOOL) ./tools/check fuzz soak verifyall
+	$(TOOL) ./tools/check fuzz soak verifyall imagemutants
 
 # The cgo packages under the race detector: a second, slower build of llama.cpp.
 race:

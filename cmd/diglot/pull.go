@@ -168,6 +168,7 @@ var kinds = map[string]string{
 	store.MediaTypeAdapter:       "adapter",
 	store.MediaTypeDiffusion:     "diffusion model",
 	store.MediaTypeDiffusionPart: "part of an image model",
+	store.MediaTypeDiffusionLoRA: "LoRA",
 	store.MediaTypeTemplate:      "template",
 	store.MediaTypeSystem:        "system",
 	store.MediaTypeParams:        "parameters",

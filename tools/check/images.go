@@ -26,6 +26,16 @@ func images(ctx context.Context, out io.Writer) (tally, error) {
 	return countAll(ctx, out, nil, []string{"go", "test", "-json"}, imageTests)
 }
 
+// imageMutants runs the test of broken image models with more of them.
+func imageMutants(ctx context.Context, out io.Writer) (tally, error) {
+	if !hasImageEngine(ctx) {
+		fmt.Fprintln(out, note+"the image engine is not built here; run: make imagegen")
+		return tally{}, nil
+	}
+	return countTests(ctx, out, nil, []string{"go", "test", "-json", "-tags", "imagegen", "-run", "^TestImageMutants$", "-timeout", "60m",
+		"./cmd/diglot", "-imagemutants.count", "200"})
+}
+
 func hasImageEngine(ctx context.Context) bool {
 	return execute(ctx, io.Discard, nil, "go", "run", "./tools/imagegen", "-n") == nil
 }

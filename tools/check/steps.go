@@ -46,6 +46,7 @@ var steps = []step{
 var longSteps = []step{
 	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz, ""},
 	{"verifyall", "diglot verify with all scenarios over each model and in each profile", verifyAll, ""},
+	{"imagemutants", "two hundred broken image models, through the whole path to the image engine", imageMutants, ""},
 	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak, ""},
 }
 

@@ -146,7 +146,9 @@ func (s *session) checkLayers(m store.Manifest) error {
 // hasModel reports whether a layer is a model. A remote model has none: only its
 // config tells.
 func hasModel(m store.Manifest) bool {
-	return slices.ContainsFunc(m.Layers, func(l store.Layer) bool { return l.MediaType == store.MediaTypeModel })
+	return slices.ContainsFunc(m.Layers, func(l store.Layer) bool {
+		return l.MediaType == store.MediaTypeModel || l.MediaType == store.MediaTypeDiffusion
+	})
 }
 
 // notModel is the error for a manifest without a model.
@@ -157,6 +159,9 @@ func (s *session) notModel(m store.Manifest) error {
 			return s.unusable("it is a container image, not a model")
 		case strings.HasPrefix(l.MediaType, "application/vnd.docker.ai."), strings.HasPrefix(l.MediaType, "application/vnd.cncf.model."):
 			return s.unusable("it is a model in another format (%.100q); get its GGUF file with the tool for that format, and import it with diglot create", l.MediaType)
+		case strings.HasPrefix(l.MediaType, "application/vnd.ollama.image.tensor") && strings.HasPrefix(l.Name, "transformer/"):
+			return s.unusable("it is an image model as Ollama stores them, with a layer for each tensor, which is not supported; " +
+				"import its safetensors or GGUF files with diglot create")
 		case strings.HasPrefix(l.MediaType, "application/vnd.ollama.image.tensor"):
 			return s.unusable("its weights are stored as single tensors, not as a GGUF file")
 		}

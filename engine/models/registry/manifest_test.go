@@ -121,14 +121,16 @@ func TestManifestsWithoutModel(t *testing.T) {
 		{"an OCI image", `{}`, "application/vnd.oci.image.layer.v1.tar+zstd", "container image"},
 		{"another packing", `{}`, "application/vnd.docker.ai.gguf.v3", "diglot create"},
 		{"tensors", here, "application/vnd.ollama.image.tensor", "single tensors"},
+		{"an image model of Ollama", here, "application/vnd.ollama.image.tensor transformer/x.weight", "an image model as Ollama stores them"},
 		{"a template alone", here, store.MediaTypeTemplate, "none of its layers"},
 		{"a config that is not JSON", `x`, store.MediaTypeTemplate, "none of its layers"},
 		{"a model that is elsewhere", `{"remote_host":"https://models.example","remote_model":"large"}`, store.MediaTypeTemplate, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := []byte("layer")
-			manifest := manifestOf(layer(store.MediaTypeConfig, digest.FromString(tt.config).String(), len(tt.config)),
-				layer(tt.layer, digest.FromBytes(text).String(), len(text)))
+			kind, title, _ := strings.Cut(tt.layer, " ")
+			only := strings.Replace(layer(kind, digest.FromBytes(text).String(), len(text)), "{", fmt.Sprintf(`{"name":%q,`, title), 1)
+			manifest := manifestOf(layer(store.MediaTypeConfig, digest.FromString(tt.config).String(), len(tt.config)), only)
 			f := newFront(t, "")
 			f.use(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				switch {
