@@ -277,7 +277,7 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 		Log:       log,
 		Start:     process.Starter(program, l.Kernels, process.Config(env.getenv, log), o.findImagegen(program, env)),
 		Upstream:  connector(env, log),
-		Plan:      process.PlanMemory,
+		Plan:      process.Planner(l.Kernels),
 		Budget:    o.limit(),
 		Available: memory.Available,
 		Context:   int(l.Context),

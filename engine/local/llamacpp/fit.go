@@ -11,7 +11,7 @@ import (
 // error is an [*engine.Error] with the numbers.
 func (o Options) fit() (memory.Plan, error) {
 	files := memory.Files{Model: o.Path, Projector: o.Projector, Adapters: o.Adapters}
-	want := memory.Options{Context: o.Context, Parallel: o.Parallel, Threads: o.Threads}
+	want := memory.Options{Context: o.Context, Parallel: o.Parallel, Threads: o.Threads, LaidOut: o.Kernels.LaidOut()}
 	available, err := o.Available()
 	if err != nil {
 		o.Log.Warn("free memory is unknown", "err", err)

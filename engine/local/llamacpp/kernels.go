@@ -28,6 +28,15 @@ func (k Kernels) String() string {
 	return "own"
 }
 
+// LaidOut are the types of weights that these kernels lay out, for products and
+// for lookups.
+func (k Kernels) LaidOut() []string {
+	if k == KernelsGGML || !matrix.Compiled || matrix.Instructions() == "" {
+		return nil
+	}
+	return matrix.Formats()
+}
+
 // kernels is how the weights of a file are computed.
 type kernels struct {
 	ours bool

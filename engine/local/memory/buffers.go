@@ -13,8 +13,10 @@ const (
 )
 
 const (
-	tile   = 64 // rows and KV cells in a tile of attention
-	scored = 64 // rows with logits, when a prompt is scored
+	leastTile = 16      // rows of it in a long context
+	tile      = 64      // rows and KV cells in a tile of attention
+	scored    = 64      // rows with logits, when a prompt is scored
+	scores    = 4 << 20 // bytes of attention scores
 )
 
 // Measured: see the package comment.
@@ -39,7 +41,7 @@ func (m *model) addBuffers(a attention, threads int) {
 	if m.embedsOnly {
 		logits = rows * a.width * float32Bytes
 	}
-	attending := int64(threads) * 2 * tile * (a.key + a.value + tile) * float32Bytes
+	attending := int64(threads) * (tile*(2*a.key+6*a.value+4*tile)*float32Bytes + scores)
 	m.buffers = processBytes + rows*m.row + 2*logits + attending +
 		vocabulary*tokenBytes + int64(m.file.Len("tokenizer.ggml.merges"))*mergeBytes
 
@@ -52,7 +54,7 @@ func (m *model) addBuffers(a attention, threads int) {
 		m.mask += a.heads * float32Bytes
 	}
 	if m.cell > 0 || !m.file.Causal() {
-		m.cellBuffers = rows*m.mask + cellBytes
+		m.cellBuffers = rows*m.mask + cellBytes + int64(threads)*leastTile*float32Bytes
 	}
 }
 

@@ -25,6 +25,10 @@ type Options struct {
 
 	// Threads to compute with; below 1 is 1.
 	Threads int
+
+	// LaidOut are the types of weights that are laid out once, for products and
+	// for lookups.
+	LaidOut []string
 }
 
 // DefaultParallel is how many requests a model decodes concurrently by default.

@@ -120,13 +120,13 @@ func TestRefusal(t *testing.T) {
 		want      string
 	}{
 		{"a context that is too long", Options{Context: 100000}, 12 * gigabyte,
-			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 268.8 MB), and 12.0 GB are free. A context of 52480 tokens would fit."},
+			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 279.6 MB), and 12.0 GB are free. A context of 52480 tokens would fit."},
 		{"no context at all", Options{}, 4 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 177.6 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
 		{"not even the smallest", Options{}, 3 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 177.6 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
 		{"less than nothing", Options{}, -1,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 173.1 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 177.6 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
 	}
 	for _, tt := range tests {
 		m := newModel(eight(t), tt.options)
@@ -229,14 +229,17 @@ func TestEmbedder(t *testing.T) {
 func TestWeights(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
+		laidOut []string
 		tensors []gguf.Tensor
 		want    int64
 	}{
-		{"one for each", []gguf.Tensor{{Name: "token_embd.weight", Type: 12, Bytes: 10}, {Name: "output.weight", Type: 14, Bytes: 12}}, 22},
-		{"one for both, copied", []gguf.Tensor{{Name: "token_embd.weight", Type: 12, Bytes: 10}, {Name: "x", Bytes: 5}}, 25},
-		{"one for both, as it is", []gguf.Tensor{{Name: "token_embd.weight", Type: 8, Bytes: 10}, {Name: "x", Bytes: 5}}, 15},
+		{"one for each", nil, []gguf.Tensor{{Name: "token_embd.weight", Type: 12, Bytes: 10}, {Name: "output.weight", Type: 14, Bytes: 12}}, 22},
+		{"one for both, copied", nil, []gguf.Tensor{{Name: "token_embd.weight", Type: 12, Bytes: 10}, {Name: "x", Bytes: 5}}, 25},
+		{"one for both, as it is", nil, []gguf.Tensor{{Name: "token_embd.weight", Type: 8, Bytes: 10}, {Name: "x", Bytes: 5}}, 15},
+		{"one for both, in one layout", []string{"Q4_K"}, []gguf.Tensor{{Name: "token_embd.weight", Type: 12, Bytes: 10}, {Name: "x", Bytes: 5}}, 15},
+		{"one for both, another in one layout", []string{"Q4_0"}, []gguf.Tensor{{Name: "token_embd.weight", Type: 12, Bytes: 10}, {Name: "x", Bytes: 5}}, 25},
 	} {
-		if got := weightsOf(&gguf.File{Tensors: tt.tensors}); got != tt.want {
+		if got := weightsOf(&gguf.File{Tensors: tt.tensors}, tt.laidOut); got != tt.want {
 			t.Errorf("%s: %d bytes, want %d", tt.name, got, tt.want)
 		}
 	}

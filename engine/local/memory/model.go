@@ -44,7 +44,7 @@ func newModel(file *gguf.File, options Options) *model {
 	m := &model{
 		file:    file,
 		trained: min(file.Context(), 1<<24),
-		weights: weightsOf(file),
+		weights: weightsOf(file, options.LaidOut),
 	}
 	if m.trained == 0 {
 		m.trained = defaultCells
@@ -70,12 +70,13 @@ func newModel(file *gguf.File, options Options) *model {
 
 // weightsOf is the size of the tensors, which count once even when repacked (see
 // the package comment). A token embedding that is tied to the output counts twice
-// when repacked, as lookups need the original.
-func weightsOf(file *gguf.File) int64 {
+// when repacked, as lookups need the original, unless both use one layout.
+func weightsOf(file *gguf.File, laidOut []string) int64 {
 	sum := bytesOf(file)
 	tied := !slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "output.weight" })
 	for _, t := range file.Tensors {
-		if tied && t.Name == "token_embd.weight" && slices.Contains(repacked, t.Type.String()) {
+		format := t.Type.String()
+		if tied && t.Name == "token_embd.weight" && slices.Contains(repacked, format) && !slices.Contains(laidOut, format) {
 			sum = add(sum, t.Bytes)
 		}
 	}

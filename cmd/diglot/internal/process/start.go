@@ -76,15 +76,20 @@ func noLlamacpp() *engine.Error {
 	return err
 }
 
-// PlanMemory plans the memory of a model within what is free.
-func PlanMemory(l library.Launch, free int64) (memory.Plan, error) {
-	if len(l.Parts) > 0 {
-		return planImages(l.Parts, free)
+// Planner returns a function that plans the memory of a model within what is free.
+func Planner(kernels Kernels) func(l library.Launch, free int64) (memory.Plan, error) {
+	return func(l library.Launch, free int64) (memory.Plan, error) {
+		if len(l.Parts) > 0 {
+			return planImages(l.Parts, free)
+		}
+		return memory.Fit(
+			memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters},
+			memory.Options{
+				Context: l.Context, Parallel: l.Parallel, Threads: cmp.Or(l.Threads, llamacpp.DefaultThreads()),
+				LaidOut: llamacpp.Kernels(kernels).LaidOut(),
+			},
+			free)
 	}
-	return memory.Fit(
-		memory.Files{Model: l.Path, Projector: l.Projector, Adapters: l.Adapters},
-		memory.Options{Context: l.Context, Parallel: l.Parallel, Threads: cmp.Or(l.Threads, llamacpp.DefaultThreads())},
-		free)
 }
 
 // runnerVariables are the environment variables that a runner inherits: for
