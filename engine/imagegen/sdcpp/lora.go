@@ -32,6 +32,8 @@ func (m *Model) tryLoRAs() error {
 	if len(m.loras) == 0 {
 		return nil
 	}
+	// The library ends the process for a LoRA whose shapes are not those of the model.
+	m.options.Log.Info("trying the LoRAs; those of another model may end this process", "number", len(m.loras))
 	side := diffusion.MinSide
 	if _, err := m.Draw(context.Background(), imagegen.Job{Size: image.Pt(side, side), Steps: 1, Guidance: 1}); err != nil {
 		return err
