@@ -31,11 +31,10 @@ type ImageFile struct {
 // MediaType is the type of the file.
 func (f ImageFile) MediaType() string { return "image/" + cmp.Or(f.Format, "png") }
 
-// Preview is an unfinished image.
+// Preview is an unfinished image, described like the finished one.
 type Preview struct {
-	Choice int
-	Index  int // of this preview, from 0
-	Image  Image
+	Index int // of this preview of the image, from 0
+	Drawn
 }
 
 // Drawn is a finished image.
@@ -112,14 +111,21 @@ func (s *ImageSequence) preview(p Preview) error {
 		return fmt.Errorf("preview %d where %d of %d is next", p.Index, s.previews, s.request.Previews)
 	}
 	s.previews++
-	return nil
+	return p.check()
 }
 
 func (s *ImageSequence) image(d Drawn) error {
+	if d.Choice != s.drawn || d.Choice >= s.wanted() {
+		return fmt.Errorf("image %d where image %d of %d is next", d.Choice, s.drawn, s.wanted())
+	}
+	s.drawn++
+	s.previews = 0
+	return d.check()
+}
+
+func (d Drawn) check() error {
 	u := d.Usage
 	switch {
-	case d.Choice != s.drawn || d.Choice >= s.wanted():
-		return fmt.Errorf("image %d where image %d of %d is next", d.Choice, s.drawn, s.wanted())
 	case d.Width < 1 || d.Width > maxImageSide || d.Height < 1 || d.Height > maxImageSide:
 		return fmt.Errorf("an image of %dx%d pixels", d.Width, d.Height)
 	case d.Quality != "" && !isLegal(d.Quality) || d.Background != "" && !isLegal(d.Background):
@@ -127,8 +133,6 @@ func (s *ImageSequence) image(d Drawn) error {
 	case !isCount(u.InputTokens) || !isCount(u.OutputTokens) || !isCount(u.TextTokens) || !isCount(u.ImageTokens):
 		return fmt.Errorf("an image with the usage %+v", u)
 	}
-	s.drawn++
-	s.previews = 0
 	return nil
 }
 

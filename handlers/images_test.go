@@ -131,7 +131,6 @@ func TestImagesFail(t *testing.T) {
 		{"none", images, drawing(`"n":0`), 400, "n", "", ""},
 		{"eleven", images, drawing(`"n":11`), 400, "n", "", ""},
 		{"a URL", images, drawing(`"response_format":"url"`), 400, "response_format", "unsupported_value", "there is no URL"},
-		{"a stream", images, drawing(`"stream":true`), 400, "stream", "unsupported_value", ""},
 		{"another file", images, drawing(`"output_format":"webp"`), 400, "output_format", "unsupported_value", "no reliable WebP encoder"},
 		{"a compression beyond all", images, drawing(`"output_format":"jpeg","output_compression":101`), 400, "output_compression", "", ""},
 		{"an animation", images, drawing(`"output_format":"gif","frame_count":4`), 400, "output_format", "unsupported_value", "PNG"},

@@ -44,7 +44,7 @@ func (e *Engine) GenerateImages(ctx context.Context, req *engine.ImageRequest) i
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		var failure error
-		events := make(chan engine.Event, max(req.Choices, 1)) // all, so that sending never blocks
+		events := make(chan engine.Event, max(req.Choices, 1)*(1+req.Previews)) // all, so that sending never blocks
 		go func() {
 			defer close(events)
 			failure = e.generate(ctx, req, func(event engine.Event) { events <- event })
@@ -88,15 +88,16 @@ func (e *Engine) generate(ctx context.Context, req *engine.ImageRequest, emit fu
 	defer e.queue.leave(turn)
 	for i := range n {
 		e.queue.began(turn)
-		drawn, err := e.draw(ctx, job, req.File)
-		if err != nil {
+		drawn := engine.Drawn{Choice: i, Width: size.X, Height: size.Y, Quality: applied(req.Quality), Background: "opaque"}
+		job.Preview = nil
+		if req.Previews > 0 {
+			job.Preview = (&previews{most: req.Previews, file: req.File, drawn: drawn, emit: emit}).show
+		}
+		if drawn.Image, err = e.draw(ctx, job, req.File); err != nil {
 			return err
 		}
 		e.queue.drew(turn)
-		emit(engine.Drawn{
-			Choice: i, Image: drawn, Width: size.X, Height: size.Y,
-			Quality: applied(req.Quality), Background: "opaque",
-		})
+		emit(drawn)
 		job.Seed++
 	}
 	return nil

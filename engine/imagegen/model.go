@@ -70,4 +70,8 @@ type Job struct {
 	Guidance           float64
 	Sampler, Scheduler string // empty: the model's default
 	NegativePrompt     string
+
+	// Preview, if set, is called after steps with the unfinished image, which may be
+	// smaller. It may use the image only until it returns.
+	Preview func(step, of int, unfinished image.Image)
 }

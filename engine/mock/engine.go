@@ -141,5 +141,5 @@ func (cards) Draw(ctx context.Context, job imagegen.Job) (image.Image, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, engine.AsError(err)
 	}
-	return testcard.Draw(job), nil
+	return testcard.DrawSteps(job), nil
 }

@@ -32,5 +32,5 @@ func (p imageModel) Draw(ctx context.Context, job imagegen.Job) (image.Image, er
 		return nil, engine.Errorf(engine.CodeInternal, "Model %q was closed.", p.model.info.Name)
 	default:
 	}
-	return testcard.Draw(job), nil
+	return testcard.DrawSteps(job), nil
 }

@@ -699,11 +699,46 @@ func (v *CreateImageRequest) SizeOrDefault() string {
 	return "auto"
 }
 
+// StreamOrDefault returns stream, or its default if it is absent.
+func (v *CreateImageRequest) StreamOrDefault() bool {
+	if given, err := v.Stream.Get(); err == nil {
+		return given
+	}
+	return false
+}
+
 // NewImageList sets the fields whose value the document fixes.
 func NewImageList(created int64) ImageList {
 	return ImageList{
 		Created: created,
 		Data:    []Image{},
+	}
+}
+
+// NewImagePartialEvent sets the fields whose value the document fixes.
+func NewImagePartialEvent(b64Json string, createdAt int64, size string, quality ImagePartialEventQuality, background ImagePartialEventBackground, outputFormat ImagePartialEventOutputFormat, partialImageIndex int) ImagePartialEvent {
+	return ImagePartialEvent{
+		Type:              ImagePartialEventTypeImageGenerationPartialImage,
+		B64Json:           b64Json,
+		CreatedAt:         createdAt,
+		Size:              size,
+		Quality:           quality,
+		Background:        background,
+		OutputFormat:      outputFormat,
+		PartialImageIndex: partialImageIndex,
+	}
+}
+
+// NewImageCompletedEvent sets the fields whose value the document fixes.
+func NewImageCompletedEvent(b64Json string, createdAt int64, size string, quality ImageCompletedEventQuality, background ImageCompletedEventBackground, outputFormat ImageCompletedEventOutputFormat) ImageCompletedEvent {
+	return ImageCompletedEvent{
+		Type:         ImageCompletedEventTypeImageGenerationCompleted,
+		B64Json:      b64Json,
+		CreatedAt:    createdAt,
+		Size:         size,
+		Quality:      quality,
+		Background:   background,
+		OutputFormat: outputFormat,
 	}
 }
 

@@ -645,6 +645,108 @@ func (e ImageBackground) Valid() bool {
 	}
 }
 
+// Defines values for ImageCompletedEventType.
+const (
+	ImageCompletedEventTypeImageGenerationCompleted ImageCompletedEventType = "image_generation.completed"
+)
+
+// Valid indicates whether the value is a known member of the ImageCompletedEventType enum.
+func (e ImageCompletedEventType) Valid() bool {
+	switch e {
+	case ImageCompletedEventTypeImageGenerationCompleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageCompletedEventQuality.
+const (
+	ImageCompletedEventQualityAuto   ImageCompletedEventQuality = "auto"
+	ImageCompletedEventQualityHigh   ImageCompletedEventQuality = "high"
+	ImageCompletedEventQualityLow    ImageCompletedEventQuality = "low"
+	ImageCompletedEventQualityMax    ImageCompletedEventQuality = "max"
+	ImageCompletedEventQualityMedium ImageCompletedEventQuality = "medium"
+	ImageCompletedEventQualityXhigh  ImageCompletedEventQuality = "xhigh"
+)
+
+// Valid indicates whether the value is a known member of the ImageCompletedEventQuality enum.
+func (e ImageCompletedEventQuality) Valid() bool {
+	switch e {
+	case ImageCompletedEventQualityAuto:
+		return true
+	case ImageCompletedEventQualityHigh:
+		return true
+	case ImageCompletedEventQualityLow:
+		return true
+	case ImageCompletedEventQualityMax:
+		return true
+	case ImageCompletedEventQualityMedium:
+		return true
+	case ImageCompletedEventQualityXhigh:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageCompletedEventBackground.
+const (
+	ImageCompletedEventBackgroundAuto        ImageCompletedEventBackground = "auto"
+	ImageCompletedEventBackgroundOpaque      ImageCompletedEventBackground = "opaque"
+	ImageCompletedEventBackgroundTransparent ImageCompletedEventBackground = "transparent"
+)
+
+// Valid indicates whether the value is a known member of the ImageCompletedEventBackground enum.
+func (e ImageCompletedEventBackground) Valid() bool {
+	switch e {
+	case ImageCompletedEventBackgroundAuto:
+		return true
+	case ImageCompletedEventBackgroundOpaque:
+		return true
+	case ImageCompletedEventBackgroundTransparent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageCompletedEventOutputFormat.
+const (
+	ImageCompletedEventOutputFormatJpeg ImageCompletedEventOutputFormat = "jpeg"
+	ImageCompletedEventOutputFormatPng  ImageCompletedEventOutputFormat = "png"
+	ImageCompletedEventOutputFormatWebp ImageCompletedEventOutputFormat = "webp"
+)
+
+// Valid indicates whether the value is a known member of the ImageCompletedEventOutputFormat enum.
+func (e ImageCompletedEventOutputFormat) Valid() bool {
+	switch e {
+	case ImageCompletedEventOutputFormatJpeg:
+		return true
+	case ImageCompletedEventOutputFormatPng:
+		return true
+	case ImageCompletedEventOutputFormatWebp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImageCompletedFrameEvent.
+const (
+	ImageCompletedFrameEventImageGenerationCompleted ImageCompletedFrameEvent = "image_generation.completed"
+)
+
+// Valid indicates whether the value is a known member of the ImageCompletedFrameEvent enum.
+func (e ImageCompletedFrameEvent) Valid() bool {
+	switch e {
+	case ImageCompletedFrameEventImageGenerationCompleted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ImageDetail.
 const (
 	ImageDetailAuto ImageDetail = "auto"
@@ -753,6 +855,108 @@ func (e ImageListQuality) Valid() bool {
 	case ImageListQualityMedium:
 		return true
 	case ImageListQualityXhigh:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImagePartialEventType.
+const (
+	ImagePartialEventTypeImageGenerationPartialImage ImagePartialEventType = "image_generation.partial_image"
+)
+
+// Valid indicates whether the value is a known member of the ImagePartialEventType enum.
+func (e ImagePartialEventType) Valid() bool {
+	switch e {
+	case ImagePartialEventTypeImageGenerationPartialImage:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImagePartialEventQuality.
+const (
+	ImagePartialEventQualityAuto   ImagePartialEventQuality = "auto"
+	ImagePartialEventQualityHigh   ImagePartialEventQuality = "high"
+	ImagePartialEventQualityLow    ImagePartialEventQuality = "low"
+	ImagePartialEventQualityMax    ImagePartialEventQuality = "max"
+	ImagePartialEventQualityMedium ImagePartialEventQuality = "medium"
+	ImagePartialEventQualityXhigh  ImagePartialEventQuality = "xhigh"
+)
+
+// Valid indicates whether the value is a known member of the ImagePartialEventQuality enum.
+func (e ImagePartialEventQuality) Valid() bool {
+	switch e {
+	case ImagePartialEventQualityAuto:
+		return true
+	case ImagePartialEventQualityHigh:
+		return true
+	case ImagePartialEventQualityLow:
+		return true
+	case ImagePartialEventQualityMax:
+		return true
+	case ImagePartialEventQualityMedium:
+		return true
+	case ImagePartialEventQualityXhigh:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImagePartialEventBackground.
+const (
+	ImagePartialEventBackgroundAuto        ImagePartialEventBackground = "auto"
+	ImagePartialEventBackgroundOpaque      ImagePartialEventBackground = "opaque"
+	ImagePartialEventBackgroundTransparent ImagePartialEventBackground = "transparent"
+)
+
+// Valid indicates whether the value is a known member of the ImagePartialEventBackground enum.
+func (e ImagePartialEventBackground) Valid() bool {
+	switch e {
+	case ImagePartialEventBackgroundAuto:
+		return true
+	case ImagePartialEventBackgroundOpaque:
+		return true
+	case ImagePartialEventBackgroundTransparent:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImagePartialEventOutputFormat.
+const (
+	ImagePartialEventOutputFormatJpeg ImagePartialEventOutputFormat = "jpeg"
+	ImagePartialEventOutputFormatPng  ImagePartialEventOutputFormat = "png"
+	ImagePartialEventOutputFormatWebp ImagePartialEventOutputFormat = "webp"
+)
+
+// Valid indicates whether the value is a known member of the ImagePartialEventOutputFormat enum.
+func (e ImagePartialEventOutputFormat) Valid() bool {
+	switch e {
+	case ImagePartialEventOutputFormatJpeg:
+		return true
+	case ImagePartialEventOutputFormatPng:
+		return true
+	case ImagePartialEventOutputFormatWebp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImagePartialFrameEvent.
+const (
+	ImagePartialFrameEventImageGenerationPartialImage ImagePartialFrameEvent = "image_generation.partial_image"
+)
+
+// Valid indicates whether the value is a known member of the ImagePartialFrameEvent enum.
+func (e ImagePartialFrameEvent) Valid() bool {
+	switch e {
+	case ImagePartialFrameEventImageGenerationPartialImage:
 		return true
 	default:
 		return false
@@ -3142,7 +3346,9 @@ type CreateImageRequest struct {
 	// OutputFormat The file format. Absent means `png`.
 	OutputFormat nullable.Nullable[ImageFileFormat] `json:"output_format,omitempty"`
 
-	// PartialImages How many partial images a stream should show.
+	// PartialImages How many unfinished states of each image a stream shows, at most: each is one of the steps, so that there are
+	// fewer with few steps. A partial image is a coarse one that the engine computes from its latents. Images that
+	// another server makes have none.
 	PartialImages nullable.Nullable[int] `json:"partial_images,omitempty"`
 
 	// Prompt What the images should show.
@@ -3447,6 +3653,58 @@ type Image struct {
 // ImageBackground Backgrounds of an image.
 type ImageBackground string
 
+// ImageCompletedEvent A finished image. With several images there is one event for each, in the order of their seeds.
+type ImageCompletedEvent struct {
+	// Type Name of the event.
+	Type ImageCompletedEventType `json:"type"`
+
+	// B64Json The file, in base64.
+	B64Json string `json:"b64_json"`
+
+	// CreatedAt When the request began, in seconds since 1970.
+	CreatedAt int64 `json:"created_at"`
+
+	// Size Width and height in pixels.
+	Size string `json:"size"`
+
+	// Quality The quality, as newer models name it; `auto` if it is not known.
+	Quality ImageCompletedEventQuality `json:"quality"`
+
+	// Background The background; `auto` if it is not known.
+	Background ImageCompletedEventBackground `json:"background"`
+
+	// OutputFormat The format of the file.
+	OutputFormat ImageCompletedEventOutputFormat `json:"output_format"`
+
+	// Usage Tokens that another server counted, with the last image for all of them. Images that are drawn here have no
+	// usage.
+	Usage *ImageUsage `json:"usage,omitempty"`
+}
+
+// ImageCompletedEventType Name of the event.
+type ImageCompletedEventType string
+
+// ImageCompletedEventQuality The quality, as newer models name it; `auto` if it is not known.
+type ImageCompletedEventQuality string
+
+// ImageCompletedEventBackground The background; `auto` if it is not known.
+type ImageCompletedEventBackground string
+
+// ImageCompletedEventOutputFormat The format of the file.
+type ImageCompletedEventOutputFormat string
+
+// ImageCompletedFrame A finished image.
+type ImageCompletedFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ImageCompletedFrameEvent `json:"event"`
+}
+
+// ImageCompletedFrameEvent Name of the event.
+type ImageCompletedFrameEvent string
+
 // ImageDetail The detail at which to read an image.
 type ImageDetail string
 
@@ -3498,11 +3756,67 @@ type ImageListOutputFormat string
 // another server made the images and does not say.
 type ImageListQuality string
 
+// ImagePartialEvent An unfinished image.
+type ImagePartialEvent struct {
+	// Type Name of the event.
+	Type ImagePartialEventType `json:"type"`
+
+	// B64Json The file of the unfinished image, in base64.
+	B64Json string `json:"b64_json"`
+
+	// CreatedAt When the request began, in seconds since 1970.
+	CreatedAt int64 `json:"created_at"`
+
+	// Size Width and height in pixels, also of the finished image.
+	Size string `json:"size"`
+
+	// Quality The quality, as newer models name it; `auto` if it is not known.
+	Quality ImagePartialEventQuality `json:"quality"`
+
+	// Background The background; `auto` if it is not known.
+	Background ImagePartialEventBackground `json:"background"`
+
+	// OutputFormat The format of the file.
+	OutputFormat ImagePartialEventOutputFormat `json:"output_format"`
+
+	// PartialImageIndex Number of the partial image, from 0 for each image.
+	PartialImageIndex int `json:"partial_image_index"`
+}
+
+// ImagePartialEventType Name of the event.
+type ImagePartialEventType string
+
+// ImagePartialEventQuality The quality, as newer models name it; `auto` if it is not known.
+type ImagePartialEventQuality string
+
+// ImagePartialEventBackground The background; `auto` if it is not known.
+type ImagePartialEventBackground string
+
+// ImagePartialEventOutputFormat The format of the file.
+type ImagePartialEventOutputFormat string
+
+// ImagePartialFrame An unfinished image.
+type ImagePartialFrame struct {
+	// Data The event, as JSON.
+	Data string `json:"data"`
+
+	// Event Name of the event.
+	Event ImagePartialFrameEvent `json:"event"`
+}
+
+// ImagePartialFrameEvent Name of the event.
+type ImagePartialFrameEvent string
+
 // ImageQuality Quality levels. Older models have the first two, newer ones the rest.
 type ImageQuality string
 
 // ImageResponseFormat Ways to return an image.
 type ImageResponseFormat string
+
+// ImageStreamFrame One server-sent event of image generation. Its name is the type of the event; that of an error has none.
+type ImageStreamFrame struct {
+	union json.RawMessage
+}
 
 // ImageStyle Styles of an image.
 type ImageStyle string
@@ -6804,6 +7118,96 @@ func (t *EmbeddingVector) UnmarshalJSON(b []byte) error {
 }
 
 func (t *EmbeddingVector) keep(b []byte) { t.union = b }
+
+// AsImagePartialFrame returns the union data inside the ImageStreamFrame as a ImagePartialFrame
+func (t ImageStreamFrame) AsImagePartialFrame() (ImagePartialFrame, error) {
+	var body ImagePartialFrame
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromImagePartialFrame overwrites any union data inside the ImageStreamFrame as the provided ImagePartialFrame
+func (t *ImageStreamFrame) FromImagePartialFrame(v ImagePartialFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeImagePartialFrame performs a merge with any union data inside the ImageStreamFrame, using the provided ImagePartialFrame
+func (t *ImageStreamFrame) MergeImagePartialFrame(v ImagePartialFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsImageCompletedFrame returns the union data inside the ImageStreamFrame as a ImageCompletedFrame
+func (t ImageStreamFrame) AsImageCompletedFrame() (ImageCompletedFrame, error) {
+	var body ImageCompletedFrame
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromImageCompletedFrame overwrites any union data inside the ImageStreamFrame as the provided ImageCompletedFrame
+func (t *ImageStreamFrame) FromImageCompletedFrame(v ImageCompletedFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeImageCompletedFrame performs a merge with any union data inside the ImageStreamFrame, using the provided ImageCompletedFrame
+func (t *ImageStreamFrame) MergeImageCompletedFrame(v ImageCompletedFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+// AsChatCompletionErrorFrame returns the union data inside the ImageStreamFrame as a ChatCompletionErrorFrame
+func (t ImageStreamFrame) AsChatCompletionErrorFrame() (ChatCompletionErrorFrame, error) {
+	var body ChatCompletionErrorFrame
+	err := keepUnions(t.union, &body)
+	return body, err
+}
+
+// FromChatCompletionErrorFrame overwrites any union data inside the ImageStreamFrame as the provided ChatCompletionErrorFrame
+func (t *ImageStreamFrame) FromChatCompletionErrorFrame(v ChatCompletionErrorFrame) error {
+	b, err := json.Marshal(v)
+	t.union = b
+	return err
+}
+
+// MergeChatCompletionErrorFrame performs a merge with any union data inside the ImageStreamFrame, using the provided ChatCompletionErrorFrame
+func (t *ImageStreamFrame) MergeChatCompletionErrorFrame(v ChatCompletionErrorFrame) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+
+	merged, err := runtime.JSONMerge(t.union, b)
+	t.union = merged
+	return err
+}
+
+func (t ImageStreamFrame) MarshalJSON() ([]byte, error) {
+	b, err := t.union.MarshalJSON()
+	return b, err
+}
+
+func (t *ImageStreamFrame) UnmarshalJSON(b []byte) error {
+	err := t.union.UnmarshalJSON(b)
+	return err
+}
+
+func (t *ImageStreamFrame) keep(b []byte) { t.union = b }
 
 // AsResponseToolChoiceFunction returns the union data inside the ResponseAllowedTool as a ResponseToolChoiceFunction
 func (t ResponseAllowedTool) AsResponseToolChoiceFunction() (ResponseToolChoiceFunction, error) {

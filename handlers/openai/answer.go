@@ -38,4 +38,5 @@ func (a answer) VisitRetrieveModelResponse(w http.ResponseWriter) error        {
 
 func (s streamed) VisitCreateChatCompletionResponse(w http.ResponseWriter) error { return s.write(w) }
 func (s streamed) VisitCreateCompletionResponse(w http.ResponseWriter) error     { return s.write(w) }
+func (s streamed) VisitCreateImageResponse(w http.ResponseWriter) error          { return s.write(w) }
 func (s streamed) VisitCreateResponseResponse(w http.ResponseWriter) error       { return s.write(w) }

@@ -11,6 +11,7 @@ import (
 	wire "github.com/diglot/diglot/gen/openai"
 	"github.com/diglot/diglot/handlers/internal/exchange"
 	"github.com/diglot/diglot/handlers/internal/optional"
+	"github.com/diglot/diglot/handlers/internal/sse"
 )
 
 // CreateImage generates images from a prompt.
@@ -21,11 +22,19 @@ func (a *API) CreateImage(ctx context.Context, in wire.CreateImageRequestObject)
 	}
 	x := exchange.From(ctx)
 	events := x.WatchImages(req, a.engine.GenerateImages(ctx, req))
-	images, err := engine.CollectImages(x.Hold(events))
+	created := a.clock().Unix()
+	if !in.Body.StreamOrDefault() {
+		images, err := engine.CollectImages(x.Hold(events))
+		if err != nil {
+			return nil, err
+		}
+		return answer{x, fromImages(created, images)}, nil
+	}
+	stream, err := sse.Open(ctx, x.HoldEach(events))
 	if err != nil {
 		return nil, err
 	}
-	return answer{x, fromImages(a.clock().Unix(), images)}, nil
+	return streamed{stream, imageEncoder{plainFrames{x}, created}}, nil
 }
 
 // fromImages tells of all images what is true of the last, which knows the most; but no
@@ -86,6 +95,9 @@ func toImageRequest(in *wire.CreateImageRequest) (*engine.ImageRequest, error) {
 	}
 	if quality, err := in.OutputCompression.Get(); err == nil {
 		req.File.Quality = max(quality, 1) // the least that there is
+	}
+	if n, err := in.PartialImages.Get(); err == nil {
+		req.Previews = n
 	}
 	if seed, err := in.Seed.Get(); err == nil {
 		req.Drawing.Seed, req.Drawing.Seeded = uint64(seed), true

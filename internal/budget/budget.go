@@ -74,6 +74,18 @@ func (s *Share) Reserve(n int64) bool {
 	return true
 }
 
+// Return frees a part of the reservation.
+func (s *Share) Return(n int64) {
+	if s == nil {
+		return
+	}
+	s.budget.mu.Lock()
+	defer s.budget.mu.Unlock()
+	n = min(n, s.held) // nothing is left after Release
+	s.budget.free += n
+	s.held -= n
+}
+
 // Exceeds reports whether n more bytes would not fit even without other requests.
 func (s *Share) Exceeds(n int64) bool {
 	if s == nil {

@@ -27,6 +27,10 @@ type Library struct {
 
 	counting sync.Mutex // held during tokens, whose tokenizers are shared
 
+	preview func(callback uintptr, mode, interval int32, denoised, noisy bool, data uintptr)
+	shown   uintptr // C function that calls show
+	show    func(step int, unfinished *pixels)
+
 	step uintptr // C function that calls each
 	each func(step, steps int) (stop bool)
 	log  *logSink
@@ -79,6 +83,7 @@ func Open(path string, log *slog.Logger) (*Library, error) {
 		"sd_scheduler_name":                &l.planner,
 		"sd_ctx_supports_image_generation": &l.images,
 		"sd_set_log_callback":              &logTo,
+		"sd_set_preview_callback":          &l.preview,
 	} {
 		address, err := purego.Dlsym(handle, name)
 		if err != nil {
@@ -90,6 +95,12 @@ func Open(path string, log *slog.Logger) (*Library, error) {
 	l.step = purego.NewCallback(func(step, steps int32) uintptr {
 		if l.each(int(step), int(steps)) {
 			return 1
+		}
+		return 0
+	})
+	l.shown = purego.NewCallback(func(step, count int32, frames *pixels, _, _ uintptr) uintptr {
+		if count > 0 && frames != nil {
+			l.show(int(step), frames)
 		}
 		return 0
 	})

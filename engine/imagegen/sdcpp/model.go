@@ -147,6 +147,7 @@ func (m *Model) Draw(ctx context.Context, job imagegen.Job) (image.Image, error)
 		log.Info("drawing", "step", step, "of", steps, "took", time.Since(start))
 		return ctx.Err() != nil
 	}
+	m.watch(job)
 	drawn := m.library.draw(m.context, p, m.library.step)
 	runtime.KeepAlive(p)
 	reason := m.library.log.reason()
@@ -158,6 +159,27 @@ func (m *Model) Draw(ctx context.Context, job imagegen.Job) (image.Image, error)
 	}
 	defer m.library.discard(drawn)
 	return copyOf(drawn, job.Size)
+}
+
+// The library's kinds of previews. A projection of the latents costs next to nothing,
+// and is known for all families.
+const (
+	noPreview  = 0
+	projection = 1
+)
+
+// watch passes on the unfinished images of a job that wants them.
+func (m *Model) watch(job imagegen.Job) {
+	if job.Preview == nil {
+		m.library.preview(0, noPreview, 1, false, false, 0)
+		return
+	}
+	m.library.show = func(step int, unfinished *pixels) {
+		if small := unfinished.image(); small != nil && step > 0 { // some samplers take half steps, below 0
+			job.Preview(step, job.Steps, small)
+		}
+	}
+	m.library.preview(m.library.shown, projection, 1, true, false, 0)
 }
 
 // share limits the threads of the next step.
@@ -215,13 +237,25 @@ func copyOf(drawn *pixels, size image.Point) (image.Image, error) {
 		return nil, engine.Errorf(engine.CodeInternal, "The image engine drew an image of another size.").
 			Because(fmt.Errorf("%dx%d with %d channels instead of %dx%d", drawn.width, drawn.height, drawn.channels, size.X, size.Y))
 	}
+	return drawn.image(), nil
+}
+
+// maxPixels is more than any image has.
+const maxPixels = 1 << 28
+
+// image copies an image; nil: it is none.
+func (drawn *pixels) image() image.Image {
+	size := image.Pt(int(drawn.width), int(drawn.height))
+	if size.X == 0 || size.Y == 0 || size.X > maxPixels/size.Y || drawn.channels != colours || drawn.data == nil {
+		return nil
+	}
 	from := unsafe.Slice(drawn.data, size.X*size.Y*colours)
 	to := image.NewNRGBA(image.Rectangle{Max: size})
 	for i := range size.X * size.Y {
 		copy(to.Pix[4*i:], from[colours*i:colours*(i+1)])
 		to.Pix[4*i+3] = 0xff
 	}
-	return to, nil
+	return to
 }
 
 // Close implements [imagegen.Model]. It waits for the image that is being drawn.

@@ -32,6 +32,27 @@ func Draw(job imagegen.Job) image.Image {
 	return card
 }
 
+// steps is how many steps a card seems to take: each adds a part from above.
+const steps = 4
+
+// DrawSteps draws a card, and shows its steps to a job that wants them.
+func DrawSteps(job imagegen.Job) image.Image {
+	card := Draw(job)
+	if job.Preview == nil {
+		return card
+	}
+	bounds := card.Bounds()
+	for step := 1; step < steps; step++ {
+		unfinished := image.NewRGBA(bounds)
+		draw.Draw(unfinished, bounds, image.White, image.Point{}, draw.Src)
+		part := bounds
+		part.Max.Y = bounds.Min.Y + bounds.Dy()*step/steps
+		draw.Draw(unfinished, part, card, part.Min, draw.Src)
+		job.Preview(step, steps, unfinished)
+	}
+	return card
+}
+
 // Indexes into the palette of a card.
 const (
 	white = iota

@@ -224,7 +224,7 @@ func TestEverythingCrosses(t *testing.T) {
 			}
 		}
 		for _, m := range []message{sent, errorReply{wireError{coded: told, cause: "why"}}, listing, tokenCount{3}, embeddingInfo{1, 2, 3},
-			engine.Preview{Choice: 1, Index: 2, Image: engine.Image{MediaType: "image/png"}},
+			engine.Preview{Index: 2, Drawn: engine.Drawn{Choice: 1, Image: engine.Image{MediaType: "image/png"}, Width: 4, Height: 5}},
 			engine.Drawn{Choice: 1, Image: engine.Image{MediaType: "image/png"}, Width: 2, Height: 3, Quality: "low", Background: "opaque", Usage: engine.ImageUsage{InputTokens: 4, OutputTokens: 5, TextTokens: 6, ImageTokens: 7}}, payload{7}, prompt{8}, accepted{}, heartbeat{3, 4}, endOfEvents{}} {
 			frame, err := appendFrame(nil, m)
 			if err != nil {

@@ -86,7 +86,8 @@ func (many) GenerateImages(_ context.Context, req *engine.ImageRequest) iter.Seq
 	return func(yield func(engine.Event, error) bool) {
 		for i := range req.Choices {
 			large := engine.Image{Data: bytes.Repeat([]byte{byte(i)}, 10<<20), MediaType: "image/png"}
-			if !yield(engine.Preview{Choice: i, Image: large}, nil) || !yield(engine.Drawn{Choice: i, Image: large, Width: 1, Height: 1}, nil) {
+			d := engine.Drawn{Choice: i, Image: large, Width: 1, Height: 1}
+			if !yield(engine.Preview{Drawn: d}, nil) || !yield(d, nil) {
 				return
 			}
 		}

@@ -203,7 +203,7 @@ func pictureLies() []lie {
 		return shown{"a", d}
 	}
 	preview := func(choice, index int) shown {
-		return shown{"a", engine.Preview{Choice: choice, Index: index, Image: engine.Image{MediaType: "image/png"}}}
+		return shown{"a", engine.Preview{Index: index, Drawn: engine.Drawn{Choice: choice, Image: engine.Image{MediaType: "image/png"}, Width: 1, Height: 1}}}
 	}
 	good := drawn(func(*engine.Drawn) {})
 	return []lie{
@@ -216,6 +216,7 @@ func pictureLies() []lie {
 		pictures("a preview of nothing", preview(-1, 0), good),
 		pictures("a preview of no picture", preview(1, 0), good),
 		pictures("the second preview", preview(0, 1), good),
+		pictures("a preview of no pixels", shown{"a", engine.Preview{Drawn: engine.Drawn{Image: engine.Image{MediaType: "image/png"}}}}, good),
 		pictures("a start with bytes", shown{"a", engine.Start{}}, good),
 		told("a start behind a start", engine.Start{}, engine.Start{}),
 		pictures("text", shown{"a", engine.TextDelta{Text: "x"}}),

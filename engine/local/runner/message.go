@@ -78,7 +78,7 @@ var codecs = []codec{
 	codecOf(func(f fields, m *modelList) { list(f, &m.models, modelFields) }),
 	codecOf(func(f fields, m *tokenCount) { f.number(&m.n) }),
 	codecOf(func(f fields, m *embeddingInfo) { numbers(f, &m.count, &m.dimensions, &m.tokens) }),
-	codecOf(func(f fields, e *engine.Preview) { numbers(f, &e.Choice, &e.Index); f.text(&e.Image.MediaType) }),
+	codecOf(func(f fields, e *engine.Preview) { f.number(&e.Index); drawnFields(f, &e.Drawn) }),
 	codecOf(drawnFields),
 	codecOf(startFields),
 	codecOf(func(f fields, e *engine.BlockStart) {

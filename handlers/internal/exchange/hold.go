@@ -34,6 +34,26 @@ func (x *Exchange) Hold(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.
 	}
 }
 
+// HoldEach is Hold for events that are large and not collected: the memory of each is
+// reserved until the next one but one, when it has been written.
+func (x *Exchange) HoldEach(events iter.Seq2[engine.Event, error]) iter.Seq2[engine.Event, error] {
+	return func(yield func(engine.Event, error) bool) {
+		written, writing := int64(0), int64(0)
+		for event, err := range events {
+			size := weigh(event)
+			if full := x.reserve(size); err == nil && full != nil {
+				yield(nil, full)
+				return
+			}
+			if !yield(event, err) {
+				return
+			}
+			written, writing = writing, size
+			x.Memory.Return(written)
+		}
+	}
+}
+
 // reserve reserves memory until the reply has been sent.
 func (x *Exchange) reserve(bytes int64) error {
 	if x.Memory.Reserve(bytes) {
@@ -89,6 +109,8 @@ func weigh(event engine.Event) int64 {
 		return int64(textWeight * len(e.Text))
 	case engine.ToolCallDelta:
 		return int64(textWeight * len(e.Arguments))
+	case engine.Preview:
+		return weigh(e.Drawn)
 	case engine.Drawn:
 		return int64(itemWeight + imageWeight*len(e.Image.Data))
 	}
