@@ -242,8 +242,9 @@ func (b *comparison) rounds(ctx context.Context, w workload, m model, servers []
 		rows[i].server = servers[i]
 	}
 	for round := range b.settings.Rounds + 1 {
+		fmt.Fprintf(b.log, "%s, round %d:", w.name, round)
 		for turn := range rows {
-			i := (turn + round) % len(rows)
+			i, start := (turn+round)%len(rows), time.Now()
 			v := b.tried(ctx, w, &rows[i], func(try int) (values, error) {
 				ctx, cancel := context.WithTimeout(ctx, b.timeout)
 				defer cancel()
@@ -253,7 +254,9 @@ func (b *comparison) rounds(ctx context.Context, w workload, m model, servers []
 				return nil, ctx.Err()
 			}
 			rows[i].measured = append(rows[i].measured, v)
+			fmt.Fprintf(b.log, " %s %.1f s", servers[i], time.Since(start).Seconds())
 		}
+		fmt.Fprintln(b.log)
 	}
 	var figures []report.Figure
 	for _, metric := range w.metrics {
@@ -280,12 +283,14 @@ func (b *comparison) tried(ctx context.Context, w workload, r *row, once func(tr
 		switch {
 		case err == nil:
 			return v
+		case ctx.Err() != nil:
+			return nil
 		case errors.Is(err, ask.ErrIncomplete):
 			r.incomplete++
 		default:
 			r.failed = err
 		}
-		fmt.Fprintf(b.log, "note: %s, %s: %v\n", w.name, r.server, err)
+		fmt.Fprintf(b.log, "\nnote: %s, %s: %v\n", w.name, r.server, err)
 	}
 	return nil
 }

@@ -140,11 +140,13 @@ func (r *Reply) add(data []byte, start time.Time) error {
 			r.Finish[choice.Index] = choice.Finish
 		}
 	}
-	if e.Timings != nil && r.Tokens == 0 {
-		r.Tokens, r.PromptTokens = e.Timings.Completion, e.Timings.Prompt
-	}
-	if e.Usage != nil {
-		r.Tokens, r.PromptTokens = e.Usage.Completion, e.Usage.Prompt
+	switch {
+	case e.Usage != nil: // llama-server has one for each choice
+		r.Tokens += e.Usage.Completion
+		r.PromptTokens = e.Usage.Prompt
+	case e.Timings != nil:
+		r.Tokens += e.Timings.Completion
+		r.PromptTokens = e.Timings.Prompt
 	}
 	return nil
 }

@@ -47,6 +47,13 @@ data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":4}}
 data: [DONE]
 
 `, Reply{Texts: map[int]string{0: "Hm. Yes"}, Finish: map[int]string{0: "stop"}, Tokens: 4, PromptTokens: 9}},
+		{"usage of each choice", `data: {"choices":[{"index":0,"text":"a","finish_reason":"length"}]}
+
+data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2},"timings":{"prompt_n":5,"predicted_n":2}}
+
+data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2},"timings":{"prompt_n":0,"predicted_n":2}}
+
+`, Reply{Texts: map[int]string{0: "a"}, Finish: map[int]string{0: "length"}, Tokens: 4, PromptTokens: 5}},
 		{"timings of llama.cpp", `data: {"choices":[{"index":0,"text":"a","finish_reason":"length"}],"timings":{"prompt_n":5,"predicted_n":1}}
 
 `, Reply{Texts: map[int]string{0: "a"}, Finish: map[int]string{0: "length"}, Tokens: 1, PromptTokens: 5}},
