@@ -93,6 +93,9 @@ var Cases = []Case{
 
 	{"openai/images/plain", "A PNG of the asked size, in base64 where nobody asked for a form."},
 	{"openai/images/many", "Two images of one request differ."},
+	{"openai/images/described", "A JPEG file, and a reply that says what the images are."},
+	{"openai/images/stream", "Images in a stream, each with unfinished ones before it."},
+	{"openai/images/stream-error", "400 for a stream that cannot begin."},
 	{"openai/images/by-address", "400 for images by address: nothing is stored."},
 	{"openai/images/bad-size", "400 for a size beyond the limits."},
 	{"openai/images/bad-number", "400 for more images than one request may ask for."},

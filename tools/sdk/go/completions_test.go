@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"image/png"
 	"math"
+	"slices"
 
 	"github.com/openai/openai-go/v3"
 )
@@ -20,6 +21,7 @@ var openaiTextCases = []openaiCase{
 	{"embeddings/many", embeddingMany},
 	{"embeddings/bad-dimensions", embeddingBadDimensions},
 	{"images/plain", imagePlain},
+	{"images/stream", imageStream},
 	{"images/unknown-model", imageUnknownModel},
 }
 
@@ -128,4 +130,23 @@ func imagePlain(ctx context.Context, client openai.Client, _ string, c *check) {
 func imageUnknownModel(ctx context.Context, client openai.Client, _ string, c *check) {
 	_, err := client.Images.Generate(ctx, imageOf("nosuch"))
 	equal(c, "code", openaiError(c, err, 404).Code, "model_not_found")
+}
+
+func imageStream(ctx context.Context, client openai.Client, _ string, c *check) {
+	params := imageOf("painter")
+	params.PartialImages = openai.Int(1)
+	events := client.Images.GenerateStreaming(ctx, params)
+	var kinds []string
+	for events.Next() {
+		event := events.Current()
+		kinds = append(kinds, event.Type)
+		data, err := base64.StdEncoding.DecodeString(event.B64JSON)
+		if c.fine(err) {
+			config, err := png.DecodeConfig(bytes.NewReader(data))
+			c.holds(err == nil && config.Width == 256 && config.Height == 128, "%s of %dx%d: %v", event.Type, config.Width, config.Height, err)
+		}
+	}
+	c.fine(events.Err())
+	want := []string{"image_generation.partial_image", "image_generation.completed"}
+	c.holds(slices.Equal(kinds, want), "events %q", kinds)
 }

@@ -23,6 +23,22 @@ export const images = {
     assert.deepEqual(reply.data.map((d) => sizeOf(d.b64_json)), [[128, 128], [128, 128]]);
   },
 
+  async 'images/described'(client) {
+    const reply = await client.images.generate({ model: 'painter', prompt: 'a green hill', size: '64x32', output_format: 'jpeg', quality: 'high' });
+    assert.equal(Buffer.from(reply.data[0].b64_json, 'base64').toString('hex', 0, 3), 'ffd8ff');
+    assert.deepEqual([reply.output_format, reply.size, reply.quality, reply.background], ['jpeg', '64x32', 'high', 'opaque']);
+  },
+
+  async 'images/stream'(client) {
+    const events = [];
+    const stream = await client.images.generate({ model: 'painter', prompt: 'a green hill', size: '64x32', stream: true, partial_images: 1 });
+    for await (const event of stream) {
+      events.push(event);
+    }
+    assert.deepEqual(events.map((e) => e.type), ['image_generation.partial_image', 'image_generation.completed']);
+    assert.deepEqual(events.map((e) => sizeOf(e.b64_json)), [[64, 32], [64, 32]]);
+  },
+
   async 'images/by-address'(client) {
     const error = await rejected(OpenAI.BadRequestError,
       client.images.generate({ model: 'painter', prompt: 'a green hill', response_format: 'url' }));

@@ -33,6 +33,33 @@ def many(client, model):
     holds(reply.data[0].b64_json != reply.data[1].b64_json, "two images are the same")
 
 
+def described(client, model):
+    # A JPEG file, and a reply that says what it is.
+    reply = client.images.generate(
+        model="painter", prompt="a green hill", size="64x32", output_format="jpeg", output_compression=80, quality="high")
+    data = base64.b64decode(reply.data[0].b64_json)
+    equal(data[:3], b"\xff\xd8\xff", "first bytes")
+    equal((reply.output_format, reply.size, reply.quality, reply.background), ("jpeg", "64x32", "high", "opaque"), "reply")
+    equal(reply.usage, None, "usage")
+
+
+def streamed(client, model):
+    events = list(client.images.generate(
+        model="painter", prompt="a green hill", size="64x32", n=2, stream=True, partial_images=2))
+    kinds = [(e.type, getattr(e, "partial_image_index", None)) for e in events]
+    each = [("image_generation.partial_image", 0), ("image_generation.partial_image", 1), ("image_generation.completed", None)]
+    equal(kinds, each * 2, "events")
+    equal([size_of(e.b64_json) for e in events], [(64, 32)] * 6, "sizes")
+    equal({(e.size, e.output_format, e.background) for e in events}, {("64x32", "png", "opaque")}, "descriptions")
+    holds(len({e.b64_json for e in events}) == 6, "two images are the same")
+
+
+def streamed_error(client, model):
+    error = raised(openai.BadRequestError, lambda: client.images.generate(
+        model="painter", prompt="a green hill", size="1x1", stream=True))
+    equal(error.param, "size", "param")
+
+
 def by_address(client, model):
     error = raised(openai.BadRequestError, lambda: client.images.generate(
         model="painter", prompt="a green hill", response_format="url"))
@@ -58,6 +85,9 @@ def unknown_model(client, model):
 CASES = [
     ("images/plain", plain),
     ("images/many", many),
+    ("images/described", described),
+    ("images/stream", streamed),
+    ("images/stream-error", streamed_error),
     ("images/by-address", by_address),
     ("images/bad-size", bad_size),
     ("images/bad-number", bad_number),
