@@ -127,7 +127,8 @@ func TestImageEngine(t *testing.T) {
 	}
 }
 
-// TestImageLoRA: models of the store that differ only in the strength of a LoRA.
+// TestImageLoRA: models of the store that differ only in the strength of a LoRA, with
+// memory for one at a time.
 func TestImageLoRA(t *testing.T) {
 	library := imageEngine(t)
 	u := newUser(t)
@@ -143,7 +144,7 @@ func TestImageLoRA(t *testing.T) {
 	} {
 		u.must("create", name, "--quiet", "-f", u.write(name, base+more))
 	}
-	s := startFor(t, u.environment(nil, nil).getenv, "--socket", "none", "--imagegen", library)
+	s := startFor(t, u.environment(nil, nil).getenv, "--socket", "none", "--imagegen", library, "--max-memory", "4GB")
 	seen := map[string]string{}
 	pixels := func(name string) string {
 		file, err := base64.StdEncoding.DecodeString(drawnBy(t, s.url, name, `,"size":"64x64"`)[0])
@@ -162,5 +163,8 @@ func TestImageLoRA(t *testing.T) {
 	}
 	if seen[pixels("off")] != "plain" {
 		t.Error("a strength of 0 is not the plain image")
+	}
+	if n := strings.Count(s.log.String(), "reason=evicted"); n != 3 {
+		t.Errorf("%d models were evicted for others, want 3", n)
 	}
 }

@@ -125,7 +125,7 @@ func (m *Model) Step() (step, of int) {
 }
 
 // Draw implements [imagegen.Model]. When ctx ends it returns after the step that is
-// being computed.
+// being computed; encoding the prompt and decoding the image are not interrupted.
 func (m *Model) Draw(ctx context.Context, job imagegen.Job) (image.Image, error) {
 	p, err := m.picture(job)
 	if err != nil {
