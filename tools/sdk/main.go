@@ -5,6 +5,7 @@
 //	go -C tools/sdk run . python langchain       only these suites
 //	go -C tools/sdk run . -model NAME=FILE       over a real model, with bin/diglot
 //	go -C tools/sdk run . -model NAME=FILE,PROJECTOR  over a vision model
+//	go -C tools/sdk run . -images                over the image engine, with a miniature model
 //	go -C tools/sdk run . -record                over the script, writing cassettes
 //
 // The clients get only a base URL, a key and a model name. After installation they run
@@ -34,6 +35,7 @@ const root = "../.."
 
 type options struct {
 	model  string // NAME=FILE, or empty for the script
+	images bool   // model draws images
 	record bool
 	suites []string
 	inside string // the server's program: set in a run that is already isolated
@@ -48,6 +50,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.model, "model", "", "serve this model, `NAME=FILE[,PROJECTOR]`, in place of the script")
 	flag.BoolVar(&o.record, "record", false, "write the cassettes of these suites")
+	flag.BoolVar(&o.images, "images", false, "serve a miniature model that draws, in place of the script")
 	flag.StringVar(&o.inside, "inside", "", "internal: run this server without isolation")
 	flag.IntVar(&o.skipped, "skipped", 0, "internal: number of suites that cannot run")
 	flag.BoolVar(&o.probe, "probe", false, "internal: test whether loopback works")
@@ -70,12 +73,19 @@ func run(ctx context.Context, o options) error {
 		}
 		return play(ctx, o)
 	}
-	var err error
+	if o.images {
+		return runImages(ctx, o)
+	}
+	return runOffline(ctx, o)
+}
+
+// runOffline installs the suites, and runs them without a network.
+func runOffline(ctx context.Context, o options) (err error) {
 	if o.suites, o.skipped, err = prepare(ctx, o); err != nil {
 		return err
 	}
 	var remove func()
-	if o.inside, remove, err = serverProgram(ctx, o.model); err != nil {
+	if o.inside, remove, err = serverProgram(ctx, o.model, o.images); err != nil {
 		return err
 	}
 	defer remove()
@@ -141,7 +151,10 @@ func play(ctx context.Context, o options) (err error) {
 	if o.model != "" {
 		model, _, _ = strings.Cut(o.model, "=")
 		mode = "real"
-		if strings.Contains(o.model, ",") {
+		switch {
+		case o.images:
+			mode = "images"
+		case strings.Contains(o.model, ","):
 			mode = "vision" // it has a projector
 		}
 	}

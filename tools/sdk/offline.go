@@ -22,7 +22,7 @@ func offline(ctx context.Context, o options) error {
 		os.Setenv("NO_PROXY", "127.0.0.1,localhost")
 		return play(ctx, o)
 	}
-	args := []string{"-inside", o.inside, "-model", o.model, fmt.Sprintf("-record=%t", o.record), fmt.Sprintf("-skipped=%d", o.skipped)}
+	args := []string{"-inside", o.inside, "-model", o.model, fmt.Sprintf("-record=%t", o.record), fmt.Sprintf("-images=%t", o.images), fmt.Sprintf("-skipped=%d", o.skipped)}
 	err := isolated(ctx, slices.Concat(args, o.suites)...).Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return errors.New("the run in a network namespace failed, see above")

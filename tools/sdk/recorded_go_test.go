@@ -25,6 +25,7 @@ var goTypes = map[string]reflect.Type{
 	"openai.Completion":                        reflect.TypeFor[openai.Completion](),
 	"openai.CreateEmbeddingResponse":           reflect.TypeFor[openai.CreateEmbeddingResponse](),
 	"openai.ImagesResponse":                    reflect.TypeFor[openai.ImagesResponse](),
+	"openai.ImageGenStreamEventUnion":          reflect.TypeFor[openai.ImageGenStreamEventUnion](),
 	"openai.Model":                             reflect.TypeFor[openai.Model](),
 	"Page[openai.Model]":                       reflect.TypeFor[openaipages.Page[openai.Model]](),
 	"responses.Response":                       reflect.TypeFor[responses.Response](),

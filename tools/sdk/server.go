@@ -16,10 +16,10 @@ import (
 
 var listening = regexp.MustCompile(`listening on (http://[^\s,]+)`)
 
-// serverProgram returns bin/diglot for a model, which needs llama.cpp. For a script it
-// builds a server without cgo, which remove deletes.
-func serverProgram(ctx context.Context, model string) (program string, remove func(), err error) {
-	if model == "" {
+// serverProgram returns bin/diglot for a model, which needs llama.cpp. For a script, and
+// for images, it builds a server without cgo, which remove deletes.
+func serverProgram(ctx context.Context, model string, images bool) (program string, remove func(), err error) {
+	if model == "" || images {
 		return buildWithoutCgo(ctx)
 	}
 	program, err = filepath.Abs(filepath.Join(root, "bin", "diglot"))

@@ -73,6 +73,8 @@ func (s *suite) run(ctx context.Context) {
 	case "vision":
 		s.runOpenAI(ctx, openaiVision)
 		s.runAnthropic(ctx, anthropicVision)
+	case "images":
+		s.runOpenAI(ctx, openaiDrawing)
 	default:
 		s.runOpenAI(ctx, openaiCases)
 		s.runOpenAI(ctx, openaiTextCases)

@@ -1,6 +1,7 @@
 // The vendors' Node SDKs against a diglot server; see harness.js.
 
 import { agents } from './agents.js';
+import * as drawing from './drawing.js';
 import { messages } from './anthropic_messages.js';
 import { Harness } from './harness.js';
 import { chat } from './openai_chat.js';
@@ -17,6 +18,8 @@ if (harness.mode === 'real') {
 } else if (harness.mode === 'vision') {
   await harness.run('openai', vision.openai);
   await harness.run('anthropic', vision.anthropic);
+} else if (harness.mode === 'images') {
+  await harness.run('openai', drawing.openai);
 } else {
   await harness.run('openai', { ...chat, ...completions, ...embeddings, ...images, ...responses, ...agents.openai });
   await harness.run('anthropic', { ...messages, ...agents.anthropic });

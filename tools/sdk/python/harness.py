@@ -1,6 +1,6 @@
 """Runs named cases against one server and prints a line for each.
 
-usage: python3 main.py BASE_URL MODEL script|real|vision|record
+usage: python3 main.py BASE_URL MODEL script|real|vision|images|record
 
 Every case gets clients of its own. When recording, the case's name stands in
 their base URL, where the recording proxy takes it from.

@@ -1,6 +1,7 @@
 """The vendors' Python SDKs against a diglot server; see harness.py."""
 
 import anthropic_messages
+import drawing
 import openai_chat
 import openai_completions
 import openai_embeddings
@@ -19,6 +20,9 @@ def run(harness):
     if harness.mode == "vision":
         harness.run("openai", vision.OPENAI)
         harness.run("anthropic", vision.ANTHROPIC)
+        return
+    if harness.mode == "images":
+        harness.run("openai", drawing.OPENAI)
         return
     for part in (openai_chat, openai_completions, openai_embeddings, openai_images, openai_responses):
         harness.run("openai", part.CASES)
