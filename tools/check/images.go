@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,8 +14,8 @@ var imageTests = []packageTests{
 	{tags: "imagegen", run: "^TestImage", packages: []string{"./cmd/diglot"}},
 }
 
-// images runs them if the engine is there, and otherwise only looks whether they
-// compile.
+// images runs them, and the vendors' SDKs over the engine, if that is there, and
+// otherwise only looks whether they compile.
 func images(ctx context.Context, out io.Writer) (tally, error) {
 	if err := execute(ctx, out, nil, "go", "vet", "-tags", "imagegen", "./engine/imagegen/sdcpp", "./cmd/diglot"); err != nil {
 		return tally{}, err
@@ -23,7 +24,10 @@ func images(ctx context.Context, out io.Writer) (tally, error) {
 		fmt.Fprintln(out, note+"the image engine is not built here, and was not tested; run: make imagegen")
 		return tally{}, nil
 	}
-	return countAll(ctx, out, nil, []string{"go", "test", "-json"}, imageTests)
+	total, failure := countAll(ctx, out, nil, []string{"go", "test", "-json"}, imageTests)
+	clients, err := countLine(ctx, out, "go", "-C", "tools/sdk", "run", ".", "-images")
+	total.add(clients)
+	return total, errors.Join(failure, err)
 }
 
 // imageMutants runs the test of broken image models with more of them.

@@ -39,7 +39,7 @@ var steps = []step{
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel, ""},
 	{"paths", "end-to-end scripts of a user's commands", paths, ""},
 	{"sdkvision", "the same SDKs against a real vision model", sdkOverVision, ""},
-	{"images", "tests of the image engine, if it is built", images, ""},
+	{"images", "tests of the image engine and the vendors' SDKs over it, if it is built", images, ""},
 }
 
 // longSteps run only if they are named: make test-long.
