@@ -16,6 +16,7 @@ require (
 	github.com/gofrs/flock v0.13.2 // locks of the model store between processes
 	github.com/google/go-cmp v0.7.0 // differences in tests
 	github.com/mattn/go-runewidth v0.0.30 // how many columns of a terminal a character takes
+	github.com/mattn/go-sixel v0.0.14 // images in terminals that show sixels, and the question whether one does
 	github.com/oapi-codegen/nullable v1.2.0 // absent, null and value as three states in generated types
 	github.com/oapi-codegen/runtime v1.9.0 // what the generated code calls
 	github.com/ollama/ollama v0.17.4 // llama.cpp as a Go package, its newest version that has one; and the reader of its Go templates
@@ -55,6 +56,7 @@ require (
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/kr/pretty v0.3.1 // indirect
 	github.com/mailru/easyjson v0.7.7 // indirect
+	github.com/soniakeys/quant v1.0.0 // indirect
 	github.com/vbauerster/cupwriter v0.0.5 // indirect
 	github.com/wk8/go-ordered-map/v2 v2.1.8 // indirect
 	go.yaml.in/yaml/v4 v4.0.0 // indirect

@@ -40,6 +40,7 @@ type Model struct {
 	Changed  time.Time // last modification; zero: unknown
 	Context  int       // context length of one request in tokens; 0: unknown
 	TextOnly bool      // known not to accept images
+	Draws    bool      // known to draw images
 }
 
 // Owner returns the owner in a model's name: org of hf.co/org/model:tag, or

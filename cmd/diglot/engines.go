@@ -146,6 +146,12 @@ func (e *engines) Stop(ctx context.Context, name string) error {
 	return e.library.Stop(ctx, name)
 }
 
+// Draws implements [control.Library].
+func (e *engines) Draws(ctx context.Context, name string) (bool, error) {
+	m, err := e.all.FindModel(ctx, name)
+	return m.Draws, err
+}
+
 // Loaded implements [control.Library].
 func (e *engines) Loaded() []library.Loaded {
 	if e.library == nil {

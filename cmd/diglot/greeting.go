@@ -42,7 +42,7 @@ func greet(ctx context.Context, env environment, addr net.Addr, e *engines, o *s
 		return fmt.Sprintf("curl -sN %s%s -H 'Content-Type: application/json'%s -d '%s'",
 			base, path, key, strings.ReplaceAll(body, "'", `'\''`))
 	}
-	if e.draws(env, model, o) {
+	if draws, err := e.Draws(ctx, model); err == nil && draws {
 		_, err := fmt.Fprintf(env.stdout, "\nOpenAI style, base URL %s/v1\n  %s\n%s\n", base,
 			curl("/v1/images/generations", fmt.Sprintf(`{"model":%s,"prompt":"A lighthouse at dusk."}`, quoted)), hint)
 		return err
@@ -61,17 +61,6 @@ Anthropic style, base URL %[1]s
 		curl("/v1/messages", fmt.Sprintf(`{"model":%s,"max_tokens":64,"stream":true,%s}`, quoted, messages)),
 		hint)
 	return nil
-}
-
-// draws reports whether a model is an image model.
-func (e *engines) draws(env environment, name string, o *serveOptions) bool {
-	for _, m := range o.models {
-		if engine.SameModel(m.Name, name) {
-			return len(m.Parts) > 0
-		}
-	}
-	n, err := store.ParseName(name)
-	return err == nil && e.models != nil && draws(env, n)
 }
 
 // greetEmpty tells how to pull a model into an empty store. The server finds it

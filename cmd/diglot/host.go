@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-sixel"
+
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
 	"github.com/diglot/diglot/cmd/diglot/internal/drawing"
 	"github.com/diglot/diglot/cmd/diglot/internal/exit"
@@ -191,8 +193,15 @@ func (h *host) askOnce(ctx context.Context, n store.Name, settings conversation.
 	}).Ask(ctx, text, images)
 }
 
-// draws reports whether the store has an image model of this name.
-func draws(env environment, n store.Name) bool {
+// draws reports whether the running server, which may have models of flags, or the store
+// has an image model of this name.
+func draws(ctx context.Context, env environment, n store.Name) bool {
+	if server, err := dial(env); err == nil { // openHost says why not
+		defer server.Close()
+		if draws, err := server.Draws(ctx, n.String()); err == nil && draws {
+			return true
+		}
+	}
 	dir, err := places.Find(env.getenv).ModelsDir()
 	if err != nil {
 		return false // openHost says why
@@ -222,7 +231,7 @@ func (h *host) draw(ctx context.Context, n store.Name, o runOptions, prompt stri
 		return err
 	}
 	return drawing.Run(ctx, drawing.Options{
-		Engine: e, Request: req, Path: o.out, Out: h.env.stdout, Notes: h.env.stderr, Getenv: h.env.getenv,
+		Engine: e, Request: req, Path: o.out, Out: h.env.stdout, Notes: h.env.stderr, Getenv: h.env.getenv, Sixel: sixel.IsSupported,
 		Step: func(ctx context.Context) (step, of int) { return h.step(ctx, n) },
 	})
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -186,12 +188,23 @@ func TestOtherStore(t *testing.T) {
 // find.
 func TestRunWithServerWithoutStore(t *testing.T) {
 	u := newUser(t)
-	script := u.write("script.yaml", twoModels)
+	script := u.write("script.yaml", twoModels+"  card: {image: true}\n")
 	socket := filepath.Join(u.home, "s")
 	startFor(t, func(name string) string { return map[string]string{"DIGLOT_SOCKET": socket}[name] }, "--script", script)
 	u.variables["DIGLOT_SOCKET"] = socket
 	if got := u.must("run", "m", "hi"); got != "Hello there\n" {
 		t.Errorf("answer %q", got)
+	}
+	path := filepath.Join(u.home, "cat.png")
+	if got := u.must("run", "card", "a cat", "--set", "size=64x32", "-o", path); got != path+"\n" {
+		t.Errorf("drawing prints %q", got)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config, err := png.DecodeConfig(bytes.NewReader(file)); err != nil || config.Width != 64 || config.Height != 32 {
+		t.Errorf("a file of %dx%d, error %v", config.Width, config.Height, err)
 	}
 	if status, _, stderr := u.do("run", "n", "hi"); status != 1 || !strings.Contains(stderr, "has no model store") || !strings.Contains(stderr, "n is not one of them") {
 		t.Errorf("status %d, %s", status, stderr)

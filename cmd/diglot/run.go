@@ -41,7 +41,8 @@ commands. With a prompt, or text on standard input, it prints one answer and exi
 model that is not on this machine is pulled first.
 
 An image model draws the prompt, writes a PNG file, and prints its name; --set knows
-seed, size, steps and what else such a model has.
+seed, size, steps and what else such a model has. Terminals that show images (kitty,
+iTerm2, sixels) show it, others a coarse one in coloured blocks.
 
 To show an image to a vision model, put the path of the image into the prompt. If the
 output is not a terminal, it is the text of the answer and nothing else.`,
@@ -96,7 +97,7 @@ func ask(ctx context.Context, env environment, args []string, o runOptions) erro
 	if err != nil {
 		return err
 	}
-	draws := draws(env, n)
+	draws := draws(ctx, env, n)
 	settings, err := o.settings()
 	if err != nil && !draws {
 		return err

@@ -34,7 +34,7 @@ func New(model Model, seed func() uint64, log *slog.Logger) *Engine {
 
 // Models lists the one model.
 func (e *Engine) Models(context.Context) ([]engine.Model, error) {
-	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed}}, nil
+	return []engine.Model{{Name: e.info.Name, Owner: cmp.Or(e.info.Owner, engine.Owner(e.info.Name)), Changed: e.info.Changed, Draws: true}}, nil
 }
 
 // GenerateImages implements [engine.Engine]. Drawing does not wait for the reader: it

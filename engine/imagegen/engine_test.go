@@ -157,7 +157,7 @@ func TestRefusals(t *testing.T) {
 
 func TestModels(t *testing.T) {
 	got, err := newEngine(&blank{}).Models(t.Context())
-	if want := []engine.Model{{Name: "org/m", Owner: "org", Changed: time.Unix(5, 0)}}; err != nil || !slices.Equal(got, want) {
+	if want := []engine.Model{{Name: "org/m", Owner: "org", Changed: time.Unix(5, 0), Draws: true}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, error %v; want %v", got, err, want)
 	}
 }

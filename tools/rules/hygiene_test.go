@@ -25,7 +25,7 @@ const (
 	maxTestFileLines     = 600
 	maxTestFunctionLines = 80
 
-	maxDependencies = 29 // one of them for tests alone, one for a generator, one for the benchmark, and five of Go itself
+	maxDependencies = 30 // one of them for tests alone, one for a generator, one for the benchmark, and five of Go itself
 )
 
 // reason begins the comment that allows a long file or function: in a file,

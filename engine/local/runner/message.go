@@ -151,6 +151,7 @@ func modelFields(f fields, m *engine.Model) {
 	f.timestamp(&m.Changed)
 	f.number(&m.Context)
 	f.flag(&m.TextOnly)
+	f.flag(&m.Draws)
 }
 
 // wireError is engine.Error with the cause as text.

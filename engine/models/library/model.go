@@ -64,7 +64,7 @@ func ofFile(f File) *model {
 }
 
 func (m *model) describe() engine.Model {
-	return engine.Model{Name: m.name, Owner: engine.Owner(m.name), Changed: m.changed(), TextOnly: m.blind()}
+	return engine.Model{Name: m.name, Owner: engine.Owner(m.name), Changed: m.changed(), TextOnly: m.blind(), Draws: m.draws()}
 }
 
 func (m *model) changed() time.Time {
@@ -115,4 +115,9 @@ func (e *Engine) broken(name string, err error) *engine.Error {
 	broken = broken.At(engine.Place{Field: engine.FieldModel}).Because(err)
 	broken.NoRetry = true
 	return broken
+}
+
+// draws reports whether m is an image model. Of another server's model that is unknown.
+func (m *model) draws() bool {
+	return slices.ContainsFunc(m.layers, func(l store.Layer) bool { return l.MediaType == store.MediaTypeDiffusion })
 }

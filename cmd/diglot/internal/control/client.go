@@ -59,6 +59,13 @@ func (c *Client) Stop(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, pathStop, modelRequest{name}, nil)
 }
 
+// Draws reports whether a model is known to draw images.
+func (c *Client) Draws(ctx context.Context, name string) (bool, error) {
+	var reply drawsReply
+	err := c.call(ctx, http.MethodPost, pathDraws, modelRequest{name}, &reply)
+	return reply.Draws, err
+}
+
 // Version is the version of the server.
 func (c *Client) Version(ctx context.Context) (string, error) {
 	reply, err := c.about(ctx)

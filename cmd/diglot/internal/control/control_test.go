@@ -56,6 +56,8 @@ func (s *shelf) Stop(_ context.Context, name string) error {
 	return s.err
 }
 
+func (s *shelf) Draws(_ context.Context, name string) (bool, error) { return name == "painter", s.err }
+
 func (s *shelf) Folder() string { return "/models" }
 
 func (s *shelf) Loaded() []library.Loaded { return s.loaded }
@@ -118,6 +120,11 @@ func TestCommands(t *testing.T) {
 	}
 	if dir, err := c.Models(t.Context()); dir != "/models" || err != nil {
 		t.Errorf("models %q, error %v", dir, err)
+	}
+	for _, name := range []string{"painter", "writer"} {
+		if draws, err := c.Draws(t.Context(), name); draws != (name == "painter") || err != nil {
+			t.Errorf("%s draws: %v, error %v", name, draws, err)
+		}
 	}
 	if v, err := c.Version(t.Context()); v != "v1.2.3" || err != nil {
 		t.Errorf("version %q, error %v", v, err)

@@ -24,6 +24,9 @@ type Library interface {
 	// Stop unloads the model when its requests have finished.
 	Stop(ctx context.Context, name string) error
 
+	// Draws reports whether the model is known to draw images.
+	Draws(ctx context.Context, name string) (bool, error)
+
 	// Loaded lists the loaded models.
 	Loaded() []library.Loaded
 
@@ -59,6 +62,7 @@ func (s *server) commands() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+pathLoaded, s.loaded)
 	mux.HandleFunc("POST "+pathLoad, s.named(s.Library.Load))
+	mux.HandleFunc("POST "+pathDraws, s.about(s.draws))
 	mux.HandleFunc("POST "+pathStop, s.named(s.Library.Stop))
 	mux.HandleFunc("GET "+pathVersion, s.version)
 	mux.HandleFunc("/control/", s.unknown)
@@ -79,6 +83,11 @@ func (s *server) version(w http.ResponseWriter, _ *http.Request) {
 
 // named handles a request for one model.
 func (s *server) named(do func(context.Context, string) error) http.HandlerFunc {
+	return s.about(func(ctx context.Context, name string) (any, error) { return struct{}{}, do(ctx, name) })
+}
+
+// about handles a question about one model.
+func (s *server) about(ask func(context.Context, string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var in modelRequest
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -89,12 +98,18 @@ func (s *server) named(do func(context.Context, string) error) http.HandlerFunc 
 			s.fail(w, engine.Errorf(engine.CodeInvalidArgument, "The request is not JSON with a model name.").Because(err))
 			return
 		}
-		if err := do(r.Context(), in.Model); err != nil {
+		reply, err := ask(r.Context(), in.Model)
+		if err != nil {
 			s.fail(w, engine.AsError(err))
 			return
 		}
-		s.reply(w, http.StatusOK, struct{}{})
+		s.reply(w, http.StatusOK, reply)
 	}
+}
+
+func (s *server) draws(ctx context.Context, name string) (any, error) {
+	draws, err := s.Library.Draws(ctx, name)
+	return drawsReply{draws}, err
 }
 
 // unknown answers commands of other versions of the program.

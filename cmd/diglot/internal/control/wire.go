@@ -12,6 +12,7 @@ const (
 	pathLoad    = "/control/load"
 	pathStop    = "/control/stop"
 	pathVersion = "/control/version"
+	pathDraws   = "/control/draws"
 )
 
 // Model is a loaded model.
@@ -38,6 +39,11 @@ type loadedReply struct {
 // modelRequest names a model.
 type modelRequest struct {
 	Model string `json:"model"`
+}
+
+// drawsReply tells what a model is for.
+type drawsReply struct {
+	Draws bool `json:"draws"`
 }
 
 // versionReply describes the server.

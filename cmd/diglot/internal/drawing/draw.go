@@ -28,6 +28,7 @@ type Options struct {
 
 	Out, Notes io.Writer
 	Getenv     func(string) string // of the terminal
+	Sixel      func() bool         // asks the terminal whether it can show sixels
 }
 
 // StandardOutput is the path of no file.
@@ -55,7 +56,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	if terminal.Is(o.Out) {
 		if decoded, _, err := image.Decode(bytes.NewReader(drawn.Data)); err == nil {
-			if _, err := io.WriteString(o.Out, preview(decoded, drawn.Data, o.Getenv)); err != nil {
+			if _, err := io.WriteString(o.Out, preview(decoded, drawn.Data, o.Getenv, o.Sixel)); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mattn/go-sixel"
 
 	"github.com/diglot/diglot/engine"
 )
@@ -124,11 +125,12 @@ func TestPreview(t *testing.T) {
 	}{
 		{"half blocks", "TERM", "xterm-256color", "\x1b[38;2;1;2;3m\x1b[48;2;7;8;9m▀\x1b[38;2;4;5;6m\x1b[48;2;10;11;12m▀\x1b[0m\n"},
 		{"kitty", "KITTY_WINDOW_ID", "1", "\x1b_Ga=T,f=100,m=0;iVBOR"},
+		{"sixels", "TERM", "foot", "\x1bP"},
 		{"iTerm2", "TERM_PROGRAM", "iTerm.app", "\x1b]1337;File=inline=1;size="},
 	} {
 		got := preview(picture, file.Bytes(), func(name string) string {
 			return map[string]string{tt.variable: tt.value}[name]
-		})
+		}, func() bool { return tt.name == "sixels" })
 		if !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
@@ -136,6 +138,23 @@ func TestPreview(t *testing.T) {
 	long := kitty(make([]byte, 2*kittyChunk))
 	if strings.Count(long, "m=1;") != 2 || strings.Count(long, "m=0;") != 1 || strings.Count(long, "a=T") != 1 {
 		t.Errorf("a long file is sent as %.200q", long)
+	}
+	for _, size := range []image.Point{{3, 5}, {2000, 100}, {1, 3000}} {
+		colourful := image.NewNRGBA(image.Rectangle{Max: size})
+		for i := range colourful.Pix {
+			colourful.Pix[i] = uint8(i) | 0x80
+		}
+		text, err := sixelsOf(colourful)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var shown image.Image
+		if err := sixel.NewDecoder(strings.NewReader(text)).Decode(&shown); err != nil {
+			t.Fatal(err)
+		}
+		if got := shown.Bounds().Size(); got.X > sixelSide || got.Y > sixelSide+6 || size.X <= sixelSide && got.X != size.X {
+			t.Errorf("%v is shown as %v", size, got)
+		}
 	}
 	if wide := blocks(image.NewNRGBA(image.Rect(0, 0, 2000, 10))); strings.Count(wide, "\n") != 1 || strings.Count(wide, "▀") != previewColumns {
 		t.Errorf("a wide picture: %q", wide)

@@ -7,19 +7,48 @@ import (
 	"image/color"
 	"strings"
 
+	"github.com/mattn/go-sixel"
 	"golang.org/x/image/draw"
 )
 
-// preview shows an image in a terminal: as the terminal's own protocol wants it, or
-// as half blocks, each two pixels. file is the PNG file.
-func preview(picture image.Image, file []byte, getenv func(string) string) string {
+// preview shows an image in a terminal: as the terminal's own protocol wants it, as
+// sixels, or as half blocks, each two pixels. file is the PNG file. A terminal that its
+// variables name is not asked: it might be another one's, which answers late.
+func preview(picture image.Image, file []byte, getenv func(string) string, sixels func() bool) string {
 	switch {
 	case getenv("KITTY_WINDOW_ID") != "" || getenv("TERM") == "xterm-kitty" || getenv("TERM_PROGRAM") == "ghostty":
 		return kitty(file)
 	case getenv("TERM_PROGRAM") == "iTerm.app" || getenv("TERM_PROGRAM") == "WezTerm":
 		return fmt.Sprintf("\x1b]1337;File=inline=1;size=%d:%s\a\n", len(file), base64.StdEncoding.EncodeToString(file))
 	}
+	if sixels() {
+		if text, err := sixelsOf(picture); err == nil {
+			return text
+		}
+	}
 	return blocks(picture)
+}
+
+// sixelSide is the longest side of an image in sixels, which take more bytes than a PNG
+// file: a terminal's window is about twice as wide.
+const sixelSide = 640
+
+// sixelsOf shows a picture in sixels, which have 256 colours.
+func sixelsOf(picture image.Image) (string, error) {
+	size := picture.Bounds().Size()
+	if longer := max(size.X, size.Y); longer > sixelSide {
+		size = image.Pt(max(size.X*sixelSide/longer, 1), max(size.Y*sixelSide/longer, 1))
+		small := image.NewNRGBA(image.Rectangle{Max: size})
+		draw.ApproxBiLinear.Scale(small, small.Rect, picture, picture.Bounds(), draw.Src, nil)
+		picture = small
+	}
+	var b strings.Builder
+	encoder := sixel.NewEncoder(&b)
+	encoder.Dither = true
+	if err := encoder.Encode(picture); err != nil {
+		return "", err
+	}
+	return b.String() + "\n", nil
 }
 
 // kittyChunk is how much of an image one sequence may have, in bytes.
