@@ -34,7 +34,7 @@ var steps = []step{
 	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/..."), ""},
 	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./..."), ""},
 	{"llama", "tests of the llama.cpp engine on real models", llamaTests, ""},
-	{"verify", "diglot verify against this server over a real model", verify, ""},
+	{"verify", "diglot verify against this server over two real models, with all scenarios in both profiles", verify, ""},
 	{"peers", "engine/upstream against a real llama-server, if there is one", peers, ""},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel, ""},
 	{"paths", "end-to-end scripts of a user's commands", paths, ""},
@@ -45,7 +45,6 @@ var steps = []step{
 // longSteps run only if they are named: make test-long.
 var longSteps = []step{
 	{"fuzz", "fuzzing of whole requests over the real grammar, template and tokenizer, two minutes per operation", fuzz, ""},
-	{"verifyall", "diglot verify with all scenarios over each model and in each profile", verifyAll, ""},
 	{"imagemutants", "two hundred broken image models, through the whole path to the image engine", imageMutants, ""},
 	{"soak", "sixteen clients and a runner that is killed repeatedly, for ten minutes", soak, ""},
 }
