@@ -12,6 +12,8 @@
 #pragma GCC target("avx2,f16c,fma")
 #endif
 
+#include "floats.h"
+
 namespace matrix {
 
 namespace {
@@ -175,16 +177,35 @@ void product(int64_t width, const void * panel, const activation * tile, int tok
     }
 }
 
-void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+// halves_and_floats is how weights in 16 bits are multiplied; see floats.h.
+struct halves_and_floats {
+    typedef __m256 vec;
+    static constexpr int lanes = 8, vectors = 2, tokens = 6;
+
+    template <ggml_type type> static vec load(const uint8_t * p) {
+        if constexpr (type == GGML_TYPE_F16) {
+            return halves(p);
+        }
+        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_half(p)), 16));
+    }
+    static vec broadcast(float x) { return _mm256_set1_ps(x); }
+    static vec fma(vec x, vec y, vec z) { return _mm256_fmadd_ps(x, y, z); }
+    static void store(float * to, vec x) { _mm256_storeu_ps(to, x); }
+};
+
+void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
+    const activation * a = static_cast<const activation *>(tile);
     switch (l.type) {
-        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_F16: return multiply_floats<halves_and_floats, GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_BF16: return multiply_floats<halves_and_floats, GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
         default: return;
     }
 }

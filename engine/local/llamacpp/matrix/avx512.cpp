@@ -13,6 +13,8 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,f16c,fma")
 #endif
 
+#include "floats.h"
+
 namespace matrix {
 
 namespace {
@@ -222,16 +224,35 @@ void product(int64_t width, const void * panel, const activation * tile, int tok
     }
 }
 
-void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+// halves_and_floats is how weights in 16 bits are multiplied; see floats.h.
+struct halves_and_floats {
+    typedef __m512 vec;
+    static constexpr int lanes = 16, vectors = 2, tokens = 12;
+
+    template <ggml_type type> static vec load(const uint8_t * p) {
+        if constexpr (type == GGML_TYPE_F16) {
+            return halves(p);
+        }
+        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))), 16));
+    }
+    static vec broadcast(float x) { return _mm512_set1_ps(x); }
+    static vec fma(vec x, vec y, vec z) { return _mm512_fmadd_ps(x, y, z); }
+    static void store(float * to, vec x) { _mm512_storeu_ps(to, x); }
+};
+
+void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
+    const activation * a = static_cast<const activation *>(tile);
     switch (l.type) {
-        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_F16: return multiply_floats<halves_and_floats, GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_BF16: return multiply_floats<halves_and_floats, GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
         default: return;
     }
 }

@@ -10,6 +10,7 @@
 #include "traits.h"
 
 #include <atomic>
+#include <cstring>
 #include <mutex>
 
 namespace matrix {
@@ -96,7 +97,10 @@ bool has_kernel(const ggml_tensor * op) {
 bool extra::supports_op(ggml_backend_dev_t, const ggml_tensor * op) {
     const ggml_tensor * x = op->src[1];
     const bool loading = is_ours(op->src[0]) && op->src[0]->data == nullptr;
-    if (loading && (!chosen || (op->op == GGML_OP_GET_ROWS && !tied))) {
+    // Only the token embeddings are both looked up and multiplied. Others that are
+    // looked up may also be read as they are in the file.
+    const bool lookup = op->op == GGML_OP_GET_ROWS;
+    if (loading && (!chosen || (lookup && (!tied || std::strcmp(op->src[0]->name, "token_embd.weight") != 0)))) {
         return false;
     }
     return has_kernel(op) && (x->buffer == nullptr || ggml_backend_buft_is_host(x->buffer->buft));

@@ -54,7 +54,7 @@ struct check {
     int columns() const { return static_cast<int>(ggml_blck_size(l.type)); }
     float number() { return std::normal_distribution<float>()(random); }
 
-    // scale is an fp16 scale of a block.
+    // scale is an fp16 scale of a block, or a weight in 16 bits.
     uint16_t scale(int row) {
         switch (c.values) {
             case zeros:
@@ -87,7 +87,10 @@ struct check {
     }
 
     void put_scales(uint8_t * block, int row) {
-        const uint16_t d = scale(row), m = scale(row);
+        uint16_t d = scale(row), m = scale(row);
+        if (l.type == GGML_TYPE_BF16) {
+            d = ggml_fp32_to_bf16(ggml_fp16_to_fp32(d)).bits;
+        }
         if (l.type == GGML_TYPE_Q6_K) {
             std::memcpy(block + ggml_type_size(l.type) - 2, &d, 2);
             return;
@@ -121,12 +124,13 @@ struct check {
     }
 
     // want is a product in double precision and, in of, the sum of absolute ones.
-    double want(const float * w, const std::vector<activation> & a, double & of) const {
+    double want(const float * w, const std::vector<activation> & a, const float * x, double & of) const {
         double sum = 0;
         of = 0;
         for (int64_t k = 0; k < c.width; k++) {
             const activation & unit = a[k / unit_columns];
-            const double product = static_cast<double>(w[k]) * unit.scale * unit.quants[k % unit_columns];
+            const double by = l.floats() ? x[k] : static_cast<double>(unit.scale) * unit.quants[k % unit_columns];
+            const double product = w[k] * by;
             sum += product;
             of += std::abs(product);
         }
@@ -138,9 +142,9 @@ struct check {
 
     // difference compares a result of one row and one token. NaN is right where
     // NaN went in, and nowhere else.
-    double difference(double got, const float * w, const std::vector<activation> & a) const {
+    double difference(double got, const float * w, const std::vector<activation> & a, const float * x) const {
         double of;
-        const double expected = want(w, a, of);
+        const double expected = want(w, a, x, of);
         if (!std::isfinite(expected)) {
             return std::isfinite(got) ? INFINITY : 0;
         }
@@ -238,7 +242,7 @@ double check::compare(const float * out) const {
             const int64_t matrix = c.experts > 0 ? ids[t * used + u] : 0;
             for (int r = 0; r < c.rows; r++) {
                 const double got = out[(int64_t(t) * used + u) * c.rows + r];
-                most = std::max(most, difference(got, weights.data() + (matrix * c.rows + r) * c.width, a));
+                most = std::max(most, difference(got, weights.data() + (matrix * c.rows + r) * c.width, a, x.data() + int64_t(t) * c.width));
             }
         }
     }

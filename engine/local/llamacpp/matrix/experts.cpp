@@ -40,7 +40,7 @@ struct shape {
 
 // work is the scratch memory of all threads.
 struct work {
-    activation * activations; // tile by tile
+    uint8_t * activations; // tile by tile
     tile * tiles;
     int32_t * number;         // of tiles
     int32_t * order;          // of slots
@@ -48,13 +48,13 @@ struct work {
     float * results;          // of a panel and a tile, for each thread
 
     static size_t size(const shape & s, int threads) {
-        return s.slots * (s.units * sizeof(activation) + sizeof(tile) + sizeof(int32_t)) + (s.count + 1) * sizeof(int32_t) +
+        return s.slots * (s.units * activation_size(s.l) + sizeof(tile) + sizeof(int32_t)) + (s.count + 1) * sizeof(int32_t) +
                threads * tile_tokens * panel_rows * sizeof(float);
     }
 
     work(const shape & s, void * memory) {
-        activations = static_cast<activation *>(memory);
-        tiles = reinterpret_cast<tile *>(activations + s.slots * s.units);
+        activations = static_cast<uint8_t *>(memory);
+        tiles = reinterpret_cast<tile *>(activations + s.slots * s.units * activation_size(s.l));
         number = reinterpret_cast<int32_t *>(tiles + s.slots);
         order = number + 1;
         ends = order + s.slots;
@@ -84,9 +84,9 @@ void sort(const shape & s, const work & w) {
     }
 }
 
-void quantise(const shape & s, const work & w, const tile & t, int thread, int threads) {
+void activate(const shape & s, const work & w, const tile & t, int thread, int threads) {
     for (int32_t i = thread; i < t.tokens; i += threads) {
-        best()->quantise(s.at(w.order[t.first + i]), s.width, w.activations + t.first * s.units + i, t.tokens);
+        best()->activate(s.l, s.at(w.order[t.first + i]), s.width, w.activations + (t.first * s.units + i) * activation_size(s.l), t.tokens);
     }
 }
 
@@ -94,7 +94,7 @@ void multiply(const shape & s, const work & w, const tile & t, int64_t panel, fl
     const uint8_t * weights = static_cast<const uint8_t *>(s.w->data) + t.expert * s.l.size(s.width, s.rows) + panel * s.l.panel(s.width);
     const int64_t first = panel * panel_rows;
     const int rows = static_cast<int>(std::min<int64_t>(panel_rows, s.rows - first));
-    best()->multiply(s.l, s.width, weights, w.activations + t.first * s.units, t.tokens, result, panel_rows, rows);
+    best()->multiply(s.l, s.width, weights, w.activations + t.first * s.units * activation_size(s.l), t.tokens, result, panel_rows, rows);
     for (int32_t i = 0; i < t.tokens; i++) {
         std::copy_n(result + i * panel_rows, rows, out + w.order[t.first + i] * s.rows + first);
     }
@@ -113,7 +113,7 @@ void compute(ggml_compute_params * params, ggml_tensor * op) {
     }
     ggml_barrier(params->threadpool);
     for (int32_t t = 0; t < *w.number; t++) {
-        quantise(s, w, w.tiles[t], params->ith, params->nth);
+        activate(s, w, w.tiles[t], params->ith, params->nth);
     }
     ggml_barrier(params->threadpool);
     float * result = w.results + params->ith * tile_tokens * panel_rows;

@@ -11,12 +11,15 @@
 // it AVX-512.
 //
 // Quants are unsigned. A weight is scale * (quant - offset), or scale * quant + min.
+//
+// Weights in 16 bits have no quants: a unit is 32 columns, and a column its 32 rows.
 #pragma once
 
 #include "ggml.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace matrix {
 
@@ -35,8 +38,13 @@ struct layout {
     bool mins;
     int above;  // bits of a quant above the fourth, in planes of their own: 0, 1, 2; or 4 for whole bytes
 
+    constexpr bool floats() const { return type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
+
     constexpr size_t head() const {
         switch (type) {
+            case GGML_TYPE_F16:
+            case GGML_TYPE_BF16:
+                return 0;
             case GGML_TYPE_Q4_K:
             case GGML_TYPE_Q5_K:
                 return 4 * panel_rows + 12 * panel_rows; // fp16 scale, fp16 min, 8 x (6 + 6) bits
@@ -47,7 +55,7 @@ struct layout {
         }
     }
     constexpr size_t planes() const { return above == 4 ? 0 : above * (unit_columns * panel_rows / 8); }
-    constexpr size_t unit() const { return planes() + unit_columns * panel_rows / (above == 4 ? 1 : 2); }
+    constexpr size_t unit() const { return floats() ? unit_columns * panel_rows * 2 : planes() + unit_columns * panel_rows / (above == 4 ? 1 : 2); }
     constexpr size_t step() const { return head() + units * unit(); }
     constexpr int columns() const { return units * unit_columns; }
     constexpr size_t panel(int64_t width) const { return width / columns() * step(); }
@@ -63,7 +71,10 @@ inline constexpr layout q4_k = {GGML_TYPE_Q4_K, 8, 0, true, 0};
 inline constexpr layout q5_k = {GGML_TYPE_Q5_K, 8, 0, true, 1};
 inline constexpr layout q6_k = {GGML_TYPE_Q6_K, 8, 32, false, 2};
 
-inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k};
+inline constexpr layout f16 = {GGML_TYPE_F16, 1, 0, false, 0};
+inline constexpr layout bf16 = {GGML_TYPE_BF16, 1, 0, false, 0};
+
+inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k, &f16, &bf16};
 
 // find returns the layout of a type, or nullptr.
 constexpr const layout * find(ggml_type type) {
@@ -86,6 +97,13 @@ struct activation {
 
 static_assert(sizeof(activation) == 48);
 
+// numbers are 32 numbers of one token as they are, for weights that are no quants.
+struct numbers {
+    float x[unit_columns];
+};
+
+constexpr size_t activation_size(const layout & l) { return l.floats() ? sizeof(numbers) : sizeof(activation); }
+
 // Tokens are computed in tiles, and the activations of a tile lie together: unit
 // by unit, the tokens of each.
 constexpr int tile_tokens = 128;
@@ -105,9 +123,21 @@ struct kernels {
     // quantise writes the units of a row of activations, stride apart.
     void (*quantise)(const float * x, int64_t width, activation * to, int64_t stride);
 
-    // multiply computes the products of a panel and a tile of tokens. It writes
-    // the given number of rows of each token to out, stride apart.
-    void (*multiply)(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows);
+    // multiply computes the products of a panel and a tile of tokens, which are
+    // activations or numbers. It writes the given number of rows of each token to
+    // out, stride apart.
+    void (*multiply)(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows);
+
+    // activate writes the units of a row as multiply wants them, stride apart.
+    void activate(const layout & l, const float * x, int64_t width, void * to, int64_t stride) const {
+        if (!l.floats()) {
+            return quantise(x, width, static_cast<activation *>(to), stride);
+        }
+        numbers * n = static_cast<numbers *>(to);
+        for (int64_t i = 0; i < width; i += unit_columns, n += stride) {
+            std::memcpy(n->x, x + i, sizeof n->x);
+        }
+    }
 };
 
 extern const kernels plain;

@@ -2,13 +2,17 @@
 
 package matrix
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // formats are those with kernels, as ggml names them: q4_K for Q4_K.
 func formats() []string {
 	var all []string
 	for _, name := range Formats() {
-		all = append(all, "q"+name[1:])
+		all = append(all, strings.NewReplacer("Q", "q", "F", "f", "BF", "bf").Replace(name))
 	}
 	return all
 }
@@ -81,7 +85,7 @@ func TestWidths(t *testing.T) {
 	defer use("")
 	for _, set := range instructionSets() {
 		use(set)
-		for _, format := range formats()[:5] {
+		for _, format := range slices.Concat(formats()[:5], formats()[8:]) {
 			for _, width := range []int{32, 64, 96, 576} {
 				p := product{format: format, width: width, rows: 40, tokens: 5, threads: 2}
 				if got := p.difference(); !(got >= 0 && got <= most) {

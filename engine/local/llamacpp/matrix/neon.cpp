@@ -15,6 +15,8 @@
 #pragma GCC target("+dotprod")
 #endif
 
+#include "floats.h"
+
 namespace matrix {
 
 namespace {
@@ -141,16 +143,35 @@ void product(int64_t width, const void * panel, const activation * tile, int tok
     }
 }
 
-void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+// halves_and_floats is how weights in 16 bits are multiplied; see floats.h.
+struct halves_and_floats {
+    typedef float32x4_t vec;
+    static constexpr int lanes = 4, vectors = 4, tokens = 6;
+
+    template <ggml_type type> static vec load(const uint8_t * p) {
+        if constexpr (type == GGML_TYPE_F16) {
+            return halves(p);
+        }
+        return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16));
+    }
+    static vec broadcast(float x) { return vdupq_n_f32(x); }
+    static vec fma(vec x, vec y, vec z) { return vfmaq_f32(z, x, y); }
+    static void store(float * to, vec x) { vst1q_f32(to, x); }
+};
+
+void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
+    const activation * a = static_cast<const activation *>(tile);
     switch (l.type) {
-        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, a, tokens, out, stride, rows);
+        case GGML_TYPE_F16: return multiply_floats<halves_and_floats, GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
+        case GGML_TYPE_BF16: return multiply_floats<halves_and_floats, GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
         default: return;
     }
 }

@@ -233,6 +233,31 @@ void pack_blocks(int64_t width, const void * rows, int64_t first, int64_t last, 
     }
 }
 
+// pack_floats lays out weights in 16 bits.
+void pack_floats(int64_t width, const void * rows, int64_t first, int64_t last, void * panels) {
+    for (int64_t from = first; from < last; from += panel_rows) {
+        uint16_t * panel = static_cast<uint16_t *>(panels) + from * width;
+        const int count = static_cast<int>(std::min<int64_t>(panel_rows, last - from));
+        if (count < panel_rows) {
+            std::memset(panel, 0, width * panel_rows * sizeof *panel);
+        }
+        for (int r = 0; r < count; r++) {
+            const uint16_t * row = static_cast<const uint16_t *>(rows) + (from + r) * width;
+            for (int64_t c = 0; c < width; c++) {
+                panel[c * panel_rows + r] = row[c];
+            }
+        }
+    }
+}
+
+void unpack_floats(ggml_type type, int64_t width, const void * panels, int64_t row, float * to) {
+    const uint16_t * panel = static_cast<const uint16_t *>(panels) + row / panel_rows * panel_rows * width + row % panel_rows;
+    for (int64_t c = 0; c < width; c++) {
+        const uint16_t x = panel[c * panel_rows];
+        to[c] = type == GGML_TYPE_F16 ? ggml_fp16_to_fp32(x) : ggml_bf16_to_fp32({x});
+    }
+}
+
 } // namespace
 
 void pack(const layout & l, int64_t width, const void * rows, int64_t first, int64_t last, void * panels) {
@@ -245,11 +270,14 @@ void pack(const layout & l, int64_t width, const void * rows, int64_t first, int
         case GGML_TYPE_Q4_K: return pack_blocks<q4_k, block_q4_K>(width, rows, first, last, panels);
         case GGML_TYPE_Q5_K: return pack_blocks<q5_k, block_q5_K>(width, rows, first, last, panels);
         case GGML_TYPE_Q6_K: return pack_blocks<q6_k, block_q6_K>(width, rows, first, last, panels);
-        default: return;
+        default: return pack_floats(width, rows, first, last, panels);
     }
 }
 
 void unpack(const layout & l, int64_t width, const void * panels, int64_t row, float * to) {
+    if (l.floats()) {
+        return unpack_floats(l.type, width, panels, row, to);
+    }
     const uint8_t * panel = static_cast<const uint8_t *>(panels) + row / panel_rows * l.panel(width);
     const int r = static_cast<int>(row % panel_rows);
     constexpr int half_unit = unit_columns / 2;

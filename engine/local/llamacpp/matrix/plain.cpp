@@ -43,15 +43,23 @@ void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
     }
 }
 
-void multiply(const layout & l, int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+// activation_of is a number that a weight is multiplied by.
+double activation_of(const layout & l, const void * tile, int64_t unit, int column) {
+    if (l.floats()) {
+        return static_cast<const numbers *>(tile)[unit].x[column];
+    }
+    const activation & a = static_cast<const activation *>(tile)[unit];
+    return static_cast<double>(a.scale) * a.quants[column];
+}
+
+void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
     std::vector<float> weights(width);
     for (int r = 0; r < rows; r++) {
         unpack(l, width, panel, r, weights.data());
         for (int t = 0; t < tokens; t++) {
             double sum = 0;
             for (int64_t c = 0; c < width; c++) {
-                const activation & a = tile[c / unit_columns * tokens + t];
-                sum += static_cast<double>(weights[c]) * a.scale * a.quants[c % unit_columns];
+                sum += weights[c] * activation_of(l, tile, c / unit_columns * tokens + t, c % unit_columns);
             }
             out[t * stride + r] = static_cast<float>(sum);
         }

@@ -52,7 +52,7 @@ namespace product {
 
 namespace {
 
-// Each thread quantises so few tokens by itself: waiting for each other takes
+// Each thread prepares so few tokens by itself: waiting for each other takes
 // longer.
 constexpr int64_t few_tokens = 2;
 
@@ -74,7 +74,7 @@ struct shape {
         return std::max<int64_t>(1, std::min(wanted, panels / (4 * threads)));
     }
 
-    size_t activations() const { return tokens * units * sizeof(activation); }
+    size_t activations() const { return tokens * units * activation_size(l); }
 
     // at is a token's row of activations.
     const float * at(int64_t token) const {
@@ -84,23 +84,23 @@ struct shape {
 
     int tokens_of(int64_t tile) const { return static_cast<int>(std::min<int64_t>(tile_tokens, tokens - tile * tile_tokens)); }
 
-    void quantise(activation * to, int64_t token) const {
+    void activate(uint8_t * to, int64_t token) const {
         const int64_t tile = token / tile_tokens;
-        best()->quantise(at(token), width, to + tile * tile_tokens * units + token % tile_tokens, tokens_of(tile));
+        best()->activate(l, at(token), width, to + (tile * tile_tokens * units + token % tile_tokens) * activation_size(l), tokens_of(tile));
     }
 
-    void multiply(const activation * a, ggml_tensor * out, int64_t panel, int64_t tile) const {
+    void multiply(const uint8_t * activations, ggml_tensor * out, int64_t panel, int64_t tile) const {
         const uint8_t * weights = static_cast<const uint8_t *>(w->data) + panel * l.panel(width);
         const int64_t first = panel * panel_rows;
         float * to = static_cast<float *>(out->data) + tile * tile_tokens * rows + first;
-        best()->multiply(l, width, weights, a + tile * tile_tokens * units, tokens_of(tile), to, rows, static_cast<int>(std::min<int64_t>(panel_rows, rows - first)));
+        best()->multiply(l, width, weights, activations + tile * tile_tokens * units * activation_size(l), tokens_of(tile), to, rows, static_cast<int>(std::min<int64_t>(panel_rows, rows - first)));
     }
 };
 
 void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
-    activation * own = static_cast<activation *>(params->wdata) + params->ith * s.tokens * s.units;
+    uint8_t * own = static_cast<uint8_t *>(params->wdata) + params->ith * s.activations();
     for (int64_t t = 0; t < s.tokens; t++) {
-        s.quantise(own, t);
+        s.activate(own, t);
     }
     for (int64_t p = s.panels * params->ith / params->nth; p < s.panels * (params->ith + 1) / params->nth; p++) {
         s.multiply(own, op, p, 0);
@@ -108,9 +108,9 @@ void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & 
 }
 
 void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
-    activation * shared = static_cast<activation *>(params->wdata);
+    uint8_t * shared = static_cast<uint8_t *>(params->wdata);
     for (int64_t t = params->ith; t < s.tokens; t += params->nth) {
-        s.quantise(shared, t);
+        s.activate(shared, t);
     }
     if (params->ith == 0) {
         ggml_threadpool_chunk_set(params->threadpool, params->nth);
@@ -143,7 +143,7 @@ void look_up(ggml_compute_params * params, ggml_tensor * op) {
 
 bool has(const ggml_tensor * op) {
     const ggml_tensor *w = op->src[0], *x = op->src[1];
-    if (find(w->type) == nullptr || op->type != GGML_TYPE_F32 || !ggml_is_contiguous(op) || w->ne[3] != 1) {
+    if (find(w->type) == nullptr || w->ne[0] % unit_columns != 0 || op->type != GGML_TYPE_F32 || !ggml_is_contiguous(op) || w->ne[3] != 1) {
         return false;
     }
     switch (op->op) {
