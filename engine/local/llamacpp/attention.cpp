@@ -115,7 +115,7 @@ template <int N> void add_values(const double * weights, const double * values, 
 struct shape {
     const ggml_tensor *q, *k, *v, *mask, *sinks;
     int64_t key, value;       // length of a head's key and value
-    int64_t tokens, cells;
+    int64_t tokens, cells, blocks;
     int64_t heads, kv_heads;
     int64_t shared;           // query heads per KV head
     int64_t most_rows, heads_of_tile, tokens_of_tile;
@@ -123,7 +123,7 @@ struct shape {
 
     shape(const ggml_tensor * op, int threads)
         : q(op->src[0]), k(op->src[1]), v(op->src[2]), mask(op->src[3]), sinks(op->src[4]),
-          key(k->ne[0]), value(v->ne[0]), tokens(q->ne[1]), cells(k->ne[1]), heads(q->ne[2]), kv_heads(k->ne[2]),
+          key(k->ne[0]), value(v->ne[0]), tokens(q->ne[1]), cells(k->ne[1]), blocks((cells + tile_cells - 1) / tile_cells), heads(q->ne[2]), kv_heads(k->ne[2]),
           shared(heads / kv_heads), most_rows(std::clamp<int64_t>(most_scores / cells / 16 * 16, 16, tile_rows)),
           heads_of_tile(std::min(shared, most_rows)), tokens_of_tile(divide(threads)),
           scale(parameter(op, 0)) {}
@@ -148,7 +148,7 @@ bool supports(const ggml_tensor * op) {
         return false;
     }
     const ggml_tensor *q = op->src[0], *k = op->src[1];
-    return q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows && k->ne[1] % tile_cells == 0;
+    return q->ne[1] > 1 && q->ne[1] * (q->ne[2] / k->ne[2]) >= min_rows;
 }
 
 // workspace is the scratch memory of a thread. Rows are the inner dimension.
@@ -160,7 +160,7 @@ struct workspace {
     static int64_t doubles_of(const shape & s) { return tile_cells * (s.value + tile_rows) + tile_rows * (s.value + 1); }
 
     static int64_t floats_of(const shape & s) {
-        return (s.key + tile_cells + 1 + s.cells * s.most_rows / tile_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.cells / tile_cells + padding;
+        return (s.key + tile_cells + 1 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks + padding;
     }
 
     static int64_t size(const shape & s) { return doubles_of(s) * sizeof(double) + floats_of(s) * sizeof(float); }
@@ -178,7 +178,7 @@ struct workspace {
         keys = take(tile_cells * std::max(s.key, s.value));
         mask = take(tile_cells * tile_rows);
         highest = take(tile_rows);
-        scores = take(s.cells * s.most_rows);
+        scores = take(s.blocks * tile_cells * s.most_rows);
         blocks = reinterpret_cast<int32_t *>(f);
     }
 };
@@ -186,14 +186,14 @@ struct workspace {
 // attended is what the mask says about a token and a tile of cells.
 enum class attended { none, some, all };
 
-attended look(const uint16_t * mask) {
+attended look(const uint16_t * mask, int cells) {
     constexpr uint16_t never = 0xfc00; // minus infinity in fp16
     int nonzero = 0, different = 0;
-    for (int c = 0; c < tile_cells; c++) {
+    for (int c = 0; c < cells; c++) {
         nonzero |= mask[c];
         different |= mask[c] ^ never;
     }
-    return different == 0 ? attended::none : (nonzero & 0x7fff) == 0 ? attended::all : attended::some;
+    return different == 0 ? attended::none : (nonzero & 0x7fff) == 0 && cells == tile_cells ? attended::all : attended::some;
 }
 
 // tile computes one tile of rows.
@@ -223,6 +223,7 @@ struct tile {
     const uint16_t * mask_of(int64_t token, int64_t cell) const { return ::at<uint16_t>(s.mask, token, 0, stream) + cell; }
     const ggml_fp16_t * key(int64_t cell) const { return ::at<ggml_fp16_t>(s.k, cell, kv_head, stream); }
     const ggml_fp16_t * value(int64_t cell) const { return ::at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
+    int cells_at(int64_t cell) const { return static_cast<int>(std::min<int64_t>(tile_cells, s.cells - cell)); }
     float * scores(int block) const { return w.scores + int64_t(block) * tile_cells * vectors * lanes; }
 
     void load_queries() const {
@@ -248,7 +249,7 @@ struct tile {
     bool bias_of(int64_t cell, bias & b) const {
         bool any = false, all = true, some = false;
         for (int64_t t = 0; t < tokens; t++) {
-            const attended a = look(mask_of(first_token + t, cell));
+            const attended a = look(mask_of(first_token + t, cell), cells_at(cell));
             any |= a != attended::none;
             all &= a == attended::all;
             some |= a == attended::some;
@@ -265,9 +266,13 @@ struct tile {
     void bias_of_each(int64_t cell) const {
         float line[tile_cells];
         for (int64_t t = 0; t < tokens; t++) {
-            to_fp32(mask_of(first_token + t, cell), line, tile_cells);
+            const int cells = cells_at(cell);
+            to_fp32(mask_of(first_token + t, cell), line, cells);
+            std::fill(line + cells, line + tile_cells, masked);
             for (int c = 0; c < tile_cells; c++) {
-                std::fill_n(w.mask + c * tile_rows + t * heads, heads, line[c]);
+                for (int64_t h = 0; h < heads; h++) {
+                    w.mask[c * tile_rows + t * heads + h] = line[c];
+                }
             }
         }
     }
@@ -282,13 +287,16 @@ struct tile {
 
     // score computes scores, and the highest of each row.
     void score(int64_t cell, const bias & b, float * to) const {
-        for (int c = 0; c < tile_cells; c++) {
-            if (cell + tile_cells < s.cells) {
+        const int cells = cells_at(cell);
+        for (int c = 0; c < cells; c++) {
+            if (cell + tile_cells + c < s.cells) {
                 prefetch(key(cell + tile_cells + c), s.key);
             }
             to_fp32(key(cell + c), w.keys + c * s.key, s.key);
         }
+        std::fill(w.keys + cells * s.key, w.keys + tile_cells * s.key, 0.0f);
         switch (s.key) {
+            case 32: multiply<32>(to); break;
             case 64: multiply<64>(to); break;
             case 128: multiply<128>(to); break;
             case 256: multiply<256>(to); break;
@@ -313,8 +321,13 @@ struct tile {
     // and 0 times infinity is NaN.
     void load_values(int64_t cell) const {
         constexpr float largest = 65504; // in fp16
+        const int cells = cells_at(cell);
         for (int c = 0; c < tile_cells; c++) {
-            to_fp32(value(cell + c), w.keys, s.value);
+            if (c < cells) {
+                to_fp32(value(cell + c), w.keys, s.value);
+            } else {
+                std::fill_n(w.keys, s.value, 0.0f);
+            }
             for (int64_t d = 0; d < s.value; d += lanes) {
                 vec & x = at(w.keys + d);
                 x = (x <= largest) & (x >= -largest) ? x : vec{};

@@ -63,6 +63,14 @@ inline float add_up(vec x) {
 #endif
 }
 
+inline float highest_of(vec x) {
+    float highest = x[0];
+    for (int i = 1; i < lanes; i++) {
+        highest = x[i] > highest ? x[i] : highest;
+    }
+    return highest;
+}
+
 // unit is what a thread computes at once: heads of a token that share a KV head.
 struct unit {
     const ggml_tensor *op, *q, *k, *v, *mask, *sinks;
@@ -112,7 +120,7 @@ struct workspace {
             }
             for (int64_t i = first; different != 0 && i < end; i++) {
                 cells[count] = static_cast<int32_t>(i);
-                bias[count] = ggml_fp16_to_fp32(m[i]);
+                bias[count] = m[i] == 0 ? 0 : ggml_fp16_to_fp32(m[i]);
                 count += m[i] != never;
             }
         }
@@ -171,12 +179,12 @@ void add_values(const unit & u, const workspace & w, int head, int64_t column) {
 double softmax(const unit & u, const workspace & w, int head) {
     float * x = w.scores + head * w.stride;
     const float sink = u.sinks == nullptr ? masked : static_cast<const float *>(u.sinks->data)[u.first_head + head];
-    float highest = sink;
-    for (int i = 0; i < w.count; i++) {
-        highest = std::max(highest, x[i]);
+    std::fill(x + w.count, x + (w.count + lanes - 1) / lanes * lanes, masked);
+    vec most = vec{} + sink;
+    for (int i = 0; i < w.count; i += lanes) {
+        most = larger(*reinterpret_cast<const vec *>(x + i), most);
     }
-    const int whole = (w.count + 15) / 16 * 16;
-    std::fill(x + w.count, x + whole, masked);
+    const float highest = highest_of(most);
     for (int i = 0; i < w.count; i += lanes) {
         vec & v = *reinterpret_cast<vec *>(x + i);
         v = weight_of(v - highest);

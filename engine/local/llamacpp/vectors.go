@@ -43,10 +43,9 @@ func newVectorSession(w *weights, e embedding, s decode.EmbeddingLimits, input i
 
 func (w *weights) dimensions() int { return int(C.llama_model_n_embd(w.model)) }
 
-// Decode uses no tiled attention: vectors must not depend on the other inputs of
-// a batch, and tile borders affect rounding.
+// Decode attends in tiles, as tokens of an input attend to the same cells.
 func (s vectorSession) Decode(batch []decode.Entry) decode.Outcome {
-	return s.session.Decode(batch, false)
+	return s.session.Decode(batch, true)
 }
 
 func (s vectorSession) Vector(sequence, row int) ([]float32, bool) {
