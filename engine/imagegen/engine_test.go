@@ -161,3 +161,27 @@ func TestModels(t *testing.T) {
 		t.Errorf("%v, error %v; want %v", got, err, want)
 	}
 }
+
+// TestSlowReader: drawing waits for no reader, who could keep all others from their turn.
+func TestSlowReader(t *testing.T) {
+	e := newEngine(&blank{})
+	n := 0
+	for event, err := range e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 3}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if _, err := engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "q", Choices: 2})); err != nil {
+			t.Errorf("another request while %T is read: %v", event, err)
+		}
+	}
+	if n != 3 {
+		t.Errorf("%d images", n)
+	}
+	for range e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "p", Choices: 3}) {
+		break // a reader who leaves
+	}
+	if _, err := engine.CollectImages(e.GenerateImages(t.Context(), &engine.ImageRequest{Model: "org/m", Prompt: "q"})); err != nil {
+		t.Errorf("after a reader has left: %v", err)
+	}
+}
