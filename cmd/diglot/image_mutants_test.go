@@ -28,7 +28,7 @@ import (
 
 var (
 	imageMutantSeed  = flag.Uint64("imagemutants.seed", 1, "chooses the mutations of an image model's files")
-	imageMutantCount = flag.Int("imagemutants.count", 9, "how many files are mutated") // 200 take some minutes
+	imageMutantCount = flag.Int("imagemutants.count", 6, "how many files are mutated") // 200 take some minutes
 )
 
 // TestImageMutants changes the files of an image model in the store, as a broken disk or

@@ -96,7 +96,7 @@ func miniature(t *testing.T) diffusion.Model {
 
 func load(t *testing.T, parts diffusion.Model, strengths ...float64) *Model {
 	t.Helper()
-	m, err := library(t).Load(Options{Name: "m", Parts: parts, Threads: 2, Log: slog.New(slog.DiscardHandler), Strengths: strengths})
+	m, err := library(t).Load(Options{Name: "m", Parts: parts, Threads: 1, Log: slog.New(slog.DiscardHandler), Strengths: strengths})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +130,10 @@ func TestDraw(t *testing.T) {
 		job  imagegen.Job
 	}{
 		{"base", base},
-		{"another prompt", changed(func(j *imagegen.Job) { j.Prompt = "a blue house" })},
-		{"another seed and size", changed(func(j *imagegen.Job) { j.Seed, j.Size = 43, image.Pt(96, 128) })},
-		{"guidance", changed(func(j *imagegen.Job) { j.Guidance, j.NegativePrompt = 3, "green" })},
-		{"a sampler, a scheduler and more steps", changed(func(j *imagegen.Job) { j.Sampler, j.Scheduler, j.Steps = "heun", "karras", 3 })},
+		{"another prompt, seed and size", changed(func(j *imagegen.Job) { j.Prompt, j.Seed, j.Size = "a blue house", 43, image.Pt(64, 96) })},
+		{"guidance, a sampler, a scheduler and more steps", changed(func(j *imagegen.Job) {
+			j.Guidance, j.NegativePrompt, j.Sampler, j.Scheduler, j.Steps = 3, "green", "heun", "karras", 3
+		})},
 	} {
 		drawn := draw(t, m, tt.job)
 		if drawn.Rect.Max != tt.job.Size {
@@ -157,7 +157,7 @@ func commandLine(t *testing.T, library string, m diffusion.Model, job imagegen.J
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.png")
 	args := []string{
-		"-m", m.Path(diffusion.Whole), "--taesd", m.Path(diffusion.TAE), "-t", "2", "-o", out,
+		"-m", m.Path(diffusion.Whole), "--taesd", m.Path(diffusion.TAE), "-t", "1", "-o", out,
 		"-p", job.Prompt, "-n", job.NegativePrompt, "-W", strconv.Itoa(job.Size.X), "-H", strconv.Itoa(job.Size.Y), "-s", strconv.FormatUint(job.Seed, 10),
 		"--steps", strconv.Itoa(job.Steps), "--cfg-scale", strconv.FormatFloat(job.Guidance, 'g', -1, 64),
 	}
