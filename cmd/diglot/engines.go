@@ -281,7 +281,7 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 		Store:     models,
 		Files:     files,
 		Log:       log,
-		Start:     process.Starter(program, l.Kernels, process.Config(env.getenv, log), o.findImagegen(program, env)),
+		Start:     process.Starter(program, l, process.Config(env.getenv, log), o.findImagegen(program, env)),
 		Upstream:  connector(env, log),
 		Plan:      process.Planner(l.Kernels),
 		Budget:    o.limit(),

@@ -150,7 +150,7 @@ func TestServeOptions(t *testing.T) {
 	got.register(flags)
 	err := flags.Parse([]string{
 		"--listen", "localhost:1", "--model", "a=b=c.gguf,p.gguf", "--model", "d=e", "--script", "f",
-		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4", "--kernels", "ggml",
+		"--trace", "g", "--profile", "document", "--strict", "--threads", "2", "--parallel=3", "--context", "4", "--kernels", "ggml", "--draft", "none",
 		"--api-key", "k", "--api-key", "l", "--allow-origin", "https://o:1", "--allow-origin", "null", "--allow-origin", "*", "--allow-host", "h", "--allow-image-host", "i",
 		"--api-key-file", "keys", "--insecure-public", "--max-body", "2MiB", "--max-bodies", "90MiB", "--max-requests", "7",
 		"--max-connections", "8", "--max-connections-per-address", "5", "--stall-timeout", "3s", "--drain", "0s",
@@ -176,7 +176,7 @@ func TestServeOptions(t *testing.T) {
 		},
 		models:  process.Files{{Name: "a", Path: "b=c.gguf", Projector: "p.gguf"}, {Name: "d", Path: "e"}},
 		script:  "f",
-		limits:  process.Limits{Threads: 2, Parallel: 3, Context: 4, Kernels: process.Kernels(llamacpp.KernelsGGML)},
+		limits:  process.Limits{Threads: 2, Parallel: 3, Context: 4, Kernels: process.Kernels(llamacpp.KernelsGGML), Draft: process.Draft{None: true}},
 		library: libraryOptions{keepAlive: flagvalue.KeepAlive(90 * time.Second), memory: 2 << 30},
 		load:    flagvalue.List{"a", "d"},
 		socket:  "s",
@@ -187,7 +187,7 @@ func TestServeOptions(t *testing.T) {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 	command := process.Command("p", got.models[0], got.limits)
-	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf,p.gguf", "--threads", "2", "--parallel", "3", "--context", "4", "--kernels", "ggml"}, command); diff != "" {
+	if diff := cmp.Diff([]string{"p", "runner", "--model", "a=b=c.gguf,p.gguf", "--threads", "2", "--parallel", "3", "--context", "4", "--kernels", "ggml", "--draft", "none"}, command); diff != "" {
 		t.Errorf("command of the runner (-want +got):\n%s", diff)
 	}
 }

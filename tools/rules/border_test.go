@@ -65,6 +65,8 @@ var borders = []struct {
 		"computing a model does not depend on where it was found"},
 	{"engine/local/decode", []string{"engine/gguf", "engine/local/confine", "engine/local/inspection", "engine/local/llamacpp", "engine/local/runner"},
 		"what to compute is decided over any backend"},
+	{"engine/local/decode/draft", []string{"engine/$", "engine/chat", "engine/local/llamacpp"},
+		"a guess is numbers; what may be said is decided by who samples"},
 	{"engine/local/llamacpp", []string{"engine/local/runner", "engine/local/confine"},
 		"supervision is not the business of what is supervised"},
 	{"engine/local/llamacpp/matrix", []string{"engine"},

@@ -216,6 +216,15 @@ func (m *Matcher) known() int { return len(m.frames) + len(m.threads) + len(m.ne
 
 // step computes the transition of state s by a byte.
 func (m *Matcher) step(s int32, b byte) int32 {
+	if m.burn(m.reach(s, b)); m.fuel < 0 {
+		m.giveUp()
+		return stateDead
+	}
+	return m.intern()
+}
+
+// reach finds the threads of state s after a byte. It returns the work.
+func (m *Matcher) reach(s int32, b byte) int {
 	m.found.reset()
 	class := int32(m.g.class[b])
 	from, to := m.states[s].from, m.states[s].to
@@ -229,11 +238,7 @@ func (m *Matcher) step(s int32, b byte) int32 {
 			m.close(in.y, t.frame)
 		}
 	}
-	if m.burn(m.found.work + int(to-from)); m.fuel < 0 {
-		m.giveUp()
-		return stateDead
-	}
-	return m.intern()
+	return m.found.work + int(to-from)
 }
 
 // giveUp makes all states dead ends.

@@ -21,6 +21,13 @@
 // others; then the youngest request is preempted and prefilled again later. A
 // running request never fails because another one came.
 //
+// # Drafts
+//
+// A sequence that generates may have further rows in a batch, for tokens that are
+// guessed; see package draft. The sampler samples from one row after the other, as long
+// as the guess in the next row is what it sampled. The cells of the others are freed.
+// Where prompts are being prefilled there are no guesses: such batches are full.
+//
 // # Images
 //
 // The embeddings of an image occupy KV cells like tokens do. In the tokens of a

@@ -32,8 +32,12 @@ type Backend interface {
 	CopySequence(src, dst, n int)
 	RemoveSequence(id int)
 
+	// Truncate drops what a sequence has from position n on.
+	Truncate(id, n int)
+
 	// SharesPrefixes reports whether sequences can share a prefix. A recurrent
 	// model cannot: its state covers a whole sequence.
+	// Nor can it be truncated.
 	SharesPrefixes() bool
 
 	// HasStart reports whether the cache still has the sequence's first token,
@@ -87,7 +91,8 @@ type loop struct {
 	running []*sequence // admitted, oldest first
 	cached  []*sequence // ended, least recently used first
 	cells   *cells
-	ids     []int // free sequence IDs
+	drafter *drafter // nil: it guesses nothing
+	ids     []int    // free sequence IDs
 	age     uint64
 	batch   []Entry
 	blocked bool // nothing to do until pixels are decoded
@@ -111,6 +116,8 @@ type Stats struct {
 	Prefilled     int // prompt tokens, again after preemption
 	Reused        int // prompt tokens in shared prefixes
 	Generated     int
+	Drafted       int // tokens that were guessed and checked
+	Held          int // and were right
 	ImagesEncoded int // image chunks
 	Preempted     int // sequences
 
@@ -236,7 +243,7 @@ func (l *loop) dropCanceled() {
 // chunks in fair shares. It frees cells for them, which step allocates.
 func (l *loop) plan() []Entry {
 	for _, s := range l.running {
-		s.rows = 0
+		s.rows, s.drafted = 0, 0
 		if s.id < 0 {
 			l.start(s)
 		}
@@ -254,6 +261,9 @@ func (l *loop) plan() []Entry {
 	splitChunk(prefilling, min(PrefillChunk, l.cells.available()-len(generating)))
 	for _, s := range generating {
 		s.rows = 1
+	}
+	if len(prefilling) == 0 {
+		l.draft(generating)
 	}
 	return l.fillBatch()
 }
@@ -296,6 +306,7 @@ func (l *loop) preempt() {
 		}
 		l.log.Debug("out of KV cells; preempting the youngest request", "tokens", len(seq.tokens))
 		l.freeSlot(seq)
+		seq.guesser = nil // takes memory
 		l.running = slices.Delete(l.running, i, i+1)
 		l.mu.Lock()
 		l.waiting = slices.Insert(l.waiting, 0, seq)
@@ -321,8 +332,8 @@ func (l *loop) fillBatch() []Entry {
 	for _, s := range l.running {
 		decoded := len(s.cells)
 		for i := decoded; i < decoded+s.rows; i++ {
-			logits := i == len(s.tokens)-1 || s.scores != nil
-			l.batch = append(l.batch, Entry{s.tokens[i], int32(s.position(i)), int32(s.id), logits})
+			logits := i >= len(s.tokens)-1 || s.scores != nil
+			l.batch = append(l.batch, Entry{s.token(i), int32(s.position(i)), int32(s.id), logits})
 		}
 		s.lastRow = len(l.batch) - 1
 	}

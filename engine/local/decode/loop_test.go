@@ -143,6 +143,18 @@ func (c *counter) RemoveSequence(id int) {
 	delete(c.next, id)
 }
 
+func (c *counter) Truncate(id, n int) {
+	if n < 1 || n >= int(c.next[id]) {
+		c.t.Errorf("sequence %d, which goes on at %d, is truncated to %d", id, c.next[id], n)
+	}
+	keep := len(c.texts[id])
+	for keep > 0 && int(c.positions[id][keep-1]) >= n {
+		keep--
+	}
+	c.texts[id], c.positions[id], c.cells[id] = c.texts[id][:keep], c.positions[id][:keep], c.cells[id][:keep]
+	c.next[id] = int32(n)
+}
+
 func (c *counter) SharesPrefixes() bool { return c.sharing }
 func (c *counter) HasStart(int) bool    { return true }
 

@@ -26,8 +26,9 @@ type Config struct {
 // Text configures generation.
 type Text struct {
 	Backend  Backend
-	Parallel int // concurrent requests
-	Cells    int // KV cells, shared by all requests
+	Parallel int  // concurrent requests
+	Cells    int  // KV cells, shared by all requests
+	Draft    bool // guess tokens, if the backend shares prefixes
 }
 
 // Vectors configures embeddings.
@@ -58,6 +59,9 @@ func New(c Config) *Model {
 	}
 	if c.Text != nil {
 		m.loop = newLoop(c.Text.Backend, c.Vocabulary, c.Text.Parallel, c.Info.Context, c.Text.Cells, c.Log)
+		if c.Text.Draft && c.Text.Backend.SharesPrefixes() {
+			m.loop.drafter = newDrafter(c.Vocabulary, c.Tokenizer)
+		}
 		go m.loop.run()
 	}
 	return m

@@ -28,6 +28,9 @@ type sequence struct {
 
 	rows    int // in the current batch
 	lastRow int // index of the last of them
+
+	guesser *guesser // nil: nothing was guessed yet
+	drafted int      // rows of a guess, the last of those in the current batch
 }
 
 func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {
@@ -45,6 +48,14 @@ func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence
 // pending is how many tokens are not decoded yet: while a sequence generates
 // only the one that was sampled last.
 func (s *sequence) pending() int { return len(s.tokens) - len(s.cells) }
+
+// token returns a token of the text or of the guess that follows.
+func (s *sequence) token(i int) int32 {
+	if i < len(s.tokens) {
+		return s.tokens[i]
+	}
+	return s.guesser.Tokens[i-len(s.tokens)]
+}
 
 func (s *sequence) prefilling() bool { return s.pending() > 1 }
 

@@ -14,11 +14,17 @@ import (
 // no pending tokens left.
 func (l *loop) step(batch []Entry) {
 	active := slices.DeleteFunc(slices.Clone(l.running), func(s *sequence) bool { return s.rows == 0 })
-	l.settle(active, l.compute(active, func() Outcome { return l.backend.Decode(batch, l.sharesPrefix(active)) }))
+	prefilling := slices.ContainsFunc(active, (*sequence).prefilling)
+	start := time.Now()
+	result := l.compute(active, func() Outcome { return l.backend.Decode(batch, l.sharesPrefix(active)) })
+	l.settle(active, result)
+	if l.drafter != nil && !prefilling && result == Computed {
+		l.drafter.pace.Add(len(batch), time.Since(start))
+	}
 }
 
 // sharesPrefix reports whether each cell is attended to by two rows or more on
-// average: in a prefill chunk, or where sequences share a prefix.
+// average: in a prefill chunk, by a guess, or where sequences share a prefix.
 func (l *loop) sharesPrefix(active []*sequence) bool {
 	attended, rows := 0, 0
 	for _, s := range active {
@@ -85,10 +91,10 @@ func (l *loop) onCacheFull(active []*sequence) {
 // advance counts the decoded rows and samples.
 func (l *loop) advance(active []*sequence) {
 	start := time.Now()
-	prefilled, reused, generated := 0, 0, 0
+	prefilled, reused, generated, drafted, held := 0, 0, 0, 0, 0
 	for _, s := range active {
 		if s.generated == 0 {
-			prefilled += s.rows
+			prefilled += s.rows - s.drafted
 			if len(s.cells) == s.cached {
 				reused += s.cached
 			}
@@ -97,8 +103,11 @@ func (l *loop) advance(active []*sequence) {
 			l.score(s)
 		}
 		s.cells = l.cells.allocate(s.cells, s.rows)
-		if s.pending() == 0 && !s.done {
-			generated += l.sample(s)
+		drafted += s.drafted
+		if s.pending() == -s.drafted && !s.done {
+			emitted, right := l.sample(s)
+			generated += emitted
+			held += right
 		}
 	}
 	l.retire()
@@ -107,27 +116,29 @@ func (l *loop) advance(active []*sequence) {
 	l.stats.Prefilled += prefilled
 	l.stats.Reused += reused
 	l.stats.Generated += generated
+	l.stats.Drafted += drafted
+	l.stats.Held += held
 	l.stats.Sampling += time.Since(start)
 }
 
-// sample samples the sequence's next token. It returns how many were emitted.
-func (l *loop) sample(s *sequence) int {
+// sampleRow samples the sequence's next token from a row of logits.
+func (l *loop) sampleRow(s *sequence, row int) {
 	if s.scores != nil {
 		s.end(chat.EndLength)
-		return 0
+		return
 	}
-	c, err := s.sampler.next(l.backend.Logits(s.lastRow))
+	c, err := s.sampler.next(l.backend.Logits(row))
 	switch {
 	case errors.Is(err, grammar.ErrTooMuchWork):
 		s.fail(chat.MatchError(s.job.Request, err))
-		return 0
+		return
 	case err != nil:
 		s.fail(engine.Errorf(engine.CodeInternal, "The model could not continue the text.").Because(err))
-		return 0
+		return
 	}
 	if !c.emitted {
 		s.end(chat.EndOfTurn)
-		return 0
+		return
 	}
 	s.generated++
 	s.tokens = append(s.tokens, c.token)
@@ -138,7 +149,6 @@ func (l *loop) sample(s *sequence) int {
 	case s.generated >= s.job.MaxTokens || len(s.tokens) >= l.context:
 		s.end(chat.EndLength)
 	}
-	return 1
 }
 
 // retire moves ended sequences from running to the cache.

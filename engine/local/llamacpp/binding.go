@@ -342,6 +342,10 @@ func (s *session) RemoveSequence(id int) {
 	C.llama_memory_seq_rm(s.memory, C.llama_seq_id(id), -1, -1)
 }
 
+func (s *session) Truncate(id, n int) {
+	C.llama_memory_seq_rm(s.memory, C.llama_seq_id(id), C.llama_pos(n), -1)
+}
+
 func (s *session) SharesPrefixes() bool { return s.sharesPrefixes }
 
 func (s *session) HasStart(id int) bool {

@@ -157,7 +157,7 @@ func generate(c *decode.Config, w *weights, options Options, sink *logSink, plan
 		return err
 	}
 	c.Images, c.Info.Vision = images, images != nil
-	c.Text = &decode.Text{Backend: session, Parallel: options.Parallel, Cells: plan.Cells}
+	c.Text = &decode.Text{Backend: session, Parallel: options.Parallel, Cells: plan.Cells, Draft: !options.NoDraft}
 	c.Free = func() {
 		session.Free()
 		w.free()

@@ -31,6 +31,10 @@ type Options struct {
 	// Kernels of matrix products: [KernelsOwn] or [KernelsGGML].
 	Kernels Kernels
 
+	// NoDraft turns off guesses of further tokens, which make generation faster
+	// where they hold and change no text.
+	NoDraft bool
+
 	// Available returns how many bytes of memory may be used; nil:
 	// [memory.Available].
 	Available func() (int64, error)

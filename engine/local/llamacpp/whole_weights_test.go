@@ -105,6 +105,7 @@ func (d *dice) Encode(decode.ImageInput) ([]float32, decode.Outcome, error) {
 func (d *dice) DecodeImage(decode.ImageBatch) decode.Outcome { return decode.Failed }
 func (d *dice) CopySequence(src, dst, n int)                 { d.texts[dst] = slices.Clone(d.texts[src][:n]) }
 func (d *dice) RemoveSequence(id int)                        { delete(d.texts, id) }
+func (d *dice) Truncate(id, n int)                           { d.texts[id] = d.texts[id][:n] }
 func (d *dice) SharesPrefixes() bool                         { return true }
 func (d *dice) HasStart(int) bool                            { return true }
 func (d *dice) Interrupt()                                   { d.interrupted.Store(true) }
@@ -178,7 +179,7 @@ func openDice(t testing.TB, path string) *decode.Model {
 		Info:       info,
 		Vocabulary: vocab,
 		Tokenizer:  encoder,
-		Text:       &decode.Text{Backend: newDice(w, vocab), Parallel: parallel, Cells: parallel * wholeContext},
+		Text:       &decode.Text{Backend: newDice(w, vocab), Parallel: parallel, Cells: parallel * wholeContext, Draft: true},
 		Vectors: &decode.Vectors{Limits: embedding.limits(maxGeneratorInput), Open: func() (decode.VectorBackend, error) {
 			return &diceVectors{interrupted: new(atomic.Bool)}, nil
 		}},

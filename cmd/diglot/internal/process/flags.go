@@ -104,6 +104,7 @@ func (m Files) Check() error {
 type Limits struct {
 	Threads, Parallel, Context flagvalue.Number
 	Kernels                    Kernels
+	Draft                      Draft
 }
 
 // Register adds the flags to those of a command.
@@ -111,6 +112,7 @@ func (l *Limits) Register(set *pflag.FlagSet) {
 	set.Var(flagvalue.Within{To: &l.Threads, Least: 1, Most: modelfile.MaxThreads}, "threads", "compute with `N` threads (default the number of physical cores)")
 	set.Var(flagvalue.Within{To: &l.Parallel, Least: 1, Most: llamacpp.MaxParallel}, "parallel", "run up to `N` concurrent requests per model (default 8)")
 	set.Var(&l.Kernels, "kernels", "compute matrix products with our own kernels or, to find faults, with ggml's alone: `NAME` is own or ggml")
+	set.Var(&l.Draft, "draft", "guess further tokens and check them together, where that is faster, or never: `NAME` is auto or none")
 	set.Var(flagvalue.Within{To: &l.Context, Least: 1, Most: modelfile.MaxContext}, "context", "limit prompt and answer of a request to `N` tokens (default the model's training context, as far as memory allows)")
 }
 
@@ -125,7 +127,7 @@ func (l Limits) args() []string {
 			args = append(args, f.name, f.value.String())
 		}
 	}
-	return append(args, l.Kernels.args()...)
+	return slices.Concat(args, l.Kernels.args(), l.Draft.args())
 }
 
 // Kernels is the flag that says whose kernels compute matrix products.

@@ -17,10 +17,10 @@ import (
 )
 
 func TestLaunchCommand(t *testing.T) {
-	got := launchCommand("p", Kernels(llamacpp.KernelsGGML), library.Launch{
+	got := launchCommand("p", Limits{Kernels: Kernels(llamacpp.KernelsGGML), Draft: Draft{None: true}}, library.Launch{
 		Name: "a:b", Path: "f", Projector: "g", Template: "t", Adapters: []string{"x", "y"}, Context: 4, Threads: 2, Parallel: 3, Memory: 5,
 	})
-	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --kernels ggml --template t --adapter x --adapter y --memory 5")
+	want := strings.Fields("p runner --model a:b=f,g --threads 2 --parallel 3 --context 4 --kernels ggml --draft none --template t --adapter x --adapter y --memory 5")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -103,5 +103,17 @@ func TestKernels(t *testing.T) {
 		if diff := cmp.Diff(tt.args, k.args()); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.given, diff)
 		}
+	}
+}
+
+func TestDraft(t *testing.T) {
+	for _, value := range []string{"auto", "none"} {
+		var d Draft
+		if err := d.Set(value); err != nil || d.String() != value {
+			t.Errorf("%s: %v, %v", value, &d, err)
+		}
+	}
+	if err := new(Draft).Set("big.gguf"); err == nil {
+		t.Error("a file is taken")
 	}
 }

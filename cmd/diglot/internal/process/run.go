@@ -51,6 +51,7 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 			Parallel:  int(m.Limits.Parallel),
 			Context:   int(m.Limits.Context),
 			Kernels:   llamacpp.Kernels(m.Limits.Kernels),
+			NoDraft:   m.Limits.Draft.None,
 			Available: m.available,
 			Planned:   bounds.planned,
 			Log:       log,

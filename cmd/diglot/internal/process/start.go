@@ -27,10 +27,11 @@ func Command(program string, f library.File, l Limits) []string {
 }
 
 // Starter returns a function that starts models in runners, which are processes
-// of program. imagegen finds the library of the image engine.
-func Starter(program string, kernels Kernels, config runner.Config, imagegen func() (string, error)) func(context.Context, library.Launch) (library.Instance, error) {
+// of program, with the limits that do not come from a launch. imagegen finds the
+// library of the image engine.
+func Starter(program string, limits Limits, config runner.Config, imagegen func() (string, error)) func(context.Context, library.Launch) (library.Instance, error) {
 	return func(ctx context.Context, l library.Launch) (library.Instance, error) {
-		command := launchCommand(program, kernels, l)
+		command := launchCommand(program, limits, l)
 		switch {
 		case len(l.Parts) > 0:
 			engine, err := imagegen()
@@ -59,10 +60,10 @@ func Start(ctx context.Context, config runner.Config, l library.Launch, command 
 }
 
 // launchCommand is the command line of the runner for l.
-func launchCommand(program string, kernels Kernels, l library.Launch) []string {
+func launchCommand(program string, limits Limits, l library.Launch) []string {
+	limits.Threads, limits.Parallel, limits.Context = flagvalue.Number(l.Threads), flagvalue.Number(l.Parallel), flagvalue.Number(l.Context)
 	command := Command(program,
-		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector, Parts: l.Parts},
-		Limits{Threads: flagvalue.Number(l.Threads), Parallel: flagvalue.Number(l.Parallel), Context: flagvalue.Number(l.Context), Kernels: kernels})
+		library.File{Name: l.Name, Path: l.Path, Projector: l.Projector, Parts: l.Parts}, limits)
 	command = append(command, Changes{Template: l.Template, Adapters: l.Adapters, Strengths: l.Strengths}.args()...)
 	return append(command, "--memory", strconv.FormatInt(l.Memory, 10))
 }

@@ -1,0 +1,52 @@
+package draft
+
+import (
+	"math"
+	"time"
+)
+
+// Pace measures what a step takes by its number of rows. Rows are taken to cost the
+// same, as far as that matters here: T(rows) = T(1) * (1 + share * (rows-1)).
+//
+// Other programs make some steps many times as slow as others. So errors count by their
+// logarithm, and large ones no more than others.
+type Pace struct {
+	share float64 // of a further row
+	one   float64 // T(1) in seconds; 0: not known
+	rows  float64 // mean
+}
+
+const (
+	// firstShare is assumed before rows were measured. It is that of a model of which
+	// half the time of a step goes into reading weights.
+	firstShare             = 0.3
+	leastShare, mostShare  = 0.01, 1
+	learning, largestError = 0.1, 0.3
+)
+
+func NewPace() Pace { return Pace{share: firstShare} }
+
+// Add counts a step.
+func (p *Pace) Add(rows int, taken time.Duration) {
+	if taken <= 0 {
+		return
+	}
+	x, y := float64(rows), taken.Seconds()
+	if p.one == 0 {
+		p.one, p.rows = y/p.of(rows), x
+	}
+	err := math.Log(y / (p.one * p.of(rows)))
+	err = min(max(err, -largestError), largestError)
+	// An error of steps with more rows than usual is one of the share; of steps with
+	// fewer rows it is the opposite one.
+	more := min(max((x-p.rows)/p.rows, -1), 1)
+	p.share = min(max(p.share*math.Exp(learning*err*more), leastShare), mostShare)
+	p.one *= math.Exp(learning * err)
+	p.rows += learning * (x - p.rows)
+}
+
+// Share is what a further row costs, as a share of a step with one row.
+func (p *Pace) Share() float64 { return p.share }
+
+// of is the time of a step, in steps with one row.
+func (p *Pace) of(rows int) float64 { return 1 + p.share*float64(rows-1) }
