@@ -199,8 +199,8 @@ func TestPace(t *testing.T) {
 		for i := range 2000 {
 			rows := 1 + i*7%9
 			taken := tt.one + time.Duration(rows-1)*tt.each
-			if i%10 == 0 {
-				taken *= 3 // something else ran
+			if i%5 < 2 {
+				taken *= time.Duration(2 + i%8) // something else ran
 			}
 			p.Add(rows, taken)
 		}
