@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -41,7 +42,7 @@ func verify(ctx context.Context, out io.Writer) (tally, error) {
 	}
 	var total tally
 	for _, r := range verifyRuns {
-		known, err := passedBefore(files, r.model, r.profile)
+		known, err := passedBefore(files, slices.Concat(r.server(), r.arguments())...)
 		if err != nil {
 			return total, err
 		}
@@ -62,15 +63,20 @@ func verify(ctx context.Context, out io.Writer) (tally, error) {
 
 // verify starts a server of the profile and verifies the model.
 func (r verifyRun) verify(ctx context.Context, out io.Writer, models []string) (tally, error) {
-	base, stop, err := serveModels(ctx, out, append(models, "--profile", r.profile)...)
+	base, stop, err := serveModels(ctx, out, append(models, r.server()...)...)
 	if err != nil {
 		return tally{}, err
 	}
 	defer stop()
 	fmt.Fprintf(out, "%s, %s profile\n", r.model, r.profile)
-	args := []string{"verify", "--base-url", base, "--model", r.model, "--embedding-model", testEncoder,
+	return countLine(ctx, out, built, append([]string{"verify", "--base-url", base}, r.arguments()...)...)
+}
+
+func (r verifyRun) server() []string { return []string{"--profile", r.profile} }
+
+func (r verifyRun) arguments() []string {
+	return []string{"--model", r.model, "--embedding-model", testEncoder,
 		"--profile", r.profile, "--marks", "--parallel", "4", "--timeout", "5m"}
-	return countLine(ctx, out, built, args...)
 }
 
 // serveModels starts a server on a free port, which ends with stop.

@@ -47,18 +47,20 @@
 // The same request with the same seed gives the same text, to the last bit of
 // each log-probability, whatever else is running, in whichever chunks and cells
 // its prompt is read, and whichever part of it is cached. Rounding would be
-// enough to change a text: activations are quantized to 8 bits before each
-// product, and an error that moves one value across a rounding boundary is
+// enough to change a text: activations are quantized to 8 bits before most
+// products, and an error that moves one value across a rounding boundary is
 // enlarged by each layer, to 0.1 or more of a log-probability.
 //
 // So what a row of a batch gets must not depend on the rows beside it:
 //
-//   - Products of package matrix and attention of package llamacpp do not.
-//     llama.cpp's own products do for the types of weights that it repacks (only
-//     with --kernels ggml) and for those in 16 or 32 bits.
+//   - Products of package matrix and attention of package llamacpp do not depend
+//     on them. llama.cpp's own products may: those of weights in 32 bits (routers
+//     of experts, LoRAs), of types that have no kernel here, of matrices in three
+//     dimensions, and all with --kernels ggml.
 //   - A model with ALiBi or a softcap of attention logits is left to llama.cpp's
 //     own kernel of attention, which depends on where its cells lie.
 //
-// For such a model the order of additions may differ. Where two texts differ, the
+// For such a model the order of additions may differ, also between a guess and a
+// token that comes alone. Where two texts differ, the
 // two top log-probabilities of the first differing step are close.
 package decode

@@ -3,7 +3,8 @@
 // Rows (a token and a query head) are lanes of vectors, so that what is read of a
 // KV cell serves them all. A row gets the same bits as from the kernel of rows:
 // scores are added up in the same order, and the sums of weights and of values
-// are exact. What a token gets so does not depend on the tokens beside it.
+// are exact. So the result of a token does not depend on the tokens beside it.
+// (Only values that overflowed fp16 differ: here they count as 0.)
 
 #include "attention.h"
 #include "attention_row.h"
@@ -34,7 +35,7 @@ constexpr int64_t most_scores = 1 << 20;
 constexpr int min_rows = 16;
 
 std::mutex turn;
-std::atomic<bool> enabled; // while a tiled_attention exists
+std::atomic<bool> enabled; // by an attention_turn
 
 inline vec & at(float * p) { return *reinterpret_cast<vec *>(p); }
 inline const vec & at(const float * p) { return *reinterpret_cast<const vec *>(p); }
@@ -163,7 +164,8 @@ struct workspace {
         return (s.key + tile_cells + 1 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks + padding;
     }
 
-    static int64_t size(const shape & s) { return doubles_of(s) * sizeof(double) + floats_of(s) * sizeof(float); }
+    // A multiple of a cache line, so that each thread's part is aligned.
+    static int64_t size(const shape & s) { return (doubles_of(s) * sizeof(double) + floats_of(s) * sizeof(float) + 63) / 64 * 64; }
 
     workspace(const shape & s, void * p) {
         double * d = static_cast<double *>(p);
@@ -382,7 +384,7 @@ struct tile {
         }
         for (int r = 0; r < vectors * lanes; r++) {
             const bool attends = w.highest[r] != masked;
-            w.total[r] = s.sinks != nullptr && attends && r < rows ? std::exp(double(sink(r)) - w.highest[r]) : 0;
+            w.total[r] = s.sinks != nullptr && attends && r < rows ? weight_of(vec{} + (sink(r) - w.highest[r]))[0] : 0;
             w.highest[r] = attends ? w.highest[r] : 0; // all of it is masked
         }
         std::fill_n(w.sums, s.value * tile_rows, 0.0);
@@ -467,6 +469,6 @@ void shim_attention() {
     });
 }
 
-tiled_attention::tiled_attention() : lock(turn) { enabled = true; }
+attention_turn::attention_turn(bool tiles) : lock(turn) { enabled = tiles; }
 
-tiled_attention::~tiled_attention() { enabled = false; }
+attention_turn::~attention_turn() { enabled = false; }

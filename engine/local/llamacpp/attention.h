@@ -15,13 +15,12 @@ void shim_attention(void);
 
 #include <mutex>
 
-// While one of these exists, the CPU backend computes flash attention in tiles if
-// there are enough rows. One exists at a time; callers must not compute anything
-// else concurrently.
-class tiled_attention {
+// While one of these exists, the CPU backend may compute attention: in tiles if
+// there are enough rows, or always in rows. One exists at a time.
+class attention_turn {
   public:
-    tiled_attention();
-    ~tiled_attention();
+    explicit attention_turn(bool tiles);
+    ~attention_turn();
 
   private:
     std::lock_guard<std::mutex> lock;

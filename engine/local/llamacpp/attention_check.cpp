@@ -109,15 +109,11 @@ struct check {
         return sums;
     }
 
-    bool compute() {
+    bool compute(bool tiles) {
+        const attention_turn mine(tiles);
         ggml_cgraph * graph = ggml_new_graph(ctx);
         ggml_build_forward_expand(graph, out);
         return ggml_graph_compute_with_ctx(ctx, graph, c.threads) == GGML_STATUS_SUCCESS;
-    }
-
-    bool compute_in_tiles() {
-        const tiled_attention tiles;
-        return compute();
     }
 
     // shuffle gives cells another order.
@@ -136,13 +132,13 @@ struct check {
     }
 
     int64_t different() {
-        if (!compute_in_tiles()) {
+        if (!compute(true)) {
             return -1;
         }
         const std::vector<uint32_t> want(static_cast<uint32_t *>(out->data), static_cast<uint32_t *>(out->data) + ggml_nelements(out));
         int64_t different = 0;
         for (const bool tiles : {false, true, false}) {
-            if (!(tiles ? compute_in_tiles() : compute())) {
+            if (!compute(tiles)) {
                 return -1;
             }
             for (size_t i = 0; i < want.size(); i++) {
@@ -154,7 +150,7 @@ struct check {
     }
 
     double error() {
-        if (!compute_in_tiles()) {
+        if (!compute(true)) {
             return -1;
         }
         double largest = 0;

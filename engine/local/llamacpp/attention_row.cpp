@@ -2,8 +2,8 @@
 
 // llama.cpp's kernel adds values in fp16, cell by cell. Which cells a sequence
 // gets depends on what ran before, so equal requests got logits that differed by
-// more than a tenth: the order decides about roundings, and quantized activations
-// of the next layers enlarge them.
+// more than a tenth: each order rounds in its own way, and quantized activations
+// of the next layers enlarge the difference.
 //
 // This kernel gives the same bits in any order. It finds the highest score
 // before it computes weights, rounds these to multiples of 2^-23, and adds their
@@ -189,7 +189,7 @@ double softmax(const unit & u, const workspace & w, int head) {
         vec & v = *reinterpret_cast<vec *>(x + i);
         v = weight_of(v - highest);
     }
-    double total = u.sinks == nullptr ? 0 : std::exp(double(sink) - highest);
+    double total = u.sinks == nullptr ? 0 : weight_of(vec{} + (sink - highest))[0];
     for (int i = 0; i < w.count; i++) {
         total += x[i];
     }

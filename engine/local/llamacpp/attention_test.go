@@ -26,6 +26,9 @@ func TestAttention(t *testing.T) {
 		{"few rows, wide heads", attentionCase{heads: 4, kvHeads: 1, key: 256, value: 256, tokens: 2, cells: 512}, 1e-3},
 		{"few rows, heads that no block divides, and sinks", attentionCase{heads: 14, kvHeads: 2, key: 80, value: 80, tokens: 2, cells: 256, sinks: true}, 1e-3},
 		{"part of a tile of cells", attentionCase{heads: 2, kvHeads: 2, key: 64, value: 64, tokens: 40, cells: 200}, 1e-3},
+		{"less than a tile of cells", attentionCase{heads: 12, kvHeads: 12, key: 32, value: 32, tokens: 40, cells: 40}, 1e-3},
+		{"an odd number of tiles of cells, and sinks", attentionCase{heads: 6, kvHeads: 2, key: 64, value: 64, tokens: 70, cells: 130, sinks: true}, 1e-3},
+		{"so many cells that a tile has fewer rows", attentionCase{heads: 4, kvHeads: 1, key: 32, value: 32, tokens: 20, cells: 1<<16 + 64}, 1e-3},
 		{"left to llama.cpp: a length that no vector divides", attentionCase{heads: 2, kvHeads: 2, key: 66, value: 66, tokens: 4, cells: 256}, 0.1},
 	} {
 		for _, tt.shape.threads = range []int{1, 2, 5} {

@@ -22,15 +22,15 @@
 
 namespace {
 
-// Floats in a vector register, and accumulators per row.
+// Floats in a vector register.
 #if defined(__AVX512F__)
-constexpr int lanes = 16, registers = 4;
+constexpr int lanes = 16;
 #elif defined(__AVX__)
-constexpr int lanes = 8, registers = 2;
+constexpr int lanes = 8;
 #elif defined(__ARM_NEON)
-constexpr int lanes = 4, registers = 4;
+constexpr int lanes = 4;
 #else
-constexpr int lanes = 4, registers = 2;
+constexpr int lanes = 4;
 #endif
 typedef float vec __attribute__((vector_size(lanes * sizeof(float)), aligned(4), may_alias));
 

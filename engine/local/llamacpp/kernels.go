@@ -66,7 +66,7 @@ func (k Kernels) describe(file *gguf.File) string {
 	for _, t := range file.Tensors {
 		switch format := t.Type.String(); {
 		case len(t.Dims) < 2, format == "F32": // not quantised, or no matrix
-		case matrix.Has(format):
+		case matrix.Has(format) && (len(t.Dims) == 2 || strings.Contains(t.Name, "_exps.")):
 			own[format] = true
 		default:
 			others[format] = true

@@ -85,11 +85,8 @@ struct shim_worker {
     std::thread thread;
 
     int32_t compute() {
-        if (!tiles) {
-            return shim_decode(ctx, batch);
-        }
         return guarded([&] {
-            const tiled_attention tiled;
+            const attention_turn mine(tiles);
             return shim_decode(ctx, batch);
         }, SHIM_THREW);
     }

@@ -35,7 +35,7 @@ func (m *model) addBuffers(a attention, threads int) {
 	// Activations per row: attention and feed-forward layers reuse one buffer.
 	layer := min(max(a.heads*(a.key+a.value)+2*a.width, feedForward(m.file, a)), 1<<32)
 	computed := (layer + 3*a.width) * float32Bytes
-	multiplied := max(layer/2, a.width) * float16Bytes // ggml_mul_mat converts its input
+	multiplied := max(layer/2, a.width) * float32Bytes // products convert their input, at most to as many bytes
 	m.row = computed + multiplied
 	logits := scored * vocabulary * float32Bytes // counted twice: in the graph and in the output buffer
 	if m.embedsOnly {

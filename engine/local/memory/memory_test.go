@@ -59,7 +59,7 @@ func TestFit(t *testing.T) {
 		{"hardly anything", Options{Parallel: 8}, 5_600_000_000, 2048, 2048},
 		{"a context that is asked for", Options{Context: 4000, Parallel: 1}, 12 * gigabyte, 4000, 4096},
 		{"and some for others", Options{Context: 4000, Parallel: 8}, 12 * gigabyte, 4000, 16384},
-		{"and fewer for others", Options{Context: 4000, Parallel: 64}, 12 * gigabyte, 4000, 26112},
+		{"and fewer for others", Options{Context: 4000, Parallel: 64}, 12 * gigabyte, 4000, 25856},
 		{"it may take more than half", Options{Context: 40000}, 12 * gigabyte, 40000, 40192},
 		{"more than it was trained with", Options{Context: 150000}, 200 * gigabyte, 150000, 150016},
 	}
@@ -120,13 +120,13 @@ func TestRefusal(t *testing.T) {
 		want      string
 	}{
 		{"a context that is too long", Options{Context: 100000}, 12 * gigabyte,
-			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 279.6 MB), and 12.0 GB are free. A context of 52480 tokens would fit."},
+			"The model needs 18.3 GB of memory (weights 4.9 GB, KV cache 13.1 GB for 100096 tokens, buffers 283.5 MB), and 12.0 GB are free. A context of 52224 tokens would fit."},
 		{"no context at all", Options{}, 4 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 177.6 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 181.5 MB), and 4.0 GB are free. Quantized to Q2_K it would need about 3.6 GB and fit."},
 		{"not even the smallest", Options{}, 3 * gigabyte,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 177.6 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 181.5 MB), and 3.0 GB are free. No smaller context or quantization of it would fit."},
 		{"less than nothing", Options{}, -1,
-			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 177.6 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
+			"The model needs 5.3 GB of memory (weights 4.9 GB, KV cache 268.4 MB for 2048 tokens, buffers 181.5 MB), and 0.0 B are free. No smaller context or quantization of it would fit."},
 	}
 	for _, tt := range tests {
 		m := newModel(eight(t), tt.options)

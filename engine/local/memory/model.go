@@ -76,12 +76,27 @@ func weightsOf(file *gguf.File, laidOut []string) int64 {
 	tied := !slices.ContainsFunc(file.Tensors, func(t gguf.Tensor) bool { return t.Name == "output.weight" })
 	for _, t := range file.Tensors {
 		format := t.Type.String()
+		if slices.Contains(laidOut, format) {
+			sum = add(sum, padding(t))
+		}
 		if tied && t.Name == "token_embd.weight" && slices.Contains(repacked, format) && !slices.Contains(laidOut, format) {
 			sum = add(sum, t.Bytes)
 		}
 	}
 	return sum
 }
+
+// padding is what a matrix takes more where its rows are laid out by panelRows.
+func padding(t gguf.Tensor) int64 {
+	if len(t.Dims) < 2 || t.Dims[1] <= 0 {
+		return 0
+	}
+	missing := (panelRows - t.Dims[1]%panelRows) % panelRows
+	return min(t.Bytes, maxBytes/panelRows) / t.Dims[1] * missing
+}
+
+// panelRows is how many rows of a matrix lie together, see package matrix.
+const panelRows = 32
 
 // repacked are the types that llama.cpp repacks on some CPUs.
 var repacked = []string{"Q4_0", "Q4_K", "Q2_K", "IQ4_NL"}

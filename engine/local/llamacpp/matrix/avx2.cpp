@@ -2,6 +2,7 @@
 
 #include "layout.h"
 
+#include <algorithm> // before the target below, which floats.h is under
 #include <cstring>
 #include <immintrin.h>
 
@@ -103,7 +104,7 @@ inline __m256i four(const activation & a, int group) {
     return _mm256_set1_epi32(columns);
 }
 
-// pairs_that_fit is how many groups can be added in 16 bits: each adds two
+// groups_that_fit is how many groups can be added in 16 bits: each adds two
 // products of a quant and 127 at most.
 template <const layout & l> constexpr int groups_that_fit() {
     switch (l.above) {
@@ -210,7 +211,7 @@ void multiply(const layout & l, int64_t width, const void * panel, const void * 
     }
 }
 
-// scale_of is the highest absolute value of 32 numbers, and NaN if one is NaN.
+// highest is the highest absolute value of 32 numbers, and NaN if one is NaN.
 inline float highest(const float * x) {
     // Without the sign, the bits of floats are ordered like the numbers, and NaN is
     // the largest.

@@ -2,6 +2,7 @@
 
 #include "layout.h"
 
+#include <algorithm> // before the target below, which floats.h is under
 #include <cstring>
 #include <immintrin.h>
 

@@ -33,8 +33,22 @@ struct kernel : ggml::cpu::tensor_traits {
     }
 };
 
+// misread stands for operations without a kernel on a matrix that is laid out for
+// kernels: to ggml its bytes mean something else.
+struct misread : ggml::cpu::tensor_traits {
+    bool work_size(int, const ggml_tensor *, size_t & size) override {
+        size = 0;
+        return true;
+    }
+
+    bool compute_forward(ggml_compute_params *, ggml_tensor * op) override {
+        GGML_ABORT("%s of %s, which has another layout", ggml_op_name(op->op), op->src[0] != nullptr ? op->src[0]->name : "a matrix");
+    }
+};
+
 struct extra : ggml::cpu::extra_buffer_type {
     kernel products;
+    misread others;
 
     bool supports_op(ggml_backend_dev_t, const ggml_tensor * op) override;
     ggml::cpu::tensor_traits * get_tensor_traits(const ggml_tensor * op) override;
@@ -55,17 +69,21 @@ size_t alignment(ggml_backend_buffer_type_t) { return 64; }
 
 void set(ggml_backend_buffer_t, ggml_tensor * t, const void * data, size_t offset, size_t count) {
     GGML_ASSERT(offset == 0 && count == ggml_nbytes(t));
+    if (find(t->type) == nullptr) {
+        std::memcpy(t->data, data, count);
+        return;
+    }
     const layout & l = layout_of(t);
     for (int64_t m = 0; m < t->ne[2]; m++) {
         pack(l, t->ne[0], static_cast<const uint8_t *>(data) + m * t->nb[2], 0, t->ne[1], static_cast<uint8_t *>(t->data) + m * l.size(t->ne[0], t->ne[1]));
     }
 }
 
-void (*free_plain)(ggml_backend_buffer_t);
+std::atomic<void (*)(ggml_backend_buffer_t)> free_plain; // the same for all buffers
 
 void free(ggml_backend_buffer_t buffer) {
     held -= static_cast<int64_t>(buffer->size);
-    free_plain(buffer);
+    free_plain.load()(buffer);
 }
 
 // allocate makes a buffer of the CPU's own, in huge pages if they were asked for.
@@ -107,7 +125,15 @@ bool extra::supports_op(ggml_backend_dev_t, const ggml_tensor * op) {
 }
 
 ggml::cpu::tensor_traits * extra::get_tensor_traits(const ggml_tensor * op) {
-    return has_kernel(op) ? &products : nullptr;
+    if (has_kernel(op)) {
+        return &products;
+    }
+    for (const ggml_tensor * t : op->src) {
+        if (is_ours(t) && find(t->type) != nullptr) {
+            return &others;
+        }
+    }
+    return nullptr;
 }
 
 } // namespace

@@ -25,6 +25,7 @@ enum values {
     usual,
     zeros,            // weights and activations of some units
     subnormal,        // scales and activations
+    small_scales,     // subnormal ones, of usual activations
     largest,          // scales, quants and activations
     nan_row,          // the scales of one row of weights are NaN
     nan_token,        // an activation of one token is NaN, another's is infinite
@@ -60,6 +61,7 @@ struct check {
             case zeros:
                 return random() % 2 == 0 ? 0 : ggml_fp32_to_fp16(number());
             case subnormal:
+            case small_scales:
                 return random() % 2 == 0 ? half_smallest : static_cast<uint16_t>(random() % 0x400);
             case largest:
                 return half_largest;
@@ -101,11 +103,11 @@ struct check {
         }
     }
 
-    // inputs are the rows of activations.
-    int inputs() const { return c.tokens; }
+    // inputs are the rows of activations of a token.
+    int inputs() const { return c.own != 0 ? c.used : 1; }
 
     void fill_activations() {
-        x.resize(int64_t(inputs()) * c.width);
+        x.resize(int64_t(c.tokens) * inputs() * c.width);
         for (int64_t i = 0; i < static_cast<int64_t>(x.size()); i++) {
             const bool some = i / unit_columns % 2 == 0;
             x[i] = number();
@@ -195,9 +197,9 @@ std::vector<float> check::compute(int first, int tokens) const {
     graph g;
     ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
     ggml_tensor * w = ggml_new_tensor_3d(g.ctx, l.type, c.width, c.rows, matrices());
-    ggml_tensor * in = ggml_new_tensor_3d(g.ctx, GGML_TYPE_F32, c.width, c.experts > 0 ? 1 : tokens, c.experts > 0 ? tokens : 1);
+    ggml_tensor * in = ggml_new_tensor_3d(g.ctx, GGML_TYPE_F32, c.width, c.experts > 0 ? inputs() : tokens, c.experts > 0 ? tokens : 1);
     g.place(w, buffer_type(), blocks.data());
-    g.place(in, cpu, x.data() + int64_t(first) * c.width);
+    g.place(in, cpu, x.data() + int64_t(first) * inputs() * c.width);
     ggml_tensor * out;
     if (c.experts > 0) {
         ggml_tensor * chosen = ggml_new_tensor_2d(g.ctx, GGML_TYPE_I32, c.used, tokens);
@@ -225,6 +227,9 @@ int64_t check::different() const {
     int64_t different = together.empty() ? -1 : 0;
     for (int t = 0; t < c.tokens; t++) {
         const std::vector<float> alone = compute(t, 1);
+        if (alone.size() != size) {
+            return -1;
+        }
         for (size_t i = 0; i < size; i++) {
             different += std::memcmp(&alone[i], &together[t * size + i], sizeof(float)) != 0;
         }
@@ -237,12 +242,13 @@ double check::compare(const float * out) const {
     std::vector<activation> a(c.width / unit_columns);
     const int used = std::max(c.used, 1);
     for (int t = 0; t < c.tokens; t++) {
-        plain.quantise(x.data() + int64_t(t) * c.width, c.width, a.data(), 1);
         for (int u = 0; u < used; u++) {
+            const float * in = x.data() + (int64_t(t) * inputs() + u % inputs()) * c.width;
+            plain.quantise(in, c.width, a.data(), 1);
             const int64_t matrix = c.experts > 0 ? ids[t * used + u] : 0;
             for (int r = 0; r < c.rows; r++) {
                 const double got = out[(int64_t(t) * used + u) * c.rows + r];
-                most = std::max(most, difference(got, weights.data() + (matrix * c.rows + r) * c.width, a, x.data() + int64_t(t) * c.width));
+                most = std::max(most, difference(got, weights.data() + (matrix * c.rows + r) * c.width, a, in));
             }
         }
     }

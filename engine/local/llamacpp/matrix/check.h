@@ -12,6 +12,7 @@ struct matrix_case {
     const char * type;    // of weights, as ggml names it
     int32_t width, rows, tokens, threads;
     int32_t experts, used; // of MUL_MAT_ID; 0: MUL_MAT
+    int32_t own;          // 1: each expert that a token uses has activations of its own
     int32_t values;       // random ones (0), or hostile ones, see check.cpp
 };
 

@@ -44,7 +44,8 @@ func Bytes() int64 { return int64(C.matrix_bytes()) }
 type product struct {
 	format                       string // of weights, as ggml names it
 	width, rows, tokens, threads int
-	experts, used                int // 0: one matrix for all tokens
+	experts, used                int  // 0: one matrix for all tokens
+	own                          bool // activations for each expert that a token uses
 	values                       values
 }
 
@@ -55,6 +56,7 @@ const (
 	usual values = iota
 	zeros
 	subnormal
+	smallScales
 	largest
 	nanRow   // one row of weights
 	nanToken // of activations
@@ -62,10 +64,14 @@ const (
 
 func (p product) c() (given C.struct_matrix_case, free func()) {
 	name := C.CString(p.format)
-	return C.struct_matrix_case{
+	given = C.struct_matrix_case{
 		_type: name, width: C.int32_t(p.width), rows: C.int32_t(p.rows), tokens: C.int32_t(p.tokens), threads: C.int32_t(p.threads),
 		experts: C.int32_t(p.experts), used: C.int32_t(p.used), values: C.int32_t(p.values),
-	}, func() { C.free(unsafe.Pointer(name)) }
+	}
+	if p.own {
+		given.own = 1
+	}
+	return given, func() { C.free(unsafe.Pointer(name)) }
 }
 
 // use makes ggml compute with the kernels of that name, if they run here.

@@ -20,7 +20,7 @@ func formats() []string {
 // instructionSets are those that this processor has, and the plain form.
 func instructionSets() []string {
 	var all []string
-	for _, name := range []string{"plain", "AVX-512 VNNI", "AVX2"} {
+	for _, name := range []string{"plain", "AVX-512 VNNI", "AVX2", "NEON dotprod"} {
 		if use(name) {
 			all = append(all, name)
 		}
@@ -29,7 +29,7 @@ func instructionSets() []string {
 }
 
 func allValues() map[string]values {
-	return map[string]values{"usual": usual, "zeros": zeros, "subnormal": subnormal, "largest": largest, "a row of NaN": nanRow, "a token with NaN": nanToken}
+	return map[string]values{"usual": usual, "zeros": zeros, "subnormal": subnormal, "subnormal scales": smallScales, "largest": largest, "a row of NaN": nanRow, "a token with NaN": nanToken}
 }
 
 // most is how far a sum of single precision may be from one of double precision,
@@ -106,7 +106,7 @@ func TestTokensAlone(t *testing.T) {
 		for _, format := range formats() {
 			for _, p := range []product{
 				{tokens: 2}, {tokens: 3}, {tokens: 9}, {tokens: 130},
-				{tokens: 1, experts: 4, used: 2}, {tokens: 40, experts: 4, used: 2},
+				{tokens: 3, experts: 4, used: 2}, {tokens: 40, experts: 4, used: 2},
 			} {
 				p.format, p.width, p.rows, p.threads = format, 512, 70, 2
 				if got := p.dependences(); got != 0 {
@@ -127,8 +127,10 @@ func TestExperts(t *testing.T) {
 			for _, tokens := range []int{1, 3, 150} {
 				for _, experts := range []int{1, 4, 9} {
 					p := product{format: format, width: 256, rows: 40, tokens: tokens, threads: 2, experts: experts, used: min(experts, 3)}
-					if got := p.difference(); !(got >= 0 && got <= most) {
-						t.Errorf("%s, %+v: differs by %g", set, p, got)
+					for _, p.own = range []bool{false, true} {
+						if got := p.difference(); !(got >= 0 && got <= most) {
+							t.Errorf("%s, %+v: differs by %g", set, p, got)
+						}
 					}
 				}
 			}

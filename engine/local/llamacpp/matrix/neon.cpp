@@ -2,6 +2,7 @@
 
 #include "layout.h"
 
+#include <algorithm> // before the target below, which floats.h is under
 #include <cstring>
 #include <arm_neon.h>
 #if defined(__linux__)
@@ -218,8 +219,10 @@ bool runs() {
 #if defined(__linux__)
     constexpr unsigned long dot_products = 1 << 20; // HWCAP_ASIMDDP
     return (getauxval(AT_HWCAP) & dot_products) != 0;
+#elif defined(__APPLE__)
+    return true; // all of Apple's processors have them
 #else
-    return true; // each processor of Apple's has them
+    return false;
 #endif
 }
 

@@ -62,7 +62,7 @@ void put(uint8_t * head, int part, int row, uint16_t half) {
     std::memcpy(head + (part * panel_rows + row) * 2, &half, 2);
 }
 
-// block reads a block as files have it: the quants of a unit, and what is put into
+// read reads a block as files have it: the quants of a unit, and what is put into
 // the head of a step.
 void read(const block_q4_0 & b, int, quants & q) { halves(b.qs, q); }
 void read(const block_q4_1 & b, int, quants & q) { halves(b.qs, q); }
