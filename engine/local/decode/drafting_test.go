@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -126,7 +127,8 @@ func TestDraftsChangeNothing(t *testing.T) {
 			model := func() *reciter { return &reciter{newCounter(t, 4096), periodic(100, 12), tt.sure} }
 			want, plain := recite(t, model(), nil, false, tt.jobs)
 			got, stats := recite(t, model(), nil, true, tt.jobs)
-			if diff := cmp.Diff(want, got); diff != "" {
+			// Which of several choices reads the prompt is chance.
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(chat.Piece{}, "Cached")); diff != "" {
 				t.Errorf("-without +with guesses:\n%s", diff)
 			}
 			if plain.FreeCells != stats.FreeCells || plain.Generated != stats.Generated || plain.Prefilled != stats.Prefilled {
@@ -268,7 +270,8 @@ func TestForcedText(t *testing.T) {
 			}
 			want, plain := recite(t, model(), encoder, false, jobs)
 			got, stats := recite(t, model(), encoder, true, jobs)
-			if diff := cmp.Diff(want, got); diff != "" {
+			// Which of several choices reads the prompt is chance.
+			if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(chat.Piece{}, "Cached")); diff != "" {
 				t.Errorf("-without +with guesses:\n%s", diff)
 			}
 			if said := textOf(got[0]); said != tt.text {
