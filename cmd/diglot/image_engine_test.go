@@ -168,3 +168,24 @@ func TestImageLoRA(t *testing.T) {
 		t.Errorf("%d models were evicted for others, want 3", n)
 	}
 }
+
+// await returns when the text after the first n bytes has a word, with the length of
+// all that was written so far.
+func (o *output) await(t *testing.T, n int, word string) int {
+	t.Helper()
+	for {
+		o.mu.Lock()
+		if text := o.buf.String(); strings.Contains(text[n:], word) {
+			o.mu.Unlock()
+			return len(text)
+		}
+		wait := make(chan struct{})
+		o.waits = append(o.waits, wait)
+		o.mu.Unlock()
+		select {
+		case <-wait:
+		case <-t.Context().Done():
+			t.Fatalf("no %q in:\n%s", word, o)
+		}
+	}
+}

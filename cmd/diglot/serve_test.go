@@ -42,27 +42,6 @@ type output struct {
 	waits []chan struct{} // closed by the next write
 }
 
-// await returns when the text after the first n bytes has a word, with the length of
-// all that was written so far.
-func (o *output) await(t *testing.T, n int, word string) int {
-	t.Helper()
-	for {
-		o.mu.Lock()
-		if text := o.buf.String(); strings.Contains(text[n:], word) {
-			o.mu.Unlock()
-			return len(text)
-		}
-		wait := make(chan struct{})
-		o.waits = append(o.waits, wait)
-		o.mu.Unlock()
-		select {
-		case <-wait:
-		case <-t.Context().Done():
-			t.Fatalf("no %q in:\n%s", word, o)
-		}
-	}
-}
-
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
