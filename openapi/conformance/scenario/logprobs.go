@@ -47,17 +47,22 @@ func likely(d dialect.Dialect) bool { return d.Logprobs }
 func probable(t *conformance.Trial, d dialect.Dialect) (dialect.Request, *dialect.Answer) {
 	r, _ := prose(t, d, 8)
 	r.Logprobs = 5
-	a := d.Ask(t, r)
-	for range tries { // an answer without tokens has none
-		if a.First().Text != "" || a.Usage.Output != 0 {
-			break
+	return r, probabilities(t, d, r)
+}
+
+// probabilities is an answer with a token, and so with log probabilities.
+func probabilities(t *conformance.Trial, d dialect.Dialect, r dialect.Request) *dialect.Answer {
+	for range 1 + tries {
+		a := d.Ask(t, r)
+		if len(a.First().Tokens) > 0 {
+			return a
 		}
-		a = d.Ask(t, r)
+		if a.First().Text != "" || a.Usage.Output != 0 {
+			t.Fatalf(a.Exchange, "no log probabilities, which the request asks for")
+		}
 	}
-	if len(a.First().Tokens) == 0 {
-		t.Fatalf(a.Exchange, "no log probabilities, which the request asks for")
-	}
-	return r, a
+	t.Skipf("the model ends its answer before the first token")
+	return nil
 }
 
 // spelled is the bytes of a token: those that are told, those after the completions API's
@@ -194,10 +199,7 @@ func beforeSampling(t *conformance.Trial, d dialect.Dialect) {
 	r, cold := probable(t, d)
 	cool := 0.2
 	r.Temperature = &cool
-	a := d.Ask(t, r)
-	if len(a.First().Tokens) == 0 {
-		t.Fatalf(a.Exchange, "no log probabilities, which the request asks for")
-	}
+	a := probabilities(t, d, r)
 	for i := range min(len(cold.First().Tokens), len(a.First().Tokens)) {
 		want, got := cold.First().Tokens[i], a.First().Tokens[i]
 		if len(want.Top) < 2 || len(got.Top) < 2 {
@@ -255,11 +257,8 @@ func textOffsets(t *conformance.Trial, d dialect.Dialect) {
 func withoutTop(t *conformance.Trial, d dialect.Dialect) {
 	r, _ := prose(t, d, 4)
 	r.Logprobs = -1
-	a := d.Ask(t, r)
+	a := probabilities(t, d, r)
 	checkJoin(t, a)
-	if len(a.First().Tokens) == 0 {
-		t.Errorf(a.Exchange, "no log probabilities, which the request asks for")
-	}
 	for i, token := range a.First().Tokens {
 		if len(token.Top) > 0 {
 			t.Errorf(a.Exchange, "token %d has %d alternatives, and none were asked for", i, len(token.Top))
