@@ -9,4 +9,6 @@ import (
 )
 
 // All returns the scenarios.
-func All() []conformance.Scenario { return slices.Concat(embeddings(), drawings(), sights()) }
+func All() []conformance.Scenario {
+	return slices.Concat(embeddings(), drawings(), drawingStreams(), sights())
+}

@@ -61,26 +61,28 @@ func decode(t *conformance.Trial, x *conformance.Exchange) ([]image.Config, [][]
 	return configs, files
 }
 
-func drawings() []conformance.Scenario {
-	image := func(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
-		return conformance.Scenario{
-			Name: "openai/images/" + promise, About: about,
-			Operation: "createImage", Needs: conformance.NeedImage, Run: run,
-		}
+// drawn is a scenario of a model that draws.
+func drawn(promise, about string, run func(*conformance.Trial)) conformance.Scenario {
+	return conformance.Scenario{
+		Name: "openai/images/" + promise, About: about,
+		Operation: "createImage", Needs: conformance.NeedImage, Run: run,
 	}
+}
+
+func drawings() []conformance.Scenario {
 	return []conformance.Scenario{
-		image("one-image", "One image is drawn where the request does not say how many.", func(t *conformance.Trial) {
+		drawn("one-image", "One image is drawn where the request does not say how many.", func(t *conformance.Trial) {
 			if all, _, x := draw(t, nil); len(all) != 1 {
 				t.Errorf(x, "%d images, want 1", len(all))
 			}
 		}),
-		image("n-images", "n images are drawn, and they differ.", func(t *conformance.Trial) {
+		drawn("n-images", "n images are drawn, and they differ.", func(t *conformance.Trial) {
 			_, files, x := draw(t, map[string]any{"n": 2})
 			if len(files) != 2 || slices.Equal(files[0], files[1]) {
 				t.Errorf(x, "%d images, want 2 that differ", len(files))
 			}
 		}),
-		image("asked-size", "An image has the size that was asked for, or the size is a 400.", func(t *conformance.Trial) {
+		drawn("asked-size", "An image has the size that was asked for, or the size is a 400.", func(t *conformance.Trial) {
 			for _, size := range []string{"256x256", "512x512"} {
 				x := t.Do(drawing(t, map[string]any{"size": size}))
 				switch x.Status {
@@ -98,7 +100,7 @@ func drawings() []conformance.Scenario {
 				}
 			}
 		}),
-		image("b64-json", "response_format b64_json is obeyed, by a model that has it.", func(t *conformance.Trial) {
+		drawn("b64-json", "response_format b64_json is obeyed, by a model that has it.", func(t *conformance.Trial) {
 			x := t.Do(drawing(t, map[string]any{"response_format": "b64_json"}))
 			switch {
 			case x.Status == 400 && !t.Marks && bytes.Contains(x.Body, []byte("response_format")): // as the vendor's GPT image models
@@ -108,7 +110,7 @@ func drawings() []conformance.Scenario {
 			}
 			decode(t, x)
 		}),
-		image("bad-size", "A size that is none is a 400.", func(t *conformance.Trial) {
+		drawn("bad-size", "A size that is none is a 400.", func(t *conformance.Trial) {
 			for _, size := range []string{"0x0", "axb", "-1x5", "100000000x100000000"} {
 				if x := t.Do(drawing(t, map[string]any{"size": size})); x.Status != 400 {
 					t.Errorf(x, "status %d for the size %q, want 400", x.Status, size)

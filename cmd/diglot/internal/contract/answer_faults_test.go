@@ -161,6 +161,26 @@ func embeddingFaults() []mistake {
 	}), "openai/embeddings/base64-equals-floats", nil}}
 }
 
+// imageFaults are faults of streams of images.
+func imageFaults() []mistake {
+	const path = "/v1/images/generations"
+	partial := func(e map[string]any) bool { return e["type"] == "image_generation.partial_image" }
+	return []mistake{
+		{"one whole image for two", path, func(r *reply) {
+			r.frames(func(all []string) []string { return all[:1] })
+		}, "openai/images/stream", nil},
+		{"an image of another size than it says", path, inEvents(func(e map[string]any) { e["size"] = "3x5" }), "openai/images/stream", nil},
+		{"partial images are all the first", path, inEvents(func(e map[string]any) {
+			if partial(e) {
+				e["partial_image_index"] = 0
+			}
+		}), "openai/images/stream-partial", nil},
+		{"the whole image before the partial ones", path, func(r *reply) {
+			r.frames(func(all []string) []string { slices.Reverse(all); return all })
+		}, "openai/images/stream-partial", nil},
+	}
+}
+
 // completionFaults are faults of completions.
 func completionFaults() []mistake {
 	return []mistake{

@@ -21,7 +21,7 @@ type mistake struct {
 }
 
 func faults() []mistake {
-	return slices.Concat(envelopeFaults(), errorFaults(), chatFaults(), streamFaults(), completionFaults(), responseFaults(), messageFaults(), embeddingFaults())
+	return slices.Concat(envelopeFaults(), errorFaults(), chatFaults(), streamFaults(), completionFaults(), responseFaults(), messageFaults(), embeddingFaults(), imageFaults())
 }
 
 const (
