@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -23,13 +26,26 @@ func environment(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(os.Environ(),
-		"CGO_ENABLED=1",
-		"CGO_CPPFLAGS="+strings.Join(preprocessorFlags(llama), " "),
-		"CGO_CFLAGS="+optimise(runtime.GOARCH, os.Getenv("DIGLOT_CPU")),
-		"CGO_CXXFLAGS="+optimise(runtime.GOARCH, os.Getenv("DIGLOT_CPU")),
-	), nil
+	cpu, cross := os.Getenv("DIGLOT_CPU"), os.Getenv("DIGLOT_ARCH")
+	env := append(os.Environ(), "CGO_ENABLED=1", "CGO_CPPFLAGS="+strings.Join(preprocessorFlags(llama), " "))
+	if cross == "" || cross == runtime.GOARCH {
+		flags := optimise(runtime.GOARCH, cpu)
+		return append(env, "CGO_CFLAGS="+flags, "CGO_CXXFLAGS="+flags), nil
+	}
+	compiler, ok := crossCompilers[cross]
+	if !ok {
+		return nil, fmt.Errorf("DIGLOT_ARCH is %q; there are only %s", cross, strings.Join(slices.Sorted(maps.Keys(crossCompilers)), " and "))
+	}
+	flags := optimise(cross, cmp.Or(cpu, baseline[cross]))
+	return append(env, "GOOS=linux", "GOARCH="+cross, "CC="+compiler+"gcc", "CXX="+compiler+"g++", "CGO_CFLAGS="+flags, "CGO_CXXFLAGS="+flags), nil
 }
+
+// crossCompilers are the compilers of Debian for other processors, without gcc or g++ at
+// the end.
+var crossCompilers = map[string]string{"amd64": "x86_64-linux-gnu-", "arm64": "aarch64-linux-gnu-"}
+
+// baseline is the oldest processor that a program for others runs on.
+var baseline = map[string]string{"amd64": "x86-64-v2", "arm64": "generic"}
 
 // preprocessorFlags has the folders of llama.cpp's headers: the public ones, and
 // those for buffer types and kernels.
@@ -65,6 +81,9 @@ func findCompiler() error {
 	candidates := []string{"g++", "clang++"}
 	if own := os.Getenv("CXX"); own != "" {
 		candidates = []string{strings.Fields(own)[0]}
+	}
+	if cross := os.Getenv("DIGLOT_ARCH"); cross != "" && cross != runtime.GOARCH {
+		candidates = []string{crossCompilers[cross] + "g++"}
 	}
 	for _, name := range candidates {
 		if _, err := exec.LookPath(name); err == nil {

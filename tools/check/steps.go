@@ -34,6 +34,7 @@ var steps = []step{
 	{"vetllama", "go vet with llama.cpp", command("go", "run", "./tools/build", "go", "vet", "-tags", "llamacpp", "./engine/local/llamacpp/...", "./cmd/..."), ""},
 	{"staticllama", "staticcheck with llama.cpp", command("go", "run", "./tools/build", "go", "tool", "-modfile=tools/tools.mod", "staticcheck", "-tags", "llamacpp", "./..."), ""},
 	{"llama", "tests of the llama.cpp engine on real models", llamaTests, ""},
+	{"neon", "tests of the kernels for arm64, in an emulator, if it and a compiler are there", neon, ""},
 	{"verify", "diglot verify against this server over two real models, with all scenarios in both profiles", verify, ""},
 	{"peers", "engine/upstream against a real llama-server, if there is one", peers, ""},
 	{"sdkreal", "the same SDKs against a real model", sdkOverModel, ""},

@@ -3,6 +3,7 @@
 package matrix
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +27,15 @@ func instructionSets() []string {
 		}
 	}
 	return all
+}
+
+// TestInstructions: the tests in an emulator, for which tools/build compiles, prove
+// nothing of kernels that do not run there.
+func TestInstructions(t *testing.T) {
+	if arch := os.Getenv("DIGLOT_ARCH"); arch == "arm64" && !slices.Contains(instructionSets(), "NEON dotprod") {
+		t.Errorf("for %s there are only %q", arch, instructionSets())
+	}
+	use("")
 }
 
 func allValues() map[string]values {

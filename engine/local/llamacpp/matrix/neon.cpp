@@ -12,8 +12,8 @@
 // See avx512.cpp.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
-#elif defined(__GNUC__)
-#pragma GCC target("+dotprod")
+#elif defined(__GNUC__) && !defined(__ARM_FEATURE_DOTPROD)
+#pragma GCC target("arch=armv8.2-a+dotprod") // as arm_neon.h; GCC 12 inlines nothing otherwise
 #endif
 
 #include "floats.h"
