@@ -151,7 +151,8 @@ func (f *found) start(ctx context.Context, m model, s report.Settings) (*target,
 	if err != nil {
 		return nil, err
 	}
-	return &target{name: f.Name, model: m.name, plain: f.plain(m), client: ask.Client{URL: p.URL(), HTTP: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}},
+	// llama-server closes connections that are kept, sometimes just when a request comes.
+	return &target{name: f.Name, model: m.name, plain: f.plain(m), client: ask.Client{URL: p.URL(), HTTP: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}},
 		process: p, begun: begun}, nil
 }
 
