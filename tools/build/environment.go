@@ -34,18 +34,15 @@ func environment(ctx context.Context) ([]string, error) {
 	}
 	compiler, ok := crossCompilers[cross]
 	if !ok {
-		return nil, fmt.Errorf("DIGLOT_ARCH is %q; there are only %s", cross, strings.Join(slices.Sorted(maps.Keys(crossCompilers)), " and "))
+		return nil, fmt.Errorf("DIGLOT_ARCH is %q; there is only %s", cross, strings.Join(slices.Sorted(maps.Keys(crossCompilers)), " and "))
 	}
-	flags := optimise(cross, cmp.Or(cpu, baseline[cross]))
+	flags := optimise(cross, cmp.Or(cpu, "generic"))
 	return append(env, "GOOS=linux", "GOARCH="+cross, "CC="+compiler+"gcc", "CXX="+compiler+"g++", "CGO_CFLAGS="+flags, "CGO_CXXFLAGS="+flags), nil
 }
 
-// crossCompilers are the compilers of Debian for other processors, without gcc or g++ at
+// crossCompilers are Debian's compilers for other processors, without gcc or g++ at
 // the end.
-var crossCompilers = map[string]string{"amd64": "x86_64-linux-gnu-", "arm64": "aarch64-linux-gnu-"}
-
-// baseline is the oldest processor that a program for others runs on.
-var baseline = map[string]string{"amd64": "x86-64-v2", "arm64": "generic"}
+var crossCompilers = map[string]string{"arm64": "aarch64-linux-gnu-"}
 
 // preprocessorFlags has the folders of llama.cpp's headers: the public ones, and
 // those for buffer types and kernels.

@@ -4,9 +4,8 @@
 //	go run ./tools/build go test ARGS    runs any command in the same environment
 //
 // DIGLOT_CPU is the target CPU by the compiler's name
-// (x86-64-v3, armv8.2-a); the default is the local one. DIGLOT_ARCH is another
-// architecture of Linux, amd64 or arm64, with the compiler of Debian's
-// g++-aarch64-linux-gnu or g++-x86-64-linux-gnu.
+// (x86-64-v3, armv8.2-a); the default is the local one. DIGLOT_ARCH=arm64 compiles for
+// Linux on arm64, with the compiler of Debian's g++-aarch64-linux-gnu.
 //
 // It needs only a C++ compiler: llama.cpp comes as a Go module. The flags are in
 // the environment, not in a #cgo line, because only so they reach the code of

@@ -2,10 +2,8 @@ package media
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json/v2"
 	"fmt"
-	"image"
 	"strings"
 
 	"github.com/diglot/diglot/openapi/conformance"
@@ -42,14 +40,7 @@ func watch(t *conformance.Trial, fields map[string]any) ([]imageEvent, *conforma
 		if json.Unmarshal([]byte(f.Data), &e) != nil || e.B64 == "" {
 			continue
 		}
-		file, err := base64.StdEncoding.DecodeString(e.B64)
-		if err != nil {
-			t.Fatalf(x, "the image of event %d is not base64: %v", i, err)
-		}
-		config, _, err := image.DecodeConfig(bytes.NewReader(file))
-		if err != nil {
-			t.Fatalf(x, "the image of event %d is no PNG or JPEG: %v", i, err)
-		}
+		config, file := decodeFile(t, x, fmt.Sprintf("the image of event %d", i), e.B64)
 		if got := fmt.Sprintf("%dx%d", config.Width, config.Height); e.Size != "auto" && e.Size != got {
 			t.Errorf(x, "an image of %s in event %d, which says %q", got, i, e.Size)
 		}

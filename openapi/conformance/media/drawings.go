@@ -48,17 +48,23 @@ func decode(t *conformance.Trial, x *conformance.Exchange) ([]image.Config, [][]
 		if d.B64 == "" && d.URL != "" {
 			t.Skipf("the server answers with addresses of images")
 		}
-		file, err := base64.StdEncoding.DecodeString(d.B64)
-		if err != nil {
-			t.Fatalf(x, "image %d is not base64: %v", i, err)
-		}
-		config, _, err := image.DecodeConfig(bytes.NewReader(file))
-		if err != nil {
-			t.Fatalf(x, "image %d is no PNG or JPEG: %v", i, err)
-		}
+		config, file := decodeFile(t, x, fmt.Sprintf("image %d", i), d.B64)
 		configs, files = append(configs, config), append(files, file)
 	}
 	return configs, files
+}
+
+// decodeFile reads a file in base64 and the head of the image in it.
+func decodeFile(t *conformance.Trial, x *conformance.Exchange, name, text string) (image.Config, []byte) {
+	file, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		t.Fatalf(x, "%s is not base64: %v", name, err)
+	}
+	config, _, err := image.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		t.Fatalf(x, "%s is no PNG or JPEG: %v", name, err)
+	}
+	return config, file
 }
 
 // drawn is a scenario of a model that draws.
