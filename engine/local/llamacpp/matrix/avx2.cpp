@@ -2,9 +2,10 @@
 
 #include "layout.h"
 
-#include <algorithm> // before the target below, which floats.h is under
+#include <algorithm> // before the target below, which set.h is under
 #include <cstring>
 #include <immintrin.h>
+#include <utility>
 
 // See avx512.cpp.
 #if defined(__clang__)
@@ -13,17 +14,13 @@
 #pragma GCC target("avx2,f16c,fma")
 #endif
 
-#include "floats.h"
+#include "set.h"
 
 namespace matrix {
 
 namespace {
 
-// A slice is 8 of the rows of a panel: half of each vector of 64 bytes.
-constexpr int slice_rows = 8;
-constexpr int slices = panel_rows / slice_rows;
-
-// unit is 32 columns of a slice, unpacked.
+// unit is 32 columns of 8 rows, unpacked: of half of each vector of 64 bytes.
 struct unit {
     __m256i quants[groups]; // signed if they have whole bytes
     __m256 scale;
@@ -60,8 +57,8 @@ template <int above, int group> inline __m256i quants(const uint8_t * planes, co
     }
 }
 
-template <const layout & l> inline void load_quants(const uint8_t * at, int slice, unit & u) {
-    const int v = slice / 2, half = slice % 2 * 32;
+template <const layout & l> inline void load_quants(const uint8_t * at, int row, unit & u) {
+    const int v = row / vector_rows, half = row % vector_rows * 4;
     const uint8_t * planes = at + v * l.planes() / vectors + half;
     const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + half;
     u.quants[0] = quants<l.above, 0>(planes, nibbles);
@@ -75,8 +72,7 @@ template <const layout & l> inline void load_quants(const uint8_t * at, int slic
 }
 
 // load_scales reads the scales of a unit from the head of its step.
-template <const layout & l> inline void load_scales(const uint8_t * head, int number, int slice, unit & u) {
-    const int row = slice * slice_rows;
+template <const layout & l> inline void load_scales(const uint8_t * head, int number, int row, unit & u) {
     const __m256 d = halves(head + row * 2);
     if constexpr (l.type == GGML_TYPE_Q6_K) {
         const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + row;
@@ -155,31 +151,57 @@ template <const layout & l> inline __m256 add(const unit & u, const activation &
     return sums;
 }
 
-template <const layout & l>
-void product(int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
-    alignas(32) float sums[tile_tokens][panel_rows];
-    std::memset(sums, 0, tokens * sizeof sums[0]);
-    const uint8_t * step = static_cast<const uint8_t *>(panel);
-    for (const uint8_t * end = step + l.panel(width); step < end; step += l.step()) {
-        for (int i = 0; i < l.units; i++, tile += tokens) {
-            for (int s = 0; s < slices; s++) {
-                unit u;
-                load_quants<l>(step + l.head() + i * l.unit(), s, u);
-                load_scales<l>(step, i, s, u);
-                for (int t = 0; t < tokens; t++) {
-                    float * to = sums[t] + s * slice_rows;
-                    _mm256_store_ps(to, add<l>(u, tile[t], _mm256_load_ps(to)));
-                }
-            }
-        }
-    }
-    for (int t = 0; t < tokens; t++) {
-        std::memcpy(out + t * stride, sums[t], rows * sizeof(float));
-    }
+inline int sum_of(__m256i x) {
+    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+    return _mm_cvtsi128_si32(half);
 }
 
-// halves_and_floats is how weights in 16 bits are multiplied; see floats.h.
-struct halves_and_floats {
+// set is this instruction set, see set.h.
+struct set {
+    typedef matrix::unit unit;
+    static constexpr int slice_rows = 8, at_once = 1;
+
+    template <const layout & l> static void load(const uint8_t * step, int number, int row, unit & u) {
+        load_quants<l>(step + l.head() + number * l.unit(), row, u);
+        load_scales<l>(step, number, row, u);
+    }
+
+    template <const layout & l, int> static void add(const unit & u, const activation * a, float * sums) {
+        _mm256_store_ps(sums, matrix::add<l>(u, *a, _mm256_load_ps(sums)));
+    }
+
+    template <const layout & l>
+    static void product(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+        multiply_slices<set, l>(width, panel, tile, tokens, out, stride, rows);
+    }
+
+    // highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
+    // without the sign, the bits of floats are ordered like the numbers, and NaN is
+    // the largest.
+    static float highest(const float * x) {
+        const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+        __m256i most = _mm256_setzero_si256();
+        for (int i = 0; i < unit_columns; i += 8) {
+            most = _mm256_max_epi32(most, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + i)), magnitude));
+        }
+        __m128i half = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
+        half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+        half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+        return _mm_cvtss_f32(_mm_castsi128_ps(half));
+    }
+
+    // half_unit quantises 16 numbers and returns their sum.
+    static int half_unit(const float * x, float by, int8_t * to) {
+        const __m256i low = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(by)));
+        const __m256i high = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 8), _mm256_set1_ps(by)));
+        const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+        return sum_of(_mm256_add_epi32(low, high));
+    }
+
+    // Weights in 16 bits, see floats.h.
     typedef __m256 vec;
     static constexpr int lanes = 8, vectors = 2, tokens = 6;
 
@@ -194,71 +216,11 @@ struct halves_and_floats {
     static void store(float * to, vec x) { _mm256_storeu_ps(to, x); }
 };
 
-void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
-    const activation * a = static_cast<const activation *>(tile);
-    switch (l.type) {
-        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_F16: return multiply_floats<halves_and_floats, GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_BF16: return multiply_floats<halves_and_floats, GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
-        default: return;
-    }
-}
-
-// highest is the highest absolute value of 32 numbers, and NaN if one is NaN.
-inline float highest(const float * x) {
-    // Without the sign, the bits of floats are ordered like the numbers, and NaN is
-    // the largest.
-    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
-    __m256i most = _mm256_setzero_si256();
-    for (int i = 0; i < unit_columns; i += 8) {
-        most = _mm256_max_epi32(most, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + i)), magnitude));
-    }
-    __m128i half = _mm_max_epi32(_mm256_castsi256_si128(most), _mm256_extracti128_si256(most, 1));
-    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0x4e));
-    half = _mm_max_epi32(half, _mm_shuffle_epi32(half, 0xb1));
-    return _mm_cvtss_f32(_mm_castsi128_ps(half));
-}
-
-inline int sum_of(__m256i x) {
-    __m128i half = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
-    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
-    half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
-    return _mm_cvtsi128_si32(half);
-}
-
-// half_unit quantises 16 numbers and returns their sum.
-inline int half_unit(const float * x, float by, int8_t * to) {
-    const __m256i low = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), _mm256_set1_ps(by)));
-    const __m256i high = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 8), _mm256_set1_ps(by)));
-    const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
-    return sum_of(_mm256_add_epi32(low, high));
-}
-
-void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
-    for (int64_t i = 0; i < width; i += unit_columns, x += unit_columns, to += stride) {
-        const float most = highest(x);
-        const float by = most < 1e-30f ? 0 : 127 / most;
-        const int first = half_unit(x, by, to->quants), second = half_unit(x + 16, by, to->quants + 16);
-        to->scale = most < 1e-30f ? 0 : most / 127;
-        to->sum = to->scale * static_cast<float>(first + second);
-        to->below = -first - second;
-        to->below_first = -first;
-    }
-}
-
 bool runs() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("fma"); }
 
 } // namespace
 
-const kernels avx2 = {"AVX2", runs, quantise, multiply};
+const kernels avx2 = {"AVX2", runs, quantise<set>, multiply<set>};
 
 } // namespace matrix
 

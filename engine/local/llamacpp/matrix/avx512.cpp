@@ -2,9 +2,10 @@
 
 #include "layout.h"
 
-#include <algorithm> // before the target below, which floats.h is under
+#include <algorithm> // before the target below, which set.h is under
 #include <cstring>
 #include <immintrin.h>
+#include <utility>
 
 // The file is compiled for processors that have these, whatever the others are
 // compiled for: no function of it may be called before the processor was asked.
@@ -14,7 +15,7 @@
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,f16c,fma")
 #endif
 
-#include "floats.h"
+#include "set.h"
 
 namespace matrix {
 
@@ -215,18 +216,34 @@ void many(int64_t width, const uint8_t * panel, const activation * tile, int tok
     }
 }
 
-template <const layout & l>
-void product(int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
-    const uint8_t * p = static_cast<const uint8_t *>(panel);
-    switch (tokens) {
-        case 1: return few<l, 1>(width, p, tile, tokens, out, stride, rows);
-        case 2: return few<l, 2>(width, p, tile, tokens, out, stride, rows);
-        default: return many<l>(width, p, tile, tokens, out, stride, rows);
+// set is this instruction set, see set.h.
+struct set {
+    template <const layout & l>
+    static void product(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+        switch (tokens) {
+            case 1: return few<l, 1>(width, panel, tile, tokens, out, stride, rows);
+            case 2: return few<l, 2>(width, panel, tile, tokens, out, stride, rows);
+            default: return many<l>(width, panel, tile, tokens, out, stride, rows);
+        }
     }
-}
 
-// halves_and_floats is how weights in 16 bits are multiplied; see floats.h.
-struct halves_and_floats {
+    // highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
+    // without the sign, the bits of floats are ordered like the numbers, and NaN is
+    // the largest.
+    static float highest(const float * x) {
+        const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+        const __m512i most = _mm512_max_epi32(_mm512_and_si512(_mm512_loadu_si512(x), magnitude), _mm512_and_si512(_mm512_loadu_si512(x + 16), magnitude));
+        return _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(most))));
+    }
+
+    // half_unit quantises 16 numbers and returns their sum.
+    static int half_unit(const float * x, float by, int8_t * to) {
+        const __m512i q = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), _mm512_set1_ps(by)));
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to), _mm512_cvtsepi32_epi8(q));
+        return _mm512_reduce_add_epi32(q);
+    }
+
+    // Weights in 16 bits, see floats.h.
     typedef __m512 vec;
     static constexpr int lanes = 16, vectors = 2, tokens = 12;
 
@@ -241,44 +258,6 @@ struct halves_and_floats {
     static void store(float * to, vec x) { _mm512_storeu_ps(to, x); }
 };
 
-void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
-    const activation * a = static_cast<const activation *>(tile);
-    switch (l.type) {
-        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_F16: return multiply_floats<halves_and_floats, GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_BF16: return multiply_floats<halves_and_floats, GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
-        default: return;
-    }
-}
-
-void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
-    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-    for (int64_t i = 0; i < width; i += unit_columns, x += unit_columns, to += stride) {
-        const __m512 first = _mm512_loadu_ps(x), second = _mm512_loadu_ps(x + 16);
-        // Without the sign, the bits of floats are ordered like the numbers, and
-        // NaN is the largest.
-        const __m512i larger = _mm512_max_epi32(_mm512_and_si512(_mm512_castps_si512(first), magnitude), _mm512_and_si512(_mm512_castps_si512(second), magnitude));
-        const float most = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(larger))));
-        const float by = most < 1e-30f ? 0 : 127 / most;
-        const __m512i low = _mm512_cvtps_epi32(_mm512_mul_ps(first, _mm512_set1_ps(by)));
-        const __m512i high = _mm512_cvtps_epi32(_mm512_mul_ps(second, _mm512_set1_ps(by)));
-        _mm_storeu_si128(reinterpret_cast<__m128i *>(to->quants), _mm512_cvtsepi32_epi8(low));
-        _mm_storeu_si128(reinterpret_cast<__m128i *>(to->quants + 16), _mm512_cvtsepi32_epi8(high));
-        const int sum_low = _mm512_reduce_add_epi32(low), sum_high = _mm512_reduce_add_epi32(high);
-        to->scale = most < 1e-30f ? 0 : most / 127;
-        to->sum = to->scale * static_cast<float>(sum_low + sum_high);
-        to->below = -sum_low - sum_high;
-        to->below_first = -sum_low;
-    }
-}
-
 bool runs() {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512vnni");
@@ -286,7 +265,7 @@ bool runs() {
 
 } // namespace
 
-const kernels avx512 = {"AVX-512 VNNI", runs, quantise, multiply};
+const kernels avx512 = {"AVX-512 VNNI", runs, quantise<set>, multiply<set>};
 
 } // namespace matrix
 

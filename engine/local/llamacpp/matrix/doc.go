@@ -4,11 +4,12 @@
 // ggml takes one row of weights and one token at a time. Here a panel of 32 rows
 // meets a tile of up to 128 tokens: the weights of 32 columns are unpacked into
 // registers once, and all tokens of the tile pass by. Activations are quantised
-// to 8 bits by 32 columns, unless the weights have 16 bits themselves. Sums have the same order whatever the number of
-// tokens, so a token's result does not depend on which others are in the batch.
+// to 8 bits by 32 columns, unless the weights have 16 bits themselves. Sums have
+// the same order whatever the number of tokens, so a token's result does not depend
+// on which others are in the batch.
 //
 // The layout is the same for all instruction sets (layout.h, pack.cpp), and each
-// has one file of kernels. They, and a plain form (plain.cpp), are tested against
-// sums in double precision. A format is a description of its layout, a
+// has one file of kernels, with what they share in set.h. They, and a plain form
+// (plain.cpp), are tested against sums in double precision. A format is a description of its layout, a
 // function that reads its blocks, and a few lines that unpack it in each file.
 package matrix

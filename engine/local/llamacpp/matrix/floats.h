@@ -1,6 +1,5 @@
 // Products of weights in 16 bits, in single precision: for each instruction set
-// that says how it loads, multiplies and stores. It is included by their files, so
-// that it is compiled for their processors.
+// that says how it loads, multiplies and stores.
 #pragma once
 
 #include "layout.h"

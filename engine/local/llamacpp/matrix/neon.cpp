@@ -2,9 +2,10 @@
 
 #include "layout.h"
 
-#include <algorithm> // before the target below, which floats.h is under
-#include <cstring>
+#include <algorithm> // before the target below, which set.h is under
 #include <arm_neon.h>
+#include <cstring>
+#include <utility>
 #if defined(__linux__)
 #include <sys/auxv.h>
 #endif
@@ -16,17 +17,13 @@
 #pragma GCC target("arch=armv8.2-a+dotprod") // as arm_neon.h; GCC 12 inlines nothing otherwise
 #endif
 
-#include "floats.h"
+#include "set.h"
 
 namespace matrix {
 
 namespace {
 
-// A slice is 4 of the rows of a panel: a quarter of each vector of 64 bytes.
-constexpr int slice_rows = 4;
-constexpr int slices = panel_rows / slice_rows;
-
-// unit is 32 columns of a slice, unpacked.
+// unit is 32 columns of 4 rows, unpacked: of a quarter of each vector of 64 bytes.
 struct unit {
     int8x16_t quants[groups];
     float32x4_t scale;
@@ -63,8 +60,8 @@ template <int above> inline int8x16_t quants(const uint8_t * planes, const uint8
     return vreinterpretq_s8_u8(q);
 }
 
-template <const layout & l> inline void load_quants(const uint8_t * at, int slice, unit & u) {
-    const int v = slice / 4, quarter = slice % 4 * 16;
+template <const layout & l> inline void load_quants(const uint8_t * at, int row, unit & u) {
+    const int v = row / vector_rows, quarter = row % vector_rows * 4;
     const uint8_t * planes = at + v * l.planes() / vectors + quarter;
     const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + quarter;
     for (int g = 0; g < groups; g++) {
@@ -73,8 +70,7 @@ template <const layout & l> inline void load_quants(const uint8_t * at, int slic
 }
 
 // load_scales reads the scales of a unit from the head of its step.
-template <const layout & l> inline void load_scales(const uint8_t * head, int number, int slice, unit & u) {
-    const int row = slice * slice_rows;
+template <const layout & l> inline void load_scales(const uint8_t * head, int number, int row, unit & u) {
     const float32x4_t d = halves(head + row * 2);
     u.scale = d;
     if constexpr (l.type == GGML_TYPE_Q6_K) {
@@ -121,31 +117,52 @@ template <const layout & l> inline float32x4_t add(const unit & u, const activat
     return sums;
 }
 
-template <const layout & l>
-void product(int64_t width, const void * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
-    float sums[tile_tokens][panel_rows];
-    std::memset(sums, 0, tokens * sizeof sums[0]);
-    const uint8_t * step = static_cast<const uint8_t *>(panel);
-    for (const uint8_t * end = step + l.panel(width); step < end; step += l.step()) {
-        for (int i = 0; i < l.units; i++, tile += tokens) {
-            for (int s = 0; s < slices; s++) {
-                unit u;
-                load_quants<l>(step + l.head() + i * l.unit(), s, u);
-                load_scales<l>(step, i, s, u);
-                for (int t = 0; t < tokens; t++) {
-                    float * to = sums[t] + s * slice_rows;
-                    vst1q_f32(to, add<l>(u, tile[t], vld1q_f32(to)));
-                }
-            }
-        }
-    }
-    for (int t = 0; t < tokens; t++) {
-        std::memcpy(out + t * stride, sums[t], rows * sizeof(float));
-    }
-}
+// set is this instruction set, see set.h.
+struct set {
+    typedef matrix::unit unit;
+    static constexpr int slice_rows = 4, at_once = 1;
 
-// halves_and_floats is how weights in 16 bits are multiplied; see floats.h.
-struct halves_and_floats {
+    template <const layout & l> static void load(const uint8_t * step, int number, int row, unit & u) {
+        load_quants<l>(step + l.head() + number * l.unit(), row, u);
+        load_scales<l>(step, number, row, u);
+    }
+
+    template <const layout & l, int> static void add(const unit & u, const activation * a, float * sums) {
+        vst1q_f32(sums, matrix::add<l>(u, *a, vld1q_f32(sums)));
+    }
+
+    template <const layout & l>
+    static void product(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
+        multiply_slices<set, l>(width, panel, tile, tokens, out, stride, rows);
+    }
+
+    // highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
+    // without the sign, the bits of floats are ordered like the numbers, and NaN is
+    // the largest.
+    static float highest(const float * x) {
+        uint32x4_t most = vdupq_n_u32(0);
+        for (int i = 0; i < unit_columns; i += 4) {
+            most = vmaxq_u32(most, vandq_u32(vreinterpretq_u32_f32(vld1q_f32(x + i)), vdupq_n_u32(0x7fffffff)));
+        }
+        const uint32_t value = vmaxvq_u32(most);
+        float result;
+        std::memcpy(&result, &value, sizeof result);
+        return result;
+    }
+
+    // half_unit quantises 16 numbers and returns their sum.
+    static int half_unit(const float * x, float by, int8_t * to) {
+        int32x4_t q[4];
+        for (int i = 0; i < 4; i++) {
+            q[i] = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i * 4), by));
+        }
+        const int16x8_t low = vcombine_s16(vqmovn_s32(q[0]), vqmovn_s32(q[1])), high = vcombine_s16(vqmovn_s32(q[2]), vqmovn_s32(q[3]));
+        const int8x16_t all = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high));
+        vst1q_s8(to, all);
+        return vaddlvq_s8(all);
+    }
+
+    // Weights in 16 bits, see floats.h.
     typedef float32x4_t vec;
     static constexpr int lanes = 4, vectors = 4, tokens = 6;
 
@@ -160,61 +177,6 @@ struct halves_and_floats {
     static void store(float * to, vec x) { vst1q_f32(to, x); }
 };
 
-void multiply(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows) {
-    const activation * a = static_cast<const activation *>(tile);
-    switch (l.type) {
-        case GGML_TYPE_Q4_0: return product<q4_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_1: return product<q4_1>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_0: return product<q5_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_1: return product<q5_1>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q8_0: return product<q8_0>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q4_K: return product<q4_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q5_K: return product<q5_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_Q6_K: return product<q6_k>(width, panel, a, tokens, out, stride, rows);
-        case GGML_TYPE_F16: return multiply_floats<halves_and_floats, GGML_TYPE_F16>(width, panel, tile, tokens, out, stride, rows);
-        case GGML_TYPE_BF16: return multiply_floats<halves_and_floats, GGML_TYPE_BF16>(width, panel, tile, tokens, out, stride, rows);
-        default: return;
-    }
-}
-
-// highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
-// without the sign, the bits of floats are ordered like the numbers, and NaN is
-// the largest.
-inline float highest(const float * x) {
-    uint32x4_t most = vdupq_n_u32(0);
-    for (int i = 0; i < unit_columns; i += 4) {
-        most = vmaxq_u32(most, vandq_u32(vreinterpretq_u32_f32(vld1q_f32(x + i)), vdupq_n_u32(0x7fffffff)));
-    }
-    const uint32_t value = vmaxvq_u32(most);
-    float result;
-    std::memcpy(&result, &value, sizeof result);
-    return result;
-}
-
-// half_unit quantises 16 numbers and returns their sum.
-inline int half_unit(const float * x, float by, int8_t * to) {
-    int32x4_t q[4];
-    for (int i = 0; i < 4; i++) {
-        q[i] = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i * 4), by));
-    }
-    const int16x8_t low = vcombine_s16(vqmovn_s32(q[0]), vqmovn_s32(q[1])), high = vcombine_s16(vqmovn_s32(q[2]), vqmovn_s32(q[3]));
-    const int8x16_t all = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high));
-    vst1q_s8(to, all);
-    return vaddlvq_s8(all);
-}
-
-void quantise(const float * x, int64_t width, activation * to, int64_t stride) {
-    for (int64_t i = 0; i < width; i += unit_columns, x += unit_columns, to += stride) {
-        const float most = highest(x);
-        const float by = most < 1e-30f ? 0 : 127 / most;
-        const int first = half_unit(x, by, to->quants), second = half_unit(x + 16, by, to->quants + 16);
-        to->scale = most < 1e-30f ? 0 : most / 127;
-        to->sum = to->scale * static_cast<float>(first + second);
-        to->below = -first - second;
-        to->below_first = -first;
-    }
-}
-
 bool runs() {
 #if defined(__linux__)
     constexpr unsigned long dot_products = 1 << 20; // HWCAP_ASIMDDP
@@ -228,7 +190,7 @@ bool runs() {
 
 } // namespace
 
-const kernels neon = {"NEON dotprod", runs, quantise, multiply};
+const kernels neon = {"NEON dotprod", runs, quantise<set>, multiply<set>};
 
 } // namespace matrix
 
