@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/diglot/diglot/engine"
 	"github.com/diglot/diglot/engine/chat"
@@ -31,7 +30,7 @@ type sampler struct {
 	repeat *repeatPenalty // nil: none
 
 	buf  []candidate // reused between steps
-	sums []float64
+	bins *bins       // nil: not used yet
 }
 
 // choice is a sampled token, the end of the sequence, or both: a marker that
@@ -174,18 +173,7 @@ func (s *sampler) truncated(logits []float32) []candidate {
 		s.buf = top(logits, k, s.buf)
 		return s.truncate(s.buf, weight(s.buf))
 	}
-	// Without top_k, select more and more candidates until top_p or min_p cuts.
-	total := 1.0
-	if *s.settings.TopP < 1 {
-		largest := logits[argmax(logits)]
-		total = math.Exp(logSum(logits, largest) - float64(largest))
-	}
-	for n := 128; ; n *= 8 {
-		s.buf = top(logits, n, s.buf)
-		if kept := s.truncate(s.buf, total); len(kept) < len(s.buf) || len(s.buf) < n {
-			return kept
-		}
-	}
+	return s.nucleus(logits)
 }
 
 // truncate applies top_p and min_p to the ordered candidates and keeps at least
@@ -239,45 +227,6 @@ func (s *sampler) draw(ordered []candidate, u float64) int32 {
 		}
 	}
 	return ordered[0].token // rounding error: u was next to 1
-}
-
-// sumBlock is how many tokens pickUntruncated sums up in one block.
-const sumBlock = 1024
-
-// pickUntruncated samples from the whole vocabulary without sorting it: it sums
-// the weights by block, then searches the block where the sum passes u.
-func (s *sampler) pickUntruncated(logits []float32, best int32, u float64) int32 {
-	highest, temperature := logits[best], *s.settings.Temperature
-	floor := highest - float32(negligible*temperature)
-	weigh := func(logits []float32) float64 {
-		sum := 0.0
-		for _, l := range logits {
-			if l > floor {
-				sum += math.Exp(float64(l-highest) / temperature)
-			}
-		}
-		return sum
-	}
-	s.sums = s.sums[:0]
-	total := 0.0
-	for part := range slices.Chunk(logits, sumBlock) {
-		sum := weigh(part)
-		s.sums = append(s.sums, sum)
-		total += sum
-	}
-	rest := u * total
-	for i, sum := range s.sums {
-		if rest >= sum {
-			rest -= sum
-			continue
-		}
-		for j := i * sumBlock; j < min((i+1)*sumBlock, len(logits)); j++ {
-			if rest -= weigh(logits[j : j+1]); rest < 0 {
-				return int32(j)
-			}
-		}
-	}
-	return best // rounding error: u was next to 1
 }
 
 // probabilities are those of the model, before any sampling step.

@@ -102,7 +102,7 @@ func logSum(logits []float32, largest float32) float64 {
 	floor := largest - negligible
 	for _, l := range logits {
 		if l > floor {
-			sum += math.Exp(float64(l - largest))
+			sum += expOfMinus(float64(largest - l))
 		}
 	}
 	return float64(largest) + math.Log(sum)
