@@ -7,18 +7,21 @@
 // (x86-64-v3, armv8.2-a); the default is the local one. DIGLOT_ARCH=arm64 compiles for
 // Linux on arm64, with the compiler of Debian's g++-aarch64-linux-gnu.
 //
-// It needs only a C++ compiler: llama.cpp comes as a Go module. The flags are in
-// the environment, not in a #cgo line, because only so they reach the code of
-// another module. Go's build cache is keyed by them, so everything that compiles
-// llama.cpp must go through here to compile it only once.
+// It needs only a C++ compiler: llama.cpp comes as a Go module. Go's build cache is
+// keyed by the flags in the environment, so everything that compiles llama.cpp must
+// go through here to compile it only once.
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
+
+	"github.com/diglot/diglot/tools/internal/toolchain"
 )
 
 func main() {
@@ -33,10 +36,11 @@ func main() {
 
 // run executes command in the cgo environment; an empty command builds bin/diglot.
 func run(ctx context.Context, command []string) error {
-	if err := findCompiler(); err != nil {
+	target := target(os.Getenv)
+	if err := target.FindCompiler(); err != nil {
 		return err
 	}
-	env, err := environment(ctx)
+	env, err := target.Environment(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,4 +54,14 @@ func run(ctx context.Context, command []string) error {
 	cmd.Env = env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	return cmd.Run()
+}
+
+// target is what the environment chooses. No compiler knows the local CPU of another
+// architecture.
+func target(getenv func(string) string) toolchain.Target {
+	arch, local := cmp.Or(getenv("DIGLOT_ARCH"), runtime.GOARCH), "native"
+	if arch != runtime.GOARCH {
+		local = "generic"
+	}
+	return toolchain.Target{Arch: arch, Flags: toolchain.CPU(arch, cmp.Or(getenv("DIGLOT_CPU"), local))}
 }
