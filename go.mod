@@ -29,7 +29,7 @@ require (
 	github.com/yuin/goldmark v1.8.7 // turns Markdown pages of the reference into HTML, when it is generated
 	golang.org/x/image v0.48.0 // reads WebP and BMP pictures, and scales large ones down
 	golang.org/x/sync v0.25.0 // groups of goroutines that end together
-	golang.org/x/sys v0.50.0 // the system calls by which a process of a model gives up its rights
+	golang.org/x/sys v0.50.0 // the system calls by which a process of a model gives up its rights; what the processor can do
 	golang.org/x/term v0.48.0 // questions in a terminal, and its raw mode
 	golang.org/x/text v0.44.0 // takes the accents off letters, for tokenizers of the WordPiece kind; in tests, a second opinion on text that is cut in the middle of a character
 	gonum.org/v1/plot v0.17.0 // draws the plots of the benchmark; no server has it inside

@@ -277,11 +277,16 @@ func libraryConfig(env environment, models *store.Store, files process.Files, l 
 	if err != nil {
 		return library.Config{}, err
 	}
+	runs, err := process.ForThisProcessor(program, env.getenv("DIGLOT_VARIANT"))
+	if err != nil {
+		return library.Config{}, err
+	}
+	runs.Log(log)
 	return library.Config{
 		Store:     models,
 		Files:     files,
 		Log:       log,
-		Start:     process.Starter(program, l, process.Config(env.getenv, log), o.findImagegen(program, env)),
+		Start:     process.Starter(runs.Path, l, process.Config(env.getenv, log), o.findImagegen(program, env)),
 		Upstream:  connector(env, log),
 		Plan:      process.Planner(l.Kernels),
 		Budget:    o.limit(),

@@ -231,3 +231,19 @@ func TestVersion(t *testing.T) {
 		})
 	}
 }
+
+func TestPrintVariant(t *testing.T) {
+	for _, tt := range []struct {
+		runs process.Program
+		want string
+	}{
+		{process.Program{Path: "/bin/diglot"}, ""},
+		{process.Program{Path: "/lib/d", Variant: "v3"}, "models run as v3: /lib/d\n"},
+		{process.Program{Path: "/bin/diglot", Variant: "v1", Warning: "v3 is missing"}, "models run as v1: /bin/diglot\nwarning: v3 is missing\n"},
+	} {
+		var out bytes.Buffer
+		if printVariant(&out, tt.runs); out.String() != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.runs, out.String(), tt.want)
+		}
+	}
+}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/diglot/diglot/cmd/diglot/internal/build"
 	"github.com/diglot/diglot/cmd/diglot/internal/control"
+	"github.com/diglot/diglot/cmd/diglot/internal/process"
 	"github.com/diglot/diglot/engine/local/confine"
 )
 
@@ -21,7 +23,7 @@ func newVersion(env environment) *cobra.Command {
 		GroupID: groupMore,
 		Args:    noArguments,
 	}
-	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), confined (sandbox of model processes), server (version of the running server)")
+	asJSON := jsonFlag(c, "version, revision, go, llamacpp (absent in a build without it), variant (of a release: the one that runs models), confined (sandbox of model processes), server (version of the running server)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if *asJSON {
 			return versionAsJSON(c.Context(), env)
@@ -37,6 +39,7 @@ type versionJSON struct {
 	Revision string `json:"revision,omitempty"`
 	Go       string `json:"go"`
 	Llamacpp string `json:"llamacpp,omitempty"`
+	Variant  string `json:"variant,omitempty"`
 	Confined string `json:"confined"`
 	Server   string `json:"server,omitempty"`
 }
@@ -50,6 +53,11 @@ func versionAsJSON(ctx context.Context, env environment) error {
 	if m := build.Llamacpp(info); m != nil {
 		v.Llamacpp = m.Path + " " + m.Version
 	}
+	runs, err := modelProgram(env)
+	if err != nil {
+		return err
+	}
+	v.Variant = runs.Variant
 	if v.Server, err = serverVersion(ctx, env); err != nil {
 		return err
 	}
@@ -62,12 +70,37 @@ func version(ctx context.Context, env environment) error {
 		return err
 	}
 	printVersion(env.stdout, info)
+	runs, err := modelProgram(env)
+	if err != nil {
+		return err
+	}
+	printVariant(env.stdout, runs)
 	fmt.Fprintln(env.stdout, "sandbox of model processes:", confine.Supported())
 	server, err := serverVersion(ctx, env)
 	if server != "" {
 		fmt.Fprintln(env.stdout, "server", server)
 	}
 	return err
+}
+
+// modelProgram is the program that runs models.
+func modelProgram(env environment) (process.Program, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return process.Program{}, err
+	}
+	return process.ForThisProcessor(program, env.getenv("DIGLOT_VARIANT"))
+}
+
+// printVariant tells which variant of a release runs models.
+func printVariant(w io.Writer, runs process.Program) {
+	if runs.Variant == "" {
+		return
+	}
+	fmt.Fprintf(w, "models run as %s: %s\n", runs.Variant, runs.Path)
+	if runs.Warning != "" {
+		fmt.Fprintln(w, "warning:", runs.Warning)
+	}
 }
 
 // serverVersion is the version of the running server, or empty.

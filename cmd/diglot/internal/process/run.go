@@ -54,7 +54,7 @@ func Run(ctx context.Context, m Model, getenv func(string) string, stderr io.Wri
 			NoDraft:   m.Limits.Draft.None,
 			Available: m.available,
 			Planned:   bounds.planned,
-			Log:       log,
+			Log:       withVariant(log),
 		})
 		if err != nil {
 			return nil, err
