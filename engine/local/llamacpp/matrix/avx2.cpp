@@ -22,7 +22,7 @@ namespace {
 
 // unit is 32 columns of 8 rows, unpacked: of half of each vector of 64 bytes.
 struct unit {
-    __m256i quants[groups]; // signed if they have whole bytes
+    __m256i quants[groups];
     __m256 scale;
     __m256 other; // mins, or scales of the second half of columns
 };
@@ -43,12 +43,26 @@ template <int up> inline __m256i shift(__m256i x) {
     }
 }
 
-template <int above, int group> inline __m256i quants(const uint8_t * planes, const uint8_t * nibbles) {
+// signs says that quants need all 8 bits, and are less their offset: the
+// instruction that multiplies them adds two products in 16 bits.
+template <const layout & l> constexpr bool signs() { return l.largest() > 127; }
+
+// quants_of are the quants that 4 bits stand for.
+template <const layout & l> inline __m256i quants_of(__m256i nibbles) {
+    const __m128i numbers = load_half(reinterpret_cast<const uint8_t *>(l.book->numbers));
+    const __m128i table = _mm_add_epi8(numbers, _mm_set1_epi8(signs<l>() ? 0 : l.offset));
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), nibbles);
+}
+
+template <const layout & l, int group> inline __m256i quants(const uint8_t * planes, const uint8_t * nibbles) {
+    constexpr int above = l.above;
     if constexpr (above == 4) {
         return _mm256_xor_si256(load(nibbles + group * 64), _mm256_set1_epi8(-128));
     } else {
         const __m256i q = _mm256_and_si256(shift<group < groups / 2 ? 0 : -4>(load(nibbles + group % 4 * 64)), _mm256_set1_epi8(15));
-        if constexpr (above == 1) {
+        if constexpr (l.book != nullptr) {
+            return quants_of<l>(q);
+        } else if constexpr (above == 1) {
             return with(q, shift<4 - group>(load(planes)), _mm256_set1_epi8(16));
         } else if constexpr (above == 2) {
             return with(q, shift<4 - group % 4 * 2>(load(planes + group / 4 * 64)), _mm256_set1_epi8(48));
@@ -61,24 +75,41 @@ template <const layout & l> inline void load_quants(const uint8_t * at, int row,
     const int v = row / vector_rows, half = row % vector_rows * 4;
     const uint8_t * planes = at + v * l.planes() / vectors + half;
     const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + half;
-    u.quants[0] = quants<l.above, 0>(planes, nibbles);
-    u.quants[1] = quants<l.above, 1>(planes, nibbles);
-    u.quants[2] = quants<l.above, 2>(planes, nibbles);
-    u.quants[3] = quants<l.above, 3>(planes, nibbles);
-    u.quants[4] = quants<l.above, 4>(planes, nibbles);
-    u.quants[5] = quants<l.above, 5>(planes, nibbles);
-    u.quants[6] = quants<l.above, 6>(planes, nibbles);
-    u.quants[7] = quants<l.above, 7>(planes, nibbles);
+    u.quants[0] = quants<l, 0>(planes, nibbles);
+    u.quants[1] = quants<l, 1>(planes, nibbles);
+    u.quants[2] = quants<l, 2>(planes, nibbles);
+    u.quants[3] = quants<l, 3>(planes, nibbles);
+    u.quants[4] = quants<l, 4>(planes, nibbles);
+    u.quants[5] = quants<l, 5>(planes, nibbles);
+    u.quants[6] = quants<l, 6>(planes, nibbles);
+    u.quants[7] = quants<l, 7>(planes, nibbles);
+}
+
+// half_powers are half of 2^exponent, whose bias is 127. They may be subnormal.
+inline __m256 half_powers(__m256i exponents) {
+    const __m256i normal = _mm256_slli_epi32(_mm256_sub_epi32(exponents, _mm256_set1_epi32(1)), 23);
+    const __m256i subnormal = _mm256_min_epi32(_mm256_slli_epi32(_mm256_add_epi32(exponents, _mm256_set1_epi32(1)), 21), _mm256_set1_epi32(1 << 22));
+    return _mm256_castsi256_ps(_mm256_max_epi32(normal, subnormal));
 }
 
 // load_scales reads the scales of a unit from the head of its step.
 template <const layout & l> inline void load_scales(const uint8_t * head, int number, int row, unit & u) {
+    if constexpr (l.scales == scaling::exponent) {
+        u.scale = half_powers(_mm256_cvtepu8_epi32(load_quarter(head + row)));
+        return;
+    }
     const __m256 d = halves(head + row * 2);
-    if constexpr (l.type == GGML_TYPE_Q6_K) {
+    if constexpr (l.scales == scaling::eight) {
         const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + row;
         u.scale = _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_quarter(scales))));
         u.other = _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_quarter(scales + panel_rows))));
-    } else if constexpr (l.units == 8) {
+    } else if constexpr (l.scales == scaling::six) {
+        const uint8_t * scales = head + 2 * panel_rows;
+        const __m256i low = _mm256_srl_epi32(load(scales + row * 4), _mm_cvtsi32_si128(4 * number));
+        const __m256i high = _mm256_srl_epi32(_mm256_cvtepu16_epi32(load_half(scales + 4 * panel_rows + row * 2)), _mm_cvtsi32_si128(2 * number));
+        const __m256i scale = with(_mm256_and_si256(low, _mm256_set1_epi32(15)), shift<4>(high), _mm256_set1_epi32(48));
+        u.scale = _mm256_mul_ps(d, _mm256_cvtepi32_ps(_mm256_sub_epi32(scale, _mm256_set1_epi32(32))));
+    } else if constexpr (l.scales == scaling::six_and_mins) {
         const uint8_t * scales = head + 4 * panel_rows;
         const __m256i low = _mm256_cvtepu8_epi32(load_quarter(scales + number * panel_rows + row));
         const __m256i high = _mm256_srl_epi32(load(scales + 8 * panel_rows + row * 4), _mm_cvtsi32_si128(4 * number));
@@ -88,7 +119,7 @@ template <const layout & l> inline void load_scales(const uint8_t * head, int nu
         u.other = _mm256_fnmadd_ps(halves(head + 2 * panel_rows + row * 2), _mm256_cvtepi32_ps(min), _mm256_setzero_ps());
     } else {
         u.scale = d;
-        if constexpr (l.mins) {
+        if constexpr (l.mins()) {
             u.other = halves(head + 2 * panel_rows + row * 2);
         }
     }
@@ -103,12 +134,11 @@ inline __m256i four(const activation & a, int group) {
 // groups_that_fit is how many groups can be added in 16 bits: each adds two
 // products of a quant and 127 at most.
 template <const layout & l> constexpr int groups_that_fit() {
-    switch (l.above) {
-        case 0: return 8; // 8 * 2 * 15 * 127 < 32768
-        case 1: return 4; // 4 * 2 * 31 * 127
-        case 2: return 2; // 2 * 2 * 63 * 127
-        default: return 1; // 2 * 128 * 127
+    int fit = groups;
+    while (fit > 1 && fit * 2 * l.largest() * 127 > 32767) {
+        fit /= 2;
     }
+    return fit;
 }
 
 // sum adds the products of groups first to last, four columns in each lane.
@@ -120,7 +150,7 @@ template <const layout & l, int first, int last> inline __m256i sum(const unit &
 #pragma GCC unroll 8
         for (int i = g; i < g + at_once; i++) {
             const __m256i x = four(a, i);
-            if constexpr (l.above == 4) {
+            if constexpr (signs<l>()) {
                 pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(u.quants[i]), _mm256_sign_epi8(x, u.quants[i]));
             } else {
                 pairs = _mm256_add_epi16(pairs, _mm256_maddubs_epi16(u.quants[i], x));
@@ -136,16 +166,16 @@ inline __m256i times_offset(int32_t below, int offset) { return _mm256_set1_epi3
 // add adds the products of a unit and a token to its sums.
 template <const layout & l> inline __m256 add(const unit & u, const activation & a, __m256 sums) {
     const __m256 scale = _mm256_set1_ps(a.scale);
-    if constexpr (l.type == GGML_TYPE_Q6_K) {
+    if constexpr (l.halved()) {
         const __m256i first = sum<l, 0, groups / 2>(u, a, times_offset(a.below_first, l.offset));
         const __m256i second = sum<l, groups / 2, groups>(u, a, times_offset(a.below - a.below_first, l.offset));
         const __m256 both = _mm256_fmadd_ps(_mm256_cvtepi32_ps(first), u.scale, _mm256_mul_ps(_mm256_cvtepi32_ps(second), u.other));
         return _mm256_fmadd_ps(both, scale, sums);
     }
-    constexpr bool shifted = l.offset != 0 && l.above != 4;
+    constexpr bool shifted = l.offset != 0 && !signs<l>();
     const __m256i product = sum<l, 0, groups>(u, a, shifted ? times_offset(a.below, l.offset) : _mm256_setzero_si256());
     sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(product), _mm256_mul_ps(u.scale, scale), sums);
-    if constexpr (l.mins) {
+    if constexpr (l.mins()) {
         sums = _mm256_fmadd_ps(u.other, _mm256_set1_ps(a.sum), sums);
     }
     return sums;

@@ -32,6 +32,8 @@ inline __m512i load(const uint8_t * p) { return _mm512_loadu_si512(p); }
 inline __m512 halves(const uint8_t * p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
 inline __m512i bytes(const uint8_t * p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))); }
 
+inline __m512i words(const uint8_t * p) { return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))); }
+
 // with combines the bits of x and those of y that mask has.
 inline __m512i with(__m512i x, __m512i y, __m512i mask) { return _mm512_ternarylogic_epi32(x, y, mask, 0xf8); }
 
@@ -49,11 +51,21 @@ template <int group> inline __m512i nibble(__m512i pair) {
     return _mm512_and_si512(shift<group < groups / 2 ? 0 : -4>(pair), _mm512_set1_epi8(15));
 }
 
+// quants_of are the quants that 4 bits stand for.
+inline __m512i quants_of(const codebook & b, __m512i nibbles) {
+    const __m128i numbers = _mm_loadu_si128(reinterpret_cast<const __m128i *>(b.numbers));
+    const __m128i table = _mm_add_epi8(numbers, _mm_set1_epi8(static_cast<char>(b.offset)));
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), nibbles);
+}
+
 // quants unpacks a group of columns of 16 rows. planes and nibbles are those of
 // the rows.
-template <int above, int group> inline __m512i quants(const uint8_t * planes, const uint8_t * nibbles) {
+template <const layout & l, int group> inline __m512i quants(const uint8_t * planes, const uint8_t * nibbles) {
+    constexpr int above = l.above;
     if constexpr (above == 4) {
         return load(nibbles + group * 64);
+    } else if constexpr (l.book != nullptr) {
+        return quants_of(*l.book, nibble<group>(load(nibbles + group % 4 * 64)));
     } else {
         const __m512i q = nibble<group>(load(nibbles + group % 4 * 64));
         if constexpr (above == 1) {
@@ -68,27 +80,44 @@ template <int above, int group> inline __m512i quants(const uint8_t * planes, co
 template <const layout & l, int v> inline void load_quants(const uint8_t * at, unit & u) {
     const uint8_t * planes = at + v * l.planes() / vectors;
     const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors;
-    u.quants[v][0] = quants<l.above, 0>(planes, nibbles);
-    u.quants[v][1] = quants<l.above, 1>(planes, nibbles);
-    u.quants[v][2] = quants<l.above, 2>(planes, nibbles);
-    u.quants[v][3] = quants<l.above, 3>(planes, nibbles);
-    u.quants[v][4] = quants<l.above, 4>(planes, nibbles);
-    u.quants[v][5] = quants<l.above, 5>(planes, nibbles);
-    u.quants[v][6] = quants<l.above, 6>(planes, nibbles);
-    u.quants[v][7] = quants<l.above, 7>(planes, nibbles);
+    u.quants[v][0] = quants<l, 0>(planes, nibbles);
+    u.quants[v][1] = quants<l, 1>(planes, nibbles);
+    u.quants[v][2] = quants<l, 2>(planes, nibbles);
+    u.quants[v][3] = quants<l, 3>(planes, nibbles);
+    u.quants[v][4] = quants<l, 4>(planes, nibbles);
+    u.quants[v][5] = quants<l, 5>(planes, nibbles);
+    u.quants[v][6] = quants<l, 6>(planes, nibbles);
+    u.quants[v][7] = quants<l, 7>(planes, nibbles);
+}
+
+// half_powers are half of 2^exponent, whose bias is 127. They may be subnormal.
+inline __m512 half_powers(__m512i exponents) {
+    const __m512i normal = _mm512_slli_epi32(_mm512_sub_epi32(exponents, _mm512_set1_epi32(1)), 23);
+    const __m512i subnormal = _mm512_min_epi32(_mm512_slli_epi32(_mm512_add_epi32(exponents, _mm512_set1_epi32(1)), 21), _mm512_set1_epi32(1 << 22));
+    return _mm512_castsi512_ps(_mm512_max_epi32(normal, subnormal));
 }
 
 // load_scales reads the scales of a unit from the head of its step.
 template <const layout & l> inline void load_scales(const uint8_t * head, int number, int v, unit & u) {
+    if constexpr (l.scales == scaling::exponent) {
+        u.scale[v] = half_powers(bytes(head + v * vector_rows));
+        return;
+    }
     const __m512 d = halves(head + v * 32);
-    if constexpr (l.type == GGML_TYPE_Q6_K) {
+    if constexpr (l.scales == scaling::eight) {
         const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + v * vector_rows;
         const auto factor = [&](const uint8_t * p) {
             return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i *>(p))));
         };
         u.scale[v] = _mm512_mul_ps(d, factor(scales));
         u.other[v] = _mm512_mul_ps(d, factor(scales + panel_rows));
-    } else if constexpr (l.units == 8) {
+    } else if constexpr (l.scales == scaling::six) {
+        const uint8_t * scales = head + 2 * panel_rows;
+        const __m512i low = _mm512_srl_epi32(load(scales + v * 64), _mm_cvtsi32_si128(4 * number));
+        const __m512i high = _mm512_srl_epi32(words(scales + 4 * panel_rows + v * 32), _mm_cvtsi32_si128(2 * number));
+        const __m512i scale = with(_mm512_and_si512(low, _mm512_set1_epi32(15)), shift<4>(high), _mm512_set1_epi32(48));
+        u.scale[v] = _mm512_mul_ps(d, _mm512_cvtepi32_ps(_mm512_sub_epi32(scale, _mm512_set1_epi32(32))));
+    } else if constexpr (l.scales == scaling::six_and_mins) {
         const uint8_t * scales = head + 4 * panel_rows;
         const __m512i low = bytes(scales + number * panel_rows + v * vector_rows);
         const __m512i high = _mm512_srl_epi32(load(scales + 8 * panel_rows + v * 64), _mm_cvtsi32_si128(4 * number));
@@ -98,7 +127,7 @@ template <const layout & l> inline void load_scales(const uint8_t * head, int nu
         u.other[v] = _mm512_fnmadd_ps(halves(head + 64 + v * 32), _mm512_cvtepi32_ps(min), _mm512_setzero_ps());
     } else {
         u.scale[v] = d;
-        if constexpr (l.mins) {
+        if constexpr (l.mins()) {
             u.other[v] = halves(head + 64 + v * 32);
         }
     }
@@ -120,7 +149,7 @@ template <const layout & l, int N> inline void add(const unit & u, const activat
         for (int v = 0; v < vectors; v++) {
             products[n][v] = start;
         }
-        if constexpr (l.type == GGML_TYPE_Q6_K) {
+        if constexpr (l.halved()) {
             const __m512i first = _mm512_slli_epi32(_mm512_set1_epi32(a[n].below_first), log2(l.offset));
             for (int v = 0; v < vectors; v++) {
                 products[n][v] = first;
@@ -130,7 +159,7 @@ template <const layout & l, int N> inline void add(const unit & u, const activat
     }
 #pragma GCC unroll 8
     for (int g = 0; g < groups; g++) {
-        auto & to = l.type == GGML_TYPE_Q6_K && g >= groups / 2 ? second : products;
+        auto & to = l.halved() && g >= groups / 2 ? second : products;
         for (int n = 0; n < N; n++) {
             const __m512i x = four(a[n], g);
             for (int v = 0; v < vectors; v++) {
@@ -142,13 +171,13 @@ template <const layout & l, int N> inline void add(const unit & u, const activat
         const __m512 scale = _mm512_set1_ps(a[n].scale);
         for (int v = 0; v < vectors; v++) {
             const __m512 product = _mm512_cvtepi32_ps(products[n][v]);
-            if constexpr (l.type == GGML_TYPE_Q6_K) {
+            if constexpr (l.halved()) {
                 const __m512 both = _mm512_fmadd_ps(product, u.scale[v], _mm512_mul_ps(_mm512_cvtepi32_ps(second[n][v]), u.other[v]));
                 sums[n][v] = _mm512_fmadd_ps(both, scale, sums[n][v]);
                 continue;
             }
             sums[n][v] = _mm512_fmadd_ps(product, _mm512_mul_ps(u.scale[v], scale), sums[n][v]);
-            if constexpr (l.mins) {
+            if constexpr (l.mins()) {
                 sums[n][v] = _mm512_fmadd_ps(u.other[v], _mm512_set1_ps(a[n].sum), sums[n][v]);
             }
         }
@@ -251,7 +280,7 @@ struct set {
         if constexpr (type == GGML_TYPE_F16) {
             return halves(p);
         }
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(p))), 16));
+        return _mm512_castsi512_ps(_mm512_slli_epi32(words(p), 16));
     }
     static vec broadcast(float x) { return _mm512_set1_ps(x); }
     static vec fma(vec x, vec y, vec z) { return _mm512_fmadd_ps(x, y, z); }

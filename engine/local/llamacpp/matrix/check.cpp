@@ -72,12 +72,30 @@ struct check {
         }
     }
 
+    // exponent is the scale of a block that has no other. No value of it is NaN.
+    uint8_t exponent() {
+        switch (c.values) {
+            case zeros:
+                return random() % 2 == 0 ? 0 : 127;
+            case subnormal:
+            case small_scales:
+                return random() % 4;
+            case largest:
+                return 252; // times 12 it is finite
+            default:
+                return static_cast<uint8_t>(122 + random() % 9);
+        }
+    }
+
+    // largest_byte has the largest quants, or those of the largest numbers.
+    uint8_t largest_byte() const { return l.book == &iq4 ? 0 : 0xff; }
+
     void fill_blocks() {
         const size_t size = ggml_type_size(l.type);
         const int64_t per_row = c.width / columns(), rows = int64_t(c.rows) * matrices();
         blocks.resize(rows * row_size());
         for (uint8_t & byte : blocks) {
-            byte = static_cast<uint8_t>(c.values == largest ? 0xff : random());
+            byte = static_cast<uint8_t>(c.values == largest ? largest_byte() : random());
         }
         weights.resize(rows * c.width);
         for (int64_t r = 0; r < rows; r++) {
@@ -89,6 +107,10 @@ struct check {
     }
 
     void put_scales(uint8_t * block, int row) {
+        if (l.scales == scaling::exponent) {
+            *block = exponent();
+            return;
+        }
         uint16_t d = scale(row), m = scale(row);
         if (l.type == GGML_TYPE_BF16) {
             d = ggml_fp32_to_bf16(ggml_fp16_to_fp32(d)).bits;
@@ -98,7 +120,7 @@ struct check {
             return;
         }
         std::memcpy(block, &d, 2);
-        if (l.mins) {
+        if (l.mins()) {
             std::memcpy(block + 2, &m, 2);
         }
     }
@@ -106,17 +128,21 @@ struct check {
     // inputs are the rows of activations of a token.
     int inputs() const { return c.own != 0 ? c.used : 1; }
 
+    // These make products that are neither nothing nor infinite.
+    float of_small_scales() const { return l.scales == scaling::exponent ? 1e30f : 1; }
+    float of_largest_scales() const { return l.scales == scaling::exponent ? 1e-5f : 1e25f; }
+
     void fill_activations() {
         x.resize(int64_t(c.tokens) * inputs() * c.width);
         for (int64_t i = 0; i < static_cast<int64_t>(x.size()); i++) {
             const bool some = i / unit_columns % 2 == 0;
-            x[i] = number();
+            x[i] = number() * (c.values == small_scales ? of_small_scales() : 1);
             if (c.values == zeros && some) {
                 x[i] = 0;
             } else if (c.values == subnormal) {
                 x[i] *= some ? 1e-40f : 1e-33f;
             } else if (c.values == largest) {
-                x[i] = 1e25f * (x[i] < 0 ? -1 : 1);
+                x[i] = of_largest_scales() * (x[i] < 0 ? -1 : 1);
             }
         }
         if (c.values == nan_token) {
@@ -294,7 +320,7 @@ double matrix_lookup_error(struct matrix_case c) {
         matrix::unpack(*l, c.width, panels.data(), r, row.data());
         for (int k = 0; k < c.width; k++) {
             const double want = given.weights[int64_t(r) * c.width + k];
-            most = std::max(most, std::isnan(want) ? (std::isnan(row[k]) ? 0 : INFINITY) : std::abs(row[k] - want) / (std::abs(want) + 1e-30));
+            most = std::max(most, std::isnan(want) ? (std::isnan(row[k]) ? 0 : INFINITY) : std::abs(row[k] - want) / (std::abs(want) + 1e-44));
         }
     }
     return most;

@@ -10,6 +10,9 @@
 //
 // The layout is the same for all instruction sets (layout.h, pack.cpp), and each
 // has one file of kernels, with what they share in set.h. They, and a plain form
-// (plain.cpp), are tested against sums in double precision. A format is a description of its layout, a
-// function that reads its blocks, and a few lines that unpack it in each file.
+// (plain.cpp), are tested against sums in double precision.
+//
+// A format is a line in layout.h, which says how its scales and quants lie, and a
+// function in pack.cpp that reads its blocks. Only a new kind of scales or quants
+// needs a few lines in each file of kernels, to unpack it.
 package matrix

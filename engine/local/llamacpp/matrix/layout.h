@@ -11,6 +11,7 @@
 // it AVX-512.
 //
 // Quants are unsigned. A weight is scale * (quant - offset), or scale * quant + min.
+// With a codebook, 4 bits choose a quant among 16.
 //
 // Weights in 16 bits have no quants: a unit is 32 columns, and a column its 32 rows.
 #pragma once
@@ -29,30 +30,67 @@ constexpr int vector_rows = 16; // rows per 64 bytes
 constexpr int vectors = panel_rows / vector_rows;
 constexpr int groups = unit_columns / 4; // dwords of a row in a unit
 
+// scaling is what the head of a step has for each row.
+enum class scaling {
+    none,
+    half,          // a scale in fp16
+    half_and_min,  // and a min
+    six_and_mins,  // fp16 for scales and for mins, and 6 bits of both for each unit
+    six,           // fp16, and 6 bits for each unit, less 32
+    eight,         // fp16, and signed 8 bits for each half of a unit
+    exponent,      // the scale is half a power of 2, with the exponent of a float (E8M0)
+};
+
+// codebook has the numbers that 4 bits stand for, and what makes them quants.
+struct codebook {
+    int8_t numbers[16];
+    int offset;
+
+    constexpr int largest() const {
+        int most = 0;
+        for (int number : numbers) {
+            most = number + offset > most ? number + offset : most;
+        }
+        return most;
+    }
+};
+
+inline constexpr codebook iq4 = {{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}, 128};
+inline constexpr codebook fp4 = {{0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}, 16}; // E2M1, doubled
+
 // layout describes how weights of a type lie in a panel. All parts are multiples
-// of 64 bytes.
+// of 32 bytes.
 struct layout {
     ggml_type type;
     int units;  // per step: 1 or 8
+    scaling scales;
     int offset; // of quants
-    bool mins;
     int above;  // bits of a quant above the fourth, in planes of their own: 0, 1, 2; or 4 for whole bytes
+    const codebook * book = nullptr;
 
-    constexpr bool floats() const { return type == GGML_TYPE_F16 || type == GGML_TYPE_BF16; }
+    constexpr bool floats() const { return scales == scaling::none; }
+    constexpr bool mins() const { return scales == scaling::half_and_min || scales == scaling::six_and_mins; }
+    constexpr bool halved() const { return scales == scaling::eight; } // each half of a unit has a scale
+    constexpr int largest() const { return book != nullptr ? book->largest() : (16 << above) - 1; }
 
     constexpr size_t head() const {
-        switch (type) {
-            case GGML_TYPE_F16:
-            case GGML_TYPE_BF16:
+        switch (scales) {
+            case scaling::none:
                 return 0;
-            case GGML_TYPE_Q4_K:
-            case GGML_TYPE_Q5_K:
-                return 4 * panel_rows + 12 * panel_rows; // fp16 scale, fp16 min, 8 x (6 + 6) bits
-            case GGML_TYPE_Q6_K:
-                return 2 * panel_rows + 16 * panel_rows; // fp16 scale, 16 x int8
-            default:
-                return (mins ? 4 : 2) * panel_rows;
+            case scaling::half:
+                return 2 * panel_rows;
+            case scaling::half_and_min:
+                return 4 * panel_rows;
+            case scaling::six_and_mins:
+                return 4 * panel_rows + 12 * panel_rows;
+            case scaling::six:
+                return 2 * panel_rows + 6 * panel_rows;
+            case scaling::eight:
+                return 2 * panel_rows + 16 * panel_rows;
+            case scaling::exponent:
+                return panel_rows;
         }
+        return 0;
     }
     constexpr size_t planes() const { return above == 4 ? 0 : above * (unit_columns * panel_rows / 8); }
     constexpr size_t unit() const { return floats() ? unit_columns * panel_rows * 2 : planes() + unit_columns * panel_rows / (above == 4 ? 1 : 2); }
@@ -62,19 +100,22 @@ struct layout {
     constexpr size_t size(int64_t width, int64_t rows) const { return (rows + panel_rows - 1) / panel_rows * panel(width); }
 };
 
-inline constexpr layout q4_0 = {GGML_TYPE_Q4_0, 1, 8, false, 0};
-inline constexpr layout q4_1 = {GGML_TYPE_Q4_1, 1, 0, true, 0};
-inline constexpr layout q5_0 = {GGML_TYPE_Q5_0, 1, 16, false, 1};
-inline constexpr layout q5_1 = {GGML_TYPE_Q5_1, 1, 0, true, 1};
-inline constexpr layout q8_0 = {GGML_TYPE_Q8_0, 1, 128, false, 4};
-inline constexpr layout q4_k = {GGML_TYPE_Q4_K, 8, 0, true, 0};
-inline constexpr layout q5_k = {GGML_TYPE_Q5_K, 8, 0, true, 1};
-inline constexpr layout q6_k = {GGML_TYPE_Q6_K, 8, 32, false, 2};
+inline constexpr layout q4_0 = {GGML_TYPE_Q4_0, 1, scaling::half, 8, 0};
+inline constexpr layout q4_1 = {GGML_TYPE_Q4_1, 1, scaling::half_and_min, 0, 0};
+inline constexpr layout q5_0 = {GGML_TYPE_Q5_0, 1, scaling::half, 16, 1};
+inline constexpr layout q5_1 = {GGML_TYPE_Q5_1, 1, scaling::half_and_min, 0, 1};
+inline constexpr layout q8_0 = {GGML_TYPE_Q8_0, 1, scaling::half, 128, 4};
+inline constexpr layout q4_k = {GGML_TYPE_Q4_K, 8, scaling::six_and_mins, 0, 0};
+inline constexpr layout q5_k = {GGML_TYPE_Q5_K, 8, scaling::six_and_mins, 0, 1};
+inline constexpr layout q6_k = {GGML_TYPE_Q6_K, 8, scaling::eight, 32, 2};
+inline constexpr layout iq4_nl = {GGML_TYPE_IQ4_NL, 1, scaling::half, iq4.offset, 0, &iq4};
+inline constexpr layout iq4_xs = {GGML_TYPE_IQ4_XS, 8, scaling::six, iq4.offset, 0, &iq4};
+inline constexpr layout mxfp4 = {GGML_TYPE_MXFP4, 1, scaling::exponent, fp4.offset, 0, &fp4};
 
-inline constexpr layout f16 = {GGML_TYPE_F16, 1, 0, false, 0};
-inline constexpr layout bf16 = {GGML_TYPE_BF16, 1, 0, false, 0};
+inline constexpr layout f16 = {GGML_TYPE_F16, 1, scaling::none, 0, 0};
+inline constexpr layout bf16 = {GGML_TYPE_BF16, 1, scaling::none, 0, 0};
 
-inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k, &f16, &bf16};
+inline constexpr const layout * layouts[] = {&q4_0, &q4_1, &q5_0, &q5_1, &q8_0, &q4_k, &q5_k, &q6_k, &iq4_nl, &iq4_xs, &mxfp4, &f16, &bf16};
 
 // find returns the layout of a type, or nullptr.
 constexpr const layout * find(ggml_type type) {

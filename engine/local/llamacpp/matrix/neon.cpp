@@ -47,12 +47,18 @@ inline int32x4_t signed_bytes(const uint8_t * p) { return vmovl_s16(vget_low_s16
 
 inline uint8x16_t bits(const uint8_t * p, int up, int mask) { return vandq_u8(vshlq_u8(vld1q_u8(p), vdupq_n_s8(static_cast<int8_t>(up))), vdupq_n_u8(static_cast<uint8_t>(mask))); }
 
-template <int above> inline int8x16_t quants(const uint8_t * planes, const uint8_t * nibbles, int group) {
+// signs says that quants are less their offset.
+template <const layout & l> constexpr bool signs() { return l.above == 4 || l.book != nullptr; }
+
+template <const layout & l> inline int8x16_t quants(const uint8_t * planes, const uint8_t * nibbles, int group) {
+    constexpr int above = l.above;
     if constexpr (above == 4) {
         return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(nibbles + group * 64), vdupq_n_u8(128))); // signed
     }
     uint8x16_t q = bits(nibbles + group % 4 * 64, group < groups / 2 ? 0 : -4, 15);
-    if constexpr (above == 1) {
+    if constexpr (l.book != nullptr) {
+        return vqtbl1q_s8(vld1q_s8(l.book->numbers), q);
+    } else if constexpr (above == 1) {
         q = vorrq_u8(q, bits(planes, 4 - group, 16));
     } else if constexpr (above == 2) {
         q = vorrq_u8(q, bits(planes + group / 4 * 64, 4 - group % 4 * 2, 48));
@@ -65,19 +71,36 @@ template <const layout & l> inline void load_quants(const uint8_t * at, int row,
     const uint8_t * planes = at + v * l.planes() / vectors + quarter;
     const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + quarter;
     for (int g = 0; g < groups; g++) {
-        u.quants[g] = quants<l.above>(planes, nibbles, g);
+        u.quants[g] = quants<l>(planes, nibbles, g);
     }
+}
+
+// half_powers are half of 2^exponent, whose bias is 127. They may be subnormal.
+inline float32x4_t half_powers(int32x4_t exponents) {
+    const int32x4_t normal = vshlq_n_s32(vsubq_s32(exponents, vdupq_n_s32(1)), 23);
+    const int32x4_t subnormal = vminq_s32(vshlq_n_s32(vaddq_s32(exponents, vdupq_n_s32(1)), 21), vdupq_n_s32(1 << 22));
+    return vreinterpretq_f32_s32(vmaxq_s32(normal, subnormal));
 }
 
 // load_scales reads the scales of a unit from the head of its step.
 template <const layout & l> inline void load_scales(const uint8_t * head, int number, int row, unit & u) {
+    if constexpr (l.scales == scaling::exponent) {
+        u.scale = half_powers(vreinterpretq_s32_u32(bytes(head + row)));
+        return;
+    }
     const float32x4_t d = halves(head + row * 2);
     u.scale = d;
-    if constexpr (l.type == GGML_TYPE_Q6_K) {
+    if constexpr (l.scales == scaling::eight) {
         const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + row;
         u.scale = vmulq_f32(d, vcvtq_f32_s32(signed_bytes(scales)));
         u.other = vmulq_f32(d, vcvtq_f32_s32(signed_bytes(scales + panel_rows)));
-    } else if constexpr (l.units == 8) {
+    } else if constexpr (l.scales == scaling::six) {
+        const uint8_t * scales = head + 2 * panel_rows;
+        const uint32x4_t low = vshlq_u32(vreinterpretq_u32_u8(vld1q_u8(scales + row * 4)), vdupq_n_s32(-4 * number));
+        const uint32x4_t high = vshlq_u32(vmovl_u16(vreinterpret_u16_u8(vld1_u8(scales + 4 * panel_rows + row * 2))), vdupq_n_s32(-2 * number));
+        const uint32x4_t scale = vorrq_u32(vandq_u32(low, vdupq_n_u32(15)), vandq_u32(vshlq_n_u32(high, 4), vdupq_n_u32(48)));
+        u.scale = vmulq_f32(d, vcvtq_f32_s32(vsubq_s32(vreinterpretq_s32_u32(scale), vdupq_n_s32(32))));
+    } else if constexpr (l.scales == scaling::six_and_mins) {
         const uint8_t * scales = head + 4 * panel_rows;
         const uint32x4_t low = bytes(scales + number * panel_rows + row);
         const uint32x4_t high = vshlq_u32(vreinterpretq_u32_u8(vld1q_u8(scales + 8 * panel_rows + row * 4)), vdupq_n_s32(-4 * number));
@@ -85,7 +108,7 @@ template <const layout & l> inline void load_scales(const uint8_t * head, int nu
         const uint32x4_t min = vorrq_u32(vshrq_n_u32(low, 4), vandq_u32(vshlq_n_u32(high, 2), vdupq_n_u32(48)));
         u.scale = vmulq_f32(d, vcvtq_f32_u32(scale));
         u.other = vnegq_f32(vmulq_f32(halves(head + 2 * panel_rows + row * 2), vcvtq_f32_u32(min)));
-    } else if constexpr (l.mins) {
+    } else if constexpr (l.mins()) {
         u.other = halves(head + 2 * panel_rows + row * 2);
     }
 }
@@ -102,8 +125,8 @@ inline int32x4_t sum(const int8x16_t * q, const int8_t * columns, int32x4_t star
 // add adds the products of a unit and a token to its sums.
 template <const layout & l> inline float32x4_t add(const unit & u, const activation & a, float32x4_t sums) {
     const float32x4_t scale = vdupq_n_f32(a.scale);
-    constexpr int offset = l.above == 4 ? 0 : l.offset;
-    if constexpr (l.type == GGML_TYPE_Q6_K) {
+    constexpr int offset = signs<l>() ? 0 : l.offset;
+    if constexpr (l.halved()) {
         const int32x4_t first = sum(u.quants, a.quants, vdupq_n_s32(a.below_first * offset));
         const int32x4_t second = sum(u.quants + 4, a.quants + 16, vdupq_n_s32((a.below - a.below_first) * offset));
         const float32x4_t both = vfmaq_f32(vmulq_f32(vcvtq_f32_s32(second), u.other), vcvtq_f32_s32(first), u.scale);
@@ -111,7 +134,7 @@ template <const layout & l> inline float32x4_t add(const unit & u, const activat
     }
     const int32x4_t product = sum(u.quants + 4, a.quants + 16, sum(u.quants, a.quants, vdupq_n_s32(a.below * offset)));
     sums = vfmaq_f32(sums, vcvtq_f32_s32(product), vmulq_f32(u.scale, scale));
-    if constexpr (l.mins) {
+    if constexpr (l.mins()) {
         sums = vfmaq_f32(sums, u.other, vdupq_n_f32(a.sum));
     }
     return sums;

@@ -6,6 +6,7 @@
 #include "ggml-common.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace matrix {
@@ -83,6 +84,10 @@ void read(const block_q8_0 & b, int, quants & q) {
     }
 }
 
+void read(const block_iq4_nl & b, int, quants & q) { halves(b.qs, q); }
+void read(const block_iq4_xs & b, int unit, quants & q) { halves(b.qs + unit * unit_columns / 2, q); }
+void read(const block_mxfp4 & b, int, quants & q) { halves(b.qs, q); }
+
 void read(const block_q4_K & b, int unit, quants & q) { half_of_pair(b.qs + unit / 2 * unit_columns, unit % 2 != 0, q); }
 
 void read(const block_q5_K & b, int unit, quants & q) {
@@ -151,6 +156,17 @@ template <> void head(const block_q6_K & b, int row, uint8_t * to) {
     }
 }
 
+// high_bits is where the upper 2 bits of 6-bit scales are; the lower 4 are before them.
+constexpr int high_bits = 2 * panel_rows + 4 * panel_rows;
+
+template <> void head(const block_iq4_xs & b, int row, uint8_t * to) {
+    put(to, 0, row, b.d);
+    std::memcpy(to + 2 * panel_rows + row * 4, b.scales_l, 4);
+    std::memcpy(to + high_bits + row * 2, &b.scales_h, 2);
+}
+
+template <> void head(const block_mxfp4 & b, int row, uint8_t * to) { to[row] = b.e; }
+
 // place is where the dword of a row is in a vector, one of as many as 16 rows have.
 size_t place(int of, int row, int vector) {
     return static_cast<size_t>(row / vector_rows * of + vector) * 64 + row % vector_rows * 4;
@@ -166,19 +182,23 @@ void store(const layout & l, const quants & q, int row, uint8_t * unit) {
     }
 }
 
-uint8_t quant(const layout & l, const uint8_t * unit, int row, int column) {
+// quant is a quant less its offset.
+int quant(const layout & l, const uint8_t * unit, int row, int column) {
     const int group = column / 4, byte = column % 4;
     if (l.above == 4) {
-        return unit[place(groups, row, group) + byte];
+        return unit[place(groups, row, group) + byte] - l.offset;
     }
     const uint8_t pair = unit[l.planes() + place(groups / 2, row, group % 4) + byte];
     uint8_t q = group < 4 ? low(pair) : high(pair);
+    if (l.book != nullptr) {
+        return l.book->numbers[q];
+    }
     if (l.above == 1) {
         q |= (unit[place(1, row, 0) + byte] >> group & 1) << 4;
     } else if (l.above == 2) {
         q |= (unit[place(2, row, group / 4) + byte] >> (group % 4 * 2) & 3) << 4;
     }
-    return q;
+    return q - l.offset;
 }
 
 float half(const uint8_t * head, int part, int row) {
@@ -187,26 +207,45 @@ float half(const uint8_t * head, int part, int row) {
     return ggml_fp16_to_fp32(x);
 }
 
+// half_power is half of 2^exponent, whose bias is 127. It may be subnormal.
+float half_power(uint8_t exponent) { return std::ldexp(1.0f, exponent - 128); }
+
 // line is how quants become weights: scale * (quant - offset) + min.
 struct line {
     float scale, min;
 };
 
-// line_of is the line of 16 columns of a row in a step.
-line line_of(const layout & l, const uint8_t * head, int row, int column) {
-    const int unit = column / unit_columns;
-    const float d = half(head, 0, row);
-    if (l.type == GGML_TYPE_Q6_K) {
-        return {d * static_cast<int8_t>(head[2 * panel_rows + column / 16 * panel_rows + row]), 0};
-    }
-    if (l.units == 1) {
-        return {d, l.mins ? half(head, 1, row) : 0};
-    }
+// six_bits are those of a unit's scale and min.
+line six_bits(const uint8_t * head, int row, int unit) {
     const uint8_t * at = head + 4 * panel_rows;
     const uint32_t above = dword(at + 8 * panel_rows, row) >> 4 * unit;
     const int scale = low(at[unit * panel_rows + row]) | (above & 3) << 4;
     const int min = high(at[unit * panel_rows + row]) | (above >> 2 & 3) << 4;
-    return {d * scale, -half(head, 1, row) * min};
+    return {half(head, 0, row) * scale, -half(head, 1, row) * min};
+}
+
+int six_bits_less_32(const uint8_t * head, int row, int unit) {
+    uint16_t above;
+    std::memcpy(&above, head + high_bits + row * 2, 2);
+    return static_cast<int>((dword(head + 2 * panel_rows, row) >> 4 * unit & 15) | (above >> 2 * unit & 3) << 4) - 32;
+}
+
+// line_of is the line of 16 columns of a row in a step.
+line line_of(const layout & l, const uint8_t * head, int row, int column) {
+    switch (l.scales) {
+        case scaling::half_and_min:
+            return {half(head, 0, row), half(head, 1, row)};
+        case scaling::six_and_mins:
+            return six_bits(head, row, column / unit_columns);
+        case scaling::six:
+            return {half(head, 0, row) * six_bits_less_32(head, row, column / unit_columns), 0};
+        case scaling::eight:
+            return {half(head, 0, row) * static_cast<int8_t>(head[2 * panel_rows + column / 16 * panel_rows + row]), 0};
+        case scaling::exponent:
+            return {half_power(head[row]), 0};
+        default:
+            return {half(head, 0, row), 0};
+    }
 }
 
 template <const layout & l, typename T>
@@ -270,6 +309,9 @@ void pack(const layout & l, int64_t width, const void * rows, int64_t first, int
         case GGML_TYPE_Q4_K: return pack_blocks<q4_k, block_q4_K>(width, rows, first, last, panels);
         case GGML_TYPE_Q5_K: return pack_blocks<q5_k, block_q5_K>(width, rows, first, last, panels);
         case GGML_TYPE_Q6_K: return pack_blocks<q6_k, block_q6_K>(width, rows, first, last, panels);
+        case GGML_TYPE_IQ4_NL: return pack_blocks<iq4_nl, block_iq4_nl>(width, rows, first, last, panels);
+        case GGML_TYPE_IQ4_XS: return pack_blocks<iq4_xs, block_iq4_xs>(width, rows, first, last, panels);
+        case GGML_TYPE_MXFP4: return pack_blocks<mxfp4, block_mxfp4>(width, rows, first, last, panels);
         default: return pack_floats(width, rows, first, last, panels);
     }
 }
@@ -287,7 +329,7 @@ void unpack(const layout & l, int64_t width, const void * panels, int64_t row, f
         const uint8_t * unit = step + l.head() + column / unit_columns * l.unit();
         const line at = line_of(l, step, r, column);
         for (int i = 0; i < half_unit; i++) {
-            to[c + i] = at.scale * static_cast<float>(quant(l, unit, r, column % unit_columns + i) - l.offset) + at.min;
+            to[c + i] = at.scale * static_cast<float>(quant(l, unit, r, column % unit_columns + i)) + at.min;
         }
     }
 }
