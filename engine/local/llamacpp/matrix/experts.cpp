@@ -48,12 +48,12 @@ struct work {
     float * results;          // of a panel and a tile, for each thread
 
     static size_t size(const shape & s, int threads) {
-        return s.slots * (s.units * activation_size(s.l) + sizeof(tile) + sizeof(int32_t)) + (s.count + 1) * sizeof(int32_t) +
+        return alignment + s.slots * (s.units * activation_size(s.l) + sizeof(tile) + sizeof(int32_t)) + (s.count + 1) * sizeof(int32_t) +
                threads * tile_tokens * panel_rows * sizeof(float);
     }
 
     work(const shape & s, void * memory) {
-        activations = static_cast<uint8_t *>(memory);
+        activations = aligned(memory);
         tiles = reinterpret_cast<tile *>(activations + s.slots * s.units * activation_size(s.l));
         number = reinterpret_cast<int32_t *>(tiles + s.slots);
         order = number + 1;

@@ -138,12 +138,28 @@ struct activation {
 
 static_assert(sizeof(activation) == 48);
 
-// numbers are 32 numbers of one token as they are, for weights that are no quants.
+// numbers are 32 numbers of one token, for weights that are no quants: as they are,
+// unless an instruction set needs them otherwise.
 struct numbers {
     float x[unit_columns];
 };
 
+// copy writes the units of a row of activations as they are, stride apart.
+inline void copy(const float * x, int64_t width, numbers * to, int64_t stride) {
+    for (int64_t i = 0; i < width; i += unit_columns, to += stride) {
+        std::memcpy(to->x, x + i, sizeof to->x);
+    }
+}
+
 constexpr size_t activation_size(const layout & l) { return l.floats() ? sizeof(numbers) : sizeof(activation); }
+
+// alignment is that of activations in a buffer of that many bytes more: ggml's are
+// where malloc puts them, and loads across cache lines take twice the time.
+constexpr size_t alignment = 64;
+
+inline uint8_t * aligned(void * buffer) {
+    return reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(buffer) + alignment - 1) / alignment * alignment);
+}
 
 // Tokens are computed in tiles, and the activations of a tile lie together: unit
 // by unit, the tokens of each.
@@ -169,21 +185,22 @@ struct kernels {
     // out, stride apart.
     void (*multiply)(const layout & l, int64_t width, const void * panel, const void * tile, int tokens, float * out, int64_t stride, int rows);
 
+    // keep writes them for weights that are no quants.
+    void (*keep)(const float * x, int64_t width, numbers * to, int64_t stride) = copy;
+
     // activate writes the units of a row as multiply wants them, stride apart.
     void activate(const layout & l, const float * x, int64_t width, void * to, int64_t stride) const {
         if (!l.floats()) {
             return quantise(x, width, static_cast<activation *>(to), stride);
         }
-        numbers * n = static_cast<numbers *>(to);
-        for (int64_t i = 0; i < width; i += unit_columns, n += stride) {
-            std::memcpy(n->x, x + i, sizeof n->x);
-        }
+        return keep(x, width, static_cast<numbers *>(to), stride);
     }
 };
 
 extern const kernels plain;
 extern const kernels avx2;
 extern const kernels avx512;
+extern const kernels amx;
 extern const kernels neon;
 
 } // namespace matrix

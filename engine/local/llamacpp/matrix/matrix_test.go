@@ -21,7 +21,7 @@ func formats() []string {
 // instructionSets are those that this processor has, and the plain form.
 func instructionSets() []string {
 	var all []string
-	for _, name := range []string{"plain", "AVX-512 VNNI", "AVX2", "NEON dotprod"} {
+	for _, name := range []string{"plain", "AMX", "AVX-512 VNNI", "AVX2", "NEON dotprod"} {
 		if use(name) {
 			all = append(all, name)
 		}

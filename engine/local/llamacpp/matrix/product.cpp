@@ -16,6 +16,7 @@ std::atomic<const kernels *> used; // nullptr: what the processor has
 // all are the kernels of this architecture, the best first.
 const kernels * const all[] = {
 #if defined(__x86_64__)
+    &amx,
     &avx512,
     &avx2,
 #elif defined(__aarch64__)
@@ -98,7 +99,7 @@ struct shape {
 };
 
 void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
-    uint8_t * own = static_cast<uint8_t *>(params->wdata) + params->ith * s.activations();
+    uint8_t * own = aligned(params->wdata) + params->ith * s.activations();
     for (int64_t t = 0; t < s.tokens; t++) {
         s.activate(own, t);
     }
@@ -108,7 +109,7 @@ void multiply_few(ggml_compute_params * params, ggml_tensor * op, const shape & 
 }
 
 void multiply_many(ggml_compute_params * params, ggml_tensor * op, const shape & s) {
-    uint8_t * shared = static_cast<uint8_t *>(params->wdata);
+    uint8_t * shared = aligned(params->wdata);
     for (int64_t t = params->ith; t < s.tokens; t += params->nth) {
         s.activate(shared, t);
     }
@@ -166,7 +167,7 @@ size_t work_size(const ggml_tensor * op, int threads) {
         return experts::work_size(op, threads);
     }
     const shape s(op);
-    return s.activations() * (s.tokens <= few_tokens ? threads : 1);
+    return alignment + s.activations() * (s.tokens <= few_tokens ? threads : 1);
 }
 
 void compute(ggml_compute_params * params, ggml_tensor * op) {
