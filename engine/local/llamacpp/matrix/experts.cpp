@@ -48,7 +48,7 @@ struct work {
     float * results;          // of a panel and a tile, for each thread
 
     static size_t size(const shape & s, int threads) {
-        return alignment + s.slots * (s.units * activation_size(s.l) + sizeof(tile) + sizeof(int32_t)) + (s.count + 1) * sizeof(int32_t) +
+        return cache_line + s.slots * (s.units * activation_size(s.l) + sizeof(tile) + sizeof(int32_t)) + (s.count + 1) * sizeof(int32_t) +
                threads * tile_tokens * panel_rows * sizeof(float);
     }
 

@@ -153,12 +153,12 @@ inline void copy(const float * x, int64_t width, numbers * to, int64_t stride) {
 
 constexpr size_t activation_size(const layout & l) { return l.floats() ? sizeof(numbers) : sizeof(activation); }
 
-// alignment is that of activations in a buffer of that many bytes more: ggml's are
+// Activations begin at a cache line, in a buffer of that many bytes more: ggml's are
 // where malloc puts them, and loads across cache lines take twice the time.
-constexpr size_t alignment = 64;
+constexpr size_t cache_line = 64;
 
 inline uint8_t * aligned(void * buffer) {
-    return reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(buffer) + alignment - 1) / alignment * alignment);
+    return reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(buffer) + cache_line - 1) / cache_line * cache_line);
 }
 
 // Tokens are computed in tiles, and the activations of a tile lie together: unit

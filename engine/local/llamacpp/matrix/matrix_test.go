@@ -118,7 +118,8 @@ func TestTokensAlone(t *testing.T) {
 		use(set)
 		for _, format := range formats() {
 			for _, p := range []product{
-				{tokens: 2}, {tokens: 3}, {tokens: 9}, {tokens: 130},
+				{tokens: 2}, {tokens: 3}, {tokens: 9}, {tokens: 17}, {tokens: 47}, {tokens: 130},
+				{tokens: 3, values: zeros}, {tokens: 3, values: subnormal}, {tokens: 3, values: smallScales}, {tokens: 3, values: largest},
 				{tokens: 3, experts: 4, used: 2}, {tokens: 40, experts: 4, used: 2},
 			} {
 				p.format, p.width, p.rows, p.threads = format, 512, 70, 2

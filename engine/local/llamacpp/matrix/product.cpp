@@ -167,7 +167,7 @@ size_t work_size(const ggml_tensor * op, int threads) {
         return experts::work_size(op, threads);
     }
     const shape s(op);
-    return alignment + s.activations() * (s.tokens <= few_tokens ? threads : 1);
+    return cache_line + s.activations() * (s.tokens <= few_tokens ? threads : 1);
 }
 
 void compute(ggml_compute_params * params, ggml_tensor * op) {
