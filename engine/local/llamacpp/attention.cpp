@@ -39,7 +39,8 @@ std::atomic<bool> enabled; // by an attention_turn
 
 inline vec & at(float * p) { return *reinterpret_cast<vec *>(p); }
 inline const vec & at(const float * p) { return *reinterpret_cast<const vec *>(p); }
-inline doubles & at(double * p) { return *reinterpret_cast<doubles *>(p); }
+inline ints & at(int32_t * p) { return *reinterpret_cast<ints *>(p); }
+inline const ints & at(const int32_t * p) { return *reinterpret_cast<const ints *>(p); }
 
 // Keys that are multiplied at once.
 constexpr int keys_at_once = 4;
@@ -85,29 +86,31 @@ template <int known> struct products {
     }
 };
 
-// Columns of values that are added at once.
+// Columns of values that are added at once, and cells that share dwords.
 constexpr int columns = 4;
+constexpr int tile_pairs = tile_cells / 2;
+static_assert(tile_cells <= exact_cells);
 
-// add_values adds the weighted values of a tile of cells to columns x N doubles
+// Vectors of rows that are added at once.
+constexpr int vectors_at_once = lanes == 8 ? 1 : 2;
+
+// add_values adds the weighted values of a tile of cells to columns x N vectors
 // of rows.
-template <int N> void add_values(const double * weights, const double * values, double * to) {
-    doubles sum[columns][N];
-    for (int d = 0; d < columns; d++) {
-        for (int n = 0; n < N; n++) {
-            sum[d][n] = at(to + d * tile_rows + n * wide);
-        }
-    }
-    for (int c = 0; c < tile_cells; c++) {
+template <int N> void add_values(const int32_t * weights, const int32_t * values, double * to) {
+    ints high[columns][N] = {}, low[columns][N] = {};
+    for (int p = 0; p < tile_pairs; p++) {
+        const int32_t * w = weights + p * 2 * tile_rows;
         for (int d = 0; d < columns; d++) {
-            const double x = values[c * columns + d];
+            const ints x = ints{} + values[p * columns + d];
             for (int n = 0; n < N; n++) {
-                sum[d][n] += *reinterpret_cast<const doubles *>(weights + c * tile_rows + n * wide) * x;
+                high[d][n] = multiply_pairs(high[d][n], at(w + n * lanes), x);
+                low[d][n] = multiply_pairs(low[d][n], at(w + tile_rows + n * lanes), x);
             }
         }
     }
     for (int d = 0; d < columns; d++) {
         for (int n = 0; n < N; n++) {
-            at(to + d * tile_rows + n * wide) = sum[d][n];
+            add_exactly(high[d][n], low[d][n], to + d * tile_rows + n * lanes);
         }
     }
 }
@@ -154,14 +157,16 @@ bool supports(const ggml_tensor * op) {
 
 // workspace is the scratch memory of a thread. Rows are the inner dimension.
 struct workspace {
-    double *values, *weights, *sums, *total;
-    float *queries, *keys, *mask, *highest, *scores;
+    double *sums, *total;
+    float *queries, *keys, *mask, *highest, *largest, *scale, *scores;
+    float * largest_of_cell;   // of the blocks
+    int32_t *values, *weights; // in pairs of cells
     int32_t * blocks; // that the tile attends to: number of their first cell
 
-    static int64_t doubles_of(const shape & s) { return tile_cells * (s.value + tile_rows) + tile_rows * (s.value + 1); }
+    static int64_t doubles_of(const shape & s) { return tile_rows * (s.value + 1); }
 
     static int64_t floats_of(const shape & s) {
-        return (s.key + tile_cells + 1 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks + padding;
+        return (s.key + tile_cells + 3 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks * (tile_cells + 1) + tile_pairs * (s.value + 2 * tile_rows) + padding;
     }
 
     // A multiple of a cache line, so that each thread's part is aligned.
@@ -170,17 +175,20 @@ struct workspace {
     workspace(const shape & s, void * p) {
         double * d = static_cast<double *>(p);
         const auto take_doubles = [&](int64_t n) { double * taken = d; d += n; return taken; };
-        values = take_doubles(tile_cells * s.value); // groups of columns x cells x columns
-        weights = take_doubles(tile_cells * tile_rows);
         sums = take_doubles(s.value * tile_rows);
         total = take_doubles(tile_rows);
         float * f = reinterpret_cast<float *>(d);
         const auto take = [&](int64_t n) { float * taken = f; f += n; return taken; };
+        weights = reinterpret_cast<int32_t *>(take(tile_pairs * 2 * tile_rows)); // pairs x parts x rows
         queries = take(s.key * tile_rows);
         keys = take(tile_cells * std::max(s.key, s.value));
         mask = take(tile_cells * tile_rows);
         highest = take(tile_rows);
+        largest = take(tile_rows);
+        scale = take(tile_rows);
+        values = reinterpret_cast<int32_t *>(take(tile_pairs * s.value)); // groups of columns x pairs x columns
         scores = take(s.blocks * tile_cells * s.most_rows);
+        largest_of_cell = take(s.blocks * tile_cells);
         blocks = reinterpret_cast<int32_t *>(f);
     }
 };
@@ -227,6 +235,8 @@ struct tile {
     const ggml_fp16_t * value(int64_t cell) const { return ::at<ggml_fp16_t>(s.v, cell, kv_head, stream); }
     int cells_at(int64_t cell) const { return static_cast<int>(std::min<int64_t>(tile_cells, s.cells - cell)); }
     float * scores(int block) const { return w.scores + int64_t(block) * tile_cells * vectors * lanes; }
+
+    float * largest(int block) const { return w.largest_of_cell + block * tile_cells; }
 
     void load_queries() const {
         std::fill_n(w.queries, s.key * tile_rows, 0.0f);
@@ -287,8 +297,17 @@ struct tile {
         }
     }
 
-    // score computes scores, and the highest of each row.
-    void score(int64_t cell, const bias & b, float * to) const {
+    // measure finds the largest value of each cell.
+    void measure(int64_t cell, float * largest) const {
+        const int cells = cells_at(cell);
+        for (int c = 0; c < cells; c++) {
+            largest[c] = largest_of(value(cell + c), s.value);
+        }
+        std::fill(largest + cells, largest + tile_cells, 0.0f);
+    }
+
+    // score computes scores, and the highest and the largest value of each row.
+    void score(int64_t cell, const bias & b, const float * largest, float * to) const {
         const int cells = cells_at(cell);
         for (int c = 0; c < cells; c++) {
             if (cell + tile_cells + c < s.cells) {
@@ -305,67 +324,77 @@ struct tile {
             default: multiply<0>(to);
         }
         for (int v = 0; v < vectors; v++) {
-            vec most = at(w.highest + v * lanes);
+            vec most = at(w.highest + v * lanes), most_value = at(w.largest + v * lanes);
             for (int c = 0; c < tile_cells; c++) {
                 vec & x = at(to + (c * vectors + v) * lanes);
+                vec counts = vec{} + largest[c];
                 if (b.rows != nullptr) {
                     // A masked cell belongs to another sequence: not even its NaN counts.
                     const vec y = at(b.rows + c * b.stride + v * lanes);
                     x = y == masked ? vec{} + masked : x + y;
+                    counts = y == masked ? vec{} : counts;
                 }
                 most = larger(x, most);
+                most_value = larger(counts, most_value);
             }
             at(w.highest + v * lanes) = most;
+            at(w.largest + v * lanes) = most_value;
         }
     }
 
-    // load_values replaces NaN and infinity by 0: the weight of a masked cell is 0,
-    // and 0 times infinity is NaN.
-    void load_values(int64_t cell) const {
-        constexpr float largest = 65504; // in fp16
+    void load_values(int64_t cell, const float * largest) const {
         const int cells = cells_at(cell);
-        for (int c = 0; c < tile_cells; c++) {
-            if (c < cells) {
-                to_fp32(value(cell + c), w.keys, s.value);
-            } else {
-                std::fill_n(w.keys, s.value, 0.0f);
-            }
+        float *x = w.keys, *y = w.keys + s.value;
+        for (int p = 0; p < tile_pairs; p++) {
+            load_value(cell, 2 * p, cells, x);
+            load_value(cell, 2 * p + 1, cells, y);
+            const float x_scale = value_scale(largest[2 * p]), y_scale = value_scale(largest[2 * p + 1]);
             for (int64_t d = 0; d < s.value; d += lanes) {
-                vec & x = at(w.keys + d);
-                x = (x <= largest) & (x >= -largest) ? x : vec{};
-            }
-            for (int64_t d = 0; d < s.value; d += wide) {
-                const doubles x = widen(w.keys + d);
-                for (int i = 0; i < wide; i += columns) {
-                    std::memcpy(w.values + (d + i) * tile_cells + c * columns, reinterpret_cast<const double *>(&x) + i, columns * sizeof(double));
+                const ints both = pair_values(at(x + d), x_scale, at(y + d), y_scale);
+                for (int i = 0; i < lanes; i += columns) {
+                    std::memcpy(w.values + (d + i) * tile_pairs + p * columns, reinterpret_cast<const int32_t *>(&both) + i, columns * sizeof(int32_t));
                 }
             }
         }
     }
 
-    void load_weights(const float * scores) const {
+    void load_value(int64_t cell, int c, int cells, float * to) const {
+        if (c < cells) {
+            to_fp32(value(cell + c), to, s.value);
+        } else {
+            std::fill_n(to, s.value, 0.0f);
+        }
+    }
+
+    void load_weights(const float * scores, const float * largest) const {
         for (int v = 0; v < vectors; v++) {
-            const vec most = at(w.highest + v * lanes);
-            doubles *sum = &at(w.total + v * lanes);
-            for (int c = 0; c < tile_cells; c++) {
+            const vec most = at(w.highest + v * lanes), scale = at(w.scale + v * lanes);
+            ints sum = {};
+            const auto weigh = [&](int c) {
                 const vec x = weight_of(at(scores + (c * vectors + v) * lanes) - most);
-                for (int i = 0; i < lanes / wide; i++) {
-                    const doubles y = widen(reinterpret_cast<const float *>(&x) + i * wide);
-                    at(w.weights + c * tile_rows + v * lanes + i * wide) = y;
-                    sum[i] += y;
-                }
+                sum += reinterpret_cast<ints>(x + 1) - reinterpret_cast<ints>(vec{} + 1);
+                return whole_weight(x, largest[c] * scale);
+            };
+            for (int p = 0; p < tile_pairs; p++) {
+                const ints x = weigh(2 * p);
+                const pairs both(x, weigh(2 * p + 1));
+                at(w.weights + p * 2 * tile_rows + v * lanes) = both.high;
+                at(w.weights + (p * 2 + 1) * tile_rows + v * lanes) = both.low;
+            }
+            for (int i = 0; i < lanes; i++) {
+                w.total[v * lanes + i] += sum[i] * 0x1p-23;
             }
         }
     }
 
     void add() const {
         for (int64_t d = 0; d < s.value; d += columns) {
-            int r = 0;
-            for (; r + 4 * wide <= vectors * lanes; r += 4 * wide) {
-                add_values<4>(w.weights + r, w.values + d * tile_cells, w.sums + d * tile_rows + r);
+            int v = 0;
+            for (; v + vectors_at_once <= vectors; v += vectors_at_once) {
+                add_values<vectors_at_once>(w.weights + v * lanes, w.values + d * tile_pairs, w.sums + d * tile_rows + v * lanes);
             }
-            for (; r < vectors * lanes; r += wide) {
-                add_values<1>(w.weights + r, w.values + d * tile_cells, w.sums + d * tile_rows + r);
+            for (; v < vectors; v++) {
+                add_values<1>(w.weights + v * lanes, w.values + d * tile_pairs, w.sums + d * tile_rows + v * lanes);
             }
         }
     }
@@ -374,11 +403,13 @@ struct tile {
     void start() {
         for (int r = 0; r < vectors * lanes; r++) {
             w.highest[r] = sink(r);
+            w.largest[r] = 0;
         }
         for (int64_t cell = 0; cell < s.cells; cell += tile_cells) {
             bias b;
             if (bias_of(cell, b)) {
-                score(cell, b, scores(count));
+                measure(cell, largest(count));
+                score(cell, b, largest(count), scores(count));
                 w.blocks[count++] = static_cast<int32_t>(cell);
             }
         }
@@ -386,13 +417,14 @@ struct tile {
             const bool attends = w.highest[r] != masked;
             w.total[r] = s.sinks != nullptr && attends && r < rows ? weight_of(vec{} + (sink(r) - w.highest[r]))[0] : 0;
             w.highest[r] = attends ? w.highest[r] : 0; // all of it is masked
+            w.scale[r] = weight_scale(w.largest[r]);
         }
         std::fill_n(w.sums, s.value * tile_rows, 0.0);
     }
 
     void store(ggml_tensor * out) const {
         for (int r = 0; r < rows; r++) {
-            const double by = w.total[r] == 0 ? 0 : 1 / w.total[r];
+            const double by = result_scale(w.largest[r], w.total[r]);
             float * y = const_cast<float *>(::at<float>(out, head(r), token(r), stream));
             for (int64_t d = 0; d < s.value; d++) {
                 y[d] = static_cast<float>(w.sums[d * tile_rows + r] * by);
@@ -404,8 +436,8 @@ struct tile {
         load_queries();
         start();
         for (int i = 0; i < count; i++) {
-            load_weights(scores(i));
-            load_values(w.blocks[i]);
+            load_weights(scores(i), largest(i));
+            load_values(w.blocks[i], largest(i));
             add();
         }
         store(out);

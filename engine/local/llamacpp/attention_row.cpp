@@ -5,12 +5,9 @@
 // more than a tenth: each order rounds in its own way, and quantized activations
 // of the next layers enlarge the difference.
 //
-// This kernel gives the same bits in any order. It finds the highest score
-// before it computes weights, rounds these to multiples of 2^-23, and adds their
-// products with fp16 values in fp64. The sums are exact: a product is a multiple
-// of 2^-47, and its sums have to stay below 2^6. Where values are so large and
-// so small at once that they do not, the order changes the last bits of fp64, and
-// hardly ever one of the fp32 result.
+// This kernel gives the same bits in any order. It finds the highest score and the
+// largest value before it computes weights, and makes integers of weights and
+// values, whose products it adds exactly.
 
 #include "attention_row.h"
 #include "attention_vector.h"
@@ -21,31 +18,19 @@
 
 namespace {
 
-// Accumulators per head.
-constexpr int columns = lanes == 16 ? 4 : 2;
+// Vectors of columns that are added at once, for each head.
+constexpr int columns = 2;
 
 // most_heads share what is read of a cell.
 constexpr int most_heads = 4;
 
-inline vec load_key(const ggml_fp16_t * x) {
+inline vec load(const ggml_fp16_t * x) {
 #if defined(__AVX512F__)
     return vec(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x))));
 #else
     float y[lanes];
     to_fp32(x, y, lanes);
     return *reinterpret_cast<const vec *>(y);
-#endif
-}
-
-inline doubles load_value(const ggml_fp16_t * x) {
-#if defined(__AVX512F__)
-    return doubles(_mm512_cvtps_pd(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(x)))));
-#elif defined(__F16C__)
-    return doubles(_mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(x)))));
-#else
-    float y[wide];
-    to_fp32(x, y, wide);
-    return __builtin_convertvector(*reinterpret_cast<const narrow *>(y), doubles);
 #endif
 }
 
@@ -61,6 +46,18 @@ inline float add_up(vec x) {
     }
     return x[0];
 #endif
+}
+
+// in_pairs makes the high and the low parts of two neighbours of their dwords.
+inline ints in_pairs(ints x) {
+    constexpr int32_t below = (1 << weight_low) - 1;
+    const ints high = x >> weight_low, low = x & below;
+    ints y;
+    for (int i = 0; i < lanes; i += 2) {
+        y[i] = high[i] | high[i + 1] << 16;
+        y[i + 1] = low[i] | low[i + 1] << 16;
+    }
+    return y;
 }
 
 inline float highest_of(vec x) {
@@ -89,14 +86,16 @@ struct workspace {
     float *bias;      // of each, in the mask
     float *queries;   // scaled, of each head
     float *scores;    // of each head, then weights
+    float *largest;   // value of each
     double *sums;     // of each head
+    float most = 0;   // the largest of these
     int count = 0;    // of cells
 
     static int64_t padded(int64_t cells) { return (cells + 15) / 16 * 16 + 16; }
 
     static int64_t size(const ggml_tensor * op) {
         const int64_t stride = padded(op->src[1]->ne[1]);
-        return ((2 + most_heads) * stride + most_heads * op->src[1]->ne[0] + padding) * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double);
+        return ((3 + most_heads) * stride + most_heads * op->src[1]->ne[0] + padding) * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double);
     }
 
     workspace(const ggml_tensor * op, void * p) : stride(padded(op->src[1]->ne[1])) {
@@ -104,7 +103,8 @@ struct workspace {
         bias = reinterpret_cast<float *>(sums + most_heads * op->src[2]->ne[0]);
         scores = bias + stride;
         cells = reinterpret_cast<int32_t *>(scores + most_heads * stride);
-        queries = scores + (most_heads + 1) * stride;
+        largest = scores + (most_heads + 1) * stride;
+        queries = largest + stride;
     }
 
     // list finds the cells that the token attends to.
@@ -127,6 +127,18 @@ struct workspace {
     }
 };
 
+// measure finds the largest values. What it reads is near when it is multiplied.
+void measure(const unit & u, workspace & w) {
+    for (int i = 0; i < w.count; i++) {
+        if (i + 4 < w.count) {
+            prefetch(u.value(w.cells[i + 4]), u.v->ne[0]);
+        }
+        w.largest[i] = largest_of(u.value(w.cells[i]), u.v->ne[0]);
+        w.most = std::max(w.most, w.largest[i]);
+    }
+    std::fill(w.largest + w.count, w.largest + w.stride, 0.0f);
+}
+
 // score computes the products of M queries and the keys.
 template <int M>
 void score(const unit & u, const workspace & w, int head) {
@@ -140,10 +152,12 @@ void score(const unit & u, const workspace & w, int head) {
     }
     for (int i = 0; i < w.count; i++) {
         const ggml_fp16_t * key = u.key(w.cells[i]);
-        prefetch(u.value(w.cells[i]), u.v->ne[0]);
+        if (i + 4 < w.count) {
+            prefetch(u.key(w.cells[i + 4]), length);
+        }
         vec sum[M] = {};
         for (int64_t d = 0; d < length; d += lanes) {
-            const vec x = load_key(key + d);
+            const vec x = load(key + d);
             for (int r = 0; r < M; r++) {
                 sum[r] += x * *reinterpret_cast<const vec *>(w.queries + r * length + d);
             }
@@ -157,25 +171,37 @@ void score(const unit & u, const workspace & w, int head) {
 // add_values adds the weighted values of M heads, in some columns.
 template <int M, int V>
 void add_values(const unit & u, const workspace & w, int head, int64_t column) {
-    doubles sum[M][V] = {};
-    for (int i = 0; i < w.count; i++) {
-        const ggml_fp16_t * value = u.value(w.cells[i]) + column;
-        for (int j = 0; j < V; j++) {
-            const doubles x = load_value(value + j * wide);
-            for (int r = 0; r < M; r++) {
-                sum[r][j] += x * double(w.scores[(head + r) * w.stride + i]);
+    double * sums[M];
+    for (int r = 0; r < M; r++) {
+        sums[r] = w.sums + (head + r) * u.v->ne[0] + column;
+        std::fill_n(sums[r], V * lanes, 0.0);
+    }
+    for (int first = 0; first < w.count; first += exact_cells) {
+        ints high[M][V] = {}, low[M][V] = {};
+        for (int i = first; i < std::min(first + exact_cells, w.count); i += 2) {
+            const ggml_fp16_t * x = u.value(w.cells[i]) + column;
+            const ggml_fp16_t * y = i + 1 < w.count ? u.value(w.cells[i + 1]) + column : x; // with a weight of 0
+            const float x_scale = value_scale(w.largest[i]), y_scale = value_scale(w.largest[i + 1]);
+            for (int j = 0; j < V; j++) {
+                const ints values = pair_values(load(x + j * lanes), x_scale, load(y + j * lanes), y_scale);
+                for (int r = 0; r < M; r++) {
+                    const int32_t * weights = reinterpret_cast<const int32_t *>(w.scores + (head + r) * w.stride + i);
+                    high[r][j] = multiply_pairs(high[r][j], ints{} + weights[0], values);
+                    low[r][j] = multiply_pairs(low[r][j], ints{} + weights[1], values);
+                }
             }
         }
-    }
-    for (int r = 0; r < M; r++) {
-        for (int j = 0; j < V; j++) {
-            *reinterpret_cast<doubles *>(w.sums + (head + r) * u.v->ne[0] + column + j * wide) = sum[r][j];
+        for (int r = 0; r < M; r++) {
+            for (int j = 0; j < V; j++) {
+                add_exactly(high[r][j], low[r][j], sums[r] + j * lanes);
+            }
         }
     }
 }
 
-// softmax turns the scores of a head into weights and returns their sum. A sink
-// adds a weight without a value.
+// softmax turns the scores of a head into weights and returns their sum. The
+// weights of two cells become their high parts, then their low ones. A sink adds
+// a weight without a value.
 double softmax(const unit & u, const workspace & w, int head) {
     float * x = w.scores + head * w.stride;
     const float sink = u.sinks == nullptr ? masked : static_cast<const float *>(u.sinks->data)[u.first_head + head];
@@ -185,13 +211,16 @@ double softmax(const unit & u, const workspace & w, int head) {
         most = larger(*reinterpret_cast<const vec *>(x + i), most);
     }
     const float highest = highest_of(most);
+    double total = u.sinks == nullptr ? 0 : weight_of(vec{} + (sink - highest))[0];
+    const vec scale = vec{} + weight_scale(w.most);
     for (int i = 0; i < w.count; i += lanes) {
         vec & v = *reinterpret_cast<vec *>(x + i);
-        v = weight_of(v - highest);
-    }
-    double total = u.sinks == nullptr ? 0 : weight_of(vec{} + (sink - highest))[0];
-    for (int i = 0; i < w.count; i++) {
-        total += x[i];
+        const vec weights = weight_of(v - highest);
+        const ints sum = reinterpret_cast<ints>(weights + 1) - reinterpret_cast<ints>(vec{} + 1);
+        for (int n = 0; n < lanes; n++) {
+            total += sum[n] * 0x1p-23;
+        }
+        v = reinterpret_cast<vec>(in_pairs(whole_weight(weights, *reinterpret_cast<const vec *>(w.largest + i) * scale)));
     }
     return total;
 }
@@ -205,15 +234,15 @@ void attend(const unit & u, const workspace & w, int head, ggml_tensor * out) {
     }
     const int64_t length = u.v->ne[0];
     int64_t column = 0;
-    for (; column + columns * wide <= length; column += columns * wide) {
+    for (; column + columns * lanes <= length; column += columns * lanes) {
         add_values<M, columns>(u, w, head, column);
     }
-    for (; column < length; column += wide) {
+    for (; column < length; column += lanes) {
         add_values<M, 1>(u, w, head, column);
     }
     for (int r = 0; r < M; r++) {
         float * y = const_cast<float *>(at<float>(out, u.first_head + head + r, u.token, u.stream));
-        const double by = total[r] == 0 ? 0 : 1 / total[r];
+        const double by = result_scale(w.most, total[r]);
         for (int64_t d = 0; d < length; d++) {
             y[d] = static_cast<float>(w.sums[(head + r) * length + d] * by);
         }
@@ -222,6 +251,7 @@ void attend(const unit & u, const workspace & w, int head, ggml_tensor * out) {
 
 void compute(const unit & u, workspace w, ggml_tensor * out) {
     w.list(u);
+    measure(u, w);
     switch (u.heads) {
     case 1: return attend<1>(u, w, 0, out);
     case 2: return attend<2>(u, w, 0, out);

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #if defined(__AVX512F__) || defined(__F16C__)
 #include <immintrin.h>
@@ -69,18 +70,7 @@ constexpr int64_t padding = 32; // between threads, against false sharing
 
 // Doubles that are added at once.
 constexpr int wide = lanes == 16 ? 8 : 4;
-typedef float narrow __attribute__((vector_size(wide * sizeof(float)), aligned(4), may_alias));
 typedef double doubles __attribute__((vector_size(wide * sizeof(double)), aligned(8), may_alias));
-
-inline doubles widen(const float * x) {
-#if defined(__AVX512F__)
-    return doubles(_mm512_cvtps_pd(_mm256_loadu_ps(x)));
-#elif defined(__AVX__)
-    return doubles(_mm256_cvtps_pd(_mm_loadu_ps(x)));
-#else
-    return __builtin_convertvector(*reinterpret_cast<const narrow *>(x), doubles);
-#endif
-}
 
 typedef int32_t ints __attribute__((vector_size(lanes * sizeof(int32_t)), aligned(4), may_alias));
 
@@ -99,6 +89,124 @@ inline vec weight_of(vec x) {
     const ints power = (reinterpret_cast<ints>(shifted) << 23) + (127 << 23);
     const vec e = p * reinterpret_cast<vec>(power);
     return x < least ? vec{} : (e + 1) - 1;
+}
+
+// Values are integers, in parts of the largest of their cell and head. A weight
+// times that is an integer too, in parts of the largest of all cells that the row
+// attends to, so that the sums of the products are exact, in any order. Products
+// of 16 bits are added in 32: a weight has two parts, of 11 bits and a carry.
+constexpr float value_one = 16383, weight_one = 1 << 22;
+constexpr int weight_low = 11;
+constexpr int exact_cells = 64; // whose products with values fit: 64 * 2^11 * value_one < 2^31
+
+// highest_of_eight is the largest of eight unsigned numbers.
+typedef uint16_t eight __attribute__((vector_size(16), aligned(2), may_alias));
+inline uint16_t highest_of_eight(eight x) {
+#if defined(__SSE4_1__)
+    return ~_mm_extract_epi16(_mm_minpos_epu16(__m128i(~x)), 0);
+#elif defined(__ARM_NEON)
+    return vmaxvq_u16(uint16x8_t(x));
+#else
+    uint16_t most = 0;
+    for (int i = 0; i < 8; i++) {
+        most = x[i] > most ? x[i] : most;
+    }
+    return most;
+#endif
+}
+
+// largest_of returns the largest magnitude of values, of those that are finite.
+// The bits of magnitudes are ordered like these.
+inline float largest_of(const ggml_fp16_t * x, int64_t n) {
+    constexpr uint16_t magnitude = 0x7fff, finite = 0x7bff;
+    eight most = {};
+    const auto count = [&](eight bits) {
+        bits &= magnitude;
+        bits = bits > finite ? eight{} : bits;
+        most = bits > most ? bits : most;
+    };
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        count(*reinterpret_cast<const eight *>(x + i));
+    }
+    if (i < n) {
+        eight rest = {};
+        std::memcpy(&rest, x + i, (n - i) * sizeof *x);
+        count(rest);
+    }
+    return ggml_fp16_to_fp32(highest_of_eight(most));
+}
+
+// whole rounds numbers of less than 2^22 to integers. The bits of the sum are
+// those of the integer, after the bits of the number that is added.
+constexpr int32_t whole_zero = 0x4b400000;
+inline ints whole(vec x, vec by) {
+    constexpr float large = 12582912;
+    return reinterpret_cast<ints>(x * by + large);
+}
+
+// value_scale is what values are multiplied by.
+inline float value_scale(float largest) { return largest == 0 ? 0 : value_one / largest; }
+
+// pair_values makes the integers of two cells the halves of dwords. Values that
+// are not finite count as 0: the weight of a masked cell is 0, and 0 times
+// infinity is NaN.
+inline ints pair_values(vec x, float x_scale, vec y, float y_scale) {
+    constexpr float largest = 65504; // in fp16
+    x = (x <= largest) & (x >= -largest) ? x : vec{};
+    y = (y <= largest) & (y >= -largest) ? y : vec{};
+    return (whole(x, vec{} + x_scale) & 0xffff) | (whole(y, vec{} + y_scale) << 16);
+}
+
+// weight_scale is what the largest of a cell is multiplied by, for the weight's
+// scale.
+inline float weight_scale(float largest) { return largest == 0 ? 0 : weight_one / largest; }
+
+inline ints whole_weight(vec weight, vec scale) { return whole(weight, scale) - whole_zero; }
+
+// pairs are two integers in each dword, of neighbouring cells.
+struct pairs {
+    ints high, low;
+
+    pairs(ints x, ints y)
+        : high((x >> weight_low) | (y >> weight_low) << 16), low((x & ((1 << weight_low) - 1)) | (y & ((1 << weight_low) - 1)) << 16) {}
+};
+
+// multiply_pairs adds the products of the halves of dwords to sum.
+inline ints multiply_pairs(ints sum, ints x, ints y) {
+#if defined(__AVX512VNNI__)
+    return ints(_mm512_dpwssd_epi32(__m512i(sum), __m512i(x), __m512i(y)));
+#elif defined(__AVX512BW__)
+    return sum + ints(_mm512_madd_epi16(__m512i(x), __m512i(y)));
+#elif defined(__AVX2__) && !defined(__AVX512F__)
+    return sum + ints(_mm256_madd_epi16(__m256i(x), __m256i(y)));
+#elif defined(__ARM_NEON)
+    const int16x8_t a = vreinterpretq_s16_s32(int32x4_t(x)), b = vreinterpretq_s16_s32(int32x4_t(y));
+    return sum + ints(vpaddq_s32(vmull_s16(vget_low_s16(a), vget_low_s16(b)), vmull_high_s16(a, b)));
+#else
+    return sum + (x << 16 >> 16) * (y << 16 >> 16) + (x >> 16) * (y >> 16);
+#endif
+}
+
+// add_exactly adds sums of products to lanes doubles.
+inline void add_exactly(ints high, ints low, double * to) {
+    constexpr double above = 1 << weight_low;
+#if defined(__AVX512F__)
+    doubles * sum = reinterpret_cast<doubles *>(to);
+    const auto half = [](ints x, auto number) { return doubles(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(__m512i(x), number))); };
+    sum[0] += half(high, std::integral_constant<int, 0>()) * above + half(low, std::integral_constant<int, 0>());
+    sum[1] += half(high, std::integral_constant<int, 1>()) * above + half(low, std::integral_constant<int, 1>());
+#else
+    for (int i = 0; i < lanes; i++) {
+        to[i] += high[i] * above + low[i];
+    }
+#endif
+}
+
+// result_scale turns a row's sums into its result.
+inline double result_scale(float largest, double total) {
+    constexpr double one = double(value_one) * weight_one;
+    return total == 0 ? 0 : largest / one / total;
 }
 
 template <typename T>
