@@ -159,14 +159,15 @@ bool supports(const ggml_tensor * op) {
 struct workspace {
     double *sums, *total;
     float *queries, *keys, *mask, *highest, *largest, *scale, *scores;
-    float * largest_of_cell;   // of the blocks
+    float * largest_of_cell;   // of the KV head, in blocks that were measured
     int32_t *values, *weights; // in pairs of cells
-    int32_t * blocks; // that the tile attends to: number of their first cell
+    int32_t * blocks;          // that the tile attends to
+    int32_t * measured;        // blocks: by which KV head, and 1
 
     static int64_t doubles_of(const shape & s) { return tile_rows * (s.value + 1); }
 
     static int64_t floats_of(const shape & s) {
-        return (s.key + tile_cells + 3 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks * (tile_cells + 1) + tile_pairs * (s.value + 2 * tile_rows) + padding;
+        return (s.key + tile_cells + 3 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks * (tile_cells + 2) + tile_pairs * (s.value + 2 * tile_rows) + padding;
     }
 
     // A multiple of a cache line, so that each thread's part is aligned.
@@ -189,7 +190,8 @@ struct workspace {
         values = reinterpret_cast<int32_t *>(take(tile_pairs * s.value)); // groups of columns x pairs x columns
         scores = take(s.blocks * tile_cells * s.most_rows);
         largest_of_cell = take(s.blocks * tile_cells);
-        blocks = reinterpret_cast<int32_t *>(f);
+        blocks = reinterpret_cast<int32_t *>(take(s.blocks));
+        measured = reinterpret_cast<int32_t *>(f);
     }
 };
 
@@ -236,7 +238,8 @@ struct tile {
     int cells_at(int64_t cell) const { return static_cast<int>(std::min<int64_t>(tile_cells, s.cells - cell)); }
     float * scores(int block) const { return w.scores + int64_t(block) * tile_cells * vectors * lanes; }
 
-    float * largest(int block) const { return w.largest_of_cell + block * tile_cells; }
+    int64_t cell(int number) const { return int64_t(w.blocks[number]) * tile_cells; }
+    float * largest(int number) const { return w.largest_of_cell + cell(number); }
 
     void load_queries() const {
         std::fill_n(w.queries, s.key * tile_rows, 0.0f);
@@ -297,11 +300,19 @@ struct tile {
         }
     }
 
-    // measure finds the largest value of each cell.
-    void measure(int64_t cell, float * largest) const {
-        const int cells = cells_at(cell);
+    // measure finds the largest value of each cell of a block, once for the tiles of
+    // a KV head.
+    void measure(int64_t block) const {
+        const int32_t by = static_cast<int32_t>(stream * s.kv_heads + kv_head + 1);
+        if (w.measured[block] == by) {
+            return;
+        }
+        w.measured[block] = by;
+        const int64_t first = block * tile_cells;
+        const int cells = cells_at(first);
+        float * largest = w.largest_of_cell + first;
         for (int c = 0; c < cells; c++) {
-            largest[c] = largest_of(value(cell + c), s.value);
+            largest[c] = largest_of(value(first + c), s.value);
         }
         std::fill(largest + cells, largest + tile_cells, 0.0f);
     }
@@ -405,12 +416,13 @@ struct tile {
             w.highest[r] = sink(r);
             w.largest[r] = 0;
         }
-        for (int64_t cell = 0; cell < s.cells; cell += tile_cells) {
+        for (int64_t block = 0; block < s.blocks; block++) {
             bias b;
-            if (bias_of(cell, b)) {
-                measure(cell, largest(count));
-                score(cell, b, largest(count), scores(count));
-                w.blocks[count++] = static_cast<int32_t>(cell);
+            if (bias_of(block * tile_cells, b)) {
+                measure(block);
+                w.blocks[count] = static_cast<int32_t>(block);
+                score(cell(count), b, largest(count), scores(count));
+                count++;
             }
         }
         for (int r = 0; r < vectors * lanes; r++) {
@@ -437,7 +449,7 @@ struct tile {
         start();
         for (int i = 0; i < count; i++) {
             load_weights(scores(i), largest(i));
-            load_values(w.blocks[i], largest(i));
+            load_values(cell(i), largest(i));
             add();
         }
         store(out);
@@ -457,6 +469,7 @@ struct attention : ggml::cpu::tensor_traits {
             return false;
         }
         const workspace w(s, static_cast<char *>(params->wdata) + params->ith * size);
+        std::fill_n(w.measured, s.blocks, 0);
         if (params->ith == 0) {
             ggml_threadpool_chunk_set(params->threadpool, params->nth);
         }
