@@ -7,8 +7,9 @@
 // (Only values that overflowed fp16 differ: here they count as 0.)
 
 #include "attention.h"
+#include "attention_amx.h"
 #include "attention_row.h"
-#include "attention_vector.h"
+#include "attention_sums.h"
 #include "matrix/buffer.h"
 #include "ggml.h"
 #include "ggml-backend.h"
@@ -23,24 +24,17 @@
 
 namespace {
 
-// A tile is a number of rows by a number of KV cells. Its heads share one KV head.
-constexpr int tile_rows = 64;
-constexpr int tile_cells = 64;
-constexpr int tile_vectors = tile_rows / lanes;
-
 // Scores of a thread's rows. With many cells a tile has fewer rows.
 constexpr int64_t most_scores = 1 << 20;
+
+// Values of a thread's KV head, in int32, that are kept for its next tiles.
+constexpr int64_t most_kept = 1 << 20;
 
 // min_rows per KV head: below it the kernel of rows is as fast.
 constexpr int min_rows = 16;
 
 std::mutex turn;
-std::atomic<bool> enabled; // by an attention_turn
-
-inline vec & at(float * p) { return *reinterpret_cast<vec *>(p); }
-inline const vec & at(const float * p) { return *reinterpret_cast<const vec *>(p); }
-inline ints & at(int32_t * p) { return *reinterpret_cast<ints *>(p); }
-inline const ints & at(const int32_t * p) { return *reinterpret_cast<const ints *>(p); }
+std::atomic<attention_kernels> enabled; // by an attention_turn
 
 // Keys that are multiplied at once.
 constexpr int keys_at_once = 4;
@@ -86,34 +80,13 @@ template <int known> struct products {
     }
 };
 
-// Columns of values that are added at once, and cells that share dwords.
-constexpr int columns = 4;
-constexpr int tile_pairs = tile_cells / 2;
-static_assert(tile_cells <= exact_cells);
-
-// Vectors of rows that are added at once.
-constexpr int vectors_at_once = lanes == 8 ? 1 : 2;
-
-// add_values adds the weighted values of a tile of cells to columns x N vectors
-// of rows.
-template <int N> void add_values(const int32_t * weights, const int32_t * values, double * to) {
-    ints high[columns][N] = {}, low[columns][N] = {};
-    for (int p = 0; p < tile_pairs; p++) {
-        const int32_t * w = weights + p * 2 * tile_rows;
-        for (int d = 0; d < columns; d++) {
-            const ints x = ints{} + values[p * columns + d];
-            for (int n = 0; n < N; n++) {
-                high[d][n] = multiply_pairs(high[d][n], at(w + n * lanes), x);
-                low[d][n] = multiply_pairs(low[d][n], at(w + tile_rows + n * lanes), x);
-            }
-        }
-    }
-    for (int d = 0; d < columns; d++) {
-        for (int n = 0; n < N; n++) {
-            add_exactly(high[d][n], low[d][n], to + d * tile_rows + n * lanes);
-        }
-    }
-}
+#if defined(ATTENTION_AMX)
+constexpr int most_blocks = amx_sums::blocks;
+int64_t most_scratch(int64_t length) { return std::max(vector_sums::scratch(length), amx_sums::scratch(length)); }
+#else
+constexpr int most_blocks = vector_sums::blocks;
+int64_t most_scratch(int64_t length) { return vector_sums::scratch(length); }
+#endif
 
 // shape is the shape of an operation and its tiles.
 struct shape {
@@ -140,6 +113,8 @@ struct shape {
         return (tokens + steps - 1) / steps;
     }
 
+    bool keeps() const { return blocks * values_of(value) <= most_kept; }
+    int64_t kept() const { return (keeps() ? blocks : most_blocks) * values_of(value); }
     int64_t parts() const { return (shared + heads_of_tile - 1) / heads_of_tile; }
     int64_t steps() const { return (tokens + tokens_of_tile - 1) / tokens_of_tile; }
     int64_t tiles() const { return kv_heads * parts() * steps() * q->ne[3]; }
@@ -148,7 +123,7 @@ struct shape {
 // supports reports whether this kernel computes the operation: what the kernel of
 // rows does, if there are enough of them.
 bool supports(const ggml_tensor * op) {
-    if (!enabled || row_attention(op) == nullptr) {
+    if (enabled == attention_kernels::rows || row_attention(op) == nullptr) {
         return false;
     }
     const ggml_tensor *q = op->src[0], *k = op->src[1];
@@ -159,15 +134,16 @@ bool supports(const ggml_tensor * op) {
 struct workspace {
     double *sums, *total;
     float *queries, *keys, *mask, *highest, *largest, *scale, *scores;
-    float * largest_of_cell;   // of the KV head, in blocks that were measured
-    int32_t *values, *weights; // in pairs of cells
-    int32_t * blocks;          // that the tile attends to
-    int32_t * measured;        // blocks: by which KV head, and 1
+    float * largest_of_cell; // of the KV head, in blocks that were measured
+    int32_t * products;      // of weights and values
+    int32_t * values;        // of blocks, as the products need them
+    int32_t * blocks;        // that the tile attends to
+    int32_t * measured;      // blocks: for which KV head, and 1
 
     static int64_t doubles_of(const shape & s) { return tile_rows * (s.value + 1); }
 
     static int64_t floats_of(const shape & s) {
-        return (s.key + tile_cells + 3 + s.blocks * s.most_rows) * tile_rows + tile_cells * std::max(s.key, s.value) + s.blocks * (tile_cells + 2) + tile_pairs * (s.value + 2 * tile_rows) + padding;
+        return (s.key + tile_cells + 3 + s.blocks * s.most_rows) * tile_rows + std::max(tile_cells * s.key, 4 * s.value) + s.blocks * (tile_cells + 2) + most_scratch(s.value) + s.kept() + padding;
     }
 
     // A multiple of a cache line, so that each thread's part is aligned.
@@ -180,14 +156,14 @@ struct workspace {
         total = take_doubles(tile_rows);
         float * f = reinterpret_cast<float *>(d);
         const auto take = [&](int64_t n) { float * taken = f; f += n; return taken; };
-        weights = reinterpret_cast<int32_t *>(take(tile_pairs * 2 * tile_rows)); // pairs x parts x rows
+        products = reinterpret_cast<int32_t *>(take(most_scratch(s.value)));
+        values = reinterpret_cast<int32_t *>(take(s.kept()));
         queries = take(s.key * tile_rows);
-        keys = take(tile_cells * std::max(s.key, s.value));
+        keys = take(std::max(tile_cells * s.key, 4 * s.value));
         mask = take(tile_cells * tile_rows);
         highest = take(tile_rows);
         largest = take(tile_rows);
         scale = take(tile_rows);
-        values = reinterpret_cast<int32_t *>(take(tile_pairs * s.value)); // groups of columns x pairs x columns
         scores = take(s.blocks * tile_cells * s.most_rows);
         largest_of_cell = take(s.blocks * tile_cells);
         blocks = reinterpret_cast<int32_t *>(take(s.blocks));
@@ -209,14 +185,15 @@ attended look(const uint16_t * mask, int cells) {
 }
 
 // tile computes one tile of rows.
-struct tile {
+template <typename sums> struct tile {
     const shape & s;
     const workspace & w;
+    const sums adder;
     int64_t first_token, tokens, first_head, heads, kv_head, stream;
     int rows, vectors; // of rows
     int count = 0;     // of blocks
 
-    tile(const shape & s, const workspace & w, int64_t number) : s(s), w(w) {
+    tile(const shape & s, const workspace & w, int64_t number) : s(s), w(w), adder(w.products, s.value) {
         first_token = number % s.steps() * s.tokens_of_tile;
         tokens = std::min(s.tokens_of_tile, s.tokens - first_token);
         number /= s.steps();
@@ -301,7 +278,7 @@ struct tile {
     }
 
     // measure finds the largest value of each cell of a block, once for the tiles of
-    // a KV head.
+    // a KV head, and keeps the values if there are not too many.
     void measure(int64_t block) const {
         const int32_t by = static_cast<int32_t>(stream * s.kv_heads + kv_head + 1);
         if (w.measured[block] == by) {
@@ -315,6 +292,9 @@ struct tile {
             largest[c] = largest_of(value(first + c), s.value);
         }
         std::fill(largest + cells, largest + tile_cells, 0.0f);
+        if (s.keeps()) {
+            load_values(first, largest, w.values + block * values_of(s.value));
+        }
     }
 
     // score computes scores, and the highest and the largest value of each row.
@@ -353,31 +333,35 @@ struct tile {
         }
     }
 
-    void load_values(int64_t cell, const float * largest) const {
+    void load_values(int64_t cell, const float * largest, int32_t * to) const {
         const int cells = cells_at(cell);
-        float *x = w.keys, *y = w.keys + s.value;
-        for (int p = 0; p < tile_pairs; p++) {
-            load_value(cell, 2 * p, cells, x);
-            load_value(cell, 2 * p + 1, cells, y);
-            const float x_scale = value_scale(largest[2 * p]), y_scale = value_scale(largest[2 * p + 1]);
+        for (int c = 0; c < tile_cells; c += 4) {
+            for (int i = 0; i < 4; i++) {
+                load_value(cell, c + i, cells, w.keys + i * s.value);
+            }
             for (int64_t d = 0; d < s.value; d += lanes) {
-                const ints both = pair_values(at(x + d), x_scale, at(y + d), y_scale);
-                for (int i = 0; i < lanes; i += columns) {
-                    std::memcpy(w.values + (d + i) * tile_pairs + p * columns, reinterpret_cast<const int32_t *>(&both) + i, columns * sizeof(int32_t));
+                ints x[4];
+                for (int i = 0; i < 4; i++) {
+                    x[i] = whole_value(at(w.keys + i * s.value + d), value_scale(largest[c + i]));
                 }
+                adder.value(c, d, x, to);
             }
         }
+        adder.keep(to);
     }
 
     void load_value(int64_t cell, int c, int cells, float * to) const {
         if (c < cells) {
+            if (cell + tile_cells + c < s.cells) {
+                prefetch(value(cell + tile_cells + c), s.value);
+            }
             to_fp32(value(cell + c), to, s.value);
         } else {
             std::fill_n(to, s.value, 0.0f);
         }
     }
 
-    void load_weights(const float * scores, const float * largest) const {
+    void load_weights(int number, const float * scores, const float * largest) const {
         for (int v = 0; v < vectors; v++) {
             const vec most = at(w.highest + v * lanes), scale = at(w.scale + v * lanes);
             ints sum = {};
@@ -386,26 +370,12 @@ struct tile {
                 sum += reinterpret_cast<ints>(x + 1) - reinterpret_cast<ints>(vec{} + 1);
                 return whole_weight(x, largest[c] * scale);
             };
-            for (int p = 0; p < tile_pairs; p++) {
-                const ints x = weigh(2 * p);
-                const pairs both(x, weigh(2 * p + 1));
-                at(w.weights + p * 2 * tile_rows + v * lanes) = both.high;
-                at(w.weights + (p * 2 + 1) * tile_rows + v * lanes) = both.low;
+            for (int c = 0; c < tile_cells; c += 4) {
+                const ints x[4] = {weigh(c), weigh(c + 1), weigh(c + 2), weigh(c + 3)};
+                adder.weigh(number, v, c, x);
             }
             for (int i = 0; i < lanes; i++) {
                 w.total[v * lanes + i] += sum[i] * 0x1p-23;
-            }
-        }
-    }
-
-    void add() const {
-        for (int64_t d = 0; d < s.value; d += columns) {
-            int v = 0;
-            for (; v + vectors_at_once <= vectors; v += vectors_at_once) {
-                add_values<vectors_at_once>(w.weights + v * lanes, w.values + d * tile_pairs, w.sums + d * tile_rows + v * lanes);
-            }
-            for (; v < vectors; v++) {
-                add_values<1>(w.weights + v * lanes, w.values + d * tile_pairs, w.sums + d * tile_rows + v * lanes);
             }
         }
     }
@@ -444,17 +414,30 @@ struct tile {
         }
     }
 
+    void add(int first, int number) const {
+        const int32_t * values[sums::blocks];
+        for (int i = 0; i < number; i++) {
+            const int block = first + i;
+            load_weights(i, scores(block), largest(block));
+            int32_t * v = w.values + (s.keeps() ? w.blocks[block] : i) * values_of(s.value);
+            if (!s.keeps()) {
+                load_values(cell(block), largest(block), v);
+            }
+            values[i] = v;
+        }
+        adder.add(values, number, vectors, w.sums);
+    }
+
     void compute(ggml_tensor * out) {
         load_queries();
         start();
-        for (int i = 0; i < count; i++) {
-            load_weights(scores(i), largest(i));
-            load_values(cell(i), largest(i));
-            add();
+        for (int first = 0; first < count; first += sums::blocks) {
+            add(first, std::min(sums::blocks, count - first));
         }
         store(out);
     }
 };
+
 // attention is ggml's interface for operations with a kernel of their own.
 struct attention : ggml::cpu::tensor_traits {
     bool work_size(int threads, const ggml_tensor * op, size_t & size) override {
@@ -474,10 +457,22 @@ struct attention : ggml::cpu::tensor_traits {
             ggml_threadpool_chunk_set(params->threadpool, params->nth);
         }
         ggml_barrier(params->threadpool);
-        for (int64_t i = params->ith; i < s.tiles(); i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
-            tile(s, w, i).compute(op);
+#if defined(ATTENTION_AMX)
+        if (enabled == attention_kernels::best && matrix::amx_tile::granted()) {
+            const matrix::amx_tile::registers registers(16);
+            compute_tiles<amx_sums>(params, op, s, w);
+            return true;
         }
+#endif
+        compute_tiles<vector_sums>(params, op, s, w);
         return true;
+    }
+
+  private:
+    template <typename sums> static void compute_tiles(ggml_compute_params * params, ggml_tensor * op, const shape & s, const workspace & w) {
+        for (int64_t i = params->ith; i < s.tiles(); i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+            tile<sums>(s, w, i).compute(op);
+        }
     }
 };
 
@@ -514,6 +509,6 @@ void shim_attention() {
     });
 }
 
-attention_turn::attention_turn(bool tiles) : lock(turn) { enabled = tiles; }
+attention_turn::attention_turn(attention_kernels kernels) : lock(turn) { enabled = kernels; }
 
-attention_turn::~attention_turn() { enabled = false; }
+attention_turn::~attention_turn() { enabled = attention_kernels::rows; }

@@ -15,11 +15,16 @@ void shim_attention(void);
 
 #include <mutex>
 
-// While one of these exists, the CPU backend may compute attention: in tiles if
-// there are enough rows, or always in rows. One exists at a time.
+// attention_kernels are those that compute attention, all with the same result: only
+// that of rows; that of tiles too, if there are enough rows, in vectors or by the best
+// instructions of the processor.
+enum class attention_kernels { rows, vectors, best };
+
+// While one of these exists, the CPU backend may compute attention. One exists at a
+// time.
 class attention_turn {
   public:
-    explicit attention_turn(bool tiles);
+    explicit attention_turn(attention_kernels kernels);
     ~attention_turn();
 
   private:

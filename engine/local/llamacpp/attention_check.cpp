@@ -109,8 +109,8 @@ struct check {
         return sums;
     }
 
-    bool compute(bool tiles) {
-        const attention_turn mine(tiles);
+    bool compute(attention_kernels kernels) {
+        const attention_turn mine(kernels);
         ggml_cgraph * graph = ggml_new_graph(ctx);
         ggml_build_forward_expand(graph, out);
         return ggml_graph_compute_with_ctx(ctx, graph, c.threads) == GGML_STATUS_SUCCESS;
@@ -132,13 +132,13 @@ struct check {
     }
 
     int64_t different() {
-        if (!compute(true)) {
+        if (!compute(attention_kernels::best)) {
             return -1;
         }
         const std::vector<uint32_t> want(static_cast<uint32_t *>(out->data), static_cast<uint32_t *>(out->data) + ggml_nelements(out));
         int64_t different = 0;
-        for (const bool tiles : {false, true, false}) {
-            if (!compute(tiles)) {
+        for (const auto kernels : {attention_kernels::rows, attention_kernels::vectors, attention_kernels::best, attention_kernels::rows}) {
+            if (!compute(kernels)) {
                 return -1;
             }
             for (size_t i = 0; i < want.size(); i++) {
@@ -150,7 +150,7 @@ struct check {
     }
 
     double error() {
-        if (!compute(true)) {
+        if (!compute(attention_kernels::best)) {
             return -1;
         }
         double largest = 0;

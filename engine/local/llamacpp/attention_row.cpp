@@ -183,7 +183,7 @@ void add_values(const unit & u, const workspace & w, int head, int64_t column) {
             const ggml_fp16_t * y = i + 1 < w.count ? u.value(w.cells[i + 1]) + column : x; // with a weight of 0
             const float x_scale = value_scale(w.largest[i]), y_scale = value_scale(w.largest[i + 1]);
             for (int j = 0; j < V; j++) {
-                const ints values = pair_values(load(x + j * lanes), x_scale, load(y + j * lanes), y_scale);
+                const ints values = pair(whole_value(load(x + j * lanes), x_scale), whole_value(load(y + j * lanes), y_scale));
                 for (int r = 0; r < M; r++) {
                     const int32_t * weights = reinterpret_cast<const int32_t *>(w.scores + (head + r) * w.stride + i);
                     high[r][j] = multiply_pairs(high[r][j], ints{} + weights[0], values);
@@ -193,7 +193,7 @@ void add_values(const unit & u, const workspace & w, int head, int64_t column) {
         }
         for (int r = 0; r < M; r++) {
             for (int j = 0; j < V; j++) {
-                add_exactly(high[r][j], low[r][j], sums[r] + j * lanes);
+                add_exactly<weight_low>(high[r][j], low[r][j], sums[r] + j * lanes);
             }
         }
     }

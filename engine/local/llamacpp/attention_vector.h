@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#if defined(__AVX512F__) || defined(__F16C__)
+#if defined(__SSE4_1__)
 #include <immintrin.h>
 #elif defined(__ARM_NEON)
 #include <arm_neon.h>
@@ -148,15 +148,16 @@ inline ints whole(vec x, vec by) {
 // value_scale is what values are multiplied by.
 inline float value_scale(float largest) { return largest == 0 ? 0 : value_one / largest; }
 
-// pair_values makes the integers of two cells the halves of dwords. Values that
+// whole_value makes integers of values, in the low halves of dwords. Values that
 // are not finite count as 0: the weight of a masked cell is 0, and 0 times
 // infinity is NaN.
-inline ints pair_values(vec x, float x_scale, vec y, float y_scale) {
+inline ints whole_value(vec x, float scale) {
     constexpr float largest = 65504; // in fp16
-    x = (x <= largest) & (x >= -largest) ? x : vec{};
-    y = (y <= largest) & (y >= -largest) ? y : vec{};
-    return (whole(x, vec{} + x_scale) & 0xffff) | (whole(y, vec{} + y_scale) << 16);
+    return whole((x <= largest) & (x >= -largest) ? x : vec{}, vec{} + scale);
 }
+
+// pair makes the low halves of dwords the halves of one.
+inline ints pair(ints x, ints y) { return (x & 0xffff) | y << 16; }
 
 // weight_scale is what the largest of a cell is multiplied by, for the weight's
 // scale.
@@ -169,7 +170,7 @@ struct pairs {
     ints high, low;
 
     pairs(ints x, ints y)
-        : high((x >> weight_low) | (y >> weight_low) << 16), low((x & ((1 << weight_low) - 1)) | (y & ((1 << weight_low) - 1)) << 16) {}
+        : high(pair(x >> weight_low, y >> weight_low)), low(pair(x & ((1 << weight_low) - 1), y & ((1 << weight_low) - 1))) {}
 };
 
 // multiply_pairs adds the products of the halves of dwords to sum.
@@ -188,17 +189,18 @@ inline ints multiply_pairs(ints sum, ints x, ints y) {
 #endif
 }
 
-// add_exactly adds sums of products to lanes doubles.
-inline void add_exactly(ints high, ints low, double * to) {
-    constexpr double above = 1 << weight_low;
+// add_exactly adds sums of products to lanes doubles, high ones times 2^bits, and
+// both times a power of two.
+template <int bits, int times = 1> inline void add_exactly(ints high, ints low, double * to) {
+    constexpr double above = double(times) * (1 << bits);
 #if defined(__AVX512F__)
     doubles * sum = reinterpret_cast<doubles *>(to);
     const auto half = [](ints x, auto number) { return doubles(_mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(__m512i(x), number))); };
-    sum[0] += half(high, std::integral_constant<int, 0>()) * above + half(low, std::integral_constant<int, 0>());
-    sum[1] += half(high, std::integral_constant<int, 1>()) * above + half(low, std::integral_constant<int, 1>());
+    sum[0] += half(high, std::integral_constant<int, 0>()) * above + half(low, std::integral_constant<int, 0>()) * double(times);
+    sum[1] += half(high, std::integral_constant<int, 1>()) * above + half(low, std::integral_constant<int, 1>()) * double(times);
 #else
     for (int i = 0; i < lanes; i++) {
-        to[i] += high[i] * above + low[i];
+        to[i] += high[i] * above + low[i] * double(times);
     }
 #endif
 }

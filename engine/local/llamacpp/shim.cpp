@@ -86,7 +86,7 @@ struct shim_worker {
 
     int32_t compute() {
         return guarded([&] {
-            const attention_turn mine(tiles);
+            const attention_turn mine(tiles ? attention_kernels::best : attention_kernels::rows);
             return shim_decode(ctx, batch);
         }, SHIM_THREW);
     }

@@ -1,0 +1,53 @@
+// Registers of AMX: up to eight tiles of 16 rows of 64 bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace matrix::amx_tile {
+
+// granted reports whether the processor has AMX, and the system lets this process use it.
+bool granted();
+
+template <int r> inline void load(const void * from, int64_t stride) {
+    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(stride), "i"(r) : "memory");
+}
+
+template <int r> inline void store(void * to, int64_t stride) {
+    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(stride), "i"(r) : "memory");
+}
+
+template <int r> inline void zero() { asm volatile("tilezero %%tmm%c0" ::"i"(r)); }
+
+// multiply_signed adds the products of signed bytes and unsigned ones, and
+// multiply_unsigned those of unsigned ones.
+template <int sums, int a, int b> inline void multiply_signed() {
+    asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
+}
+template <int sums, int a, int b> inline void multiply_unsigned() {
+    asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
+}
+
+// registers exist while this does.
+class registers {
+    struct alignas(64) layout {
+        uint8_t palette, start, reserved[14];
+        uint16_t bytes[16];
+        uint8_t rows[16];
+    };
+
+  public:
+    explicit registers(int rows) {
+        layout l = {};
+        l.palette = 1;
+        for (int i = 0; i < 8; i++) {
+            l.bytes[i] = 64;
+            l.rows[i] = static_cast<uint8_t>(rows);
+        }
+        asm volatile("ldtilecfg %0" ::"m"(l));
+    }
+    registers(const registers &) = delete;
+    registers & operator=(const registers &) = delete;
+    ~registers() { asm volatile("tilerelease"); }
+};
+
+} // namespace matrix::amx_tile
