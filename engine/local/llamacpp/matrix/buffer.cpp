@@ -1,6 +1,7 @@
 //go:build llamacpp
 
 #include "buffer.h"
+#include "gelu.h"
 #include "layout.h"
 #include "product.h"
 
@@ -33,6 +34,19 @@ struct kernel : ggml::cpu::tensor_traits {
     }
 };
 
+// after is GELU after a product.
+struct after : ggml::cpu::tensor_traits {
+    bool work_size(int, const ggml_tensor *, size_t & size) override {
+        size = 0;
+        return true;
+    }
+
+    bool compute_forward(ggml_compute_params * params, ggml_tensor * op) override {
+        gelu::compute(params, op);
+        return true;
+    }
+};
+
 // misread stands for operations without a kernel on a matrix that is laid out for
 // kernels: to ggml its bytes mean something else.
 struct misread : ggml::cpu::tensor_traits {
@@ -48,6 +62,7 @@ struct misread : ggml::cpu::tensor_traits {
 
 struct extra : ggml::cpu::extra_buffer_type {
     kernel products;
+    after gelus;
     misread others;
 
     bool supports_op(ggml_backend_dev_t, const ggml_tensor * op) override;
@@ -111,6 +126,16 @@ bool has_kernel(const ggml_tensor * op) {
     return is_ours(op->src[0]) && op->src[0]->view_src == nullptr && product::has(op);
 }
 
+// follows reports whether an operation takes what a product of ours computed, perhaps
+// with a bias.
+bool follows(const ggml_tensor * op) {
+    const ggml_tensor * t = op->src[0];
+    while (t != nullptr && (t->op == GGML_OP_ADD || t->op == GGML_OP_ADD_ID)) {
+        t = t->src[0];
+    }
+    return t != nullptr && (t->op == GGML_OP_MUL_MAT || t->op == GGML_OP_MUL_MAT_ID) && is_ours(t->src[0]);
+}
+
 // supports_op is asked before a tensor is loaded, and for each operation on it.
 bool extra::supports_op(ggml_backend_dev_t, const ggml_tensor * op) {
     const ggml_tensor * x = op->src[1];
@@ -127,6 +152,9 @@ bool extra::supports_op(ggml_backend_dev_t, const ggml_tensor * op) {
 ggml::cpu::tensor_traits * extra::get_tensor_traits(const ggml_tensor * op) {
     if (has_kernel(op)) {
         return &products;
+    }
+    if (gelu::has(op) && follows(op)) {
+        return &gelus;
     }
     for (const ggml_tensor * t : op->src) {
         if (is_ours(t) && find(t->type) != nullptr) {

@@ -37,6 +37,16 @@ double matrix_lookup_error(struct matrix_case c);
 // returns how many differ.
 int64_t matrix_quantise_error(struct matrix_case c);
 
+// GELU after a product, or of a half of it with the other half as the gate, or with
+// the gate of another product.
+enum matrix_gelu_form { matrix_gelu_plain, matrix_gelu_bias, matrix_gelu_split, matrix_gelu_joined, matrix_gelu_swapped };
+
+// matrix_gelu_error computes GELU with ggml, after a product by our kernels or by
+// ggml's. It returns the largest relative difference from double precision.
+double matrix_gelu_error(bool ours, int32_t form);
+
+float matrix_gelu(float x);
+
 #ifdef __cplusplus
 }
 #endif

@@ -111,3 +111,22 @@ func (p product) quantiseDifferences() int {
 	defer free()
 	return int(C.matrix_quantise_error(given))
 }
+
+// geluForm is what GELU follows, see check.h.
+type geluForm int
+
+const (
+	geluPlain geluForm = iota
+	geluBias
+	geluSplit
+	geluJoined
+	geluSwapped
+)
+
+// geluDifference is the largest one between GELU after a product, by these kernels
+// or by ggml's, and in double precision.
+func geluDifference(ours bool, form geluForm) float64 {
+	return float64(C.matrix_gelu_error(C.bool(ours), C.int32_t(form)))
+}
+
+func gelu(x float32) float32 { return float32(C.matrix_gelu(C.float(x))) }

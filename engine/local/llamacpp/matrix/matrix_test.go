@@ -3,6 +3,7 @@
 package matrix
 
 import (
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -184,5 +185,32 @@ func TestUnknownFormat(t *testing.T) {
 	p := product{format: "q3_K", width: 256, rows: 1, tokens: 1, threads: 1}
 	if got := p.difference(); got >= 0 {
 		t.Errorf("q3_K differs by %g", got)
+	}
+}
+
+// TestGELU: GELU after a product of these kernels is exact, and after one of ggml's
+// it is ggml's own.
+func TestGELU(t *testing.T) {
+	Register()
+	for name, form := range map[string]geluForm{"plain": geluPlain, "bias": geluBias, "split": geluSplit, "joined": geluJoined, "swapped": geluSwapped} {
+		if got := geluDifference(true, form); !(got >= 0 && got <= 5e-6) {
+			t.Errorf("%s: differs by %g", name, got)
+		}
+		if got := geluDifference(false, form); !(got > 5e-6 && got <= 1) {
+			t.Errorf("%s, after a product of ggml's: differs by %g, want what its table differs by", name, got)
+		}
+	}
+}
+
+// TestGELUBounds: as ggml has it, also where there is no number.
+func TestGELUBounds(t *testing.T) {
+	inf := float32(math.Inf(1))
+	for _, tt := range []struct{ x, want float32 }{{0, 0}, {10, 10}, {-10, 0}, {3e38, 3e38}, {-3e38, 0}, {inf, inf}, {-inf, 0}} {
+		if got := gelu(tt.x); got != tt.want {
+			t.Errorf("of %g: %g, want %g", tt.x, got, tt.want)
+		}
+	}
+	if got := gelu(float32(math.NaN())); !math.IsNaN(float64(got)) {
+		t.Errorf("of NaN: %g", got)
 	}
 }
