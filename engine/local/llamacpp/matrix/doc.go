@@ -15,4 +15,6 @@
 // A format is a line in layout.h, which says how its scales and quants lie, and a
 // function in pack.cpp that reads its blocks. Only a new kind of scales or quants
 // needs a few lines in each file of kernels, to unpack it.
+//
+// GELU comes with the products that it follows: ggml's would take longer than they do.
 package matrix
