@@ -199,6 +199,7 @@ struct kernels {
 
 extern const kernels plain;
 extern const kernels avx2;
+extern const kernels avxvnni;
 extern const kernels avx512;
 extern const kernels amx;
 extern const kernels neon;

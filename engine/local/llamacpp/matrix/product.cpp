@@ -18,6 +18,7 @@ const kernels * const all[] = {
 #if defined(__x86_64__)
     &amx,
     &avx512,
+    &avxvnni,
     &avx2,
 #elif defined(__aarch64__)
     &neon,
