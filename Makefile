@@ -9,7 +9,7 @@ MODEL  ?= smollm2-135m
 LISTEN ?= 127.0.0.1:8484
 TOOL   := CGO_ENABLED=0 go run
 
-.PHONY: imagegen run build test test-long test-suites race bench overhead generate check record peers drift clean
+.PHONY: imagegen release run build test test-long test-suites race bench overhead generate check record peers drift clean
 
 # The model is put into the store once, where all commands find it.
 run: build
@@ -19,6 +19,10 @@ run: build
 
 build:
 	$(TOOL) ./tools/build
+
+# Builds archives that run on any processor of a platform into dist: make release PLATFORM=linux/arm64.
+release:
+	$(TOOL) ./tools/release $(PLATFORM)
 
 # Builds the engine of image models, stable-diffusion.cpp: once, in 20 to 40 minutes.
 imagegen:
@@ -75,4 +79,4 @@ peers: build
 	$(TOOL) ./tools/peers verify
 
 clean:
-	rm -rf bin .cache tools/browser/node_modules tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules
+	rm -rf bin dist .cache tools/browser/node_modules tools/sdk/node/node_modules tools/sdk/frameworks/node/node_modules tools/sdk/agents/node_modules
