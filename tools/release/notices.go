@@ -13,8 +13,8 @@ import (
 )
 
 // heading introduces the notices.
-const heading = `diglot contains the software below, each under its own licence. The C++ library
-of GCC is linked in under the GCC Runtime Library Exception.
+const heading = `diglot contains the software below, each under its own licence. Programs for Linux also
+contain the C++ library of GCC, under the GCC Runtime Library Exception.
 `
 
 // thirdParties returns the licences of everything that is linked into a program that
@@ -105,5 +105,5 @@ func isLicence(name string) bool {
 	}
 	name, _, _ = strings.Cut(strings.ToUpper(name), ".")
 	name, _, _ = strings.Cut(name, "-")
-	return slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "PATENTS", "COPYRIGHT"}, name)
+	return slices.Contains([]string{"LICENSE", "LICENCE", "UNLICENSE", "COPYING", "NOTICE", "PATENTS", "COPYRIGHT"}, name)
 }

@@ -9,12 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/diglot/diglot/tools/internal/toolchain"
 )
 
 func TestParsePlatforms(t *testing.T) {
@@ -217,5 +220,28 @@ func TestNotices(t *testing.T) {
 	}
 	if _, err := notices([]string{line("c", "c")}); err == nil {
 		t.Error("a module without a licence is taken")
+	}
+}
+
+// TestEveryModuleHasALicence reads the licences of what a release for Linux has inside.
+func TestEveryModuleHasALicence(t *testing.T) {
+	t.Chdir("../..")
+	env, err := toolchain.Target{Arch: runtime.GOARCH}.Environment(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := thirdParties(t.Context(), append(env, "GOOS=linux"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nGo, LICENSE\n", "\ngithub.com/spf13/cobra v", "\ngithub.com/ollama/ollama v", "The ggml authors", // of llama.cpp, within the module
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the notices lack %q", want)
+		}
+	}
+	if strings.Contains(string(text), "gonum.org") {
+		t.Error("the notices have modules that only tools use")
 	}
 }
