@@ -97,6 +97,12 @@ func TestForProcessor(t *testing.T) {
 
 // TestUnusableVariant: whatever the file of a variant is, models run.
 func TestUnusableVariant(t *testing.T) {
+	own, info := installed(t)
+	third := variant.Path(own, "x86-64-v3")
+	whole, err := os.ReadFile(third)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name  string
 		harm  func(path string) error
@@ -120,8 +126,13 @@ func TestUnusableVariant(t *testing.T) {
 		{"no program", func(path string) error { return os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755) }, "unrecognized file format"},
 		{"empty", func(path string) error { return os.Truncate(path, 0) }, "cannot be used"},
 	} {
-		own, info := installed(t)
-		if err := tt.harm(variant.Path(own, "x86-64-v3")); err != nil {
+		if err := os.RemoveAll(third); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(third, whole, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := tt.harm(third); err != nil {
 			t.Fatal(err)
 		}
 		got, err := forProcessor(level3(), variant.Of("linux", "amd64"), own, info, "")
