@@ -115,3 +115,85 @@ func (m *Matcher) Follows(text []byte) int {
 	}
 	return len(text)
 }
+
+// Walk tells what may follow a text, and what then. Like [Matcher.Ahead] it changes
+// neither the state nor what the matcher may still spend. It ends with the next call of
+// another method of the matcher.
+//
+// Its own work is limited. What it tells depends on the text alone, not on which
+// transitions are cached.
+type Walk struct {
+	m    *Matcher
+	at   int32
+	work int // that is left
+}
+
+// walkWork is the work of a walk: some threads and transitions for each byte.
+const walkWork = 200_000
+
+// Walk starts at the end of the text.
+func (m *Matcher) Walk() *Walk {
+	if m.known() > m.room {
+		m.restore(m.snapshot(m.current))
+	}
+	w := &Walk{m: m, at: m.current, work: walkWork}
+	if m.fuel < 0 {
+		w.work = -1
+	}
+	return w
+}
+
+// Allows reports whether text may follow.
+func (w *Walk) Allows(text []byte) bool { return w.to(text) != stateDead }
+
+// Follow goes on behind text, with new work. It returns false if text may not follow.
+func (w *Walk) Follow(text []byte) bool {
+	to := w.to(text)
+	if to == stateDead {
+		return false
+	}
+	w.at, w.work = to, walkWork
+	return true
+}
+
+// Complete reports whether the text may end here.
+func (w *Walk) Complete() bool { return w.m.states[w.at].complete }
+
+// Spent reports whether the walk's work is used up, so that it knows no more.
+func (w *Walk) Spent() bool { return w.work < 0 }
+
+func (w *Walk) to(text []byte) int32 {
+	s := w.at
+	for _, b := range text {
+		if s = w.step(s, b); s == stateDead {
+			break
+		}
+	}
+	return s
+}
+
+func (w *Walk) step(s int32, b byte) int32 {
+	m, width := w.m, len(w.m.g.member)
+	at := int(s)*width + int(m.g.class[b])
+	if m.next[at] == stateUnknown {
+		fuel := m.fuel
+		m.fuel = lookahead
+		tooMuch := m.reach(s, b) > lookahead
+		m.fuel = fuel
+		if tooMuch {
+			w.work = -1
+			return stateDead
+		}
+		to := m.intern()
+		m.next[at] = to
+	}
+	to := m.next[at]
+	w.work -= 1 + int(m.states[s].to-m.states[s].from)
+	if to != stateDead {
+		w.work -= int(m.states[to].to-m.states[to].from) + width/8
+	}
+	if w.work < 0 {
+		return stateDead
+	}
+	return to
+}

@@ -1,8 +1,14 @@
 package decode
 
-// Constrained sampling. The unconstrained choice is tried first: nearly always it
-// is allowed, and testing it costs one match. Only if it is rejected are other
-// tokens matched against the grammar.
+import (
+	"math"
+	"slices"
+)
+
+// Constrained sampling. Where the grammar leaves few tokens, the choice is one of them.
+// Elsewhere the unconstrained choice is tried first: nearly always it is allowed, and
+// testing it costs one match. Only if it is rejected are other tokens matched against
+// the grammar.
 
 // maxTried is how many of the top tokens are matched before the whole vocabulary.
 const maxTried = 256
@@ -18,6 +24,31 @@ func (s *sampler) allows(token int32) bool {
 	}
 	text := s.vocab.output(token, s.markers)
 	return len(text) > 0 && s.constraint.Allows(text)
+}
+
+// pickFew samples from the few tokens that the constraint allows.
+func (s *sampler) pickFew(logits []float32, few []int32, u float64) (int32, error) {
+	if len(few) == 0 {
+		return 0, s.refused()
+	}
+	s.buf = s.buf[:0]
+	for _, token := range few {
+		if l := logits[token]; l > float32(math.Inf(-1)) { // false for NaN
+			s.buf = append(s.buf, candidate{token, l})
+		}
+	}
+	if len(s.buf) == 0 {
+		return 0, errNoLogits
+	}
+	slices.SortFunc(s.buf, byLogit)
+	kept := s.buf
+	if k := *s.settings.TopK; k > 0 {
+		kept = kept[:min(k, len(kept))]
+	}
+	if s.typical() {
+		kept = typical(kept, *s.settings.TypicalP)
+	}
+	return s.draw(s.truncate(kept, weight(kept)), u), nil
 }
 
 // pickAllowed samples from the tokens that the constraint allows.

@@ -186,7 +186,7 @@ func (l *loop) sample(s *sequence) (emitted, held int) {
 	before := len(s.tokens)
 	first := s.lastRow - s.drafted
 	for ; ; held++ {
-		l.sampleRow(s, first+held)
+		l.sampleRow(s, first+held, s.fewAt(held))
 		if held == s.drafted || len(s.tokens) == before+held || s.tokens[before+held] != s.guesser.Tokens[held] {
 			break
 		}

@@ -122,7 +122,7 @@ func (s EmbeddingLimits) entries(inputs [][]int32, group []int) []Entry {
 	for sequence, i := range group {
 		for k, token := range inputs[i] {
 			last := k == len(inputs[i])-1
-			batch = append(batch, Entry{token, int32(k), int32(sequence), s.WholeInput || last})
+			batch = append(batch, Entry{Token: token, Position: int32(k), Sequence: int32(sequence), Logits: s.WholeInput || last})
 		}
 	}
 	return batch

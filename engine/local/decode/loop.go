@@ -56,6 +56,10 @@ type Entry struct {
 	Position int32
 	Sequence int32
 	Logits   bool // whether to compute logits
+
+	// Only are the tokens whose logits are wanted, in order; none: all. Others may
+	// be minus infinity.
+	Only []int32
 }
 
 // Outcome is how a decode ended.
@@ -92,6 +96,7 @@ type loop struct {
 	cached  []*sequence // ended, least recently used first
 	cells   *cells
 	drafter *drafter // nil: it guesses nothing
+	starts  starts   // of tokens, for texts that a grammar constrains
 	ids     []int    // free sequence IDs
 	age     uint64
 	batch   []Entry
@@ -138,6 +143,7 @@ func newLoop(b Backend, vocab *Vocabulary, parallel, context, pool int, log *slo
 		log:      log,
 		context:  context,
 		cells:    newCells(pool),
+		starts:   starts{vocab: vocab},
 		parallel: parallel,
 		stopped:  make(chan struct{}),
 
@@ -330,10 +336,14 @@ func splitChunk(prefilling []*sequence, n int) {
 func (l *loop) fillBatch() []Entry {
 	l.batch = l.batch[:0]
 	for _, s := range l.running {
+		l.allow(s)
 		decoded := len(s.cells)
 		for i := decoded; i < decoded+s.rows; i++ {
-			logits := i >= len(s.tokens)-1 || s.scores != nil
-			l.batch = append(l.batch, Entry{s.token(i), int32(s.position(i)), int32(s.id), logits})
+			e := Entry{Token: s.token(i), Position: int32(s.position(i)), Sequence: int32(s.id), Logits: i >= len(s.tokens)-1 || s.scores != nil}
+			if s.job.Logprobs == nil {
+				e.Only = s.fewAt(i - (len(s.tokens) - 1))
+			}
+			l.batch = append(l.batch, e)
 		}
 		s.lastRow = len(l.batch) - 1
 	}

@@ -57,7 +57,7 @@ func TestRepeatPenaltyInTurn(t *testing.T) {
 	})
 	got := ""
 	for range 4 {
-		c, err := s.next([]float32{-9, -9, 1, 2, 3})
+		c, err := s.next([]float32{-9, -9, 1, 2, 3}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

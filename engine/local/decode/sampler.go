@@ -69,14 +69,22 @@ func newSampler(vocab *Vocabulary, job chat.Job) *sampler {
 	return s
 }
 
-// next samples a token. It may modify logits.
-func (s *sampler) next(logits []float32) (choice, error) {
+// next samples a token. It may modify logits. few are the tokens that the constraint
+// allows, if they are few; nil: any may be allowed.
+func (s *sampler) next(logits []float32, few []int32) (choice, error) {
 	if s.finished() {
 		return choice{end: true}, nil
 	}
 	probabilities := s.logProbabilities(logits)
 	s.adjust(logits)
 	first, second := s.random.Float64(), s.random.Float64()
+	if few != nil {
+		token, err := s.pickFew(logits, few, first)
+		if err != nil {
+			return choice{}, err
+		}
+		return s.accept(token, probabilities)
+	}
 	token := s.pick(logits, first)
 	if token < 0 {
 		return choice{}, errNoLogits

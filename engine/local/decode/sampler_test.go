@@ -70,7 +70,7 @@ func spread(t *testing.T, v *Vocabulary, logits []float32, job chat.Job) map[int
 		if job.Constraint != nil {
 			s.constraint = job.Constraint.Clone()
 		}
-		c, err := s.next(slices.Clone(logits))
+		c, err := s.next(slices.Clone(logits), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestGreedy(t *testing.T) {
 	// c leads by 2: it loses 1.5, then 2 in all, and b goes first.
 	var got strings.Builder
 	for range 4 {
-		c, err := s.next([]float32{-9, -9, 1, 2.2, 4})
+		c, err := s.next([]float32{-9, -9, 1, 2.2, 4}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestSeed(t *testing.T) {
 		var b strings.Builder
 		s := newSampler(v, chat.Job{Choice: choice, Sampling: engine.Sampling{Temperature: new(1.0), TopP: new(1.0), TopK: new(20), Seed: new(int64(seed))}})
 		for i := range uint64(50) {
-			c, err := s.next(noise(i, v.Size()))
+			c, err := s.next(noise(i, v.Size()), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ func TestLogprobs(t *testing.T) {
 	for _, l := range logits {
 		sum += math.Exp(float64(l))
 	}
-	c, err := s.next(slices.Clone(logits))
+	c, err := s.next(slices.Clone(logits), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func TestConstraint(t *testing.T) {
 			})
 			var got strings.Builder
 			for {
-				c, err := s.next(slices.Clone(tt.logits))
+				c, err := s.next(slices.Clone(tt.logits), nil)
 				if err != nil {
 					t.Fatalf("%s: %v", tt.name, err)
 				}
@@ -271,7 +271,7 @@ func TestUnlikelyTokenIsAllowed(t *testing.T) {
 		Sampling:   engine.Sampling{Temperature: new(1.0), TopP: new(0.9), TopK: new(40)},
 		Constraint: matcher(t, grammar.Literal("yes")),
 	})
-	if c, err := s.next(logits); err != nil || string(c.text) != "yes" {
+	if c, err := s.next(logits, nil); err != nil || string(c.text) != "yes" {
 		t.Errorf("got %q, error %v", c.text, err)
 	}
 }
@@ -281,7 +281,7 @@ func TestNothingAllowed(t *testing.T) {
 		Sampling:   engine.Sampling{Temperature: new(1.0), TopP: new(1.0)},
 		Constraint: matcher(t, grammar.Literal("zebra")),
 	})
-	if c, err := s.next([]float32{0, 0, 0, 0}); err != errNoneAllowed {
+	if c, err := s.next([]float32{0, 0, 0, 0}, nil); err != errNoneAllowed {
 		t.Errorf("got %+v, error %v", c, err)
 	}
 }
@@ -317,7 +317,7 @@ func TestMarkers(t *testing.T) {
 	} {
 		logits := []float32{0, 0, 0}
 		logits[tt.likely] = 1
-		c, err := newSampler(v, chat.Job{Markers: tt.markers}).next(logits)
+		c, err := newSampler(v, chat.Job{Markers: tt.markers}).next(logits, nil)
 		if err != nil || string(c.text) != tt.text || c.end != tt.end {
 			t.Errorf("%s: text %q, end %v, error %v; want %q, %v", tt.name, c.text, c.end, err, tt.text, tt.end)
 		}
@@ -328,7 +328,7 @@ func TestNoLogits(t *testing.T) {
 	nan := float32(math.NaN())
 	for _, temperature := range []float64{0, 1} {
 		s := newSampler(words("a"), chat.Job{Sampling: engine.Sampling{Temperature: new(temperature), TopP: new(1.0)}})
-		if _, err := s.next([]float32{nan, nan, nan}); err != errNoLogits {
+		if _, err := s.next([]float32{nan, nan, nan}, nil); err != errNoLogits {
 			t.Errorf("temperature %v: error %v", temperature, err)
 		}
 	}
@@ -352,7 +352,7 @@ func BenchmarkNext(b *testing.B) {
 			s := newSampler(v, chat.Job{Sampling: tt.sampling})
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := s.next(logits); err != nil {
+				if _, err := s.next(logits, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

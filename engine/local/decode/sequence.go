@@ -29,8 +29,9 @@ type sequence struct {
 	rows    int // in the current batch
 	lastRow int // index of the last of them
 
-	guesser *guesser // nil: nothing was guessed yet
-	drafted int      // rows of a guess, the last of those in the current batch
+	few     [][]int32 // by row with logits, the tokens that the grammar allows; nil: they are many
+	guesser *guesser  // nil: nothing was guessed yet
+	drafted int       // rows of a guess, the last of those in the current batch
 }
 
 func newSequence(ctx context.Context, vocab *Vocabulary, job chat.Job) *sequence {

@@ -121,13 +121,14 @@ func (l *loop) advance(active []*sequence) {
 	l.stats.Sampling += time.Since(start)
 }
 
-// sampleRow samples the sequence's next token from a row of logits.
-func (l *loop) sampleRow(s *sequence, row int) {
+// sampleRow samples the sequence's next token from a row of logits. few are all tokens
+// that may come, unless it is nil.
+func (l *loop) sampleRow(s *sequence, row int, few []int32) {
 	if s.scores != nil {
 		s.end(chat.EndLength)
 		return
 	}
-	c, err := s.sampler.next(l.backend.Logits(row))
+	c, err := s.sampler.next(l.backend.Logits(row), few)
 	switch {
 	case errors.Is(err, grammar.ErrTooMuchWork):
 		s.fail(chat.MatchError(s.job.Request, err))
