@@ -85,3 +85,54 @@ func TestAheadOfAmbiguousText(t *testing.T) {
 		t.Error("the end is not allowed")
 	}
 }
+
+// TestWalk: a walk ahead tells what the matcher would, and changes nothing.
+func TestWalk(t *testing.T) {
+	n, _, err := Schema(t.Context(), []byte(`{"type":"object","properties":{"name":{"type":"string","maxLength":5},"kind":{"enum":["a","abc"]}},"required":["name","kind"],"additionalProperties":false}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Compile(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = `{"name": "Ada", "kind": "abc"}`
+	for at := range len(text) + 1 {
+		m, truth := g.Matcher(), g.Matcher()
+		m.Accept([]byte(text[:at/2]))
+		truth.Accept([]byte(text[:at]))
+		fuel := m.fuel
+		w := m.Walk()
+		if !w.Follow([]byte(text[at/2 : at])) {
+			t.Fatalf("%q may not follow %q", text[at/2:at], text[:at/2])
+		}
+		for _, next := range []string{"", " ", `"`, "a", "c", "abc", `", "k`, "abcdefgh", "}", "\xff"} {
+			if got, want := w.Allows([]byte(next)), truth.Allows([]byte(next)); got != want {
+				t.Errorf("%q after %q: %v, want %v", next, text[:at], got, want)
+			}
+		}
+		if w.Complete() != truth.Complete() || w.Spent() || w.Follow([]byte("\x00")) {
+			t.Errorf("after %q: complete: %v, spent: %v", text[:at], w.Complete(), w.Spent())
+		}
+		if m.fuel != fuel || !m.Accept([]byte(text[at/2:])) {
+			t.Errorf("after a walk from %q to %q the matcher has %d of %d to spend, or is elsewhere", text[:at/2], text[:at], m.fuel, fuel)
+		}
+	}
+}
+
+// TestWalkOfAmbiguousText: a walk ends early, and the matcher can go on.
+func TestWalkOfAmbiguousText(t *testing.T) {
+	a := Literal("a")
+	g, err := Compile(t.Context(), Seq(Repeat(Repeat(a, 1, 999), 1, 999), Literal("b")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := g.Matcher()
+	w := m.Walk()
+	if long := []byte(strings.Repeat("a", 900)); w.Allows(long) || !w.Spent() || w.Allows([]byte("a")) {
+		t.Error("the walk goes on")
+	}
+	if !m.Accept([]byte("ab")) || m.Err() != nil {
+		t.Errorf("the matcher does not go on: %v", m.Err())
+	}
+}

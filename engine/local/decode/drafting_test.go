@@ -40,11 +40,16 @@ func (r *reciter) Logits(row int) []float32 {
 
 // reciting is a model over r, with guesses or not.
 func reciting(t *testing.T, r *reciter, encoder *tokenizer.Tokenizer, drafts bool) *Model {
+	return modelOver(t, r, r.counter, encoder, drafts)
+}
+
+// modelOver is a model over a backend that is made of c.
+func modelOver(t *testing.T, b Backend, c *counter, encoder *tokenizer.Tokenizer, drafts bool) *Model {
 	m := New(Config{
 		Info:       chat.Info{Context: 1024},
-		Vocabulary: r.vocab,
+		Vocabulary: c.vocab,
 		Tokenizer:  encoder,
-		Text:       &Text{Backend: r, Parallel: 4, Cells: r.capacity, Draft: drafts},
+		Text:       &Text{Backend: b, Parallel: 4, Cells: c.capacity, Draft: drafts},
 		Free:       func() {},
 		Log:        slog.New(slog.DiscardHandler),
 	})
@@ -60,9 +65,14 @@ func periodic(first, period int32) func(int) int32 {
 // recite returns all pieces of each job, and what the model counted.
 func recite(t *testing.T, r *reciter, encoder *tokenizer.Tokenizer, drafts bool, jobs func() []chat.Job) (all [][]chat.Piece, stats Stats) {
 	t.Helper()
+	return reciteOver(t, r, r.counter, encoder, drafts, jobs)
+}
+
+func reciteOver(t *testing.T, b Backend, c *counter, encoder *tokenizer.Tokenizer, drafts bool, jobs func() []chat.Job) (all [][]chat.Piece, stats Stats) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r.counter.t = t
-		m := reciting(t, r, encoder, drafts)
+		c.t = t
+		m := modelOver(t, b, c, encoder, drafts)
 		todo := jobs()
 		all = make([][]chat.Piece, len(todo))
 		done := make(chan error)

@@ -13,6 +13,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -306,13 +307,33 @@ func (s *session) Decode(batch []decode.Entry, sharedPrefix bool) decode.Outcome
 		}
 	}
 	s.batch.n_tokens = C.int32_t(len(batch))
-	return s.compute(s.batch, sharedPrefix)
+	return s.compute(s.batch, sharedPrefix, wanted(batch))
 }
 
-// compute decodes a batch, with tiled attention or not.
-func (s *session) compute(batch C.struct_llama_batch, tiles bool) decode.Outcome {
+// wanted is the rows of the output layer that each entry with logits wants; nil: all
+// want all.
+func wanted(batch []decode.Entry) [][]int32 {
+	if !slices.ContainsFunc(batch, func(e decode.Entry) bool { return e.Logits && len(e.Only) > 0 }) {
+		return nil
+	}
+	var rows [][]int32
+	for _, e := range batch {
+		if e.Logits {
+			rows = append(rows, e.Only)
+		}
+	}
+	return rows
+}
+
+// compute decodes a batch, with tiled attention or not, and the rows of the output layer
+// that are wanted; nil: all.
+func (s *session) compute(batch C.struct_llama_batch, tiles bool, rows [][]int32) decode.Outcome {
 	s.turn.Lock()
 	defer s.turn.Unlock()
+	if rows != nil && s.sharesPrefixes { // other models compute tokens in another order
+		matrix.Want(rows)
+		defer matrix.WantAll()
+	}
 	threads := C.int32_t(s.governor.threads(time.Now()))
 	C.llama_set_n_threads(s.ctx, threads, threads)
 	switch s.worker.decode(batch, tiles) {

@@ -85,3 +85,25 @@ func TestSameTextWithDrafts(t *testing.T) {
 		}
 	}
 }
+
+// TestSameTextWithLogitsLeftOut: a request that wants probabilities, for which all
+// logits are computed, has the same text as one that does not.
+func TestSameTextWithLogitsLeftOut(t *testing.T) {
+	person := personGrammar(t)
+	for _, noDraft := range []bool{false, true} {
+		m := openModel(t, Options{Path: modelFile(t, smallest), Threads: 2, Context: 1024, Parallel: 2, NoDraft: noDraft})
+		for i, text := range repetitive()[:6] {
+			say := func(logprobs *int) reply {
+				job := greedy(tokenize(t, m, ask(text)), 120)
+				job.Constraint, job.Logprobs = person.Matcher(), logprobs
+				if i%2 == 1 {
+					job.Sampling = engine.Sampling{Temperature: new(0.8), TopP: new(0.95), Seed: new(int64(i))}
+				}
+				return decodeAll(t, m, []chat.Job{job})[0]
+			}
+			if all, few := say(new(0)), say(nil); all.text != few.text || len(all.pieces) != len(few.pieces) {
+				t.Errorf("%q gives %q with all logits, and %q without those that the schema rules out", text, all.text, few.text)
+			}
+		}
+	}
+}

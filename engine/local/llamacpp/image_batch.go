@@ -79,5 +79,5 @@ func (s *session) DecodeImage(g decode.ImageBatch) decode.Outcome {
 		C.llama_set_causal_attn(s.ctx, false)
 		defer C.llama_set_causal_attn(s.ctx, true)
 	}
-	return s.compute(batch, true)
+	return s.compute(batch, true, nil)
 }

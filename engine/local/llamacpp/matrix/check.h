@@ -29,6 +29,10 @@ double matrix_error(struct matrix_case c);
 // It returns how many results have other bits.
 int64_t matrix_different(struct matrix_case c);
 
+// matrix_part_different computes the product of all rows, and of some rows of most
+// tokens. It returns how many results have other bits than they should.
+int64_t matrix_part_different(struct matrix_case c);
+
 // matrix_lookup_error looks up rows and returns the largest difference from the
 // rows of the file.
 double matrix_lookup_error(struct matrix_case c);

@@ -6,6 +6,7 @@ package matrix
 #cgo CXXFLAGS: -std=c++17
 #include "buffer.h"
 #include "check.h"
+#include "output.h"
 #include <stdlib.h>
 */
 import "C"
@@ -39,6 +40,21 @@ func Instructions() string {
 
 // Bytes are how many bytes of weights these kernels read.
 func Bytes() int64 { return int64(C.matrix_bytes()) }
+
+// Want says which rows of the output layer are wanted of each token that has logits, in
+// order; none: all. It holds until [WantAll]; meanwhile only one computation may run.
+// Of other rows the result may be minus infinity.
+func Want(rows [][]int32) {
+	var behind, all []int32
+	for _, r := range rows {
+		all = append(all, r...)
+		behind = append(behind, int32(len(all)))
+	}
+	C.matrix_want(C.int32_t(len(rows)), (*C.int32_t)(unsafe.SliceData(behind)), (*C.int32_t)(unsafe.SliceData(all)))
+}
+
+// WantAll wants all rows.
+func WantAll() { C.matrix_want_all() }
 
 // product is a product, for a test.
 type product struct {
@@ -95,6 +111,14 @@ func (p product) dependences() int {
 	given, free := p.c()
 	defer free()
 	return int(C.matrix_different(given))
+}
+
+// partDifferences counts the results of some rows of the output layer that have other
+// bits than with all rows.
+func (p product) partDifferences() int {
+	given, free := p.c()
+	defer free()
+	return int(C.matrix_part_different(given))
 }
 
 // lookupDifference is the largest one between rows as laid out and in the file.

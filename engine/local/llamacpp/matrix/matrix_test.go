@@ -140,6 +140,26 @@ func TestTokensAlone(t *testing.T) {
 	}
 }
 
+// TestRowsWanted: some rows of the output layer, of some tokens, have the bits that they
+// have with all rows.
+func TestRowsWanted(t *testing.T) {
+	Register()
+	defer use("")
+	for _, set := range instructionSets() {
+		use(set)
+		for _, format := range formats() {
+			for _, rows := range []int{1, 70, 500} {
+				for _, tokens := range []int{1, 2, 3, 9, 200} {
+					p := product{format: format, width: 256, rows: rows, tokens: tokens, threads: 1 + (rows+tokens)%3}
+					if got := p.partDifferences(); got != 0 {
+						t.Errorf("%s, %+v: %d results have other bits", set, p, got)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestExperts: tokens that choose some of several matrices each.
 func TestExperts(t *testing.T) {
 	Register()

@@ -1,20 +1,20 @@
-// The output layer where only some of its rows are wanted.
+// The output layer where only some of its rows are wanted: a grammar that leaves few
+// tokens makes the others useless.
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// matrix_wanted are the rows of the output layer that are wanted of each of its tokens:
-// those of token i are rows[behind[i-1]] to rows[behind[i]-1], in order; none: all.
-struct matrix_wanted {
-    int32_t tokens;
-    const int32_t * behind;
-    const int32_t * rows;
-};
+// matrix_want says which rows of the output layer are wanted of each token, until
+// matrix_want_all: those of token i are rows[behind[i-1]] to rows[behind[i]-1], in
+// order; none: all. Of other rows the result may be minus infinity.
+//
+// Only one computation may run meanwhile.
+void matrix_want(int32_t tokens, const int32_t * behind, const int32_t * rows);
+void matrix_want_all(void);
 
 #ifdef __cplusplus
 }
@@ -26,18 +26,11 @@ namespace matrix {
 
 namespace output {
 
-// While one of these exists, the output layer computes what is wanted, and minus
-// infinity elsewhere. One exists at a time.
-class request {
-  public:
-    explicit request(const matrix_wanted & wanted);
-    ~request();
-};
+// wants reports whether only some rows of an operation are wanted.
+bool wants(const ggml_tensor * op);
 
-// find returns what is wanted of an operation; nullptr: all.
-const matrix_wanted * find(const ggml_tensor * op);
-
-void compute(ggml_compute_params * params, ggml_tensor * op, const matrix_wanted & wanted);
+// compute computes these. Results have the same bits as with all rows.
+void compute(ggml_compute_params * params, ggml_tensor * op);
 
 } // namespace output
 

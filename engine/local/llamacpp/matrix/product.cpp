@@ -2,6 +2,7 @@
 
 #include "product.h"
 #include "experts.h"
+#include "output.h"
 #include "ggml-cpu-impl.h"
 
 #include <algorithm>
@@ -53,10 +54,6 @@ bool use(std::string_view name) {
 namespace product {
 
 namespace {
-
-// Each thread prepares so few tokens by itself: waiting for each other takes
-// longer.
-constexpr int64_t few_tokens = 2;
 
 // shape is the shape of a product.
 struct shape {
@@ -177,6 +174,9 @@ void compute(ggml_compute_params * params, ggml_tensor * op) {
     }
     if (op->op == GGML_OP_MUL_MAT_ID) {
         return experts::compute(params, op);
+    }
+    if (output::wants(op)) {
+        return output::compute(params, op);
     }
     const shape s(op);
     if (s.tokens <= few_tokens) {

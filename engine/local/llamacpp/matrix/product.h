@@ -21,6 +21,10 @@ ggml_backend_buffer_type * buffer_type();
 
 namespace product {
 
+// Each thread prepares so few tokens by itself: waiting for each other takes
+// longer.
+constexpr int64_t few_tokens = 2;
+
 // has reports whether there is a kernel for the shapes and types of an operation.
 bool has(const ggml_tensor * op);
 
