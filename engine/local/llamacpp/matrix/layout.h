@@ -203,5 +203,6 @@ extern const kernels avxvnni;
 extern const kernels avx512;
 extern const kernels amx;
 extern const kernels neon;
+extern const kernels i8mm;
 
 } // namespace matrix

@@ -22,7 +22,7 @@ func formats() []string {
 // instructionSets are those that this processor has, and the plain form.
 func instructionSets() []string {
 	var all []string
-	for _, name := range []string{"plain", "AMX", "AVX-512 VNNI", "AVX-VNNI", "AVX2", "NEON dotprod"} {
+	for _, name := range []string{"plain", "AMX", "AVX-512 VNNI", "AVX-VNNI", "AVX2", "NEON i8mm", "NEON dotprod"} {
 		if use(name) {
 			all = append(all, name)
 		}
@@ -33,8 +33,9 @@ func instructionSets() []string {
 // TestInstructions: the tests in an emulator, for which tools/build compiles, prove
 // nothing of kernels that do not run there.
 func TestInstructions(t *testing.T) {
-	if arch := os.Getenv("DIGLOT_ARCH"); arch == "arm64" && !slices.Contains(instructionSets(), "NEON dotprod") {
-		t.Errorf("for %s there are only %q", arch, instructionSets())
+	arch, all := os.Getenv("DIGLOT_ARCH"), instructionSets()
+	if arch == "arm64" && (!slices.Contains(all, "NEON dotprod") || !slices.Contains(all, "NEON i8mm")) {
+		t.Errorf("for %s there are only %q", arch, all)
 	}
 	use("")
 }
@@ -167,13 +168,15 @@ func TestExperts(t *testing.T) {
 	for _, set := range instructionSets() {
 		use(set)
 		for _, format := range formats() {
-			for _, tokens := range []int{1, 3, 150} {
-				for _, experts := range []int{1, 4, 9} {
-					p := product{format: format, width: 256, rows: 40, tokens: tokens, threads: 2, experts: experts, used: min(experts, 3)}
-					for _, p.own = range []bool{false, true} {
-						if got := p.difference(); !(got >= 0 && got <= most) {
-							t.Errorf("%s, %+v: differs by %g", set, p, got)
-						}
+			for _, p := range []product{
+				{tokens: 1, experts: 4, used: 3}, {tokens: 1, experts: 9, used: 3},
+				{tokens: 3, experts: 1, used: 1}, {tokens: 3, experts: 9, used: 3},
+				{tokens: 150, experts: 1, used: 1}, {tokens: 150, experts: 4, used: 3},
+			} {
+				p.format, p.width, p.rows, p.threads = format, 256, 40, 2
+				for _, p.own = range []bool{false, true} {
+					if got := p.difference(); !(got >= 0 && got <= most) {
+						t.Errorf("%s, %+v: differs by %g", set, p, got)
 					}
 				}
 			}

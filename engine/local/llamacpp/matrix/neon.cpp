@@ -17,187 +17,27 @@
 #pragma GCC target("arch=armv8.2-a+dotprod") // as arm_neon.h; GCC 12 inlines nothing otherwise
 #endif
 
-#include "set.h"
+#include "neon.h"
 
 namespace matrix {
 
 namespace {
 
-// unit is 32 columns of 4 rows, unpacked: of a quarter of each vector of 64 bytes.
-struct unit {
-    int8x16_t quants[groups];
-    float32x4_t scale;
-    float32x4_t other; // mins, or scales of the second half of columns
-};
+// dot adds four columns in each lane.
+struct dot {
+    static constexpr int at_once = 1;
 
-inline uint32_t dword(const uint8_t * p) {
-    uint32_t x;
-    std::memcpy(&x, p, sizeof x);
-    return x;
-}
+    static void arrange(int8x16_t *) {}
 
-inline float32x4_t halves(const uint8_t * p) {
-    const float16x4_t x = vreinterpret_f16_u8(vld1_u8(p));
-    return vcvt_f32_f16(x);
-}
-
-// bytes widens 4 of them.
-inline uint32x4_t bytes(const uint8_t * p) { return vmovl_u16(vget_low_u16(vmovl_u8(vcreate_u8(dword(p))))); }
-inline int32x4_t signed_bytes(const uint8_t * p) { return vmovl_s16(vget_low_s16(vmovl_s8(vcreate_s8(dword(p))))); }
-
-inline uint8x16_t bits(const uint8_t * p, int up, int mask) { return vandq_u8(vshlq_u8(vld1q_u8(p), vdupq_n_s8(static_cast<int8_t>(up))), vdupq_n_u8(static_cast<uint8_t>(mask))); }
-
-// signs says that quants are less their offset.
-template <const layout & l> constexpr bool signs() { return l.above == 4 || l.book != nullptr; }
-
-template <const layout & l> inline int8x16_t quants(const uint8_t * planes, const uint8_t * nibbles, int group) {
-    constexpr int above = l.above;
-    if constexpr (above == 4) {
-        return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(nibbles + group * 64), vdupq_n_u8(128))); // signed
-    }
-    uint8x16_t q = bits(nibbles + group % 4 * 64, group < groups / 2 ? 0 : -4, 15);
-    if constexpr (l.book != nullptr) {
-        return vqtbl1q_s8(vld1q_s8(l.book->numbers), q);
-    } else if constexpr (above == 1) {
-        q = vorrq_u8(q, bits(planes, 4 - group, 16));
-    } else if constexpr (above == 2) {
-        q = vorrq_u8(q, bits(planes + group / 4 * 64, 4 - group % 4 * 2, 48));
-    }
-    return vreinterpretq_s8_u8(q);
-}
-
-template <const layout & l> inline void load_quants(const uint8_t * at, int row, unit & u) {
-    const int v = row / vector_rows, quarter = row % vector_rows * 4;
-    const uint8_t * planes = at + v * l.planes() / vectors + quarter;
-    const uint8_t * nibbles = at + l.planes() + v * (l.unit() - l.planes()) / vectors + quarter;
-    for (int g = 0; g < groups; g++) {
-        u.quants[g] = quants<l>(planes, nibbles, g);
-    }
-}
-
-// half_powers are half of 2^exponent, whose bias is 127. They may be subnormal.
-inline float32x4_t half_powers(int32x4_t exponents) {
-    const int32x4_t normal = vshlq_n_s32(vsubq_s32(exponents, vdupq_n_s32(1)), 23);
-    const int32x4_t subnormal = vminq_s32(vshlq_n_s32(vaddq_s32(exponents, vdupq_n_s32(1)), 21), vdupq_n_s32(1 << 22));
-    return vreinterpretq_f32_s32(vmaxq_s32(normal, subnormal));
-}
-
-// load_scales reads the scales of a unit from the head of its step.
-template <const layout & l> inline void load_scales(const uint8_t * head, int number, int row, unit & u) {
-    if constexpr (l.scales == scaling::exponent) {
-        u.scale = half_powers(vreinterpretq_s32_u32(bytes(head + row)));
-        return;
-    }
-    const float32x4_t d = halves(head + row * 2);
-    u.scale = d;
-    if constexpr (l.scales == scaling::eight) {
-        const uint8_t * scales = head + 2 * panel_rows + number * 2 * panel_rows + row;
-        u.scale = vmulq_f32(d, vcvtq_f32_s32(signed_bytes(scales)));
-        u.other = vmulq_f32(d, vcvtq_f32_s32(signed_bytes(scales + panel_rows)));
-    } else if constexpr (l.scales == scaling::six) {
-        const uint8_t * scales = head + 2 * panel_rows;
-        const uint32x4_t low = vshlq_u32(vreinterpretq_u32_u8(vld1q_u8(scales + row * 4)), vdupq_n_s32(-4 * number));
-        const uint32x4_t high = vshlq_u32(vmovl_u16(vreinterpret_u16_u8(vld1_u8(scales + 4 * panel_rows + row * 2))), vdupq_n_s32(-2 * number));
-        const uint32x4_t scale = vorrq_u32(vandq_u32(low, vdupq_n_u32(15)), vandq_u32(vshlq_n_u32(high, 4), vdupq_n_u32(48)));
-        u.scale = vmulq_f32(d, vcvtq_f32_s32(vsubq_s32(vreinterpretq_s32_u32(scale), vdupq_n_s32(32))));
-    } else if constexpr (l.scales == scaling::six_and_mins) {
-        const uint8_t * scales = head + 4 * panel_rows;
-        const uint32x4_t low = bytes(scales + number * panel_rows + row);
-        const uint32x4_t high = vshlq_u32(vreinterpretq_u32_u8(vld1q_u8(scales + 8 * panel_rows + row * 4)), vdupq_n_s32(-4 * number));
-        const uint32x4_t scale = vorrq_u32(vandq_u32(low, vdupq_n_u32(15)), vandq_u32(vshlq_n_u32(high, 4), vdupq_n_u32(48)));
-        const uint32x4_t min = vorrq_u32(vshrq_n_u32(low, 4), vandq_u32(vshlq_n_u32(high, 2), vdupq_n_u32(48)));
-        u.scale = vmulq_f32(d, vcvtq_f32_u32(scale));
-        u.other = vnegq_f32(vmulq_f32(halves(head + 2 * panel_rows + row * 2), vcvtq_f32_u32(min)));
-    } else if constexpr (l.mins()) {
-        u.other = halves(head + 2 * panel_rows + row * 2);
-    }
-}
-
-// sum adds the products of 16 columns, four in each lane.
-inline int32x4_t sum(const int8x16_t * q, const int8_t * columns, int32x4_t start) {
-    const int8x16_t x = vld1q_s8(columns);
-    start = vdotq_laneq_s32(start, q[0], x, 0);
-    start = vdotq_laneq_s32(start, q[1], x, 1);
-    start = vdotq_laneq_s32(start, q[2], x, 2);
-    return vdotq_laneq_s32(start, q[3], x, 3);
-}
-
-// add adds the products of a unit and a token to its sums.
-template <const layout & l> inline float32x4_t add(const unit & u, const activation & a, float32x4_t sums) {
-    const float32x4_t scale = vdupq_n_f32(a.scale);
-    constexpr int offset = signs<l>() ? 0 : l.offset;
-    if constexpr (l.halved()) {
-        const int32x4_t first = sum(u.quants, a.quants, vdupq_n_s32(a.below_first * offset));
-        const int32x4_t second = sum(u.quants + 4, a.quants + 16, vdupq_n_s32((a.below - a.below_first) * offset));
-        const float32x4_t both = vfmaq_f32(vmulq_f32(vcvtq_f32_s32(second), u.other), vcvtq_f32_s32(first), u.scale);
-        return vfmaq_f32(sums, both, scale);
-    }
-    const int32x4_t product = sum(u.quants + 4, a.quants + 16, sum(u.quants, a.quants, vdupq_n_s32(a.below * offset)));
-    sums = vfmaq_f32(sums, vcvtq_f32_s32(product), vmulq_f32(u.scale, scale));
-    if constexpr (l.mins()) {
-        sums = vfmaq_f32(sums, u.other, vdupq_n_f32(a.sum));
-    }
-    return sums;
-}
-
-// set is this instruction set, see set.h.
-struct set {
-    typedef matrix::unit unit;
-    static constexpr int slice_rows = 4, at_once = 1;
-
-    template <const layout & l> static void load(const uint8_t * step, int number, int row, unit & u) {
-        load_quants<l>(step + l.head() + number * l.unit(), row, u);
-        load_scales<l>(step, number, row, u);
-    }
-
-    template <const layout & l, int> static void add(const unit & u, const activation * a, float * sums) {
-        vst1q_f32(sums, matrix::add<l>(u, *a, vld1q_f32(sums)));
-    }
-
-    template <const layout & l>
-    static void product(int64_t width, const uint8_t * panel, const activation * tile, int tokens, float * out, int64_t stride, int rows) {
-        multiply_slices<set, l>(width, panel, tile, tokens, out, stride, rows);
-    }
-
-    // highest is the highest absolute value of 32 numbers, and NaN if one is NaN:
-    // without the sign, the bits of floats are ordered like the numbers, and NaN is
-    // the largest.
-    static float highest(const float * x) {
-        uint32x4_t most = vdupq_n_u32(0);
-        for (int i = 0; i < unit_columns; i += 4) {
-            most = vmaxq_u32(most, vandq_u32(vreinterpretq_u32_f32(vld1q_f32(x + i)), vdupq_n_u32(0x7fffffff)));
+    template <int first, int last> static void add(const int8x16_t * quants, const activation * a, int32x4_t (&products)[1]) {
+        for (int g = first; g < last; g += 4) {
+            const int8x16_t x = vld1q_s8(a->quants + g * 4);
+            products[0] = vdotq_laneq_s32(products[0], quants[g], x, 0);
+            products[0] = vdotq_laneq_s32(products[0], quants[g + 1], x, 1);
+            products[0] = vdotq_laneq_s32(products[0], quants[g + 2], x, 2);
+            products[0] = vdotq_laneq_s32(products[0], quants[g + 3], x, 3);
         }
-        const uint32_t value = vmaxvq_u32(most);
-        float result;
-        std::memcpy(&result, &value, sizeof result);
-        return result;
     }
-
-    // half_unit quantises 16 numbers and returns their sum.
-    static int half_unit(const float * x, float by, int8_t * to) {
-        int32x4_t q[4];
-        for (int i = 0; i < 4; i++) {
-            q[i] = vcvtnq_s32_f32(vmulq_n_f32(vld1q_f32(x + i * 4), by));
-        }
-        const int16x8_t low = vcombine_s16(vqmovn_s32(q[0]), vqmovn_s32(q[1])), high = vcombine_s16(vqmovn_s32(q[2]), vqmovn_s32(q[3]));
-        const int8x16_t all = vcombine_s8(vqmovn_s16(low), vqmovn_s16(high));
-        vst1q_s8(to, all);
-        return vaddlvq_s8(all);
-    }
-
-    // Weights in 16 bits, see floats.h.
-    typedef float32x4_t vec;
-    static constexpr int lanes = 4, vectors = 4, tokens = 6;
-
-    template <ggml_type type> static vec load(const uint8_t * p) {
-        if constexpr (type == GGML_TYPE_F16) {
-            return halves(p);
-        }
-        return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16));
-    }
-    static vec broadcast(float x) { return vdupq_n_f32(x); }
-    static vec fma(vec x, vec y, vec z) { return vfmaq_f32(z, x, y); }
-    static void store(float * to, vec x) { vst1q_f32(to, x); }
 };
 
 bool runs() {
@@ -213,7 +53,7 @@ bool runs() {
 
 } // namespace
 
-const kernels neon = {"NEON dotprod", runs, quantise<set>, multiply<set>};
+const kernels neon = {"NEON dotprod", runs, quantise<set<dot>>, multiply<set<dot>>};
 
 } // namespace matrix
 

@@ -22,6 +22,7 @@ const kernels * const all[] = {
     &avxvnni,
     &avx2,
 #elif defined(__aarch64__)
+    &i8mm,
     &neon,
 #endif
 };
