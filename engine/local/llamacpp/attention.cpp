@@ -9,6 +9,7 @@
 #include "attention.h"
 #include "attention_amx.h"
 #include "attention_row.h"
+#include "attention_scores.h"
 #include "attention_sums.h"
 #include "matrix/buffer.h"
 #include "ggml.h"
@@ -35,50 +36,6 @@ constexpr int min_rows = 16;
 
 std::mutex turn;
 std::atomic<attention_kernels> enabled; // by an attention_turn
-
-// Keys that are multiplied at once.
-constexpr int keys_at_once = 4;
-
-// products of some keys and a vector of rows are added up like lanes of the
-// kernel of rows: each lane for itself, then halves. known is the length of keys,
-// or 0.
-template <int known> struct products {
-    const float *queries, *keys; // key x rows, cells x key
-    int64_t key;
-
-    typedef vec sums[keys_at_once];
-
-    [[gnu::always_inline]] void lane(int first, sums & sum) const {
-        const int64_t length = known == 0 ? key : known;
-#pragma GCC unroll 16
-        for (int64_t d = first; d < length; d += lanes) {
-            for (int c = 0; c < keys_at_once; c++) {
-                sum[c] += at(queries + d * tile_rows) * keys[c * length + d];
-            }
-        }
-    }
-
-    template <int every> [[gnu::always_inline]] void add(int first, sums & sum) const {
-        if constexpr (every == lanes) {
-            return lane(first, sum);
-        } else {
-            add<2 * every>(first, sum);
-            sums other = {};
-            add<2 * every>(first + every, other);
-            for (int c = 0; c < keys_at_once; c++) {
-                sum[c] += other[c];
-            }
-        }
-    }
-
-    void store(float * to, int stride) const {
-        sums sum = {};
-        add<1>(0, sum);
-        for (int c = 0; c < keys_at_once; c++) {
-            at(to + c * stride) = sum[c];
-        }
-    }
-};
 
 #if defined(ATTENTION_AMX)
 constexpr int most_blocks = amx_sums::blocks;
@@ -114,7 +71,6 @@ struct shape {
     }
 
     bool keeps() const { return blocks * values_of(value) <= most_kept; }
-    int64_t kept() const { return (keeps() ? blocks : most_blocks) * values_of(value); }
     int64_t parts() const { return (shared + heads_of_tile - 1) / heads_of_tile; }
     int64_t steps() const { return (tokens + tokens_of_tile - 1) / tokens_of_tile; }
     int64_t tiles() const { return kv_heads * parts() * steps() * q->ne[3]; }
@@ -133,42 +89,43 @@ bool supports(const ggml_tensor * op) {
 // workspace is the scratch memory of a thread. Rows are the inner dimension.
 struct workspace {
     double *sums, *total;
-    float *queries, *keys, *mask, *highest, *largest, *scale, *scores;
+    float *queries, *keys, *lines, *mask, *highest, *largest, *scale, *scores;
     float * largest_of_cell; // of the KV head, in blocks that were measured
     int32_t * products;      // of weights and values
     int32_t * values;        // of blocks, as the products need them
     int32_t * blocks;        // that the tile attends to
     int32_t * measured;      // blocks: for which KV head, and 1
 
-    static int64_t doubles_of(const shape & s) { return tile_rows * (s.value + 1); }
-
-    static int64_t floats_of(const shape & s) {
-        return (s.key + tile_cells + 3 + s.blocks * s.most_rows) * tile_rows + std::max(tile_cells * s.key, 4 * s.value) + s.blocks * (tile_cells + 2) + most_scratch(s.value) + s.kept() + padding;
-    }
-
     // A multiple of a cache line, so that each thread's part is aligned.
-    static int64_t size(const shape & s) { return (doubles_of(s) * sizeof(double) + floats_of(s) * sizeof(float) + 63) / 64 * 64; }
+    static int64_t size(const shape & s) { return (workspace(s, nullptr).end() + padding * 4 + 63) / 64 * 64; }
 
     workspace(const shape & s, void * p) {
-        double * d = static_cast<double *>(p);
-        const auto take_doubles = [&](int64_t n) { double * taken = d; d += n; return taken; };
-        sums = take_doubles(s.value * tile_rows);
-        total = take_doubles(tile_rows);
-        float * f = reinterpret_cast<float *>(d);
-        const auto take = [&](int64_t n) { float * taken = f; f += n; return taken; };
-        products = reinterpret_cast<int32_t *>(take(most_scratch(s.value)));
-        values = reinterpret_cast<int32_t *>(take(s.kept()));
-        queries = take(s.key * tile_rows);
-        keys = take(std::max(tile_cells * s.key, 4 * s.value));
-        mask = take(tile_cells * tile_rows);
-        highest = take(tile_rows);
-        largest = take(tile_rows);
-        scale = take(tile_rows);
-        scores = take(s.blocks * tile_cells * s.most_rows);
-        largest_of_cell = take(s.blocks * tile_cells);
-        blocks = reinterpret_cast<int32_t *>(take(s.blocks));
-        measured = reinterpret_cast<int32_t *>(f);
+        char * next = static_cast<char *>(p);
+        const auto take = [&](auto *& to, int64_t n) {
+            to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(next);
+            next += (n * sizeof *to + 63) / 64 * 64;
+        };
+        take(sums, s.value * tile_rows);
+        take(total, tile_rows);
+        take(products, most_scratch(s.value));
+        take(values, (s.keeps() ? s.blocks : most_blocks) * values_of(s.value));
+        take(queries, s.key * tile_rows);
+        take(keys, tile_cells * s.key);
+        take(lines, 4 * s.value);
+        take(mask, tile_cells * tile_rows);
+        take(highest, tile_rows);
+        take(largest, tile_rows);
+        take(scale, tile_rows);
+        take(scores, s.blocks * tile_cells * s.most_rows);
+        take(largest_of_cell, s.blocks * tile_cells);
+        take(blocks, s.blocks);
+        take(measured, s.blocks);
+        last = next;
     }
+
+  private:
+    char * last;
+    int64_t end() const { return reinterpret_cast<intptr_t>(last); }
 };
 
 // attended is what the mask says about a token and a tile of cells.
@@ -188,12 +145,13 @@ attended look(const uint16_t * mask, int cells) {
 template <typename sums> struct tile {
     const shape & s;
     const workspace & w;
+    const scores_of_tile scorer;
     const sums adder;
     int64_t first_token, tokens, first_head, heads, kv_head, stream;
     int rows, vectors; // of rows
     int count = 0;     // of blocks
 
-    tile(const shape & s, const workspace & w, int64_t number) : s(s), w(w), adder(w.products, s.value) {
+    tile(const shape & s, const workspace & w, int64_t number) : s(s), w(w), scorer(w.queries, s.key), adder(w.products, s.value) {
         first_token = number % s.steps() * s.tokens_of_tile;
         tokens = std::min(s.tokens_of_tile, s.tokens - first_token);
         number /= s.steps();
@@ -269,14 +227,6 @@ template <typename sums> struct tile {
         }
     }
 
-    template <int known> void multiply(float * to) const {
-        for (int c = 0; c < tile_cells; c += keys_at_once) {
-            for (int v = 0; v < vectors; v++) {
-                products<known>{w.queries + v * lanes, w.keys + c * s.key, s.key}.store(to + (c * vectors + v) * lanes, vectors * lanes);
-            }
-        }
-    }
-
     // measure finds the largest value of each cell of a block, once for the tiles of
     // a KV head, and keeps the values if there are not too many.
     void measure(int64_t block) const {
@@ -288,10 +238,11 @@ template <typename sums> struct tile {
         const int64_t first = block * tile_cells;
         const int cells = cells_at(first);
         float * largest = w.largest_of_cell + first;
+        ggml_fp16_t bits[tile_cells] = {};
         for (int c = 0; c < cells; c++) {
-            largest[c] = largest_of(value(first + c), s.value);
+            bits[c] = largest_of(value(first + c), s.value);
         }
-        std::fill(largest + cells, largest + tile_cells, 0.0f);
+        to_fp32(bits, largest, tile_cells);
         if (s.keeps()) {
             load_values(first, largest, w.values + block * values_of(s.value));
         }
@@ -307,13 +258,7 @@ template <typename sums> struct tile {
             to_fp32(key(cell + c), w.keys + c * s.key, s.key);
         }
         std::fill(w.keys + cells * s.key, w.keys + tile_cells * s.key, 0.0f);
-        switch (s.key) {
-            case 32: multiply<32>(to); break;
-            case 64: multiply<64>(to); break;
-            case 128: multiply<128>(to); break;
-            case 256: multiply<256>(to); break;
-            default: multiply<0>(to);
-        }
+        scorer.multiply(w.keys, vectors, to);
         for (int v = 0; v < vectors; v++) {
             vec most = at(w.highest + v * lanes), most_value = at(w.largest + v * lanes);
             for (int c = 0; c < tile_cells; c++) {
@@ -335,14 +280,18 @@ template <typename sums> struct tile {
 
     void load_values(int64_t cell, const float * largest, int32_t * to) const {
         const int cells = cells_at(cell);
+        float scales[tile_cells];
+        for (int c = 0; c < tile_cells; c += lanes) {
+            at(scales + c) = scale_of(at(largest + c), value_one);
+        }
         for (int c = 0; c < tile_cells; c += 4) {
             for (int i = 0; i < 4; i++) {
-                load_value(cell, c + i, cells, w.keys + i * s.value);
+                load_value(cell, c + i, cells, w.lines + i * s.value);
             }
             for (int64_t d = 0; d < s.value; d += lanes) {
                 ints x[4];
                 for (int i = 0; i < 4; i++) {
-                    x[i] = whole_value(at(w.keys + i * s.value + d), value_scale(largest[c + i]));
+                    x[i] = whole(at(w.lines + i * s.value + d), vec{} + scales[c + i]);
                 }
                 adder.value(c, d, x, to);
             }
@@ -367,16 +316,14 @@ template <typename sums> struct tile {
             ints sum = {};
             const auto weigh = [&](int c) {
                 const vec x = weight_of(at(scores + (c * vectors + v) * lanes) - most);
-                sum += reinterpret_cast<ints>(x + 1) - reinterpret_cast<ints>(vec{} + 1);
+                sum += whole_weights(x);
                 return whole_weight(x, largest[c] * scale);
             };
             for (int c = 0; c < tile_cells; c += 4) {
                 const ints x[4] = {weigh(c), weigh(c + 1), weigh(c + 2), weigh(c + 3)};
                 adder.weigh(number, v, c, x);
             }
-            for (int i = 0; i < lanes; i++) {
-                w.total[v * lanes + i] += sum[i] * 0x1p-23;
-            }
+            add_exactly<0>(ints{}, sum, w.total + v * lanes);
         }
     }
 
@@ -397,9 +344,11 @@ template <typename sums> struct tile {
         }
         for (int r = 0; r < vectors * lanes; r++) {
             const bool attends = w.highest[r] != masked;
-            w.total[r] = s.sinks != nullptr && attends && r < rows ? weight_of(vec{} + (sink(r) - w.highest[r]))[0] : 0;
+            w.total[r] = s.sinks != nullptr && attends && r < rows ? weight_of(vec{} + (sink(r) - w.highest[r]))[0] / weight_unit : 0;
             w.highest[r] = attends ? w.highest[r] : 0; // all of it is masked
-            w.scale[r] = weight_scale(w.largest[r]);
+        }
+        for (int v = 0; v < vectors; v++) {
+            at(w.scale + v * lanes) = scale_of(at(w.largest + v * lanes), weight_one);
         }
         std::fill_n(w.sums, s.value * tile_rows, 0.0);
     }
@@ -431,8 +380,9 @@ template <typename sums> struct tile {
     void compute(ggml_tensor * out) {
         load_queries();
         start();
-        for (int first = 0; first < count; first += sums::blocks) {
-            add(first, std::min(sums::blocks, count - first));
+        constexpr int most = sums::blocks;
+        for (int first = 0; first < count; first += most) {
+            add(first, std::min(most, count - first));
         }
         store(out);
     }

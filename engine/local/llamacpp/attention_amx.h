@@ -1,19 +1,25 @@
-// Sums of weighted values in tiles of AMX, which multiply bytes: a weight has three, a
-// value two. The sums are those of vector_sums, to the bit.
+// Sums of weighted values by AMX, which multiplies bytes: a weight has three, a value two.
+// The sums are those of vectors, to the bit.
 #pragma once
 
 #include "attention_sums.h"
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__x86_64__)
+#if defined(__AVX512F__) && defined(__x86_64__)
 #define ATTENTION_AMX 1
 
 #include "matrix/amx_tile.h"
 
 namespace {
 
+// byte makes one byte of each of four dwords a dword.
+inline ints byte(const ints (&x)[4], int number) {
+    const int shift = 8 * number;
+    return ((x[0] >> shift) & 0xff) | ((x[1] >> shift) & 0xff) << 8 | ((x[2] >> shift) & 0xff) << 16 | (x[3] >> shift) << 24;
+}
+
 class amx_sums {
-    static constexpr int side = 16;           // rows and columns of a tile of sums
-    static constexpr int size = side * side;  // int32 of a tile
+    static constexpr int side = 16;          // rows and columns of a tile of AMX
+    static constexpr int size = side * side; // its int32
     static constexpr int weight_bytes = 3, value_bytes = 2;
     static constexpr int weights_of_block = weight_bytes * tile_vectors * size;
 
@@ -23,12 +29,6 @@ class amx_sums {
     int64_t length;
 
     static_assert(lanes == side && tile_cells == 4 * side && value_bytes * side == tile_cells / 2);
-
-    // byte makes one byte of each of four dwords a dword.
-    static ints byte(const ints (&x)[4], int number) {
-        const int shift = 8 * number;
-        return ((x[0] >> shift) & 0xff) | ((x[1] >> shift) & 0xff) << 8 | ((x[2] >> shift) & 0xff) << 16 | (x[3] >> shift) << 24;
-    }
 
     // turn makes the columns of 16 x 16 dwords, stride apart, rows.
     static void turn(const int32_t * from, int64_t stride, int32_t * to) {
@@ -60,13 +60,13 @@ class amx_sums {
         using namespace matrix::amx_tile;
         load<5>(w, 64), load<6>(w + size, 64), load<7>(w + 2 * size, 64);
         load<4>(x + size, 64); // high bytes, which are signed
-        multiply_signed<3, 4, 7>();
-        multiply_signed<2, 4, 6>();
-        multiply_signed<1, 4, 5>();
+        multiply_su<3, 4, 7>();
+        multiply_su<2, 4, 6>();
+        multiply_su<1, 4, 5>();
         load<4>(x, 64);
-        multiply_unsigned<2, 4, 7>();
-        multiply_unsigned<1, 4, 6>();
-        multiply_unsigned<0, 4, 5>();
+        multiply_uu<2, 4, 7>();
+        multiply_uu<1, 4, 6>();
+        multiply_uu<0, 4, 5>();
     }
 
     void add_sums(double * to) const {

@@ -18,35 +18,11 @@
 
 namespace {
 
-// Vectors of columns that are added at once, for each head.
-constexpr int columns = 2;
+// Vectors of columns that are added at once, for each of so many heads.
+constexpr int columns(int heads) { return lanes == 16 && heads <= 3 ? 4 : 2; }
 
 // most_heads share what is read of a cell.
 constexpr int most_heads = 4;
-
-inline vec load(const ggml_fp16_t * x) {
-#if defined(__AVX512F__)
-    return vec(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x))));
-#else
-    float y[lanes];
-    to_fp32(x, y, lanes);
-    return *reinterpret_cast<const vec *>(y);
-#endif
-}
-
-// add_up adds halves until one is left. The kernel of tiles has the same order.
-inline float add_up(vec x) {
-#if defined(__AVX512F__)
-    return _mm512_reduce_add_ps(__m512(x));
-#else
-    for (int half = lanes / 2; half > 0; half /= 2) {
-        for (int i = 0; i < half; i++) {
-            x[i] += x[i + half];
-        }
-    }
-    return x[0];
-#endif
-}
 
 // in_pairs makes the high and the low parts of two neighbours of their dwords.
 inline ints in_pairs(ints x) {
@@ -87,6 +63,7 @@ struct workspace {
     float *queries;   // scaled, of each head
     float *scores;    // of each head, then weights
     float *largest;   // value of each
+    float *scales;    // of the values of each
     double *sums;     // of each head
     float most = 0;   // the largest of these
     int count = 0;    // of cells
@@ -95,7 +72,7 @@ struct workspace {
 
     static int64_t size(const ggml_tensor * op) {
         const int64_t stride = padded(op->src[1]->ne[1]);
-        return ((3 + most_heads) * stride + most_heads * op->src[1]->ne[0] + padding) * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double);
+        return ((4 + most_heads) * stride + most_heads * op->src[1]->ne[0] + padding) * sizeof(float) + most_heads * op->src[2]->ne[0] * sizeof(double);
     }
 
     workspace(const ggml_tensor * op, void * p) : stride(padded(op->src[1]->ne[1])) {
@@ -104,7 +81,8 @@ struct workspace {
         scores = bias + stride;
         cells = reinterpret_cast<int32_t *>(scores + most_heads * stride);
         largest = scores + (most_heads + 1) * stride;
-        queries = largest + stride;
+        scales = largest + stride;
+        queries = scales + stride;
     }
 
     // list finds the cells that the token attends to.
@@ -124,32 +102,68 @@ struct workspace {
                 count += m[i] != never;
             }
         }
+        // Cells that are read ahead, or beside the last one.
+        for (int i = 0; i < 8; i++) {
+            cells[count + i] = count == 0 ? 0 : cells[count - 1];
+        }
     }
 };
 
-// measure finds the largest values. What it reads is near when it is multiplied.
+// measure finds the largest value of each cell, and what makes its values integers.
+// What it reads is near when it is multiplied.
 void measure(const unit & u, workspace & w) {
-    for (int i = 0; i < w.count; i++) {
-        if (i + 4 < w.count) {
-            prefetch(u.value(w.cells[i + 4]), u.v->ne[0]);
+    constexpr int ahead = 4, at_once = 64;
+    ggml_fp16_t bits[at_once + lanes] = {};
+    for (int first = 0; first < w.count; first += at_once) {
+        const int cells = w.count - first < at_once ? w.count - first : at_once;
+        for (int i = 0; i < cells; i++) {
+            prefetch(u.value(w.cells[first + i + ahead]), u.v->ne[0]);
+            bits[i] = largest_of(u.value(w.cells[first + i]), u.v->ne[0]);
         }
-        w.largest[i] = largest_of(u.value(w.cells[i]), u.v->ne[0]);
-        w.most = std::max(w.most, w.largest[i]);
+        std::fill(bits + cells, bits + at_once, 0);
+        to_fp32(bits, w.largest + first, (cells + lanes) / lanes * lanes);
     }
-    std::fill(w.largest + w.count, w.largest + w.stride, 0.0f);
+    vec most = {};
+    for (int i = 0; i < w.count; i += lanes) {
+        const vec x = *reinterpret_cast<const vec *>(w.largest + i);
+        most = larger(x, most);
+        *reinterpret_cast<vec *>(w.scales + i) = scale_of(x, value_one);
+    }
+    w.most = highest_of(most);
+    w.scales[w.count] = 0;
+}
+
+// load_queries scales the queries of M heads.
+template <int M>
+void load_queries(const unit & u, const workspace & w, int head) {
+    const int64_t length = u.k->ne[0];
+    for (int r = 0; r < M; r++) {
+        const float * q = at<float>(u.q, u.token, u.first_head + head + r, u.stream);
+        for (int64_t d = 0; d < length; d++) {
+            w.queries[r * length + d] = q[d] * u.scale();
+        }
+    }
+}
+
+// add_up adds halves until one is left. The kernel of tiles has the same order.
+inline float add_up(vec x) {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_ps(__m512(x));
+#else
+    for (int half = lanes / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half; i++) {
+            x[i] += x[i + half];
+        }
+    }
+    return x[0];
+#endif
 }
 
 // score computes the products of M queries and the keys.
 template <int M>
 void score(const unit & u, const workspace & w, int head) {
     const int64_t length = u.k->ne[0];
-    const float scale = u.scale();
-    for (int r = 0; r < M; r++) {
-        const float * q = at<float>(u.q, u.token, u.first_head + head + r, u.stream);
-        for (int64_t d = 0; d < length; d++) {
-            w.queries[r * length + d] = q[d] * scale;
-        }
-    }
+    load_queries<M>(u, w, head);
     for (int i = 0; i < w.count; i++) {
         const ggml_fp16_t * key = u.key(w.cells[i]);
         if (i + 4 < w.count) {
@@ -157,7 +171,7 @@ void score(const unit & u, const workspace & w, int head) {
         }
         vec sum[M] = {};
         for (int64_t d = 0; d < length; d += lanes) {
-            const vec x = load(key + d);
+            const vec x = from_fp16(key + d);
             for (int r = 0; r < M; r++) {
                 sum[r] += x * *reinterpret_cast<const vec *>(w.queries + r * length + d);
             }
@@ -178,12 +192,12 @@ void add_values(const unit & u, const workspace & w, int head, int64_t column) {
     }
     for (int first = 0; first < w.count; first += exact_cells) {
         ints high[M][V] = {}, low[M][V] = {};
-        for (int i = first; i < std::min(first + exact_cells, w.count); i += 2) {
-            const ggml_fp16_t * x = u.value(w.cells[i]) + column;
-            const ggml_fp16_t * y = i + 1 < w.count ? u.value(w.cells[i + 1]) + column : x; // with a weight of 0
-            const float x_scale = value_scale(w.largest[i]), y_scale = value_scale(w.largest[i + 1]);
+        const int end = first + exact_cells < w.count ? first + exact_cells : w.count;
+        for (int i = first; i < end; i += 2) {
+            const ggml_fp16_t *x = u.value(w.cells[i]) + column, *y = u.value(w.cells[i + 1]) + column; // the last with a weight of 0
+            const vec x_scale = vec{} + w.scales[i], y_scale = vec{} + w.scales[i + 1];
             for (int j = 0; j < V; j++) {
-                const ints values = pair(whole_value(load(x + j * lanes), x_scale), whole_value(load(y + j * lanes), y_scale));
+                const ints values = pair(whole(from_fp16(x + j * lanes), x_scale), whole(from_fp16(y + j * lanes), y_scale));
                 for (int r = 0; r < M; r++) {
                     const int32_t * weights = reinterpret_cast<const int32_t *>(w.scores + (head + r) * w.stride + i);
                     high[r][j] = multiply_pairs(high[r][j], ints{} + weights[0], values);
@@ -211,16 +225,17 @@ double softmax(const unit & u, const workspace & w, int head) {
         most = larger(*reinterpret_cast<const vec *>(x + i), most);
     }
     const float highest = highest_of(most);
-    double total = u.sinks == nullptr ? 0 : weight_of(vec{} + (sink - highest))[0];
-    const vec scale = vec{} + weight_scale(w.most);
+    double total = u.sinks == nullptr ? 0 : weight_of(vec{} + (sink - highest))[0] / weight_unit;
+    double totals[lanes] = {};
+    const vec scale = scale_of(vec{} + w.most, weight_one);
     for (int i = 0; i < w.count; i += lanes) {
         vec & v = *reinterpret_cast<vec *>(x + i);
         const vec weights = weight_of(v - highest);
-        const ints sum = reinterpret_cast<ints>(weights + 1) - reinterpret_cast<ints>(vec{} + 1);
-        for (int n = 0; n < lanes; n++) {
-            total += sum[n] * 0x1p-23;
-        }
+        add_exactly<0>(ints{}, whole_weights(weights), totals);
         v = reinterpret_cast<vec>(in_pairs(whole_weight(weights, *reinterpret_cast<const vec *>(w.largest + i) * scale)));
+    }
+    for (const double x : totals) {
+        total += x;
     }
     return total;
 }
@@ -234,8 +249,8 @@ void attend(const unit & u, const workspace & w, int head, ggml_tensor * out) {
     }
     const int64_t length = u.v->ne[0];
     int64_t column = 0;
-    for (; column + columns * lanes <= length; column += columns * lanes) {
-        add_values<M, columns>(u, w, head, column);
+    for (; column + columns(M) * lanes <= length; column += columns(M) * lanes) {
+        add_values<M, columns(M)>(u, w, head, column);
     }
     for (; column < length; column += lanes) {
         add_values<M, 1>(u, w, head, column);

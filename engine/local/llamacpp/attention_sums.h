@@ -4,33 +4,19 @@
 //   blocks   how many tiles of cells are added at once
 //   scratch  how many int32 are needed for values of that length
 //   weigh    takes weights of four cells and a vector of rows, of one of these
-//   value    takes values of four cells and a vector of columns, from whole_value
+//   value    takes values of four cells and a vector of columns, from whole
 //   keep     stores the values of all cells and columns, values_of(length) int32
 //   add      adds the products of such values to columns x rows
 #pragma once
 
-#include "attention_vector.h"
+#include "attention_tile.h"
 
 #include <algorithm>
 
 namespace {
 
-// A tile is a number of rows by a number of KV cells. Its heads share one KV head.
-constexpr int tile_rows = 64;
-constexpr int tile_cells = 64;
-constexpr int tile_vectors = tile_rows / lanes;
-static_assert(tile_cells <= exact_cells);
-
-inline vec & at(float * p) { return *reinterpret_cast<vec *>(p); }
-inline const vec & at(const float * p) { return *reinterpret_cast<const vec *>(p); }
-inline ints & at(int32_t * p) { return *reinterpret_cast<ints *>(p); }
-inline const ints & at(const int32_t * p) { return *reinterpret_cast<const ints *>(p); }
-
 // values_of returns how many int32 the values of a tile of cells are.
 constexpr int64_t values_of(int64_t length) { return tile_cells / 2 * length; }
-
-// Vectors of rows that are multiplied at once.
-constexpr int vectors_at_once = lanes == 8 ? 1 : 2;
 
 // vector_sums multiply pairs of cells in vector registers.
 class vector_sums {

@@ -51,9 +51,20 @@ inline void to_fp32(const ggml_fp16_t * x, float * y, int64_t n) {
         vst1q_f32(y + i, vcvt_f32_f16(vld1_f16(reinterpret_cast<const __fp16 *>(x + i))));
     }
 #endif
-    for (; i < n; i++) {
+    for (; i < n; ++i) {
         y[i] = ggml_fp16_to_fp32(x[i]);
     }
+}
+
+// from_fp16 converts a vector.
+inline vec from_fp16(const ggml_fp16_t * x) {
+#if defined(__AVX512F__)
+    return vec(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(x))));
+#else
+    float y[lanes];
+    to_fp32(x, y, lanes);
+    return *reinterpret_cast<const vec *>(y);
+#endif
 }
 
 // parameter reads the scale (0), the maximal ALiBi bias (1) or the logit softcap
@@ -91,7 +102,8 @@ inline vec weight_of(vec x) {
     return x < least ? vec{} : (e + 1) - 1;
 }
 
-// Values are integers, in parts of the largest of their cell and head. A weight
+// Values are integers, in parts of the largest of their cell and head. (What is not
+// finite becomes any integer: the weight of a masked cell is 0, and so are products.) A weight
 // times that is an integer too, in parts of the largest of all cells that the row
 // attends to, so that the sums of the products are exact, in any order. Products
 // of 16 bits are added in 32: a weight has two parts, of 11 bits and a carry.
@@ -99,42 +111,50 @@ constexpr float value_one = 16383, weight_one = 1 << 22;
 constexpr int weight_low = 11;
 constexpr int exact_cells = 64; // whose products with values fit: 64 * 2^11 * value_one < 2^31
 
-// highest_of_eight is the largest of eight unsigned numbers.
-typedef uint16_t eight __attribute__((vector_size(16), aligned(2), may_alias));
-inline uint16_t highest_of_eight(eight x) {
-#if defined(__SSE4_1__)
-    return ~_mm_extract_epi16(_mm_minpos_epu16(__m128i(~x)), 0);
+// halves are the bits of numbers in fp16. Those of magnitudes are ordered like these.
+constexpr int half_lanes = lanes == 4 ? 8 : 2 * lanes;
+typedef uint16_t halves __attribute__((vector_size(half_lanes * sizeof(uint16_t)), aligned(2), may_alias));
+
+inline ggml_fp16_t highest_of(halves x) {
+#if defined(__AVX2__)
+#if defined(__AVX512BW__)
+    const __m256i y = _mm256_max_epu16(_mm512_castsi512_si256(__m512i(x)), _mm512_extracti64x4_epi64(__m512i(x), 1));
+#else
+    const __m256i y = __m256i(x);
+#endif
+    const __m128i z = _mm_max_epu16(_mm256_castsi256_si128(y), _mm256_extracti128_si256(y, 1));
+    // There is an instruction for the lowest.
+    return ~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(z, _mm_set1_epi32(-1))), 0);
 #elif defined(__ARM_NEON)
     return vmaxvq_u16(uint16x8_t(x));
 #else
-    uint16_t most = 0;
-    for (int i = 0; i < 8; i++) {
+    ggml_fp16_t most = 0;
+    for (int i = 0; i < half_lanes; i++) {
         most = x[i] > most ? x[i] : most;
     }
     return most;
 #endif
 }
 
-// largest_of returns the largest magnitude of values, of those that are finite.
-// The bits of magnitudes are ordered like these.
-inline float largest_of(const ggml_fp16_t * x, int64_t n) {
+// largest_of returns the largest magnitude of numbers, of those that are finite.
+inline ggml_fp16_t largest_of(const ggml_fp16_t * x, int64_t n) {
     constexpr uint16_t magnitude = 0x7fff, finite = 0x7bff;
-    eight most = {};
-    const auto count = [&](eight bits) {
+    halves most = {};
+    const auto count = [&](halves bits) {
         bits &= magnitude;
-        bits = bits > finite ? eight{} : bits;
+        bits = bits > finite ? halves{} : bits;
         most = bits > most ? bits : most;
     };
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        count(*reinterpret_cast<const eight *>(x + i));
+    for (; i + half_lanes <= n; i += half_lanes) {
+        count(*reinterpret_cast<const halves *>(x + i));
     }
     if (i < n) {
-        eight rest = {};
+        halves rest = {};
         std::memcpy(&rest, x + i, (n - i) * sizeof *x);
         count(rest);
     }
-    return ggml_fp16_to_fp32(highest_of_eight(most));
+    return highest_of(most);
 }
 
 // whole rounds numbers of less than 2^22 to integers. The bits of the sum are
@@ -145,23 +165,11 @@ inline ints whole(vec x, vec by) {
     return reinterpret_cast<ints>(x * by + large);
 }
 
-// value_scale is what values are multiplied by.
-inline float value_scale(float largest) { return largest == 0 ? 0 : value_one / largest; }
-
-// whole_value makes integers of values, in the low halves of dwords. Values that
-// are not finite count as 0: the weight of a masked cell is 0, and 0 times
-// infinity is NaN.
-inline ints whole_value(vec x, float scale) {
-    constexpr float largest = 65504; // in fp16
-    return whole((x <= largest) & (x >= -largest) ? x : vec{}, vec{} + scale);
-}
+// scale_of is what numbers are multiplied by, so that the largest becomes one.
+inline vec scale_of(vec largest, float one) { return largest == 0 ? vec{} : one / largest; }
 
 // pair makes the low halves of dwords the halves of one.
 inline ints pair(ints x, ints y) { return (x & 0xffff) | y << 16; }
-
-// weight_scale is what the largest of a cell is multiplied by, for the weight's
-// scale.
-inline float weight_scale(float largest) { return largest == 0 ? 0 : weight_one / largest; }
 
 inline ints whole_weight(vec weight, vec scale) { return whole(weight, scale) - whole_zero; }
 
@@ -205,10 +213,16 @@ template <int bits, int times = 1> inline void add_exactly(ints high, ints low, 
 #endif
 }
 
+// A sum of weights counts these.
+constexpr double weight_unit = 0x1p-23;
+
+// whole_weights is what weights count.
+inline ints whole_weights(vec x) { return reinterpret_cast<ints>(x + 1) - reinterpret_cast<ints>(vec{} + 1); }
+
 // result_scale turns a row's sums into its result.
 inline double result_scale(float largest, double total) {
     constexpr double one = double(value_one) * weight_one;
-    return total == 0 ? 0 : largest / one / total;
+    return total == 0 ? 0 : largest / one / (total * weight_unit);
 }
 
 template <typename T>

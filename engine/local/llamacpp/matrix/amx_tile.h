@@ -18,12 +18,17 @@ template <int r> inline void store(void * to, int64_t stride) {
 
 template <int r> inline void zero() { asm volatile("tilezero %%tmm%c0" ::"i"(r)); }
 
-// multiply_signed adds the products of signed bytes and unsigned ones, and
-// multiply_unsigned those of unsigned ones.
-template <int sums, int a, int b> inline void multiply_signed() {
+// These add products of bytes, four by four: s is signed, u is not.
+template <int sums, int a, int b> inline void multiply_ss() {
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
+}
+template <int sums, int a, int b> inline void multiply_su() {
     asm volatile("tdpbsud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
-template <int sums, int a, int b> inline void multiply_unsigned() {
+template <int sums, int a, int b> inline void multiply_us() {
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
+}
+template <int sums, int a, int b> inline void multiply_uu() {
     asm volatile("tdpbuud %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sums), "i"(a), "i"(b));
 }
 
